@@ -1,1 +1,17 @@
-//! jmx
+//! The text of a `.jmx` file as a tree with spans.
+//!
+//! [`parse`] turns bytes into a [`Document`] and a list of [`Diag`]s. Nothing but text that is not XML, or that
+//! has no `jmeterTestPlan` root, makes it fail. The crate knows the file's structure (`hashTree` pairs and the
+//! property tags) and not a single element name.
+
+mod decode;
+mod diag;
+mod document;
+mod props;
+mod reader;
+mod text;
+
+pub use diag::{Diag, NotXml, Severity, Span};
+pub use document::{Document, Element, ElementId, FileVersion};
+pub use props::{Kind, Object, Prop, Props, Tagged, Value};
+pub use reader::{MAX_DEPTH, parse};

@@ -1,0 +1,1 @@
+//! Bytes to UTF-8.
