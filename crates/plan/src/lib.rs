@@ -1,1 +1,32 @@
-//! plan
+//! What a plan means: `jmx::Document` in, [`Plan`](plan::Plan) out.
+//!
+//! Data and pure functions only: no sockets, no threads, no clock. A compiled plan is shared by all cores; what
+//! changes during a run is passed in through [`env::Env`].
+//!
+//! | module | holds |
+//! |---|---|
+//! | `plan` | the compiled form: operations, controllers, samplers |
+//! | `element` | one file per JMeter element: its properties, compiled form, `compile`, support level |
+//! | `text`, `function` | expressions with `${…}` and the functions in them |
+//! | `vars`, `env`, `random` | what expressions read and write |
+//! | `http` | HTTP Request: its compiled form and how a request is rendered |
+//! | `extract`, `regexp`, `jsonpath` | post-processors and their languages |
+//! | `assertion` | assertions |
+//! | `condition` | conditions of If controllers |
+//! | `result` | a finished sample as processors see it |
+
+pub mod action;
+pub mod assertion;
+pub mod condition;
+pub mod element;
+pub mod env;
+pub mod extract;
+pub mod function;
+pub mod http;
+pub mod jsonpath;
+pub mod plan;
+pub mod random;
+pub mod regexp;
+pub mod result;
+pub mod text;
+pub mod vars;

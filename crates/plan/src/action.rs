@@ -1,0 +1,20 @@
+//! Flow Control Action.
+
+/// What a Flow Control Action does.
+#[derive(Debug)]
+pub enum Action {
+    /// Waits, milliseconds.
+    Pause(crate::text::Text),
+    /// Ends the user.
+    StopUser,
+    /// Ends the run after the samples in flight.
+    StopTest,
+    /// Ends the run at once.
+    StopTestNow,
+    /// Goes to the next iteration of the group.
+    NextIteration,
+    /// Goes to the next iteration of the loop around it.
+    NextLoopIteration,
+    /// Leaves the loop around it.
+    BreakLoop,
+}

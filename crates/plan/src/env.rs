@@ -1,0 +1,78 @@
+//! What an expression may see and change while it is evaluated: one user's variables and identity, the state
+//! that functions keep for a user, and what all users of the process share.
+//!
+//! Nothing here blocks: shared counters are atomics, properties are read from a snapshot that is renewed only
+//! after somebody wrote one.
+
+use crate::function::{Memory, Shared};
+use crate::vars::{Names, Vars};
+
+/// Everything an evaluation reads and writes. Built on the stack by the engine for each step of a user.
+#[derive(Debug)]
+pub struct Env<'a> {
+    /// Names of the plan.
+    pub names: &'a Names,
+    /// Variables of the user.
+    pub vars: &'a mut Vars,
+    /// Who the user is.
+    pub who: Who<'a>,
+    /// What functions remember for this user (per-user counters, file positions).
+    pub memory: &'a mut Memory,
+    /// What functions share between all users (properties, counters, files, log).
+    pub shared: &'a Shared,
+    /// Reusable buffers and the random generator of the core.
+    pub core: &'a mut Scratch,
+    /// Wall clock, milliseconds since 1970.
+    pub now_ms: i64,
+}
+
+/// Identity of a user, as JMeter's thread context tells it.
+#[derive(Clone, Copy, Debug)]
+pub struct Who<'a> {
+    /// Name of the test plan file (`__TestPlanName`).
+    pub plan_file: &'a str,
+    /// Name of the thread group, evaluated.
+    pub group: &'a str,
+    /// Number of the group within its phase, from 1.
+    pub group_number: u32,
+    /// Number of the user within its group, from 0. Names show it from 1.
+    pub user: u32,
+    /// Iteration of the group's main loop, from 1.
+    pub iteration: u32,
+    /// Name of the sampler being run, evaluated; empty outside a sampler.
+    pub sampler: &'a str,
+}
+
+impl Who<'_> {
+    /// Appends the thread name, `<group> <group number>-<user number>`.
+    pub fn thread_name(&self, out: &mut String) {
+        use std::fmt::Write;
+        let _ = write!(out, "{} {}-{}", self.group, self.group_number, self.user + 1);
+    }
+}
+
+/// Reusable buffers of a core.
+#[derive(Debug)]
+pub struct Scratch {
+    /// Random numbers.
+    pub random: crate::random::Random,
+    pool: Vec<String>,
+}
+
+impl Scratch {
+    /// Buffers with a random generator of the given seed.
+    pub fn new(seed: u64) -> Self {
+        Self { random: crate::random::Random::new(seed), pool: Vec::new() }
+    }
+
+    /// Lends an empty buffer; give it back with [`Scratch::give`].
+    pub fn take(&mut self) -> String {
+        self.pool.pop().unwrap_or_default()
+    }
+
+    /// Takes a buffer back for reuse.
+    pub fn give(&mut self, mut buffer: String) {
+        buffer.clear();
+        self.pool.push(buffer);
+    }
+}

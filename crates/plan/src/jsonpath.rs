@@ -1,0 +1,1 @@
+//! JSONPath in the dialect of Jayway.

@@ -1,0 +1,381 @@
+//! The compiled plan: what a `.jmx` means, resolved once and shared by all cores as one `Arc`.
+//!
+//! Controllers are jumps over a flat list of operations; JMeter's scoping (which config elements, processors,
+//! timers, assertions and listeners apply to a sampler) is resolved into each [`Sampler`]. Nothing in here
+//! changes while a run goes on: what does is in [`RunState`](crate::element::RunState) and in the users.
+
+use crate::action::Action;
+use crate::assertion::Assertion;
+use crate::condition::Condition;
+use crate::element::{CounterConfig, CsvDataSet, RandomVariable, Timer, UserParameters};
+use crate::extract::Extractor;
+use crate::http::Http;
+use crate::text::Text;
+use crate::vars::{Names, VarId};
+
+/// Index of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pc(pub u32);
+/// Index of a controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ControllerId(pub u32);
+/// Index of a sampler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SamplerId(pub u32);
+/// Index of a listener that writes results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ListenerId(pub u32);
+
+
+/// A compiled plan.
+#[derive(Debug)]
+pub struct Plan {
+    /// Name of the Test Plan element.
+    pub name: String,
+    /// File name of the plan without folders.
+    pub file: String,
+    /// Names of all variables that the text mentions.
+    pub names: Names,
+    /// User Defined Variables in the order in which JMeter evaluates them; variables of one block do not see each other.
+    pub variables: Vec<Vec<(VarId, Text)>>,
+    /// Thread groups, in the order of the file.
+    pub groups: Vec<Group>,
+    /// Operations of all groups.
+    pub ops: Vec<Op>,
+    /// Controllers of all groups.
+    pub controllers: Vec<Controller>,
+    /// Samplers of all groups.
+    pub samplers: Vec<Sampler>,
+    /// Result files that the plan asks for.
+    pub listeners: Vec<Listener>,
+    /// CSV files read by users.
+    pub csv: Vec<CsvDataSet>,
+    /// Counters.
+    pub counters: Vec<CounterConfig>,
+    /// Random variables.
+    pub randoms: Vec<RandomVariable>,
+    /// User Parameters.
+    pub user_parameters: Vec<UserParameters>,
+    /// Cookie managers.
+    pub cookie_managers: Vec<CookieManager>,
+    /// Number of throughput timers (each has shared state).
+    pub throughput_timers: u32,
+    /// Groups run one after another (`TestPlan.serialize_threadgroups`).
+    pub serialize_groups: bool,
+    /// tearDown groups run even when the run is stopped.
+    pub teardown_on_shutdown: bool,
+    /// Functional mode: results keep their data.
+    pub functional_mode: bool,
+    /// Hash of the plan's text and properties.
+    pub hash: u64,
+}
+
+/// When a group runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Before all main groups.
+    Setup,
+    /// The load.
+    Main,
+    /// After all main groups.
+    Teardown,
+}
+
+/// What a user does after a failed sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnError {
+    /// Goes on.
+    Continue,
+    /// Starts the next iteration of its group.
+    NextLoop,
+    /// Ends.
+    StopUser,
+    /// The run ends after the samples in flight.
+    StopTest,
+    /// The run ends at once.
+    StopTestNow,
+}
+
+/// A thread group.
+#[derive(Debug)]
+pub struct Group {
+    /// Name, evaluated at the start.
+    pub name: Text,
+    /// When it runs.
+    pub phase: Phase,
+    /// Number among the groups of its phase, from 1; part of thread names.
+    pub number: u32,
+    /// Number of users.
+    pub users: Text,
+    /// Ramp-up, seconds.
+    pub ramp_up: Text,
+    /// Whether duration and delay count.
+    pub scheduler: bool,
+    /// Duration, seconds.
+    pub duration: Text,
+    /// Start delay, seconds.
+    pub delay: Text,
+    /// Users are created when they start, not at once.
+    pub delayed_start: bool,
+    /// After a failed sample.
+    pub on_error: OnError,
+    /// Keeps cookies and connections over iterations.
+    pub same_user: bool,
+    /// The main loop controller; its body is the group.
+    pub main: ControllerId,
+    /// First operation.
+    pub entry: Pc,
+    /// How many state slots a user of this group has ([`Controller::slot`]).
+    pub slots: u32,
+    /// Path of the element, for messages.
+    pub path: String,
+}
+
+/// An operation. Operands are indices into the tables of [`Plan`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Starts a controller: sets up its state, decides whether the body runs (falls through) or not (goes to [`Controller::after`]).
+    Enter(ControllerId),
+    /// Tests an If controller's condition again (evaluate for all children); if false, leaves it.
+    Test(ControllerId),
+    /// End of a controller's body: goes back to [`Controller::body`], or falls through.
+    Next(ControllerId),
+    /// Runs a sampler.
+    Sample(SamplerId),
+    /// Goes on elsewhere.
+    Jump(Pc),
+    /// The user has ended.
+    End,
+}
+
+/// A controller: a region of operations with state.
+#[derive(Debug)]
+pub struct Controller {
+    /// Name.
+    pub name: Text,
+    /// What it does.
+    pub kind: ControllerKind,
+    /// The controller around it; `None` for a group's main loop.
+    pub parent: Option<ControllerId>,
+    /// First of its state slots in a user; how many depends on the kind (see [`ControllerKind::slots`]).
+    pub slot: u32,
+    /// First operation of the body (behind `Enter`).
+    pub body: Pc,
+    /// First operation behind it (behind `Next`).
+    pub after: Pc,
+    /// What happens at the start of each of its iterations.
+    pub on_iteration: Vec<OnIteration>,
+    /// The variable `__jm__<name>__idx`, if the plan mentions it.
+    pub index: Option<VarId>,
+}
+
+/// Kinds of controllers.
+#[derive(Debug)]
+pub enum ControllerKind {
+    /// Runs its children once.
+    Simple,
+    /// Runs its children a number of times.
+    Loop(LoopCount),
+    /// Runs its children if a condition holds.
+    If {
+        /// The condition.
+        condition: Condition,
+        /// Whether `Test` operations stand before each sampler.
+        evaluate_all: bool,
+    },
+    /// Repeats while a condition holds.
+    While(WhileCondition),
+    /// Once per value of a series of variables.
+    ForEach(ForEach),
+    /// Only in the user's first iteration.
+    OnceOnly,
+    /// Measures its children as one sample.
+    Transaction(Transaction),
+}
+
+impl ControllerKind {
+    /// State slots (u32 each) that a user needs.
+    pub fn slots(&self) -> u32 {
+        match self {
+            Self::Loop(_) | Self::ForEach(_) => 2,
+            Self::While(_) | Self::OnceOnly => 1,
+            Self::Simple | Self::If { .. } | Self::Transaction(_) => 0,
+        }
+    }
+}
+
+/// How often a loop runs.
+#[derive(Debug)]
+pub enum LoopCount {
+    /// Without end.
+    Forever,
+    /// A number, evaluated when the loop starts; -1 is without end.
+    Count(Text),
+}
+
+/// Condition of a While controller.
+#[derive(Debug)]
+pub enum WhileCondition {
+    /// Blank: until the last sample of an iteration failed.
+    Blank,
+    /// `LAST`: as blank, but not entered if the sample before failed.
+    Last,
+    /// An expression: ends when it is `false`.
+    Expression(Text),
+}
+
+/// A ForEach controller.
+#[derive(Debug)]
+pub struct ForEach {
+    /// Prefix of the input variables.
+    pub input: Text,
+    /// Output variable.
+    pub output: Text,
+    /// Index before the first; empty is 0.
+    pub start: Text,
+    /// Last index; empty is without bound.
+    pub end: Text,
+    /// `_` between prefix and number.
+    pub separator: bool,
+}
+
+/// A Transaction controller.
+#[derive(Debug)]
+pub struct Transaction {
+    /// The children become sub-results of one sample.
+    pub parent: bool,
+    /// Timers and processors count as part of the time.
+    pub include_timers: bool,
+    /// Who writes its sample down.
+    pub listeners: Vec<ListenerId>,
+    /// Assertions in scope of the transaction itself (parent mode).
+    pub checks: Vec<Assertion>,
+    /// Path of the element, for messages.
+    pub path: String,
+}
+
+/// What happens when an iteration of a controller starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnIteration {
+    /// Reads a line of `Plan::csv`.
+    Csv(u32),
+    /// Steps `Plan::counters`.
+    Counter(u32),
+    /// Draws `Plan::randoms`.
+    Random(u32),
+    /// Marks `Plan::user_parameters` as due.
+    UserParameters(u32),
+}
+
+/// What happens before a sampler's timers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// Sets `Plan::user_parameters`.
+    UserParameters(u32),
+}
+
+bitflags::bitflags! {
+    /// What of a response somebody reads; everything else is counted and dropped.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+    pub struct Needs: u16 {
+        /// Header lines.
+        const HEADERS = 1;
+        /// Bytes of the body.
+        const BODY = 2;
+        /// The body as text.
+        const TEXT = 4;
+        /// Request headers as text.
+        const REQUEST_HEADERS = 8;
+        /// Request line and body as text.
+        const SAMPLER_DATA = 16;
+        /// The URL as text.
+        const URL = 32;
+        /// A row is written.
+        const ROW = 64;
+        /// The number or bodies of sub-results.
+        const SUBS = 128;
+    }
+}
+
+/// A sampler with everything in its scope.
+#[derive(Debug)]
+pub struct Sampler {
+    /// Label, evaluated for each sample.
+    pub name: Text,
+    /// What it does.
+    pub kind: SamplerKind,
+    /// The controller it stands in.
+    pub controller: ControllerId,
+    /// Pre-processors, in JMeter's order.
+    pub before: Vec<Before>,
+    /// Timers in scope; their delays add up.
+    pub timers: Vec<Timer>,
+    /// Post-processors, in JMeter's order.
+    pub after: Vec<Extractor>,
+    /// Assertions, in JMeter's order.
+    pub checks: Vec<Assertion>,
+    /// Result files in scope.
+    pub listeners: Vec<ListenerId>,
+    /// What of the response is read.
+    pub needs: Needs,
+    /// Path of the element, for messages.
+    pub path: String,
+}
+
+/// Kinds of samplers.
+#[derive(Debug)]
+pub enum SamplerKind {
+    /// HTTP Request.
+    Http(Box<Http>),
+    /// Debug Sampler.
+    Debug(crate::element::DebugSampler),
+    /// Flow Control Action: changes the flow, makes no result.
+    Action(Action),
+    /// Java Request with the built-in test classes.
+    Java(crate::element::JavaSampler),
+    /// jp@gc Dummy Sampler.
+    Dummy(Box<crate::element::DummySampler>),
+}
+
+/// A Cookie Manager.
+#[derive(Debug)]
+pub struct CookieManager {
+    /// Cookies are cleared at each iteration of the group.
+    pub clear_each_iteration: bool,
+    /// Clearing is decided by the group's same-user setting.
+    pub controlled_by_group: bool,
+    /// Policy as the plan names it (`standard`, `compatibility`, `ignoreCookies`, …).
+    pub policy: String,
+    /// Cookies that every user starts with.
+    pub cookies: Vec<UserCookie>,
+}
+
+/// A cookie that the plan sets.
+#[derive(Debug)]
+pub struct UserCookie {
+    /// Name.
+    pub name: Text,
+    /// Value.
+    pub value: Text,
+    /// Domain.
+    pub domain: Text,
+    /// Path.
+    pub path: Text,
+    /// Only over TLS.
+    pub secure: bool,
+}
+
+/// One Result Collector with a file name.
+#[derive(Debug)]
+pub struct Listener {
+    /// Name of the element.
+    pub name: String,
+    /// File name, evaluated at the start.
+    pub file: Text,
+    /// Only failed samples.
+    pub errors_only: bool,
+    /// Only passed samples.
+    pub successes_only: bool,
+    /// Its save configuration in the words of the file, e.g. `("time", "true")`.
+    pub options: Vec<(String, String)>,
+}

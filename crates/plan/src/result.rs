@@ -1,0 +1,163 @@
+//! The result of one sample as post-processors, assertions and listeners see it.
+//!
+//! One per core, reused: buffers are cleared, not freed. The engine fills it when a sample ends; extractors read it,
+//! assertions may turn it into a failure, and the row writers print it. Text of the body is decoded by the engine,
+//! and only if [`Needs::TEXT`](crate::plan::Needs) says that somebody reads it.
+
+/// A finished sample.
+#[derive(Debug, Default)]
+pub struct SampleResult {
+    /// Evaluated label.
+    pub label: String,
+    /// Response code: `200`, or `Non HTTP response code: …`.
+    pub code: String,
+    /// Response message.
+    pub message: String,
+    /// Whether the sample counts as passed; assertions may change it.
+    pub success: bool,
+    /// Results of the assertions that ran, in order.
+    pub assertions: Vec<AssertionResult>,
+    /// How many entries of `assertions` are in use (the rest are kept for reuse).
+    pub assertion_count: usize,
+    /// URL as the result file shows it; empty means none.
+    pub url: String,
+    /// Request headers as sent, one per line with `\n`.
+    pub request_headers: String,
+    /// What JMeter calls sampler data: request line and body of an HTTP request.
+    pub sampler_data: String,
+    /// Response headers including the status line, lines separated by `\n`.
+    pub response_headers: String,
+    /// Body after content decoding. Empty unless needed.
+    pub body: Vec<u8>,
+    /// Body as text. Empty unless needed.
+    pub text: String,
+    /// Content type header, empty if none.
+    pub content_type: String,
+    /// `text`, `bin` or empty.
+    pub data_type: &'static str,
+    /// Name of the character encoding, empty if none.
+    pub encoding: String,
+    /// Start, milliseconds since 1970.
+    pub start_ms: i64,
+    /// Times in nanoseconds.
+    pub elapsed: u64,
+    /// Time to the first byte of the body (JMeter's definition), nanoseconds.
+    pub latency: u64,
+    /// Time to the established connection, nanoseconds; 0 if reused.
+    pub connect: u64,
+    /// Time of the sample that was spent idle, nanoseconds.
+    pub idle: u64,
+    /// Bytes received: headers and body as on the wire.
+    pub bytes: u64,
+    /// Bytes sent.
+    pub sent: u64,
+    /// Samples in this result (transactions count their children elsewhere).
+    pub count: u32,
+    /// Failed samples in this result.
+    pub errors: u32,
+    /// The sample is not reported (for example a Flow Control Action).
+    pub ignore: bool,
+    /// What an assertion or a processor asked of the run.
+    pub request: Request,
+    /// Sub-results in order (redirect hops, embedded resources).
+    pub subs: Vec<SampleResult>,
+    /// How many entries of `subs` are in use.
+    pub sub_count: usize,
+}
+
+/// What a sample's processing asks of its user or of the whole run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Request {
+    /// Go on.
+    #[default]
+    Nothing,
+    /// Start the group's next iteration.
+    NextIteration,
+    /// End this user.
+    StopUser,
+    /// End the run after the samples in flight.
+    StopTest,
+    /// End the run at once.
+    StopTestNow,
+}
+
+/// What one assertion found.
+#[derive(Debug, Default)]
+pub struct AssertionResult {
+    /// Name of the assertion.
+    pub name: String,
+    /// The assertion does not hold.
+    pub failure: bool,
+    /// The assertion could not be carried out.
+    pub error: bool,
+    /// Failure message.
+    pub message: String,
+}
+
+impl SampleResult {
+    /// Empties everything for the next sample, keeping the buffers.
+    pub fn clear(&mut self) {
+        for text in [
+            &mut self.label,
+            &mut self.code,
+            &mut self.message,
+            &mut self.url,
+            &mut self.request_headers,
+            &mut self.sampler_data,
+            &mut self.response_headers,
+            &mut self.text,
+            &mut self.content_type,
+            &mut self.encoding,
+        ] {
+            text.clear();
+        }
+        self.body.clear();
+        self.success = true;
+        self.data_type = "";
+        (self.start_ms, self.elapsed, self.latency, self.connect, self.idle) = (0, 0, 0, 0, 0);
+        (self.bytes, self.sent, self.count, self.errors) = (0, 0, 1, 0);
+        (self.assertion_count, self.sub_count) = (0, 0);
+        self.ignore = false;
+        self.request = Request::Nothing;
+    }
+
+    /// Results of the assertions that ran.
+    pub fn assertions(&self) -> &[AssertionResult] {
+        &self.assertions[..self.assertion_count]
+    }
+
+    /// A cleared entry for the result of one more assertion.
+    pub fn add_assertion(&mut self, name: &str) -> &mut AssertionResult {
+        if self.assertions.len() == self.assertion_count {
+            self.assertions.push(AssertionResult::default());
+        }
+        let entry = &mut self.assertions[self.assertion_count];
+        self.assertion_count += 1;
+        entry.name.clear();
+        entry.name.push_str(name);
+        entry.message.clear();
+        (entry.failure, entry.error) = (false, false);
+        entry
+    }
+
+    /// Sub-results in use.
+    pub fn subs(&self) -> &[SampleResult] {
+        &self.subs[..self.sub_count]
+    }
+
+    /// A cleared entry for one more sub-result.
+    pub fn add_sub(&mut self) -> &mut SampleResult {
+        if self.subs.len() == self.sub_count {
+            self.subs.push(SampleResult::default());
+        }
+        let entry = &mut self.subs[self.sub_count];
+        self.sub_count += 1;
+        entry.clear();
+        entry
+    }
+
+    /// The message of the first failed assertion, as result files show it.
+    pub fn failure_message(&self) -> Option<&str> {
+        self.assertions().iter().find(|a| a.failure || a.error).map(|a| &*a.message)
+    }
+}

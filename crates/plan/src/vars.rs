@@ -1,0 +1,209 @@
+//! A user's variables.
+//!
+//! Every name that the plan's text mentions is resolved to a slot when the plan is compiled; names that only
+//! come to be at run time (`match_3`, `${__V(a_${n})}`) go to an overflow map that is absent until used.
+//! Setting a slot reuses its buffer, so that a warm user allocates nothing. Values that all users start with
+//! are shared, not copied: a slot points at them until it is first written.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The slot of a variable whose name the plan's text mentions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VarId(pub u32);
+
+/// All names known when the plan was compiled.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    by_name: HashMap<Box<str>, VarId>,
+    names: Vec<Box<str>>,
+}
+
+impl Names {
+    /// The slot of `name`, made if there is none yet. Only used while compiling.
+    pub fn intern(&mut self, name: &str) -> VarId {
+        if let Some(id) = self.by_name.get(name) {
+            return *id;
+        }
+        let id = VarId(self.names.len() as u32);
+        self.by_name.insert(name.into(), id);
+        self.names.push(name.into());
+        id
+    }
+
+    /// The slot of `name`, if the plan mentions it.
+    pub fn find(&self, name: &str) -> Option<VarId> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The name of a slot.
+    pub fn name(&self, id: VarId) -> &str {
+        &self.names[id.0 as usize]
+    }
+
+    /// How many slots there are.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether the plan mentions no variable at all.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+}
+
+/// What every user's variables are before its first sample: the evaluated User Defined Variables.
+#[derive(Debug, Default)]
+pub struct Initial {
+    values: Vec<Option<Box<str>>>,
+}
+
+impl Initial {
+    /// Sets the starting value of a slot.
+    pub fn set(&mut self, id: VarId, value: &str) {
+        let at = id.0 as usize;
+        if self.values.len() <= at {
+            self.values.resize(at + 1, None);
+        }
+        self.values[at] = Some(value.into());
+    }
+
+    /// The starting value of a slot.
+    pub fn get(&self, id: VarId) -> Option<&str> {
+        self.values.get(id.0 as usize)?.as_deref()
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// As in [`Initial`].
+    #[default]
+    Initial,
+    Own,
+    Removed,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    text: String,
+    state: State,
+}
+
+/// The variables of one user.
+#[derive(Debug, Default)]
+pub struct Vars {
+    initial: Arc<Initial>,
+    slots: Vec<Slot>,
+    overflow: Option<Box<HashMap<Box<str>, Slot>>>,
+}
+
+impl Vars {
+    /// Variables as they are at a user's start. Slots are made at the first write.
+    pub fn new(initial: Arc<Initial>) -> Self {
+        Self { initial, slots: Vec::new(), overflow: None }
+    }
+
+    /// The value in a slot; `None` if the variable is not defined.
+    pub fn get(&self, id: VarId) -> Option<&str> {
+        match self.slots.get(id.0 as usize) {
+            None | Some(Slot { state: State::Initial, .. }) => self.initial.get(id),
+            Some(Slot { state: State::Removed, .. }) => None,
+            Some(slot) => Some(&slot.text),
+        }
+    }
+
+    /// The value of a variable by its name.
+    pub fn get_named(&self, names: &Names, name: &str) -> Option<&str> {
+        match names.find(name) {
+            Some(id) => self.get(id),
+            None => match self.overflow.as_ref()?.get(name)? {
+                Slot { state: State::Own, text } => Some(text),
+                _ => None,
+            },
+        }
+    }
+
+    /// Gives a slot a value.
+    pub fn set(&mut self, id: VarId, value: &str) {
+        let text = self.write(id);
+        text.clear();
+        text.push_str(value);
+    }
+
+    /// The buffer of a slot, to be overwritten by the caller; the variable counts as defined from now on.
+    pub fn write(&mut self, id: VarId) -> &mut String {
+        let at = id.0 as usize;
+        if self.slots.len() <= at {
+            self.slots.resize_with(at + 1, Slot::default);
+        }
+        let slot = &mut self.slots[at];
+        slot.state = State::Own;
+        &mut slot.text
+    }
+
+    /// Gives a variable a value by its name.
+    pub fn set_named(&mut self, names: &Names, name: &str, value: &str) {
+        if let Some(id) = names.find(name) {
+            return self.set(id, value);
+        }
+        let map = self.overflow.get_or_insert_default();
+        if !map.contains_key(name) {
+            map.insert(name.into(), Slot::default());
+        }
+        if let Some(slot) = map.get_mut(name) {
+            slot.state = State::Own;
+            slot.text.clear();
+            slot.text.push_str(value);
+        }
+    }
+
+    /// Removes a variable by its name.
+    pub fn remove_named(&mut self, names: &Names, name: &str) {
+        if let Some(id) = names.find(name) {
+            self.write(id);
+            self.slots[id.0 as usize].state = State::Removed;
+        } else if let Some(slot) = self.overflow.as_mut().and_then(|map| map.get_mut(name)) {
+            slot.state = State::Removed;
+        }
+    }
+
+    /// All defined variables, in no particular order.
+    pub fn iter<'a>(&'a self, names: &'a Names) -> impl Iterator<Item = (&'a str, &'a str)> + 'a {
+        let known = (0..names.len() as u32).filter_map(|n| Some((names.name(VarId(n)), self.get(VarId(n))?)));
+        let made = self.overflow.iter().flat_map(|map| map.iter());
+        known.chain(made.filter(|(_, slot)| slot.state == State::Own).map(|(name, slot)| (&**name, &*slot.text)))
+    }
+
+    /// Back to the values of a user's start; buffers stay for reuse.
+    pub fn reset(&mut self) {
+        for slot in &mut self.slots {
+            slot.state = State::Initial;
+        }
+        for slot in self.overflow.iter_mut().flat_map(|map| map.values_mut()) {
+            slot.state = State::Removed;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_shadow_initial_values_until_reset() {
+        let mut names = Names::default();
+        let host = names.intern("host");
+        let mut initial = Initial::default();
+        initial.set(host, "a");
+        let mut vars = Vars::new(Arc::new(initial));
+        assert_eq!(vars.get(host), Some("a"));
+        vars.set(host, "b");
+        vars.set_named(&names, "made_1", "x");
+        assert_eq!(vars.get_named(&names, "host"), Some("b"));
+        assert_eq!(vars.get_named(&names, "made_1"), Some("x"));
+        vars.remove_named(&names, "host");
+        assert_eq!(vars.get(host), None);
+        vars.reset();
+        assert_eq!((vars.get(host), vars.get_named(&names, "made_1")), (Some("a"), None));
+    }
+}
