@@ -1,12 +1,623 @@
-//! Reads the text into a document.
+//! Reads the text into a document in one pass with a stack of its own.
+//!
+//! Structure: `jmeterTestPlan` holds a `hashTree`; a `hashTree` alternates elements and their `hashTree`s; an element
+//! holds properties; a property holds a text, properties or XML of its own. Memory is the text plus the tree; nesting
+//! is bounded by [`MAX_DEPTH`], so that neither reading nor dropping can exhaust the stack.
 
-use crate::{Diag, Document, NotXml};
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use crate::decode::decode;
+use crate::text::{self, Reference};
+use crate::{
+    Diag, Document, Element, ElementId, FileVersion, Kind, NotXml, Object, Prop, Props, Span,
+    Tagged, Value,
+};
 
 /// Deepest nesting of XML tags that is read; what lies deeper is reported and left out.
 pub const MAX_DEPTH: usize = 512;
 
-/// Reads a plan file.
+/// Findings kept; a broken file of 100 MB could have millions.
+const MAX_DIAGS: usize = 500;
+
+/// Reads a plan file. `name` is only for showing. Fails when the bytes are not XML or have no `jmeterTestPlan` root.
 pub fn parse(name: &str, bytes: Vec<u8>) -> Result<(Document, Vec<Diag>), NotXml> {
-    let _ = (name, bytes);
-    Err(NotXml(Diag::error("not-xml", "not read yet")))
+    let mut diags = Vec::new();
+    let source = decode(bytes, &mut diags)?;
+    let mut builder = Builder::new(diags);
+    builder.read(&source)?;
+    let Builder { version, elements, roots, mut diags, dropped, .. } = builder;
+    if dropped > 0 {
+        diags.push(Diag::note("more", format!("{dropped} more findings are not shown")));
+    }
+    Ok((Document { name: name.to_string(), source, version, elements, roots }, diags))
 }
+
+/// What the innermost open tag is.
+enum Frame {
+    Root,
+    Tree {
+        owner: Option<ElementId>,
+        /// The element still waiting for its `hashTree`.
+        last: Option<ElementId>,
+    },
+    Element(ElementId),
+    Prop(Open),
+    Tagged(Tagged, u32),
+}
+
+/// A property whose end tag has not been seen.
+struct Open {
+    name: String,
+    line: u32,
+    shape: Shape,
+}
+
+enum Shape {
+    Scalar(Kind, String),
+    Object(Box<Object>),
+    List(Vec<Prop>),
+    Map(Vec<Prop>),
+}
+
+struct Builder {
+    version: FileVersion,
+    /// Format 1.0 wrote names and values URL-encoded.
+    encoded: bool,
+    elements: Vec<Element>,
+    roots: Vec<ElementId>,
+    diags: Vec<Diag>,
+    dropped: usize,
+    stack: Vec<Frame>,
+    /// Open tags below one that is left out.
+    skipped: usize,
+    lines: Lines,
+}
+
+/// Counts lines as the reader moves forward.
+struct Lines {
+    at: usize,
+    line: u32,
+}
+
+impl Lines {
+    fn advance(&mut self, source: &str, to: usize) -> u32 {
+        if to > self.at {
+            self.line += memchr::memchr_iter(b'\n', &source.as_bytes()[self.at..to]).count() as u32;
+            self.at = to;
+        }
+        self.line
+    }
+}
+
+impl Builder {
+    fn new(diags: Vec<Diag>) -> Self {
+        Self {
+            version: FileVersion::default(),
+            encoded: false,
+            elements: Vec::new(),
+            roots: Vec::new(),
+            diags,
+            dropped: 0,
+            stack: Vec::new(),
+            skipped: 0,
+            lines: Lines { at: 0, line: 1 },
+        }
+    }
+
+    fn read(&mut self, source: &str) -> Result<(), NotXml> {
+        let mut reader = Reader::from_str(source);
+        reader.config_mut().allow_dangling_amp = true;
+        loop {
+            let start = reader.buffer_position() as usize;
+            let event = match reader.read_event() {
+                Ok(event) => event,
+                Err(error) => {
+                    return Err(self.broken(
+                        source,
+                        reader.error_position() as usize,
+                        &error.to_string(),
+                    ));
+                }
+            };
+            let end = reader.buffer_position() as usize;
+            let place = Place { span: Span { start: start as u32, end: end as u32 }, line: 0 };
+            match event {
+                Event::Start(tag) => {
+                    let place = place.on_line(self.lines.advance(source, start));
+                    self.open(&tag, place)?;
+                }
+                Event::Empty(tag) => {
+                    let place = place.on_line(self.lines.advance(source, start));
+                    self.open(&tag, place)?;
+                    self.close();
+                    if self.stack.is_empty() {
+                        return Ok(());
+                    }
+                }
+                Event::End(_) => {
+                    self.close();
+                    if self.stack.is_empty() {
+                        return Ok(());
+                    }
+                }
+                Event::Text(content) => self.text(&content.into_inner(), source, place),
+                Event::CData(content) => {
+                    let content = content.into_inner();
+                    self.append(|out| text::push_lines(out, &content));
+                }
+                Event::GeneralRef(name) => self.reference(&name.into_inner(), source, place),
+                Event::DocType(_) => {
+                    let line = self.lines.advance(source, start);
+                    let diag = Diag::error(
+                        "doctype",
+                        "the file has a DOCTYPE, which plans never have",
+                    )
+                    .at(place.span, line)
+                    .help("remove the DOCTYPE; entities are never expanded and nothing is fetched");
+                    self.report(diag);
+                }
+                Event::Comment(_) | Event::PI(_) | Event::Decl(_) => {}
+                Event::Eof => return Err(self.ended(source)),
+            }
+        }
+    }
+
+    /// The error for text that stops being XML.
+    fn broken(&mut self, source: &str, at: usize, what: &str) -> NotXml {
+        let at = at.min(source.len());
+        let line = self.lines.advance(source, at);
+        let span = Span { start: at as u32, end: at as u32 };
+        NotXml(
+            Diag::error("not-xml", format!("not well-formed XML: {what}")).at(span, line).help(
+                "compare with the file as JMeter saved it; JMeter cannot load this one either",
+            ),
+        )
+    }
+
+    /// The error for text that ends too early.
+    fn ended(&mut self, source: &str) -> NotXml {
+        let line = self.lines.advance(source, source.len());
+        let span = Span { start: source.len() as u32, end: source.len() as u32 };
+        let message = if self.stack.is_empty() {
+            "not a JMeter plan: there is no jmeterTestPlan element".to_string()
+        } else {
+            let open = self.innermost().map_or(String::new(), |path| format!(", in {path}"));
+            format!("the file ends in the middle of the plan{open}: it is truncated")
+        };
+        NotXml(Diag::error("not-xml", message).at(span, line))
+    }
+
+    fn report(&mut self, diag: Diag) {
+        if self.diags.len() < MAX_DIAGS { self.diags.push(diag) } else { self.dropped += 1 }
+    }
+
+    /// Reports at the element being read.
+    fn report_here(&mut self, diag: Diag, place: Place) {
+        let mut diag = diag.at(place.span, place.line);
+        diag.element = self.innermost();
+        self.report(diag);
+    }
+
+    /// Path of the innermost open element.
+    fn innermost(&self) -> Option<String> {
+        let id = self.stack.iter().rev().find_map(|frame| match frame {
+            Frame::Element(id) | Frame::Tree { owner: Some(id), .. } => Some(*id),
+            _ => None,
+        });
+        let mut names = Vec::new();
+        let mut at = id;
+        while let Some(id) = at {
+            let element = &self.elements[id.index()];
+            names.push(if element.name.is_empty() {
+                element.tag.as_str()
+            } else {
+                element.name.as_str()
+            });
+            at = element.parent;
+        }
+        names.reverse();
+        (!names.is_empty()).then(|| names.join(" > "))
+    }
+
+    fn open(&mut self, tag: &BytesStart<'_>, place: Place) -> Result<(), NotXml> {
+        if self.skipped > 0 {
+            self.skipped += 1;
+            return Ok(());
+        }
+        if self.stack.len() >= MAX_DEPTH {
+            let message =
+                format!("nested more than {MAX_DEPTH} deep; everything below is left out");
+            self.report_here(Diag::error("too-deep", message), place);
+            self.skipped = 1;
+            return Ok(());
+        }
+        let name = tag.name();
+        let name = name.as_ref();
+        let attributes = self.attributes(tag, place);
+        if self.stack.is_empty() {
+            return self.open_root(name, attributes, place);
+        }
+        let frame = match self.stack.last() {
+            Some(Frame::Root | Frame::Tree { .. }) if is_tree(name) => self.open_tree(place),
+            Some(Frame::Root | Frame::Tree { .. }) => self.open_element(name, attributes, place),
+            Some(Frame::Element(_)) => self.open_property(name, attributes, place),
+            Some(Frame::Prop(open)) => match &open.shape {
+                Shape::Scalar(..) => Frame::Tagged(tagged(name, attributes), place.line),
+                _ => self.open_property(name, attributes, place),
+            },
+            Some(Frame::Tagged(..)) | None => Frame::Tagged(tagged(name, attributes), place.line),
+        };
+        self.stack.push(frame);
+        Ok(())
+    }
+
+    fn open_root(
+        &mut self,
+        name: &str,
+        attributes: Attributes,
+        place: Place,
+    ) -> Result<(), NotXml> {
+        if name != "jmeterTestPlan" && name != "org.apache.jmeter.save.ScriptWrapper" {
+            let help = match name {
+                "testResults" => "this is a result file; give the plan it was made with",
+                "html" => "this is a web page; download the plan itself",
+                _ => "open the plan in JMeter and save it again",
+            };
+            let message =
+                format!("not a JMeter plan: the root element is {name}, not jmeterTestPlan");
+            return Err(NotXml(
+                Diag::error("not-a-plan", message).at(place.span, place.line).help(help),
+            ));
+        }
+        for (key, value) in attributes {
+            match key.as_str() {
+                "version" => self.version.version = value,
+                "properties" => self.version.properties = value,
+                "jmeter" => self.version.jmeter = value,
+                _ => {}
+            }
+        }
+        self.encoded = self.version.version == "1.0";
+        self.stack.push(Frame::Root);
+        Ok(())
+    }
+
+    fn open_tree(&mut self, place: Place) -> Frame {
+        let owner = match self.stack.last_mut() {
+            Some(Frame::Tree { owner, last }) => match last.take() {
+                Some(element) => Some(element),
+                None => {
+                    let owner = *owner;
+                    let diag =
+                        Diag::warning("unpaired-tree", "a hashTree without an element before it")
+                            .help("its elements are read as if they stood one level up");
+                    self.report_here(diag, place);
+                    owner
+                }
+            },
+            _ => None,
+        };
+        Frame::Tree { owner, last: None }
+    }
+
+    fn open_element(&mut self, tag: &str, attributes: Attributes, place: Place) -> Frame {
+        let (owner, unpaired) = match self.stack.last() {
+            Some(Frame::Tree { owner, last }) => (*owner, last.is_some()),
+            _ => (None, false),
+        };
+        if unpaired {
+            let diag = Diag::warning(
+                "unpaired-element",
+                "the element before this one has no hashTree after it",
+            )
+            .help("JMeter cannot load this file; the two are read as neighbours");
+            self.report_here(diag, place);
+        }
+        let id = ElementId(self.elements.len() as u32);
+        let mut element = Element {
+            tag: tag.to_string(),
+            test_class: String::new(),
+            gui_class: String::new(),
+            name: String::new(),
+            enabled: true,
+            props: Props::default(),
+            children: Vec::new(),
+            parent: owner,
+            span: place.span,
+            line: place.line,
+        };
+        let mut class = None;
+        for (key, value) in attributes {
+            match key.as_str() {
+                "class" => class = Some(value),
+                "testclass" => element.test_class = value,
+                "guiclass" => element.gui_class = value,
+                "testname" => element.name = self.decoded(value),
+                "enabled" => element.enabled = value.eq_ignore_ascii_case("true"),
+                _ => {}
+            }
+        }
+        // JMeter builds the element from its tag, or from the attribute `class`, and overwrites `testclass`.
+        let class = class.unwrap_or_else(|| tag.to_string());
+        let differs = !element.test_class.is_empty() && short(&element.test_class) != short(&class);
+        let declared = std::mem::replace(&mut element.test_class, class);
+        self.elements.push(element);
+        match owner {
+            Some(owner) => self.elements[owner.index()].children.push(id),
+            None => self.roots.push(id),
+        }
+        if let Some(Frame::Tree { last, .. }) = self.stack.last_mut() {
+            *last = Some(id);
+        }
+        if differs {
+            let message = format!(
+                "the tag is {tag} but testclass is {declared}; the tag counts, as in JMeter"
+            );
+            let mut diag = Diag::warning("class-mismatch", message).at(place.span, place.line);
+            diag.element = self.path_of(id);
+            self.report(diag);
+        }
+        Frame::Element(id)
+    }
+
+    fn path_of(&mut self, id: ElementId) -> Option<String> {
+        self.stack.push(Frame::Element(id));
+        let path = self.innermost();
+        self.stack.pop();
+        path
+    }
+
+    fn open_property(&mut self, tag: &str, attributes: Attributes, place: Place) -> Frame {
+        let plain = tag.strip_prefix("org.apache.jmeter.testelement.property.").unwrap_or(tag);
+        let named = attributes.iter().any(|(key, _)| key == "name");
+        let shape = match plain {
+            "stringProp" | "StringProperty" => Shape::Scalar(Kind::String, String::new()),
+            "boolProp" | "BooleanProperty" => Shape::Scalar(Kind::Bool, String::new()),
+            "intProp" | "IntegerProperty" => Shape::Scalar(Kind::Int, String::new()),
+            "longProp" | "LongProperty" => Shape::Scalar(Kind::Long, String::new()),
+            "floatProp" | "FloatProperty" if named => Shape::Scalar(Kind::Float, String::new()),
+            "doubleProp" | "DoubleProperty" if named => Shape::Scalar(Kind::Double, String::new()),
+            "collectionProp" | "CollectionProperty" => Shape::List(Vec::new()),
+            "mapProp" | "MapProperty" => Shape::Map(Vec::new()),
+            "elementProp" | "TestElementProperty" => return self.open_object(attributes, place),
+            _ => return Frame::Tagged(tagged(tag, attributes), place.line),
+        };
+        let name = attributes.into_iter().find(|(key, _)| key == "name");
+        let name = name.map_or(String::new(), |(_, value)| self.decoded(value));
+        Frame::Prop(Open { name, line: place.line, shape })
+    }
+
+    fn open_object(&self, attributes: Attributes, place: Place) -> Frame {
+        let mut name = String::new();
+        let mut object = Object {
+            class: String::new(),
+            gui_class: String::new(),
+            test_class: String::new(),
+            name: String::new(),
+            enabled: true,
+            props: Props::default(),
+        };
+        for (key, value) in attributes {
+            match key.as_str() {
+                "name" => name = self.decoded(value),
+                "elementType" => object.class = value,
+                "guiclass" => object.gui_class = value,
+                "testclass" => object.test_class = value,
+                "testname" => object.name = self.decoded(value),
+                "enabled" => object.enabled = value.eq_ignore_ascii_case("true"),
+                _ => {}
+            }
+        }
+        if object.class.is_empty() {
+            object.class.clone_from(&object.test_class);
+        }
+        Frame::Prop(Open { name, line: place.line, shape: Shape::Object(Box::new(object)) })
+    }
+
+    fn decoded(&self, text: String) -> String {
+        if self.encoded { text::url_decode(&text) } else { text }
+    }
+
+    fn attributes(&mut self, tag: &BytesStart<'_>, place: Place) -> Attributes {
+        let mut out = Attributes::new();
+        for attribute in tag.attributes().with_checks(false) {
+            match attribute {
+                Ok(attribute) => {
+                    let (value, bad) = text::attribute(&attribute.value);
+                    if bad {
+                        let message = format!(
+                            "the attribute {} holds a bad reference",
+                            attribute.key.as_ref()
+                        );
+                        let diag = Diag::error("bad-reference", message).help("write & as &amp;");
+                        self.report_here(diag, place);
+                    }
+                    out.push((attribute.key.as_ref().to_string(), value));
+                }
+                Err(error) => {
+                    let diag =
+                        Diag::error("bad-attribute", format!("attributes cannot be read: {error}"));
+                    self.report_here(diag, place);
+                    break;
+                }
+            }
+        }
+        out
+    }
+
+    fn text(&mut self, content: &Cow<'_, str>, source: &str, place: Place) {
+        // With `allow_dangling_amp`, an ampersand in text can only be a bare one.
+        if content.starts_with('&') {
+            let place = place.on_line(self.lines.advance(source, place.span.start as usize));
+            let diag = Diag::error("bad-reference", "a bare & in text").help("write & as &amp;");
+            self.report_here(diag, place);
+        }
+        self.append(|out| text::push_lines(out, content));
+    }
+
+    fn reference(&mut self, name: &str, source: &str, place: Place) {
+        let found = text::resolve(name);
+        if let Reference::Char(char) = found {
+            self.append(|out| out.push(char));
+            return;
+        }
+        let place = place.on_line(self.lines.advance(source, place.span.start as usize));
+        let short: String = name.chars().take(40).collect();
+        let diag = Diag::error(
+            "bad-reference",
+            format!("&{short}; is neither a character nor predefined in XML"),
+        )
+        .help("entities are never expanded; write the text itself");
+        self.report_here(diag, place);
+        match found {
+            Reference::Unknown => self.append(|out| {
+                out.push('&');
+                out.push_str(name);
+                out.push(';');
+            }),
+            _ => self.append(|out| out.push('\u{FFFD}')),
+        }
+    }
+
+    /// Adds to the text of the innermost tag, if it has one. Only text before the first child counts, as in XStream.
+    fn append(&mut self, add: impl FnOnce(&mut String)) {
+        if self.skipped > 0 {
+            return;
+        }
+        match self.stack.last_mut() {
+            Some(Frame::Prop(Open { shape: Shape::Scalar(_, text), .. })) => add(text),
+            Some(Frame::Tagged(tagged, _)) if tagged.children.is_empty() => add(&mut tagged.text),
+            _ => {}
+        }
+    }
+
+    fn close(&mut self) {
+        if self.skipped > 0 {
+            self.skipped -= 1;
+            return;
+        }
+        let prop = match self.stack.pop() {
+            Some(Frame::Prop(open)) => self.finish(open),
+            Some(Frame::Tagged(tagged, line)) => match self.stack.last_mut() {
+                Some(Frame::Tagged(parent, _)) => return parent.children.push(tagged),
+                _ => property_of(tagged, line),
+            },
+            Some(Frame::Element(id)) => return self.settle(id),
+            Some(Frame::Root | Frame::Tree { .. }) | None => return,
+        };
+        match self.stack.last_mut() {
+            Some(Frame::Element(id)) => self.elements[id.index()].props.0.push(prop),
+            Some(Frame::Prop(open)) => match &mut open.shape {
+                Shape::Object(object) => object.props.0.push(prop),
+                Shape::List(members) | Shape::Map(members) => members.push(prop),
+                Shape::Scalar(..) => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, open: Open) -> Prop {
+        let Open { name, line, shape } = open;
+        let value = match shape {
+            Shape::Scalar(kind, text) => {
+                let text = if kind == Kind::String { self.decoded(text) } else { text };
+                self.check_scalar(&name, kind, &text, line);
+                Value::Text(kind, text)
+            }
+            Shape::Object(object) => Value::Object(object),
+            Shape::List(members) => Value::List(members),
+            Shape::Map(members) => Value::Map(members),
+        };
+        Prop { name, value, line }
+    }
+
+    fn check_scalar(&mut self, name: &str, kind: Kind, text: &str, line: u32) {
+        let diag = match kind {
+            Kind::Bool if text.contains("${") => Diag::warning(
+                "expression-in-bool",
+                format!("the boolProp {name} holds an expression: it is false"),
+            )
+            .help("JMeter takes expressions there only from a stringProp"),
+            Kind::Int if text.parse::<i32>().is_err() => bad_number(name, "intProp", text),
+            Kind::Long if text.parse::<i64>().is_err() => bad_number(name, "longProp", text),
+            _ => return,
+        };
+        let mut diag = Diag { line, ..diag };
+        diag.element = self.innermost();
+        self.report(diag);
+    }
+
+    /// Properties that stand for attributes override them, as the order of reading does in JMeter.
+    fn settle(&mut self, id: ElementId) {
+        let element = &mut self.elements[id.index()];
+        element.props.0.shrink_to_fit();
+        if let Some(name) = element.props.str("TestElement.name") {
+            element.name = name.to_string();
+        }
+        if let Some(enabled) = element.props.bool("TestElement.enabled") {
+            element.enabled = enabled;
+        }
+        if let Some(class) = element.props.str("TestElement.gui_class") {
+            element.gui_class = class.to_string();
+        }
+    }
+}
+
+type Attributes = Vec<(String, String)>;
+
+/// Where an event lies.
+#[derive(Clone, Copy)]
+struct Place {
+    span: Span,
+    line: u32,
+}
+
+impl Place {
+    fn on_line(self, line: u32) -> Self {
+        Self { line, ..self }
+    }
+}
+
+fn is_tree(tag: &str) -> bool {
+    tag == "hashTree"
+        || tag
+            .strip_prefix("org.apache.jorphan.collections.")
+            .is_some_and(|tag| tag.ends_with("HashTree"))
+}
+
+/// The class name without its package.
+fn short(class: &str) -> &str {
+    class.rsplit('.').next().unwrap_or(class)
+}
+
+fn tagged(tag: &str, attributes: Attributes) -> Tagged {
+    Tagged { tag: tag.to_string(), attributes, text: String::new(), children: Vec::new() }
+}
+
+fn bad_number(name: &str, tag: &str, text: &str) -> Diag {
+    let shown: String = text.chars().take(40).collect();
+    Diag::warning("bad-number", format!("the {tag} {name} holds {shown:?}, which is no number"))
+        .help("JMeter cannot load this file; write it as a stringProp")
+}
+
+/// A property from XML of its own: its name is the child `name`, or the attribute. Numbers that JMeter writes as
+/// `<doubleProp><name>…</name><value>…</value></doubleProp>` become scalars.
+fn property_of(tagged: Tagged, line: u32) -> Prop {
+    let name =
+        tagged.child("name").map(|child| child.text.as_str()).or_else(|| tagged.attribute("name"));
+    let name = name.unwrap_or("").to_string();
+    let kind = match short(&tagged.tag) {
+        "floatProp" | "FloatProperty" => Some(Kind::Float),
+        "doubleProp" | "DoubleProperty" => Some(Kind::Double),
+        _ => None,
+    };
+    let value = match (kind, tagged.child("value")) {
+        (Some(kind), Some(value)) => Value::Text(kind, value.text.clone()),
+        _ => Value::Other(Box::new(tagged)),
+    };
+    Prop { name, value, line }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,154 @@
-//! Character references.
+//! References and line ends in text and attribute values.
+//!
+//! XStream writes characters that XML forbids, such as `&#x1;`, and reads them back; so does this. Entities other than
+//! the five predefined ones stay as they are written: nothing is ever expanded.
+
+/// The character a reference stands for, given what is between `&` and `;`.
+pub(crate) enum Reference {
+    Char(char),
+    /// A number that is no character, such as a surrogate.
+    Invalid,
+    /// A name that is not predefined.
+    Unknown,
+}
+
+pub(crate) fn resolve(name: &str) -> Reference {
+    let Some(number) = name.strip_prefix('#') else {
+        return match name {
+            "lt" => Reference::Char('<'),
+            "gt" => Reference::Char('>'),
+            "amp" => Reference::Char('&'),
+            "apos" => Reference::Char('\''),
+            "quot" => Reference::Char('"'),
+            _ => Reference::Unknown,
+        };
+    };
+    let (digits, radix) = match number.strip_prefix(['x', 'X']) {
+        Some(digits) => (digits, 16),
+        None => (number, 10),
+    };
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Reference::Invalid;
+    }
+    match u32::from_str_radix(digits, radix).ok().and_then(char::from_u32) {
+        Some(char) => Reference::Char(char),
+        None => Reference::Invalid,
+    }
+}
+
+/// Appends text with `\r\n` and `\r` read as `\n`, as every XML parser does.
+pub(crate) fn push_lines(out: &mut String, text: &str) {
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'\r', rest.as_bytes()) {
+        out.push_str(&rest[..at]);
+        out.push('\n');
+        rest = &rest[at + 1..];
+        rest = rest.strip_prefix('\n').unwrap_or(rest);
+    }
+    out.push_str(rest);
+}
+
+/// An attribute's value: references resolved, literal white space as spaces. The flag tells of a bad reference.
+pub(crate) fn attribute(raw: &str) -> (String, bool) {
+    let mut out = String::with_capacity(raw.len());
+    let mut bad = false;
+    let mut rest = raw;
+    while let Some(at) = memchr::memchr3(b'&', b'\n', b'\r', rest.as_bytes()) {
+        push_spaces(&mut out, &rest[..at]);
+        let tail = &rest[at..];
+        if let Some(after) = tail.strip_prefix('&') {
+            let end = after.find(';').filter(|end| *end <= 32);
+            rest = match end {
+                Some(end) => {
+                    match resolve(&after[..end]) {
+                        Reference::Char(char) => out.push(char),
+                        Reference::Invalid => {
+                            out.push('\u{FFFD}');
+                            bad = true;
+                        }
+                        Reference::Unknown => {
+                            out.push_str(&tail[..end + 2]);
+                            bad = true;
+                        }
+                    }
+                    &after[end + 1..]
+                }
+                None => {
+                    out.push('&');
+                    bad = true;
+                    after
+                }
+            };
+        } else {
+            out.push(' ');
+            rest = tail.strip_prefix("\r\n").unwrap_or(&tail[1..]);
+        }
+    }
+    push_spaces(&mut out, rest);
+    (out, bad)
+}
+
+fn push_spaces(out: &mut String, text: &str) {
+    if text.contains('\t') { out.push_str(&text.replace('\t', " ")) } else { out.push_str(text) }
+}
+
+/// `application/x-www-form-urlencoded` decoding: how files of format 1.0 wrote names and values.
+pub(crate) fn url_decode(text: &str) -> String {
+    let mut out = Vec::with_capacity(text.len());
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let pair = bytes.get(at + 1..at + 3).filter(|pair| pair.iter().all(u8::is_ascii_hexdigit));
+        let pair = pair.and_then(|pair| std::str::from_utf8(pair).ok());
+        match (bytes[at], pair.and_then(|pair| u8::from_str_radix(pair, 16).ok())) {
+            (b'%', Some(byte)) => {
+                out.push(byte);
+                at += 3;
+            }
+            (b'+', _) => {
+                out.push(b' ');
+                at += 1;
+            }
+            (byte, _) => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_read_and_numbers_that_are_no_character_are_not() {
+        assert!(matches!(resolve("#x1"), Reference::Char('\u{1}')));
+        assert!(matches!(resolve("#0"), Reference::Char('\0')));
+        assert!(matches!(resolve("#xD800"), Reference::Invalid));
+        assert!(matches!(resolve("#x110000"), Reference::Invalid));
+        assert!(matches!(resolve("#-1"), Reference::Invalid));
+        assert!(matches!(resolve("#+1"), Reference::Invalid));
+        assert!(matches!(resolve("lol"), Reference::Unknown));
+    }
+
+    #[test]
+    fn literal_white_space_in_attributes_becomes_spaces_and_references_do_not() {
+        assert_eq!(attribute("a\r\nb\tc\nd&#xa;e&amp;&lt;"), ("a b c d\ne&<".to_string(), false));
+        assert_eq!(attribute("a&b"), ("a&b".to_string(), true));
+        assert_eq!(attribute("a&x;b"), ("a&x;b".to_string(), true));
+    }
+
+    #[test]
+    fn line_ends_are_one_newline() {
+        let mut out = String::new();
+        push_lines(&mut out, "a\r\nb\rc\n\r\n");
+        assert_eq!(out, "a\nb\nc\n\n");
+    }
+
+    #[test]
+    fn format_1_0_is_url_decoded_and_broken_escapes_stay() {
+        assert_eq!(url_decode("a%2Fb+c%E4%BD%A0%zz%+2%"), "a/b c你%zz% 2%");
+    }
+}
