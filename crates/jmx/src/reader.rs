@@ -446,7 +446,7 @@ impl Builder {
         out
     }
 
-    fn text(&mut self, content: &Cow<'_, str>, source: &str, place: Place) {
+    fn text(&mut self, content: &str, source: &str, place: Place) {
         // With `allow_dangling_amp`, an ampersand in text can only be a bare one.
         if content.starts_with('&') {
             let place = place.on_line(self.lines.advance(source, place.span.start as usize));
