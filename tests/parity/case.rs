@@ -1,0 +1,161 @@
+//! One parity case: a folder with a plan, what the target answers, and what JMeter 5.6.3 did with it.
+//!
+//! A case is run in a copy of its folder, so that what a plan writes stays out of the tree. The golden files are
+//! JMeter's; where Throng differs on purpose, `differs.md` says why and `throng/` holds what Throng does instead,
+//! which is compared just as exactly.
+
+use crate::normal::{self, Rules};
+use crate::{diff, server::Server};
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What a run left behind, by file name, normalised.
+type Outcome = BTreeMap<String, String>;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) fn folder() -> PathBuf {
+    let tree = option_env!("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from("."), |d| Path::new(d).join("../.."));
+    tree.join("tests/parity/cases")
+}
+
+/// Runs Throng and compares, or records JMeter's side when `PARITY_RECORD` names a JMeter home.
+pub(crate) fn check(name: &str) {
+    let case = folder().join(name);
+    let work = scratch(name);
+    copy(&case, &work);
+    if let Ok(home) = std::env::var("PARITY_RECORD") {
+        let outcome = run(jmeter(Path::new(&home)), &case, &work);
+        store(&case.join("golden"), &outcome);
+        return;
+    }
+    let binary = std::env::var("THRONG").ok().or_else(|| option_env!("CARGO_BIN_EXE_throng").map(str::to_owned));
+    let mut throng = Command::new(binary.expect("the binary under test"));
+    throng.arg("-n");
+    let outcome = run(throng, &case, &work);
+    if std::env::var_os("PARITY_ACCEPT").is_some() {
+        accept(&case, &outcome);
+    }
+    let complaints = compare(&case, &outcome);
+    assert!(complaints.is_empty(), "\n{name}: Throng (+) is not JMeter (-)\n{complaints}\nrun in {}", work.display());
+    let _ = std::fs::remove_dir_all(&work);
+}
+
+fn jmeter(home: &Path) -> Command {
+    let mut java = Command::new("java");
+    java.args(["-Xmx256m", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true"])
+        .args(["-Duser.language=en", "-Duser.region=EN"])
+        .arg("-jar")
+        .arg(home.join("bin/ApacheJMeter.jar"))
+        .args(["-n", "-j", "jmeter.log"])
+        .env("LC_ALL", "C.UTF-8");
+    java
+}
+
+fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
+    // A port nobody listens on, for refused connections. It is free as long as nobody else asks for a port.
+    let closed = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port();
+    let server = Server::start(case, &[("closed", closed.to_string())]);
+    let rules = Rules::read(&std::fs::read_to_string(case.join("case")).unwrap_or_default());
+    let log = std::fs::File::create(work.join("output.txt")).expect("a file for the output");
+    let mut child = engine
+        .args(["-t", "plan.jmx", "-l", "result.jtl"])
+        .arg(format!("-Jport={}", server.port()))
+        .arg(format!("-Jclosed={closed}"))
+        .arg("-Jjmeter.save.saveservice.sample_count=true")
+        .args(std::fs::read_to_string(case.join("args")).unwrap_or_default().lines())
+        .current_dir(work)
+        .env("TZ", "UTC")
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().expect("a second handle"))
+        .stderr(log)
+        .spawn()
+        .expect("the engine starts");
+    let end = Instant::now() + PATIENCE;
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("a child to wait for") {
+            break Some(status);
+        }
+        if Instant::now() > end {
+            let _ = child.kill();
+            let _ = child.wait();
+            break None;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let output = std::fs::read_to_string(work.join("output.txt")).unwrap_or_default();
+    assert!(status.is_some_and(|s| s.success()), "the engine ended with {status:?}:\n{output}");
+    let ports = [("PORT", server.port()), ("CLOSED", closed)];
+    let mut outcome = Outcome::new();
+    outcome.insert("requests.txt".to_owned(), normal::requests(&server.seen(), &rules, &ports));
+    for name in std::iter::once(&"result.jtl".to_owned()).chain(&rules.files) {
+        let bytes = std::fs::read(work.join(name)).unwrap_or_else(|e| format!("not written: {e}\n").into_bytes());
+        outcome.insert(name.clone(), normal::rows(&String::from_utf8_lossy(&bytes), &rules, &ports));
+    }
+    outcome
+}
+
+fn compare(case: &Path, outcome: &Outcome) -> String {
+    let own = case.join("throng");
+    let mut complaints = String::new();
+    for (name, got) in outcome {
+        let golden = std::fs::read_to_string(case.join("golden").join(name)).expect("a recorded golden file");
+        match std::fs::read_to_string(own.join(name)) {
+            Ok(ours) => {
+                assert!(case.join("differs.md").exists(), "a difference without a reason in differs.md");
+                assert!(ours != golden, "{name} no longer differs from JMeter: remove throng/{name}");
+                if let Some(lines) = diff::between(&ours, got) {
+                    complaints += &format!("--- {name} (as in throng/)\n{lines}");
+                }
+            }
+            Err(_) => {
+                if let Some(lines) = diff::between(&golden, got) {
+                    complaints += &format!("--- {name}\n{lines}");
+                }
+            }
+        }
+    }
+    complaints
+}
+
+fn accept(case: &Path, outcome: &Outcome) {
+    assert!(case.join("differs.md").exists(), "write the reason into differs.md first");
+    let mut differing = Outcome::new();
+    for (name, got) in outcome {
+        if std::fs::read_to_string(case.join("golden").join(name)).ok().as_ref() != Some(got) {
+            differing.insert(name.clone(), got.clone());
+        }
+    }
+    let _ = std::fs::remove_dir_all(case.join("throng"));
+    store(&case.join("throng"), &differing);
+}
+
+fn store(folder: &Path, outcome: &Outcome) {
+    std::fs::create_dir_all(folder).expect("a folder to record into");
+    for (name, text) in outcome {
+        std::fs::write(folder.join(name), text).expect("a file to record into");
+    }
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let base = option_env!("CARGO_TARGET_TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
+    let folder = base.join(format!("parity-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a scratch folder");
+    folder
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).unwrap_or_else(|e| panic!("{}: {e}", from.display())).flatten() {
+        let path = entry.path();
+        if path.is_file() {
+            std::fs::copy(&path, to.join(entry.file_name())).expect("a copied file");
+        } else if !matches!(entry.file_name().to_str(), Some("golden" | "throng")) {
+            std::fs::create_dir_all(to.join(entry.file_name())).expect("a copied folder");
+            copy(&path, &to.join(entry.file_name()));
+        }
+    }
+}

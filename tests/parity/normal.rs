@@ -1,0 +1,163 @@
+//! Makes two runs comparable: what cannot be equal is masked, everything else is kept as it was written.
+//!
+//! Masked are times (`timeStamp`, `elapsed`, `Latency`, `IdleTime`, `Connect`), port numbers, the time in a Duration
+//! Assertion's message, and `bytes` of samples that failed without an answer: there JMeter counts the letters of a
+//! Java stack trace. A case may ask for times rounded to a multiple instead, or, with several users, for an order
+//! that does not depend on the clock.
+
+use crate::server::Seen;
+use std::fmt::Write as _;
+
+/// What a case says about its own comparison, one word a line in its `case` file.
+#[derive(Default)]
+pub(crate) struct Rules {
+    /// Several users: rows are ordered by thread name, connections by content, and user counts are masked.
+    pub(crate) users: bool,
+    /// Times are rounded to a multiple of this many milliseconds and compared, instead of being masked.
+    pub(crate) round: Option<u64>,
+    /// `bytes` of every failed row is masked: parents add up the stack traces of their children.
+    pub(crate) traces: bool,
+    /// Files the plan writes, compared like rows if they are CSV with a header, else as text.
+    pub(crate) files: Vec<String>,
+}
+
+impl Rules {
+    pub(crate) fn read(text: &str) -> Self {
+        let mut rules = Self::default();
+        for line in text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#')) {
+            match line.split_once('=').unwrap_or((line, "")) {
+                ("users", _) => rules.users = true,
+                ("traces", _) => rules.traces = true,
+                ("round", ms) => rules.round = Some(ms.parse().expect("round in ms")),
+                ("file", name) => rules.files.push(name.to_owned()),
+                (other, _) => panic!("unknown rule {other}"),
+            }
+        }
+        rules
+    }
+}
+
+/// The requests as text, connection by connection in the order of first use.
+pub(crate) fn requests(seen: &[Seen], rules: &Rules, ports: &[(&str, u16)]) -> String {
+    let count = seen.iter().map(|s| s.connection).max().unwrap_or(0);
+    let mut connections = vec![String::new(); count];
+    for request in seen {
+        let text = &mut connections[request.connection - 1];
+        let head = String::from_utf8(request.head.clone())
+            .unwrap_or_else(|_| request.head.iter().map(|&b| char::from(b)).collect());
+        for line in head.trim_end_matches("\r\n").split("\r\n") {
+            text.push_str(&visible(line));
+            text.push('\n');
+        }
+        if !request.body.is_empty() {
+            for line in String::from_utf8_lossy(&request.body).split('\n') {
+                let _ = writeln!(text, "| {}", visible(line));
+            }
+        }
+        text.push('\n');
+    }
+    if rules.users {
+        connections.sort();
+    }
+    let mut all = String::new();
+    for (i, text) in connections.iter().enumerate() {
+        let _ = write!(all, "== connection {}\n{text}", i + 1);
+    }
+    without_ports(&all, ports)
+}
+
+fn visible(line: &str) -> String {
+    line.chars()
+        .flat_map(|c| {
+            let shown: Vec<char> =
+                if c.is_control() { c.escape_default().collect() } else { vec![c] };
+            shown
+        })
+        .collect()
+}
+
+/// Rows of a CSV file with a header, masked by column name. Quoting and line ends inside fields stay.
+pub(crate) fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
+    let text = without_durations(&without_ports(text, ports));
+    let mut records = records(&text);
+    if records.is_empty() {
+        return text;
+    }
+    let header = records.remove(0);
+    let column = |name: &str| header.iter().position(|h| *h == name);
+    let times: Vec<usize> = ["elapsed", "Latency", "IdleTime", "Connect"].into_iter().filter_map(column).collect();
+    let mut masked: Vec<usize> = column("timeStamp").into_iter().collect();
+    if rules.users {
+        masked.extend(["grpThreads", "allThreads"].into_iter().filter_map(column));
+    }
+    for record in &mut records {
+        for &i in masked.iter().filter(|&&i| i < header.len()) {
+            if let Some(field) = record.get_mut(i) {
+                *field = digits_masked(field);
+            }
+        }
+        let is = |name: &str, f: &dyn Fn(&str) -> bool| column(name).and_then(|i| record.get(i)).is_some_and(|v| f(v));
+        let unanswered = is("responseCode", &|v| v.starts_with("Non HTTP response code"));
+        let failed = is("success", &|v| v == "false");
+        if unanswered || (rules.traces && failed) {
+            if let Some(field) = column("bytes").and_then(|i| record.get_mut(i)) {
+                *field = digits_masked(field);
+            }
+        }
+        for &i in &times {
+            if let Some(field) = record.get_mut(i) {
+                *field = match (rules.round, field.parse::<u64>()) {
+                    (Some(step), Ok(ms)) => format!("{}", (ms + step / 2) / step * step),
+                    _ => digits_masked(field),
+                };
+            }
+        }
+    }
+    if rules.users {
+        let thread = column("threadName").unwrap_or(0);
+        records.sort_by(|a, b| a.get(thread).cmp(&b.get(thread)));
+    }
+    records.insert(0, header);
+    records.iter().fold(String::new(), |all, record| all + &record.join(",") + "\n")
+}
+
+/// A number becomes `_`; anything else is a finding and stays.
+fn digits_masked(field: &str) -> String {
+    if !field.is_empty() && field.bytes().all(|b| b.is_ascii_digit()) { "_".to_owned() } else { field.to_owned() }
+}
+
+fn records(text: &str) -> Vec<Vec<String>> {
+    let mut all = vec![vec![String::new()]];
+    let mut quoted = false;
+    for c in text.chars() {
+        let record = all.last_mut().expect("never empty");
+        match c {
+            '"' => {
+                quoted = !quoted;
+                record.last_mut().expect("never empty").push(c);
+            }
+            ',' if !quoted => record.push(String::new()),
+            '\n' if !quoted => all.push(vec![String::new()]),
+            _ => record.last_mut().expect("never empty").push(c),
+        }
+    }
+    if all.last().is_some_and(|r| r.len() == 1 && r[0].is_empty()) {
+        all.pop();
+    }
+    all
+}
+
+/// `It took 1,003 milliseconds` becomes `It took _ milliseconds`.
+fn without_durations(text: &str) -> String {
+    let mut pieces = text.split("It took ");
+    pieces.next().unwrap_or_default().to_owned()
+        + &pieces
+            .map(|p| format!("It took _{}", p.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',')))
+            .collect::<String>()
+}
+
+fn without_ports(text: &str, ports: &[(&str, u16)]) -> String {
+    ports.iter().fold(text.to_owned(), |t, (name, port)| {
+        t.replace(&format!(":{port}"), &format!(":{name}")).replace(&format!("={port}"), &format!("={name}"))
+    })
+}
