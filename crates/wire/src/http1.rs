@@ -1,13 +1,28 @@
-//! Reads one HTTP/1 response from contiguous bytes.
+//! Reads one HTTP/1 response from contiguous bytes: a state of 40 bytes, no heap, no copies.
+//!
+//! What counts as an error is decided as Apache HttpClient 4.5 decides it: bare LF, garbage before the status line, folded
+//! headers, unreadable lengths and odd white space pass; a header without a colon or a bad chunk size does not. A head that
+//! is not complete is not consumed: the caller keeps it and offers it again with more bytes. The decoder remembers how far
+//! it looked, so a head that comes in many pieces costs time linear in its size.
 
-use std::fmt;
+mod chunk;
+mod error;
+mod head;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::Error;
+pub use head::Head;
+
+use memchr::memchr;
 
 /// Bounds on a response head.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of status line and headers.
+    /// Bytes of status line and headers; also of what stands before the status line, of one chunk-size line and of trailers.
     pub head: usize,
-    /// Number of headers.
+    /// Number of headers; also of trailers.
     pub headers: usize,
 }
 
@@ -20,93 +35,199 @@ impl Default for Limits {
 /// State of one response being read.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoder {
+    /// Length of the body or of the chunk, in bytes.
+    expected: u64,
+    /// Bytes of `expected` that are yet to come.
+    left: u64,
+    limit_head: u32,
+    limit_headers: u32,
+    /// Unread bytes that were already searched in vain.
+    scanned: u32,
+    /// Bytes of garbage before the head, or of trailers, that are gone.
+    spent: u32,
+    /// Trailers read.
+    lines: u32,
+    state: State,
+    request_is_head: bool,
     started: bool,
-    _limits: Limits,
-    _head: bool,
 }
 
-impl Decoder {
-    pub fn new(request_is_head: bool, limits: Limits) -> Self {
-        Self { started: false, _limits: limits, _head: request_is_head }
-    }
-
-    /// Looks at contiguous unread bytes; returns one event and the bytes that it covers. Call until `NeedMore` or `End`.
-    pub fn next<'b>(&mut self, input: &'b [u8]) -> Result<(usize, Event<'b>), Error> {
-        self.started |= !input.is_empty();
-        Ok((0, Event::NeedMore))
-    }
-
-    /// The peer closed. `Ok` means that a close-delimited body ended properly.
-    pub fn eof(&mut self, _unread: &[u8]) -> Result<(), Error> {
-        Err(Error::NoResponse)
-    }
-
-    /// Whether any byte of the head was seen.
-    pub fn started(&self) -> bool {
-        self.started
-    }
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Before the end of the status line.
+    StatusLine,
+    /// The status line is there; the end of the headers is not.
+    Headers,
+    Length,
+    ChunkSize,
+    ChunkData,
+    ChunkEnd,
+    Trailers,
+    UntilClose,
+    Done,
 }
 
 /// What [`Decoder::next`] found.
 #[derive(Debug)]
 pub enum Event<'b> {
+    /// Nothing to report from what is there. Bytes may have been consumed all the same.
     NeedMore,
     Head(Head<'b>),
+    /// A piece of the body, chunk framing removed; never empty.
     Body(&'b [u8]),
+    /// The response is complete. What follows in the input is not part of it.
     End,
 }
 
-/// A response head; borrows the input.
-#[derive(Clone, Copy, Debug)]
-pub struct Head<'b> {
-    /// Status line, headers and blank line as on the wire.
-    pub raw: &'b [u8],
-    pub status: u16,
-    pub reason: &'b [u8],
-    pub version_minor: u8,
-    pub keep_alive: bool,
-    pub content_length: Option<u64>,
-    pub chunked: bool,
-    pub has_body: bool,
-    pub content_encoding: Option<&'b [u8]>,
-    pub content_type: Option<&'b [u8]>,
-    pub location: Option<&'b [u8]>,
-    pub keep_alive_timeout_s: Option<u32>,
-    pub set_cookie: bool,
-}
-
-impl<'b> Head<'b> {
-    /// First header of that name, whatever its case.
-    pub fn header(&self, _name: &str) -> Option<&'b [u8]> {
-        None
+impl Decoder {
+    /// `request_is_head`: the response answers a HEAD request and has no body whatever its headers say.
+    pub fn new(request_is_head: bool, limits: Limits) -> Self {
+        let bound = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Self {
+            expected: 0,
+            left: 0,
+            limit_head: bound(limits.head),
+            limit_headers: bound(limits.headers),
+            scanned: 0,
+            spent: 0,
+            lines: 0,
+            state: State::StatusLine,
+            request_is_head,
+            started: false,
+        }
     }
 
-    /// All headers in order, values trimmed.
-    pub fn headers(&self) -> impl Iterator<Item = (&'b [u8], &'b [u8])> + use<'b> {
-        std::iter::empty()
+    /// Looks at contiguous unread bytes; returns the number of bytes used up and one event. The bytes are used up whatever
+    /// the event is, `NeedMore` included. Call until `NeedMore` or `End`.
+    #[inline]
+    pub fn next<'b>(&mut self, input: &'b [u8]) -> Result<(usize, Event<'b>), Error> {
+        match self.state {
+            State::StatusLine | State::Headers => self.head(input),
+            State::Length => Ok(self.length(input)),
+            State::ChunkSize | State::ChunkData | State::ChunkEnd | State::Trailers => {
+                self.chunked(input)
+            }
+            State::UntilClose if input.is_empty() => Ok((0, Event::NeedMore)),
+            State::UntilClose => Ok((input.len(), Event::Body(input))),
+            State::Done => Ok((0, Event::End)),
+        }
+    }
+
+    /// The peer closed; `unread` is what was not used up. `Ok`: the response is complete, which includes a body that only
+    /// the close ends, and last chunks whose trailers are cut short.
+    pub fn eof(&mut self, unread: &[u8]) -> Result<(), Error> {
+        let more = unread.len() as u64;
+        match self.state {
+            State::StatusLine if unread.is_empty() && self.spent == 0 => Err(Error::NoResponse),
+            State::StatusLine => match head::status_line(unread) {
+                None => Err(Error::BadStatusLine),
+                Some(_) => Err(Error::TruncatedHead),
+            },
+            State::Headers => Err(Error::TruncatedHead),
+            State::Length if more < self.left => Err(Error::TruncatedBody {
+                expected: self.expected,
+                got: self.expected - self.left + more,
+            }),
+            State::ChunkSize | State::ChunkData | State::ChunkEnd | State::Trailers => {
+                self.chunked_eof(unread)
+            }
+            State::Length | State::UntilClose | State::Done => {
+                self.state = State::Done;
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether any byte was seen. A peer that closes before has not answered at all.
+    pub fn started(&self) -> bool {
+        self.started
+    }
+
+    /// Whether only the close of the connection will end the body.
+    pub fn ends_at_close(&self) -> bool {
+        self.state == State::UntilClose
+    }
+
+    fn head<'b>(&mut self, input: &'b [u8]) -> Result<(usize, Event<'b>), Error> {
+        self.started |= !input.is_empty();
+        let mut at = 0;
+        loop {
+            let rest = &input[at..];
+            if !self.is_worth_parsing(rest) {
+                return self.wait(at, rest.len());
+            }
+            match head::parse(rest, self.request_is_head, self.limits(), self.spent as usize)? {
+                head::Parsed::Garbage(len) => {
+                    self.scanned = 0;
+                    if len + self.spent as usize > self.limit_head as usize {
+                        return Err(Error::HeadTooLarge { limit: self.limit_head as usize });
+                    }
+                    self.spent += len as u32;
+                    at += len;
+                }
+                head::Parsed::Partial => {
+                    self.state = State::Headers;
+                    return self.wait(at, rest.len());
+                }
+                head::Parsed::Whole(head, _) if head.status < 200 && head.status != 101 => {
+                    self.scanned = 0;
+                    self.spent = 0;
+                    self.state = State::StatusLine;
+                    at += head.raw.len();
+                }
+                head::Parsed::Whole(head, framing) => {
+                    self.scanned = 0;
+                    self.spent = 0;
+                    self.enter(framing);
+                    return Ok((at + head.raw.len(), Event::Head(head)));
+                }
+            }
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { head: self.limit_head as usize, headers: self.limit_headers as usize }
+    }
+
+    fn wait<'b>(&mut self, used: usize, unread: usize) -> Result<(usize, Event<'b>), Error> {
+        if unread + self.spent as usize > self.limit_head as usize {
+            return Err(Error::HeadTooLarge { limit: self.limit_head as usize });
+        }
+        self.scanned = unread as u32;
+        Ok((used, Event::NeedMore))
+    }
+
+    /// Whether the bytes that came since the last look can have completed what was missing.
+    fn is_worth_parsing(&self, rest: &[u8]) -> bool {
+        let from = (self.scanned as usize).min(rest.len());
+        match self.state {
+            State::StatusLine => memchr(b'\n', &rest[from..]).is_some(),
+            _ => head::has_end(rest, from),
+        }
+    }
+
+    fn enter(&mut self, framing: head::Framing) {
+        self.state = match framing {
+            head::Framing::None | head::Framing::Length(0) => State::Done,
+            head::Framing::Length(n) => {
+                self.expected = n;
+                self.left = n;
+                State::Length
+            }
+            head::Framing::Chunked => State::ChunkSize,
+            head::Framing::UntilClose => State::UntilClose,
+        };
+    }
+
+    fn length<'b>(&mut self, input: &'b [u8]) -> (usize, Event<'b>) {
+        let n = input.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        if n == 0 {
+            return (0, Event::NeedMore);
+        }
+        self.left -= n as u64;
+        if self.left == 0 {
+            self.state = State::Done;
+        }
+        (n, Event::Body(&input[..n]))
     }
 }
-
-/// Why a response cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Error {
-    HeadTooLarge { limit: usize },
-    TooManyHeaders { limit: usize },
-    BadStatusLine,
-    BadHeader,
-    BadChunk,
-    BadLength,
-    BadTransferEncoding,
-    NoResponse,
-    TruncatedHead,
-    TruncatedBody { expected: u64, got: u64 },
-    TruncatedChunk { expected: u64, got: u64 },
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:?}")
-    }
-}
-
-impl std::error::Error for Error {}

@@ -1,0 +1,373 @@
+//! A response head: one pass over its lines finds everything that reading the body and reusing the connection need.
+//!
+//! Nothing is stored per header; the rest is looked up in the raw bytes by those who ask. Values are slices of the input.
+//! A folded value keeps its line breaks.
+
+use super::{Error, Limits};
+use memchr::memchr;
+
+/// A response head; borrows the input.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'b> {
+    /// Status line, headers and blank line as on the wire.
+    pub raw: &'b [u8],
+    pub status: u16,
+    pub reason: &'b [u8],
+    /// Of `HTTP/1.x`; 1 for any higher major version, 0 for any lower.
+    pub version_minor: u8,
+    /// Whether the connection can be used again, as far as the response decides it.
+    pub keep_alive: bool,
+    /// The length that `Content-Length` gives, if it is readable and `Transfer-Encoding` does not overrule it.
+    pub content_length: Option<u64>,
+    pub chunked: bool,
+    /// The response has an entity, be it empty.
+    pub has_body: bool,
+    /// First value.
+    pub content_encoding: Option<&'b [u8]>,
+    /// Last value.
+    pub content_type: Option<&'b [u8]>,
+    /// Last value.
+    pub location: Option<&'b [u8]>,
+    /// `timeout` of `Keep-Alive`.
+    pub keep_alive_timeout_s: Option<u32>,
+    /// There is a `Set-Cookie`.
+    pub set_cookie: bool,
+}
+
+impl<'b> Head<'b> {
+    /// First header of that name, whatever its case.
+    pub fn header(&self, name: &str) -> Option<&'b [u8]> {
+        self.headers().find(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())).map(|(_, v)| v)
+    }
+
+    /// All headers in order: names and values without the white space around them.
+    pub fn headers(&self) -> impl Iterator<Item = (&'b [u8], &'b [u8])> + use<'b> {
+        let start = memchr(b'\n', self.raw).map_or(self.raw.len(), |i| i + 1);
+        let mut rest = &self.raw[start..];
+        std::iter::from_fn(move || {
+            let (line, len) = unfolded_line(rest, rest.len())?;
+            rest = &rest[len..];
+            name_and_value(line)
+        })
+    }
+}
+
+/// How the end of the body is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Framing {
+    None,
+    Length(u64),
+    Chunked,
+    UntilClose,
+}
+
+/// What [`parse`] made of the input.
+pub(super) enum Parsed<'b> {
+    /// A line of that many bytes stands before the status line.
+    Garbage(usize),
+    Partial,
+    Whole(Head<'b>, Framing),
+}
+
+/// Parses the head at the start of `input`, which may be cut anywhere; `spent` bytes of the limit are used up.
+pub(super) fn parse(
+    input: &[u8],
+    request_is_head: bool,
+    limits: Limits,
+    spent: usize,
+) -> Result<Parsed<'_>, Error> {
+    let Some(first) = memchr(b'\n', input).map(|i| i + 1) else { return Ok(Parsed::Partial) };
+    let Some(line) = status_line(&input[..first]) else { return Ok(Parsed::Garbage(first)) };
+    let (version_minor, status, reason) = parse_status_line(line).ok_or(Error::BadStatusLine)?;
+
+    let mut seen = Seen::default();
+    let mut at = first;
+    loop {
+        let Some((line, len)) = unfolded_line(&input[at..], limits.head) else {
+            match blank_line(&input[at..]) {
+                Some(len) => {
+                    at += len;
+                    break;
+                }
+                None => return Ok(Parsed::Partial),
+            }
+        };
+        at += len;
+        seen.count += 1;
+        match name_and_value(line) {
+            Some((name, value)) => seen.note(name, value),
+            None => seen.bad = true,
+        }
+    }
+    if at + spent > limits.head {
+        return Err(Error::HeadTooLarge { limit: limits.head });
+    }
+    if seen.count > limits.headers {
+        return Err(Error::TooManyHeaders { limit: limits.headers });
+    }
+    if seen.bad {
+        return Err(Error::BadHeader);
+    }
+
+    let has_body = !request_is_head && status >= 200 && !matches!(status, 204 | 205 | 304);
+    let content_length = seen.content_length.filter(|_| seen.transfer_encoding.is_none());
+    let chunked = seen.transfer_encoding.is_some_and(ends_in_chunked);
+    let framing = match content_length {
+        _ if !has_body => Framing::None,
+        _ if chunked => Framing::Chunked,
+        Some(n) => Framing::Length(n),
+        None => Framing::UntilClose,
+    };
+    let head = Head {
+        raw: &input[..at],
+        status,
+        reason,
+        version_minor,
+        keep_alive: seen.keep_alive(status, version_minor, has_body),
+        content_length,
+        chunked,
+        has_body,
+        content_encoding: seen.content_encoding,
+        content_type: seen.content_type,
+        location: seen.location,
+        keep_alive_timeout_s: seen.keep_alive_timeout_s,
+        set_cookie: seen.set_cookie,
+    };
+    Ok(Parsed::Whole(head, framing))
+}
+
+/// Whether a blank line ends at or after `from`; what is before was searched already.
+pub(super) fn has_end(input: &[u8], from: usize) -> bool {
+    let mut at = from.saturating_sub(2);
+    while let Some(i) = memchr(b'\n', &input[at..]) {
+        at += i + 1;
+        if blank_line(&input[at..]).is_some() {
+            return true;
+        }
+    }
+    false
+}
+
+/// The line without leading white space if it begins as a status line.
+pub(super) fn status_line(line: &[u8]) -> Option<&[u8]> {
+    let line = without_end_of_line(line).trim_ascii_start();
+    (line.len() >= 8 && line.starts_with(b"HTTP/")).then_some(line)
+}
+
+fn parse_status_line(line: &[u8]) -> Option<(u8, u16, &[u8])> {
+    // Nearly every status line has this shape; the rest of the function reads the others.
+    if let [
+        b'H',
+        b'T',
+        b'T',
+        b'P',
+        b'/',
+        b'1',
+        b'.',
+        minor @ (b'0' | b'1'),
+        b' ',
+        a,
+        b,
+        c,
+        rest @ ..,
+    ] = line
+        && let (b'1'..=b'9', b'0'..=b'9', b'0'..=b'9', [] | [b' ', ..]) = (a, b, c, rest)
+    {
+        let status = u16::from(a - b'0') * 100 + u16::from(b - b'0') * 10 + u16::from(c - b'0');
+        return Some((minor - b'0', status, trim(rest)));
+    }
+    let rest = &line[b"HTTP/".len()..];
+    let dot = memchr(b'.', rest)?;
+    let major: i32 = number(trim(&rest[..dot]))?;
+    let rest = &rest[dot + 1..];
+    let blank = memchr(b' ', rest).unwrap_or(rest.len());
+    let minor: i32 = number(trim(&rest[..blank]))?;
+    let rest = rest[blank..].trim_ascii_start();
+    let blank = memchr(b' ', rest).unwrap_or(rest.len());
+    let digits = trim(&rest[..blank]);
+    if !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let status: u16 = number(digits)?;
+    let version = match (major, minor) {
+        _ if major < 0 || minor < 0 => return None,
+        (0, _) | (1, 0) => 0,
+        (1, minor) => minor.min(i32::from(u8::MAX)) as u8,
+        _ => 1,
+    };
+    (status >= 100).then_some((version, status, trim(&rest[blank..])))
+}
+
+/// Java's `parseInt` and `parseLong`: an optional sign, then digits only.
+fn number<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// The header line at the start with its continuation lines, and its length with the end of line. `None`: a blank line or
+/// an end that is not there yet. Gives up past `limit` bytes, which the caller rejects anyway.
+fn unfolded_line(input: &[u8], limit: usize) -> Option<(&[u8], usize)> {
+    if matches!(input, [b'\n', ..] | [b'\r', b'\n', ..]) {
+        return None;
+    }
+    let mut end = memchr(b'\n', input)? + 1;
+    loop {
+        match input.get(end) {
+            // A line that begins with white space continues the one before it, unless nothing but its end follows.
+            Some(b' ' | b'\t') if end <= limit => end += memchr(b'\n', &input[end..])? + 1,
+            Some(_) => return Some((without_end_of_line(&input[..end]), end)),
+            None => return None,
+        }
+    }
+}
+
+/// Length of the blank line at the start.
+fn blank_line(input: &[u8]) -> Option<usize> {
+    match input {
+        [b'\n', ..] => Some(1),
+        [b'\r', b'\n', ..] => Some(2),
+        _ => None,
+    }
+}
+
+pub(super) fn without_end_of_line(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// Name and value, trimmed; `None` without a colon or a name.
+pub(super) fn name_and_value(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let colon = memchr(b':', line)?;
+    let name = trim(&line[..colon]);
+    (!name.is_empty()).then(|| (name, trim(&line[colon + 1..])))
+}
+
+/// Without space, tab, CR and LF around it.
+pub(super) fn trim(mut text: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t' | b'\r' | b'\n', rest @ ..] = text {
+        text = rest;
+    }
+    while let [rest @ .., b' ' | b'\t' | b'\r' | b'\n'] = text {
+        text = rest;
+    }
+    text
+}
+
+/// What the headers said.
+#[derive(Default)]
+struct Seen<'b> {
+    count: usize,
+    bad: bool,
+    set_cookie: bool,
+    connection: Tokens,
+    proxy_connection: Tokens,
+    lengths: u32,
+    /// The last readable value, unless it is negative.
+    content_length: Option<u64>,
+    first_length: &'b [u8],
+    transfer_encoding: Option<&'b [u8]>,
+    content_encoding: Option<&'b [u8]>,
+    content_type: Option<&'b [u8]>,
+    location: Option<&'b [u8]>,
+    keep_alive_timeout_s: Option<u32>,
+}
+
+impl<'b> Seen<'b> {
+    fn note(&mut self, name: &'b [u8], value: &'b [u8]) {
+        let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
+        match name.len() {
+            8 if is("location") => self.location = Some(value),
+            10 if is("connection") => self.connection.note(value),
+            10 if is("set-cookie") => self.set_cookie = true,
+            10 if is("keep-alive") => {
+                self.keep_alive_timeout_s =
+                    self.keep_alive_timeout_s.or_else(|| keep_alive_timeout(value));
+            }
+            12 if is("content-type") => self.content_type = Some(value),
+            14 if is("content-length") => {
+                if self.lengths == 0 {
+                    self.first_length = value;
+                }
+                self.lengths += 1;
+                if let Some(n) = number::<i64>(value) {
+                    self.content_length = u64::try_from(n).ok();
+                }
+            }
+            16 if is("content-encoding") => {
+                self.content_encoding = self.content_encoding.or(Some(value))
+            }
+            16 if is("proxy-connection") => self.proxy_connection.note(value),
+            17 if is("transfer-encoding") => {
+                self.transfer_encoding = self.transfer_encoding.or(Some(value))
+            }
+            _ => {}
+        }
+    }
+
+    /// As HttpClient's reuse strategy has it: one readable length or plain `chunked`, then `Connection`, then the version.
+    fn keep_alive(&self, status: u16, version_minor: u8, has_body: bool) -> bool {
+        if status == 101 {
+            return false;
+        }
+        if status == 204
+            && (self.transfer_encoding.is_some()
+                || number::<i32>(self.first_length).is_some_and(|n| n > 0))
+        {
+            return false;
+        }
+        let delimited = match self.transfer_encoding {
+            Some(value) => value.eq_ignore_ascii_case(b"chunked"),
+            None => !has_body || self.lengths == 1 && self.content_length.is_some(),
+        };
+        let tokens =
+            if self.connection.present { &self.connection } else { &self.proxy_connection };
+        delimited && !tokens.close && !tokens.bad && (tokens.keep_alive || version_minor > 0)
+    }
+}
+
+/// Tokens of the `Connection` headers.
+#[derive(Default)]
+struct Tokens {
+    present: bool,
+    close: bool,
+    keep_alive: bool,
+    bad: bool,
+}
+
+impl Tokens {
+    fn note(&mut self, value: &[u8]) {
+        self.present = true;
+        for token in value.split(|&b| b == b',').map(trim) {
+            if token.eq_ignore_ascii_case(b"keep-alive") {
+                self.keep_alive = true;
+            } else if token.eq_ignore_ascii_case(b"close") {
+                self.close = true;
+            } else if token
+                .iter()
+                .any(|&b| b.is_ascii_control() || b" ;=()<>@:\\\"/[]?{}".contains(&b))
+            {
+                self.bad = true;
+            }
+        }
+    }
+}
+
+/// Whether the last coding of a `Transfer-Encoding` is chunked.
+fn ends_in_chunked(value: &[u8]) -> bool {
+    let mut names = value.split(|&b| b == b',').map(|coding| {
+        let end = coding.iter().position(|b| matches!(b, b';' | b'=')).unwrap_or(coding.len());
+        trim(&coding[..end])
+    });
+    names.rfind(|name| !name.is_empty()).is_some_and(|name| name.eq_ignore_ascii_case(b"chunked"))
+}
+
+/// First readable `timeout` of a `Keep-Alive` value, in seconds.
+fn keep_alive_timeout(value: &[u8]) -> Option<u32> {
+    value.split(|&b| b == b',' || b == b';').find_map(|part| {
+        let equals = memchr(b'=', part)?;
+        if !trim(&part[..equals]).eq_ignore_ascii_case(b"timeout") {
+            return None;
+        }
+        let text = trim(&part[equals + 1..]);
+        number(text.strip_prefix(b"\"").and_then(|t| t.strip_suffix(b"\"")).unwrap_or(text))
+    })
+}
