@@ -7,6 +7,10 @@ use crate::text::Text;
 #[derive(Debug, Default)]
 pub struct RunState {}
 
+/// What elements remember for one user.
+#[derive(Debug, Default)]
+pub struct Memory {}
+
 /// CSV Data Set Config.
 #[derive(Debug)]
 pub struct CsvDataSet {}

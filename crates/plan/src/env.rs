@@ -18,6 +18,10 @@ pub struct Env<'a> {
     pub who: Who<'a>,
     /// What functions remember for this user (per-user counters, file positions).
     pub memory: &'a mut Memory,
+    /// What elements remember for this user (its own counters, its place in CSV files, its row of User Parameters).
+    pub notes: &'a mut crate::element::Memory,
+    /// What elements share between all users (CSV files, counters, throughput timers).
+    pub run: &'a crate::element::RunState,
     /// What functions share between all users (properties, counters, files, log).
     pub shared: &'a Shared,
     /// Reusable buffers and the random generator of the core.
