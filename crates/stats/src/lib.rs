@@ -1,1 +1,28 @@
-//! stats
+//! What was measured, from one sample to the final report.
+//!
+//! A `Recorder` per core takes samples without locks or allocation; once a second it is drained
+//! into a `Snapshot`; snapshots of all cores merge into `Totals`; aggregate report, summary,
+//! summariser lines and per-second file are read from those. `jtl` writes and reads result rows.
+//! Times inside are nanoseconds; JMeter's own formulas work on whole milliseconds.
+pub mod aggregate;
+pub mod cause;
+pub mod counter;
+pub mod decimal;
+pub mod hist;
+pub mod jtl;
+pub mod laws;
+pub mod process;
+pub mod recorder;
+pub mod sample;
+pub mod snapshot;
+pub mod snapshot_file;
+pub mod summariser;
+pub mod summary;
+pub mod tally;
+pub mod totals;
+
+pub use counter::{Counter, Counters};
+pub use recorder::Recorder;
+pub use sample::{LabelId, Outcome, Phase, Sample};
+pub use snapshot::Snapshot;
+pub use totals::Totals;

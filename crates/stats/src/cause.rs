@@ -1,0 +1,113 @@
+//! Errors by cause: how often each, and the first example.
+//!
+//! A cause is outcome, response code and message. The number of distinct causes is bounded
+//! ([`MAX_CAUSES`]); what does not fit is counted under one name, so no error is lost.
+//! A known cause costs two hashes and no allocation.
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use crate::sample::Outcome;
+
+pub const MAX_CAUSES: usize = 256;
+/// Longer messages are cut here, so that a body quoted in a message does not fill memory.
+const MAX_TEXT: usize = 300;
+pub const OTHER: &str = "(other causes)";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    pub outcome: Outcome,
+    pub code: Arc<str>,
+    pub message: Arc<str>,
+    pub count: u64,
+    /// Label and start (epoch ms) of the first sample seen with it.
+    pub first_label: Arc<str>,
+    pub first_ms: i64,
+}
+
+impl Cause {
+    fn is(&self, outcome: Outcome, code: &str, message: &str) -> bool {
+        self.outcome == outcome && &*self.code == code && &*self.message == message
+    }
+}
+
+/// A bounded set of causes.
+#[derive(Clone, Debug, Default)]
+pub struct Causes {
+    list: Vec<Cause>,
+    index: HashMap<u64, u32>,
+    hasher: RandomState,
+}
+
+impl Causes {
+    pub fn add(
+        &mut self,
+        outcome: Outcome,
+        code: &str,
+        message: &str,
+        label: &Arc<str>,
+        at_ms: i64,
+    ) {
+        self.add_n(outcome, cut(code), cut(message), 1, label, at_ms);
+    }
+
+    pub fn merge(&mut self, other: &[Cause]) {
+        for c in other {
+            self.add_n(c.outcome, &c.code, &c.message, c.count, &c.first_label, c.first_ms);
+        }
+    }
+
+    fn add_n(
+        &mut self,
+        outcome: Outcome,
+        code: &str,
+        message: &str,
+        n: u64,
+        label: &Arc<str>,
+        at_ms: i64,
+    ) {
+        let hash = self.hasher.hash_one((outcome, code, message));
+        if let Some(&i) = self.index.get(&hash) {
+            let cause = &mut self.list[i as usize];
+            if cause.is(outcome, code, message) {
+                cause.count += n;
+                if at_ms < cause.first_ms {
+                    cause.first_ms = at_ms;
+                    cause.first_label = Arc::clone(label);
+                }
+                return;
+            }
+        }
+        if self.list.len() >= MAX_CAUSES && code != OTHER {
+            self.add_n(Outcome::Other, OTHER, "", n, label, at_ms);
+            return;
+        }
+        self.index.insert(hash, self.list.len() as u32);
+        self.list.push(Cause {
+            outcome,
+            code: code.into(),
+            message: message.into(),
+            count: n,
+            first_label: Arc::clone(label),
+            first_ms: at_ms,
+        });
+    }
+
+    /// Moves the causes into `into`, leaving none.
+    pub fn drain_into(&mut self, into: &mut Vec<Cause>) {
+        into.append(&mut self.list);
+        self.index.clear();
+    }
+
+    pub fn list(&self) -> &[Cause] {
+        &self.list
+    }
+}
+
+fn cut(text: &str) -> &str {
+    let mut end = text.len().min(MAX_TEXT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

@@ -1,0 +1,54 @@
+//! A sorted, sparse list of (bin, count).
+//!
+//! Bins are strictly ascending and counts above zero, so equality is equality of the counts.
+//! Merging two lists is linear; clearing keeps the memory.
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bins(Vec<(u32, u64)>);
+
+impl Bins {
+    /// Appends a bin; it must lie above all others, and its count must not be zero.
+    #[inline]
+    pub(crate) fn push(&mut self, bin: u32, count: u64) {
+        debug_assert!(count > 0 && self.0.last().is_none_or(|last| last.0 < bin));
+        self.0.push((bin, count));
+    }
+
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, u64)> + '_ {
+        self.0.iter().copied()
+    }
+
+    pub fn total(&self) -> u64 {
+        self.0.iter().map(|bin| bin.1).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        if other.0.is_empty() {
+            return;
+        }
+        let mine = std::mem::take(&mut self.0);
+        self.0.reserve(mine.len() + other.0.len());
+        let (mut a, mut b) = (mine.into_iter().peekable(), other.0.iter().copied().peekable());
+        while let (Some(&(i, n)), Some(&(j, m))) = (a.peek(), b.peek()) {
+            match i.cmp(&j) {
+                std::cmp::Ordering::Less => self.0.extend(a.next()),
+                std::cmp::Ordering::Greater => self.0.extend(b.next()),
+                std::cmp::Ordering::Equal => {
+                    self.0.push((i, n + m));
+                    a.next();
+                    b.next();
+                }
+            }
+        }
+        self.0.extend(a);
+        self.0.extend(b);
+    }
+}

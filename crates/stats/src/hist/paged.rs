@@ -1,0 +1,95 @@
+//! A histogram of microseconds in pages of 64 bins, allocated when first touched.
+//!
+//! Adding a snapshot's bins costs one addition per bin; memory is 512 bytes per touched page, a
+//! few tens of KB for a typical spread of response times.
+use super::{Bins, layout};
+
+const PAGE: usize = 64;
+
+#[derive(Clone, Debug, Default)]
+pub struct Hist {
+    pages: Vec<Option<Box<[u64; PAGE]>>>,
+    total: u64,
+}
+
+impl Hist {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds `n` times a value in µs.
+    pub fn record(&mut self, value: u64, n: u64) {
+        self.add_bin(layout::index_of(value), n);
+    }
+
+    pub fn add(&mut self, bins: &Bins) {
+        for (bin, n) in bins.iter() {
+            self.add_bin(bin, n);
+        }
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        for (bin, n) in other.iter() {
+            self.add_bin(bin, n);
+        }
+    }
+
+    /// How many values were recorded.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The value in µs that `quantile` (0 to 1) of all values do not exceed, to three significant
+    /// digits; nearest rank, as HdrHistogram: the rank is the quantile times the count, rounded up.
+    pub fn quantile(&self, quantile: f64) -> u64 {
+        let rank = ((quantile.clamp(0.0, 1.0) * self.total as f64).ceil() as u64).max(1);
+        let mut seen = 0;
+        for (bin, n) in self.iter() {
+            seen += n;
+            if seen >= rank {
+                return layout::highest_of(bin);
+            }
+        }
+        0
+    }
+
+    /// Several quantiles at once.
+    pub fn quantiles<const K: usize>(&self, quantiles: [f64; K]) -> [u64; K] {
+        quantiles.map(|q| self.quantile(q))
+    }
+
+    pub fn mean(&self) -> f64 {
+        if self.total == 0 {
+            return 0.0;
+        }
+        let sum: f64 = self.iter().map(|(bin, n)| layout::middle_of(bin) as f64 * n as f64).sum();
+        sum / self.total as f64
+    }
+
+    pub fn clear(&mut self) {
+        for page in self.pages.iter_mut().flatten() {
+            page.fill(0);
+        }
+        self.total = 0;
+    }
+
+    /// Touched bins in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        self.pages.iter().enumerate().flat_map(|(p, page)| {
+            page.iter().flat_map(move |page| {
+                let first = p * PAGE;
+                (first..).zip(page.iter()).filter(|b| *b.1 > 0).map(|(i, n)| (i as u32, *n))
+            })
+        })
+    }
+
+    fn add_bin(&mut self, bin: u32, n: u64) {
+        let bin = bin.min(layout::BINS - 1) as usize;
+        let page = bin / PAGE;
+        if page >= self.pages.len() {
+            self.pages.resize(page + 1, None);
+        }
+        self.pages[page].get_or_insert_with(|| Box::new([0; PAGE]))[bin % PAGE] += n;
+        self.total += n;
+    }
+}

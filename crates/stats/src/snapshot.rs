@@ -1,0 +1,160 @@
+//! What was measured between two moments: sparse, mergeable, reusable.
+//!
+//! Only labels that were touched are in it. Merging is by name (core-local numbers mean nothing
+//! elsewhere), commutative and associative but for the order of labels. A snapshot given back to
+//! `Recorder::drain` keeps the memory of its lists.
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::cause::{Cause, Causes};
+use crate::counter::Counters;
+use crate::hist::Bins;
+use crate::tally::Tally;
+
+/// One label's part. Requests and transactions of the same name are two entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelDelta {
+    pub name: Arc<str>,
+    pub transaction: bool,
+    pub tally: Tally,
+    /// Elapsed in whole ms; the bin is the value.
+    pub ms: Bins,
+    /// Elapsed in µs, binned by `hist::layout`: from the actual start.
+    pub service: Bins,
+    /// Elapsed plus wait in µs: from the intended start.
+    pub response: Bins,
+    /// The part of elapsed spent in this process, µs.
+    pub lag: Bins,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// End of the interval, epoch ms; set by who drains.
+    pub at_ms: i64,
+    /// Which core; set by who drains.
+    pub core: u32,
+    /// Counts the drains of one recorder, from 1.
+    pub seq: u64,
+    pub labels: Vec<LabelDelta>,
+    pub counters: Counters,
+    pub causes: Vec<Cause>,
+    spare: Vec<LabelDelta>,
+}
+
+/// The few sums of an interval that JMeter's summariser and a status line need.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Brief {
+    pub count: u64,
+    pub errors: u64,
+    pub sum_ms: u64,
+    /// `None` when there was no sample.
+    pub min_max_ms: Option<(u64, u64)>,
+}
+
+impl Snapshot {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Empties it, keeping memory.
+    pub fn clear(&mut self) {
+        self.spare.append(&mut self.labels);
+        self.counters.clear();
+        self.causes.clear();
+    }
+
+    /// An empty entry at the end of the list.
+    pub(crate) fn push(&mut self, name: &Arc<str>, transaction: bool) -> &mut LabelDelta {
+        let mut delta = self.spare.pop().unwrap_or_else(|| LabelDelta::empty(name, transaction));
+        delta.reset(name, transaction);
+        self.labels.push(delta);
+        self.labels.last_mut().expect("just pushed")
+    }
+
+    /// Adds another snapshot: of another core, process or interval.
+    pub fn merge(&mut self, other: &Self) {
+        self.at_ms = self.at_ms.max(other.at_ms);
+        self.counters.merge(&other.counters);
+        if !other.causes.is_empty() {
+            let mut causes = Causes::default();
+            causes.merge(&self.causes);
+            causes.merge(&other.causes);
+            self.causes.clear();
+            causes.drain_into(&mut self.causes);
+        }
+        let mut index: HashMap<(Arc<str>, bool), usize> =
+            self.labels.iter().enumerate().map(|(i, l)| (l.key(), i)).collect();
+        for theirs in &other.labels {
+            let at = *index.entry(theirs.key()).or_insert_with(|| {
+                self.push(&theirs.name, theirs.transaction);
+                self.labels.len() - 1
+            });
+            self.labels[at].merge(theirs);
+        }
+    }
+
+    /// The sums over requests, leaving out transactions unless asked for.
+    pub fn brief(&self, with_transactions: bool) -> Brief {
+        let mut brief = Brief::default();
+        for label in self.labels.iter().filter(|l| with_transactions || !l.transaction) {
+            let t = &label.tally;
+            if t.count == 0 {
+                continue;
+            }
+            brief.merge(&Brief {
+                count: t.count,
+                errors: t.errors,
+                sum_ms: t.sum_ms,
+                min_max_ms: Some((t.min_ms, t.max_ms)),
+            });
+        }
+        brief
+    }
+}
+
+impl LabelDelta {
+    fn empty(name: &Arc<str>, transaction: bool) -> Self {
+        Self {
+            name: Arc::clone(name),
+            transaction,
+            tally: Tally::EMPTY,
+            ms: Bins::default(),
+            service: Bins::default(),
+            response: Bins::default(),
+            lag: Bins::default(),
+        }
+    }
+
+    fn reset(&mut self, name: &Arc<str>, transaction: bool) {
+        self.name = Arc::clone(name);
+        self.transaction = transaction;
+        self.tally = Tally::EMPTY;
+        for bins in [&mut self.ms, &mut self.service, &mut self.response, &mut self.lag] {
+            bins.clear();
+        }
+    }
+
+    fn key(&self) -> (Arc<str>, bool) {
+        (Arc::clone(&self.name), self.transaction)
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.tally.merge(&other.tally);
+        self.ms.merge(&other.ms);
+        self.service.merge(&other.service);
+        self.response.merge(&other.response);
+        self.lag.merge(&other.lag);
+    }
+}
+
+impl Brief {
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.errors += other.errors;
+        self.sum_ms += other.sum_ms;
+        self.min_max_ms = match (self.min_max_ms, other.min_max_ms) {
+            (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
+            (mine, theirs) => mine.or(theirs),
+        };
+    }
+}

@@ -1,0 +1,107 @@
+//! The per-second file of a run: one JSON object per line.
+//!
+//! Each line is written with one call and complete in itself, so that after a kill everything up
+//! to the last second can be read. Durations are milliseconds, `rss` and traffic bytes.
+use std::io::{self, BufRead, Write};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::counter::Counters;
+use crate::hist::Hist;
+use crate::process::Usage;
+use crate::snapshot::Snapshot;
+
+/// One second of a run, all cores together. Transactions are not counted as samples here.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Second {
+    /// End of the second, epoch ms.
+    pub at_ms: i64,
+    /// Users active now; started and finished so far.
+    pub users: u64,
+    pub started: u64,
+    pub finished: u64,
+    pub samples: u64,
+    pub errors: u64,
+    /// Cut by the end of the run; not among `samples`.
+    pub cut: u64,
+    pub mean_ms: f64,
+    pub p50_ms: f64,
+    pub p90_ms: f64,
+    pub p95_ms: f64,
+    pub p99_ms: f64,
+    pub max_ms: f64,
+    /// From the intended start.
+    pub response_p50_ms: f64,
+    pub response_p99_ms: f64,
+    /// Time of the samples spent in this process.
+    pub lag_p50_ms: f64,
+    pub lag_p99_ms: f64,
+    pub lag_max_ms: f64,
+    pub sent: u64,
+    pub received: u64,
+    /// CPU seconds of this process in this second, all cores.
+    pub cpu_s: f64,
+    pub rss: u64,
+    pub counters: Counters,
+}
+
+impl Second {
+    /// From the merged snapshots of one second. `before` and `now` are the process's usage at its
+    /// two ends. Users are the caller's to fill in.
+    pub fn new(snapshot: &Snapshot, before: &Usage, now: &Usage) -> Self {
+        let (mut service, mut response, mut lag) = (Hist::new(), Hist::new(), Hist::new());
+        let mut tally = crate::tally::Tally::EMPTY;
+        for label in snapshot.labels.iter().filter(|l| !l.transaction) {
+            tally.merge(&label.tally);
+            service.add(&label.service);
+            response.add(&label.response);
+            lag.add(&label.lag);
+        }
+        let ms = |nanos: u64| nanos as f64 / 1e6;
+        let point = |hist: &Hist, q: f64, max: u64| ms((hist.quantile(q) * 1000).min(max));
+        Self {
+            at_ms: snapshot.at_ms,
+            samples: tally.count,
+            errors: tally.errors,
+            cut: tally.cut,
+            mean_ms: ms(tally.sum_elapsed.checked_div(tally.count).unwrap_or(0)),
+            p50_ms: point(&service, 0.5, tally.max_elapsed),
+            p90_ms: point(&service, 0.9, tally.max_elapsed),
+            p95_ms: point(&service, 0.95, tally.max_elapsed),
+            p99_ms: point(&service, 0.99, tally.max_elapsed),
+            max_ms: ms(tally.max_elapsed),
+            response_p50_ms: point(&response, 0.5, tally.max_response),
+            response_p99_ms: point(&response, 0.99, tally.max_response),
+            lag_p50_ms: point(&lag, 0.5, tally.max_lag),
+            lag_p99_ms: point(&lag, 0.99, tally.max_lag),
+            lag_max_ms: ms(tally.max_lag),
+            sent: tally.sent,
+            received: tally.received,
+            cpu_s: now.cpu_s() - before.cpu_s(),
+            rss: now.rss,
+            counters: snapshot.counters,
+            ..Self::default()
+        }
+    }
+}
+
+/// Appends one line, in one write.
+pub fn write(to: &mut impl Write, second: &Second) -> io::Result<()> {
+    let mut line = serde_json::to_vec(second)?;
+    line.push(b'\n');
+    to.write_all(&line)?;
+    to.flush()
+}
+
+/// All complete lines; an unfinished last line is left out.
+pub fn read(from: impl BufRead) -> io::Result<Vec<Value>> {
+    let mut seconds = Vec::new();
+    for line in from.lines() {
+        match serde_json::from_str(&line?) {
+            Ok(second) => seconds.push(second),
+            Err(_) => break,
+        }
+    }
+    Ok(seconds)
+}

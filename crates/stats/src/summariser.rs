@@ -1,0 +1,122 @@
+//! JMeter's `summary +` and `summary =` lines, which scripts look for in the output.
+//!
+//! Fed with the sums of an interval and the clock, gives back finished lines; prints nothing
+//! itself. Formulas and format: Summariser and SummariserRunningSample of JMeter 5.6.3. The
+//! total spans from the start of the test, a delta from the moment the last one was cleared.
+use crate::decimal::{fixed, percent};
+use crate::snapshot::Brief;
+
+/// How late a report may be and still belong to its slot, seconds.
+const WINDOW_S: i64 = 5;
+
+/// Users as the `+` line shows them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Users {
+    pub active: u64,
+    pub started: u64,
+    pub finished: u64,
+}
+
+pub struct Summariser {
+    name: String,
+    interval_s: i64,
+    last_s: i64,
+    delta: Running,
+    total: Running,
+}
+
+#[derive(Clone, Copy)]
+struct Running {
+    sums: Brief,
+    start_ms: i64,
+    end_ms: i64,
+}
+
+impl Summariser {
+    /// `name` is the property `summariser.name`, `interval_s` `summariser.interval` (30).
+    pub fn new(name: &str, interval_s: u32, now_ms: i64) -> Self {
+        let empty = Running { sums: Brief::default(), start_ms: now_ms, end_ms: now_ms };
+        Self {
+            name: name.to_owned(),
+            interval_s: i64::from(interval_s.max(1)),
+            last_s: 0,
+            delta: empty,
+            total: empty,
+        }
+    }
+
+    /// Adds what was measured since the last call: `Snapshot::brief`, without transactions
+    /// unless `summariser.ignore_transaction_controller_sample_result` is off. Returns the lines
+    /// that are due: none, `+`, or `+` and `=`. Without samples nothing is ever due.
+    pub fn add(&mut self, sums: &Brief, now_ms: i64, users: Users) -> Vec<String> {
+        if sums.count == 0 {
+            return Vec::new();
+        }
+        self.delta.sums.merge(sums);
+        self.delta.end_ms = now_ms;
+        let now_s = now_ms.div_euclid(1000);
+        if now_s <= self.last_s + WINDOW_S || now_s.rem_euclid(self.interval_s) > WINDOW_S {
+            return Vec::new();
+        }
+        self.last_s = now_s;
+        let delta = self.delta;
+        self.move_delta(now_ms);
+        let mut lines = vec![self.delta_line(&delta, users)];
+        if self.total.sums.count != delta.sums.count {
+            lines.push(self.total.line(&self.name, '='));
+        }
+        lines
+    }
+
+    /// The lines at the end of the test: `+` for what came after the last report, if there was
+    /// one, and always `=`.
+    pub fn finish(&mut self, now_ms: i64, users: Users) -> Vec<String> {
+        self.delta.end_ms = now_ms;
+        let mut lines = Vec::new();
+        if self.delta.sums.count > 0 && self.total.sums.count > 0 {
+            lines.push(self.delta_line(&self.delta, users));
+        }
+        self.move_delta(now_ms);
+        lines.push(self.total.line(&self.name, '='));
+        lines
+    }
+
+    fn move_delta(&mut self, now_ms: i64) {
+        self.total.sums.merge(&self.delta.sums);
+        self.total.end_ms = now_ms;
+        self.delta = Running { sums: Brief::default(), start_ms: now_ms, end_ms: now_ms };
+    }
+
+    fn delta_line(&self, delta: &Running, users: Users) -> String {
+        let Users { active, started, finished } = users;
+        let line = delta.line(&self.name, '+');
+        format!("{line} Active: {active} Started: {started} Finished: {finished}")
+    }
+}
+
+impl Running {
+    fn line(&self, name: &str, sign: char) -> String {
+        let Brief { count, errors, sum_ms, min_max_ms } = self.sums;
+        let elapsed_ms = if count == 0 { 0 } else { self.end_ms - self.start_ms };
+        let seconds = (elapsed_ms + 500) / 1000;
+        let (h, m, s) = (seconds / 3600, seconds % 3600 / 60, seconds % 60);
+        let rate = if elapsed_ms > 0 {
+            fixed(count as f64 / elapsed_ms as f64 * 1000.0, 1)
+        } else {
+            "******".to_owned()
+        };
+        let average = sum_ms.checked_div(count).unwrap_or(0);
+        // JMeter starts from the largest and smallest long, and shows them when nothing came.
+        let (min, max) =
+            min_max_ms.map_or((i64::MAX, i64::MIN), |(min, max)| (min as i64, max as i64));
+        let share = if count == 0 { 0.0 } else { errors as f64 / count as f64 };
+        let share = percent(share, 2);
+        format!(
+            "{name} {sign} {count:>6} in {h:02}:{m:02}:{s:02} = {rate:>6}/s Avg: {average:>5} \
+             Min: {min:>5} Max: {max:>5} Err: {errors:>5} ({share})"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,270 @@
+//! The end of a run: everything a tester wants to know, as data and as text.
+//!
+//! Computed once from `Totals`; the JSON is this struct. Response times, connections and the
+//! generator's own share stand side by side, so that a slow generator cannot pass for a slow
+//! server. Samples cut by the end of the run are counted apart.
+use serde::Serialize;
+
+use crate::aggregate::{Percentages, Report};
+use crate::counter::{Counter, Counters};
+use crate::decimal::percent;
+use crate::hist::Hist;
+use crate::laws;
+use crate::process::Usage;
+use crate::totals::{Row, Totals};
+
+/// How many causes the text shows; the JSON has all.
+const CAUSES_SHOWN: usize = 20;
+
+/// What the run knows beyond the samples.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Frame {
+    /// Epoch ms.
+    pub start_ms: i64,
+    pub end_ms: i64,
+    /// Usage of this process over the run: at its end minus at its start; peak as it is.
+    pub usage: Usage,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    pub start_ms: i64,
+    pub duration_ms: i64,
+    /// Requests, without transactions.
+    pub requests: u64,
+    pub failed: u64,
+    /// Under way at the end of the run; not among the requests.
+    pub cut_by_end: u64,
+    pub requests_per_s: f64,
+    /// Mean number of requests under way, by Little's law.
+    pub concurrency: f64,
+    pub sent_bytes: u64,
+    pub received_bytes: u64,
+    /// Milliseconds from the actual start to the end.
+    pub service: Spread,
+    /// Milliseconds from the intended start to the end.
+    pub response: Spread,
+    /// Milliseconds of them spent in this process.
+    pub lag: Spread,
+    pub aggregate: Report,
+    pub errors: Vec<ErrorLine>,
+    pub generator: Generator,
+    pub counters: Counters,
+}
+
+/// Milliseconds, to three significant digits; `max` exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Spread {
+    pub mean: f64,
+    pub p50: f64,
+    pub p90: f64,
+    pub p95: f64,
+    pub p99: f64,
+    pub p999: f64,
+    pub max: f64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ErrorLine {
+    pub count: u64,
+    /// Of all errors.
+    pub share: f64,
+    pub kind: &'static str,
+    pub code: String,
+    pub message: String,
+    pub first_label: String,
+    /// Epoch ms.
+    pub first_ms: i64,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Generator {
+    pub user_s: f64,
+    pub system_s: f64,
+    /// CPU microseconds per request.
+    pub cpu_us_per_request: f64,
+    /// Bytes.
+    pub rss_peak: u64,
+}
+
+impl Spread {
+    /// `max` in nanoseconds; no percentile is shown above it.
+    pub fn new(hist: &Hist, max: u64) -> Self {
+        let max = max as f64 / 1e6;
+        let at = |q: f64| (hist.quantile(q) as f64 / 1000.0).min(max);
+        Self {
+            mean: hist.mean() / 1000.0,
+            p50: at(0.5),
+            p90: at(0.9),
+            p95: at(0.95),
+            p99: at(0.99),
+            p999: at(0.999),
+            max,
+        }
+    }
+}
+
+impl Summary {
+    pub fn new(totals: &Totals, frame: &Frame, percentages: &Percentages) -> Self {
+        let requests = totals.requests();
+        let t = requests.tally;
+        let span_s = (t.last_end_ms.saturating_sub(t.first_start_ms)) as f64 / 1000.0;
+        let per_s = if t.count > 0 && span_s > 0.0 { t.count as f64 / span_s } else { 0.0 };
+        let mean_s = t.sum_elapsed as f64 / 1e9 / t.count.max(1) as f64;
+        Self {
+            start_ms: frame.start_ms,
+            duration_ms: frame.end_ms - frame.start_ms,
+            requests: t.count,
+            failed: t.errors,
+            cut_by_end: t.cut,
+            requests_per_s: per_s,
+            concurrency: laws::concurrency(per_s, mean_s),
+            sent_bytes: t.sent,
+            received_bytes: t.received,
+            service: Spread::new(&requests.service, t.max_elapsed),
+            response: Spread::new(&requests.response, t.max_response),
+            lag: Spread::new(&requests.lag, t.max_lag),
+            aggregate: Report::new(totals, percentages),
+            errors: error_lines(totals),
+            generator: Generator::new(frame, &requests),
+            counters: totals.counters,
+        }
+    }
+
+    pub fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(self)
+    }
+
+    /// Several short blocks, separated by empty lines.
+    pub fn text(&self) -> String {
+        let mut out = self.aggregate.text();
+        self.push_errors(&mut out);
+        let n = |counter| self.counters.get(counter);
+        out.push_str(&format!(
+            "\nResponse time   p50 {}  p90 {}  p99 {}  max {} ms\n",
+            digits(self.response.p50),
+            digits(self.response.p90),
+            digits(self.response.p99),
+            digits(self.response.max)
+        ));
+        out.push_str(&format!(
+            "  of it here    p50 {}  p90 {}  p99 {}  max {} ms\n",
+            digits(self.lag.p50),
+            digits(self.lag.p90),
+            digits(self.lag.p99),
+            digits(self.lag.max)
+        ));
+        out.push_str(&format!(
+            "Under way       {} requests on average (Little's law)\n",
+            digits(self.concurrency)
+        ));
+        out.push_str(&format!(
+            "Connections     {} opened, {} reused, {} closed by peer, {} failed\n",
+            n(Counter::ConnOpened),
+            n(Counter::ConnReused),
+            n(Counter::ConnClosedByPeer),
+            n(Counter::ConnFailed)
+        ));
+        if n(Counter::StaleRetried) > 0 {
+            let retried = n(Counter::StaleRetried);
+            out.push_str(&format!(
+                "                {retried} found closed when reused, sent again\n"
+            ));
+        }
+        if n(Counter::TlsFull) + n(Counter::TlsResumed) + n(Counter::TlsFailed) > 0 {
+            out.push_str(&format!(
+                "TLS handshakes  {} full, {} resumed, {} failed\n",
+                n(Counter::TlsFull),
+                n(Counter::TlsResumed),
+                n(Counter::TlsFailed)
+            ));
+        }
+        let g = &self.generator;
+        out.push_str(&format!(
+            "Generator       CPU {:.2} s user + {:.2} s system, {} µs a request; memory {} MiB\n",
+            g.user_s,
+            g.system_s,
+            digits(g.cpu_us_per_request),
+            g.rss_peak.div_ceil(1 << 20)
+        ));
+        if self.cut_by_end > 0 {
+            let cut = self.cut_by_end;
+            out.push_str(&format!(
+                "Cut by the end  {cut} samples were under way when the run ended; they are in no \
+                 figure above\n"
+            ));
+        }
+        if n(Counter::RowsDropped) > 0 {
+            let dropped = n(Counter::RowsDropped);
+            out.push_str(&format!("Result file     {dropped} rows could not be written\n"));
+        }
+        out
+    }
+
+    fn push_errors(&self, out: &mut String) {
+        if self.errors.is_empty() {
+            return;
+        }
+        out.push_str("\nErrors by cause\n");
+        for e in self.errors.iter().take(CAUSES_SHOWN) {
+            let separator = if e.code.is_empty() || e.message.is_empty() { "" } else { ": " };
+            out.push_str(&format!(
+                "{:>10}  {:>7}  {}{separator}{}  (first in {})\n",
+                e.count,
+                percent(e.share, 2),
+                e.code,
+                e.message.replace(['\r', '\n'], " "),
+                e.first_label
+            ));
+        }
+        if let Some(more) = self.errors.len().checked_sub(CAUSES_SHOWN).filter(|more| *more > 0) {
+            out.push_str(&format!("            and {more} causes more\n"));
+        }
+    }
+}
+
+impl Generator {
+    fn new(frame: &Frame, requests: &Row) -> Self {
+        let usage = frame.usage;
+        let per_request = match requests.tally.count {
+            0 => 0.0,
+            n => usage.cpu_s() * 1e6 / n as f64,
+        };
+        Self {
+            user_s: usage.user_s,
+            system_s: usage.system_s,
+            cpu_us_per_request: per_request,
+            rss_peak: usage.rss_peak,
+        }
+    }
+}
+
+/// The most frequent first.
+fn error_lines(totals: &Totals) -> Vec<ErrorLine> {
+    let all: u64 = totals.causes().iter().map(|cause| cause.count).sum();
+    let mut lines: Vec<ErrorLine> = totals
+        .causes()
+        .iter()
+        .map(|cause| ErrorLine {
+            count: cause.count,
+            share: cause.count as f64 / all as f64,
+            kind: cause.outcome.as_str(),
+            code: cause.code.to_string(),
+            message: cause.message.to_string(),
+            first_label: cause.first_label.to_string(),
+            first_ms: cause.first_ms,
+        })
+        .collect();
+    lines.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.first_ms.cmp(&b.first_ms)));
+    lines
+}
+
+/// Three significant digits.
+fn digits(value: f64) -> String {
+    match value {
+        v if v >= 100.0 => format!("{v:.0}"),
+        v if v >= 10.0 => format!("{v:.1}"),
+        v if v >= 1.0 => format!("{v:.2}"),
+        v => format!("{v:.3}"),
+    }
+}

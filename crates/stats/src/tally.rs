@@ -1,0 +1,108 @@
+//! Sums of one label: everything about a set of samples that needs no distribution.
+//!
+//! Merging is commutative and associative; the empty tally is its neutral element.
+use crate::sample::{Outcome, Sample};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tally {
+    pub count: u64,
+    pub errors: u64,
+    /// Samples under way at the end of the run; in none of the other figures.
+    pub cut: u64,
+    /// Sum of elapsed, milliseconds.
+    pub sum_ms: u64,
+    /// Smallest and largest elapsed, milliseconds; `u64::MAX` and 0 when there are none.
+    pub min_ms: u64,
+    pub max_ms: u64,
+    /// Epoch milliseconds; `i64::MAX` and 0 when there are none.
+    pub first_start_ms: i64,
+    pub last_end_ms: i64,
+    /// Bytes.
+    pub sent: u64,
+    pub received: u64,
+    /// Nanoseconds.
+    pub sum_elapsed: u64,
+    pub sum_latency: u64,
+    pub sum_connect: u64,
+    pub sum_lag: u64,
+    pub max_elapsed: u64,
+    pub max_response: u64,
+    pub max_lag: u64,
+}
+
+impl Tally {
+    pub const EMPTY: Self = Self {
+        count: 0,
+        errors: 0,
+        cut: 0,
+        sum_ms: 0,
+        min_ms: u64::MAX,
+        max_ms: 0,
+        first_start_ms: i64::MAX,
+        last_end_ms: 0,
+        sent: 0,
+        received: 0,
+        sum_elapsed: 0,
+        sum_latency: 0,
+        sum_connect: 0,
+        sum_lag: 0,
+        max_elapsed: 0,
+        max_response: 0,
+        max_lag: 0,
+    };
+
+    /// Adds a sample. `value_ms` is the elapsed of each of the samples it stands for.
+    #[inline]
+    pub(crate) fn add(&mut self, sample: &Sample, elapsed_ms: u64, value_ms: u64) {
+        if sample.outcome == Outcome::CutByEnd {
+            self.cut += u64::from(sample.count);
+            return;
+        }
+        self.count += u64::from(sample.count);
+        self.errors += u64::from(sample.errors);
+        self.sum_ms += elapsed_ms;
+        self.min_ms = self.min_ms.min(value_ms);
+        self.max_ms = self.max_ms.max(value_ms);
+        self.first_start_ms = self.first_start_ms.min(sample.start_ms);
+        self.last_end_ms = self.last_end_ms.max(sample.end_ms());
+        self.sent += sample.sent;
+        self.received += sample.received;
+        self.sum_elapsed = self.sum_elapsed.saturating_add(sample.elapsed);
+        self.sum_latency = self.sum_latency.saturating_add(sample.latency);
+        self.sum_connect = self.sum_connect.saturating_add(sample.connect);
+        self.sum_lag = self.sum_lag.saturating_add(sample.lag);
+        self.max_elapsed = self.max_elapsed.max(sample.elapsed);
+        self.max_response = self.max_response.max(sample.elapsed.saturating_add(sample.wait));
+        self.max_lag = self.max_lag.max(sample.lag);
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.errors += other.errors;
+        self.cut += other.cut;
+        self.sum_ms += other.sum_ms;
+        self.min_ms = self.min_ms.min(other.min_ms);
+        self.max_ms = self.max_ms.max(other.max_ms);
+        self.first_start_ms = self.first_start_ms.min(other.first_start_ms);
+        self.last_end_ms = self.last_end_ms.max(other.last_end_ms);
+        self.sent += other.sent;
+        self.received += other.received;
+        self.sum_elapsed = self.sum_elapsed.saturating_add(other.sum_elapsed);
+        self.sum_latency = self.sum_latency.saturating_add(other.sum_latency);
+        self.sum_connect = self.sum_connect.saturating_add(other.sum_connect);
+        self.sum_lag = self.sum_lag.saturating_add(other.sum_lag);
+        self.max_elapsed = self.max_elapsed.max(other.max_elapsed);
+        self.max_response = self.max_response.max(other.max_response);
+        self.max_lag = self.max_lag.max(other.max_lag);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.count == 0 && self.cut == 0
+    }
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}

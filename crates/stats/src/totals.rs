@@ -1,0 +1,115 @@
+//! Everything measured in a run: the snapshots of all cores, added up.
+//!
+//! Per label and per kind (request, transaction) a tally, exact milliseconds for JMeter's
+//! formulas, and histograms in µs. Adding a snapshot costs its bins; memory follows the spread
+//! of values, a few tens of KB per label.
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::cause::{Cause, Causes};
+use crate::counter::Counters;
+use crate::hist::{Exact, Hist};
+use crate::snapshot::{LabelDelta, Snapshot};
+use crate::tally::Tally;
+
+/// One label over the run.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub name: Arc<str>,
+    pub transaction: bool,
+    pub tally: Tally,
+    pub ms: Exact,
+    /// µs from the actual start.
+    pub service: Hist,
+    /// µs from the intended start.
+    pub response: Hist,
+    /// µs spent in this process.
+    pub lag: Hist,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    rows: Vec<Row>,
+    index: HashMap<(Arc<str>, bool), usize>,
+    pub counters: Counters,
+    causes: Causes,
+}
+
+impl Row {
+    pub fn new(name: Arc<str>, transaction: bool) -> Self {
+        Self {
+            name,
+            transaction,
+            tally: Tally::EMPTY,
+            ms: Exact::new(),
+            service: Hist::new(),
+            response: Hist::new(),
+            lag: Hist::new(),
+        }
+    }
+
+    pub fn add(&mut self, delta: &LabelDelta) {
+        self.tally.merge(&delta.tally);
+        self.ms.add(&delta.ms);
+        self.service.add(&delta.service);
+        self.response.add(&delta.response);
+        self.lag.add(&delta.lag);
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        self.tally.merge(&other.tally);
+        self.ms.merge(&other.ms);
+        self.service.merge(&other.service);
+        self.response.merge(&other.response);
+        self.lag.merge(&other.lag);
+    }
+}
+
+impl Totals {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub fn add(&mut self, snapshot: &Snapshot) {
+        self.counters.merge(&snapshot.counters);
+        self.causes.merge(&snapshot.causes);
+        for delta in &snapshot.labels {
+            let at = *self
+                .index
+                .entry((Arc::clone(&delta.name), delta.transaction))
+                .or_insert_with(|| {
+                    self.rows.push(Row::new(Arc::clone(&delta.name), delta.transaction));
+                    self.rows.len() - 1
+                });
+            self.rows[at].add(delta);
+        }
+    }
+
+    /// Labels in the order of their first appearance; a name that was both a request and a
+    /// transaction is there twice.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    pub fn causes(&self) -> &[Cause] {
+        self.causes.list()
+    }
+
+    /// All samples under one name, as JMeter's TOTAL row counts them: with transactions.
+    pub fn total(&self, name: &str) -> Row {
+        self.sum(name, |_| true)
+    }
+
+    /// All requests, without transactions.
+    pub fn requests(&self) -> Row {
+        self.sum("", |row| !row.transaction)
+    }
+
+    fn sum(&self, name: &str, wanted: impl Fn(&Row) -> bool) -> Row {
+        let mut sum = Row::new(name.into(), false);
+        for row in self.rows.iter().filter(|row| wanted(row)) {
+            sum.merge(row);
+        }
+        sum
+    }
+}
