@@ -1,94 +1,48 @@
 //! Drives one TLS client connection over buffers that the caller owns.
+//!
+//! rustls shakes hands through its unbuffered interface; then its keys are taken over and records are opened where they lie
+//! and sealed where they are sent from. An idle connection holds keys and no buffers; steady traffic allocates nothing.
+//! Nothing here touches a socket, and no call blocks.
 
-use std::sync::Arc;
+mod config;
+mod record;
+mod traffic;
 
+#[cfg(test)]
+mod tests;
+
+pub use config::{Settings, Verify, client_config, with_fresh_sessions};
 pub use rustls;
 
-/// Whom to trust.
-#[derive(Clone, Debug, Default)]
-pub enum Verify {
-    /// Neither chain, name nor signature is checked.
-    #[default]
-    AcceptAll,
-    SystemRoots,
-    /// Certificates in PEM form.
-    Roots(Vec<u8>),
-}
-
-/// How connections of a run are made.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    pub verify: Verify,
-    /// TLS 1.2, TLS 1.3.
-    pub versions: (bool, bool),
-    /// Tickets and session ids.
-    pub resumption: bool,
-    /// Offer `http/1.1` by ALPN.
-    pub alpn_http1: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            verify: Verify::AcceptAll,
-            versions: (true, true),
-            resumption: true,
-            alpn_http1: false,
-        }
-    }
-}
-
-/// Builds the configuration that connections share, with its session cache.
-pub fn client_config(_settings: &Settings) -> Result<Arc<rustls::ClientConfig>, Error> {
-    Err(Error::NoVersions)
-}
+use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
+use rustls::pki_types::ServerName;
+use rustls::unbuffered::{ConnectionState, EncodeError, EncodeTlsData, UnbufferedStatus};
+use rustls::{ClientConfig, HandshakeKind, ProtocolVersion};
+use std::fmt;
+use std::sync::Arc;
+use traffic::Traffic;
 
 /// One TLS client connection.
-#[derive(Debug)]
-pub struct Client {}
+pub struct Client {
+    phase: Phase,
+    kind: Option<Handshake>,
+    version: Option<ProtocolVersion>,
+    peer_closed: bool,
+}
 
-impl Client {
-    pub fn new(_config: &Arc<rustls::ClientConfig>, _server_name: &str) -> Result<Self, Error> {
-        Ok(Self {})
-    }
-
-    /// Starts or continues. `incoming` holds unread ciphertext and is decrypted in place; `plain` gets each decrypted
-    /// slice; what must be sent is appended to `out`. The caller keeps what is past `used`.
-    pub fn advance(
-        &mut self,
-        _incoming: &mut [u8],
-        _out: &mut Vec<u8>,
-        _plain: &mut dyn FnMut(&[u8]),
-    ) -> Result<Progress, Error> {
-        Ok(Progress { used: 0, handshaking: true, peer_closed: false })
-    }
-
-    /// Appends TLS records.
-    pub fn write(&mut self, _plaintext: &[u8], _out: &mut Vec<u8>) -> Result<(), Error> {
-        Ok(())
-    }
-
-    /// Appends close_notify.
-    pub fn close(&mut self, _out: &mut Vec<u8>) {}
-
-    pub fn handshaking(&self) -> bool {
-        true
-    }
-
-    pub fn kind(&self) -> Option<Handshake> {
-        None
-    }
-
-    pub fn version(&self) -> Option<rustls::ProtocolVersion> {
-        None
-    }
+enum Phase {
+    Handshake(Box<UnbufferedClientConnection>),
+    Traffic(Box<Traffic>),
+    Failed(Error),
 }
 
 /// What [`Client::advance`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
+    /// Bytes of the input that are used up. The caller offers the rest again, followed by more.
     pub used: usize,
     pub handshaking: bool,
+    /// The peer has sent close_notify: a close of the connection is no truncation.
     pub peer_closed: bool,
 }
 
@@ -99,18 +53,228 @@ pub enum Handshake {
     Resumed,
 }
 
+impl Client {
+    /// `server_name` is a host name or an IP address, in brackets or not. An address is not sent as SNI.
+    pub fn new(config: &Arc<ClientConfig>, server_name: &str) -> Result<Self, Error> {
+        let bare =
+            server_name.strip_prefix('[').and_then(|s| s.strip_suffix(']')).unwrap_or(server_name);
+        let name = ServerName::try_from(bare).map_err(|_| Error::BadName)?.to_owned();
+        let connection =
+            UnbufferedClientConnection::new(config.clone(), name).map_err(Error::Tls)?;
+        Ok(Self {
+            phase: Phase::Handshake(Box::new(connection)),
+            kind: None,
+            version: None,
+            peer_closed: false,
+        })
+    }
+
+    /// Starts or continues. `incoming` holds unread ciphertext and is decrypted in place; `plain` gets each decrypted
+    /// slice; what must be sent is appended to `out`, after an error too: then it is the alert that tells the peer.
+    ///
+    /// The caller offers what is past [`Progress::used`] again, unchanged, with more bytes after it.
+    pub fn advance(
+        &mut self,
+        incoming: &mut [u8],
+        out: &mut Vec<u8>,
+        plain: &mut dyn FnMut(&[u8]),
+    ) -> Result<Progress, Error> {
+        match self.try_advance(incoming, out, plain) {
+            Ok(used) => Ok(Progress {
+                used,
+                handshaking: self.handshaking(),
+                peer_closed: self.peer_closed,
+            }),
+            Err(error) => {
+                self.phase = Phase::Failed(error.clone());
+                Err(error)
+            }
+        }
+    }
+
+    /// Appends `plaintext` as TLS records.
+    pub fn write(&mut self, plaintext: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        match &mut self.phase {
+            Phase::Traffic(traffic) => traffic.write(plaintext, out),
+            Phase::Handshake(_) => Err(Error::Handshaking),
+            Phase::Failed(error) => Err(error.clone()),
+        }
+    }
+
+    /// Appends close_notify, if the handshake is over.
+    pub fn close(&mut self, out: &mut Vec<u8>) {
+        if let Phase::Traffic(traffic) = &mut self.phase {
+            traffic.close(out);
+        }
+    }
+
+    pub fn handshaking(&self) -> bool {
+        matches!(self.phase, Phase::Handshake(_))
+    }
+
+    /// Known when the handshake is over.
+    pub fn kind(&self) -> Option<Handshake> {
+        self.kind
+    }
+
+    /// Known when the handshake is over.
+    pub fn version(&self) -> Option<ProtocolVersion> {
+        self.version
+    }
+
+    fn try_advance(
+        &mut self,
+        incoming: &mut [u8],
+        out: &mut Vec<u8>,
+        plain: &mut dyn FnMut(&[u8]),
+    ) -> Result<usize, Error> {
+        let mut used = 0;
+        if let Phase::Handshake(connection) = &mut self.phase {
+            (used, self.peer_closed) = shake(connection, incoming, out, plain)?;
+            if connection.is_handshaking() {
+                return Ok(used);
+            }
+            self.take_over(&incoming[used..])?;
+        }
+        match &mut self.phase {
+            Phase::Traffic(traffic) => {
+                used += traffic.read(&mut incoming[used..], out, plain)?;
+                self.peer_closed = traffic.peer_closed;
+                Ok(used)
+            }
+            Phase::Handshake(_) => Ok(used),
+            Phase::Failed(error) => Err(error.clone()),
+        }
+    }
+
+    /// The handshake is over, and what it had to send is in the caller's buffer.
+    fn take_over(&mut self, unread: &[u8]) -> Result<(), Error> {
+        // A whole record that rustls has opened but not used up is part of a handshake message, which has no business here.
+        if !self.peer_closed && record::whole(unread).map_err(Error::Tls)?.is_some() {
+            return Err(Error::Tls(rustls::Error::InvalidMessage(
+                rustls::InvalidMessage::MessageTooShort,
+            )));
+        }
+        match std::mem::replace(&mut self.phase, Phase::Failed(Error::Handshaking)) {
+            Phase::Handshake(connection) => {
+                self.version = connection.protocol_version();
+                self.kind = connection.handshake_kind().map(|kind| match kind {
+                    HandshakeKind::Resumed => Handshake::Resumed,
+                    HandshakeKind::Full | HandshakeKind::FullWithHelloRetryRequest => {
+                        Handshake::Full
+                    }
+                });
+                self.phase = Phase::Traffic(Box::new(Traffic::new(*connection, self.peer_closed)?));
+            }
+            other => self.phase = other,
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("version", &self.version)
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Runs rustls as far as the input goes; returns the bytes used up and whether the peer has closed.
+fn shake(
+    connection: &mut UnbufferedClientConnection,
+    incoming: &mut [u8],
+    out: &mut Vec<u8>,
+    plain: &mut dyn FnMut(&[u8]),
+) -> Result<(usize, bool), Error> {
+    let mut used = 0;
+    let mut peer_closed = false;
+    loop {
+        let UnbufferedStatus { mut discard, state } =
+            connection.process_tls_records(&mut incoming[used..]);
+        let mut wait = false;
+        let mut failed = None;
+        match state {
+            Ok(ConnectionState::ReadTraffic(mut traffic)) => {
+                while let Some(Ok(record)) = traffic.next_record() {
+                    discard += record.discard;
+                    plain(record.payload);
+                }
+            }
+            Ok(ConnectionState::EncodeTlsData(data)) => encode(data, out)?,
+            Ok(ConnectionState::TransmitTlsData(data)) => data.done(),
+            Ok(ConnectionState::PeerClosed) => peer_closed = true,
+            Ok(_) => wait = true,
+            Err(error) => failed = Some(error),
+        }
+        used += discard;
+        if let Some(error) = failed {
+            // What rustls has queued comes before another look at the input: the alert for the peer.
+            if let Ok(ConnectionState::EncodeTlsData(data)) =
+                connection.process_tls_records(&mut incoming[used..]).state
+            {
+                encode(data, out)?;
+            }
+            return Err(Error::Tls(error));
+        }
+        if wait {
+            return Ok((used, peer_closed));
+        }
+    }
+}
+
+fn encode(
+    mut data: EncodeTlsData<'_, ClientConnectionData>,
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
+    let start = out.len();
+    let mut room = 512;
+    loop {
+        out.resize(start + room, 0);
+        match data.encode(&mut out[start..]) {
+            Ok(written) => {
+                out.truncate(start + written);
+                return Ok(());
+            }
+            Err(EncodeError::InsufficientSize(size)) if size.required_size > room => {
+                room = size.required_size;
+            }
+            Err(_) => {
+                out.truncate(start);
+                return Err(Error::Tls(rustls::Error::EncryptError));
+            }
+        }
+    }
+}
+
 /// Why a connection or a configuration failed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Error {
+    /// No version is allowed.
     NoVersions,
+    /// Neither a host name nor an address.
     BadName,
+    /// No usable root certificate.
     BadRoots,
+    /// Application data was written before the end of the handshake.
+    Handshaking,
+    /// Application data was written after close_notify.
+    Closed,
+    /// The peer or its certificate is not acceptable.
     Tls(rustls::Error),
 }
 
-impl std::fmt::Display for Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{self:?}")
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoVersions => f.write_str("no TLS version is allowed"),
+            Self::BadName => f.write_str("not a host name or address"),
+            Self::BadRoots => f.write_str("no usable root certificate"),
+            Self::Handshaking => f.write_str("the TLS handshake is not over"),
+            Self::Closed => f.write_str("the TLS connection is closed"),
+            Self::Tls(error) => error.fmt(f),
+        }
     }
 }
 

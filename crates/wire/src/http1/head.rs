@@ -293,11 +293,11 @@ impl<'b> Seen<'b> {
                 }
             }
             16 if is("content-encoding") => {
-                self.content_encoding = self.content_encoding.or(Some(value))
+                self.content_encoding = self.content_encoding.or(Some(value));
             }
             16 if is("proxy-connection") => self.proxy_connection.note(value),
             17 if is("transfer-encoding") => {
-                self.transfer_encoding = self.transfer_encoding.or(Some(value))
+                self.transfer_encoding = self.transfer_encoding.or(Some(value));
             }
             _ => {}
         }

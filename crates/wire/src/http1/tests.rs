@@ -436,7 +436,9 @@ fn same_however_split(start: &[u8], rest: &[u8], mut cuts: Vec<usize>, close: bo
     let input = [start, rest].concat();
     let limits = Limits { head: 128, headers: 4 };
     let whole = feed([input.as_slice()], false, limits, close);
-    cuts.iter_mut().for_each(|cut| *cut %= input.len() + 1);
+    for cut in &mut cuts {
+        *cut %= input.len() + 1;
+    }
     cuts.sort_unstable();
     let mut pieces = Vec::new();
     let mut from = 0;
