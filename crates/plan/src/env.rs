@@ -5,6 +5,7 @@
 //! after somebody wrote one.
 
 use crate::function::{Memory, Shared};
+use crate::text::Thrown;
 use crate::vars::{Names, Vars};
 
 /// Everything an evaluation reads and writes. Built on the stack by the engine for each step of a user.
@@ -60,13 +61,19 @@ impl Who<'_> {
 pub struct Scratch {
     /// Random numbers.
     pub random: crate::random::Random,
+    /// What evaluating threw, as JMeter would have; the first since somebody took it. Whoever runs a sampler takes
+    /// it after rendering and fails the sample (or ends the user, see [`Thrown::stops_user`]).
+    pub thrown: Option<Thrown>,
+    /// What functions keep for the core.
+    pub(crate) cache: crate::function::Cache,
     pool: Vec<String>,
 }
 
 impl Scratch {
     /// Buffers with a random generator of the given seed.
     pub fn new(seed: u64) -> Self {
-        Self { random: crate::random::Random::new(seed), pool: Vec::new() }
+        let cache = crate::function::Cache::default();
+        Self { random: crate::random::Random::new(seed), thrown: None, cache, pool: Vec::new() }
     }
 
     /// Lends an empty buffer; give it back with [`Scratch::give`].

@@ -1,9 +1,180 @@
-//! Functions in expressions.
+//! Functions in expressions: the table of JMeter's functions, and what a call in a compiled text is.
+//!
+//! Each function is one plain `fn` that reads the parameters of its [`Call`] and appends its value. What functions
+//! remember is kept apart from the compiled text: for a user in [`Memory`], for a core in [`Cache`], for the whole
+//! process in [`Shared`]. Parameters are evaluated into buffers lent by the core, so a warm call allocates nothing.
 
-/// What functions remember for one user.
-#[derive(Debug, Default)]
-pub struct Memory {}
+mod cache;
+mod catalogue;
+mod counter;
+mod draw;
+pub mod java_date;
+mod memory;
+mod property;
+mod shared;
+mod table;
+mod time;
+mod user;
+mod variable;
 
-/// What functions share between all users of the process.
-#[derive(Debug, Default)]
-pub struct Shared {}
+pub(crate) use cache::Cache;
+pub use catalogue::{Entry, Level as SupportLevel, catalogue};
+pub use memory::Memory;
+pub use shared::{Level, Shared};
+pub(crate) use table::find;
+
+use crate::env::Env;
+use crate::text::{Outcome, Text, Thrown};
+use crate::vars::VarId;
+
+/// A function at work: appends the value of the call.
+pub(crate) type Run = fn(&Call, &mut Env<'_>, &mut String) -> Outcome;
+
+/// How a function is carried out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Support {
+    Native(Run),
+    /// Runs a script or an XML library of the Java machine.
+    Jvm,
+}
+
+/// What is known about a function before it is called.
+#[derive(Debug)]
+pub(crate) struct Spec {
+    pub(crate) name: &'static str,
+    pub(crate) min: u8,
+    /// Most parameters, or [`Spec::ANY`].
+    pub(crate) max: u8,
+    pub(crate) support: Support,
+    /// The parameter that names a variable.
+    variable: Option<u8>,
+    property: bool,
+    state: bool,
+    check: Option<fn(&[Text]) -> Option<String>>,
+}
+
+impl Spec {
+    /// No upper bound to the number of parameters.
+    pub(crate) const ANY: u8 = u8::MAX;
+
+    const fn native(name: &'static str, min: u8, max: u8, run: Run) -> Self {
+        let support = Support::Native(run);
+        Self { name, min, max, support, variable: None, property: false, state: false, check: None }
+    }
+
+    const fn jvm(name: &'static str, min: u8, max: u8) -> Self {
+        Self { name, min, max, support: Support::Jvm, variable: None, property: false, state: false, check: None }
+    }
+
+    /// Parameter `n` names a variable, which gets a slot when the plan is compiled.
+    const fn variable(mut self, n: u8) -> Self {
+        self.variable = Some(n);
+        self
+    }
+
+    /// The first parameter names a property that is read.
+    const fn reads_property(mut self) -> Self {
+        self.property = true;
+        self
+    }
+
+    /// Each call in the plan has a state of its own.
+    const fn stateful(mut self) -> Self {
+        self.state = true;
+        self
+    }
+
+    /// Parameters that ask for too much are found when the plan is compiled.
+    const fn checked(mut self, check: fn(&[Text]) -> Option<String>) -> Self {
+        self.check = Some(check);
+        self
+    }
+
+    pub(crate) fn keeps_state(&self) -> bool {
+        self.state
+    }
+
+    /// What cannot be honoured about these parameters, in words.
+    pub(crate) fn complaint(&self, args: &[Text]) -> Option<String> {
+        self.check.and_then(|check| check(args))
+    }
+}
+
+/// A function call in a compiled text.
+#[derive(Debug)]
+pub(crate) struct Call {
+    spec: &'static Spec,
+    run: Run,
+    args: Box<[Text]>,
+    /// Number of the call among those that keep state; none if it was compiled at run time.
+    pub(crate) site: Option<u32>,
+    /// Slot of the variable that a parameter names.
+    pub(crate) target: Option<VarId>,
+}
+
+impl Call {
+    pub(crate) fn new(spec: &'static Spec, run: Run, args: Vec<Text>) -> Self {
+        Self { spec, run, args: args.into(), site: None, target: None }
+    }
+
+    pub(crate) fn run(&self, env: &mut Env<'_>, out: &mut String) -> Outcome {
+        (self.run)(self, env, out)
+    }
+
+    pub(crate) fn args(&self) -> &[Text] {
+        &self.args
+    }
+
+    /// The variable that the call names, if that is known before it runs.
+    pub(crate) fn variable_name(&self) -> Option<&str> {
+        let name = self.args.get(usize::from(self.spec.variable?))?.fixed()?;
+        (!name.is_empty() && trim(name) == name).then_some(name)
+    }
+
+    /// The property that the call reads: `None` if none, `Some(None)` if its name is made up at run time.
+    pub(crate) fn property_name(&self) -> Option<Option<&str>> {
+        self.spec.property.then(|| self.args.first().and_then(Text::fixed))
+    }
+
+    fn has(&self, n: usize) -> bool {
+        n < self.args.len()
+    }
+
+    /// The value of parameter `n`, empty if it is absent, in a buffer that goes back by [`Scratch::give`].
+    ///
+    /// [`Scratch::give`]: crate::env::Scratch::give
+    fn arg(&self, n: usize, env: &mut Env<'_>) -> Result<String, Box<Thrown>> {
+        let mut value = env.core.take();
+        if let Some(arg) = self.args.get(n) {
+            arg.run(env, &mut value)?;
+        }
+        Ok(value)
+    }
+
+    /// Sets the variable that parameter `n` names, if there is one.
+    fn store(&self, n: usize, env: &mut Env<'_>, value: &str) -> Outcome {
+        if !self.has(n) {
+            return Ok(());
+        }
+        if let (Some(id), true) = (self.target, self.spec.variable == Some(n as u8)) {
+            env.vars.set(id, value);
+            return Ok(());
+        }
+        let name = self.arg(n, env)?;
+        if !trim(&name).is_empty() {
+            env.vars.set_named(env.names, trim(&name), value);
+        }
+        env.core.give(name);
+        Ok(())
+    }
+}
+
+/// Without the characters that Java's `String.trim` takes away.
+pub(crate) fn trim(text: &str) -> &str {
+    text.trim_matches(|c| c <= ' ')
+}
+
+/// Java's `Boolean.parseBoolean`.
+fn is_true(text: &str) -> bool {
+    text.eq_ignore_ascii_case("true")
+}

@@ -1,13 +1,51 @@
-//! Text of a plan with `${…}` in it, compiled once and evaluated by users.
+//! Text of a plan with `${…}` in it: compiled once, evaluated by users.
+//!
+//! The language is JMeter's: `${name}` is a variable, `${__name(a,b)}` a function whose parameters are texts
+//! themselves; `\` protects `$`, `,` and `\`, but only in a text that holds an expression at all. An undefined
+//! variable evaluates to its own reference. Known variable names are slots, so that evaluating copies bytes and
+//! allocates nothing once the buffers have grown.
+
+mod parse;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::env::Env;
-use crate::vars::Names;
+use crate::function::Call;
+use crate::vars::{Names, VarId};
+use parse::{Build, Scope};
 
 /// Compiled text.
 #[derive(Clone, Debug)]
 pub enum Text {
     /// Has nothing to evaluate.
     Fixed(Box<str>),
+    /// Holds at least one expression.
+    Compound(Arc<Compound>),
+}
+
+/// Text with expressions in it.
+#[derive(Debug)]
+pub struct Compound {
+    source: Box<str>,
+    parts: Box<[Part]>,
+}
+
+/// A piece of a compound text.
+#[derive(Debug)]
+pub(crate) enum Part {
+    /// As it stands.
+    Literal(Box<str>),
+    /// A variable with a slot.
+    Variable(VarId),
+    /// A variable that only came up at run time.
+    Named(Box<str>),
+    /// A function.
+    Call(Box<Call>),
+    /// A function that cannot run natively: evaluates to its source.
+    Foreign(Box<str>),
 }
 
 impl Default for Text {
@@ -16,32 +54,229 @@ impl Default for Text {
     }
 }
 
-/// Where [`Text::compile`] leaves what it learns about the text.
+/// An exception as JMeter would throw it while evaluating: what a sampler reports as its failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thrown {
+    /// Java class of the exception.
+    pub class: &'static str,
+    /// Its message.
+    pub message: String,
+}
+
+impl Thrown {
+    /// The exception by which a function ends its user.
+    pub const STOP_USER: &'static str = "org.apache.jorphan.util.JMeterStopThreadException";
+
+    /// An exception on its way out of an evaluation.
+    pub(crate) fn new(class: &'static str, message: impl Into<String>) -> Box<Self> {
+        Box::new(Self { class, message: message.into() })
+    }
+
+    /// Java's complaint about text that is not a number.
+    pub(crate) fn not_a_number(text: &str) -> Box<Self> {
+        Self::new("java.lang.NumberFormatException", format!("For input string: \"{text}\""))
+    }
+
+    /// Whether it asks that the user ends.
+    pub fn stops_user(&self) -> bool {
+        self.class == Self::STOP_USER
+    }
+}
+
+/// What evaluating came to; the value is behind a pointer because it is rare.
+pub(crate) type Outcome = Result<(), Box<Thrown>>;
+
+/// Something about an expression that the plan's author should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Name of the function, with its underscores.
+    pub function: String,
+    /// What is the matter.
+    pub reason: Reason,
+    /// The expression, or the whole text if it cannot be read.
+    pub source: String,
+}
+
+/// What is the matter with an expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The function runs scripts or classes of a Java machine; it evaluates to its own source.
+    NeedsJvm,
+    /// There is no such function in JMeter itself (it may belong to a plug-in); it evaluates to its own source.
+    Unknown,
+    /// A parameter asks for something that is not supported, in words.
+    Unsupported(String),
+    /// JMeter cannot read the text, in its words. It then leaves all properties of the element unevaluated.
+    Invalid(String),
+}
+
+/// What compiling texts needs and learns.
 #[derive(Debug, Default)]
 pub struct TextCompiler {
     /// Variable names found.
     pub names: Names,
-    /// Functions that need a JVM or do not exist, as (function, reason).
-    pub problems: Vec<(String, String)>,
+    /// What was found wrong, in the order of compilation.
+    pub problems: Vec<Problem>,
+    /// Names of the properties that expressions read.
+    pub properties: BTreeSet<String>,
+    /// Some expression makes up the name of a property while it runs, so that any property may be read.
+    pub any_property: bool,
+    /// Function calls with a state of their own.
+    sites: u32,
+}
+
+impl TextCompiler {
+    /// A number for a function call that keeps state between evaluations.
+    fn site(&mut self) -> u32 {
+        self.sites += 1;
+        self.sites - 1
+    }
 }
 
 impl Text {
-    /// Compiles `source`; never fails (JMeter takes what it cannot read literally).
-    pub fn compile(source: &str, _compiler: &mut TextCompiler) -> Self {
-        Self::Fixed(source.into())
+    /// Compiles a property of the plan. Never fails: what JMeter cannot read it takes literally, and a
+    /// [`Problem`] says so.
+    pub fn compile(source: &str, compiler: &mut TextCompiler) -> Self {
+        if !source.contains("${") {
+            return Self::Fixed(source.into());
+        }
+        match Build::new(Scope::Plan(compiler)).parts(source) {
+            Ok(parts) => Self::property(source, parts),
+            Err(invalid) => {
+                compiler.problems.push(Problem {
+                    function: invalid.function,
+                    reason: Reason::Invalid(invalid.message),
+                    source: source.into(),
+                });
+                Self::Fixed(source.into())
+            }
+        }
     }
 
-    /// Appends the value to `out`.
-    pub fn eval(&self, _env: &mut Env<'_>, out: &mut String) {
+    /// A property is left as it stands, with its escapes, unless there is more to it than one piece of text.
+    fn property(source: &str, parts: Vec<Part>) -> Self {
+        match parts[..] {
+            [] | [Part::Literal(_)] => Self::Fixed(source.into()),
+            _ => Self::Compound(Arc::new(Compound { source: source.into(), parts: merged(parts) })),
+        }
+    }
+
+    /// A parameter, or text made at run time: always unescaped.
+    fn parameter(source: &str, parts: Vec<Part>) -> Self {
+        let mut parts = merged(parts).into_vec();
+        match parts[..] {
+            [] => Self::default(),
+            [Part::Literal(ref mut text)] => Self::Fixed(std::mem::take(text)),
+            _ => Self::Compound(Arc::new(Compound { source: source.into(), parts: parts.into() })),
+        }
+    }
+
+    /// Compiles text made at run time; `None` if JMeter could not read it.
+    pub(crate) fn compile_late(source: &str, names: &Names, problems: &mut Vec<Problem>) -> Option<Self> {
+        let parts = Build::new(Scope::Run { names, problems }).parts(source).ok()?;
+        Some(Self::parameter(source, parts))
+    }
+
+    /// Appends the value to `out`. What JMeter would throw is left in
+    /// [`Scratch::thrown`](crate::env::Scratch::thrown), and nothing is appended.
+    pub fn eval(&self, env: &mut Env<'_>, out: &mut String) {
         match self {
             Self::Fixed(text) => out.push_str(text),
+            Self::Compound(_) => {
+                if let Err(thrown) = self.run(env, out) {
+                    env.core.thrown.get_or_insert(*thrown);
+                }
+            }
         }
+    }
+
+    /// Appends the value to `out`; on an exception nothing is appended.
+    pub(crate) fn run(&self, env: &mut Env<'_>, out: &mut String) -> Outcome {
+        let compound = match self {
+            Self::Fixed(text) => {
+                out.push_str(text);
+                return Ok(());
+            }
+            Self::Compound(compound) => compound,
+        };
+        let start = out.len();
+        for part in &compound.parts {
+            match part {
+                Part::Literal(text) | Part::Foreign(text) => out.push_str(text),
+                Part::Variable(id) => match env.vars.get(*id) {
+                    Some(value) => out.push_str(value),
+                    None => reference(env.names.name(*id), out),
+                },
+                Part::Named(name) => match env.vars.get_named(env.names, name) {
+                    Some(value) => out.push_str(value),
+                    None => reference(name, out),
+                },
+                Part::Call(call) => {
+                    if let Err(thrown) = call.run(env, out) {
+                        out.truncate(start);
+                        return Err(thrown);
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The text, if there is nothing to evaluate in it.
     pub fn fixed(&self) -> Option<&str> {
         match self {
             Self::Fixed(text) => Some(text),
+            Self::Compound(compound) => match &compound.parts[..] {
+                [Part::Literal(text)] => Some(text),
+                _ => None,
+            },
         }
     }
+
+    /// The text as the plan has it.
+    pub fn raw(&self) -> &str {
+        match self {
+            Self::Fixed(text) => text,
+            Self::Compound(compound) => &compound.source,
+        }
+    }
+
+    /// The slots of all variables that are mentioned, parameters of functions included, in the order of the text.
+    pub fn variables(&self) -> Vec<VarId> {
+        let mut found = Vec::new();
+        self.find_variables(&mut found);
+        found
+    }
+
+    fn find_variables(&self, found: &mut Vec<VarId>) {
+        let Self::Compound(compound) = self else { return };
+        for part in &compound.parts {
+            match part {
+                Part::Variable(id) => found.push(*id),
+                Part::Call(call) => call.args().iter().for_each(|arg| arg.find_variables(found)),
+                Part::Literal(_) | Part::Named(_) | Part::Foreign(_) => {}
+            }
+        }
+    }
+}
+
+/// The reference that an undefined variable evaluates to.
+fn reference(name: &str, out: &mut String) {
+    out.push_str("${");
+    out.push_str(name);
+    out.push('}');
+}
+
+/// Neighbouring literals become one.
+fn merged(parts: Vec<Part>) -> Box<[Part]> {
+    let mut out: Vec<Part> = Vec::with_capacity(parts.len());
+    for part in parts {
+        match (out.last_mut(), part) {
+            (Some(Part::Literal(before)), Part::Literal(text)) => {
+                *before = [&**before, &*text].concat().into();
+            }
+            (_, part) => out.push(part),
+        }
+    }
+    out.into()
 }

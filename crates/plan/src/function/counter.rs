@@ -1,0 +1,21 @@
+//! `__counter`: each call in the plan counts for itself, per user or for all.
+
+use std::fmt::Write;
+
+use super::{Call, is_true};
+use crate::env::Env;
+use crate::text::Outcome;
+
+/// `__counter(per user, variable)`: anything but `true` counts for all users together.
+pub(super) fn count(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    let per_user = call.arg(0, env)?;
+    let value = match call.site {
+        None => 1,
+        Some(site) if is_true(&per_user) => env.memory.count(site),
+        Some(site) => env.shared.site(site).count(),
+    };
+    env.core.give(per_user);
+    let start = out.len();
+    let _ = write!(out, "{value}");
+    call.store(1, env, &out[start..])
+}

@@ -1,0 +1,87 @@
+//! Functions that draw at random: `__Random`, `__RandomString`, `__UUID`. The generator is the core's.
+
+use std::fmt::Write;
+
+use super::{Call, trim};
+use crate::env::Env;
+use crate::random::Random;
+use crate::text::{Outcome, Thrown};
+
+const ILLEGAL: &str = "java.lang.IllegalArgumentException";
+
+/// `__Random(least, most, variable)`: both bounds belong to the range.
+pub(super) fn number(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    let (least, most) = (bound(call, 0, env)?, bound(call, 1, env)?);
+    let end = most.wrapping_add(1);
+    if least >= end {
+        return Err(Thrown::new(ILLEGAL, "bound must be greater than origin"));
+    }
+    let value = least.wrapping_add(env.core.random.below(end.wrapping_sub(least) as u64) as i64);
+    let start = out.len();
+    let _ = write!(out, "{value}");
+    call.store(2, env, &out[start..])
+}
+
+fn bound(call: &Call, n: usize, env: &mut Env<'_>) -> Result<i64, Box<Thrown>> {
+    if let Some(number) = call.args()[n].fixed().and_then(|text| trim(text).parse().ok()) {
+        return Ok(number);
+    }
+    let text = call.arg(n, env)?;
+    let number = trim(&text).parse().map_err(|_| Thrown::not_a_number(trim(&text)))?;
+    env.core.give(text);
+    Ok(number)
+}
+
+/// `__RandomString(length, characters, variable)`.
+///
+/// Without characters JMeter draws from all of Unicode that is assigned; here it is letters and digits of all scripts.
+pub(super) fn string(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    let length = call.arg(0, env)?;
+    let count: i32 = length.parse().map_err(|_| Thrown::not_a_number(&length))?;
+    env.core.give(length);
+    let characters = call.arg(1, env)?;
+    let from = trim(&characters);
+    if count < 0 {
+        return Err(Thrown::new(ILLEGAL, format!("Requested random string length {count} is less than 0.")));
+    }
+    let start = out.len();
+    let random = &mut env.core.random;
+    if from.is_empty() {
+        any_letters(random, count as u32, out);
+    } else if from.is_ascii() {
+        let bytes = from.as_bytes();
+        out.extend((0..count).map(|_| char::from(bytes[random.below(bytes.len() as u64) as usize])));
+    } else {
+        let known = from.chars().count() as u64;
+        out.extend((0..count).filter_map(|_| from.chars().nth(random.below(known) as usize)));
+    }
+    env.core.give(characters);
+    call.store(2, env, &out[start..])
+}
+
+/// Letters and digits of all scripts; `units` counts UTF-16 units as Java does.
+fn any_letters(random: &mut Random, mut units: u32, out: &mut String) {
+    while units > 0 {
+        let drawn = char::from_u32(random.below(0x11_0000) as u32);
+        let Some(letter) = drawn.filter(|c| c.is_alphanumeric() && c.len_utf16() as u32 <= units) else { continue };
+        units -= letter.len_utf16() as u32;
+        out.push(letter);
+    }
+}
+
+/// `__UUID()`: version 4.
+pub(super) fn uuid(_: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    let (high, low) = (env.core.random.bits(), env.core.random.bits());
+    let high = high & !0xf000 | 0x4000;
+    let low = low & !(0b11 << 62) | 0b10 << 62;
+    let _ = write!(
+        out,
+        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+        high >> 32,
+        high >> 16 & 0xffff,
+        high & 0xffff,
+        low >> 48,
+        low & 0xffff_ffff_ffff
+    );
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! Weeks as a country counts them, for the pattern letters `Y`, `w`, `W`, `e` and `c`.
+
+use jiff::civil::Date;
+
+/// How weeks are counted in a country: the first day, and how many days of a year its first week needs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Week {
+    first_is_sunday: bool,
+    least_days: i64,
+}
+
+impl Week {
+    /// By the country of the process' locale; without one weeks start on Monday and the first may have one day.
+    pub(super) fn here() -> Self {
+        static HERE: std::sync::OnceLock<Week> = std::sync::OnceLock::new();
+        *HERE.get_or_init(|| {
+            let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| {
+                std::env::var(name).ok().filter(|value| !value.is_empty())
+            });
+            let country = locale.as_deref().and_then(|name| name.split_once('_')).map(|(_, rest)| rest);
+            match country.and_then(|rest| rest.get(..2)) {
+                Some("US" | "CA" | "AU" | "IN" | "SG" | "PH" | "HK" | "ZA") => Self { first_is_sunday: true, least_days: 1 },
+                Some("GB" | "IE") => Self { first_is_sunday: false, least_days: 4 },
+                _ => Self { first_is_sunday: false, least_days: 1 },
+            }
+        })
+    }
+
+    /// Day of the week from 0.
+    pub(super) fn day(self, date: Date) -> i64 {
+        let monday_zero = i64::from(date.weekday().to_monday_zero_offset());
+        if self.first_is_sunday { (monday_zero + 1) % 7 } else { monday_zero }
+    }
+
+    /// Number of the week that holds a date, counted in the period of which it is day `nth` from 1.
+    pub(super) fn of(self, date: Date, nth: i64) -> i64 {
+        // Weekday of the period's first day; a first week that is too short is week 0.
+        let first = (self.day(date) - (nth - 1)).rem_euclid(7);
+        let whole = i64::from(7 - first >= self.least_days);
+        (nth - 1 + first) / 7 + whole
+    }
+
+    pub(super) fn year_and_week(self, date: Date) -> (i64, i64) {
+        let year = i64::from(date.year());
+        let week = self.of(date, i64::from(date.day_of_year()));
+        if week == 0 {
+            let before = date.first_of_year().yesterday().unwrap_or(date);
+            return (year - 1, self.of(before, i64::from(before.day_of_year())));
+        }
+        // The last days of a year may belong to the first week of the next.
+        let last = date.last_of_year();
+        let days_left = i64::from(last.day_of_year() - date.day_of_year());
+        let next_first = (self.day(last) + 1) % 7;
+        if days_left < next_first && 7 - next_first >= self.least_days {
+            return (year + 1, 1);
+        }
+        (year, week)
+    }
+}

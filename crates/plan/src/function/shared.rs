@@ -1,0 +1,215 @@
+//! What functions share between all users of the process: properties, counters, the log.
+//!
+//! Nothing on the hot path locks. Properties are in two layers: those the run started with never change; those
+//! written since are copied as a whole by the rare writer, and cores take the new copy when the version tells them.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use jiff::tz::TimeZone;
+
+/// Properties by name.
+pub(super) type Map = HashMap<Box<str>, Box<str>>;
+
+/// Severity of a log line, or where else it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Something does not work.
+    Error,
+    /// Something may not be as meant.
+    Warn,
+    /// Worth knowing.
+    Info,
+    /// Details.
+    Debug,
+    /// All details.
+    Trace,
+    /// Standard output instead of the log.
+    Stdout,
+    /// Standard error instead of the log.
+    Stderr,
+}
+
+/// Shared state. One per run.
+#[derive(Debug)]
+pub struct Shared {
+    start: Map,
+    written: Mutex<Arc<Map>>,
+    version: AtomicU64,
+    log: Option<Sender<(Level, String)>>,
+    sites: Sites,
+    zone: TimeZone,
+    /// The folder of the plan, to which relative file names may refer.
+    pub base_dir: PathBuf,
+    host: OnceLock<Host>,
+}
+
+/// Name and address of this machine; `null` where it has none, as Java prints it.
+#[derive(Debug)]
+pub(super) struct Host {
+    pub(super) name: String,
+    pub(super) ip: String,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self::build([], PathBuf::new(), None)
+    }
+}
+
+impl Shared {
+    /// Shared state of a run that starts with `properties`; `log` receives what `__log` and failing functions say.
+    pub fn new<K, V>(
+        properties: impl IntoIterator<Item = (K, V)>,
+        base_dir: impl Into<PathBuf>,
+        log: Sender<(Level, String)>,
+    ) -> Self
+    where
+        K: Into<Box<str>>,
+        V: Into<Box<str>>,
+    {
+        let properties = properties.into_iter().map(|(name, value)| (name.into(), value.into()));
+        Self::build(properties, base_dir.into(), Some(log))
+    }
+
+    fn build(
+        properties: impl IntoIterator<Item = (Box<str>, Box<str>)>,
+        base_dir: PathBuf,
+        log: Option<Sender<(Level, String)>>,
+    ) -> Self {
+        Self {
+            start: properties.into_iter().collect(),
+            written: Mutex::default(),
+            version: AtomicU64::new(0),
+            log,
+            sites: Sites::default(),
+            zone: TimeZone::system(),
+            base_dir,
+            host: OnceLock::new(),
+        }
+    }
+
+    /// The value of a property now. Takes a lock; expressions read a core's snapshot instead.
+    pub fn property(&self, name: &str) -> Option<Box<str>> {
+        self.lock().get(name).or_else(|| self.start.get(name)).cloned()
+    }
+
+    /// Sets a property and returns the value before.
+    pub fn set_property(&self, name: &str, value: &str) -> Option<Box<str>> {
+        let mut written = self.lock();
+        let map = Arc::make_mut(&mut written);
+        let before = map.insert(name.into(), value.into()).or_else(|| self.start.get(name).cloned());
+        self.version.fetch_add(1, Ordering::Release);
+        before
+    }
+
+    /// Says something in the log.
+    pub fn log(&self, level: Level, text: impl Into<String>) {
+        if let Some(log) = &self.log {
+            // Nobody reads the log any more: the run is over, and so is the need.
+            let _ = log.send((level, text.into()));
+        }
+    }
+
+    /// Counts up with every write of a property.
+    pub(super) fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// The written properties with their version.
+    pub(super) fn written(&self) -> (u64, Arc<Map>) {
+        let written = self.lock();
+        (self.version(), Arc::clone(&written))
+    }
+
+    pub(super) fn started_with(&self, name: &str) -> Option<&Box<str>> {
+        self.start.get(name)
+    }
+
+    pub(super) fn zone(&self) -> &TimeZone {
+        &self.zone
+    }
+
+    /// Name and address, looked up by the first who asks.
+    pub(super) fn host(&self) -> &Host {
+        self.host.get_or_init(Host::look_up)
+    }
+
+    /// The state of a call.
+    pub(super) fn site(&self, site: u32) -> &Site {
+        self.sites.get(site)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Arc<Map>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Host {
+    fn look_up() -> Self {
+        use std::net::ToSocketAddrs;
+        let uname = rustix::system::uname();
+        let name = uname.nodename().to_string_lossy().into_owned();
+        let found: Vec<_> = (&*name, 0).to_socket_addrs().map(Iterator::collect).unwrap_or_default();
+        // Java prefers IPv4 unless told otherwise.
+        match found.iter().find(|address| address.is_ipv4()).or(found.first()) {
+            Some(address) => Self { name, ip: address.ip().to_string() },
+            None => Self { name: "null".into(), ip: "null".into() },
+        }
+    }
+}
+
+/// State of one call in the plan.
+#[derive(Debug, Default)]
+pub(super) struct Site {
+    count: AtomicI32,
+}
+
+impl Site {
+    /// Steps the counter of all users and returns its new value.
+    pub(super) fn count(&self) -> i32 {
+        self.count.fetch_add(1, Ordering::Relaxed).wrapping_add(1)
+    }
+}
+
+/// Sites by number, made when first used: bucket `n` holds `2^n` of them, so that none ever moves.
+#[derive(Debug, Default)]
+struct Sites {
+    buckets: [OnceLock<Box<[Site]>>; 32],
+}
+
+impl Sites {
+    fn get(&self, site: u32) -> &Site {
+        let number = u64::from(site) + 1;
+        let bucket = number.ilog2();
+        let made = self.buckets[bucket as usize].get_or_init(|| (0..1u64 << bucket).map(|_| Site::default()).collect());
+        &made[(number - (1 << bucket)) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn written_properties_shadow_those_of_the_start() {
+        let (log, _) = std::sync::mpsc::channel();
+        let shared = Shared::new([("a", "1")], "", log);
+        assert_eq!(shared.set_property("a", "2").as_deref(), Some("1"));
+        assert_eq!(shared.set_property("a", "3").as_deref(), Some("2"));
+        assert_eq!(shared.set_property("b", "4"), None);
+        assert_eq!((shared.property("a").as_deref(), shared.version()), (Some("3"), 3));
+    }
+
+    #[test]
+    fn sites_keep_their_state() {
+        let shared = Shared::default();
+        for site in [0, 1, 2, 3, 6, 7, 1_000] {
+            assert_eq!(shared.site(site).count(), 1, "site {site}");
+            assert_eq!(shared.site(site).count(), 2, "site {site}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! All functions that JMeter comes with: name, number of parameters, how they run. Names are case-sensitive.
+
+use super::{Spec, counter, draw, property, time, user, variable};
+
+/// The function of a name, if JMeter has one.
+pub(crate) fn find(name: &str) -> Option<&'static Spec> {
+    // Most names are variables, and those start otherwise.
+    if !name.starts_with("__") {
+        return None;
+    }
+    FUNCTIONS.iter().find(|spec| spec.name == name)
+}
+
+pub(super) static FUNCTIONS: &[Spec] = &[
+    Spec::jvm("__BeanShell", 1, 2),
+    Spec::native("__P", 1, 2, property::p).reads_property(),
+    Spec::native("__Random", 2, 3, draw::number).variable(2),
+    Spec::native("__RandomString", 1, 3, draw::string).variable(2),
+    Spec::native("__TestPlanName", 0, 0, user::plan_name),
+    Spec::native("__UUID", 0, 0, draw::uuid),
+    Spec::native("__V", 1, 2, variable::v).variable(0),
+    Spec::jvm("__XPath", 2, 2),
+    Spec::native("__counter", 1, 2, counter::count).variable(1).stateful(),
+    Spec::native("__eval", 1, 1, variable::eval),
+    Spec::native("__evalVar", 1, 1, variable::eval_var).variable(0),
+    Spec::jvm("__groovy", 1, 2),
+    Spec::native("__isPropDefined", 1, 1, property::is_defined).reads_property(),
+    Spec::native("__isVarDefined", 1, 1, variable::is_defined).variable(0),
+    Spec::jvm("__javaScript", 1, 2),
+    Spec::jvm("__jexl2", 1, 2),
+    Spec::jvm("__jexl3", 1, 2),
+    Spec::native("__machineIP", 0, 1, user::machine_ip).variable(0),
+    Spec::native("__machineName", 0, 1, user::machine_name).variable(0),
+    Spec::native("__property", 1, 3, property::property).reads_property(),
+    Spec::jvm("__regexFunction", 2, 7),
+    Spec::native("__samplerName", 0, 1, user::sampler_name).variable(0),
+    Spec::native("__setProperty", 2, 3, property::set),
+    Spec::native("__threadGroupName", 0, 0, user::group_name),
+    Spec::native("__threadNum", 0, 0, user::number),
+    Spec::native("__time", 0, 2, time::time).variable(1),
+];

@@ -1,0 +1,47 @@
+//! Functions that say where they run: `__threadNum`, `__threadGroupName`, `__samplerName`, `__TestPlanName`,
+//! `__machineName`, `__machineIP`.
+
+use std::fmt::Write;
+
+use super::Call;
+use crate::env::Env;
+use crate::text::Outcome;
+
+/// `__threadNum()`: from 1.
+pub(super) fn number(_: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    let _ = write!(out, "{}", env.who.user + 1);
+    Ok(())
+}
+
+/// `__threadGroupName()`.
+pub(super) fn group_name(_: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    out.push_str(env.who.group);
+    Ok(())
+}
+
+/// `__samplerName(variable)`.
+pub(super) fn sampler_name(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    let name = env.who.sampler;
+    out.push_str(name);
+    call.store(0, env, name)
+}
+
+/// `__TestPlanName()`: the file name of the plan.
+pub(super) fn plan_name(_: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    out.push_str(env.who.plan_file);
+    Ok(())
+}
+
+/// `__machineName(variable)`.
+pub(super) fn machine_name(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    let host = env.shared.host();
+    out.push_str(&host.name);
+    call.store(0, env, &host.name)
+}
+
+/// `__machineIP(variable)`.
+pub(super) fn machine_ip(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    let host = env.shared.host();
+    out.push_str(&host.ip);
+    call.store(0, env, &host.ip)
+}

@@ -1,0 +1,84 @@
+//! Functions on variables: `__V`, `__eval`, `__evalVar`, `__isVarDefined`.
+//!
+//! Text made at run time is compiled once per core and kept; calls in it start afresh each time, so a `__counter`
+//! in evaluated text is always 1, as in JMeter.
+
+use super::{Call, Level};
+use crate::env::Env;
+use crate::text::{Outcome, Text, Thrown};
+
+/// Levels of text that evaluates text, after which JMeter's stack would be exhausted or soon be.
+const DEEPEST: u32 = 32;
+
+/// `__V(name, default = name)`.
+pub(super) fn v(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    if let (Some(id), false) = (call.target, call.has(1)) {
+        let name = call.args()[0].fixed().unwrap_or_default();
+        out.push_str(env.vars.get(id).unwrap_or(name));
+        return Ok(());
+    }
+    let name = call.arg(0, env)?;
+    let default = call.arg(1, env)?;
+    let otherwise = if call.has(1) { &*default } else { &*name };
+    out.push_str(env.vars.get_named(env.names, &name).unwrap_or(otherwise));
+    env.core.give(default);
+    env.core.give(name);
+    Ok(())
+}
+
+/// `__isVarDefined(name)`.
+pub(super) fn is_defined(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    let name = call.arg(0, env)?;
+    let defined = env.vars.get_named(env.names, &name).is_some();
+    out.push_str(if defined { "true" } else { "false" });
+    env.core.give(name);
+    Ok(())
+}
+
+/// `__eval(text)`.
+pub(super) fn eval(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    let source = call.arg(0, env)?;
+    evaluate(&source, env, out)?;
+    env.core.give(source);
+    Ok(())
+}
+
+/// `__evalVar(name)`: nothing if there is no such variable.
+pub(super) fn eval_var(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    let name = call.arg(0, env)?;
+    let mut source = env.core.take();
+    source.push_str(env.vars.get_named(env.names, &name).unwrap_or_default());
+    evaluate(&source, env, out)?;
+    env.core.give(source);
+    env.core.give(name);
+    Ok(())
+}
+
+fn evaluate(source: &str, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    if !source.contains(['$', '\\']) {
+        out.push_str(source);
+        return Ok(());
+    }
+    let text = env.core.cache.text(source).unwrap_or_else(|| compile(source, env));
+    // What cannot be read evaluates to nothing.
+    let Some(text) = text else { return Ok(()) };
+    if env.core.cache.depth == DEEPEST {
+        return Err(Thrown::new("java.lang.StackOverflowError", "null"));
+    }
+    env.core.cache.depth += 1;
+    let done = text.run(env, out);
+    env.core.cache.depth -= 1;
+    done
+}
+
+#[cold]
+fn compile(source: &str, env: &mut Env<'_>) -> Option<Text> {
+    let mut problems = Vec::new();
+    let text = Text::compile_late(source, env.names, &mut problems);
+    for problem in problems {
+        let words = format!("{} cannot run and is left as it stands: {}", problem.function, problem.source);
+        env.shared.log(Level::Warn, words);
+    }
+    env.core.cache.keep_text(source, text.clone());
+    text
+}

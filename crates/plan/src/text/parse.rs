@@ -1,0 +1,269 @@
+//! Reads expressions as JMeter's parser does, oddities included: plans rely on them.
+//!
+//! - A text is scanned for `${`; what follows is read up to `}` as a variable, or up to `(` as a function if there is
+//!   one of that name; an unknown function is a variable whose name happens to hold parentheses.
+//! - Parameters are cut at commas outside `${…}` (not outside parentheses) and each is scanned again as a text.
+//! - `}` must follow a function's `)`, spaces apart; otherwise the whole text is unreadable.
+//!
+//! Cost: each level of nesting scans its text once more, and there is a limit to the levels.
+
+use super::{Part, Problem, Reason, Text, TextCompiler};
+use crate::function::{self, Call, Spec, Support};
+use crate::vars::Names;
+
+/// Levels of nesting after which a text is taken for an attack on the stack.
+const DEEPEST: u32 = 64;
+
+/// Who asks for text to be compiled.
+pub(super) enum Scope<'a> {
+    /// The plan: new names get slots, calls may keep state.
+    Plan(&'a mut TextCompiler),
+    /// A function such as `__eval`: names without a slot stay names, calls start afresh each time.
+    Run { names: &'a Names, problems: &'a mut Vec<Problem> },
+}
+
+/// Text that JMeter cannot read.
+#[derive(Debug)]
+pub(super) struct Invalid {
+    pub(super) function: String,
+    pub(super) message: String,
+}
+
+/// The compiler at work on one text.
+pub(super) struct Build<'a> {
+    scope: Scope<'a>,
+    depth: u32,
+}
+
+/// Characters with a position.
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn next(&mut self) -> Option<char> {
+        let found = self.text[self.at..].chars().next()?;
+        self.at += found.len_utf8();
+        Some(found)
+    }
+
+    /// The character behind a backslash; at the end of the text that is the backslash itself.
+    fn escaped(&mut self) -> char {
+        self.next().unwrap_or('\\')
+    }
+}
+
+impl<'a> Build<'a> {
+    pub(super) fn new(scope: Scope<'a>) -> Self {
+        Self { scope, depth: 0 }
+    }
+
+    /// The pieces of a text.
+    pub(super) fn parts(&mut self, text: &str) -> Result<Vec<Part>, Invalid> {
+        let mut reader = Reader { text, at: 0 };
+        let mut parts = Vec::new();
+        let mut buffer = String::new();
+        let mut previous = ' ';
+        while let Some(current) = reader.next() {
+            if current == '\\' {
+                let escaped = reader.escaped();
+                if !matches!(escaped, '$' | ',' | '\\') {
+                    buffer.push('\\');
+                }
+                buffer.push(escaped);
+                previous = ' ';
+            } else if current == '{' && previous == '$' {
+                buffer.pop();
+                if !buffer.is_empty() {
+                    parts.push(Part::Literal(std::mem::take(&mut buffer).into()));
+                }
+                parts.push(self.expression(&mut reader)?);
+                previous = ' ';
+            } else {
+                buffer.push(current);
+                previous = current;
+            }
+        }
+        if !buffer.is_empty() {
+            parts.push(Part::Literal(buffer.into()));
+        }
+        Ok(parts)
+    }
+
+    /// What follows `${`: a variable or a function. Without an end, the text is left without its `${`.
+    fn expression(&mut self, reader: &mut Reader<'_>) -> Result<Part, Invalid> {
+        let start = reader.at - 2;
+        let mut buffer = String::new();
+        let mut previous = ' ';
+        while let Some(current) = reader.next() {
+            if current == '\\' {
+                buffer.push(reader.escaped());
+                previous = ' ';
+            } else if current == '(' && previous != ' ' {
+                let Some(spec) = function::find(java_trim(&buffer)) else {
+                    // The parenthesis is part of a variable's name; what stood before it still counts as previous.
+                    buffer.push(current);
+                    continue;
+                };
+                let args = self.params(reader)?;
+                check_count(spec, args.len())?;
+                if first_non_space(reader) != Some('}') {
+                    let head: String = reader.text.chars().take(100).collect();
+                    return Err(Invalid {
+                        function: spec.name.into(),
+                        message: format!("Expected }} after {buffer} function call in {head}"),
+                    });
+                }
+                return Ok(self.call(spec, args, &reader.text[start..reader.at]));
+            } else if current == '}' {
+                let Some(spec) = function::find(&buffer) else {
+                    return Ok(self.variable(&buffer, &reader.text[start..reader.at]));
+                };
+                check_count(spec, 0)?;
+                return Ok(self.call(spec, Vec::new(), &reader.text[start..reader.at]));
+            } else {
+                buffer.push(current);
+                previous = current;
+            }
+        }
+        Ok(Part::Literal(buffer.into()))
+    }
+
+    /// The parameters up to the closing parenthesis, each compiled as a text.
+    fn params(&mut self, reader: &mut Reader<'_>) -> Result<Vec<Text>, Invalid> {
+        let mut args = Vec::new();
+        let mut buffer = String::new();
+        let mut previous = ' ';
+        let (mut braces, mut parens) = (0u32, 0u32);
+        while let Some(current) = reader.next() {
+            match current {
+                '\\' => {
+                    buffer.push(current);
+                    buffer.push(reader.escaped());
+                    previous = ' ';
+                    continue;
+                }
+                ',' if braces == 0 => {
+                    args.push(self.param(&buffer)?);
+                    buffer.clear();
+                    continue;
+                }
+                ')' if braces == 0 && parens == 0 => {
+                    if !(buffer.is_empty() && args.is_empty()) {
+                        args.push(self.param(&buffer)?);
+                    }
+                    return Ok(args);
+                }
+                '{' if previous == '$' => braces += 1,
+                '}' if braces > 0 => braces -= 1,
+                ')' if braces == 0 => parens -= 1,
+                '(' if braces == 0 => parens += 1,
+                _ => {}
+            }
+            buffer.push(current);
+            previous = current;
+        }
+        args.push(self.param(&buffer)?);
+        Ok(args)
+    }
+
+    fn param(&mut self, source: &str) -> Result<Text, Invalid> {
+        if self.depth == DEEPEST {
+            return Err(Invalid {
+                function: String::new(),
+                message: format!("Expressions are nested more than {DEEPEST} deep"),
+            });
+        }
+        self.depth += 1;
+        let parts = self.parts(source)?;
+        self.depth -= 1;
+        Ok(Text::parameter(source, parts))
+    }
+
+    fn variable(&mut self, name: &str, source: &str) -> Part {
+        if let Some(function) = function_name(name) {
+            self.problem(function, Reason::Unknown, source);
+        }
+        match &mut self.scope {
+            Scope::Plan(compiler) => Part::Variable(compiler.names.intern(name)),
+            Scope::Run { names, .. } => match names.find(name) {
+                Some(id) => Part::Variable(id),
+                None => Part::Named(name.into()),
+            },
+        }
+    }
+
+    fn call(&mut self, spec: &'static Spec, args: Vec<Text>, source: &str) -> Part {
+        let run = match spec.support {
+            Support::Native(run) => run,
+            Support::Jvm => {
+                self.problem(spec.name, Reason::NeedsJvm, source);
+                return Part::Foreign(source.into());
+            }
+        };
+        if let Some(words) = spec.complaint(&args) {
+            self.problem(spec.name, Reason::Unsupported(words), source);
+        }
+        let mut call = Call::new(spec, run, args);
+        match &mut self.scope {
+            Scope::Plan(compiler) => {
+                if spec.keeps_state() {
+                    call.site = Some(compiler.site());
+                }
+                call.target = call.variable_name().map(|name| compiler.names.intern(name));
+                match call.property_name() {
+                    None => {}
+                    Some(Some(name)) => _ = compiler.properties.insert(name.to_owned()),
+                    Some(None) => compiler.any_property = true,
+                }
+            }
+            Scope::Run { names, .. } => {
+                call.target = call.variable_name().and_then(|name| names.find(name));
+            }
+        }
+        Part::Call(Box::new(call))
+    }
+
+    fn problem(&mut self, function: &str, reason: Reason, source: &str) {
+        let problem = Problem { function: function.into(), reason, source: source.into() };
+        match &mut self.scope {
+            Scope::Plan(compiler) => compiler.problems.push(problem),
+            Scope::Run { problems, .. } => problems.push(problem),
+        }
+    }
+}
+
+fn check_count(spec: &Spec, count: usize) -> Result<(), Invalid> {
+    let (min, max) = (usize::from(spec.min), usize::from(spec.max));
+    if (min..=max).contains(&count) {
+        return Ok(());
+    }
+    let expected = match () {
+        () if min == max => format!(". Expected: {min}."),
+        () if spec.max == Spec::ANY => format!(". Expected at least: {min}."),
+        () => format!(". Expected: >= {min} and <= {max}"),
+    };
+    Err(Invalid {
+        function: spec.name.into(),
+        message: format!("{} called with wrong number of parameters. Actual: {count}{expected}", spec.name),
+    })
+}
+
+/// The first character that is not a space to Java's `Character.isSpaceChar` (tabs and line ends are not).
+fn first_non_space(reader: &mut Reader<'_>) -> Option<char> {
+    let is_space = |c: &char| c.is_whitespace() && !matches!(c, '\t'..='\r' | '\u{85}');
+    std::iter::from_fn(|| reader.next()).find(|c| !is_space(c))
+}
+
+/// Without the characters that Java's `String.trim` takes away.
+fn java_trim(text: &str) -> &str {
+    text.trim_matches(|c| c <= ' ')
+}
+
+/// The function that a variable's name was probably meant to call: JMeter's own variables with two underscores apart.
+fn function_name(name: &str) -> Option<&str> {
+    let (name, _) = name.split_once('(')?;
+    let word = name.strip_prefix("__")?;
+    (!word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')).then_some(name)
+}
