@@ -1,7 +1,7 @@
 //! Takes the samples of one core.
 //!
 //! Owned by its core: no locks. A label has a tally and four page tables; counts live in pages of
-//! 64 from one pool, all given back at each drain, so memory follows what one interval touches and
+//! 32 from one pool, all given back at each drain, so memory follows what one interval touches and
 //! recording allocates nothing once pool and label are warm. A record touches about eight cache
 //! lines; a drain costs the touched pages, not the range of the histograms.
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ use crate::tally::Tally;
 pub const MAX_LABELS: usize = 10_000;
 pub const OTHER_LABELS: &str = "(other labels)";
 
-const PAGE: usize = 64;
+const PAGE: usize = 32;
 /// Whole milliseconds below this have a bin in a page; larger ones go to a list.
 const DENSE_MS: u32 = 16_384;
 const MS_SLOTS: usize = DENSE_MS as usize / PAGE;
@@ -35,8 +35,11 @@ pub struct Recorder {
     names: HashMap<Arc<str>, u32>,
     /// Page 0 is never counted in: slot value 0 means "no page".
     pages: Vec<[u32; PAGE]>,
-    used: Vec<Used>,
+    /// For each page, where it belongs.
+    links: Vec<Link>,
     touched: Vec<u32>,
+    /// Slot and page of one label while it is drained.
+    order: Vec<(u32, u32)>,
     counters: Counters,
     causes: Causes,
     seq: u64,
@@ -46,30 +49,34 @@ struct Label {
     name: Arc<str>,
     touched: bool,
     tally: Tally,
+    /// First of the chain of its pages; 0 when it has none.
+    head: u32,
     /// Slot to page; empty until the first sample.
     table: Box<[u32]>,
     /// Milliseconds too large for a page, with their counts.
     large: Vec<(u32, u32)>,
 }
 
-/// A page in use since the last drain. Ordered by label, then slot: the order of the snapshot.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Used {
-    label: u32,
+/// A page in use since the last drain: its place in the label's table, and the next of the label.
+#[derive(Clone, Copy)]
+struct Link {
     slot: u32,
-    page: u32,
+    next: u32,
 }
 
 impl Recorder {
     pub fn new() -> Self {
         let mut pages = Vec::with_capacity(WARM_PAGES);
         pages.push([0; PAGE]);
+        let mut links = Vec::with_capacity(WARM_PAGES);
+        links.push(Link { slot: 0, next: 0 });
         Self {
             labels: Vec::new(),
             names: HashMap::new(),
             pages,
-            used: Vec::with_capacity(WARM_PAGES),
+            links,
             touched: Vec::new(),
+            order: Vec::with_capacity(WARM_PAGES),
             counters: Counters::default(),
             causes: Causes::default(),
             seq: 0,
@@ -148,17 +155,22 @@ impl Recorder {
         into.counters = self.counters;
         self.counters.clear();
         self.causes.drain_into(&mut into.causes);
-        self.used.sort_unstable();
         self.touched.sort_unstable();
-        let mut used = self.used.drain(..).peekable();
         for at in self.touched.drain(..) {
             let label = &mut self.labels[at as usize];
             label.touched = false;
             let delta = into.push(&label.name, at % 2 == 1);
             delta.tally = std::mem::take(&mut label.tally);
-            while let Some(u) = used.next_if(|u| u.label == at) {
-                label.table[u.slot as usize] = 0;
-                move_page(u.slot as usize, &mut self.pages[u.page as usize], delta);
+            let mut page = std::mem::take(&mut label.head);
+            while page != 0 {
+                let link = self.links[page as usize];
+                self.order.push((link.slot, page));
+                page = link.next;
+            }
+            self.order.sort_unstable();
+            for (slot, page) in self.order.drain(..) {
+                label.table[slot as usize] = 0;
+                move_page(slot as usize, &self.pages[page as usize], delta);
             }
             label.large.sort_unstable();
             for same in label.large.chunk_by(|a, b| a.0 == b.0) {
@@ -169,9 +181,9 @@ impl Recorder {
             }
             label.large.clear();
         }
-        drop(used);
-        // All pages are zero again and free; the capacity stays.
+        // All pages are free again; the capacity stays.
         self.pages.truncate(1);
+        self.links.truncate(1);
     }
 
     #[inline]
@@ -187,9 +199,11 @@ impl Recorder {
     #[cold]
     fn take_page(&mut self, label: u32, slot: usize) -> u32 {
         let page = self.pages.len() as u32;
+        let label = &mut self.labels[label as usize];
         self.pages.push([0; PAGE]);
-        self.labels[label as usize].table[slot] = page;
-        self.used.push(Used { label, slot: slot as u32, page });
+        self.links.push(Link { slot: slot as u32, next: label.head });
+        label.head = page;
+        label.table[slot] = page;
         page
     }
 }
@@ -202,7 +216,14 @@ impl Default for Recorder {
 
 impl Label {
     fn new(name: Arc<str>) -> Self {
-        Self { name, touched: false, tally: Tally::EMPTY, table: Box::default(), large: Vec::new() }
+        Self {
+            name,
+            touched: false,
+            tally: Tally::EMPTY,
+            head: 0,
+            table: Box::default(),
+            large: Vec::new(),
+        }
     }
 
     #[cold]
@@ -214,7 +235,7 @@ impl Label {
     }
 }
 
-fn move_page(slot: usize, page: &mut [u32; PAGE], delta: &mut LabelDelta) {
+fn move_page(slot: usize, page: &[u32; PAGE], delta: &mut LabelDelta) {
     let which = FIRST.iter().rposition(|&first| slot >= first).expect("the first slot is 0");
     let bins = match which {
         0 => &mut delta.ms,

@@ -1,1 +1,116 @@
+use hdrhistogram::Histogram;
+use proptest::prelude::*;
 
+use super::*;
+
+fn bins(values: &[u64]) -> Bins {
+    let mut indices: Vec<u32> = values.iter().map(|v| layout::index_of(*v)).collect();
+    indices.sort_unstable();
+    let mut bins = Bins::default();
+    for same in indices.chunk_by(|a, b| a == b) {
+        bins.push(same[0], same.len() as u64);
+    }
+    bins
+}
+
+/// Values over all magnitudes.
+fn value() -> impl Strategy<Value = u64> {
+    (0u32..36, any::<u64>()).prop_map(|(bits, raw)| raw & ((2 << bits) - 1))
+}
+
+proptest! {
+    #[test]
+    fn a_bin_holds_its_values_and_is_narrow(v in value()) {
+        let bin = layout::index_of(v);
+        prop_assert!(layout::lowest_of(bin) <= v && v <= layout::highest_of(bin));
+        let width = layout::highest_of(bin) - layout::lowest_of(bin);
+        prop_assert!(width * 1000 <= v);
+    }
+
+    #[test]
+    fn quantiles_are_hdr_histograms(
+        values in prop::collection::vec(value(), 1..300),
+        quantile in 0.0f64..=1.0,
+    ) {
+        let mut oracle = Histogram::<u64>::new_with_bounds(1, layout::MAX_VALUE, 3).unwrap();
+        let mut hist = Hist::new();
+        for &v in &values {
+            oracle.record(v).unwrap();
+            hist.record(v, 1);
+        }
+        prop_assert_eq!(hist.total(), values.len() as u64);
+        prop_assert_eq!(hist.quantile(quantile), oracle.value_at_quantile(quantile));
+        prop_assert!((hist.mean() - oracle.mean()).abs() <= oracle.mean() * 1e-9 + 1e-9);
+    }
+
+    #[test]
+    fn quantile_of_the_merged_is_quantile_of_the_union(
+        a in prop::collection::vec(value(), 0..100),
+        b in prop::collection::vec(value(), 0..100),
+        quantile in 0.0f64..=1.0,
+    ) {
+        let (mut one, mut two, mut union) = (Hist::new(), Hist::new(), Hist::new());
+        one.add(&bins(&a));
+        two.add(&bins(&b));
+        one.merge(&two);
+        a.iter().chain(&b).for_each(|v| union.record(*v, 1));
+        prop_assert_eq!(one.quantile(quantile), union.quantile(quantile));
+        prop_assert!(one.iter().eq(union.iter()));
+    }
+
+    #[test]
+    fn merging_bins_is_counting_together(
+        a in prop::collection::vec(value(), 0..100),
+        b in prop::collection::vec(value(), 0..100),
+    ) {
+        let mut merged = bins(&a);
+        merged.merge(&bins(&b));
+        prop_assert_eq!(merged, bins(&[a, b].concat()));
+    }
+
+    #[test]
+    fn percent_point_is_a_sorted_lists_rank(
+        mut values in prop::collection::vec(0u32..40_000, 1..200),
+        percent in 0.0f64..1.0,
+    ) {
+        let mut exact = Exact::new();
+        values.iter().for_each(|v| exact.record(*v, 1));
+        values.sort_unstable();
+        let rank = (values.len() as f64 * percent + 0.5).floor() as usize;
+        let expected = values[rank.max(1) - 1];
+        prop_assert_eq!(exact.percent_point(percent), u64::from(expected));
+    }
+}
+
+#[test]
+fn values_beyond_the_range_fall_into_the_last_bin() {
+    assert_eq!(layout::index_of(u64::MAX), layout::BINS - 1);
+    assert_eq!(layout::highest_of(layout::BINS - 1), layout::MAX_VALUE);
+}
+
+#[test]
+fn bins_follow_each_other_without_gap() {
+    for bin in 1..layout::BINS {
+        assert_eq!(layout::lowest_of(bin), layout::highest_of(bin - 1) + 1, "bin {bin}");
+        assert_eq!(layout::index_of(layout::lowest_of(bin)), bin);
+    }
+}
+
+#[test]
+fn percent_point_at_the_edges() {
+    let mut exact = Exact::new();
+    assert_eq!(exact.percent_point(0.5), 0);
+    [10, 20, 30, 20_000].iter().for_each(|v| exact.record(*v, 1));
+    assert_eq!(exact.percent_point(0.0), 10);
+    // Rank 4 x 0.625 + 0.5 = 3: half is rounded up.
+    assert_eq!(exact.percent_point(0.625), 30);
+    assert_eq!(exact.percent_point(1.0), 20_000);
+}
+
+#[test]
+fn a_cleared_histogram_is_empty() {
+    let mut hist = Hist::new();
+    hist.record(5, 3);
+    hist.clear();
+    assert_eq!((hist.total(), hist.quantile(0.5), hist.iter().count()), (0, 0, 0));
+}

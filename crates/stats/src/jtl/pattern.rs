@@ -113,7 +113,10 @@ fn field(out: &mut String, at: &Zoned, letter: char, n: usize) {
         'S' => i64::from(at.millisecond()),
         // Weeks as in the United States, Java's default there: they begin on Sunday, and the
         // first week is the one with the first of January (or of the month).
-        'w' => week(i64::from(at.day_of_year()), at),
+        'w' => match i64::from(at.days_in_year() - at.day_of_year()) {
+            left if left < 6 - i64::from(at.weekday().to_sunday_zero_offset()) => 1,
+            _ => week(i64::from(at.day_of_year()), at),
+        },
         'W' => week(i64::from(at.day()), at),
         'F' => (i64::from(at.day()) - 1) / 7 + 1,
         'G' => return out.push_str(if at.year() > 0 { "AD" } else { "BC" }),

@@ -1,1 +1,263 @@
+//! Expected rows: what JMeter 5.6.3's own CSVSaveService prints for the same samples.
+use jiff::tz::TimeZone;
+use proptest::prelude::*;
 
+use super::read::{ReadError, Table};
+use super::*;
+
+fn header(columns: &Columns, variables: &[&str]) -> String {
+    let mut out = Vec::new();
+    columns.header(variables, &mut out);
+    String::from_utf8(out).unwrap()
+}
+
+fn line(columns: &Columns, row: &Row) -> String {
+    let mut out = Vec::new();
+    columns.row(row, &mut out);
+    String::from_utf8(out).unwrap()
+}
+
+fn properties(set: &'static [(&'static str, &'static str)]) -> Columns {
+    let get = |key: &str| {
+        let name = key.strip_prefix("jmeter.save.saveservice.")?;
+        set.iter().find(|p| p.0 == name).map(|p| p.1.to_owned())
+    };
+    Columns::from_properties(get).unwrap()
+}
+
+const SAMPLE: Row = Row {
+    timestamp_ms: 1_700_000_000_123,
+    elapsed_ms: 77,
+    label: "a,b\"c\"\r\nd",
+    code: "200",
+    message: "it's; fine",
+    thread_name: "Thread Group 1-1",
+    data_type: "text",
+    success: true,
+    failure_message: Some("multi\nline"),
+    bytes: 5,
+    sent_bytes: 6,
+    grp_threads: 2,
+    all_threads: 3,
+    url: Some("http://h/p?q=1,2"),
+    filename: "f",
+    latency_ms: 40,
+    encoding: "utf-8",
+    sample_count: 1,
+    error_count: 0,
+    hostname: "vm",
+    idle_ms: 3,
+    connect_ms: 7,
+    variables: &[],
+};
+
+const ALL_ON: [(&str, &str); 21] = [
+    ("timestamp", "true"),
+    ("time", "true"),
+    ("label", "true"),
+    ("code", "true"),
+    ("message", "true"),
+    ("threadName", "true"),
+    ("dataType", "true"),
+    ("success", "true"),
+    ("saveAssertionResultsFailureMessage", "true"),
+    ("bytes", "true"),
+    ("sentBytes", "true"),
+    ("threadCounts", "true"),
+    ("url", "true"),
+    ("fileName", "true"),
+    ("latency", "true"),
+    ("encoding", "true"),
+    ("sampleCount", "true"),
+    ("hostname", "true"),
+    ("idleTime", "true"),
+    ("connectTime", "true"),
+    ("assertionsResultsToSave", "0"),
+];
+
+#[test]
+fn default_and_full_headings() {
+    let columns = Columns::default();
+    assert_eq!(
+        header(&columns, &[]),
+        "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,\
+         failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n"
+    );
+    assert_eq!(
+        header(&columns.with_save_config(ALL_ON), &["x", "y"]),
+        "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,\
+         failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Filename,Latency,Encoding,\
+         SampleCount,ErrorCount,Hostname,IdleTime,Connect,\"x\",\"y\"\n"
+    );
+}
+
+#[test]
+fn rows_are_jmeters_byte_for_byte() {
+    let columns = Columns::default();
+    assert_eq!(
+        line(&columns, &SAMPLE),
+        "1700000000123,77,\"a,b\"\"c\"\"\r\nd\",200,it's; fine,Thread Group 1-1,text,true,\
+         \"multi\nline\",5,6,2,3,\"http://h/p?q=1,2\",40,3,7\n"
+    );
+    let nothing = Row { timestamp_ms: 1_700_000_000_123, elapsed_ms: 77, ..Row::default() };
+    assert_eq!(line(&columns, &nothing), "1700000000123,77,,,,,,false,,0,0,0,0,null,0,0,0\n");
+    let all = properties(&[("default_delimiter", ";")]).with_save_config(ALL_ON);
+    assert_eq!(
+        line(&all, &SAMPLE),
+        "1700000000123;77;\"a,b\"\"c\"\"\r\nd\";200;\"it's; fine\";Thread Group 1-1;text;true;\
+         \"multi\nline\";5;6;2;3;http://h/p?q=1,2;f;40;utf-8;1;0;vm;3;7\n"
+    );
+}
+
+#[test]
+fn variables_stand_last_and_undefined_ones_are_null() {
+    let columns = Columns::default();
+    let row = Row { variables: &[Some("a,b"), None, Some("")], ..SAMPLE };
+    assert!(line(&columns, &row).ends_with(",3,7,\"a,b\",null,\n"));
+}
+
+#[test]
+fn properties_turn_columns_on_and_off() {
+    let columns = properties(&[
+        ("time", "FALSE"),
+        ("thread_counts", "no"),
+        ("sample_count", "TRUE"),
+        ("hostname", "true"),
+        ("url", "false"),
+        ("assertion_results", "first"),
+        ("output_format", "xml"),
+        ("default_delimiter", "\\t"),
+        ("timestamp_format", "none"),
+    ]);
+    assert_eq!(
+        header(&columns, &["v"]),
+        "label\tresponseCode\tresponseMessage\tthreadName\tdataType\tsuccess\tfailureMessage\t\
+         bytes\tsentBytes\tLatency\tSampleCount\tErrorCount\tHostname\tIdleTime\tConnect\t\"v\"\n"
+    );
+    assert_eq!(columns.assertion_results, Assertions::First);
+    assert!(columns.xml);
+    // A listener that wants time stamps still gets none: the format stays that of the properties.
+    let listener = columns.with_save_config([("timestamp", "true"), ("label", "true")]);
+    assert_eq!(header(&listener, &[]), "timeStamp\tlabel\n");
+    assert_eq!(line(&listener, &Row { label: "x", ..SAMPLE }), "x\n");
+}
+
+#[test]
+fn all_properties_are_known_by_name() {
+    assert_eq!(Columns::PROPERTIES.len(), 31);
+    assert!(Columns::PROPERTIES.contains(&"jmeter.save.saveservice.response_data.on_error"));
+}
+
+#[test]
+fn delimiters_jmeter_refuses_are_refused() {
+    for text in ["a", "7", "\"", "", "::", "\u{e9}", "\u{7}"] {
+        let get = |key: &str| key.ends_with("default_delimiter").then(|| text.to_owned());
+        let error = Columns::from_properties(get).unwrap_err();
+        assert_eq!(error, DelimiterError(text.to_owned()));
+    }
+}
+
+#[test]
+fn time_stamps_by_pattern() {
+    let expected = [
+        ("yyyy/MM/dd HH:mm:ss.SSS", "UTC", 1_704_067_199_999, "2023/12/31 23:59:59.999"),
+        (
+            "yyyy/MM/dd HH:mm:ss.SSS",
+            "America/New_York",
+            1_709_251_200_000,
+            "2024/02/29 19:00:00.000",
+        ),
+        ("yy-M-d h:m:s a", "UTC", 1_709_251_200_000, "24-3-1 12:0:0 AM"),
+        (
+            "EEE, d MMM yyyy HH:mm:ss Z",
+            "Asia/Kolkata",
+            1_700_000_000_123,
+            "Wed, 15 Nov 2023 03:43:20 +0530",
+        ),
+        ("EEEE 'the' d''''. MMMM y", "UTC", 1_700_000_000_123, "Tuesday the 14''. November 2023"),
+        ("D k K S XXX X z", "UTC", 1_709_251_200_000, "61 24 0 0 Z Z UTC"),
+        ("D k K S XXX X z", "America/New_York", 1_700_000_000_123, "318 17 5 123 -05:00 -05 EST"),
+        (
+            "yyyy-MM-dd'T'HH:mm:ss.SSSXXX",
+            "Asia/Kolkata",
+            1_704_067_199_999,
+            "2024-01-01T05:29:59.999+05:30",
+        ),
+        ("w W F u G E L ZZ", "America/New_York", 1_700_000_000_123, "46 3 2 2 AD Tue 11 -05:00"),
+        ("w W F u G E L ZZ", "America/New_York", 1_704_067_199_999, "1 6 5 7 AD Sun 12 -05:00"),
+        ("w W F u G E L ZZ", "America/New_York", 1_709_251_200_000, "9 5 5 4 AD Thu 2 -05:00"),
+        ("w W F u G E L ZZ", "Asia/Kolkata", 1_704_067_199_999, "1 1 1 1 AD Mon 1 +05:30"),
+    ];
+    for (pattern, zone, at, text) in expected {
+        let zone = TimeZone::get(zone).unwrap();
+        assert_eq!(Pattern::in_zone(pattern, zone).unwrap().format(at), text, "{pattern}");
+    }
+    assert!(Pattern::new("yyyy 'open").is_none());
+    assert!(Pattern::new("yyyy jj").is_none());
+}
+
+#[test]
+fn reads_what_jmeter_wrote_with_another_delimiter_and_variables() {
+    let text = "timeStamp;elapsed;label;\"x\"\n5;6;\"a;\"\"b\"\"\nc\";v\n7;8;l;\n";
+    let table = Table::read(text.as_bytes(), &Columns::default()).unwrap();
+    assert_eq!(table.columns, ["timeStamp", "elapsed", "label", "x"]);
+    assert_eq!(table.values("label").collect::<Vec<_>>(), ["a;\"b\"\nc", "l"]);
+    assert_eq!(table.values("x").collect::<Vec<_>>(), ["v", ""]);
+    assert_eq!(table.values("URL").count(), 0);
+}
+
+#[test]
+fn without_heading_the_expected_columns_apply() {
+    let text = line(&Columns::default(), &SAMPLE);
+    let table = Table::read(text.as_bytes(), &Columns::default()).unwrap();
+    assert_eq!(table.values("Connect").collect::<Vec<_>>(), ["7"]);
+}
+
+#[test]
+fn columns_out_of_order_are_no_heading() {
+    let text = "elapsed,timeStamp\n1,2\n";
+    let columns = Columns::default().with_save_config([("time", "true"), ("label", "true")]);
+    let table = Table::read(text.as_bytes(), &columns).unwrap();
+    assert_eq!(table.columns, ["elapsed", "label"]);
+    assert_eq!(table.rows.len(), 2);
+}
+
+#[test]
+fn a_cut_last_line_is_dropped_but_a_short_line_inside_is_an_error() {
+    let text = "timeStamp,elapsed,label\n1,2,a\n3,4";
+    let table = Table::read(text.as_bytes(), &Columns::default()).unwrap();
+    assert_eq!(table.rows, [["1", "2", "a"]]);
+    let text = "timeStamp,elapsed,label\n1,2\n3,4,b\n";
+    let error = Table::read(text.as_bytes(), &Columns::default()).unwrap_err();
+    assert!(matches!(error, ReadError::Shape(2, _)), "{error}");
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_text_survives_writing_and_reading(
+        texts in prop::collection::vec("(?s)[a,;\"\r\n\t é]{0,12}|.{0,20}", 7),
+        delimiter in prop::sample::select(vec![b',', b';', b'\t', b'|']),
+    ) {
+        let columns = Columns { delimiter, ..Columns::default() };
+        let variables = [Some(texts[5].as_str()), Some(texts[6].as_str())];
+        let row = Row {
+            label: &texts[0],
+            code: &texts[1],
+            message: &texts[2],
+            failure_message: Some(&texts[3]),
+            url: Some(&texts[4]),
+            variables: &variables,
+            ..SAMPLE
+        };
+        let mut out = Vec::new();
+        columns.header(&["v1", "v2"], &mut out);
+        columns.row(&row, &mut out);
+        columns.row(&Row { variables: &[None; 2], ..SAMPLE }, &mut out);
+        let table = Table::read(&out[..], &Columns::default()).unwrap_or_else(|e| panic!("{e}"));
+        prop_assert_eq!(table.rows.len(), 2);
+        let names = ["label", "responseCode", "responseMessage", "failureMessage", "URL", "v1", "v2"];
+        for (name, text) in names.iter().zip(&texts) {
+            prop_assert_eq!(table.values(name).next(), Some(text.as_str()));
+        }
+    }
+}
