@@ -1,1 +1,39 @@
-//! targets
+//! Systems under test: small HTTP servers with known behaviour.
+//!
+//! Examples, tests, benches and `throng target` all load-test the servers of this one library, so that a figure in the docs and a figure
+//! in a test speak of the same thing. Every target is one [`Service`](service::Service) on one event-loop thread ([`reactor`]); nothing it
+//! answers depends on the clock of the day, so byte counts repeat from run to run.
+//!
+//! ```
+//! let running = targets::start(targets::Config::new("fixed").option("size", 20))?;
+//! assert!(running.url().starts_with("http://127.0.0.1:"));
+//! running.stop();
+//! # Ok::<(), targets::Error>(())
+//! ```
+
+mod answer;
+mod catalogue;
+mod config;
+mod connection;
+mod delay;
+mod dying;
+mod error;
+mod fitness;
+mod fixed;
+mod flaky;
+mod journal;
+mod mirror;
+mod process;
+mod query;
+mod random;
+mod reactor;
+mod request;
+mod running;
+mod service;
+mod tls;
+
+pub use catalogue::{OptionInfo, TargetInfo, names, start};
+pub use config::{Config, TlsConfig};
+pub use error::Error;
+pub use journal::Recorded;
+pub use running::Running;

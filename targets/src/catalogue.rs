@@ -1,0 +1,220 @@
+//! The targets by name: what each is, its options, and how to start it.
+//!
+//! The table is the single source for the command line's help, for the check of option names, and for the start.
+
+use std::fs::File;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::config::Config;
+use crate::delay::Delay;
+use crate::error::Error;
+use crate::fitness::Fitness;
+use crate::fixed::Fixed;
+use crate::flaky::Flaky;
+use crate::journal::Journal;
+use crate::mirror::Mirror;
+use crate::reactor::Reactor;
+use crate::running::Running;
+use crate::service::Service;
+use crate::{dying, tls};
+
+/// A target as `throng target` lists it.
+#[derive(Debug, Clone, Copy)]
+pub struct TargetInfo {
+    pub name: &'static str,
+    pub what: &'static str,
+    pub options: &'static [OptionInfo],
+}
+
+/// One `key=value` option.
+#[derive(Debug, Clone, Copy)]
+pub struct OptionInfo {
+    pub key: &'static str,
+    /// Empty: absent unless given.
+    pub default: &'static str,
+    pub what: &'static str,
+}
+
+const fn option(key: &'static str, default: &'static str, what: &'static str) -> OptionInfo {
+    OptionInfo { key, default, what }
+}
+
+/// Options that every target has.
+const COMMON: [OptionInfo; 5] = [
+    option("tls", "false", "serve HTTPS with a self-signed certificate"),
+    option("tls12", "true", "accept TLS 1.2"),
+    option("tls13", "true", "accept TLS 1.3"),
+    option("tickets", "true", "issue session tickets, so that handshakes can be resumed"),
+    option("backlog", "4096", "connections that may wait to be accepted"),
+];
+
+const FIXED: [OptionInfo; 3] = [
+    option("status", "200", "status of every answer"),
+    option("size", "20", "bytes of body"),
+    option("header", "", "a response header, `Name: value`; may be given several times"),
+];
+
+const FITNESS: [OptionInfo; 3] = [
+    option("workers", "2", "requests worked on at once; the rest wait in order of arrival"),
+    option("scale", "1", "factor on every sleep"),
+    option("seed", "", "take the sleeps from this seed instead of the system's secure generator"),
+];
+
+const DELAY: [OptionInfo; 9] = [
+    option("kind", "constant", "constant, uniform, lognormal or bimodal"),
+    option("ms", "10", "constant: the delay; bimodal: the usual delay"),
+    option("min", "5", "uniform: the least"),
+    option("max", "15", "uniform: the greatest"),
+    option("median", "10", "lognormal: the median"),
+    option("sigma", "0.5", "lognormal: standard deviation of the logarithm"),
+    option("slow", "100", "bimodal: the rare delay"),
+    option("share", "0.05", "bimodal: how many are slow, 0 to 1"),
+    option("seed", "1", "start of the random sequence"),
+];
+
+const MIRROR: [OptionInfo; 2] = [
+    option("log", "", "file that gets every request as a line of JSON"),
+    option("keep", "100000", "requests held in memory"),
+];
+
+const FLAKY: [OptionInfo; 7] = [
+    option("reset", "0.01", "share of requests that are reset"),
+    option("close", "0.01", "share of requests whose connection is closed without an answer"),
+    option("truncate", "0.01", "share of answers that end in the middle"),
+    option("stall", "0", "share of requests that are never answered"),
+    option("garbage", "0.01", "share of answers that are not HTTP"),
+    option("error", "0.01", "share of requests that get status 500"),
+    option("seed", "1", "start of the random sequence"),
+];
+
+const DYING: [OptionInfo; 4] = [
+    option("up", "5000", "milliseconds of service before each death"),
+    option("down", "2000", "milliseconds until it comes back"),
+    option("times", "0", "how often it dies; 0 is for ever"),
+    option("size", "20", "bytes of body"),
+];
+
+static NAMES: [TargetInfo; 11] = [
+    TargetInfo { name: "fixed", what: "the same answer to every request, fast", options: &FIXED },
+    TargetInfo {
+        name: "fitness",
+        what: "POST /setup sleeps 100-1500 ms on a limited number of workers",
+        options: &FITNESS,
+    },
+    TargetInfo {
+        name: "delay",
+        what: "a known distribution of delays; /stats tells what was applied",
+        options: &DELAY,
+    },
+    TargetInfo {
+        name: "mirror",
+        what: "records every request and answers by path; / lists the paths",
+        options: &MIRROR,
+    },
+    TargetInfo { name: "chunked", what: "the mirror: /chunked", options: &MIRROR },
+    TargetInfo { name: "gzip", what: "the mirror: /gzip, /deflate, /br", options: &MIRROR },
+    TargetInfo {
+        name: "redirects",
+        what: "the mirror: /redirect/N, /redirect-to",
+        options: &MIRROR,
+    },
+    TargetInfo { name: "cookies", what: "the mirror: /cookies, /cookies/set", options: &MIRROR },
+    TargetInfo { name: "login", what: "the mirror: /login, /private, /logout", options: &MIRROR },
+    TargetInfo {
+        name: "flaky",
+        what: "resets, truncates, stalls and talks rubbish with given probabilities",
+        options: &FLAKY,
+    },
+    TargetInfo {
+        name: "dying",
+        what: "serves, goes away with all its connections, comes back",
+        options: &DYING,
+    },
+];
+
+/// Every target. Options that all of them have (TLS, backlog) are in [`TargetInfo::common`].
+pub fn names() -> &'static [TargetInfo] {
+    &NAMES
+}
+
+impl TargetInfo {
+    /// The options that every target has.
+    pub fn common() -> &'static [OptionInfo] {
+        &COMMON
+    }
+}
+
+/// Starts a target on its own thread; it listens when this returns.
+pub fn start(config: Config) -> Result<Running, Error> {
+    check_names(&config)?;
+    let socket = listen(&config)?;
+    let addr = socket.local_addr()?.as_socket().unwrap_or(config.listen);
+    let tls = config.tls_options()?.map(tls::server).transpose()?;
+    let over_tls = tls.is_some();
+    let journal = Arc::new(journal(&config)?);
+    let (wake, woken) = UnixStream::pair()?;
+    let name = format!("target-{}", config.name);
+    let thread = std::thread::Builder::new().name(name);
+    let thread = if config.name == "dying" {
+        let mut life = dying::Life::new(&config, addr, tls)?;
+        // The supervisor opens its own listener, again and again; this one has reserved the port.
+        thread.spawn(move || life.live(socket, &woken))?
+    } else {
+        let service: Box<dyn Service> = match config.name.as_str() {
+            "fixed" => Box::new(Fixed::new(&config)?),
+            "fitness" => Box::new(Fitness::new(&config)?),
+            "delay" => Box::new(Delay::new(&config)?),
+            "flaky" => Box::new(Flaky::new(&config)?),
+            _ => Box::new(Mirror::new(Arc::clone(&journal))),
+        };
+        let mut reactor = Reactor::new(socket.into(), &woken, tls, service)?;
+        thread.spawn(move || {
+            // The loop fails only when epoll itself does; the target is then gone, which its clients see.
+            let _ = reactor.run();
+            drop(woken);
+        })?
+    };
+    Ok(Running { addr, tls: over_tls, wake: Some(wake), thread: Some(thread), journal })
+}
+
+/// A listening socket; the address may be taken again at once after a stop.
+pub(crate) fn listen(config: &Config) -> Result<Socket, Error> {
+    let backlog = config.read("backlog", 4096)?;
+    let open = || {
+        let socket =
+            Socket::new(Domain::for_address(config.listen), Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_reuse_address(true)?;
+        socket.bind(&config.listen.into())?;
+        socket.listen(backlog)?;
+        Ok(socket)
+    };
+    open().map_err(|error| Error::Listen(config.listen, error))
+}
+
+fn check_names(config: &Config) -> Result<(), Error> {
+    let Some(info) = NAMES.iter().find(|info| info.name == config.name) else {
+        let known: Vec<_> = NAMES.iter().map(|info| info.name).collect();
+        return Err(Error::UnknownTarget(config.name.clone(), known.join(", ")));
+    };
+    let known = || info.options.iter().chain(&COMMON).map(|option| option.key);
+    match config.options.iter().find(|(key, _)| known().all(|name| name != key)) {
+        None => Ok(()),
+        Some((key, _)) => Err(Error::UnknownOption {
+            target: config.name.clone(),
+            option: key.clone(),
+            known: known().collect::<Vec<_>>().join(", "),
+        }),
+    }
+}
+
+fn journal(config: &Config) -> Result<Journal, Error> {
+    let keep = config.read("keep", 100_000)?;
+    let file = match config.text("log") {
+        None | Some("") => None,
+        Some(path) => Some(File::create(path).map_err(|error| Error::Log(path.to_owned(), error))?),
+    };
+    Ok(Journal::new(keep, file))
+}

@@ -1,0 +1,205 @@
+//! One accepted connection: its socket, its TLS state, and what is half read, half written or half answered.
+//!
+//! Bytes are written at once and only an unsent rest is kept, so a connection at rest holds no buffers worth mentioning. Dropping a
+//! `Connection` closes its socket.
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+use rustix::event::epoll::EventFlags;
+use rustls::ServerConnection;
+
+use crate::answer::Step;
+use crate::service::Nanos;
+
+/// Input kept for later while an answer is under way; beyond it the socket is not read, and the peer feels it.
+const INPUT_AHEAD: usize = 1 << 20;
+
+pub(crate) struct Connection {
+    pub(crate) socket: TcpStream,
+    tls: Option<Box<ServerConnection>>,
+    /// Decrypted bytes not yet understood.
+    pub(crate) input: Vec<u8>,
+    output: Vec<u8>,
+    written: usize,
+    /// What is left to do of the answer under way.
+    pub(crate) script: VecDeque<Step>,
+    pub(crate) busy: bool,
+    pub(crate) received: Nanos,
+    pub(crate) number: u64,
+    /// Requests answered or under way.
+    pub(crate) order: u64,
+    /// Only the timer with this number counts; older ones of this connection are stale.
+    pub(crate) timer: u32,
+    /// The time for which the first step of the script waits.
+    pub(crate) waits_until: Option<Nanos>,
+    pub(crate) continued: bool,
+    pub(crate) stalled: bool,
+    /// The peer has closed its side.
+    pub(crate) ended: bool,
+    /// We have closed our side and wait for the peer to do the same.
+    pub(crate) closing: bool,
+    pub(crate) interest: EventFlags,
+}
+
+impl Connection {
+    pub(crate) fn new(socket: TcpStream, tls: Option<Box<ServerConnection>>, number: u64) -> Self {
+        Self {
+            socket,
+            tls,
+            input: Vec::new(),
+            output: Vec::new(),
+            written: 0,
+            script: VecDeque::new(),
+            busy: false,
+            received: 0,
+            number,
+            order: 0,
+            timer: 0,
+            waits_until: None,
+            continued: false,
+            stalled: false,
+            ended: false,
+            closing: false,
+            interest: EventFlags::IN,
+        }
+    }
+
+    pub(crate) fn is_tls(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// Moves what the socket holds to `input`. An error means that the connection is of no more use.
+    pub(crate) fn receive(&mut self, scratch: &mut [u8]) -> io::Result<()> {
+        loop {
+            let count = match self.socket.read(scratch) {
+                Ok(0) => {
+                    self.ended = true;
+                    return Ok(());
+                }
+                Ok(count) => count,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            match &mut self.tls {
+                None if self.closing => {}
+                None => self.input.extend_from_slice(&scratch[..count]),
+                Some(tls) => {
+                    let decrypted = decrypt(tls, &scratch[..count], &mut self.input);
+                    // An alert explains to the peer why it was refused, so it leaves before the error is acted on.
+                    while tls.wants_write() {
+                        tls.write_tls(&mut self.output)?;
+                    }
+                    let flushed = self.flush();
+                    decrypted?;
+                    flushed?;
+                }
+            }
+            if count < scratch.len() || (self.busy && self.input.len() > INPUT_AHEAD) {
+                return Ok(());
+            }
+        }
+    }
+
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let Some(tls) = &mut self.tls {
+            tls.writer().write_all(bytes)?;
+            while tls.wants_write() {
+                tls.write_tls(&mut self.output)?;
+            }
+            return self.flush().map(|_| ());
+        }
+        let mut rest = bytes;
+        if self.is_flushed() {
+            rest = &rest[write_some(&mut self.socket, rest)?..];
+        }
+        self.output.extend_from_slice(rest);
+        Ok(())
+    }
+
+    /// Writes what is pending; true when nothing is left.
+    pub(crate) fn flush(&mut self) -> io::Result<bool> {
+        if self.is_flushed() {
+            return Ok(true);
+        }
+        self.written += write_some(&mut self.socket, &self.output[self.written..])?;
+        if self.written < self.output.len() {
+            return Ok(false);
+        }
+        self.output.clear();
+        self.output.shrink_to(1 << 16);
+        self.written = 0;
+        Ok(true)
+    }
+
+    /// Ends our side in good order: TLS close_notify, then FIN.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        if let Some(tls) = &mut self.tls {
+            tls.send_close_notify();
+            while tls.wants_write() {
+                tls.write_tls(&mut self.output)?;
+            }
+            self.flush()?;
+        }
+        self.closing = true;
+        self.input = Vec::new();
+        self.socket.shutdown(Shutdown::Write)
+    }
+
+    /// Makes the coming close a RST instead of a FIN.
+    pub(crate) fn abort(&self) {
+        // A socket that is already gone cannot be reset, which is as good.
+        let _ = socket2::SockRef::from(&self.socket).set_linger(Some(Duration::ZERO));
+    }
+
+    pub(crate) fn wanted(&self) -> EventFlags {
+        let mut wanted = EventFlags::empty();
+        let far_ahead = self.busy && self.input.len() > INPUT_AHEAD;
+        if !self.ended && !far_ahead {
+            wanted |= EventFlags::IN;
+        }
+        if !self.is_flushed() {
+            wanted |= EventFlags::OUT;
+        }
+        wanted
+    }
+
+    fn is_flushed(&self) -> bool {
+        self.output.is_empty()
+    }
+}
+
+fn write_some(socket: &mut TcpStream, bytes: &[u8]) -> io::Result<usize> {
+    let mut written = 0;
+    while written < bytes.len() {
+        match socket.write(&bytes[written..]) {
+            Ok(count) => written += count,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(written)
+}
+
+fn decrypt(tls: &mut ServerConnection, mut bytes: &[u8], input: &mut Vec<u8>) -> io::Result<()> {
+    while !bytes.is_empty() {
+        tls.read_tls(&mut bytes)?;
+        let state = tls
+            .process_new_packets()
+            .map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+        let ready = state.plaintext_bytes_to_read();
+        if ready > 0 {
+            let start = input.len();
+            input.resize(start + ready, 0);
+            tls.reader().read_exact(&mut input[start..])?;
+        }
+        if state.peer_has_closed() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! The requests a mirror received, exactly as they came: in memory, and as JSON lines in a file.
+//!
+//! Text is read as Latin-1, one character per byte, so nothing is lost or replaced. Each line is flushed before the request is answered:
+//! who has the answer finds the line.
+
+use std::fs::File;
+use std::io::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+
+use crate::request::Request;
+
+/// One request as it was received.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// Connections are numbered from 1 in the order in which they were accepted.
+    pub connection: u64,
+    /// Requests on one connection are numbered from 1.
+    pub order: u64,
+    pub tls: bool,
+    pub method: String,
+    /// The request target as sent: path and query, not decoded.
+    pub target: String,
+    pub version: String,
+    /// Raw header lines in the order in which they were sent.
+    pub headers: Vec<String>,
+    /// The body without transfer coding.
+    pub body: Vec<u8>,
+}
+
+impl Recorded {
+    pub(crate) fn new(request: &Request<'_>) -> Self {
+        Self {
+            connection: request.connection,
+            order: request.order,
+            tls: request.tls,
+            method: latin1(request.method),
+            target: latin1(request.target),
+            version: latin1(request.version),
+            headers: request.lines().map(latin1).collect(),
+            body: request.body.to_vec(),
+        }
+    }
+
+    /// One JSON object on one line. A body that is not UTF-8 stands in `body_base64` instead of `body`.
+    pub fn to_json(&self) -> String {
+        let mut object = serde_json::json!({
+            "connection": self.connection, "order": self.order, "tls": self.tls, "method": self.method,
+            "target": self.target, "version": self.version, "headers": self.headers,
+        });
+        match std::str::from_utf8(&self.body) {
+            Ok(text) => object["body"] = text.into(),
+            Err(_) => object["body_base64"] = BASE64_STANDARD.encode(&self.body).into(),
+        }
+        object.to_string()
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Journal(Mutex<Pages>);
+
+#[derive(Debug, Default)]
+struct Pages {
+    recorded: Vec<Recorded>,
+    /// How many requests are kept in memory; the file gets all.
+    keep: usize,
+    file: Option<File>,
+}
+
+impl Journal {
+    pub(crate) fn new(keep: usize, file: Option<File>) -> Self {
+        Self(Mutex::new(Pages { recorded: Vec::new(), keep, file }))
+    }
+
+    pub(crate) fn record(&self, request: &Request<'_>) {
+        let recorded = Recorded::new(request);
+        let mut pages = self.pages();
+        if let Some(file) = &mut pages.file {
+            // A full disk must not change what the client sees; the missing lines show in the file.
+            let _ = file.write_all(format!("{}\n", recorded.to_json()).as_bytes());
+        }
+        if pages.recorded.len() < pages.keep {
+            pages.recorded.push(recorded);
+        }
+    }
+
+    pub(crate) fn recorded(&self) -> Vec<Recorded> {
+        self.pages().recorded.clone()
+    }
+
+    fn pages(&self) -> MutexGuard<'_, Pages> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub(crate) fn latin1(bytes: &[u8]) -> String {
+    bytes.iter().map(|&byte| char::from(byte)).collect()
+}

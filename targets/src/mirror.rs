@@ -1,0 +1,134 @@
+//! `mirror`: records every request as it came and answers by path, so that a plan can meet every kind of answer.
+//!
+//! `/` lists the paths. Every answer is a pure function of the request and of how many there were before (`/counter`): no date, no random
+//! part, so byte counts repeat. Options: `log` (a file for JSON lines), `keep` (requests held in memory).
+
+mod bad;
+mod bodies;
+mod coding;
+mod page;
+mod reply;
+mod session;
+
+use std::sync::Arc;
+
+use self::reply::Reply;
+pub(crate) use self::reply::reason;
+use crate::answer::Answer;
+use crate::journal::{Journal, latin1};
+use crate::query::pairs;
+use crate::request::Request;
+use crate::service::{Nanos, Service};
+
+pub(crate) struct Mirror {
+    journal: Arc<Journal>,
+    counter: u64,
+}
+
+impl Mirror {
+    pub(crate) fn new(journal: Arc<Journal>) -> Self {
+        Self { journal, counter: 0 }
+    }
+}
+
+/// A request with its target taken apart.
+pub(crate) struct Asked<'a> {
+    request: &'a Request<'a>,
+    query: Vec<(String, String)>,
+}
+
+impl Asked<'_> {
+    /// The first value of a query parameter.
+    fn text(&self, name: &str) -> Option<&str> {
+        self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    fn number(&self, name: &str, default: u64) -> u64 {
+        self.text(name).and_then(|text| text.parse().ok()).unwrap_or(default)
+    }
+}
+
+impl Service for Mirror {
+    fn request(&mut self, request: &Request<'_>, _now: Nanos, answer: &mut Answer) {
+        self.journal.record(request);
+        let asked = Asked { request, query: pairs(request.query()) };
+        let path = latin1(request.path());
+        let mut parts = path.trim_start_matches('/').split('/');
+        let first = parts.next().unwrap_or_default();
+        let second = parts.next().unwrap_or_default();
+        let number = second.parse::<u64>().ok();
+        let reply = match (first, number) {
+            ("", _) => Reply::text(page::INDEX),
+            ("echo" | "any", _) => Reply::text(&bodies::echo(request)),
+            ("counter", _) => {
+                self.counter += 1;
+                Reply::text(&format!("{}\n", self.counter))
+            }
+            ("status", Some(status)) => Reply::status(status.clamp(100, 999) as u16),
+            ("redirect", Some(left)) => bodies::redirect_chain(&asked, left),
+            ("redirect-to", _) => Reply::redirect(
+                asked.number("code", 302) as u16,
+                asked.text("url").unwrap_or("/echo"),
+            ),
+            ("cookies", _) if second == "set" => session::set_cookies(&asked),
+            ("cookies", _) => session::show_cookies(request),
+            ("login", _) => session::login(&asked),
+            ("logout", _) => session::logout(),
+            ("private", _) => session::private(request),
+            ("gzip" | "deflate" | "br", _) => coding::coded(&asked, first),
+            ("json", _) => Reply::new("application/json", bodies::json(asked.number("n", 3))),
+            ("xml", _) => Reply::new("application/xml", bodies::XML),
+            ("html", _) => Reply::new("text/html; charset=utf-8", page::HTML),
+            ("text", _) => coding::text(&asked),
+            ("header", _) => asked
+                .query
+                .iter()
+                .fold(Reply::text("ok\n"), |reply, (name, value)| reply.header(name, value)),
+            ("keep-alive-timeout", _) => Reply::text("ok\n")
+                .header("Connection", "keep-alive")
+                .header("Keep-Alive", &format!("timeout={}", asked.number("seconds", 1))),
+            ("delay", Some(milliseconds)) => {
+                answer.pause(milliseconds * 1_000_000);
+                Reply::text("late\n")
+            }
+            ("bytes", Some(count)) => return bodies::bytes(request, count, answer),
+            ("chunked", _) => return bodies::chunked(&asked, answer),
+            ("slow", _) => return bodies::slow(&asked, answer),
+            ("continue", _) => {
+                for _ in 0..number.unwrap_or(1).min(1000) {
+                    answer.send(b"HTTP/1.1 100 Continue\r\n\r\n");
+                }
+                Reply::text("went on\n")
+            }
+            ("close", _) => {
+                Reply::text("bye\n").header("Connection", "close").send(request, answer);
+                return answer.close();
+            }
+            ("close-later", Some(milliseconds)) => {
+                Reply::text("soon\n").send(request, answer);
+                answer.pause(milliseconds * 1_000_000);
+                return answer.close();
+            }
+            ("close-silently", _) => return answer.close(),
+            ("reset", _) => {
+                bad::begin(&asked, answer);
+                return answer.reset();
+            }
+            ("stall", _) => {
+                bad::begin(&asked, answer);
+                return answer.stall();
+            }
+            ("http10", _) => return bodies::http10(&asked, answer),
+            ("no-length", _) => {
+                Reply::text("until the end\n").send_unframed(request, answer);
+                return answer.close();
+            }
+            ("bad", _) => return bad::answer(second, answer),
+            _ => Reply::text("no such path\n").with_status(404),
+        };
+        reply.send(request, answer);
+        if !request.keeps_alive() {
+            answer.close();
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Bodies in content codings and character sets.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+
+use super::Asked;
+use super::reply::Reply;
+
+const TEXT: &str =
+    "A text that is worth compressing, because it says compressing, compressing, compressing.\n";
+
+/// `/gzip`, `/deflate` (zlib, or bare with `raw`), `/br`.
+pub(super) fn coded(asked: &Asked<'_>, coding: &str) -> Reply {
+    let text = repeated(asked);
+    let level = Compression::default();
+    let body = match coding {
+        "gzip" => written(GzEncoder::new(Vec::new(), level), &text, GzEncoder::finish),
+        "deflate" if asked.text("raw").is_some() => {
+            written(DeflateEncoder::new(Vec::new(), level), &text, DeflateEncoder::finish)
+        }
+        "deflate" => written(ZlibEncoder::new(Vec::new(), level), &text, ZlibEncoder::finish),
+        _ => brotli(&text),
+    };
+    Reply::new("text/plain; charset=utf-8", body).header("Content-Encoding", coding)
+}
+
+/// `/text`: the text in a character set, which the Content-Type names unless `undeclared`.
+pub(super) fn text(asked: &Asked<'_>) -> Reply {
+    let text = repeated(asked);
+    let charset = asked.text("charset").unwrap_or("utf-8");
+    let kind = asked.text("type").unwrap_or("text/plain");
+    let body = match charset.to_ascii_lowercase().as_str() {
+        "iso-8859-1" | "latin1" => {
+            text.chars().map(|letter| u8::try_from(letter).unwrap_or(b'?')).collect()
+        }
+        label => match encoding_rs::Encoding::for_label(label.as_bytes()) {
+            Some(encoding) => encoding.encode(&text).0.into_owned(),
+            None => text.into_bytes(),
+        },
+    };
+    let declared = if asked.text("undeclared").is_some() {
+        String::new()
+    } else {
+        format!("; charset={charset}")
+    };
+    Reply::new(&format!("{kind}{declared}"), body)
+}
+
+fn repeated(asked: &Asked<'_>) -> String {
+    let count = asked.number("n", 1).min(1 << 20) as usize;
+    asked.text("text").unwrap_or(TEXT).repeat(count)
+}
+
+/// Encodes into memory, which cannot fail.
+fn written<W: Write>(
+    mut encoder: W,
+    text: &str,
+    finish: impl FnOnce(W) -> std::io::Result<Vec<u8>>,
+) -> Vec<u8> {
+    encoder.write_all(text.as_bytes()).and_then(|()| finish(encoder)).unwrap_or_default()
+}
+
+fn brotli(text: &str) -> Vec<u8> {
+    let mut body = Vec::new();
+    let mut encoder = brotli::CompressorWriter::new(&mut body, 4096, 5, 22);
+    let sent = encoder.write_all(text.as_bytes());
+    drop(encoder);
+    if sent.is_ok() { body } else { Vec::new() }
+}

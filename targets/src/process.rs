@@ -1,0 +1,43 @@
+//! Figures of this process and machine as `/proc` gives them, for answers that carry them as a JVM service would.
+
+use std::fs;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Figures {
+    /// Load average of the machine over one minute.
+    pub(crate) load: f64,
+    pub(crate) threads: u64,
+    /// CPU time of all threads of this process, in milliseconds.
+    pub(crate) cpu_ms: u64,
+    pub(crate) user_ms: u64,
+}
+
+/// What cannot be read is zero.
+pub(crate) fn figures() -> Figures {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // Fields are counted after the command, which may itself hold blanks and brackets: proc(5), fields 14, 15 and 20.
+    let fields: Vec<&str> =
+        stat.rsplit(')').next().unwrap_or_default().split_ascii_whitespace().collect();
+    let field = |number: usize| {
+        fields.get(number - 3).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0)
+    };
+    // The kernel counts in hundredths of a second whatever its own tick is (USER_HZ).
+    let user_ms = field(14) * 10;
+    Figures {
+        load: load.split(' ').next().and_then(|text| text.parse().ok()).unwrap_or(0.0),
+        threads: field(20),
+        cpu_ms: user_ms + field(15) * 10,
+        user_ms,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_has_threads() {
+        assert!(figures().threads >= 1);
+    }
+}

@@ -1,0 +1,38 @@
+//! Random numbers: a seeded sequence for targets that must repeat, and the system's secure generator for the one that must not.
+//!
+//! The seeded generator is SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
+
+#[derive(Debug, Clone)]
+pub(crate) struct Seeded(u64);
+
+impl Seeded {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    /// Uniform in [0, 1), with 53 bits.
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Standard normal, by Box and Muller.
+    pub(crate) fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.unit()).cos()
+    }
+}
+
+/// Uniform below `bound` (at least 1) from the system's secure generator; the bias of the remainder is below 2⁻³².
+pub(crate) fn secure_below(bound: u32) -> u32 {
+    // Where the system offers no random numbers nothing secure could be done; zero keeps the target serving.
+    let number = getrandom::u64().unwrap_or_default();
+    (number % u64::from(bound)) as u32
+}
