@@ -18,7 +18,8 @@ type Outcome = BTreeMap<String, String>;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn folder() -> PathBuf {
-    let tree = option_env!("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from("."), |d| Path::new(d).join("../.."));
+    let tree = option_env!("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from("."), |d| Path::new(d).join("../.."));
     tree.join("tests/parity/cases")
 }
 
@@ -32,7 +33,9 @@ pub(crate) fn check(name: &str) {
         store(&case.join("golden"), &outcome);
         return;
     }
-    let binary = std::env::var("THRONG").ok().or_else(|| option_env!("CARGO_BIN_EXE_throng").map(str::to_owned));
+    let binary = std::env::var("THRONG")
+        .ok()
+        .or_else(|| option_env!("CARGO_BIN_EXE_throng").map(str::to_owned));
     let mut throng = Command::new(binary.expect("the binary under test"));
     throng.arg("-n");
     let outcome = run(throng, &case, &work);
@@ -40,7 +43,11 @@ pub(crate) fn check(name: &str) {
         accept(&case, &outcome);
     }
     let complaints = compare(&case, &outcome);
-    assert!(complaints.is_empty(), "\n{name}: Throng (+) is not JMeter (-)\n{complaints}\nrun in {}", work.display());
+    assert!(
+        complaints.is_empty(),
+        "\n{name}: Throng (+) is not JMeter (-)\n{complaints}\nrun in {}",
+        work.display()
+    );
     let _ = std::fs::remove_dir_all(&work);
 }
 
@@ -57,7 +64,8 @@ fn jmeter(home: &Path) -> Command {
 
 fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
     // A port nobody listens on, for refused connections. It is free as long as nobody else asks for a port.
-    let closed = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port();
+    let closed =
+        TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port();
     let server = Server::start(case, &[("closed", closed.to_string())]);
     let rules = Rules::read(&std::fs::read_to_string(case.join("case")).unwrap_or_default());
     let log = std::fs::File::create(work.join("output.txt")).expect("a file for the output");
@@ -92,8 +100,10 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
     let mut outcome = Outcome::new();
     outcome.insert("requests.txt".to_owned(), normal::requests(&server.seen(), &rules, &ports));
     for name in std::iter::once(&"result.jtl".to_owned()).chain(&rules.files) {
-        let bytes = std::fs::read(work.join(name)).unwrap_or_else(|e| format!("not written: {e}\n").into_bytes());
-        outcome.insert(name.clone(), normal::rows(&String::from_utf8_lossy(&bytes), &rules, &ports));
+        let bytes = std::fs::read(work.join(name))
+            .unwrap_or_else(|e| format!("not written: {e}\n").into_bytes());
+        outcome
+            .insert(name.clone(), normal::rows(&String::from_utf8_lossy(&bytes), &rules, &ports));
     }
     outcome
 }
@@ -102,11 +112,18 @@ fn compare(case: &Path, outcome: &Outcome) -> String {
     let own = case.join("throng");
     let mut complaints = String::new();
     for (name, got) in outcome {
-        let golden = std::fs::read_to_string(case.join("golden").join(name)).expect("a recorded golden file");
+        let golden = std::fs::read_to_string(case.join("golden").join(name))
+            .expect("a recorded golden file");
         match std::fs::read_to_string(own.join(name)) {
             Ok(ours) => {
-                assert!(case.join("differs.md").exists(), "a difference without a reason in differs.md");
-                assert!(ours != golden, "{name} no longer differs from JMeter: remove throng/{name}");
+                assert!(
+                    case.join("differs.md").exists(),
+                    "a difference without a reason in differs.md"
+                );
+                assert!(
+                    ours != golden,
+                    "{name} no longer differs from JMeter: remove throng/{name}"
+                );
                 if let Some(lines) = diff::between(&ours, got) {
                     complaints += &format!("--- {name} (as in throng/)\n{lines}");
                 }
@@ -149,7 +166,9 @@ fn scratch(name: &str) -> PathBuf {
 }
 
 fn copy(from: &Path, to: &Path) {
-    for entry in std::fs::read_dir(from).unwrap_or_else(|e| panic!("{}: {e}", from.display())).flatten() {
+    for entry in
+        std::fs::read_dir(from).unwrap_or_else(|e| panic!("{}: {e}", from.display())).flatten()
+    {
         let path = entry.path();
         if path.is_file() {
             std::fs::copy(&path, to.join(entry.file_name())).expect("a copied file");

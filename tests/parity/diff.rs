@@ -7,7 +7,8 @@ pub(crate) fn between(expected: &str, got: &str) -> Option<String> {
     if expected == got {
         return None;
     }
-    let (a, b): (Vec<&str>, Vec<&str>) = (expected.split('\n').collect(), got.split('\n').collect());
+    let (a, b): (Vec<&str>, Vec<&str>) =
+        (expected.split('\n').collect(), got.split('\n').collect());
     let mut common = vec![vec![0u32; b.len() + 1]; a.len() + 1];
     for i in (0..a.len()).rev() {
         for j in (0..b.len()).rev() {
@@ -35,7 +36,8 @@ pub(crate) fn between(expected: &str, got: &str) -> Option<String> {
     let mut text = String::new();
     let mut last = None;
     for (n, (mark, line)) in lines.iter().enumerate() {
-        let near = lines[n.saturating_sub(2)..(n + 3).min(lines.len())].iter().any(|(m, _)| *m != ' ');
+        let near =
+            lines[n.saturating_sub(2)..(n + 3).min(lines.len())].iter().any(|(m, _)| *m != ' ');
         if near {
             if last.is_some_and(|l| l + 1 < n) {
                 text.push_str("  …\n");

@@ -8,6 +8,9 @@
 use crate::server::Seen;
 use std::fmt::Write as _;
 
+/// Requests to a path with this in it carry what no two runs share; a case checks them with an assertion instead.
+const VARIES: &str = "/varies";
+
 /// What a case says about its own comparison, one word a line in its `case` file.
 #[derive(Default)]
 pub(crate) struct Rules {
@@ -17,6 +20,8 @@ pub(crate) struct Rules {
     pub(crate) round: Option<u64>,
     /// `bytes` of every failed row is masked: parents add up the stack traces of their children.
     pub(crate) traces: bool,
+    /// Samples whose size depends on the machine: `bytes` and `sentBytes` are masked.
+    pub(crate) varies: Vec<String>,
     /// Files the plan writes, compared like rows if they are CSV with a header, else as text.
     pub(crate) files: Vec<String>,
 }
@@ -27,6 +32,7 @@ impl Rules {
         for line in text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#')) {
             match line.split_once('=').unwrap_or((line, "")) {
                 ("users", _) => rules.users = true,
+                ("varies", label) => rules.varies.push(label.to_owned()),
                 ("traces", _) => rules.traces = true,
                 ("round", ms) => rules.round = Some(ms.parse().expect("round in ms")),
                 ("file", name) => rules.files.push(name.to_owned()),
@@ -45,11 +51,13 @@ pub(crate) fn requests(seen: &[Seen], rules: &Rules, ports: &[(&str, u16)]) -> S
         let text = &mut connections[request.connection - 1];
         let head = String::from_utf8(request.head.clone())
             .unwrap_or_else(|_| request.head.iter().map(|&b| char::from(b)).collect());
+        let varies = head.split(' ').nth(1).is_some_and(|target| target.contains(VARIES));
         for line in head.trim_end_matches("\r\n").split("\r\n") {
+            let line = if varies && line.starts_with("Content-Length: ") { "Content-Length: _" } else { line };
             text.push_str(&visible(line));
             text.push('\n');
         }
-        if !request.body.is_empty() {
+        if !varies && !request.body.is_empty() {
             for line in String::from_utf8_lossy(&request.body).split('\n') {
                 let _ = writeln!(text, "| {}", visible(line));
             }
@@ -85,7 +93,8 @@ pub(crate) fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
     }
     let header = records.remove(0);
     let column = |name: &str| header.iter().position(|h| *h == name);
-    let times: Vec<usize> = ["elapsed", "Latency", "IdleTime", "Connect"].into_iter().filter_map(column).collect();
+    let times: Vec<usize> =
+        ["elapsed", "Latency", "IdleTime", "Connect"].into_iter().filter_map(column).collect();
     let mut masked: Vec<usize> = column("timeStamp").into_iter().collect();
     if rules.users {
         masked.extend(["grpThreads", "allThreads"].into_iter().filter_map(column));
@@ -96,10 +105,16 @@ pub(crate) fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
                 *field = digits_masked(field);
             }
         }
-        let is = |name: &str, f: &dyn Fn(&str) -> bool| column(name).and_then(|i| record.get(i)).is_some_and(|v| f(v));
+        let is = |name: &str, f: &dyn Fn(&str) -> bool| {
+            column(name).and_then(|i| record.get(i)).is_some_and(|v| f(v))
+        };
         let unanswered = is("responseCode", &|v| v.starts_with("Non HTTP response code"));
         let failed = is("success", &|v| v == "false");
-        if unanswered || (rules.traces && failed) {
+        let varies = is("URL", &|v| v.contains(VARIES)) || is("label", &|v| rules.varies.iter().any(|l| l == v));
+        if varies && let Some(field) = column("sentBytes").and_then(|i| record.get_mut(i)) {
+            *field = digits_masked(field);
+        }
+        if varies || unanswered || (rules.traces && failed) {
             if let Some(field) = column("bytes").and_then(|i| record.get_mut(i)) {
                 *field = digits_masked(field);
             }
@@ -123,7 +138,11 @@ pub(crate) fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
 
 /// A number becomes `_`; anything else is a finding and stays.
 fn digits_masked(field: &str) -> String {
-    if !field.is_empty() && field.bytes().all(|b| b.is_ascii_digit()) { "_".to_owned() } else { field.to_owned() }
+    if !field.is_empty() && field.bytes().all(|b| b.is_ascii_digit()) {
+        "_".to_owned()
+    } else {
+        field.to_owned()
+    }
 }
 
 fn records(text: &str) -> Vec<Vec<String>> {
@@ -152,12 +171,18 @@ fn without_durations(text: &str) -> String {
     let mut pieces = text.split("It took ");
     pieces.next().unwrap_or_default().to_owned()
         + &pieces
-            .map(|p| format!("It took _{}", p.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',')))
+            .map(|p| {
+                format!(
+                    "It took _{}",
+                    p.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',')
+                )
+            })
             .collect::<String>()
 }
 
 fn without_ports(text: &str, ports: &[(&str, u16)]) -> String {
     ports.iter().fold(text.to_owned(), |t, (name, port)| {
-        t.replace(&format!(":{port}"), &format!(":{name}")).replace(&format!("={port}"), &format!("={name}"))
+        t.replace(&format!(":{port}"), &format!(":{name}"))
+            .replace(&format!("={port}"), &format!("={name}"))
     })
 }

@@ -90,6 +90,7 @@ impl Server {
 
 fn read_replies(text: &str, folder: &Path) -> HashMap<String, VecDeque<Reply>> {
     let mut all: HashMap<String, VecDeque<Reply>> = HashMap::new();
+    let text = text.strip_suffix('\n').unwrap_or(text);
     for block in text.split("\n== ").map(|b| b.strip_prefix("== ").unwrap_or(b)) {
         let Some((first, rest)) = block.split_once('\n').or(Some((block, ""))) else { continue };
         let mut words = first.split(' ');
@@ -97,7 +98,7 @@ fn read_replies(text: &str, folder: &Path) -> HashMap<String, VecDeque<Reply>> {
         let (head, body) = rest.split_once("\n\n").unwrap_or((rest, ""));
         let mut reply = Reply {
             head: head.trim_end().replace('\n', "\r\n"),
-            body: body.strip_suffix('\n').unwrap_or(body).as_bytes().to_vec(),
+            body: body.as_bytes().to_vec(),
             ..Reply::default()
         };
         for flag in words {
@@ -108,7 +109,9 @@ fn read_replies(text: &str, folder: &Path) -> HashMap<String, VecDeque<Reply>> {
                 ("drop", _) => reply.drop = true,
                 ("reset", _) => reply.reset = true,
                 ("stall", _) => reply.stall = true,
-                ("delay", ms) => reply.delay = Duration::from_millis(ms.parse().expect("delay in ms")),
+                ("delay", ms) => {
+                    reply.delay = Duration::from_millis(ms.parse().expect("delay in ms"))
+                }
                 ("file", name) => reply.body = body_file(&folder.join(name)),
                 (other, _) => panic!("unknown flag {other} of {target}"),
             }
@@ -243,7 +246,8 @@ fn read_line(stream: &mut TcpStream) -> Option<String> {
 
 fn render(reply: &Reply, no_body: bool) -> Vec<u8> {
     let mut head = reply.head.clone();
-    let known = header(&head, "content-length").is_some() || header(&head, "transfer-encoding").is_some();
+    let known =
+        header(&head, "content-length").is_some() || header(&head, "transfer-encoding").is_some();
     if reply.chunked {
         head.push_str("\r\nTransfer-Encoding: chunked");
     } else if !known && !reply.raw {

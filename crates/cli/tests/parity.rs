@@ -21,20 +21,188 @@ macro_rules! cases {
 }
 
 cases! {
+    boundary_extractor
+    config_scope
+    cookies_by_group
+    cookies_clear
+    cookies_header
+    cookies_keep
+    cookies_no_prefix
+    cookies_policy_best_match
+    cookies_policy_compatibility
+    cookies_policy_default
+    cookies_policy_ignorecookies
+    cookies_policy_netscape
+    cookies_policy_none
+    cookies_policy_rfc2109
+    cookies_policy_rfc2965
+    cookies_policy_standard
+    cookies_policy_standard_strict
+    cookies_redirect
+    cookies_user
+    cookies_variables
+    counter
+    counter_users
+    csv_basic
+    csv_empty_file
+    csv_encoding
+    csv_eof
+    csv_fewer
+    csv_header
+    csv_missing
+    csv_names
+    csv_quoted
+    csv_scope
+    csv_shared
+    csv_stop
+    csv_tab
+    csv_unquoted
+    debug_sampler
+    dummy
+    dummy_times
+    duration_assertion
+    flow_action_children
+    flow_break
+    flow_break_thread
+    flow_next_current
+    flow_next_thread_loop
+    flow_pause
+    flow_stop_now
+    flow_stop_test
+    flow_stop_thread
+    fn_counter_users
+    fn_escape_plain
+    fn_files
+    fn_in_every_place
+    fn_math
+    fn_names
+    fn_nesting
+    fn_properties
+    fn_random
+    fn_script_free_conditions
+    fn_string_from_file_sequence
+    fn_text
+    fn_time
+    fn_variables
+    fn_variables_runtime
+    foreach
+    foreach_extracted
+    group_delayed_start
+    group_forever
+    group_loops
+    group_on_error_assertion
+    group_on_error_continue
+    group_on_error_setup
+    group_on_error_startnextloop
+    group_on_error_stoptest
+    group_on_error_stoptestnow
+    group_on_error_stopthread
+    group_on_error_teardown
+    group_on_error_transaction
+    group_ramp
+    group_same_user
+    group_scheduler
+    group_scheduler_bad
+    group_serialize
+    group_setup_teardown
+    group_several
+    group_users
+    group_variables
+    http_body_encoding
+    http_chunked
+    http_compressed
+    http_compressed_broken
+    http_compressed_relaxed
     http_content_type
+    http_data_type
     http_defaults_merge
+    http_errors
     http_full_url
     http_get
     http_headers_merge
     http_headers_special
+    http_implementation
     http_keepalive
+    http_label
+    http_md5
     http_methods
     http_params_get
     http_params_post
     http_path_chars
     http_raw_body
+    http_response_headers
+    http_source_address
+    http_stale
+    http_status
+    http_timeouts
     http_unnamed_body
     http_url_errors
+    if_condition
+    if_evaluate_all
+    if_nested
+    if_script
+    java_test
+    java_test_time
+    json_assertion
+    json_extractor_all
+    json_extractor_default
+    json_extractor_first
+    json_extractor_options
+    jtl_all_columns
+    jtl_append
+    jtl_assertions
+    jtl_default
+    jtl_delimiter
+    jtl_few_columns
+    jtl_no_header
+    jtl_no_timestamp
+    jtl_sample_variables
+    jtl_tab
+    loop_controller
+    nested_controllers
+    once
+    plan_disabled
+    post_processor_scope
+    properties_files
+    random_variable
+    redirect_auto
+    redirect_both
+    redirect_follow
+    redirect_loop
+    redirect_max_property
+    redirect_off
+    redirect_processors
+    redirect_refused
+    redirect_relative
+    regex_extractor
+    regex_extractor_again
+    regex_extractor_failing
+    regex_extractor_scope
+    response_assertion
+    response_assertion_variables
+    result_collector
+    result_collector_append
+    simple_recording
+    subresults_no_renaming
+    subresults_off
+    timer_factor
+    timer_throughput
+    timers
+    transaction_assertion_parent
+    transaction_assertion_sample
+    transaction_multi_loop
+    transaction_parent
+    transaction_parent_sub
+    transaction_sample
+    transaction_time_parent
+    transaction_time_sample
+    user_parameters
+    user_parameters_iteration
+    variables_names
+    variables_order
+    variables_per_thread
+    while_controller
+    while_extracted
 }
 
 #[test]
