@@ -1,15 +1,127 @@
 //! Assertions: they turn a result into a failure.
+//!
+//! Each adds its finding to the result, with JMeter's words, as those end up in result files. A failed check
+//! allocates for its message only if the buffer has to grow.
+
+mod duration;
+mod json;
+mod response;
+#[cfg(test)]
+mod tests;
+
+pub use duration::DurationAssertion;
+pub use json::JsonAssertion;
+pub use response::ResponseAssertion;
+
+use jmx::Element;
 
 use crate::env::Env;
-use crate::result::SampleResult;
+use crate::extract::{Problem, Scope};
+use crate::plan::Needs;
+use crate::result::{AssertionResult, SampleResult};
+use crate::text::{Text, TextCompiler};
+
+/// How deep sub-results are checked, as in JMeter.
+const MAX_LEVEL: i32 = 3;
 
 /// A compiled assertion.
 #[derive(Debug)]
-pub enum Assertion {}
+pub struct Assertion {
+    name: Text,
+    scope: Scope,
+    check: Check,
+}
+
+/// What it checks.
+#[derive(Debug)]
+enum Check {
+    Response(Box<ResponseAssertion>),
+    Json(Box<JsonAssertion>),
+    Duration(DurationAssertion),
+}
+
+/// Compiles a Response, JSON or Duration Assertion; `None` for any other element.
+pub fn compile(
+    element: &Element,
+    compiler: &mut TextCompiler,
+) -> Option<Result<(Assertion, Needs), Problem>> {
+    let props = &element.props;
+    let class = element.test_class.rsplit('.').next()?;
+    let scope = Scope::compile(props, "Assertion.scope", compiler);
+    let made = match class {
+        "ResponseAssertion" => response::compile(props, &scope, compiler)
+            .map(|(check, needs)| (scope, Check::Response(Box::new(check)), needs)),
+        "JSONPathAssertion" => {
+            let check = json::compile(props, compiler);
+            Ok((Scope::Main, Check::Json(Box::new(check)), Needs::TEXT))
+        }
+        "DurationAssertion" => {
+            let needs = scope.needs(Needs::empty());
+            Ok((scope, Check::Duration(duration::compile(props, compiler)), needs))
+        }
+        _ => return None,
+    };
+    let name = Text::compile(&element.name, compiler);
+    Some(made.map(|(scope, check, needs)| (Assertion { name, scope, check }, needs)))
+}
 
 impl Assertion {
     /// Runs it; adds its result and, on failure, makes the sample a failed one.
-    pub fn run(&self, _result: &mut SampleResult, _env: &mut Env<'_>) {
-        match *self {}
+    pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
+        let mut name = env.core.take();
+        self.name.eval(env, &mut name);
+        if matches!(self.scope, Scope::Main | Scope::All | Scope::Variable(_)) {
+            self.check(&name, result, env);
+        }
+        if matches!(self.scope, Scope::Children | Scope::All) {
+            self.check_children(&name, result, MAX_LEVEL, env);
+        }
+        env.core.give(name);
     }
+
+    /// What in it can be known to go wrong before a run, such as a pattern that cannot be read.
+    pub fn complaint(&self) -> Option<String> {
+        match &self.check {
+            Check::Response(check) => check.complaint(),
+            Check::Json(check) => check.complaint(),
+            Check::Duration(_) => None,
+        }
+    }
+
+    fn check(&self, name: &str, result: &mut SampleResult, env: &mut Env<'_>) {
+        if let Check::Response(check) = &self.check {
+            check.prepare(result);
+        }
+        // The entry is taken out while the check reads the rest of the result.
+        let mut entry = std::mem::take(result.add_assertion(name));
+        match &self.check {
+            Check::Response(check) => check.run(&self.scope, result, env, &mut entry),
+            Check::Json(check) => check.run(result, env, &mut entry),
+            Check::Duration(check) => check.run(result, env, &mut entry),
+        }
+        result.success &= !(entry.failure || entry.error);
+        result.put_assertion(entry);
+    }
+
+    fn check_children(&self, name: &str, result: &mut SampleResult, level: i32, env: &mut Env<'_>) {
+        if level < 0 {
+            return;
+        }
+        let mut failed = false;
+        for at in 0..result.sub_count {
+            let child = &mut result.subs[at];
+            self.check(name, child, env);
+            self.check_children(name, child, level - 1, env);
+            failed |= !child.success;
+        }
+        if failed && result.success {
+            result.add_assertion(name).fail("One or more sub-samples failed");
+            result.success = false;
+        }
+    }
+}
+
+/// Makes an entry the one for a field without content.
+fn fail_for_null(entry: &mut AssertionResult) {
+    entry.fail("Response was null");
 }

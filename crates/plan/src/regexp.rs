@@ -1,1 +1,272 @@
-//! Regular expressions as JMeter understands them.
+//! Regular expressions as JMeter understands them: the Perl 5 dialect of Jakarta ORO.
+//!
+//! A pattern is compiled once and shared; what a search needs to write (caches, group positions) is kept per
+//! thread, so that a warm search takes no lock and allocates nothing. Patterns known only at run time are kept
+//! in a cache per thread, as JMeter keeps its thousand last ones.
+
+mod class;
+mod program;
+mod syntax;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use regex_automata::util::captures::Captures;
+use regex_automata::{Anchored, Input, meta};
+
+use crate::env::Env;
+use crate::text::{Text, TextCompiler};
+use program::{Form, Program};
+
+/// Patterns made at run time that a thread remembers.
+const REMEMBERED: usize = 1000;
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub struct Regexp {
+    id: u64,
+    program: Program,
+}
+
+/// A pattern that ORO rejects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Malformed {
+    /// The pattern.
+    pub pattern: String,
+    /// What is wrong, in ORO's words.
+    pub reason: String,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Invalid expression: {}\n{}", self.pattern, self.reason)
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+/// Positions of a match and its groups.
+#[derive(Clone, Copy, Debug)]
+pub struct Found<'a> {
+    text: &'a str,
+    spans: &'a [Option<(usize, usize)>],
+}
+
+impl<'a> Found<'a> {
+    /// Text of a group, 0 being the whole match; `None` if it took no part or does not exist.
+    pub fn group(&self, number: usize) -> Option<&'a str> {
+        let (start, end) = (*self.spans.get(number)?)?;
+        self.text.get(start..end)
+    }
+
+    /// Byte positions of the groups, the whole match first.
+    pub fn spans(&self) -> &'a [Option<(usize, usize)>] {
+        self.spans
+    }
+}
+
+/// What a thread keeps for one pattern.
+#[derive(Default)]
+struct Memory {
+    ascii: Option<(meta::Cache, Captures)>,
+    unicode: Option<(meta::Cache, Captures)>,
+    spans: Vec<Option<(usize, usize)>>,
+}
+
+thread_local! {
+    static MEMORIES: RefCell<HashMap<u64, Box<Memory>>> = RefCell::default();
+    static REMEMBERED_PATTERNS: RefCell<HashMap<Box<str>, Result<Rc<Regexp>, Malformed>>> = RefCell::default();
+}
+
+impl Regexp {
+    /// Compiles a pattern.
+    pub fn new(pattern: &str) -> Result<Self, Malformed> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let read = syntax::read(pattern)
+            .map_err(|reason| Malformed { pattern: pattern.into(), reason })?;
+        Ok(Self { id: NEXT.fetch_add(1, Ordering::Relaxed), program: Program::new(read) })
+    }
+
+    /// The pattern from this thread's cache, compiled if it is not there.
+    pub fn remembered(pattern: &str) -> Result<Rc<Self>, Malformed> {
+        REMEMBERED_PATTERNS.with_borrow_mut(|known| {
+            if let Some(known) = known.get(pattern) {
+                return known.clone();
+            }
+            if known.len() >= REMEMBERED {
+                MEMORIES.with_borrow_mut(|memories| {
+                    for old in known.values().flatten() {
+                        memories.remove(&old.id);
+                    }
+                });
+                known.clear();
+            }
+            let made = Self::new(pattern).map(Rc::new);
+            known.insert(pattern.into(), made.clone());
+            made
+        })
+    }
+
+    /// Number of capturing groups.
+    pub fn groups(&self) -> usize {
+        self.program.groups()
+    }
+
+    /// Whether the pattern matches somewhere in the text.
+    pub fn is_found_in(&self, text: &str) -> bool {
+        self.with_memory(|memory| match self.program.form(text, false) {
+            Form::Ascii(regex) => is_found(regex, &mut memory.ascii, text),
+            Form::Unicode(regex) => is_found(regex, &mut memory.unicode, text),
+            Form::Backtracking(regex) => regex.is_match(text).unwrap_or(false),
+            Form::Nothing => false,
+        })
+    }
+
+    /// Whether the first match that Perl's rules prefer at the start of the text is the whole text.
+    pub fn matches(&self, text: &str) -> bool {
+        self.with_memory(|memory| match self.program.form(text, true) {
+            Form::Ascii(regex) => is_whole(regex, &mut memory.ascii, text),
+            Form::Unicode(regex) => is_whole(regex, &mut memory.unicode, text),
+            Form::Backtracking(regex) => {
+                regex.find(text).ok().flatten().is_some_and(|found| found.end() == text.len())
+            }
+            Form::Nothing => false,
+        })
+    }
+
+    /// Visits the matches from left to right; no two of them end at the same place.
+    pub fn each(&self, text: &str, mut visit: impl FnMut(Found<'_>) -> ControlFlow<()>) {
+        self.with_memory(|memory| {
+            let form = self.program.form(text, false);
+            let Memory { ascii, unicode, spans } = memory;
+            spans.resize(self.groups() + 1, None);
+            let mut find = |from: usize, spans: &mut [Option<(usize, usize)>]| match &form {
+                Form::Ascii(regex) => groups_from(regex, ascii, text, from, spans),
+                Form::Unicode(regex) => groups_from(regex, unicode, text, from, spans),
+                Form::Backtracking(regex) => fancy_groups_from(regex, text, from, spans),
+                Form::Nothing => None,
+            };
+            let (mut from, mut last_end) = (0, None);
+            while let Some(mut end) = find(from, spans) {
+                if last_end == Some(end) {
+                    let Some(next) = text[from..].chars().next() else { return };
+                    match find(from + next.len_utf8(), spans) {
+                        Some(found) => end = found,
+                        None => return,
+                    }
+                }
+                if visit(Found { text, spans }).is_break() {
+                    return;
+                }
+                (from, last_end) = (end, Some(end));
+            }
+        });
+    }
+
+    /// Lends this thread's memory for the pattern. It is taken out meanwhile, as a search may lead to another.
+    fn with_memory<R>(&self, work: impl FnOnce(&mut Memory) -> R) -> R {
+        let mut memory = MEMORIES.with_borrow_mut(|all| all.remove(&self.id)).unwrap_or_default();
+        let result = work(&mut memory);
+        MEMORIES.with_borrow_mut(|all| all.insert(self.id, memory));
+        result
+    }
+}
+
+fn warm<'a>(
+    regex: &meta::Regex,
+    slot: &'a mut Option<(meta::Cache, Captures)>,
+) -> &'a mut (meta::Cache, Captures) {
+    slot.get_or_insert_with(|| (regex.create_cache(), regex.create_captures()))
+}
+
+fn is_found(regex: &meta::Regex, slot: &mut Option<(meta::Cache, Captures)>, text: &str) -> bool {
+    let (cache, _) = warm(regex, slot);
+    regex.search_half_with(cache, &Input::new(text).earliest(true)).is_some()
+}
+
+fn is_whole(regex: &meta::Regex, slot: &mut Option<(meta::Cache, Captures)>, text: &str) -> bool {
+    let (cache, _) = warm(regex, slot);
+    let found = regex.search_half_with(cache, &Input::new(text).anchored(Anchored::Yes));
+    found.is_some_and(|found| found.offset() == text.len())
+}
+
+/// Positions of the next match's groups; the answer is where it ends.
+fn groups_from(
+    regex: &meta::Regex,
+    slot: &mut Option<(meta::Cache, Captures)>,
+    text: &str,
+    from: usize,
+    spans: &mut [Option<(usize, usize)>],
+) -> Option<usize> {
+    let (cache, captures) = warm(regex, slot);
+    regex.search_captures_with(cache, &Input::new(text).range(from..), captures);
+    for (number, span) in spans.iter_mut().enumerate() {
+        *span = captures.get_group(number).map(|found| (found.start, found.end));
+    }
+    Some(captures.get_match()?.end())
+}
+
+fn fancy_groups_from(
+    regex: &fancy_regex::Regex,
+    text: &str,
+    from: usize,
+    spans: &mut [Option<(usize, usize)>],
+) -> Option<usize> {
+    let captures = regex.captures_from_pos(text, from).ok()??;
+    for (number, span) in spans.iter_mut().enumerate() {
+        *span = captures.get(number).map(|found| (found.start(), found.end()));
+    }
+    Some(captures.get(0)?.end())
+}
+
+/// A pattern in a plan: fixed, or with `${…}` in it.
+#[derive(Debug)]
+pub enum Source {
+    /// Known when the plan is compiled.
+    Fixed(Box<str>, Result<Box<Regexp>, Malformed>),
+    /// Known when it is evaluated.
+    Made(Text),
+}
+
+impl Source {
+    /// Compiles the text of a pattern.
+    pub fn compile(source: &str, compiler: &mut TextCompiler) -> Self {
+        let text = Text::compile(source, compiler);
+        match text.fixed() {
+            Some(fixed) => Self::Fixed(fixed.into(), Regexp::new(fixed).map(Box::new)),
+            None => Self::Made(text),
+        }
+    }
+
+    /// The text of the pattern.
+    pub fn eval(&self, env: &mut Env<'_>, out: &mut String) {
+        match self {
+            Self::Fixed(text, _) => out.push_str(text),
+            Self::Made(text) => text.eval(env, out),
+        }
+    }
+
+    /// Gives the pattern to `work`, together with the environment that evaluating it needed.
+    pub fn with<'e, R>(
+        &self,
+        env: &mut Env<'e>,
+        work: impl FnOnce(Result<&Regexp, &Malformed>, &mut Env<'e>) -> R,
+    ) -> R {
+        match self {
+            Self::Fixed(_, regexp) => work(regexp.as_deref(), env),
+            Self::Made(text) => {
+                let mut pattern = env.core.take();
+                text.eval(env, &mut pattern);
+                let made = Regexp::remembered(&pattern);
+                env.core.give(pattern);
+                work(made.as_deref(), env)
+            }
+        }
+    }
+}

@@ -92,6 +92,29 @@ pub struct AssertionResult {
     pub error: bool,
     /// Failure message.
     pub message: String,
+    /// Whether there is a message at all: JSON assertions that hold give an empty one, which result files show.
+    pub has_message: bool,
+}
+
+impl AssertionResult {
+    /// The assertion does not hold.
+    pub fn fail(&mut self, message: &str) {
+        (self.failure, self.error) = (true, false);
+        self.say(message);
+    }
+
+    /// The assertion could not be carried out.
+    pub fn go_wrong(&mut self, message: &str) {
+        (self.failure, self.error) = (false, true);
+        self.say(message);
+    }
+
+    /// Sets the message.
+    pub fn say(&mut self, message: &str) {
+        self.has_message = true;
+        self.message.clear();
+        self.message.push_str(message);
+    }
 }
 
 impl SampleResult {
@@ -136,8 +159,20 @@ impl SampleResult {
         entry.name.clear();
         entry.name.push_str(name);
         entry.message.clear();
-        (entry.failure, entry.error) = (false, false);
+        (entry.failure, entry.error, entry.has_message) = (false, false, false);
         entry
+    }
+
+    /// Puts the entry added last back after it was taken out.
+    pub fn put_assertion(&mut self, entry: AssertionResult) {
+        if let Some(last) = self.assertion_count.checked_sub(1) {
+            self.assertions[last] = entry;
+        }
+    }
+
+    /// Elapsed time in whole milliseconds.
+    pub fn elapsed_ms(&self) -> i64 {
+        (self.elapsed / 1_000_000) as i64
     }
 
     /// Sub-results in use.
@@ -156,8 +191,8 @@ impl SampleResult {
         entry
     }
 
-    /// The message of the first failed assertion, as result files show it.
+    /// The first message that an assertion gave, as result files show it.
     pub fn failure_message(&self) -> Option<&str> {
-        self.assertions().iter().find(|a| a.failure || a.error).map(|a| &*a.message)
+        self.assertions().iter().find(|entry| entry.has_message).map(|entry| &*entry.message)
     }
 }

@@ -1,0 +1,173 @@
+//! Boundary Extractor: the text between two fixed texts.
+//!
+//! Searching goes on right behind each left boundary, so matches may overlap. An empty boundary stands for the
+//! start or the end of the searched text. Allocates nothing once warm.
+
+use jmx::Props;
+use std::ops::ControlFlow;
+
+use super::matches::Matches;
+use super::variable::{Family, number};
+use super::{Field, Problem, Scope};
+use crate::env::Env;
+use crate::plan::Needs;
+use crate::result::SampleResult;
+use crate::text::{Text, TextCompiler};
+
+/// A compiled Boundary Extractor.
+#[derive(Debug)]
+pub struct BoundaryExtractor {
+    reference: Text,
+    left: Text,
+    right: Text,
+    number: Text,
+    default: Text,
+    empty_default: bool,
+    field: Field,
+    scope: Scope,
+}
+
+/// Compiles the properties of a Boundary Extractor.
+pub(super) fn compile(
+    props: &Props,
+    compiler: &mut TextCompiler,
+) -> Result<(BoundaryExtractor, Needs), Problem> {
+    let field = Field::parse(props.str("BoundaryExtractor.useHeaders").unwrap_or("false"))?;
+    let scope = Scope::compile(props, "Sample.scope", compiler);
+    let needs = scope.needs(field.needs());
+    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+    let made = BoundaryExtractor {
+        reference: text("BoundaryExtractor.refname"),
+        left: text("BoundaryExtractor.lboundary"),
+        right: text("BoundaryExtractor.rboundary"),
+        number: text("BoundaryExtractor.match_number"),
+        default: text("BoundaryExtractor.default"),
+        empty_default: props.bool("BoundaryExtractor.default_empty_value").unwrap_or(false),
+        field,
+        scope,
+    };
+    if let Some(reference) = made.reference.fixed() {
+        compiler.names.intern(reference);
+        compiler.names.intern(&format!("{reference}_matchNr"));
+    }
+    Ok((made, needs))
+}
+
+impl BoundaryExtractor {
+    /// Runs it.
+    pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
+        let mut family = Family::new(&self.reference, env);
+        if family.reference().is_empty() {
+            // JMeter gives up on the element here, before anything is changed.
+            return family.end(env);
+        }
+        let mut buffer = env.core.take();
+        self.default.eval(env, &mut buffer);
+        if !buffer.trim().is_empty() || self.empty_default {
+            family.put(env, format_args!(""), Some(&buffer));
+        }
+        env.core.give(buffer);
+        let number = number(&self.number, env);
+        let previous = family.take_count(env);
+        let found = self.search(number, result, env);
+        let mut kept = 0;
+        if number < 0 {
+            kept = found.len();
+            family.put_number(env, format_args!("_matchNr"), kept);
+            for index in 0..kept {
+                family.put(env, format_args!("_{}", index + 1), found.get(index, 0));
+            }
+        } else if found.len() > 0 {
+            let chosen =
+                if number == 0 { env.core.random.below(found.len() as u64) as usize } else { 0 };
+            family.put(env, format_args!(""), found.get(chosen, 0));
+        }
+        for index in kept + 1..=previous.max(0) as usize {
+            family.put(env, format_args!("_{index}"), None);
+        }
+        found.end();
+        family.end(env);
+    }
+
+    /// All matches; or, if only one of them is asked for by number, that one alone.
+    fn search(&self, number: i32, result: &SampleResult, env: &mut Env<'_>) -> Matches {
+        let mut found = Matches::new(1);
+        let (mut left, mut right) = (env.core.take(), env.core.take());
+        self.left.eval(env, &mut left);
+        self.right.eval(env, &mut right);
+        if let Scope::Variable(name) = &self.scope {
+            let mut text = env.core.take();
+            name.eval(env, &mut text);
+            if let Some(value) = env.vars.get_named(env.names, &text) {
+                // For a variable, JMeter ignores the number if a boundary is empty.
+                let one = left.is_empty() || right.is_empty();
+                let mut count = 0;
+                between(value, &left, &right, &mut |match_| {
+                    count += 1;
+                    if one || number <= 0 || count == number {
+                        found.push(Some(match_));
+                    }
+                    if count == number { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                });
+            }
+            env.core.give(text);
+        } else {
+            let mut buffer = env.core.take();
+            let mut count = 0;
+            self.scope.each(result, |sample| {
+                between(self.field.of(sample, &mut buffer), &left, &right, &mut |match_| {
+                    count += 1;
+                    if number <= 0 || count == number {
+                        found.push(Some(match_));
+                    }
+                    if count == number { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                });
+                if number > 0 && count >= number {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            });
+            env.core.give(buffer);
+        }
+        env.core.give(left);
+        env.core.give(right);
+        found
+    }
+}
+
+/// Visits what stands between the boundaries.
+fn between<'t>(
+    text: &'t str,
+    left: &str,
+    right: &str,
+    visit: &mut dyn FnMut(&'t str) -> ControlFlow<()>,
+) {
+    if text.chars().all(|value| value.is_whitespace()) {
+        return;
+    }
+    if left.is_empty() && right.is_empty() {
+        let _ = visit(text);
+        return;
+    }
+    if left.is_empty() {
+        if let Some(at) = text.find(right) {
+            let _ = visit(&text[..at]);
+        }
+        return;
+    }
+    if right.is_empty() {
+        if let Some(at) = text.find(left) {
+            let _ = visit(&text[at + left.len()..]);
+        }
+        return;
+    }
+    let mut rest = text;
+    while let Some(at) = rest.find(left) {
+        rest = &rest[at + left.len()..];
+        let Some(end) = rest.find(right) else { return };
+        if visit(&rest[..end]).is_break() {
+            return;
+        }
+    }
+}

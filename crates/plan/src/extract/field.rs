@@ -1,0 +1,81 @@
+//! Which part of a result an extractor searches.
+
+use super::Problem;
+use super::html;
+use crate::plan::Needs;
+use crate::result::SampleResult;
+
+/// A part of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// The body as text.
+    Body,
+    /// The body as text, with HTML entities resolved.
+    Unescaped,
+    /// Response headers with the status line.
+    Headers,
+    /// Request headers.
+    RequestHeaders,
+    /// The URL.
+    Url,
+    /// The response code.
+    Code,
+    /// The response message.
+    Message,
+}
+
+impl Field {
+    /// The field that a property names; whatever JMeter does not know is the body.
+    pub fn parse(value: &str) -> Result<Self, Problem> {
+        let is = |name: &str| value.eq_ignore_ascii_case(name);
+        Ok(if is("URL") {
+            Self::Url
+        } else if is("true") {
+            Self::Headers
+        } else if is("request_headers") {
+            Self::RequestHeaders
+        } else if is("code") {
+            Self::Code
+        } else if is("message") {
+            Self::Message
+        } else if is("unescaped") {
+            Self::Unescaped
+        } else if is("as_document") {
+            return Err(Problem {
+                needs_jvm: true,
+                message: "the body as a document is read by Apache Tika, which needs a JVM".into(),
+                help: "search the body itself".into(),
+            });
+        } else {
+            Self::Body
+        })
+    }
+
+    /// What of a result must be kept for it.
+    pub fn needs(self) -> Needs {
+        match self {
+            Self::Body | Self::Unescaped => Needs::TEXT,
+            Self::Headers => Needs::HEADERS,
+            Self::RequestHeaders => Needs::REQUEST_HEADERS,
+            Self::Url => Needs::URL,
+            Self::Code | Self::Message => Needs::empty(),
+        }
+    }
+
+    /// Its text. `buffer` is used if the text must be made.
+    pub fn of<'a>(self, result: &'a SampleResult, buffer: &'a mut String) -> &'a str {
+        match self {
+            Self::Body => &result.text,
+            Self::Unescaped => {
+                buffer.clear();
+                html::unescape(&result.text, buffer);
+                buffer
+            }
+            Self::Headers => &result.response_headers,
+            Self::RequestHeaders => &result.request_headers,
+            Self::Url => &result.url,
+            Self::Code => &result.code,
+            Self::Message => &result.message,
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Regular Expression Extractor.
+//!
+//! For each match the template makes a value, and the groups become `<name>_g0`, `<name>_g1`, … with their number
+//! in `<name>_g`. A group that took no part is undefined as a variable and the word `null` in a template, because
+//! that is what JMeter makes of it. What an earlier run of the same extractor left behind is removed.
+
+use std::ops::ControlFlow;
+
+use jmx::Props;
+
+use super::matches::Matches;
+use super::variable::{Family, number};
+use super::{Field, Problem, Scope};
+use crate::env::Env;
+use crate::plan::Needs;
+use crate::regexp::{Regexp, Source};
+use crate::result::SampleResult;
+use crate::text::{Text, TextCompiler};
+
+/// A compiled Regular Expression Extractor.
+#[derive(Debug)]
+pub struct RegexExtractor {
+    reference: Text,
+    pattern: Source,
+    template: Template,
+    number: Text,
+    default: Text,
+    empty_default: bool,
+    field: Field,
+    scope: Scope,
+}
+
+/// Compiles the properties of a Regular Expression Extractor.
+pub(super) fn compile(
+    props: &Props,
+    compiler: &mut TextCompiler,
+) -> Result<(RegexExtractor, Needs), Problem> {
+    let field = Field::parse(props.str("RegexExtractor.useHeaders").unwrap_or("false"))?;
+    let scope = Scope::compile(props, "Sample.scope", compiler);
+    let needs = scope.needs(field.needs());
+    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+    let reference = text("RegexExtractor.refname");
+    let template = Template::new(text("RegexExtractor.template"));
+    let number = text("RegexExtractor.match_number");
+    let default = text("RegexExtractor.default");
+    let pattern = Source::compile(props.str("RegexExtractor.regex").unwrap_or(""), compiler);
+    if let (Some(reference), Source::Fixed(_, Ok(pattern))) = (reference.fixed(), &pattern) {
+        for suffix in ["", "_g", "_matchNr"] {
+            compiler.names.intern(&format!("{reference}{suffix}"));
+        }
+        for group in 0..=pattern.groups() {
+            compiler.names.intern(&format!("{reference}_g{group}"));
+        }
+    }
+    let empty_default = props.bool("RegexExtractor.default_empty_value").unwrap_or(false);
+    Ok((
+        RegexExtractor {
+            reference,
+            pattern,
+            template,
+            number,
+            default,
+            empty_default,
+            field,
+            scope,
+        },
+        needs,
+    ))
+}
+
+impl RegexExtractor {
+    /// Runs it.
+    pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
+        let mut family = Family::new(&self.reference, env);
+        let number = number(&self.number, env);
+        let mut buffer = env.core.take();
+        self.default.eval(env, &mut buffer);
+        if !buffer.is_empty() || self.empty_default {
+            family.put(env, format_args!(""), Some(&buffer));
+        }
+        env.core.give(buffer);
+        self.pattern.with(env, |regexp, env| {
+            // A pattern that cannot be read leaves everything as it is.
+            let Ok(regexp) = regexp else { return };
+            let found = self.search(regexp, number, result, env);
+            let previous = family.take_count(env);
+            self.save(&found, number, previous, &mut family, env);
+            found.end();
+        });
+        family.end(env);
+    }
+
+    pub(super) fn complaint(&self) -> Option<String> {
+        match &self.pattern {
+            Source::Fixed(_, Err(malformed)) => Some(malformed.to_string()),
+            _ => None,
+        }
+    }
+
+    /// All matches; or, if only one of them is asked for by number, that one alone.
+    fn search(
+        &self,
+        regexp: &Regexp,
+        number: i32,
+        result: &SampleResult,
+        env: &mut Env<'_>,
+    ) -> Matches {
+        let mut found = Matches::new(regexp.groups() + 1);
+        let mut count = 0;
+        let mut search = |text: &str, found: &mut Matches| {
+            let mut flow = ControlFlow::Continue(());
+            regexp.each(text, |groups| {
+                count += 1;
+                if number <= 0 || count == number {
+                    for group in 0..found.groups() {
+                        found.push(groups.group(group));
+                    }
+                }
+                if number > 0 && count == number {
+                    flow = ControlFlow::Break(());
+                }
+                flow
+            });
+            flow
+        };
+        if let Scope::Variable(name) = &self.scope {
+            let mut text = env.core.take();
+            name.eval(env, &mut text);
+            if let Some(value) = env.vars.get_named(env.names, &text) {
+                let _ = search(value, &mut found);
+            }
+            env.core.give(text);
+            return found;
+        }
+        let mut buffer = env.core.take();
+        self.scope.each(result, |sample| search(self.field.of(sample, &mut buffer), &mut found));
+        env.core.give(buffer);
+        found
+    }
+
+    fn save(
+        &self,
+        found: &Matches,
+        number: i32,
+        previous: i32,
+        family: &mut Family,
+        env: &mut Env<'_>,
+    ) {
+        let mut kept = 0;
+        if number >= 0 {
+            let chosen = match (found.len(), number) {
+                (0, _) => None,
+                (count, 0) => Some(env.core.random.below(count as u64) as usize),
+                _ => Some(0),
+            };
+            match chosen {
+                Some(chosen) => self.save_match(found, chosen, None, family, env),
+                None => remove_groups(None, family, env),
+            }
+        } else {
+            remove_groups(None, family, env);
+            kept = found.len();
+            family.put_number(env, format_args!("_matchNr"), kept);
+            for index in 0..kept {
+                self.save_match(found, index, Some(index + 1), family, env);
+            }
+        }
+        for index in kept + 1..=previous.max(0) as usize {
+            family.put(env, format_args!("_{index}"), None);
+            remove_groups(Some(index), family, env);
+        }
+    }
+
+    fn save_match(
+        &self,
+        found: &Matches,
+        index: usize,
+        suffix: Option<usize>,
+        family: &mut Family,
+        env: &mut Env<'_>,
+    ) {
+        let mut value = env.core.take();
+        self.template.eval(found, index, env, &mut value);
+        match suffix {
+            None => family.put(env, format_args!(""), Some(&value)),
+            Some(n) => family.put(env, format_args!("_{n}"), Some(&value)),
+        }
+        env.core.give(value);
+        let count = GroupCount(suffix);
+        let previous = family.number(env, format_args!("{count}"));
+        for group in 0..found.groups() {
+            family.put(env, format_args!("{count}{group}"), found.get(index, group));
+        }
+        family.put_number(env, format_args!("{count}"), found.groups() - 1);
+        for group in found.groups()..=previous.max(0) as usize {
+            family.put(env, format_args!("{count}{group}"), None);
+        }
+    }
+}
+
+/// Removes the groups that an earlier run left behind.
+fn remove_groups(suffix: Option<usize>, family: &mut Family, env: &mut Env<'_>) {
+    let count = GroupCount(suffix);
+    let groups = family.number(env, format_args!("{count}"));
+    family.put(env, format_args!("{count}"), None);
+    for group in 0..=groups.max(0) {
+        family.put(env, format_args!("{count}{group}"), None);
+    }
+}
+
+/// The suffix of the number of groups: `_g`, or `_3_g` for the third match.
+struct GroupCount(Option<usize>);
+
+impl std::fmt::Display for GroupCount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            None => f.write_str("_g"),
+            Some(n) => write!(f, "_{n}_g"),
+        }
+    }
+}
+
+/// What is made of a match: text with `$1$` in it for the groups.
+#[derive(Debug)]
+enum Template {
+    Fixed(Vec<Piece>),
+    Made(Text),
+}
+
+#[derive(Debug, PartialEq)]
+enum Piece {
+    Text(String),
+    Group(usize),
+}
+
+impl Template {
+    fn new(text: Text) -> Self {
+        match text.fixed() {
+            Some(fixed) => Self::Fixed(pieces(fixed)),
+            None => Self::Made(text),
+        }
+    }
+
+    fn eval(&self, found: &Matches, index: usize, env: &mut Env<'_>, out: &mut String) {
+        match self {
+            Self::Fixed(pieces) => write_pieces(pieces, found, index, out),
+            Self::Made(text) => {
+                let mut source = env.core.take();
+                text.eval(env, &mut source);
+                write_pieces(&pieces(&source), found, index, out);
+                env.core.give(source);
+            }
+        }
+    }
+}
+
+fn write_pieces(pieces: &[Piece], found: &Matches, index: usize, out: &mut String) {
+    for piece in pieces {
+        out.push_str(match piece {
+            Piece::Text(text) => text,
+            Piece::Group(group) => found.get(index, *group).unwrap_or("null"),
+        });
+    }
+}
+
+/// Splits a template at every `$digits$`.
+fn pieces(template: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let (mut rest, mut from) = (template, 0);
+    while let Some(at) = rest[from..].find('$').map(|at| from + at) {
+        let digits = rest[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
+        let end = at + 1 + digits;
+        match rest[at + 1..end].parse() {
+            Ok(group) if rest[end..].starts_with('$') => {
+                if at > 0 {
+                    pieces.push(Piece::Text(rest[..at].into()));
+                }
+                pieces.push(Piece::Group(group));
+                (rest, from) = (&rest[end + 1..], 0);
+            }
+            _ => from = at + 1,
+        }
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest.into()));
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_split_at_group_references() {
+        let text = |text: &str| Piece::Text(text.into());
+        assert_eq!(pieces(""), []);
+        assert_eq!(pieces("$1$"), [Piece::Group(1)]);
+        assert_eq!(pieces("a$1$$2$b"), [text("a"), Piece::Group(1), Piece::Group(2), text("b")]);
+        assert_eq!(pieces("$$1$$"), [text("$"), Piece::Group(1), text("$")]);
+        assert_eq!(pieces("$1$2$"), [Piece::Group(1), text("2$")]);
+        assert_eq!(pieces("$x$1"), [text("$x$1")]);
+        assert_eq!(pieces("$99999999999999999999$"), [text("$99999999999999999999$")]);
+    }
+}

@@ -1,0 +1,88 @@
+//! Variables whose names are made from a reference name and a suffix, such as `token_g1` or `link_matchNr`.
+
+use std::fmt::{Arguments, Write};
+
+use crate::env::Env;
+use crate::text::Text;
+
+/// The variables that belong to one reference name.
+pub(super) struct Family {
+    name: String,
+    stem: usize,
+}
+
+impl Family {
+    /// Evaluates the reference name. Give the buffer back with [`Family::end`].
+    pub(super) fn new(reference: &Text, env: &mut Env<'_>) -> Self {
+        let mut name = env.core.take();
+        reference.eval(env, &mut name);
+        let stem = name.len();
+        Self { name, stem }
+    }
+
+    /// As [`Family::new`], from text.
+    pub(super) fn of(reference: &str, env: &mut Env<'_>) -> Self {
+        let mut name = env.core.take();
+        name.push_str(reference);
+        Self { name, stem: reference.len() }
+    }
+
+    pub(super) fn end(self, env: &mut Env<'_>) {
+        env.core.give(self.name);
+    }
+
+    pub(super) fn reference(&self) -> &str {
+        &self.name[..self.stem]
+    }
+
+    fn name(&mut self, suffix: Arguments<'_>) -> &str {
+        self.name.truncate(self.stem);
+        let _ = self.name.write_fmt(suffix);
+        &self.name
+    }
+
+    /// Sets the variable, or makes it undefined.
+    pub(super) fn put(&mut self, env: &mut Env<'_>, suffix: Arguments<'_>, value: Option<&str>) {
+        let name = self.name(suffix);
+        match value {
+            Some(value) => env.vars.set_named(env.names, name, value),
+            None => env.vars.remove_named(env.names, name),
+        }
+    }
+
+    /// Sets the variable to a number.
+    pub(super) fn put_number(&mut self, env: &mut Env<'_>, suffix: Arguments<'_>, value: usize) {
+        let mut text = env.core.take();
+        let _ = write!(text, "{value}");
+        self.put(env, suffix, Some(&text));
+        env.core.give(text);
+    }
+
+    pub(super) fn get<'v>(&mut self, env: &'v Env<'_>, suffix: Arguments<'_>) -> Option<&'v str> {
+        env.vars.get_named(env.names, self.name(suffix))
+    }
+
+    /// The number in the variable; 0 if it is undefined or holds something else.
+    pub(super) fn number(&mut self, env: &Env<'_>, suffix: Arguments<'_>) -> i32 {
+        self.get(env, suffix).and_then(|text| text.parse().ok()).unwrap_or(0)
+    }
+
+    /// Takes the count of an earlier run away and returns it.
+    pub(super) fn take_count(&mut self, env: &mut Env<'_>) -> i32 {
+        let count = self.number(env, format_args!("_matchNr"));
+        self.put(env, format_args!("_matchNr"), None);
+        count
+    }
+}
+
+/// Evaluates a whole number as JMeter reads an integer property: what is none is 0.
+pub(super) fn number(text: &Text, env: &mut Env<'_>) -> i32 {
+    if let Some(fixed) = text.fixed() {
+        return fixed.parse().unwrap_or(0);
+    }
+    let mut value = env.core.take();
+    text.eval(env, &mut value);
+    let number = value.parse().unwrap_or(0);
+    env.core.give(value);
+    number
+}
