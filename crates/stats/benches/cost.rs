@@ -25,7 +25,9 @@ fn main() {
             start.elapsed().as_nanos() as f64 / N as f64
         });
         let drain = best(|| {
-            samples.iter().for_each(|sample| recorder.record(sample));
+            for sample in &samples {
+                recorder.record(sample);
+            }
             let start = Instant::now();
             recorder.drain(&mut snapshot);
             start.elapsed().as_nanos() as f64 / 1000.0
@@ -90,7 +92,9 @@ fn warm(labels: u32) -> (Recorder, Vec<Sample>) {
             ..Sample::new(LabelId(random() as u32 % labels), 1_700_000_000_000 + n as i64 / 200)
         })
         .collect();
-    samples.iter().for_each(|sample| recorder.record(sample));
+    for sample in &samples {
+        recorder.record(sample);
+    }
     (recorder, samples)
 }
 

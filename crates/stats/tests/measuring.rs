@@ -31,7 +31,9 @@ fn snapshot_of(samples: &[Sample]) -> Snapshot {
 
 fn totals_of<'s>(snapshots: impl IntoIterator<Item = &'s Snapshot>) -> Totals {
     let mut totals = Totals::new();
-    snapshots.into_iter().for_each(|snapshot| totals.add(snapshot));
+    for snapshot in snapshots {
+        totals.add(snapshot);
+    }
     totals
 }
 

@@ -53,7 +53,9 @@ proptest! {
         one.add(&bins(&a));
         two.add(&bins(&b));
         one.merge(&two);
-        a.iter().chain(&b).for_each(|v| union.record(*v, 1));
+        for v in a.iter().chain(&b) {
+            union.record(*v, 1);
+        }
         prop_assert_eq!(one.quantile(quantile), union.quantile(quantile));
         prop_assert!(one.iter().eq(union.iter()));
     }
@@ -74,7 +76,9 @@ proptest! {
         percent in 0.0f64..1.0,
     ) {
         let mut exact = Exact::new();
-        values.iter().for_each(|v| exact.record(*v, 1));
+        for v in &values {
+            exact.record(*v, 1);
+        }
         values.sort_unstable();
         let rank = (values.len() as f64 * percent + 0.5).floor() as usize;
         let expected = values[rank.max(1) - 1];
@@ -100,7 +104,9 @@ fn bins_follow_each_other_without_gap() {
 fn percent_point_at_the_edges() {
     let mut exact = Exact::new();
     assert_eq!(exact.percent_point(0.5), 0);
-    [10, 20, 30, 20_000].iter().for_each(|v| exact.record(*v, 1));
+    for ms in [10, 20, 30, 20_000] {
+        exact.record(ms, 1);
+    }
     assert_eq!(exact.percent_point(0.0), 10);
     // Rank 4 x 0.625 + 0.5 = 3: half is rounded up.
     assert_eq!(exact.percent_point(0.625), 30);
