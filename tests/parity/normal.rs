@@ -22,6 +22,8 @@ pub(crate) struct Rules {
     pub(crate) traces: bool,
     /// Samples whose size depends on the machine: `bytes` and `sentBytes` are masked.
     pub(crate) varies: Vec<String>,
+    /// Both refuse to run the plan at all; nothing but the absence of requests is compared.
+    pub(crate) refused: bool,
     /// Files the plan writes, compared like rows if they are CSV with a header, else as text.
     pub(crate) files: Vec<String>,
 }
@@ -33,6 +35,7 @@ impl Rules {
             match line.split_once('=').unwrap_or((line, "")) {
                 ("users", _) => rules.users = true,
                 ("varies", label) => rules.varies.push(label.to_owned()),
+                ("refused", _) => rules.refused = true,
                 ("traces", _) => rules.traces = true,
                 ("round", ms) => rules.round = Some(ms.parse().expect("round in ms")),
                 ("file", name) => rules.files.push(name.to_owned()),

@@ -79,6 +79,10 @@ cases! {
     fn_nesting
     fn_properties
     fn_random
+    fn_refused_int_sum
+    fn_refused_p
+    fn_refused_three
+    fn_refused_urlencode
     fn_script_free_conditions
     fn_string_from_file_sequence
     fn_text
