@@ -1,1 +1,80 @@
-fn main() {}
+//! `throng`: the command line.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `flags`, `jmeter_line` | our own command line, and JMeter's |
+//! | `request`, `properties` | what both ask for |
+//! | `run`, `check`, `target`, `demo` | the verbs |
+//! | `load`, `render` | a plan file compiled, and findings as text |
+//! | `folder`, `log`, `console` | where a run leaves its traces |
+//! | `interrupt`, `exit` | signals in, exit codes out |
+
+mod check;
+mod console;
+mod demo;
+mod exit;
+mod flags;
+mod folder;
+mod interrupt;
+mod jmeter_line;
+mod load;
+mod log;
+mod properties;
+mod render;
+mod request;
+mod run;
+mod target;
+
+use std::process::ExitCode;
+
+use exit::Exit;
+use flags::Verb;
+use request::Asked;
+
+fn main() -> ExitCode {
+    let args: Vec<String> =
+        std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let first = args.get(1).map_or("", String::as_str);
+    // Our own verbs are words; a line that starts with an option is JMeter's, but for the options both have.
+    let ours = !first.starts_with('-') || ["--help", "-V"].contains(&first);
+    if ours { own(&args) } else { jmeter(&args[1..]) }.into()
+}
+
+/// `throng VERB …`.
+fn own(args: &[String]) -> Exit {
+    match flags::parse(args) {
+        Ok(Verb::Run(flags)) => run::run(flags.request()),
+        Ok(Verb::Check(flags)) => check::run(flags),
+        Ok(Verb::Target(flags)) => target::run(flags),
+        Ok(Verb::Demo(flags)) => demo::run(flags),
+        Err(error) => {
+            let _ = error.print();
+            if error.use_stderr() { Exit::Usage } else { Exit::Ok }
+        }
+    }
+}
+
+/// `throng -n -t …`.
+fn jmeter(args: &[String]) -> Exit {
+    let asked = jmeter_line::parse(args).and_then(|given| request::from_jmeter(&given));
+    match asked {
+        Ok(Asked::Run(request)) => run::run(*request),
+        Ok(Asked::Help) => {
+            print!("{}", flags::help());
+            Exit::Ok
+        }
+        Ok(Asked::Version) => {
+            println!(
+                "throng {}, running plans as JMeter {}",
+                env!("CARGO_PKG_VERSION"),
+                properties::JMETER_VERSION
+            );
+            Exit::Ok
+        }
+        Err(message) => {
+            eprint!("{}", render::error(&message, render::Colour::Plain));
+            eprintln!("See throng --help.");
+            Exit::Usage
+        }
+    }
+}

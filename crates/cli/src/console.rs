@@ -1,0 +1,224 @@
+//! What a run says while it goes on.
+//!
+//! Into a file or pipe come JMeter's lines, which scripts look for; on a terminal one line of status is renewed every
+//! second instead. With `--json` standard output is kept for the summary, and everything here goes to standard error.
+
+use std::io::{self, IsTerminal, Write};
+
+use stats::process::Usage;
+use stats::snapshot::Brief;
+use stats::snapshot_file::Second;
+use stats::summariser::{Summariser, Users};
+
+use crate::properties::Properties;
+use crate::render::{self, Colour};
+
+/// Where a run speaks, and how.
+pub(crate) struct Console {
+    stderr: bool,
+    /// Whether a line of status is shown instead of JMeter's lines.
+    live: bool,
+    status: bool,
+    summariser: Option<Summariser>,
+    /// `summariser.out`.
+    print: bool,
+    with_transactions: bool,
+}
+
+impl Console {
+    /// `json`: standard output belongs to the summary.
+    pub(crate) fn new(json: bool) -> Self {
+        let live = if json { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
+        Self {
+            stderr: json,
+            live,
+            status: false,
+            summariser: None,
+            print: true,
+            with_transactions: false,
+        }
+    }
+
+    pub(crate) fn colour(&self) -> Colour {
+        if self.live { Colour::Ansi } else { Colour::Plain }
+    }
+
+    /// A line for everybody.
+    pub(crate) fn line(&mut self, text: &str) {
+        self.clear();
+        self.put(&format!("{text}\n"));
+    }
+
+    /// A line of JMeter's that says nothing new to a person at a terminal.
+    pub(crate) fn jmeter_line(&mut self, text: &str) {
+        if !self.live {
+            self.put(&format!("{text}\n"));
+        }
+    }
+
+    /// A warning, on standard error.
+    pub(crate) fn warn(&mut self, message: &str) {
+        self.clear();
+        let colour = if io::stderr().is_terminal() { Colour::Ansi } else { Colour::Plain };
+        let _ = io::stderr().write_all(render::warning(message, colour).as_bytes());
+    }
+
+    /// Sets up JMeter's summariser by its properties.
+    pub(crate) fn create_summariser(&mut self, properties: &Properties) {
+        let Some(name) = properties.get("summariser.name").filter(|name| !name.is_empty()) else {
+            return;
+        };
+        self.print = properties.flag("summariser.out", true);
+        self.with_transactions =
+            !properties.flag("summariser.ignore_transaction_controller_sample_result", true);
+        let interval = properties.int("summariser.interval", 30).clamp(1, 86_400) as u32;
+        self.summariser = Some(Summariser::new(name, interval, 0));
+        self.jmeter_line(&format!("Creating summariser <{name}>"));
+    }
+
+    /// Starts the summariser's clock.
+    pub(crate) fn start(&mut self, properties: &Properties, now_ms: i64) {
+        let name = properties.get("summariser.name").unwrap_or_default();
+        let interval = properties.int("summariser.interval", 30).clamp(1, 86_400) as u32;
+        if let Some(summariser) = &mut self.summariser {
+            *summariser = Summariser::new(name, interval, now_ms);
+        }
+        self.jmeter_line(&format!("Starting standalone test @ {}", stamp(now_ms)));
+    }
+
+    /// Whether transactions count in the summariser's sums.
+    pub(crate) fn counts_transactions(&self) -> bool {
+        self.with_transactions
+    }
+
+    /// What was measured in a second. Returns the summariser's lines, for the log.
+    pub(crate) fn second(&mut self, second: &Second, sums: &Brief, elapsed_s: u64) -> Vec<String> {
+        let users =
+            Users { active: second.users, started: second.started, finished: second.finished };
+        let lines = self
+            .summariser
+            .as_mut()
+            .map(|summariser| summariser.add(sums, second.at_ms, users))
+            .unwrap_or_default();
+        if self.live {
+            self.show_status(&status(second, elapsed_s));
+        }
+        self.print_summariser(&lines);
+        lines
+    }
+
+    /// The end of the test. Returns the summariser's lines, for the log.
+    pub(crate) fn finish(&mut self, users: Users, now_ms: i64) -> Vec<String> {
+        self.clear();
+        let lines = self
+            .summariser
+            .as_mut()
+            .map(|summariser| summariser.finish(now_ms, users))
+            .unwrap_or_default();
+        self.print_summariser(&lines);
+        self.jmeter_line(&format!("Tidying up ...    @ {}", stamp(now_ms)));
+        self.jmeter_line("... end of run");
+        lines
+    }
+
+    fn print_summariser(&mut self, lines: &[String]) {
+        if self.print && !self.live {
+            for line in lines {
+                self.put(&format!("{line}\n"));
+            }
+        }
+    }
+
+    /// Prints text as it is.
+    pub(crate) fn put(&mut self, text: &str) {
+        // A reader that has gone, as with `throng … | head`, is no reason to end the run.
+        let _ = if self.stderr { io::stderr().write_all(text.as_bytes()) } else { write_out(text) };
+    }
+
+    fn show_status(&mut self, text: &str) {
+        self.status = true;
+        let width = width();
+        let text: String = text.chars().take(width).collect();
+        self.put(&format!("\r\x1b[2K{text}"));
+    }
+
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.status) {
+            self.put("\r\x1b[2K");
+        }
+    }
+}
+
+fn write_out(text: &str) -> io::Result<()> {
+    let mut out = io::stdout();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// Columns of the terminal, less one.
+fn width() -> usize {
+    let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
+    size.map_or(80, |size| usize::from(size.ws_col)).max(20) - 1
+}
+
+/// The status of a second, in one line.
+fn status(second: &Second, elapsed_s: u64) -> String {
+    let (minutes, seconds) = (elapsed_s / 60, elapsed_s % 60);
+    let errors = if second.samples == 0 {
+        0.0
+    } else {
+        second.errors as f64 * 100.0 / second.samples as f64
+    };
+    format!(
+        "{minutes:02}:{seconds:02}  users {}  {}/s  p50 {:.0}  p95 {:.0}  p99 {:.0} ms  errors {errors:.1}%  CPU {:.0}%  lag p99 {:.1} ms",
+        second.users,
+        second.samples,
+        second.p50_ms,
+        second.p95_ms,
+        second.p99_ms,
+        second.cpu_s * 100.0,
+        second.lag_p99_ms
+    )
+}
+
+/// A moment as JMeter prints it: `2026 Nov 21 07:44:18 UTC (1795247058000)`.
+fn stamp(now_ms: i64) -> String {
+    let now = jiff::Timestamp::from_millisecond(now_ms)
+        .unwrap_or_default()
+        .to_zoned(jiff::tz::TimeZone::system());
+    format!("{} ({now_ms})", now.strftime("%Y %b %-d %H:%M:%S %Z"))
+}
+
+/// Usage between two readings; the peak is that of the later one.
+pub(crate) fn used(before: &Usage, now: &Usage) -> Usage {
+    Usage { user_s: now.user_s - before.user_s, system_s: now.system_s - before.system_s, ..*now }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_printed_as_jmeter_does() {
+        let text = stamp(1_700_000_000_000);
+        assert!(text.starts_with("2023 Nov 1") && text.ends_with(" (1700000000000)"), "{text}");
+    }
+
+    #[test]
+    fn the_status_says_what_matters_in_one_line() {
+        let second = Second {
+            users: 5,
+            samples: 200,
+            errors: 1,
+            p99_ms: 12.4,
+            cpu_s: 0.25,
+            lag_p99_ms: 0.31,
+            ..Second::default()
+        };
+        let text = status(&second, 75);
+        assert_eq!(
+            text,
+            "01:15  users 5  200/s  p50 0  p95 0  p99 12 ms  errors 0.5%  CPU 25%  lag p99 0.3 ms"
+        );
+    }
+}

@@ -1,0 +1,25 @@
+//! Exit codes: the contract with scripts.
+
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Ok = 0,
+    /// A bug, or a machine that cannot run it.
+    Bug = 1,
+    /// The command line is wrong.
+    Usage = 2,
+    /// The plan is wrong, or holds what cannot run.
+    Plan = 3,
+    /// The run ended before its end without being asked to.
+    Aborted = 5,
+    /// Ended by Ctrl-C or a signal.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}

@@ -1,0 +1,281 @@
+//! Throng's own command line. JMeter's is read by [`crate::jmeter_line`].
+
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::properties::{Setting, Sources};
+use crate::request::Request;
+
+const AFTER: &str = "\
+JMeter's command line works as it is: throng -n -t PLAN.jmx -l out.jtl -Jusers=50
+
+Exit codes: 0 ok, 1 bug, 2 usage, 3 plan invalid or not runnable, 5 run aborted, 130 interrupted.";
+
+/// Runs JMeter plans natively.
+#[derive(Debug, Parser)]
+#[command(name = "throng", version, after_help = AFTER, disable_help_subcommand = true)]
+struct Line {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Run a plan.
+    Run(RunFlags),
+    /// Say what of a plan runs natively, what is left out and what cannot run.
+    Check(CheckFlags),
+    /// Start one of the bundled systems under test; without a name, list them.
+    Target(TargetFlags),
+    /// Run a bundled example against its bundled target.
+    Demo(DemoFlags),
+}
+
+/// Flags that set properties; they mean what they mean in JMeter.
+#[derive(Debug, Args)]
+pub(crate) struct PropertyFlags {
+    /// Set a JMeter property; without a value, remove it.
+    #[arg(short = 'J', long = "jmeterproperty", value_name = "NAME=VALUE")]
+    jmeter: Vec<String>,
+    /// Set a system property; without a value, remove it.
+    #[arg(short = 'D', long = "systemproperty", value_name = "NAME=VALUE")]
+    system: Vec<String>,
+    /// Accepted and without effect: only remote engines read these.
+    #[arg(short = 'G', long = "globalproperty", value_name = "NAME=VALUE", hide = true)]
+    global: Vec<String>,
+    /// The file that stands in for jmeter.properties.
+    #[arg(short = 'p', long = "propfile", value_name = "FILE")]
+    base: Option<PathBuf>,
+    /// An additional property file.
+    #[arg(short = 'q', long = "addprop", value_name = "FILE")]
+    file: Vec<PathBuf>,
+    /// A file of system properties.
+    #[arg(short = 'S', long = "systemPropertyFile", value_name = "FILE")]
+    system_file: Vec<PathBuf>,
+    /// JMeter's folder, whose bin holds jmeter.properties and user.properties.
+    #[arg(short = 'd', long = "homedir", value_name = "FOLDER")]
+    home: Option<PathBuf>,
+    #[arg(skip)]
+    order: Vec<Setting>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunFlags {
+    plan: PathBuf,
+    /// Write a row per sample, as JMeter does.
+    #[arg(short = 'l', long = "logfile", value_name = "FILE")]
+    rows: Option<PathBuf>,
+    /// Write a row per sample into the run's folder.
+    #[arg(long)]
+    jtl: bool,
+    /// Delete result files that exist instead of appending to them.
+    #[arg(short = 'f', long = "forceDeleteResultFile")]
+    force: bool,
+    /// The run's log; by default in the run's folder.
+    #[arg(short = 'j', long = "jmeterlogfile", value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Level of the log.
+    #[arg(short = 'L', long = "loglevel", value_name = "[CATEGORY=]LEVEL")]
+    level: Vec<String>,
+    #[command(flatten)]
+    properties: PropertyFlags,
+    /// Print the summary as JSON on standard output, and everything else on standard error.
+    #[arg(long)]
+    json: bool,
+    /// Leave out what cannot run, and say so.
+    #[arg(long)]
+    skip_unsupported: bool,
+    /// Where the folder of the run is made.
+    #[arg(long, value_name = "FOLDER", default_value = "runs")]
+    runs: PathBuf,
+    /// Threads that run users; by default one per processor.
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    cores: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckFlags {
+    pub(crate) plan: PathBuf,
+    #[command(flatten)]
+    pub(crate) properties: PropertyFlags,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TargetFlags {
+    pub(crate) name: Option<String>,
+    /// Port to listen on; 0 takes any free one.
+    #[arg(long, default_value_t = 8080)]
+    pub(crate) port: u16,
+    /// Address to listen on.
+    #[arg(long, default_value = "127.0.0.1")]
+    pub(crate) address: std::net::IpAddr,
+    /// Serve HTTPS.
+    #[arg(long)]
+    pub(crate) tls: bool,
+    /// Options of the target.
+    #[arg(value_name = "KEY=VALUE")]
+    pub(crate) options: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoFlags {
+    /// Which: fitness.
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) properties: PropertyFlags,
+    /// Print the summary as JSON on standard output.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Where the folder of the run is made.
+    #[arg(long, value_name = "FOLDER", default_value = "runs")]
+    pub(crate) runs: PathBuf,
+}
+
+/// Reads the arguments; help, version and mistakes come back as clap's error, which says what to print.
+pub(crate) fn parse(args: &[String]) -> Result<Verb, clap::Error> {
+    let matches = Line::command().try_get_matches_from(args)?;
+    let mut verb = Line::from_arg_matches(&matches)?.verb;
+    if let Some((_, matches)) = matches.subcommand() {
+        match &mut verb {
+            Verb::Run(flags) => flags.properties.put_in_order(matches),
+            Verb::Check(flags) => flags.properties.put_in_order(matches),
+            Verb::Demo(flags) => flags.properties.put_in_order(matches),
+            Verb::Target(_) => {}
+        }
+    }
+    Ok(verb)
+}
+
+/// The help text of the whole program.
+pub(crate) fn help() -> String {
+    Line::command().render_long_help().to_string()
+}
+
+impl PropertyFlags {
+    /// The flags in the order of the command line, which decides who wins.
+    fn put_in_order(&mut self, matches: &ArgMatches) {
+        let mut order: Vec<(usize, Setting)> = Vec::new();
+        let at = |id: &str| matches.indices_of(id).into_iter().flatten().collect::<Vec<_>>();
+        let pair = |text: &String| match text.split_once('=') {
+            Some((key, value)) => (key.to_string(), value.to_string()),
+            None => (text.clone(), String::new()),
+        };
+        let pairs = |texts: &[String], make: fn(String, String) -> Setting| {
+            texts
+                .iter()
+                .map(|text| pair(text))
+                .map(|(key, value)| make(key, value))
+                .collect::<Vec<_>>()
+        };
+        order.extend(at("jmeter").into_iter().zip(pairs(&self.jmeter, Setting::Jmeter)));
+        order.extend(at("system").into_iter().zip(pairs(&self.system, Setting::System)));
+        order.extend(at("file").into_iter().zip(self.file.iter().cloned().map(Setting::File)));
+        order.extend(
+            at("system_file")
+                .into_iter()
+                .zip(self.system_file.iter().cloned().map(Setting::SystemFile)),
+        );
+        order.sort_by_key(|(index, _)| *index);
+        self.order = order.into_iter().map(|(_, setting)| setting).collect();
+    }
+
+    pub(crate) fn sources(self) -> Sources {
+        Sources { base: self.base, home: self.home, settings: self.order }
+    }
+}
+
+impl RunFlags {
+    pub(crate) fn request(self) -> Request {
+        let level = |text: &String| match text.split_once('=') {
+            Some((category, level)) => (category.to_string(), level.to_string()),
+            None => (String::new(), text.clone()),
+        };
+        Request {
+            plan: self.plan,
+            jtl: self.rows,
+            jtl_in_folder: self.jtl,
+            force: self.force,
+            log: self.log,
+            levels: self.level.iter().map(level).collect(),
+            sources: self.properties.sources(),
+            json: self.json,
+            skip_unsupported: self.skip_unsupported,
+            runs: self.runs,
+            cores: self.cores,
+            listen: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &[&str]) -> Verb {
+        let args: Vec<String> = ["throng"].iter().chain(line).map(ToString::to_string).collect();
+        parse(&args).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Line::command().debug_assert();
+    }
+
+    #[test]
+    fn properties_keep_the_order_of_the_command_line() {
+        let line = [
+            "run",
+            "-Ja=1",
+            "p.jmx",
+            "-q",
+            "f",
+            "-J",
+            "a=2",
+            "-Db",
+            "-Sg",
+            "--jmeterproperty=c=d=e",
+        ];
+        let Verb::Run(flags) = parsed(&line) else { panic!("run") };
+        let request = flags.request();
+        assert_eq!(request.plan, PathBuf::from("p.jmx"));
+        let jmeter = |key: &str, value: &str| Setting::Jmeter(key.into(), value.into());
+        assert_eq!(
+            request.sources.settings,
+            [
+                jmeter("a", "1"),
+                Setting::File("f".into()),
+                jmeter("a", "2"),
+                Setting::System("b".into(), String::new()),
+                Setting::SystemFile("g".into()),
+                jmeter("c", "d=e"),
+            ]
+        );
+    }
+
+    #[test]
+    fn run_takes_jmeters_short_flags() {
+        let Verb::Run(flags) = parsed(&[
+            "run",
+            "p.jmx",
+            "-fl",
+            "o.jtl",
+            "-LDEBUG",
+            "-Lengine=INFO",
+            "--skip-unsupported",
+        ]) else {
+            panic!("run")
+        };
+        let request = flags.request();
+        assert!(request.force && request.skip_unsupported && !request.json && !request.listen);
+        assert_eq!(request.jtl, Some("o.jtl".into()));
+        assert_eq!(
+            request.levels,
+            [(String::new(), "DEBUG".into()), ("engine".into(), "INFO".into())]
+        );
+    }
+}

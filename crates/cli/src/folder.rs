@@ -1,0 +1,130 @@
+//! The folder of a run: everything that is known about it, readable while it runs and after it was killed.
+//!
+//! `plan.jmx` and `properties.txt` say what was run, `seconds.jsonl` grows by a line a second, `throng.log` is the
+//! log, `summary.txt` and `summary.json` come at the end, and `results.jtl` if asked for. A disk that is full is
+//! reported once, and the run goes on.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use stats::snapshot_file::{self, Second};
+
+/// The folder, open for the seconds of the run.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    seconds: File,
+    /// Whether a failed write has been told.
+    failed: bool,
+}
+
+impl Folder {
+    /// Makes the folder and puts plan and properties into it.
+    pub(crate) fn create(
+        runs: &Path,
+        plan: &Path,
+        text: &[u8],
+        properties: &str,
+        now_ms: i64,
+    ) -> io::Result<Self> {
+        fs::create_dir_all(runs)?;
+        let path = unused(runs, &name(plan, now_ms))?;
+        fs::write(path.join("plan.jmx"), text)?;
+        fs::write(path.join("properties.txt"), properties)?;
+        let seconds =
+            OpenOptions::new().create(true).append(true).open(path.join("seconds.jsonl"))?;
+        Ok(Self { path, seconds, failed: false })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Appends a second. The first failure comes back as a sentence to report; later ones stay silent.
+    pub(crate) fn write_second(&mut self, second: &Second) -> Option<String> {
+        let result = snapshot_file::write(&mut self.seconds, second);
+        self.report("seconds.jsonl", result)
+    }
+
+    /// Writes a file at the end. A failure comes back as a sentence to report.
+    pub(crate) fn write(&mut self, name: &str, text: &str) -> Option<String> {
+        let result = fs::write(self.path.join(name), text);
+        self.failed = false;
+        self.report(name, result)
+    }
+
+    fn report(&mut self, name: &str, result: io::Result<()>) -> Option<String> {
+        let error = result.err()?;
+        let first = !std::mem::replace(&mut self.failed, true);
+        first.then(|| {
+            format!("cannot write {}: {error}; the run goes on", self.path.join(name).display())
+        })
+    }
+}
+
+/// `YYYYmmdd-HHMMSS-plan`, in local time.
+fn name(plan: &Path, now_ms: i64) -> String {
+    let now = jiff::Timestamp::from_millisecond(now_ms)
+        .unwrap_or_default()
+        .to_zoned(jiff::tz::TimeZone::system());
+    let plan = plan.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let plan: String = plan
+        .chars()
+        .map(|char| if char.is_alphanumeric() || "-_.".contains(char) { char } else { '-' })
+        .collect();
+    format!("{}-{plan}", now.strftime("%Y%m%d-%H%M%S"))
+}
+
+/// Makes a folder of that name, or with a number behind it where another run has taken it.
+fn unused(runs: &Path, name: &str) -> io::Result<PathBuf> {
+    for number in 1.. {
+        let path =
+            if number == 1 { runs.join(name) } else { runs.join(format!("{name}-{number}")) };
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            result => return result.map(|()| path),
+        }
+    }
+    unreachable!("numbers do not end")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_the_same_second_get_folders_of_their_own() {
+        let runs = tempfile::tempdir().unwrap();
+        let create = || {
+            Folder::create(runs.path(), Path::new("a b/My plan!.jmx"), b"<x/>", "k=v\n", 0).unwrap()
+        };
+        let (first, second) = (create(), create());
+        assert!(first.path().to_string_lossy().ends_with("-My-plan-"), "{:?}", first.path());
+        assert!(second.path().to_string_lossy().ends_with("-My-plan--2"), "{:?}", second.path());
+        assert_eq!(fs::read(second.file("plan.jmx")).unwrap(), b"<x/>");
+        assert_eq!(fs::read_to_string(second.file("properties.txt")).unwrap(), "k=v\n");
+    }
+
+    #[test]
+    fn seconds_are_on_disk_at_once() {
+        let runs = tempfile::tempdir().unwrap();
+        let mut folder = Folder::create(runs.path(), Path::new("p.jmx"), b"", "", 0).unwrap();
+        assert_eq!(folder.write_second(&Second::default()), None);
+        assert_eq!(fs::read_to_string(folder.file("seconds.jsonl")).unwrap().lines().count(), 1);
+    }
+
+    #[test]
+    fn a_failed_write_is_told_once() {
+        let runs = tempfile::tempdir().unwrap();
+        let mut folder = Folder::create(runs.path(), Path::new("p.jmx"), b"", "", 0).unwrap();
+        folder.seconds = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let told = folder.write_second(&Second::default()).unwrap();
+        assert!(told.contains("seconds.jsonl") && told.contains("No space"), "{told}");
+        assert_eq!(folder.write_second(&Second::default()), None);
+    }
+}

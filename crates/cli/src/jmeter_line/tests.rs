@@ -1,0 +1,77 @@
+use super::*;
+
+/// `flag first second` per option, as text.
+fn parsed(line: &[&str]) -> Result<Vec<String>, String> {
+    let args: Vec<String> = line.iter().map(ToString::to_string).collect();
+    let given = parse(&args)?;
+    Ok(given
+        .iter()
+        .map(|given| format!("{} {} {}", given.flag.short, given.first, given.second))
+        .collect())
+}
+
+fn ok(line: &[&str]) -> Vec<String> {
+    parsed(line).unwrap_or_else(|error| panic!("{line:?}: {error}"))
+}
+
+#[test]
+fn arguments_are_attached_or_next() {
+    for line in [
+        &["-tplan.jmx"][..],
+        &["-t", "plan.jmx"],
+        &["-t=plan.jmx"],
+        &["--testfile", "plan.jmx"],
+        &["--testfile=plan.jmx"],
+        &["--testfile=", "plan.jmx"],
+    ] {
+        assert_eq!(ok(line), ["t plan.jmx "], "{line:?}");
+    }
+    assert_eq!(ok(&["-t", "-odd.jmx"]), ["t -odd.jmx "], "whatever follows is the argument");
+}
+
+#[test]
+fn short_options_bundle() {
+    assert_eq!(ok(&["-nft", "p.jmx", "-l", "o.jtl"]), ["n  ", "f  ", "t p.jmx ", "l o.jtl "]);
+    assert_eq!(ok(&["-nftp.jmx"]), ["n  ", "f  ", "t p.jmx "]);
+}
+
+#[test]
+fn options_with_two_arguments_take_every_form() {
+    for line in [
+        &["-Jk=v"][..],
+        &["-J", "k=v"],
+        &["-Jk", "v"],
+        &["-J", "k", "v"],
+        &["--jmeterproperty", "k=v"],
+        &["--jmeterproperty=k=v"],
+    ] {
+        assert_eq!(ok(line), ["J k v"], "{line:?}");
+    }
+    assert_eq!(ok(&["-Jk=a=b"]), ["J k a=b"]);
+    assert_eq!(ok(&["-Jk="]), ["J k "]);
+    assert_eq!(ok(&["-Jk"]), ["J k "], "at the end");
+    assert_eq!(ok(&["-Jk", "-n"]), ["J k ", "n  "], "before an option");
+    assert_eq!(ok(&["-LDEBUG", "-Ljmeter.util=INFO"]), ["L DEBUG ", "L jmeter.util INFO"]);
+}
+
+#[test]
+fn what_is_malformed_is_refused() {
+    for (line, message) in [
+        (&["-t"][..], "Missing argument to option -t"),
+        (&["--testfile"], "Missing argument to option --testfile"),
+        (&["-J"], "Missing argument to option -J"),
+        (&["-J=v"], "Unable to parse first argument for option -J"),
+        (&["-"], "Malformed option -"),
+        (&["-nZ"], "Unknown option -Z"),
+        (&["--nope=1"], "Unknown option --nope"),
+        (&["-n", "plan.jmx"], "Unknown arg: plan.jmx"),
+        (&["--", "plan.jmx"], "Unknown arg: plan.jmx"),
+        (&["-n", "-n"], "Duplicate options for -n/--nongui found."),
+        (&["-ta", "-tb"], "Duplicate options for -t/--testfile found."),
+        (&["-g", "a", "-l", "b"], "Incompatible options -l/--logfile and -g/--reportonly found."),
+        (&["-r"], "-r and -R and -X are only valid in non-GUI mode"),
+    ] {
+        assert_eq!(parsed(line), Err(message.to_string()), "{line:?}");
+    }
+    assert_eq!(ok(&["-qa", "-qb", "-Sa", "-Sb"]).len(), 4, "these repeat");
+}

@@ -1,0 +1,65 @@
+//! A plan file with its properties, read and compiled: what `check` shows and `run` runs.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use jmx::{Diag, Severity};
+use plan::compile::{Compiled, Settings, compile};
+use plan::plan::Plan;
+use plan::support::{Level, Support};
+
+use crate::properties::Properties;
+
+/// A plan as it was found.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// The file's name as the user gave it.
+    pub(crate) name: String,
+    /// The text; empty where it could not be read as a plan.
+    pub(crate) source: String,
+    pub(crate) plan: Option<Plan>,
+    /// Findings in the order of the file.
+    pub(crate) diags: Vec<Diag>,
+    pub(crate) support: Vec<Support>,
+}
+
+impl Loaded {
+    /// Whether nothing is wrong with it: no error was found.
+    pub(crate) fn is_valid(&self) -> bool {
+        self.plan.is_some() && self.diags.iter().all(|diag| diag.severity < Severity::Error)
+    }
+
+    /// Elements that would change the load or its checking and cannot run.
+    pub(crate) fn obstacles(&self) -> impl Iterator<Item = &Support> {
+        self.support
+            .iter()
+            .filter(|element| matches!(element.level, Level::Jvm | Level::Unsupported))
+    }
+}
+
+/// Compiles the text of a plan file.
+pub(crate) fn load(path: &Path, bytes: Vec<u8>, properties: &Properties) -> Loaded {
+    let name = path.display().to_string();
+    let (document, mut diags) = match jmx::parse(&name, bytes) {
+        Ok(parsed) => parsed,
+        Err(jmx::NotXml(diag)) => {
+            return Loaded {
+                name,
+                source: String::new(),
+                plan: None,
+                diags: vec![diag],
+                support: Vec::new(),
+            };
+        }
+    };
+    let Compiled { plan, diags: found, support } = compile(&document, &settings(path, properties));
+    diags.extend(found);
+    diags.sort_by_key(|diag| diag.line);
+    Loaded { name, source: document.source().to_string(), plan, diags, support }
+}
+
+fn settings(path: &Path, properties: &Properties) -> Settings {
+    let properties: HashMap<String, String> =
+        properties.all().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    Settings { properties, folder: path.parent().map(Path::to_path_buf).unwrap_or_default() }
+}

@@ -1,0 +1,116 @@
+//! The run's log file, with JMeter's line form: `2026-11-21 07:44:18,123 INFO category: message`.
+//!
+//! Lines below the level of their category are left out. A log that cannot be written is reported once and the run
+//! goes on.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+/// How much a line matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    Trace,
+    Debug,
+    Info,
+    Warn,
+    Error,
+    Off,
+}
+
+/// The log. Without a file it swallows everything.
+#[derive(Debug)]
+pub(crate) struct Log {
+    file: Option<File>,
+    level: Level,
+    /// Levels by the start of the category's name; the longest match counts.
+    levels: Vec<(String, Level)>,
+}
+
+impl Log {
+    /// Opens the log, replacing an earlier one as JMeter does. The second part names levels that do not exist.
+    pub(crate) fn open(
+        path: &Path,
+        levels: &[(String, String)],
+    ) -> std::io::Result<(Self, Vec<String>)> {
+        let mut log =
+            Self { file: Some(File::create(path)?), level: Level::Info, levels: Vec::new() };
+        let mut unknown = Vec::new();
+        for (category, name) in levels {
+            match (level(name), category.is_empty()) {
+                (None, _) => unknown.push(format!("there is no log level {name}")),
+                (Some(level), true) => log.level = level,
+                (Some(level), false) => log.levels.push((category.clone(), level)),
+            }
+        }
+        Ok((log, unknown))
+    }
+
+    /// Writes a line. A failure closes the log and comes back as a sentence to report.
+    pub(crate) fn write(&mut self, level: Level, category: &str, message: &str) -> Option<String> {
+        if level < self.level_of(category) {
+            return None;
+        }
+        let file = self.file.as_mut()?;
+        let now = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S,%3f").to_string();
+        let line = format!("{now} {} {category}: {message}\n", word(level));
+        let error = file.write_all(line.as_bytes()).err()?;
+        self.file = None;
+        Some(format!("cannot write the log: {error}; the run goes on without it"))
+    }
+
+    fn level_of(&self, category: &str) -> Level {
+        let matching = self.levels.iter().filter(|(start, _)| category.starts_with(start.as_str()));
+        matching.max_by_key(|(start, _)| start.len()).map_or(self.level, |(_, level)| *level)
+    }
+}
+
+/// The level of that name, as log4j spells them.
+fn level(name: &str) -> Option<Level> {
+    Some(match name.to_ascii_uppercase().as_str() {
+        "ALL" | "TRACE" => Level::Trace,
+        "DEBUG" => Level::Debug,
+        "INFO" => Level::Info,
+        "WARN" | "WARNING" => Level::Warn,
+        "ERROR" | "FATAL" => Level::Error,
+        "OFF" => Level::Off,
+        _ => return None,
+    })
+}
+
+fn word(level: Level) -> &'static str {
+    match level {
+        Level::Trace => "TRACE",
+        Level::Debug => "DEBUG",
+        Level::Info => "INFO",
+        Level::Warn => "WARN",
+        Level::Error | Level::Off => "ERROR",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_by_category_and_the_longest_match_counts() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let levels = [("", "WARN"), ("engine", "DEBUG"), ("engine.http", "OFF"), ("", "LOUD")];
+        let levels = levels.map(|(category, level)| (category.to_string(), level.to_string()));
+        let (mut log, unknown) = Log::open(file.path(), &levels).unwrap();
+        assert_eq!(unknown, ["there is no log level LOUD"]);
+        for (category, message) in [("plan", "no"), ("engine", "yes"), ("engine.http", "no")] {
+            assert_eq!(log.write(Level::Info, category, message), None);
+        }
+        let text = std::fs::read_to_string(file.path()).unwrap();
+        assert_eq!(text.lines().count(), 1, "{text}");
+        assert!(text.ends_with(" INFO engine: yes\n"), "{text}");
+    }
+
+    #[test]
+    fn a_full_disk_is_told_once() {
+        let (mut log, _) = Log::open(Path::new("/dev/full"), &[]).unwrap();
+        assert!(log.write(Level::Warn, "a", "b").unwrap().contains("No space"));
+        assert_eq!(log.write(Level::Warn, "a", "b"), None);
+    }
+}

@@ -1,0 +1,239 @@
+//! JMeter properties and system properties, layered as JMeter layers them.
+//!
+//! First the file given by `-p`, or the values JMeter ships; then `user.properties` and `system.properties` where
+//! they lie in the working folder (or `bin` of the folder given by `-d`); then the flags in their order. A JMeter
+//! property that is not set falls back to the system property of that name. What a user set and nothing here
+//! honours is reported by [`Properties::unheeded`], never swallowed.
+
+mod heeded;
+mod syntax;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// One flag that sets properties, in the order of the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Setting {
+    /// `-q FILE`.
+    File(PathBuf),
+    /// `-J name=value`; an empty value removes it.
+    Jmeter(String, String),
+    /// `-S FILE`.
+    SystemFile(PathBuf),
+    /// `-D name=value`; an empty value removes it.
+    System(String, String),
+}
+
+/// Where to read from.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sources {
+    /// `-p FILE`: stands in for `jmeter.properties`.
+    pub(crate) base: Option<PathBuf>,
+    /// `-d FOLDER`: its `bin` holds `jmeter.properties`, `user.properties` and `system.properties`.
+    pub(crate) home: Option<PathBuf>,
+    pub(crate) settings: Vec<Setting>,
+}
+
+/// The values a JMeter without any configuration has set, because its `jmeter.properties` does.
+#[rustfmt::skip]
+const SHIPPED: &[(&str, &str)] = &[
+    ("cookies", "cookies"),
+    ("csvdataset.file.encoding_list", "UTF-8|UTF-16|ISO-8859-15|US-ASCII"),
+    ("remote_hosts", "127.0.0.1"),
+    ("sampleresult.timestamp.start", "true"),
+    ("summariser.name", "summary"),
+    ("system.properties", "system.properties"),
+    ("user.properties", "user.properties"),
+];
+
+/// The version of JMeter whose behaviour is followed; the property `jmeter.version`.
+pub(crate) const JMETER_VERSION: &str = "5.6.3";
+
+/// All properties of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Properties {
+    jmeter: BTreeMap<String, String>,
+    system: BTreeMap<String, String>,
+    /// Who set what: the last flag or file to set a key.
+    origins: BTreeMap<String, String>,
+}
+
+impl Properties {
+    /// Reads everything. A file that was named and cannot be read is a warning, as in JMeter; a malformed one is too.
+    pub(crate) fn load(sources: &Sources, now_ms: i64) -> (Self, Vec<String>) {
+        let mut properties = Self { system: process(), ..Self::default() };
+        let mut warnings = Vec::new();
+        let bin = sources.home.as_ref().map(|home| home.join("bin"));
+        let shipped =
+            bin.as_ref().map(|bin| bin.join("jmeter.properties")).filter(|file| file.is_file());
+        let base = sources.base.clone().or(shipped);
+        let pairs =
+            base.as_ref().and_then(|file| read(file, &mut warnings).map(|pairs| (file, pairs)));
+        if let Some((file, pairs)) = pairs {
+            for (key, value) in pairs {
+                properties.set(key, value, &file.display().to_string());
+            }
+        } else {
+            properties.jmeter =
+                SHIPPED.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        }
+        for (key, system) in [("user.properties", false), ("system.properties", true)] {
+            let name = properties.jmeter.get(key).filter(|name| !name.is_empty());
+            let Some(file) = name.and_then(|name| find(name, bin.as_deref())) else { continue };
+            properties.add_file(&file, system, &mut warnings);
+        }
+        for setting in &sources.settings {
+            properties.apply(setting, &mut warnings);
+        }
+        properties.stamp(now_ms);
+        (properties, warnings)
+    }
+
+    /// The value, falling back to the system property of that name.
+    pub(crate) fn get(&self, key: &str) -> Option<&str> {
+        self.jmeter.get(key).or_else(|| self.system.get(key)).map(String::as_str)
+    }
+
+    /// A whole number, or the default where there is none.
+    pub(crate) fn int(&self, key: &str, default: i64) -> i64 {
+        self.get(key).and_then(|text| text.trim().parse().ok()).unwrap_or(default)
+    }
+
+    /// A boolean as JMeter reads them: `true` in any case.
+    pub(crate) fn flag(&self, key: &str, default: bool) -> bool {
+        self.get(key).map_or(default, |text| text.trim().eq_ignore_ascii_case("true"))
+    }
+
+    /// Both kinds in one map, JMeter's first.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        let system = self.system.iter().filter(|(key, _)| !self.jmeter.contains_key(*key));
+        self.jmeter.iter().chain(system).map(|(key, value)| (key.as_str(), value.as_str()))
+    }
+
+    /// What the user set, as a property file that `-q` reads back; system properties stand in comments.
+    pub(crate) fn file(&self) -> String {
+        let mut out = String::from("# Properties of this run; read them back with -q.\n");
+        for key in self.origins.keys() {
+            if let Some(value) = self.jmeter.get(key) {
+                out.push_str(&syntax::line(key, value));
+            }
+        }
+        for key in self.origins.keys() {
+            if let Some(value) = self.system.get(key) {
+                out.push_str("# -D ");
+                out.push_str(&syntax::line(key, value));
+            }
+        }
+        out
+    }
+
+    /// What was set and has no effect: key and where it was set. `plan` is the plan's text; a key that occurs in it
+    /// is the user's own.
+    pub(crate) fn unheeded(&self, plan: &str) -> Vec<(&str, &str)> {
+        let shipped = |key: &str| {
+            SHIPPED.iter().any(|(name, value)| *name == key && self.get(key) == Some(*value))
+        };
+        let origins = self.origins.iter().map(|(key, origin)| (key.as_str(), origin.as_str()));
+        origins
+            .filter(|(key, _)| self.get(key).is_some() && !heeded::has_effect(key) && !shipped(key))
+            .filter(|(key, _)| !plan.contains(key))
+            .collect()
+    }
+
+    fn set(&mut self, key: String, value: String, origin: &str) {
+        self.origins.insert(key.clone(), origin.to_string());
+        self.jmeter.insert(key, value);
+    }
+
+    fn set_system(&mut self, key: String, value: String, origin: &str) {
+        self.origins.insert(key.clone(), origin.to_string());
+        self.system.insert(key, value);
+    }
+
+    fn add_file(&mut self, file: &Path, system: bool, warnings: &mut Vec<String>) {
+        let origin = file.display().to_string();
+        for (key, value) in read(file, warnings).unwrap_or_default() {
+            if system {
+                self.set_system(key, value, &origin)
+            } else {
+                self.set(key, value, &origin)
+            }
+        }
+    }
+
+    fn apply(&mut self, setting: &Setting, warnings: &mut Vec<String>) {
+        match setting {
+            Setting::File(file) => self.add_file(file, false, warnings),
+            Setting::SystemFile(file) => self.add_file(file, true, warnings),
+            Setting::Jmeter(key, value) if value.is_empty() => {
+                self.jmeter.remove(key);
+            }
+            Setting::Jmeter(key, value) => self.set(key.clone(), value.clone(), "-J"),
+            Setting::System(key, value) if value.is_empty() => {
+                self.system.remove(key);
+            }
+            Setting::System(key, value) => self.set_system(key.clone(), value.clone(), "-D"),
+        }
+    }
+
+    /// The properties JMeter sets itself at its start.
+    fn stamp(&mut self, now_ms: i64) {
+        let now = jiff::Timestamp::from_millisecond(now_ms)
+            .unwrap_or_default()
+            .to_zoned(jiff::tz::TimeZone::system());
+        let stamps = [
+            ("START.MS", now_ms.to_string()),
+            ("START.YMD", now.strftime("%Y%m%d").to_string()),
+            ("START.HMS", now.strftime("%H%M%S").to_string()),
+            ("jmeter.version", JMETER_VERSION.to_string()),
+        ];
+        self.jmeter.extend(stamps.map(|(key, value)| (key.to_string(), value)));
+    }
+}
+
+/// The system properties a Java program would find here.
+fn process() -> BTreeMap<String, String> {
+    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    let folder = std::env::current_dir().unwrap_or_default();
+    let arch = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        other => other,
+    };
+    let pairs = [
+        ("user.dir", folder.display().to_string()),
+        ("user.home", variable("HOME")),
+        ("user.name", variable("USER")),
+        ("java.io.tmpdir", "/tmp".to_string()),
+        ("os.name", "Linux".to_string()),
+        ("os.arch", arch.to_string()),
+        ("file.separator", "/".to_string()),
+        ("path.separator", ":".to_string()),
+        ("line.separator", "\n".to_string()),
+        ("file.encoding", "UTF-8".to_string()),
+    ];
+    pairs.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
+}
+
+/// The file in the working folder, or else in `bin`.
+fn find(name: &str, bin: Option<&Path>) -> Option<PathBuf> {
+    let here = PathBuf::from(name);
+    if here.is_file() {
+        return Some(here);
+    }
+    bin.map(|bin| bin.join(name)).filter(|file| file.is_file())
+}
+
+fn read(file: &Path, warnings: &mut Vec<String>) -> Option<Vec<(String, String)>> {
+    let pairs = match std::fs::read(file) {
+        Ok(bytes) => syntax::read(&bytes),
+        Err(error) => Err(error.to_string()),
+    };
+    pairs
+        .map_err(|error| {
+            warnings.push(format!("cannot read the property file {}: {error}", file.display()))
+        })
+        .ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! Which properties have an effect here, so that the others can be reported.
+//!
+//! Three sorts are not worth a word to the user: those honoured, those that only concern JMeter's windows, reports
+//! and class loading, and those a plan reads itself. Everything else that is set is named once at the start.
+
+/// Honoured by name.
+#[rustfmt::skip]
+const HONOURED: &[&str] = &[
+    "CookieManager.check.cookies",
+    "CookieManager.delete_null_cookies",
+    "CookieManager.name.prefix",
+    "CookieManager.save.cookies",
+    "aggregate_rpt_pct1",
+    "aggregate_rpt_pct2",
+    "aggregate_rpt_pct3",
+    "csvdataset.eofstring",
+    "http.post_add_content_type_if_missing",
+    "http.java.sampler.retries",
+    "httpclient.reset_state_on_thread_group_iteration",
+    "httpclient4.deflate_relax_mode",
+    "httpclient4.idletimeout",
+    "httpclient4.retrycount",
+    "httpclient4.time_to_live",
+    "httpclient4.validate_after_inactivity",
+    "httpsampler.max_redirects",
+    "https.sessioncontext.shared",
+    "jmeterengine.nongui.port",
+    "jmeterengine.nongui.maxport",
+    "jmeter.save.saveservice.assertion_results_failure_message",
+    "sample_variables",
+    "sampleresult.default.encoding",
+    "sampleresult.timestamp.start",
+    "subresults.disable_renaming",
+    "summariser.ignore_transaction_controller_sample_result",
+    "summariser.interval",
+    "summariser.log",
+    "summariser.name",
+    "summariser.out",
+    "system.properties",
+    "timer.factor",
+    "user.properties",
+];
+
+/// Honoured by family.
+const HONOURED_FAMILIES: &[&str] = &["jmeter.save.saveservice."];
+
+/// Without meaning outside JMeter's windows, recorder, reports, remote engines and class loading.
+#[rustfmt::skip]
+const WITHOUT_MEANING: &[&str] = &[
+    "START.", "HTTPResponse.parsers", "TestPlan.", "beanshell.server.", "classfinder.", "cookies", "cssParser.",
+    "csvdataset.file.encoding_list", "darklaf.", "file.", "gui.", "htmlParser.", "java.", "jdbc.config.",
+    "jdk.", "jmeter.gui.", "jmeter.hidpi.", "jmeter.icons", "jmeter.laf.", "jmeter.reportgenerator.", "jmeter.toolbar",
+    "jmeter.tree.", "jmeter.version", "jmeter.exit.check.pause", "jmeter.loggerpanel.", "keystore.", "language",
+    "line.", "locales.add", "not_in_menu", "os.", "path.", "plugin_dependency_paths", "proxy.", "recording",
+    "remote_hosts", "rsyntaxtextarea.", "save_automatically_before_run", "saveservice_properties", "search_paths",
+    "server.rmi.", "server_port", "sun.", "tree_icons", "undo.history.size", "upgrade_properties", "user.classpath",
+    "user.dir", "user.home", "user.name", "view.results.", "wmlParser.",
+];
+
+/// Whether setting the key does here what it does in JMeter without windows, be it nothing.
+pub(super) fn has_effect(key: &str) -> bool {
+    HONOURED.contains(&key)
+        || [HONOURED_FAMILIES, WITHOUT_MEANING]
+            .concat()
+            .iter()
+            .any(|family| key.starts_with(family))
+}

@@ -1,0 +1,107 @@
+use super::*;
+
+fn load(folder: &Path, base: Option<&str>, settings: Vec<Setting>) -> (Properties, Vec<String>) {
+    let base = base.map(|text| {
+        let file = folder.join("base.properties");
+        std::fs::write(&file, text).unwrap();
+        file
+    });
+    Properties::load(&Sources { base, home: None, settings }, 1_700_000_000_000)
+}
+
+fn jmeter(key: &str, value: &str) -> Setting {
+    Setting::Jmeter(key.into(), value.into())
+}
+
+#[test]
+fn a_base_file_stands_in_for_everything_that_is_shipped() {
+    let folder = tempfile::tempdir().unwrap();
+    let (properties, _) = load(folder.path(), None, vec![]);
+    assert_eq!(properties.get("summariser.name"), Some("summary"));
+    assert!(properties.flag("sampleresult.timestamp.start", false));
+    let (properties, _) = load(folder.path(), Some("a=b"), vec![]);
+    assert_eq!((properties.get("summariser.name"), properties.get("a")), (None, Some("b")));
+    assert!(!properties.flag("sampleresult.timestamp.start", false));
+}
+
+#[test]
+fn flags_apply_in_their_order_and_an_empty_value_removes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("more.properties");
+    std::fs::write(&file, "a=file\nb=file").unwrap();
+    let settings = vec![
+        jmeter("a", "before"),
+        Setting::File(file),
+        jmeter("b", "after"),
+        jmeter("summariser.name", ""),
+    ];
+    let (properties, warnings) = load(folder.path(), None, settings);
+    assert_eq!((properties.get("a"), properties.get("b")), (Some("file"), Some("after")));
+    assert_eq!(properties.get("summariser.name"), None);
+    assert_eq!(warnings, [""; 0]);
+}
+
+#[test]
+fn system_properties_stand_behind_jmeters() {
+    let folder = tempfile::tempdir().unwrap();
+    let system = |value: &str| Setting::System("k".into(), value.into());
+    let (properties, _) = load(folder.path(), None, vec![system("s")]);
+    assert_eq!(properties.get("k"), Some("s"));
+    let (properties, _) = load(folder.path(), None, vec![jmeter("k", "j"), system("s")]);
+    assert_eq!(properties.get("k"), Some("j"));
+    assert_eq!(properties.all().filter(|(key, _)| *key == "k").collect::<Vec<_>>(), [("k", "j")]);
+    assert!(properties.get("user.dir").is_some_and(|folder| folder.starts_with('/')));
+}
+
+#[test]
+fn files_that_cannot_be_read_are_warnings() {
+    let folder = tempfile::tempdir().unwrap();
+    let bad = folder.path().join("bad.properties");
+    std::fs::write(&bad, "x=\\uZZZZ").unwrap();
+    let (_, warnings) =
+        load(folder.path(), None, vec![Setting::File(bad), Setting::SystemFile("/no/such".into())]);
+    assert_eq!(warnings.len(), 2);
+    assert!(warnings[0].contains("line 1") && warnings[1].contains("/no/such"), "{warnings:?}");
+}
+
+#[test]
+fn what_has_no_effect_is_named_and_what_the_plan_reads_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = vec![
+        jmeter("users", "5"),
+        jmeter("typo", "5"),
+        jmeter("jmeter.save.saveservice.url", "true"),
+        jmeter("summariser.interval", "6"),
+        jmeter("gui.quick_1", "x"),
+        Setting::System("javax.net.ssl.keyStore".into(), "k".into()),
+    ];
+    let (properties, _) =
+        load(folder.path(), Some("remote_hosts=127.0.0.1\nhttpclient.parameters.file=x"), settings);
+    let keys: Vec<_> = properties.unheeded("<stringProp>${__P(users,1)}</stringProp>");
+    assert_eq!(keys.len(), 3, "{keys:?}");
+    assert_eq!(keys[1], ("javax.net.ssl.keyStore", "-D"));
+    assert_eq!((keys[0].0, keys[2].0), ("httpclient.parameters.file", "typo"));
+}
+
+#[test]
+fn the_written_file_reads_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (properties, _) = load(
+        folder.path(),
+        None,
+        vec![jmeter("a b", "1=2"), Setting::System("s".into(), "t".into())],
+    );
+    let text = properties.file();
+    assert!(text.contains("# -D s=t\n"), "{text}");
+    let (again, _) = load(folder.path(), Some(&text), vec![]);
+    assert_eq!((again.get("a b"), again.get("s")), (Some("1=2"), None));
+}
+
+#[test]
+fn the_start_is_stamped() {
+    let folder = tempfile::tempdir().unwrap();
+    let (properties, _) = load(folder.path(), None, vec![]);
+    assert_eq!(properties.get("START.MS"), Some("1700000000000"));
+    assert_eq!(properties.get("START.YMD").map(str::len), Some(8));
+    assert_eq!(properties.get("jmeter.version"), Some("5.6.3"));
+}

@@ -1,0 +1,171 @@
+//! What to run, whichever command line it came from.
+
+use std::path::PathBuf;
+
+use crate::jmeter_line::Given;
+use crate::properties::{Setting, Sources};
+
+/// A run as asked for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Request {
+    pub(crate) plan: PathBuf,
+    /// `-l`: where rows of all samples go.
+    pub(crate) jtl: Option<PathBuf>,
+    /// `--jtl`: the same, into the run's folder.
+    pub(crate) jtl_in_folder: bool,
+    /// `-f`: delete result files that exist, instead of appending.
+    pub(crate) force: bool,
+    /// `-j`: the run's log, instead of the one in its folder.
+    pub(crate) log: Option<PathBuf>,
+    /// `-L`: category (empty for all) and level.
+    pub(crate) levels: Vec<(String, String)>,
+    pub(crate) sources: Sources,
+    pub(crate) json: bool,
+    pub(crate) skip_unsupported: bool,
+    /// Folder under which the run's own is made.
+    pub(crate) runs: PathBuf,
+    /// Threads that run users; 0 for one per processor.
+    pub(crate) cores: usize,
+    /// Listen for JMeter's `shutdown.sh` and `stoptest.sh`.
+    pub(crate) listen: bool,
+}
+
+/// What JMeter's command line asks for.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    Run(Box<Request>),
+    Help,
+    Version,
+}
+
+/// Makes a request of JMeter's options. The error is a sentence for the user.
+pub(crate) fn from_jmeter(given: &[Given<'_>]) -> Result<Asked, String> {
+    let mut request = Request { runs: PathBuf::from("runs"), listen: true, ..Request::default() };
+    let mut gui = true;
+    let mut plan = None;
+    for option in given {
+        let (first, second) = (option.first, option.second);
+        match option.flag.short {
+            'h' | '?' => return Ok(Asked::Help),
+            'v' => return Ok(Asked::Version),
+            'n' => gui = false,
+            't' => plan = Some(first),
+            'l' => request.jtl = Some(first.into()),
+            'f' => request.force = true,
+            'j' => request.log = Some(first.into()),
+            'L' if second.is_empty() => request.levels.push((String::new(), first.into())),
+            'L' => request.levels.push((first.into(), second.into())),
+            'p' => request.sources.base = Some(first.into()),
+            'd' => request.sources.home = Some(first.into()),
+            'q' => request.sources.settings.push(Setting::File(first.into())),
+            'J' => request.sources.settings.push(Setting::Jmeter(first.into(), second.into())),
+            'S' => request.sources.settings.push(Setting::SystemFile(first.into())),
+            'D' => request.sources.settings.push(Setting::System(first.into(), second.into())),
+            // Only remote engines read these, in JMeter too.
+            'G' => {}
+            _ => return Err(refusal(option)),
+        }
+    }
+    if gui {
+        return Err(
+            "there is no window to open: add -n to run the plan, or use `throng run PLAN.jmx`"
+                .into(),
+        );
+    }
+    match plan {
+        None => Err("Non-GUI runs require a test plan: -t PLAN.jmx".into()),
+        Some("LAST") => Err("-t LAST is not supported: name the plan".into()),
+        Some(_) if request.jtl.as_ref().is_some_and(|jtl| jtl.as_os_str() == "LAST") => {
+            Err("-l LAST is not supported: name the result file".into())
+        }
+        Some(plan) => {
+            request.plan = plan.into();
+            Ok(Asked::Run(Box::new(request)))
+        }
+    }
+}
+
+/// Why an option is not taken, and what to use instead.
+fn refusal(option: &Given<'_>) -> String {
+    let instead = match option.flag.short {
+        's' | 'r' | 'R' | 'X' => {
+            "start `throng run` on each machine with its share of the users, for example -Jusers=…"
+        }
+        'g' | 'e' | 'o' => {
+            "the summary and Aggregate Report are in the run's folder; for JMeter's pages, write rows with -l and run \
+             `jmeter -g FILE -o FOLDER`"
+        }
+        'H' | 'P' | 'E' | 'N' | 'u' | 'a' => {
+            "requests go straight to the servers of the plan; remove the proxy flags"
+        }
+        'i' => "use -L LEVEL for the level and -j FILE for the file",
+        _ => "remove it",
+    };
+    format!("{} is not supported yet: {instead}", option.shown())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jmeter_line;
+
+    fn asked(line: &[&str]) -> Result<Asked, String> {
+        let args: Vec<String> = line.iter().map(ToString::to_string).collect();
+        from_jmeter(&jmeter_line::parse(&args)?)
+    }
+
+    #[test]
+    fn a_line_of_jmeter_becomes_a_request() {
+        let line = [
+            "-nt", "p.jmx", "-l", "o.jtl", "-f", "-Ja=1", "-qx", "-Ja=2", "-Gz=1", "-LDEBUG",
+            "-pbase", "-j", "x.log",
+        ];
+        let Ok(Asked::Run(request)) = asked(&line) else { panic!("a run") };
+        assert_eq!(request.plan, PathBuf::from("p.jmx"));
+        assert_eq!(request.jtl, Some("o.jtl".into()));
+        assert!(request.force && request.listen && !request.json);
+        assert_eq!(request.levels, [(String::new(), "DEBUG".to_string())]);
+        assert_eq!(request.sources.base, Some("base".into()));
+        let a = |value: &str| Setting::Jmeter("a".into(), value.into());
+        assert_eq!(request.sources.settings, [a("1"), Setting::File("x".into()), a("2")]);
+    }
+
+    #[test]
+    fn every_flag_not_taken_is_refused_by_name_with_what_to_use_instead() {
+        for (line, name) in [
+            (&["-s"][..], "-s (--server)"),
+            (&["-n", "-r"], "-r (--runremote)"),
+            (&["-n", "-Rhost"], "-R (--remotestart)"),
+            (&["-n", "-X"], "-X (--remoteexit)"),
+            (&["-gx"], "-g (--reportonly)"),
+            (&["-e"], "-e (--reportatendofloadtests)"),
+            (&["-ox"], "-o (--reportoutputfolder)"),
+            (&["-Hx"], "-H (--proxyHost)"),
+            (&["-Px"], "-P (--proxyPort)"),
+            (&["-Ex"], "-E (--proxyScheme)"),
+            (&["-Nx"], "-N (--nonProxyHosts)"),
+            (&["-ux"], "-u (--username)"),
+            (&["-ax"], "-a (--password)"),
+            (&["-ix"], "-i (--jmeterlogconf)"),
+        ] {
+            let error = asked(line).map(|_| ()).unwrap_err();
+            assert!(
+                error.starts_with(name) && error.contains("not supported yet: "),
+                "{line:?}: {error}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_said() {
+        for (line, words) in [
+            (&["-t", "p.jmx"][..], "add -n"),
+            (&["-n"], "-t PLAN.jmx"),
+            (&["-n", "-tLAST"], "name the plan"),
+        ] {
+            assert!(asked(line).map(|_| ()).unwrap_err().contains(words), "{line:?}");
+        }
+        assert!(matches!(asked(&["-h"]), Ok(Asked::Help)));
+        assert!(matches!(asked(&["--version"]), Ok(Asked::Version)));
+    }
+}

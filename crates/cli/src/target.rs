@@ -1,0 +1,67 @@
+//! `throng target`: the bundled systems under test on their own.
+
+use std::net::SocketAddr;
+
+use targets::{Config, TargetInfo, TlsConfig};
+
+use crate::exit::Exit;
+use crate::flags::TargetFlags;
+use crate::interrupt::Interrupt;
+use crate::render::{self, Colour};
+
+/// Serves until Ctrl-C; without a name, lists what there is.
+pub(crate) fn run(flags: TargetFlags) -> Exit {
+    let Some(name) = &flags.name else {
+        print!("{}", list());
+        return Exit::Ok;
+    };
+    let mut config = Config::new(name.clone()).listen(SocketAddr::new(flags.address, flags.port));
+    if flags.tls {
+        config = config.tls(TlsConfig::default());
+    }
+    for option in &flags.options {
+        let Some((key, value)) = option.split_once('=') else {
+            eprint!("{}", render::error(&format!("{option} is not KEY=VALUE"), Colour::Plain));
+            return Exit::Usage;
+        };
+        config = config.option(key, value);
+    }
+    // Before the start, so that a signal at any time ends it in order.
+    let Ok(interrupt) = Interrupt::install() else { return Exit::Bug };
+    match targets::start(config) {
+        Ok(running) => {
+            println!("{name} listens on {}", running.url());
+            while interrupt.asked() == 0 {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+            }
+            running.stop();
+            Exit::Ok
+        }
+        Err(error) => {
+            eprint!("{}", render::error(&error.to_string(), Colour::Plain));
+            Exit::Usage
+        }
+    }
+}
+
+fn list() -> String {
+    let mut out = String::from("Targets, with their options as KEY=VALUE:\n");
+    for target in targets::names() {
+        out.push_str(&format!("\n{:<10} {}\n", target.name, target.what));
+        options(&mut out, target.options);
+    }
+    out.push_str("\nEvery target has\n");
+    options(&mut out, TargetInfo::common());
+    out
+}
+
+fn options(out: &mut String, options: &[targets::OptionInfo]) {
+    for option in options {
+        let key = if option.default.is_empty() {
+            option.key.to_string()
+        } else {
+            format!("{}={}", option.key, option.default)
+        };
+        out.push_str(&format!("    {key:<18} {}\n", option.what));
+    }
+}
