@@ -1,12 +1,88 @@
-//! HTTP Request: its compiled form, and how a request is rendered.
+//! HTTP Request: its compiled form, and how a request is rendered, byte for byte as JMeter's HttpClient sends it.
+//!
+//! Rendering writes into buffers of the core that are reused; a request of which nothing can vary is rendered once
+//! by the engine. Everything but the cookie line is done here: which cookies apply is known to the user alone.
 
-use crate::env::Env;
+mod body;
+pub(crate) mod charset;
+mod compile;
+mod header;
+mod percent;
+mod redirect;
+mod render;
+mod uri;
+pub mod url;
 
-/// A compiled HTTP Request with its defaults, headers and cookies manager merged in.
+use std::ops::Range;
+
+pub(crate) use compile::{compile, review};
+pub use redirect::{location, method_after_redirect};
+
+use crate::text::Text;
+
+/// A compiled HTTP Request with its defaults, headers and cookie manager merged in.
 #[derive(Debug)]
 pub struct Http {
     /// The cookie manager in scope.
     pub cookies: Option<u32>,
+    method: Text,
+    protocol: Text,
+    domain: Text,
+    port: Text,
+    path: Text,
+    encoding: Text,
+    arguments: Vec<Argument>,
+    /// The arguments' values make up the body, whatever their names.
+    raw: Flag,
+    headers: Vec<Header>,
+    connect_timeout: Text,
+    response_timeout: Text,
+    follow_redirects: Flag,
+    auto_redirects: Flag,
+    keep_alive: Flag,
+    source: Text,
+    /// Only the MD5 of the body is kept as response data.
+    pub md5: bool,
+    /// Sent unless the plan sets one; empty if none is sent.
+    user_agent: Box<str>,
+    /// A form without content type is sent as one.
+    form_by_default: bool,
+    fixed: bool,
+}
+
+/// A parameter of a request.
+#[derive(Debug)]
+struct Argument {
+    name: Text,
+    value: Text,
+    /// What stands between name and value in a query.
+    separator: Text,
+    encode: Flag,
+}
+
+/// A header that the plan sets.
+#[derive(Debug)]
+struct Header {
+    name: Text,
+    value: Text,
+    /// Not sent where one of the headers before has the same name: it comes from a manager further out.
+    inherited: bool,
+}
+
+/// A check box, which may hold an expression.
+#[derive(Debug)]
+enum Flag {
+    Fixed(bool),
+    Text(Text),
+}
+
+impl Flag {
+    fn get(&self, env: &mut crate::env::Env<'_>) -> bool {
+        match self {
+            Self::Fixed(value) => *value,
+            Self::Text(text) => text.parsed(env, |text| text.eq_ignore_ascii_case("true")),
+        }
+    }
 }
 
 /// A rendered request. One per core, reused.
@@ -14,7 +90,7 @@ pub struct Http {
 pub struct Request {
     /// TLS.
     pub secure: bool,
-    /// Host to connect to.
+    /// Host to connect to, without brackets.
     pub host: String,
     /// Port to connect to.
     pub port: u16,
@@ -30,9 +106,11 @@ pub struct Request {
     pub headers: Vec<u8>,
     /// Where in `headers` the cookie line belongs.
     pub cookie_at: usize,
+    /// The plan's own cookie line in `headers`, with its CR LF; empty if there is none. The users' cookies take its place.
+    pub own_cookie: Range<usize>,
     /// Body.
     pub body: Vec<u8>,
-    /// What JMeter shows as the body in its sampler data, where it differs.
+    /// What JMeter shows as the body in its sampler data.
     pub query_string: String,
     /// Milliseconds; 0 is none.
     pub connect_timeout_ms: u32,
@@ -46,30 +124,92 @@ pub struct Request {
     pub keep_alive: bool,
     /// Local address to send from; empty is any.
     pub source: String,
+    /// Room for escaping.
+    bytes: Vec<u8>,
+}
+
+impl Request {
+    /// Empties everything for the next request, keeping the buffers.
+    pub fn clear(&mut self) {
+        for text in [
+            &mut self.host,
+            &mut self.method,
+            &mut self.target,
+            &mut self.url,
+            &mut self.query_string,
+            &mut self.source,
+        ] {
+            text.clear();
+        }
+        self.headers.clear();
+        self.body.clear();
+        (self.secure, self.port, self.path_len, self.cookie_at, self.own_cookie) =
+            (false, 0, 0, 0, 0..0);
+        (self.connect_timeout_ms, self.response_timeout_ms) = (0, 0);
+        (self.follow_redirects, self.auto_redirects, self.keep_alive) = (false, false, false);
+    }
+
+    /// Appends the header lines as JMeter shows them: ended by `\n`, without cookies.
+    pub fn write_headers(&self, out: &mut String) {
+        for line in self.headers.split_inclusive(|byte| *byte == b'\n') {
+            let line = line.strip_suffix(b"\r\n").unwrap_or(line);
+            let name = line.split(|byte| *byte == b':').next().unwrap_or(line);
+            if !name.eq_ignore_ascii_case(b"cookie") {
+                // Header lines are sent as Latin-1.
+                out.extend(line.iter().map(|byte| *byte as char));
+                out.push('\n');
+            }
+        }
+    }
+
+    /// Appends what JMeter calls sampler data. `cookies` is the value of the cookie line, empty if none was sent.
+    pub fn write_sampler_data(&self, cookies: &str, out: &mut String) {
+        out.push_str(&self.method);
+        out.push(' ');
+        out.push_str(&self.url);
+        out.push('\n');
+        if !matches!(self.method.as_str(), "HEAD" | "OPTIONS" | "TRACE") {
+            out.push('\n');
+            out.push_str(&self.method);
+            out.push_str(" data:\n");
+            out.push_str(&self.query_string);
+            out.push('\n');
+        }
+        if cookies.is_empty() {
+            out.push_str("\n[no cookies]");
+        } else {
+            out.push_str("\nCookie Data:\n");
+            out.push_str(cookies);
+        }
+        out.push('\n');
+    }
 }
 
 /// A request that could not be made; becomes a failed sample.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Unsendable {
     /// Response code as JMeter words it.
     pub code: String,
     /// Response message as JMeter words it.
     pub message: String,
+    /// The URL could not even be put together: the row shows no URL, and no label but an empty one.
+    pub no_url: bool,
+}
+
+impl Unsendable {
+    /// A failure that JMeter reports as an exception of that class.
+    pub fn new(class: &str, message: &str) -> Self {
+        Self {
+            code: format!("Non HTTP response code: {class}"),
+            message: format!("Non HTTP response message: {message}"),
+            no_url: false,
+        }
+    }
 }
 
 impl Http {
-    /// Renders the request.
-    pub fn render(&self, _env: &mut Env<'_>, _out: &mut Request) -> Result<(), Unsendable> {
-        Ok(())
-    }
-
-    /// Renders the request that follows a redirect to `url` (absolute).
-    pub fn render_redirect(&self, _url: &str, _method: &str, _env: &mut Env<'_>, _out: &mut Request) -> Result<(), Unsendable> {
-        Ok(())
-    }
-
     /// Whether every rendering gives the same request.
     pub fn is_fixed(&self) -> bool {
-        false
+        self.fixed
     }
 }

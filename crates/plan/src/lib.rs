@@ -6,6 +6,8 @@
 //! | module | holds |
 //! |---|---|
 //! | `plan` | the compiled form: operations, controllers, samplers |
+//! | `compile` | from the document to the plan: scopes, controllers as jumps, what was found wrong |
+//! | `support` | what becomes of each class of JMeter's elements |
 //! | `element` | one file per JMeter element: its properties, compiled form, `compile`, support level |
 //! | `text`, `function` | expressions with `${…}` and the functions in them |
 //! | `vars`, `env`, `random` | what expressions read and write |
@@ -17,6 +19,7 @@
 
 pub mod action;
 pub mod assertion;
+pub mod compile;
 pub mod condition;
 pub mod element;
 pub mod env;
@@ -24,9 +27,11 @@ pub mod extract;
 pub mod function;
 pub mod http;
 pub mod jsonpath;
+mod number;
 pub mod plan;
 pub mod random;
 pub mod regexp;
 pub mod result;
+pub mod support;
 pub mod text;
 pub mod vars;

@@ -1,0 +1,325 @@
+//! From the document to the plan: a walk over the tree that leaves controllers as jumps and gives each sampler its
+//! scope.
+//!
+//! Everything found wrong is reported, all at once; nothing but a missing Test Plan keeps a plan from being made.
+//! What cannot run is left out of the plan and told in [`Compiled::support`]: whether to go on without it is the
+//! caller's decision. Costs time and memory in proportion to samplers times what is in their scope.
+
+mod context;
+mod report;
+pub(crate) mod scope;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use jmx::{Diag, Document, ElementId};
+
+pub(crate) use context::Context;
+
+use crate::element;
+use crate::plan::*;
+use crate::support::{Kind, Support};
+use scope::{children, class};
+
+/// What a compilation depends on beside the document.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// JMeter's properties: those of its files and those given by the user.
+    pub properties: HashMap<String, String>,
+    /// Folder of the plan, against which data files are resolved.
+    pub folder: PathBuf,
+}
+
+impl Settings {
+    /// A property; `default` where it is not set.
+    pub fn property<'a>(&'a self, name: &str, default: &'a str) -> &'a str {
+        self.properties.get(name).map_or(default, String::as_str)
+    }
+
+    /// A property that is a truth value, as JMeter reads it.
+    pub fn is(&self, name: &str, default: bool) -> bool {
+        self.properties.get(name).map_or(default, |value| value.trim().eq_ignore_ascii_case("true"))
+    }
+
+    /// A property that is a number; `default` where it is none.
+    pub fn number<T: std::str::FromStr>(&self, name: &str, default: T) -> T {
+        self.properties.get(name).and_then(|value| value.trim().parse().ok()).unwrap_or(default)
+    }
+}
+
+/// What a compilation gives.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The plan without what cannot run; `None` if the document has no Test Plan.
+    pub plan: Option<Plan>,
+    /// Everything found wrong, in the order of the file.
+    pub diags: Vec<Diag>,
+    /// How each enabled element runs, in the order of the file.
+    pub support: Vec<Support>,
+}
+
+/// Compiles a document.
+pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
+    let mut ctx = Context::new(doc, settings);
+    let root = doc.roots().iter().copied().find(|id| class(doc, *id) == "TestPlan");
+    let Some(root) = root else {
+        let diag = Diag::error("no-test-plan", "the document has no Test Plan")
+            .help("save the whole plan from JMeter, not a part of it");
+        ctx.report(diag);
+        return Compiled { plan: None, diags: ctx.finish().1, support: Vec::new() };
+    };
+    let plan = element::test_plan::compile(&mut ctx, root);
+    let mut walk =
+        Walk { ctx, plan, seen: HashMap::new(), levels: Vec::new(), guards: Vec::new(), slots: 0 };
+    walk.ctx.text.names.intern("JMeterThread.last_sample_ok");
+    walk.variables(root);
+    walk.groups(root);
+    walk.finish(root)
+}
+
+/// State of the walk over the tree.
+struct Walk<'a> {
+    ctx: Context<'a>,
+    plan: Plan,
+    /// Where elements that users share went in the tables of the plan.
+    seen: HashMap<ElementId, u32>,
+    /// Enabled children of the group and of all controllers down to where the walk is.
+    levels: Vec<Vec<ElementId>>,
+    /// If Controllers around it that are evaluated before each sampler, outermost first.
+    guards: Vec<ControllerId>,
+    /// State slots of the group so far.
+    slots: u32,
+}
+
+impl Walk<'_> {
+    /// User Defined Variables of the whole plan, wherever they stand.
+    fn variables(&mut self, root: ElementId) {
+        for id in self.enabled_below(root) {
+            if class(self.ctx.doc, id) == "Arguments" {
+                let block = element::user_defined_variables::compile(&mut self.ctx, id);
+                self.plan.variables.push(block);
+            }
+        }
+    }
+
+    /// Enabled elements below one, in the order of the file.
+    fn enabled_below(&self, root: ElementId) -> Vec<ElementId> {
+        let (doc, mut found) = (self.ctx.doc, Vec::new());
+        let mut open = children(doc, root);
+        open.reverse();
+        while let Some(id) = open.pop() {
+            found.push(id);
+            open.extend(children(doc, id).into_iter().rev());
+        }
+        found
+    }
+
+    fn groups(&mut self, root: ElementId) {
+        let doc = self.ctx.doc;
+        let (groups, shared): (Vec<_>, Vec<_>) =
+            children(doc, root).into_iter().partition(|id| scope::kind(doc, *id) == Kind::Group);
+        for id in &shared {
+            if matches!(scope::kind(doc, *id), Kind::Sampler | Kind::Controller)
+                && class(doc, *id) != "TestFragmentController"
+            {
+                self.ctx.warn(
+                    *id,
+                    "outside-group",
+                    "it stands outside of all thread groups and does not run",
+                    "move it into a thread group",
+                );
+            }
+        }
+        let mut numbers = HashMap::new();
+        for id in groups {
+            let Some(phase) = element::thread_group::phase(class(doc, id)) else { continue };
+            let number = numbers.entry(phase as u8).and_modify(|n| *n += 1).or_insert(1u32);
+            self.group(id, phase, *number, &shared);
+        }
+    }
+
+    fn group(&mut self, id: ElementId, phase: Phase, number: u32, shared: &[ElementId]) {
+        let own = children(self.ctx.doc, id);
+        self.slots = 0;
+        self.levels = vec![own.iter().chain(shared).copied().collect()];
+        let kind = element::thread_group::main_loop(&mut self.ctx, id);
+        let entry = self.pc();
+        let main = self.open(id, kind, None);
+        self.body(&own, main);
+        self.close(main);
+        self.plan.ops.push(Op::End);
+        let mut group = element::thread_group::compile(&mut self.ctx, id, phase, number);
+        (group.main, group.entry, group.slots) = (main, entry, self.slots);
+        self.plan.groups.push(group);
+    }
+
+    fn body(&mut self, elements: &[ElementId], around: ControllerId) {
+        for id in elements {
+            match scope::kind(self.ctx.doc, *id) {
+                Kind::Controller => self.controller(*id, around),
+                Kind::Sampler => self.sampler(*id, around),
+                _ => {}
+            }
+        }
+    }
+
+    fn controller(&mut self, id: ElementId, around: ControllerId) {
+        let own = children(self.ctx.doc, id);
+        self.levels.push(own);
+        if let Some(kind) = element::controller(&mut self.ctx, id) {
+            let guard = matches!(kind, ControllerKind::If { evaluate_all: true, .. });
+            let controller = self.open(id, kind, Some(around));
+            if guard {
+                self.guards.push(controller);
+            }
+            if let Some(own) = self.levels.last().cloned() {
+                self.body(&own, controller);
+            }
+            if guard {
+                self.guards.pop();
+            }
+            self.close(controller);
+        }
+        self.levels.pop();
+    }
+
+    /// Starts the region of a controller, whose children are the last of the levels.
+    fn open(
+        &mut self,
+        id: ElementId,
+        mut kind: ControllerKind,
+        parent: Option<ControllerId>,
+    ) -> ControllerId {
+        if let ControllerKind::Transaction(transaction) = &mut kind {
+            let scope = scope::of_transaction(self.ctx.doc, &self.levels);
+            transaction.listeners = self.listeners(&scope.listeners);
+            transaction.checks = element::assertions(&mut self.ctx, &scope.checks);
+        }
+        let controller = ControllerId(self.plan.controllers.len() as u32);
+        let name = self.ctx.doc.element(id).name.clone();
+        let name = self.ctx.text(id, &name);
+        let slot = self.slots;
+        self.slots += kind.slots();
+        self.plan.ops.push(Op::Enter(controller));
+        let body = self.pc();
+        let (after, on_iteration, index) = (body, Vec::new(), None);
+        self.plan.controllers.push(Controller {
+            name,
+            kind,
+            parent,
+            slot,
+            body,
+            after,
+            on_iteration,
+            index,
+        });
+        self.plan.controllers[controller.0 as usize].on_iteration = self.on_iteration(id);
+        controller
+    }
+
+    fn close(&mut self, controller: ControllerId) {
+        self.plan.ops.push(Op::Next(controller));
+        let after = self.pc();
+        self.plan.controllers[controller.0 as usize].after = after;
+    }
+
+    fn pc(&self) -> Pc {
+        Pc(self.plan.ops.len() as u32)
+    }
+
+    /// What the start of an iteration sets off: elements below the controller with no other controller between,
+    /// the last of the tree first, as JMeter has it.
+    fn on_iteration(&mut self, id: ElementId) -> Vec<OnIteration> {
+        let mut found = Vec::new();
+        let own = match self.levels.as_slice() {
+            // The children of the Test Plan count as children of the group.
+            [group] => group.clone(),
+            _ => children(self.ctx.doc, id),
+        };
+        for child in own {
+            self.find_on_iteration(child, &mut found);
+        }
+        found.reverse();
+        found
+    }
+
+    fn find_on_iteration(&mut self, id: ElementId, found: &mut Vec<OnIteration>) {
+        if matches!(scope::kind(self.ctx.doc, id), Kind::Controller | Kind::Group) {
+            return;
+        }
+        for child in children(self.ctx.doc, id) {
+            self.find_on_iteration(child, found);
+        }
+        let _ = found;
+    }
+
+    fn sampler(&mut self, id: ElementId, around: ControllerId) {
+        let own = children(self.ctx.doc, id);
+        self.levels.push(own);
+        let scope = scope::collect(self.ctx.doc, &self.levels);
+        self.levels.pop();
+        let Some(kind) = element::sampler(&mut self.ctx, id, &scope.configs) else { return };
+        let name = self.ctx.doc.element(id).name.clone();
+        let name = self.ctx.text(id, &name);
+        let after = element::extractors(&mut self.ctx, &scope.after);
+        let checks = element::assertions(&mut self.ctx, &scope.checks);
+        let listeners = self.listeners(&scope.listeners);
+        let timers = element::timers(&mut self.ctx, &scope.timers);
+        let mut needs = Needs::default();
+        for listener in &listeners {
+            needs |= element::result_collector::needs(&self.plan.listeners[listener.0 as usize]);
+        }
+        let path = self.ctx.doc.path(id);
+        // The condition was just evaluated where the sampler is the first of its If Controller.
+        let first = matches!(self.plan.ops.last(), Some(Op::Enter(last)) if *last == around);
+        let guards = if first {
+            self.guards.iter().filter(|guard| **guard != around).copied().collect()
+        } else {
+            self.guards.clone()
+        };
+        self.plan.ops.extend(guards.into_iter().map(Op::Test));
+        self.plan.ops.push(Op::Sample(SamplerId(self.plan.samplers.len() as u32)));
+        let before = Vec::new();
+        self.plan.samplers.push(Sampler {
+            name,
+            kind,
+            controller: around,
+            before,
+            timers,
+            after,
+            checks,
+            listeners,
+            needs,
+            path,
+        });
+    }
+
+    /// The listeners that write files, in the tables of the plan.
+    fn listeners(&mut self, elements: &[ElementId]) -> Vec<ListenerId> {
+        let mut found = Vec::new();
+        for id in elements {
+            if let Some(at) = self.seen.get(id) {
+                found.push(ListenerId(*at));
+            } else if let Some(listener) = element::result_collector::compile(&mut self.ctx, *id) {
+                let at = self.plan.listeners.len() as u32;
+                self.plan.listeners.push(listener);
+                self.seen.insert(*id, at);
+                found.push(ListenerId(at));
+            }
+        }
+        found
+    }
+
+    fn finish(mut self, root: ElementId) -> Compiled {
+        let support = report::support(&mut self.ctx, root);
+        let doc = self.ctx.doc;
+        self.plan.hash = report::hash(doc, self.ctx.settings);
+        let (text, diags) = self.ctx.finish();
+        self.plan.names = text.names;
+        for controller in &mut self.plan.controllers {
+            let Some(name) = controller.name.fixed() else { continue };
+            controller.index = self.plan.names.find(&format!("__jm__{name}__idx"));
+        }
+        Compiled { plan: Some(self.plan), diags, support }
+    }
+}

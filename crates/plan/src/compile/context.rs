@@ -1,0 +1,140 @@
+//! What the compilers of single elements share: the document, the names found so far, and what was found wrong.
+//!
+//! An element in the scope of many samplers is compiled once per sampler; what is found wrong with it is kept once.
+
+use std::collections::BTreeMap;
+
+use jmx::{Diag, Document, ElementId, Props};
+
+use super::Settings;
+use crate::support::Level;
+use crate::text::{Reason, Text, TextCompiler};
+
+/// State of a compilation that elements write to.
+#[derive(Debug)]
+pub(crate) struct Context<'a> {
+    pub(crate) doc: &'a Document,
+    pub(crate) settings: &'a Settings,
+    pub(crate) text: TextCompiler,
+    diags: Vec<Diag>,
+    /// What lowers the level of an element: its own, not its class's.
+    remarks: BTreeMap<ElementId, Vec<(Level, String)>>,
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(doc: &'a Document, settings: &'a Settings) -> Self {
+        Self {
+            doc,
+            settings,
+            text: TextCompiler::default(),
+            diags: Vec::new(),
+            remarks: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn props(&self, id: ElementId) -> &'a Props {
+        &self.doc.element(id).props
+    }
+
+    /// Compiles text of an element.
+    pub(crate) fn text(&mut self, id: ElementId, source: &str) -> Text {
+        let text = Text::compile(source, &mut self.text);
+        self.settle(id);
+        text
+    }
+
+    /// Compiles the text of a property; a missing one is empty.
+    pub(crate) fn prop(&mut self, id: ElementId, name: &str) -> Text {
+        self.prop_or(id, name, "")
+    }
+
+    /// Compiles the text of a property, with a default for a missing one.
+    pub(crate) fn prop_or(&mut self, id: ElementId, name: &str, default: &str) -> Text {
+        let source = self.props(id).str(name).unwrap_or(default);
+        self.text(id, source)
+    }
+
+    /// A check box whose value must be known before the run. `default` is for a missing property.
+    pub(crate) fn flag(&mut self, id: ElementId, name: &str, default: bool) -> bool {
+        let Some(source) = self.props(id).str(name) else { return default };
+        if source.contains("${") {
+            let message =
+                format!("{name} holds an expression, which is not evaluated: it is false");
+            self.warn(id, "expression-in-flag", message, "write true or false");
+        }
+        source.eq_ignore_ascii_case("true")
+    }
+
+    /// Takes over what the text compiler found wrong in the text of an element.
+    pub(crate) fn settle(&mut self, id: ElementId) {
+        for problem in std::mem::take(&mut self.text.problems) {
+            let (function, source) = (problem.function, problem.source);
+            match problem.reason {
+                Reason::NeedsJvm => {
+                    self.remark(
+                        id,
+                        Level::Jvm,
+                        format!("{function} needs a JVM: {source} stays as it is"),
+                    );
+                }
+                Reason::Unknown => {
+                    let message =
+                        format!("{function} is no function of JMeter: {source} stays as it is");
+                    self.remark(id, Level::Unsupported, message);
+                }
+                Reason::Unsupported(what) => {
+                    self.remark(id, Level::Unsupported, format!("{function}: {what}"));
+                }
+                Reason::Invalid(message) => {
+                    let message = format!("{source} cannot be read: {message}");
+                    self.warn(id, "bad-expression", message, "JMeter uses this text as it stands");
+                }
+            }
+        }
+    }
+
+    /// Lowers the level of an element.
+    pub(crate) fn remark(&mut self, id: ElementId, level: Level, consequence: impl Into<String>) {
+        let remark = (level, consequence.into());
+        let remarks = self.remarks.entry(id).or_default();
+        if !remarks.contains(&remark) {
+            remarks.push(remark);
+        }
+    }
+
+    pub(crate) fn remarks(&self, id: ElementId) -> &[(Level, String)] {
+        self.remarks.get(&id).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn error(
+        &mut self,
+        id: ElementId,
+        code: &'static str,
+        message: impl Into<String>,
+        help: &str,
+    ) {
+        self.report(Diag::error(code, message).help(help).on(self.doc, id));
+    }
+
+    pub(crate) fn warn(
+        &mut self,
+        id: ElementId,
+        code: &'static str,
+        message: impl Into<String>,
+        help: &str,
+    ) {
+        self.report(Diag::warning(code, message).help(help).on(self.doc, id));
+    }
+
+    pub(crate) fn report(&mut self, diag: Diag) {
+        if !self.diags.contains(&diag) {
+            self.diags.push(diag);
+        }
+    }
+
+    /// What was found wrong, in the order of the file.
+    pub(crate) fn finish(mut self) -> (TextCompiler, Vec<Diag>) {
+        self.diags.sort_by_key(|diag| diag.line);
+        (self.text, self.diags)
+    }
+}

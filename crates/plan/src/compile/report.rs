@@ -1,0 +1,79 @@
+//! What is told about a plan beside the plan: how each enabled element runs, and a hash of it all.
+
+use jmx::{Document, ElementId};
+
+use super::scope::{children, class};
+use super::{Context, Settings};
+use crate::element;
+use crate::support::{self, Kind, Level, Support};
+
+/// How each enabled element runs, in the order of the file.
+pub(super) fn support(ctx: &mut Context<'_>, root: ElementId) -> Vec<Support> {
+    let mut found = Vec::new();
+    let mut open: Vec<_> =
+        ctx.doc.roots().iter().copied().filter(|id| ctx.doc.element(*id).enabled).collect();
+    // The Test Plan itself runs whether it is enabled or not.
+    if !open.contains(&root) {
+        open.push(root);
+    }
+    open.reverse();
+    while let Some(id) = open.pop() {
+        found.push(of_element(ctx, id));
+        if scope_runs(ctx.doc, id) {
+            open.extend(children(ctx.doc, id).into_iter().rev());
+        }
+    }
+    found
+}
+
+/// What stands in a Test Fragment or in the Work Bench takes no part in a run.
+fn scope_runs(doc: &Document, id: ElementId) -> bool {
+    let name = class(doc, id);
+    name != "TestFragmentController"
+        && support::find(name).is_none_or(|class| class.kind != Kind::Other)
+}
+
+fn of_element(ctx: &mut Context<'_>, id: ElementId) -> Support {
+    let doc = ctx.doc;
+    let element = doc.element(id);
+    let name = class(doc, id);
+    let (mut level, mut consequence) = match support::find(name) {
+        Some(class) if class.level == Level::Native => (Level::Native, String::new()),
+        Some(class) => (class.level, class.note.to_string()),
+        None => (Level::Unsupported, "this element is not known".to_string()),
+    };
+    element::review(ctx, id);
+    for (lower, what) in ctx.remarks(id) {
+        level = level.max(*lower);
+        if !consequence.is_empty() {
+            consequence.push_str("; ");
+        }
+        consequence.push_str(what);
+    }
+    Support {
+        level,
+        class: name.to_string(),
+        name: element.name.clone(),
+        line: element.line,
+        path: doc.path(id),
+        consequence,
+    }
+}
+
+/// Hash (FNV-1a, 64 bits) of the text of the plan and of all properties, the same on every machine.
+pub(super) fn hash(doc: &Document, settings: &Settings) -> u64 {
+    let mut properties: Vec<_> = settings.properties.iter().collect();
+    properties.sort();
+    let mut hash = 0xcbf2_9ce4_8422_2325;
+    let mut add = |bytes: &[u8]| {
+        for byte in bytes.iter().chain(&[0xff]) {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    };
+    add(doc.source().as_bytes());
+    for (name, value) in properties {
+        add(name.as_bytes());
+        add(value.as_bytes());
+    }
+    hash
+}

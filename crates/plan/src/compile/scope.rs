@@ -1,0 +1,72 @@
+//! Which elements apply to a sampler, in JMeter's order.
+//!
+//! A thread sees its group as the root of a tree. The group's children are followed by those of the Test Plan, on
+//! the same level. From there:
+//! - configuration, timers and listeners are collected from the sampler outwards: what is nearest comes first;
+//! - pre-processors, post-processors and assertions run from the outermost level inwards;
+//! - on one level, the order of the file decides.
+//!
+//! A Transaction Controller that makes its own sample has its listeners and its assertions from itself outwards.
+
+use jmx::{Document, ElementId};
+
+use crate::support::{self, Kind};
+
+/// The elements that apply to a sampler.
+#[derive(Debug, Default)]
+pub(crate) struct Scope {
+    pub(crate) configs: Vec<ElementId>,
+    pub(crate) timers: Vec<ElementId>,
+    pub(crate) before: Vec<ElementId>,
+    pub(crate) after: Vec<ElementId>,
+    pub(crate) checks: Vec<ElementId>,
+    pub(crate) listeners: Vec<ElementId>,
+}
+
+/// Collects from `levels`, which run from the group's children to those of the sampler itself.
+pub(crate) fn collect(doc: &Document, levels: &[Vec<ElementId>]) -> Scope {
+    let mut scope = Scope::default();
+    for level in levels.iter().rev() {
+        for id in level {
+            match kind(doc, *id) {
+                Kind::Config => scope.configs.push(*id),
+                Kind::Timer => scope.timers.push(*id),
+                Kind::Listener => scope.listeners.push(*id),
+                _ => {}
+            }
+        }
+    }
+    for id in levels.iter().flatten() {
+        match kind(doc, *id) {
+            Kind::Before => scope.before.push(*id),
+            Kind::After => scope.after.push(*id),
+            Kind::Assertion => scope.checks.push(*id),
+            _ => {}
+        }
+    }
+    scope
+}
+
+/// Collects the listeners and assertions of a Transaction Controller; the last level holds its children.
+pub(crate) fn of_transaction(doc: &Document, levels: &[Vec<ElementId>]) -> Scope {
+    let mut scope = collect(doc, levels);
+    let inwards = levels.iter().rev().flatten();
+    scope.checks = inwards.copied().filter(|id| kind(doc, *id) == Kind::Assertion).collect();
+    scope
+}
+
+/// What an element is to the tree around it.
+pub(crate) fn kind(doc: &Document, id: ElementId) -> Kind {
+    let name = class(doc, id);
+    support::find(name).map_or_else(|| support::guess(name), |class| class.kind)
+}
+
+/// The class of an element as the table of [`support`] names it.
+pub(crate) fn class(doc: &Document, id: ElementId) -> &str {
+    support::class_name(&doc.element(id).test_class)
+}
+
+/// Enabled children, in the order of the file.
+pub(crate) fn children(doc: &Document, id: ElementId) -> Vec<ElementId> {
+    doc.element(id).children.iter().copied().filter(|id| doc.element(*id).enabled).collect()
+}

@@ -1,0 +1,29 @@
+//! Loop Controller: runs its children a number of times.
+//!
+//! The number is evaluated when the loop starts; one that cannot be read is 0, and any below 0 is without end.
+
+use jmx::{ElementId, Props};
+
+use crate::compile::Context;
+use crate::plan::{ControllerKind, LoopCount};
+
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
+    let props = ctx.props(id);
+    ControllerKind::Loop(count(ctx, id, props))
+}
+
+pub(super) fn count(ctx: &mut Context<'_>, id: ElementId, props: &Props) -> LoopCount {
+    let source = props.str("LoopController.loops").unwrap_or("");
+    match source.parse::<i32>() {
+        Ok(count) if count < 0 => LoopCount::Forever,
+        Ok(_) => LoopCount::Count(ctx.text(id, source)),
+        Err(_) => {
+            if !source.contains("${") {
+                let message =
+                    format!("the loop count {source:?} is no number: the loop does not run");
+                ctx.warn(id, "bad-number", message, "write a number, or -1 for a loop without end");
+            }
+            LoopCount::Count(ctx.text(id, source))
+        }
+    }
+}

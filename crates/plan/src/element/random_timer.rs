@@ -1,0 +1,18 @@
+//! Uniform Random Timer and Gaussian Random Timer: a constant offset and a random part.
+//!
+//! JMeter takes the absolute value of the sum, cuts it to whole milliseconds, and multiplies it with the property
+//! `timer.factor`.
+
+use jmx::ElementId;
+
+use super::{Shape, Timer};
+use crate::compile::Context;
+
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, shape: Shape) -> Timer {
+    Timer::Random {
+        shape,
+        offset: ctx.prop(id, "ConstantTimer.delay"),
+        range: ctx.prop(id, "RandomTimer.range"),
+        factor: ctx.settings.number("timer.factor", 1.0),
+    }
+}

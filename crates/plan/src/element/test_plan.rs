@@ -1,0 +1,42 @@
+//! Test Plan: the settings of the whole run and the first block of User Defined Variables.
+
+use jmx::ElementId;
+
+use super::user_defined_variables;
+use crate::compile::Context;
+use crate::plan::Plan;
+use crate::support::Level;
+use crate::vars::Names;
+
+pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
+    let doc = ctx.doc;
+    let arguments = doc.element(id).props.object("TestPlan.user_defined_variables");
+    let block = arguments.map(|arguments| user_defined_variables::block(ctx, id, &arguments.props));
+    Plan {
+        name: doc.element(id).name.clone(),
+        file: doc.name().rsplit(['/', '\\']).next().unwrap_or("").to_string(),
+        names: Names::default(),
+        variables: block.into_iter().collect(),
+        groups: Vec::new(),
+        ops: Vec::new(),
+        controllers: Vec::new(),
+        samplers: Vec::new(),
+        listeners: Vec::new(),
+        csv: Vec::new(),
+        counters: Vec::new(),
+        randoms: Vec::new(),
+        user_parameters: Vec::new(),
+        cookie_managers: Vec::new(),
+        throughput_timers: 0,
+        serialize_groups: ctx.flag(id, "TestPlan.serialize_threadgroups", false),
+        teardown_on_shutdown: ctx.flag(id, "TestPlan.tearDown_on_shutdown", false),
+        functional_mode: ctx.flag(id, "TestPlan.functional_mode", false),
+        hash: 0,
+    }
+}
+
+pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
+    if ctx.props(id).str("TestPlan.user_define_classpath").is_some_and(|path| !path.is_empty()) {
+        ctx.remark(id, Level::Native, "its class path is not used");
+    }
+}

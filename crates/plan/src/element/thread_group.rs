@@ -1,0 +1,70 @@
+//! Thread Group, setUp Thread Group and tearDown Thread Group.
+//!
+//! Numbers stay texts: JMeter evaluates them when the group starts. A number that cannot be read counts as 0.
+
+use jmx::ElementId;
+
+use super::loop_controller;
+use crate::compile::Context;
+use crate::plan::{ControllerId, ControllerKind, Group, LoopCount, OnError, Pc, Phase};
+use crate::text::Text;
+
+/// When groups of a class run; `None` for a class that cannot run.
+pub(crate) fn phase(class: &str) -> Option<Phase> {
+    match class {
+        "ThreadGroup" => Some(Phase::Main),
+        "SetupThreadGroup" => Some(Phase::Setup),
+        "PostThreadGroup" => Some(Phase::Teardown),
+        _ => None,
+    }
+}
+
+/// The loop around everything in the group.
+pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
+    let main = ctx.props(id).object("ThreadGroup.main_controller");
+    if let Some(main) = main {
+        return ControllerKind::Loop(loop_controller::count(ctx, id, &main.props));
+    }
+    let message = "the thread group has no loop count: its users run one iteration";
+    ctx.warn(id, "no-main-controller", message, "open the plan in JMeter and save it again");
+    ControllerKind::Loop(LoopCount::Count(Text::Fixed("1".into())))
+}
+
+/// The group but for its operations.
+pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId, phase: Phase, number: u32) -> Group {
+    let name = &ctx.doc.element(id).name;
+    Group {
+        name: ctx.text(id, name),
+        phase,
+        number,
+        users: ctx.prop(id, "ThreadGroup.num_threads"),
+        ramp_up: ctx.prop(id, "ThreadGroup.ramp_time"),
+        scheduler: ctx.flag(id, "ThreadGroup.scheduler", false),
+        duration: ctx.prop(id, "ThreadGroup.duration"),
+        delay: ctx.prop(id, "ThreadGroup.delay"),
+        delayed_start: ctx.flag(id, "ThreadGroup.delayedStart", false),
+        on_error: on_error(ctx, id),
+        same_user: ctx.flag(id, "ThreadGroup.same_user_on_next_iteration", true),
+        main: ControllerId(0),
+        entry: Pc(0),
+        slots: 0,
+        path: ctx.doc.path(id),
+    }
+}
+
+fn on_error(ctx: &mut Context<'_>, id: ElementId) -> OnError {
+    let action = ctx.props(id).str("ThreadGroup.on_sample_error").unwrap_or("continue");
+    // JMeter compares without regard to case and takes anything unknown for "continue".
+    match action.to_ascii_lowercase().as_str() {
+        "startnextloop" => OnError::NextLoop,
+        "stopthread" => OnError::StopUser,
+        "stoptest" => OnError::StopTest,
+        "stoptestnow" => OnError::StopTestNow,
+        "continue" | "" => OnError::Continue,
+        _ => {
+            let message = format!("unknown action after a failed sample: {action}");
+            ctx.warn(id, "unknown-on-error", message, "users go on, as in JMeter");
+            OnError::Continue
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Delays before a sampler. All timers in scope add up.
+
+use crate::env::Env;
+use crate::text::Text;
+
+/// A timer.
+#[derive(Debug)]
+pub enum Timer {
+    /// The same delay each time, milliseconds.
+    Constant(Text),
+    /// An offset and a random part, both milliseconds.
+    Random {
+        /// How the random part is distributed.
+        shape: Shape,
+        /// Added to the random part.
+        offset: Text,
+        /// Width of a uniform part, standard deviation of a normal one.
+        range: Text,
+        /// The delay is multiplied with it.
+        factor: f64,
+    },
+}
+
+/// How random delays are distributed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Between 0 and the range.
+    Uniform,
+    /// Normal with mean 0.
+    Gaussian,
+}
+
+impl Timer {
+    /// The delay, nanoseconds. Never negative.
+    pub fn delay(&self, env: &mut Env<'_>) -> u64 {
+        match self {
+            Self::Constant(text) => from_ms(text.long(env)),
+            Self::Random { shape, offset, range, factor } => {
+                let range = range.double(env);
+                let random = match shape {
+                    Shape::Uniform => env.core.random.unit(),
+                    Shape::Gaussian => env.core.random.gaussian(),
+                };
+                let delay = (random * range + offset.long(env) as f64).abs() as i64;
+                from_ms(scaled(delay, *factor))
+            }
+        }
+    }
+}
+
+/// JMeter rounds only where there is a factor.
+fn scaled(delay: i64, factor: f64) -> i64 {
+    if factor == 1.0 { delay } else { (delay as f64 * factor).round() as i64 }
+}
+
+fn from_ms(delay: i64) -> u64 {
+    u64::try_from(delay).map_or(0, |delay| delay.saturating_mul(1_000_000))
+}

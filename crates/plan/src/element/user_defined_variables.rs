@@ -1,0 +1,36 @@
+//! User Defined Variables: evaluated once at the start of the run, before any user, wherever they stand.
+//!
+//! All values of one element are evaluated before any of them is set, so that they do not see each other. Of two
+//! with the same name the first counts within an element, the later element counts between elements.
+
+use jmx::{ElementId, Props};
+
+use crate::compile::Context;
+use crate::text::Text;
+use crate::vars::VarId;
+
+pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Vec<(VarId, Text)> {
+    let props = ctx.props(id);
+    block(ctx, id, props)
+}
+
+/// The variables of an `Arguments` element.
+pub(super) fn block(ctx: &mut Context<'_>, id: ElementId, props: &Props) -> Vec<(VarId, Text)> {
+    let mut found: Vec<(VarId, Text)> = Vec::new();
+    for argument in props.collection("Arguments.arguments") {
+        let Some(argument) = argument.object() else { continue };
+        let name = argument.props.str("Argument.name").unwrap_or("");
+        let value = argument.props.str("Argument.value").unwrap_or("");
+        if name.contains("${") {
+            let message = format!("the variable {name} has an expression for its name");
+            ctx.warn(id, "variable-name", message, "give it a fixed name: this one is not defined");
+            continue;
+        }
+        let name = ctx.text.names.intern(name);
+        let value = ctx.text(id, value);
+        if !found.iter().any(|(known, _)| *known == name) {
+            found.push((name, value));
+        }
+    }
+    found
+}

@@ -1,0 +1,105 @@
+//! Character sets of request bodies and query strings, by the names Java knows them under.
+//!
+//! What a set cannot hold becomes `?`, as in Java. The common sets are encoded here; the rest is left to
+//! `encoding_rs`, whose labels cover what plans use.
+
+use encoding_rs::Encoding;
+
+/// A character set for encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Charset {
+    Utf8,
+    Latin1,
+    Ascii,
+    /// Big-endian with a byte order mark, as Java writes it.
+    Utf16,
+    Utf16Be,
+    Utf16Le,
+    Other(&'static Encoding),
+}
+
+impl Charset {
+    /// The set of that name; `None` if there is none.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let is = |names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known));
+        Some(if is(&["utf-8", "utf8", "unicode-1-1-utf-8"]) {
+            Self::Utf8
+        } else if is(&[
+            "iso-8859-1",
+            "iso8859-1",
+            "iso8859_1",
+            "iso_8859-1",
+            "iso_8859_1",
+            "latin1",
+            "l1",
+            "cp819",
+        ]) {
+            Self::Latin1
+        } else if is(&["us-ascii", "ascii", "ascii7", "iso646-us", "646"]) {
+            Self::Ascii
+        } else if is(&["utf-16", "utf16", "utf_16", "unicode"]) {
+            Self::Utf16
+        } else if is(&["utf-16be", "utf_16be", "x-utf-16be", "unicodebigunmarked"]) {
+            Self::Utf16Be
+        } else if is(&["utf-16le", "utf_16le", "x-utf-16le", "unicodelittleunmarked"]) {
+            Self::Utf16Le
+        } else {
+            let label = if is(&["cp1252"]) { "windows-1252" } else { name };
+            Self::Other(Encoding::for_label_no_replacement(label.as_bytes())?)
+        })
+    }
+
+    /// The name that Java shows.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Utf8 => "UTF-8",
+            Self::Latin1 => "ISO-8859-1",
+            Self::Ascii => "US-ASCII",
+            Self::Utf16 => "UTF-16",
+            Self::Utf16Be => "UTF-16BE",
+            Self::Utf16Le => "UTF-16LE",
+            Self::Other(encoding) => encoding.name(),
+        }
+    }
+
+    /// Appends the bytes of `text`.
+    pub(crate) fn encode(self, text: &str, out: &mut Vec<u8>) {
+        match self {
+            Self::Utf8 => out.extend_from_slice(text.as_bytes()),
+            Self::Latin1 => out.extend(text.chars().map(|c| u8::try_from(c).unwrap_or(b'?'))),
+            Self::Ascii => {
+                out.extend(text.chars().map(|c| if c.is_ascii() { c as u8 } else { b'?' }))
+            }
+            Self::Utf16 => {
+                if !text.is_empty() {
+                    out.extend_from_slice(&[0xfe, 0xff]);
+                }
+                out.extend(text.encode_utf16().flat_map(u16::to_be_bytes));
+            }
+            Self::Utf16Be => out.extend(text.encode_utf16().flat_map(u16::to_be_bytes)),
+            Self::Utf16Le => out.extend(text.encode_utf16().flat_map(u16::to_le_bytes)),
+            Self::Other(encoding) => encode_other(encoding, text, out),
+        }
+    }
+}
+
+fn encode_other(encoding: &'static Encoding, text: &str, out: &mut Vec<u8>) {
+    let mut encoder = encoding.new_encoder();
+    let mut rest = text;
+    loop {
+        let room = encoder
+            .max_buffer_length_from_utf8_without_replacement(rest.len())
+            .unwrap_or(4 * rest.len() + 16);
+        let from = out.len();
+        out.resize(from + room, 0);
+        let (result, read, written) =
+            encoder.encode_from_utf8_without_replacement(rest, &mut out[from..], true);
+        out.truncate(from + written);
+        rest = &rest[read..];
+        match result {
+            encoding_rs::EncoderResult::InputEmpty => return,
+            encoding_rs::EncoderResult::OutputFull => {}
+            encoding_rs::EncoderResult::Unmappable(_) => out.push(b'?'),
+        }
+    }
+}

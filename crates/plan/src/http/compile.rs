@@ -1,0 +1,238 @@
+//! From the elements in scope to one request.
+//!
+//! A property of the sampler that is missing or empty is taken from the nearest defaults that have it; parameters of
+//! defaults are appended. Header managers are merged from the inside out: an outer header is sent unless an inner
+//! manager has one of that name.
+
+use jmx::{ElementId, Kind, Prop, Value};
+
+use super::{Argument, Flag, Header, Http};
+use crate::compile::{Context, scope};
+use crate::support::Level;
+use crate::text::Text;
+
+/// Compiles a sampler with the configuration in its scope, nearest first.
+pub(crate) fn compile(
+    ctx: &mut Context<'_>,
+    id: ElementId,
+    configs: &[ElementId],
+    cookies: Option<u32>,
+) -> Http {
+    let mut chain = vec![id];
+    chain.extend(configs.iter().filter(|config| is_defaults(ctx, **config)));
+    let chain = Chain(chain);
+    let java = ctx.settings.property("throng.http.java_version", "17.0.15").to_string();
+    let mut http = Http {
+        cookies,
+        method: chain.text(ctx, "HTTPSampler.method", "GET"),
+        protocol: chain.text(ctx, "HTTPSampler.protocol", ""),
+        domain: chain.text(ctx, "HTTPSampler.domain", ""),
+        port: chain.text(ctx, "HTTPSampler.port", ""),
+        path: chain.text(ctx, "HTTPSampler.path", ""),
+        encoding: chain.text(ctx, "HTTPSampler.contentEncoding", ""),
+        arguments: arguments(ctx, &chain),
+        raw: chain.flag(ctx, "HTTPSampler.postBodyRaw"),
+        headers: headers(ctx, configs),
+        connect_timeout: chain.text(ctx, "HTTPSampler.connect_timeout", ""),
+        response_timeout: chain.text(ctx, "HTTPSampler.response_timeout", ""),
+        follow_redirects: chain.flag(ctx, "HTTPSampler.follow_redirects"),
+        auto_redirects: chain.flag(ctx, "HTTPSampler.auto_redirects"),
+        keep_alive: chain.flag(ctx, "HTTPSampler.use_keepalive"),
+        source: chain.text(ctx, "HTTPSampler.ipSource", ""),
+        md5: matches!(chain.flag(ctx, "HTTPSampler.md5"), Flag::Fixed(true)),
+        user_agent: if ctx.settings.is("httpclient4.default_user_agent_disabled", false) {
+            "".into()
+        } else {
+            format!("Apache-HttpClient/4.5.14 (Java/{java})").into()
+        },
+        form_by_default: ctx.settings.is("http.post_add_content_type_if_missing", false),
+        fixed: false,
+    };
+    http.fixed = http.nothing_varies();
+    http
+}
+
+fn is_defaults(ctx: &Context<'_>, id: ElementId) -> bool {
+    let gui = ctx.doc.element(id).gui_class.rsplit('.').next().unwrap_or("");
+    scope::class(ctx.doc, id) == "ConfigTestElement"
+        && matches!(gui, "HttpDefaultsGui" | "UrlConfigGui" | "SimpleConfigGui" | "LoginConfigGui")
+}
+
+/// The sampler and its defaults, nearest first.
+struct Chain(Vec<ElementId>);
+
+impl Chain {
+    /// The property that counts, and the element it stands in.
+    fn find<'a>(&self, ctx: &Context<'a>, name: &str) -> Option<(ElementId, &'a Prop)> {
+        let mut last = None;
+        for id in &self.0 {
+            let Some(prop) = ctx.props(*id).get(name) else { continue };
+            last = Some((*id, prop));
+            if !matches!(&prop.value, Value::Text(Kind::String, text) if text.is_empty()) {
+                break;
+            }
+        }
+        last
+    }
+
+    fn text(&self, ctx: &mut Context<'_>, name: &str, default: &str) -> Text {
+        match self.find(ctx, name) {
+            Some((id, prop)) => ctx.text(id, prop.text().unwrap_or("")),
+            None => Text::Fixed(default.into()),
+        }
+    }
+
+    fn flag(&self, ctx: &mut Context<'_>, name: &str) -> Flag {
+        match self.find(ctx, name) {
+            Some((id, prop)) => flag(ctx, id, prop),
+            None => Flag::Fixed(false),
+        }
+    }
+}
+
+fn flag(ctx: &mut Context<'_>, id: ElementId, prop: &Prop) -> Flag {
+    match &prop.value {
+        Value::Text(Kind::String, text) if text.contains("${") => Flag::Text(ctx.text(id, text)),
+        value => {
+            Flag::Fixed(matches!(value, Value::Text(_, text) if text.eq_ignore_ascii_case("true")))
+        }
+    }
+}
+
+fn arguments(ctx: &mut Context<'_>, chain: &Chain) -> Vec<Argument> {
+    let mut found = Vec::new();
+    for id in &chain.0 {
+        let Some(object) = ctx.props(*id).object("HTTPsampler.Arguments") else { continue };
+        for prop in object.props.collection("Arguments.arguments") {
+            let Some(argument) = prop.object() else { continue };
+            let text = |name: &str| argument.props.str(name).unwrap_or("");
+            // A plain argument becomes one that is always encoded.
+            let plain = !argument.class.is_empty() && !argument.class.ends_with("HTTPArgument");
+            let encode = match argument.props.get("HTTPArgument.always_encode") {
+                _ if plain => Flag::Fixed(true),
+                Some(prop) => flag(ctx, *id, prop),
+                None => Flag::Fixed(false),
+            };
+            found.push(Argument {
+                name: ctx.text(*id, text("Argument.name")),
+                value: ctx.text(*id, text("Argument.value")),
+                separator: ctx.text(*id, text("Argument.metadata")),
+                encode,
+            });
+        }
+    }
+    found
+}
+
+fn headers(ctx: &mut Context<'_>, configs: &[ElementId]) -> Vec<Header> {
+    let mut found: Vec<Header> = Vec::new();
+    let managers = configs.iter().filter(|id| scope::class(ctx.doc, **id) == "HeaderManager");
+    for (nth, id) in managers.copied().collect::<Vec<_>>().into_iter().enumerate() {
+        for prop in ctx.props(id).collection("HeaderManager.headers") {
+            let Some(header) = prop.object() else { continue };
+            let name =
+                header.props.str("Header.name").or_else(|| header.props.str("TestElement.name"));
+            let name = ctx.text(id, name.unwrap_or(""));
+            let value = ctx.text(id, header.props.str("Header.value").unwrap_or(""));
+            let inherited = nth > 0;
+            let known = |other: &Header| match (other.name.fixed(), name.fixed()) {
+                (Some(one), Some(two)) => one.eq_ignore_ascii_case(two),
+                _ => false,
+            };
+            if inherited && found.iter().any(known) {
+                continue;
+            }
+            found.push(Header { name, value, inherited });
+        }
+    }
+    // Where all names are known, what had to be left out is left out.
+    if found.iter().all(|header| header.name.fixed().is_some()) {
+        found.iter_mut().for_each(|header| header.inherited = false);
+    }
+    found
+}
+
+impl Http {
+    fn nothing_varies(&self) -> bool {
+        let texts = [
+            &self.method,
+            &self.protocol,
+            &self.domain,
+            &self.port,
+            &self.path,
+            &self.encoding,
+            &self.connect_timeout,
+            &self.response_timeout,
+            &self.source,
+        ];
+        let flags = [&self.raw, &self.follow_redirects, &self.auto_redirects, &self.keep_alive];
+        let is_fixed = |flag: &Flag| matches!(flag, Flag::Fixed(_));
+        texts.iter().all(|text| text.fixed().is_some())
+            && flags.iter().all(|flag| is_fixed(flag))
+            && self.headers.iter().all(|h| h.name.fixed().is_some() && h.value.fixed().is_some())
+            && self.arguments.iter().all(|argument| {
+                let texts = [&argument.name, &argument.value, &argument.separator];
+                texts.iter().all(|text| text.fixed().is_some()) && is_fixed(&argument.encode)
+            })
+    }
+}
+
+/// Tells what of a sampler or of its defaults is not sent as JMeter would.
+pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
+    let props = ctx.props(id);
+    let is = |name: &str| props.bool(name).unwrap_or(false);
+    let set = |name: &str| props.str(name).is_some_and(|text| !text.is_empty());
+    let files = props.object("HTTPsampler.Files").is_some_and(|files| {
+        files.props.collection("HTTPFileArgs.files").iter().any(|file| {
+            file.object().is_some_and(|file| {
+                file.props.str("File.path").is_some_and(|path| !path.is_empty())
+            })
+        })
+    });
+    let implementation = props.str("HTTPSampler.implementation").unwrap_or("");
+    let findings = [
+        (
+            is("HTTPSampler.image_parser"),
+            Level::Unsupported,
+            "embedded resources (HTTPSampler.image_parser) are not fetched",
+        ),
+        (
+            is("HTTPSampler.DO_MULTIPART_POST"),
+            Level::Unsupported,
+            "the body is not sent as multipart (HTTPSampler.DO_MULTIPART_POST)",
+        ),
+        (
+            files || set("HTTPSampler.FILE_NAME"),
+            Level::Unsupported,
+            "files (HTTPsampler.Files) are not sent",
+        ),
+        (
+            set("HTTPSampler.proxyHost"),
+            Level::Unsupported,
+            "the proxy (HTTPSampler.proxyHost) is not used",
+        ),
+        (
+            props.int("HTTPSampler.ipSourceType").is_some_and(|kind| kind != 0)
+                && set("HTTPSampler.ipSource"),
+            Level::Unsupported,
+            "the source (HTTPSampler.ipSource) must be an address or a host name, not a device",
+        ),
+        (
+            props
+                .str("HTTPSampler.protocol")
+                .is_some_and(|protocol| protocol.eq_ignore_ascii_case("file")),
+            Level::Unsupported,
+            "files are not read (HTTPSampler.protocol is file)",
+        ),
+        (
+            implementation == "Java",
+            Level::Native,
+            "sent as by HttpClient4, not by Java's own client (HTTPSampler.implementation)",
+        ),
+    ];
+    for (found, level, consequence) in findings {
+        if found {
+            ctx.remark(id, level, consequence);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Where a redirect leads, as JMeter works it out from a `Location`.
+
+use super::{Unsendable, uri, url};
+
+/// The method of the request that follows: JMeter makes it GET, whatever the status, unless it was HEAD.
+pub fn method_after_redirect(method: &str) -> &str {
+    if method.eq_ignore_ascii_case("HEAD") { method } else { "GET" }
+}
+
+/// Writes the absolute URL of a `Location` found in the answer to `base`.
+pub fn location(base: &str, location: &str, out: &mut String) -> Result<(), Unsendable> {
+    let location = remove_dot_dot(location.trim()).replace(' ', "%20");
+    let malformed =
+        |url::Malformed(message)| Unsendable::new("java.net.MalformedURLException", &message);
+    url::resolve(Some(base), &location, out).map_err(malformed)?;
+    // Steps above the root are dropped where the location starts with them.
+    let path = out[url::split(out).path].to_string();
+    let mut above = path.strip_prefix('/').unwrap_or(&path);
+    let mut prefix = String::new();
+    while let Some(rest) = above.strip_prefix("../") {
+        prefix.push_str("../");
+        above = rest;
+    }
+    if !prefix.is_empty() && location.starts_with(&prefix) {
+        url::resolve(Some(base), &location[prefix.len()..], out).map_err(malformed)?;
+    }
+    if uri::verify(out).is_err() {
+        quote(out);
+    }
+    Ok(())
+}
+
+/// Escapes what a URI may not hold, as the constructor of `java.net.URI` that takes parts does.
+fn quote(url: &mut String) {
+    let parts = url::split(url);
+    let mut quoted = url[..parts.path.start].to_string();
+    let query_or_end = |c: char| c.is_ascii_alphanumeric() || "_-!.~'()*;/?:@&=+$,[]#".contains(c);
+    for c in url[parts.path.start..].chars() {
+        let in_path = quoted.len() < parts.path.end && "[]".contains(c);
+        if (query_or_end(c) && !in_path) || (!c.is_ascii() && !c.is_control() && !c.is_whitespace())
+        {
+            quoted.push(c);
+        } else {
+            let mut bytes = [0; 4];
+            for byte in c.encode_utf8(&mut bytes).bytes() {
+                quoted.push_str(&format!("%{byte:02X}"));
+            }
+        }
+    }
+    *url = quoted;
+}
+
+/// Resolves `/segment/..` in the path of a location, relative or not.
+fn remove_dot_dot(location: &str) -> String {
+    if location.len() < 4 || !location.contains("/..") {
+        return location.to_string();
+    }
+    let start = match location.find("://") {
+        Some(at) => match location[at + 3..].find('/') {
+            Some(slash) => at + 3 + slash,
+            None => return location.to_string(),
+        },
+        None => 0,
+    };
+    let end = match (location.find('?'), location.find('#')) {
+        (Some(at), _) if at > 0 => at,
+        (None | Some(0), Some(at)) if at > 0 => at,
+        _ => location.len(),
+    };
+    let Some(path) = location.get(start..end) else { return location.to_string() };
+    let mut tokens: Vec<&str> = Vec::new();
+    for token in path.split('/').filter(|token| !token.is_empty()) {
+        match tokens.last() {
+            Some(last) if token == ".." && *last != ".." => {
+                tokens.pop();
+            }
+            _ => tokens.push(token),
+        }
+    }
+    let mut clean = String::from(if path.starts_with('/') { "/" } else { "" });
+    clean.push_str(&tokens.join("/"));
+    if path.ends_with('/') && !tokens.is_empty() {
+        clean.push('/');
+    }
+    format!("{}{clean}{}", &location[..start], &location[end..])
+}

@@ -1,0 +1,198 @@
+//! Renders a request: URL, request target, header lines in HttpClient's order, body.
+//!
+//! The order on the wire: `Connection`, the plan's headers, cookies, `Content-Length`, `Content-Type`, `Host`,
+//! `User-Agent`; the last four only where the plan does not set them. Checks run in JMeter's order, so that the first
+//! thing wrong is the one its row names.
+
+use super::charset::Charset;
+use super::{Http, Request, Unsendable, header, uri, url};
+use crate::env::Env;
+
+const BAD_URL: &str = "java.net.MalformedURLException";
+
+impl Http {
+    /// Renders the request.
+    pub fn render(&self, env: &mut Env<'_>, out: &mut Request) -> Result<(), Unsendable> {
+        out.clear();
+        self.method.eval(env, &mut out.method);
+        let built = self.write_url(env, out);
+        thrown(env)?;
+        built.map_err(|url::Malformed(message)| Unsendable {
+            no_url: true,
+            ..Unsendable::new(BAD_URL, &message)
+        })?;
+        self.write(env, out, true)
+    }
+
+    /// Renders the request that follows a redirect to `url` (absolute).
+    pub fn render_redirect(
+        &self,
+        url: &str,
+        method: &str,
+        env: &mut Env<'_>,
+        out: &mut Request,
+    ) -> Result<(), Unsendable> {
+        out.clear();
+        out.method.push_str(method);
+        out.url.push_str(url);
+        self.write(env, out, false)
+    }
+
+    /// Everything but the URL.
+    fn write(&self, env: &mut Env<'_>, out: &mut Request, first: bool) -> Result<(), Unsendable> {
+        if let Err(bad) = uri::verify(&out.url) {
+            return Err(Unsendable::new("java.net.URISyntaxException", &bad.message(&out.url)));
+        }
+        if !is_method(&out.method) {
+            let message = format!("Unexpected method: '{}'", out.method);
+            return Err(Unsendable::new("java.lang.IllegalArgumentException", &message));
+        }
+        out.response_timeout_ms = u32::try_from(self.response_timeout.int(env)).unwrap_or(0);
+        out.connect_timeout_ms = u32::try_from(self.connect_timeout.int(env)).unwrap_or(0);
+        out.follow_redirects = self.follow_redirects.get(env);
+        out.auto_redirects = self.auto_redirects.get(env);
+        self.source.eval(env, &mut out.source);
+        let keep_alive = self.keep_alive.get(env);
+        let parts = url::split(&out.url);
+        header::push(
+            &mut out.headers,
+            "Connection",
+            if keep_alive { "keep-alive" } else { "close" },
+        );
+        self.write_headers(env, out, &parts);
+        out.cookie_at =
+            if out.own_cookie.is_empty() { out.headers.len() } else { out.own_cookie.start };
+        thrown(env)?;
+        self.write_body(env, out, first)?;
+        thrown(env)?;
+        self.write_target(out, &parts)?;
+        out.keep_alive = !header::asks_to_close(&out.headers);
+        Ok(())
+    }
+
+    fn write_url(&self, env: &mut Env<'_>, out: &mut Request) -> Result<(), url::Malformed> {
+        let mut path = env.core.take();
+        self.path.eval(env, &mut path);
+        encode_spaces(&mut path);
+        let result = if path.starts_with("http://") || path.starts_with("https://") {
+            url::resolve(None, &path, &mut out.url)
+        } else {
+            let mut file = env.core.take();
+            if !path.starts_with('/') {
+                file.push('/');
+            }
+            file.push_str(&path);
+            if matches!(out.method.as_str(), "GET" | "DELETE" | "OPTIONS") {
+                self.write_query(env, path.contains('?'), out, &mut file);
+            }
+            let (mut protocol, mut domain) = (env.core.take(), env.core.take());
+            self.protocol.eval(env, &mut protocol);
+            self.domain.eval(env, &mut domain);
+            if protocol.is_empty() {
+                protocol.push_str("http");
+            }
+            let port = self.port.parsed(env, |text| text.trim().parse().unwrap_or(0));
+            let port = Some(port).filter(|port| !is_default_port(&protocol, *port));
+            let result = url::assemble(&protocol, &domain, port, &file, &mut out.url);
+            env.core.give(domain);
+            env.core.give(protocol);
+            env.core.give(file);
+            result
+        };
+        env.core.give(path);
+        result
+    }
+
+    /// Writes host, port and the target of the request line.
+    fn write_target(&self, out: &mut Request, parts: &url::Parts) -> Result<(), Unsendable> {
+        let Request { url, host, headers, target, bytes, .. } = out;
+        let protocol = &url[parts.protocol.clone()];
+        let name = &url[parts.host.clone()];
+        out.secure = protocol == "https";
+        if name.is_empty() {
+            let message = format!("URI does not specify a valid host name: {url}");
+            return Err(Unsendable::new(
+                "org.apache.http.client.ClientProtocolException",
+                &message,
+            ));
+        }
+        if !matches!(protocol, "http" | "https") {
+            let message = format!("{protocol} protocol is not supported");
+            return Err(Unsendable::new(
+                "org.apache.http.conn.UnsupportedSchemeException",
+                &message,
+            ));
+        }
+        host.push_str(name.trim_start_matches('[').trim_end_matches(']'));
+        out.port = match parts.port {
+            Some(port) => u16::try_from(port).map_err(|_| {
+                let message = format!("port out of range:{port}");
+                Unsendable::new("java.lang.IllegalArgumentException", &message)
+            })?,
+            None => default_port(out.secure),
+        };
+        if !header::has(headers, "Host") {
+            match parts.port {
+                Some(port) => header::push_with_port(headers, "Host", name, port),
+                None => header::push(headers, "Host", name),
+            }
+        }
+        if !self.user_agent.is_empty() && !header::has(headers, "User-Agent") {
+            header::push(headers, "User-Agent", &self.user_agent);
+        }
+        let query = parts.query.clone().map(|query| &url[query]);
+        uri::target(&url[parts.path.clone()], query, bytes, target);
+        out.path_len = target.find('?').unwrap_or(target.len());
+        Ok(())
+    }
+
+    /// The character set named by the plan, or the failure that JMeter has where there is none of that name.
+    pub(super) fn charset(&self, env: &mut Env<'_>) -> Result<Charset, Unsendable> {
+        self.encoding.parsed(env, |name| {
+            let name = if name.is_empty() { "UTF-8" } else { name };
+            Charset::named(name).ok_or_else(|| {
+                let legal = name.chars().all(|c| c.is_ascii_alphanumeric() || "-+.:_".contains(c));
+                let class = if legal {
+                    "UnsupportedCharsetException"
+                } else {
+                    "IllegalCharsetNameException"
+                };
+                Unsendable::new(&format!("java.nio.charset.{class}"), name)
+            })
+        })
+    }
+}
+
+/// What an expression threw, as the failure of the sample. A function that ends the user is left to the engine.
+fn thrown(env: &mut Env<'_>) -> Result<(), Unsendable> {
+    match env.core.thrown.take_if(|thrown| !thrown.stops_user()) {
+        Some(thrown) => {
+            Err(Unsendable { no_url: true, ..Unsendable::new(thrown.class, &thrown.message) })
+        }
+        None => Ok(()),
+    }
+}
+
+fn encode_spaces(path: &mut String) {
+    while let Some(at) = path.find(' ') {
+        path.replace_range(at..=at, "%20");
+    }
+}
+
+/// Whether the URL need not show the port; 0 stands for none given.
+fn is_default_port(protocol: &str, port: i32) -> bool {
+    match port {
+        0 => true,
+        80 => protocol.eq_ignore_ascii_case("http"),
+        443 => protocol.eq_ignore_ascii_case("https"),
+        _ => false,
+    }
+}
+
+fn default_port(secure: bool) -> u16 {
+    if secure { 443 } else { 80 }
+}
+
+fn is_method(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE") || super::body::may_enclose(method)
+}

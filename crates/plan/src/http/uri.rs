@@ -1,0 +1,250 @@
+//! What `java.net.URI` refuses, in its words, and the request target that HttpClient makes of a URI.
+//!
+//! JMeter turns each URL into a URI before it sends it: an unencoded character makes the sample fail with
+//! `java.net.URISyntaxException`. HttpClient then writes the path anew, segment by segment.
+
+use super::percent;
+
+/// Why a text is no URI: what is wrong, and where (in UTF-16 units; `None` where Java gives no place).
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct BadUri {
+    reason: String,
+    at: Option<usize>,
+}
+
+impl BadUri {
+    /// The message of the exception.
+    pub(crate) fn message(&self, input: &str) -> String {
+        match self.at {
+            Some(at) => format!("{} at index {at}: {input}", self.reason),
+            None => format!("{}: {input}", self.reason),
+        }
+    }
+}
+
+fn fail<T>(input: &str, at: usize, reason: impl Into<String>) -> Result<T, BadUri> {
+    let units = input.get(..at).map_or(at, |text| text.encode_utf16().count());
+    Err(BadUri { reason: reason.into(), at: Some(units) })
+}
+
+fn unreserved(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_-!.~'()*".contains(c)
+}
+
+/// Characters of user info, hosts and registry names.
+fn registry(c: char) -> bool {
+    unreserved(c) || "$,;:@&=+".contains(c)
+}
+
+fn server(c: char) -> bool {
+    unreserved(c) || ";:&=+$,.@[]".contains(c)
+}
+
+fn path(c: char) -> bool {
+    unreserved(c) || ":@&=+$,;/".contains(c)
+}
+
+fn uric(c: char) -> bool {
+    unreserved(c) || ";/?:@&=+$,[]".contains(c)
+}
+
+/// Characters beyond ASCII are let through, but for blanks and controls.
+fn other(c: char) -> bool {
+    !c.is_ascii()
+        && !c.is_control()
+        && !c.is_whitespace()
+        && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{a0}' | '\u{202f}' | '\u{2007}')
+}
+
+/// How far `allowed` characters and escapes reach from `from`. A broken escape is an error.
+fn scan(input: &str, from: usize, to: usize, allowed: fn(char) -> bool) -> Result<usize, BadUri> {
+    let mut at = from;
+    while at < to {
+        let Some(c) = input[at..to].chars().next() else { break };
+        if c == '%' {
+            let digits = input.as_bytes().get(at + 1..at + 3).filter(|_| at + 3 <= to);
+            if !digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) {
+                return fail(input, at, "Malformed escape pair");
+            }
+            at += 3;
+        } else if allowed(c) || other(c) {
+            at += c.len_utf8();
+        } else {
+            break;
+        }
+    }
+    Ok(at)
+}
+
+fn check(
+    input: &str,
+    from: usize,
+    to: usize,
+    allowed: fn(char) -> bool,
+    what: &str,
+) -> Result<(), BadUri> {
+    let end = scan(input, from, to, allowed)?;
+    if end < to { fail(input, end, format!("Illegal character in {what}")) } else { Ok(()) }
+}
+
+/// Refuses what `new URI(input)` refuses, for a URL's external form.
+pub(crate) fn verify(input: &str) -> Result<(), BadUri> {
+    let Some(colon) = input.find([':', '/', '?', '#']).filter(|at| input.as_bytes()[*at] == b':')
+    else {
+        return Ok(());
+    };
+    let n = input.len();
+    let mut at = colon + 1;
+    if input[at..].starts_with("//") {
+        at += 2;
+        let end = input[at..].find(['/', '?', '#']).map_or(n, |found| at + found);
+        if end > at {
+            authority(input, at, end)?;
+            at = end;
+        } else if end == n {
+            return fail(input, at, "Expected authority");
+        }
+    } else if !input[at..].starts_with('/') {
+        let end = input[at..].find('#').map_or(n, |found| at + found);
+        if end <= at {
+            return fail(input, at, "Expected scheme-specific part");
+        }
+        check(input, at, end, uric, "opaque part")?;
+        at = end;
+    }
+    let end = input[at..].find(['?', '#']).map_or(n, |found| at + found);
+    check(input, at, end, path, "path")?;
+    at = end;
+    if input[at..].starts_with('?') {
+        at += 1;
+        let end = input[at..].find('#').map_or(n, |found| at + found);
+        check(input, at, end, uric, "query")?;
+        at = end;
+    }
+    if input[at..].starts_with('#') {
+        check(input, at + 1, n, uric, "fragment")?;
+    }
+    Ok(())
+}
+
+fn authority(input: &str, from: usize, to: usize) -> Result<(), BadUri> {
+    let text = &input[from..to];
+    let bracket = text.find(']').is_some_and(|at| at > 0);
+    let server_chars = if bracket {
+        text.chars().all(|c| server(c) || c == '%')
+    } else {
+        text.chars().all(server)
+    };
+    let registry_end = scan(input, from, to, registry)?;
+    let registry_chars = registry_end == to;
+    if !server_chars {
+        return if registry_chars {
+            Ok(())
+        } else {
+            fail(input, registry_end, "Illegal character in authority")
+        };
+    }
+    match parse_server(input, from, to) {
+        Ok(()) => Ok(()),
+        Err(_) if registry_chars => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn parse_server(input: &str, from: usize, to: usize) -> Result<(), BadUri> {
+    let host = input[from..to].find('@').map_or(from, |at| from + at + 1);
+    let mut at = host;
+    if input[host..to].starts_with('[') {
+        let Some(end) =
+            input[host + 1..to].find([']', '/', '?', '#']).map(|found| host + 1 + found)
+        else {
+            return fail(input, to, "Expected closing bracket for IPv6 address");
+        };
+        if input.as_bytes()[end] != b']' {
+            return fail(input, end, "Expected closing bracket for IPv6 address");
+        }
+        let address = &input[host + 1..end];
+        let plain = address.split('%').next().unwrap_or("");
+        if plain.parse::<std::net::Ipv6Addr>().is_err() {
+            let bad = plain.find(|c: char| !c.is_ascii_hexdigit() && c != ':' && c != '.');
+            return fail(input, host + 1 + bad.unwrap_or(0), "Malformed IPv6 address");
+        }
+        at = end + 1;
+    } else {
+        let end = input[host..to].find(':').map_or(to, |found| host + found);
+        if !is_host(&input[host..end]) {
+            return fail(input, host, "Illegal character in hostname");
+        }
+        at = at.max(end);
+    }
+    if input[at..to].starts_with(':') {
+        let digits = input[at + 1..to].bytes().take_while(u8::is_ascii_digit).count();
+        at += 1 + digits;
+    }
+    if at < to { fail(input, at, "Illegal character in port number") } else { Ok(()) }
+}
+
+/// Names of letters, digits and inner hyphens, the last starting with a letter; or four numbers.
+fn is_host(host: &str) -> bool {
+    if host.parse::<std::net::Ipv4Addr>().is_ok() {
+        return true;
+    }
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let label = |label: &str| {
+        !label.is_empty()
+            && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    host.split('.').all(label)
+        && host
+            .rsplit('.')
+            .next()
+            .is_some_and(|last| last.starts_with(|c: char| c.is_ascii_alphabetic()))
+}
+
+/// Appends the request target for a verified path and query: empty segments are dropped but for the last, each
+/// segment is decoded and encoded again, the query stays as it is. `bytes` is room to work in.
+pub(crate) fn target(path: &str, query: Option<&str>, bytes: &mut Vec<u8>, out: &mut String) {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let mut segments = path.split('/').peekable();
+    while let Some(segment) = segments.next() {
+        if segment.is_empty() && segments.peek().is_some() {
+            continue;
+        }
+        out.push('/');
+        if segment.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.')) {
+            out.push_str(segment);
+            continue;
+        }
+        bytes.clear();
+        decode_segment(segment, bytes);
+        // Bytes that are no UTF-8 are lost in decoding.
+        match std::str::from_utf8(bytes) {
+            Ok(_) => percent::segment(bytes, out),
+            Err(_) => percent::segment(String::from_utf8_lossy(bytes).as_bytes(), out),
+        }
+    }
+    if let Some(query) = query {
+        out.push('?');
+        percent::beyond_ascii(query, out);
+    }
+}
+
+fn decode_segment(segment: &str, bytes: &mut Vec<u8>) {
+    let source = segment.as_bytes();
+    let mut at = 0;
+    while at < source.len() {
+        let escaped = (source[at] == b'%').then(|| segment.get(at + 1..at + 3)).flatten();
+        match escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                at += 3;
+            }
+            None => {
+                bytes.push(source[at]);
+                at += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! URLs as `java.net.URL` makes them: hardly any checks, and the text is kept as it is.
+//!
+//! A URL is its external form, with ranges into it. Nothing is allocated beyond the text's own buffer.
+
+use std::ops::Range;
+
+/// Where the parts of a URL lie in its external form.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// `http`, in lower case.
+    pub protocol: Range<usize>,
+    /// User, host and port; empty if there is none.
+    pub authority: Range<usize>,
+    /// Host alone, with brackets if it has any.
+    pub host: Range<usize>,
+    /// Port, if it is given.
+    pub port: Option<u32>,
+    /// Path.
+    pub path: Range<usize>,
+    /// Query, without `?`.
+    pub query: Option<Range<usize>>,
+}
+
+/// A `MalformedURLException`, by its message.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Malformed(pub String);
+
+const KNOWN: [&str; 7] = ["http", "https", "file", "ftp", "jar", "mailto", "jrt"];
+
+fn known(protocol: &str) -> Result<(), Malformed> {
+    if KNOWN.contains(&protocol) {
+        Ok(())
+    } else {
+        Err(Malformed(format!("unknown protocol: {protocol}")))
+    }
+}
+
+/// Writes the external form of a URL given in pieces; `port` is `None` where it need not be shown.
+pub fn assemble(
+    protocol: &str,
+    host: &str,
+    port: Option<i32>,
+    file: &str,
+    out: &mut String,
+) -> Result<(), Malformed> {
+    out.clear();
+    out.extend(protocol.chars().map(|c| c.to_ascii_lowercase()));
+    known(out)?;
+    let bracketed = host.contains(':') && !host.starts_with('[');
+    if let Some(port) = port
+        && port < -1
+    {
+        return Err(Malformed(format!("Invalid port number :{port}")));
+    }
+    out.push(':');
+    if !host.is_empty() || port.is_some_and(|port| port != -1) {
+        out.push_str("//");
+        if bracketed {
+            out.push('[');
+        }
+        out.push_str(host);
+        if bracketed {
+            out.push(']');
+        }
+        if let Some(port) = port
+            && port != -1
+        {
+            use std::fmt::Write;
+            let _ = write!(out, ":{port}");
+        }
+    }
+    out.push_str(file);
+    check_host(host)
+}
+
+/// The characters that URLs refuse in a host since Java 17.
+fn check_host(host: &str) -> Result<(), Malformed> {
+    match host.chars().find(|c| *c <= ' ' || *c == '\u{7f}') {
+        Some(c) => Err(Malformed(format!("Illegal character found in host: {}", describe(c)))),
+        None => Ok(()),
+    }
+}
+
+fn describe(c: char) -> String {
+    match c {
+        '\n' => "LF".to_string(),
+        '\r' => "CR".to_string(),
+        '\t' => "TAB".to_string(),
+        ' ' => "' '".to_string(),
+        c => format!("\\u{:04x}", c as u32),
+    }
+}
+
+/// Writes the external form of `spec`, taken relative to `base` if it is.
+pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), Malformed> {
+    out.clear();
+    let whole = spec;
+    let mut spec = spec.trim_matches(|c: char| c <= ' ');
+    if spec.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("url:")) {
+        spec = &spec[4..];
+    }
+    let mut protocol = String::new();
+    if !spec.starts_with('#')
+        && let Some(end) = spec.find([':', '/'])
+        && spec.as_bytes()[end] == b':'
+        && is_protocol(&spec[..end])
+    {
+        protocol = spec[..end].to_ascii_lowercase();
+        spec = &spec[end + 1..];
+    }
+    let base = base.map(|base| (base, split(base)));
+    // A base of another protocol does not count; of the same one it does unless the rest is absolute.
+    let base = base.filter(|(text, parts)| {
+        protocol.is_empty() || (protocol == text[parts.protocol.clone()] && !spec.starts_with('/'))
+    });
+    if protocol.is_empty() {
+        match &base {
+            Some((text, parts)) => protocol.push_str(&text[parts.protocol.clone()]),
+            None => return Err(Malformed(format!("no protocol: {whole}"))),
+        }
+    }
+    known(&protocol)?;
+    let (spec, reference) = match spec.find('#') {
+        Some(at) => (&spec[..at], Some(&spec[at + 1..])),
+        None => (spec, None),
+    };
+    let (mut rest, query) = match spec.find('?') {
+        Some(at) => (&spec[..at], Some(&spec[at + 1..])),
+        None => (spec, None),
+    };
+    let mut authority = String::new();
+    let mut path = String::new();
+    let mut inherited = None;
+    if let Some((text, parts)) = &base {
+        authority.push_str(&text[parts.authority.clone()]);
+        path.push_str(&text[parts.path.clone()]);
+        inherited = parts.query.clone().map(|query| &text[query]);
+    }
+    let is_unc = rest.starts_with("////");
+    if !is_unc && rest.starts_with("//") {
+        rest = &rest[2..];
+        let end = rest.find('/').unwrap_or(rest.len());
+        authority = rest[..end].to_string();
+        check_authority(&authority)?;
+        rest = &rest[end..];
+        path.clear();
+    }
+    let query_only = rest.is_empty() && query.is_some();
+    if query_only {
+        let keep = path.rfind('/').map_or(0, |at| at);
+        path.truncate(keep);
+        path.push('/');
+    } else if rest.starts_with('/') {
+        path.clear();
+        path.push_str(rest);
+    } else if !rest.is_empty() {
+        if path.is_empty() {
+            if !authority.is_empty() {
+                path.push('/');
+            }
+        } else {
+            let keep = path.rfind('/').map_or(0, |at| at + 1);
+            path.truncate(keep);
+        }
+        path.push_str(rest);
+    }
+    let path = without_dots(&path);
+    let unchanged = rest.is_empty() && query.is_none();
+    out.push_str(&protocol);
+    out.push(':');
+    if !authority.is_empty() {
+        out.push_str("//");
+        out.push_str(&authority);
+    }
+    out.push_str(&path);
+    if let Some(query) = query.or(inherited.filter(|_| unchanged)) {
+        out.push('?');
+        out.push_str(query);
+    }
+    if let Some(reference) = reference {
+        out.push('#');
+        out.push_str(reference);
+    }
+    Ok(())
+}
+
+fn is_protocol(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-'))
+}
+
+fn check_authority(authority: &str) -> Result<(), Malformed> {
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let after = if host.starts_with('[') { host.rfind(']').map_or(0, |at| at) } else { 0 };
+    let Some(colon) = host[after..].find(':').map(|at| at + after) else { return check_host(host) };
+    let port = &host[colon + 1..];
+    check_host(&host[..colon])?;
+    match port.parse::<i32>() {
+        _ if port.is_empty() => Ok(()),
+        Ok(port) if port >= -1 => Ok(()),
+        Ok(port) => Err(Malformed(format!("Invalid port number :{port}"))),
+        Err(_) => Err(Malformed(format!("For input string: \"{port}\""))),
+    }
+}
+
+/// Removes `.` and `..` as `URLStreamHandler` does, which leaves those that lead above the root.
+fn without_dots(path: &str) -> String {
+    let mut path = path.to_string();
+    while let Some(at) = path.find("/./") {
+        path.replace_range(at..at + 2, "");
+    }
+    let mut from = 0;
+    while let Some(at) = path[from..].find("/../").map(|at| at + from) {
+        match path[..at].rfind('/') {
+            Some(start) if at > 0 && path[start..at] != *"/.." => {
+                path.replace_range(start..at + 3, "");
+                from = 0;
+            }
+            _ => from = at + 3,
+        }
+    }
+    while path.ends_with("/..") {
+        let at = path.len() - 3;
+        match path[..at].rfind('/') {
+            Some(start) => path.truncate(start + 1),
+            None => break,
+        }
+    }
+    if path.starts_with("./") && path.len() > 2 {
+        path.replace_range(..2, "");
+    }
+    if path.ends_with("/.") {
+        path.pop();
+    }
+    path
+}
+
+/// Finds the parts of an external form.
+pub fn split(text: &str) -> Parts {
+    let colon = text.find(':').unwrap_or(0);
+    let mut parts = Parts { protocol: 0..colon, ..Parts::default() };
+    let end = text.find('#').unwrap_or(text.len());
+    let query = text[..end].find('?');
+    let path_end = query.unwrap_or(end);
+    parts.query = query.map(|at| at + 1..end);
+    let mut at = (colon + 1).min(path_end);
+    if text[at..path_end].starts_with("//") {
+        at += 2;
+        let slash = text[at..path_end].find('/').map_or(path_end, |n| at + n);
+        parts.authority = at..slash;
+        let host = text[at..slash].rfind('@').map_or(at, |n| at + n + 1);
+        let after = text[host..slash].rfind(']').map_or(host, |n| host + n);
+        let colon = text[after..slash].find(':').map(|n| after + n);
+        parts.host = host..colon.unwrap_or(slash);
+        parts.port = colon.and_then(|colon| text[colon + 1..slash].parse().ok());
+        at = slash;
+    }
+    parts.path = at..path_end;
+    parts
+}
