@@ -1,11 +1,178 @@
-//! Finds a charset in a `Content-Type` and decodes text.
+//! Finds a charset in a `Content-Type` and decodes text as Java does: names of the JVM are known, Latin-1 is Latin-1, a byte
+//! order mark stays in the text, and what cannot be decoded becomes U+FFFD.
 
-/// The charset parameter of a `Content-Type` value.
-pub fn charset_of(_content_type: &[u8]) -> Option<&str> {
-    None
+use encoding_rs::{CoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use std::borrow::Cow;
+
+#[cfg(test)]
+mod tests;
+
+/// The charset parameter of a `Content-Type` value, as written there, without quotes.
+pub fn charset_of(content_type: &[u8]) -> Option<&str> {
+    const PREFIX: &[u8] = b"charset=";
+    let at = content_type
+        .windows(PREFIX.len())
+        .position(|window| window.eq_ignore_ascii_case(PREFIX))?;
+    let value = &content_type[at + PREFIX.len()..];
+    let end = value.iter().position(|&b| b == b';').unwrap_or(value.len());
+    let mut value = value[..end].trim_ascii();
+    if let [quote @ (b'"' | b'\''), rest @ ..] = value {
+        value = rest.strip_suffix(&[*quote]).unwrap_or(rest).trim_ascii();
+    }
+    std::str::from_utf8(value).ok().filter(|name| !name.is_empty())
 }
 
-/// Appends `bytes` as text; unknown or absent charsets read as UTF-8.
-pub fn decode_into(_charset: Option<&str>, bytes: &[u8], out: &mut String) {
-    out.push_str(&String::from_utf8_lossy(bytes));
+/// Whether [`decode_into`] knows the charset.
+pub fn is_known(charset: &str) -> bool {
+    find(charset).is_some()
+}
+
+/// Appends `bytes` as text. Unknown or absent charsets read as UTF-8.
+pub fn decode_into(charset: Option<&str>, bytes: &[u8], out: &mut String) {
+    match charset.map_or(Some(Kind::Other(UTF_8)), find).unwrap_or(Kind::Other(UTF_8)) {
+        Kind::Ascii => each(bytes, out, |b| if b < 0x80 { char::from(b) } else { '\u{fffd}' }),
+        Kind::Latin1 => each(bytes, out, char::from),
+        Kind::Utf16 => match bytes {
+            [0xff, 0xfe, rest @ ..] => decode(UTF_16LE, rest, out),
+            [0xfe, 0xff, rest @ ..] => decode(UTF_16BE, rest, out),
+            _ => decode(UTF_16BE, bytes, out),
+        },
+        // ISO charsets have control characters where the Windows ones that contain them have letters.
+        Kind::Iso(encoding) => {
+            for piece in bytes.split_inclusive(|b| (0x80..=0x9f).contains(b)) {
+                match piece.split_last() {
+                    Some((control @ 0x80..=0x9f, text)) => {
+                        decode(encoding, text, out);
+                        out.push(char::from(*control));
+                    }
+                    _ => decode(encoding, piece, out),
+                }
+            }
+        }
+        Kind::Other(encoding) => decode(encoding, bytes, out),
+    }
+}
+
+/// Bytes as Latin-1 text.
+pub(crate) fn latin1(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if text.is_ascii() => Cow::Borrowed(text),
+        _ => Cow::Owned(bytes.iter().copied().map(char::from).collect()),
+    }
+}
+
+enum Kind {
+    Ascii,
+    Latin1,
+    /// A byte order mark decides; without one, big-endian.
+    Utf16,
+    Iso(&'static Encoding),
+    Other(&'static Encoding),
+}
+
+fn find(name: &str) -> Option<Kind> {
+    let name = name.trim_ascii();
+    let is = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other));
+    // Names for which browsers, and so encoding_rs, read something else than Java, or that only Java knows.
+    if is(&[
+        "iso-8859-1",
+        "iso8859-1",
+        "iso8859_1",
+        "iso_8859-1",
+        "iso_8859_1",
+        "8859_1",
+        "latin1",
+        "l1",
+        "cp819",
+        "ibm819",
+    ]) {
+        return Some(Kind::Latin1);
+    }
+    if is(&["us-ascii", "ascii", "ascii7", "iso646-us", "ansi_x3.4-1968", "646", "cp367", "us"]) {
+        return Some(Kind::Ascii);
+    }
+    if is(&["utf-16", "utf16", "utf_16", "unicode", "unicodebig"]) {
+        return Some(Kind::Utf16);
+    }
+    if is(&["iso-8859-9", "iso8859-9", "iso8859_9", "latin5", "l5"]) {
+        return Some(Kind::Iso(encoding_rs::WINDOWS_1254));
+    }
+    if is(&["tis-620", "tis620", "iso-8859-11", "iso8859_11", "x-iso-8859-11"]) {
+        return Some(Kind::Iso(encoding_rs::WINDOWS_874));
+    }
+    let java: &[(&str, &'static Encoding)] = &[
+        ("utf8", UTF_8),
+        ("utf-16be", UTF_16BE),
+        ("utf_16be", UTF_16BE),
+        ("utf-16le", UTF_16LE),
+        ("utf_16le", UTF_16LE),
+        ("unicodebigunmarked", UTF_16BE),
+        ("unicodelittleunmarked", UTF_16LE),
+        ("x-utf-16le-bom", UTF_16LE),
+        ("cp936", encoding_rs::GBK),
+        ("ms936", encoding_rs::GBK),
+        ("x-mswin-936", encoding_rs::GBK),
+        ("euc_cn", encoding_rs::GBK),
+        ("euc-cn", encoding_rs::GBK),
+        ("ms950", encoding_rs::BIG5),
+        ("cp950", encoding_rs::BIG5),
+        ("ms932", encoding_rs::SHIFT_JIS),
+        ("windows-932", encoding_rs::SHIFT_JIS),
+        ("sjis", encoding_rs::SHIFT_JIS),
+        ("euc_jp", encoding_rs::EUC_JP),
+        ("eucjp", encoding_rs::EUC_JP),
+        ("euc_kr", encoding_rs::EUC_KR),
+        ("ms949", encoding_rs::EUC_KR),
+        ("x-windows-949", encoding_rs::EUC_KR),
+        ("koi8_r", encoding_rs::KOI8_R),
+        ("koi8_u", encoding_rs::KOI8_U),
+    ];
+    if let Some((_, encoding)) = java.iter().find(|(other, _)| name.eq_ignore_ascii_case(other)) {
+        return Some(Kind::Other(encoding));
+    }
+    if let Some(encoding) = Encoding::for_label_no_replacement(name.as_bytes()) {
+        return Some(Kind::Other(encoding));
+    }
+    numbered(name)
+}
+
+/// `Cp1252` is windows-1252, `ISO8859_2` is iso-8859-2.
+fn numbered(name: &str) -> Option<Kind> {
+    let mut label = [0; 16];
+    let (prefix, number) =
+        if let Some(number) = name.get(2..).filter(|_| name[..2].eq_ignore_ascii_case("cp")) {
+            ("windows-", number)
+        } else {
+            let number = name.get(8..).filter(|_| name[..8].eq_ignore_ascii_case("iso8859_"))?;
+            ("iso-8859-", number)
+        };
+    let len = prefix.len() + number.len();
+    label.get_mut(..prefix.len())?.copy_from_slice(prefix.as_bytes());
+    label.get_mut(prefix.len()..len)?.copy_from_slice(number.as_bytes());
+    Encoding::for_label_no_replacement(&label[..len]).map(Kind::Other)
+}
+
+fn each(bytes: &[u8], out: &mut String, char_of: impl Fn(u8) -> char) {
+    let ascii = bytes.iter().take_while(|b| b.is_ascii()).count();
+    let (plain, rest) = bytes.split_at(ascii);
+    out.push_str(std::str::from_utf8(plain).unwrap_or_default());
+    out.extend(rest.iter().map(|&b| char_of(b)));
+}
+
+fn decode(encoding: &'static Encoding, mut bytes: &[u8], out: &mut String) {
+    if encoding == UTF_8
+        && let Ok(text) = std::str::from_utf8(bytes)
+    {
+        out.push_str(text);
+        return;
+    }
+    let mut decoder = encoding.new_decoder_without_bom_handling();
+    loop {
+        out.reserve(decoder.max_utf8_buffer_length(bytes.len()).unwrap_or(bytes.len()));
+        let (result, read, _) = decoder.decode_to_string(bytes, out, true);
+        bytes = &bytes[read..];
+        if result == CoderResult::InputEmpty {
+            return;
+        }
+    }
 }

@@ -1,6 +1,14 @@
-//! Undoes content codings of a whole body.
+//! Undoes content codings of a whole body, bounded in output.
+//!
+//! Reads what Java's streams read behind HttpClient: gzip members one after another with whatever follows ignored, deflate
+//! with or without the zlib wrapping, Brotli. One state serves all bodies of a core; only Brotli allocates for each body.
 
+use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
+use flate2::{Crc, Decompress, FlushDecompress, Status};
 use std::fmt;
+
+#[cfg(test)]
+mod tests;
 
 /// A content coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,32 +20,232 @@ pub enum Coding {
 }
 
 impl Coding {
-    /// Reads a `Content-Encoding` value. `None`: not known here.
-    pub fn parse(_header: &[u8]) -> Option<Coding> {
-        None
+    /// Reads a `Content-Encoding` value, which may be a list. Unknown codings beside a known one are passed over. `None`:
+    /// only unknown ones, or several that would have to be undone one after another.
+    pub fn parse(header: &[u8]) -> Option<Coding> {
+        let mut found = None;
+        let mut unknown = false;
+        for element in header.split(|&b| b == b',') {
+            let end =
+                element.iter().position(|b| matches!(b, b';' | b'=')).unwrap_or(element.len());
+            let name = element[..end].trim_ascii();
+            let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
+            let coding = if is("gzip") || is("x-gzip") {
+                Coding::Gzip
+            } else if is("deflate") {
+                Coding::Deflate
+            } else if is("br") {
+                Coding::Brotli
+            } else {
+                unknown |= !name.is_empty() && !is("identity");
+                continue;
+            };
+            if found.replace(coding).is_some() {
+                return None;
+            }
+        }
+        found.or(if unknown { None } else { Some(Coding::Identity) })
     }
 }
 
 /// Reusable decoding state; one per core.
-#[derive(Debug, Default)]
-pub struct Inflater {}
+pub struct Inflater {
+    inflate: Decompress,
+}
+
+impl Default for Inflater {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Inflater {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inflater").finish_non_exhaustive()
+    }
+}
 
 impl Inflater {
     pub fn new() -> Self {
-        Self::default()
+        Self { inflate: Decompress::new(false) }
     }
 
-    /// Appends the decoded body to `out`, at most `max` bytes.
+    /// Appends the decoded body to `out`, at most `max` bytes. After an error `out` has what came before it.
     pub fn decode(
         &mut self,
-        _coding: Coding,
+        coding: Coding,
         input: &[u8],
         out: &mut Vec<u8>,
-        _max: usize,
+        max: usize,
     ) -> Result<(), CodingError> {
-        out.extend_from_slice(input);
-        Ok(())
+        let limit = out.len().saturating_add(max);
+        let done = match coding {
+            Coding::Identity => {
+                let enough = input.len().min(max.saturating_add(1));
+                out.extend_from_slice(&input[..enough]);
+                Ok(())
+            }
+            Coding::Gzip => self.gzip(input, out, limit),
+            Coding::Deflate => self.deflate(input, out, limit),
+            Coding::Brotli => brotli(input, out, limit),
+        };
+        if out.len() > limit {
+            out.truncate(limit);
+            return Err(CodingError::TooLarge { max });
+        }
+        done
     }
+
+    /// RFC 1952.
+    fn gzip(
+        &mut self,
+        mut input: &[u8],
+        out: &mut Vec<u8>,
+        limit: usize,
+    ) -> Result<(), CodingError> {
+        let mut header = gzip_header(input)?;
+        loop {
+            input = &input[header..];
+            let start = out.len();
+            self.inflate.reset(false);
+            let used = self.inflate(input, out, limit)?;
+            if out.len() > limit {
+                return Ok(());
+            }
+            let Some((trailer, rest)) = input[used..].split_first_chunk::<8>() else {
+                return Err(CodingError::Truncated);
+            };
+            let mut crc = Crc::new();
+            crc.update(&out[start..]);
+            let expected = u64::from(crc.sum()) | u64::from(crc.amount()) << 32;
+            if u64::from_le_bytes(*trailer) != expected {
+                return Err(CodingError::Corrupt);
+            }
+            input = rest;
+            // What follows is another member, or nothing that matters.
+            match gzip_header(input) {
+                Ok(len) => header = len,
+                Err(_) => return Ok(()),
+            }
+        }
+    }
+
+    /// RFC 1950, or bare RFC 1951: servers mean either by "deflate". The first two bytes tell.
+    fn deflate(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        limit: usize,
+    ) -> Result<(), CodingError> {
+        let [first, second, ..] = *input else { return Err(CodingError::Truncated) };
+        let zlib = first & 0x8f == 8 && u16::from_be_bytes([first, second]) % 31 == 0;
+        self.inflate.reset(zlib);
+        self.inflate(input, out, limit).map(|_| ())
+    }
+
+    /// Returns the bytes of input used up to the end of the stream. Stops when `out` has grown past the limit.
+    fn inflate(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        limit: usize,
+    ) -> Result<usize, CodingError> {
+        loop {
+            if out.len() > limit {
+                return Ok(0);
+            }
+            room(input.len(), out, limit);
+            let (used, grown) = (self.inflate.total_in() as usize, out.len());
+            match self.inflate.decompress_vec(&input[used..], out, FlushDecompress::None) {
+                Ok(Status::StreamEnd) => return Ok(self.inflate.total_in() as usize),
+                Ok(_)
+                    if out.len() < out.capacity()
+                        && self.inflate.total_in() as usize == input.len() =>
+                {
+                    return Err(CodingError::Truncated);
+                }
+                Ok(_) if out.len() == grown && self.inflate.total_in() as usize == used => {
+                    return Err(CodingError::Corrupt);
+                }
+                Ok(_) => {}
+                Err(_) => return Err(CodingError::Corrupt),
+            }
+        }
+    }
+}
+
+/// RFC 7932.
+fn brotli(input: &[u8], out: &mut Vec<u8>, limit: usize) -> Result<(), CodingError> {
+    let mut state = BrotliState::new(
+        StandardAlloc::default(),
+        StandardAlloc::default(),
+        StandardAlloc::default(),
+    );
+    let (mut left, mut read, mut total) = (input.len(), 0, 0);
+    while out.len() <= limit {
+        room(input.len(), out, limit);
+        let start = out.len();
+        // The decoder writes to initialised memory only.
+        out.resize(out.capacity(), 0);
+        let (mut space, mut written) = (out.len() - start, 0);
+        let result = BrotliDecompressStream(
+            &mut left,
+            &mut read,
+            input,
+            &mut space,
+            &mut written,
+            &mut out[start..],
+            &mut total,
+            &mut state,
+        );
+        out.truncate(start + written);
+        match result {
+            BrotliResult::ResultSuccess => return Ok(()),
+            BrotliResult::NeedsMoreOutput => {}
+            BrotliResult::NeedsMoreInput => return Err(CodingError::Truncated),
+            BrotliResult::ResultFailure => return Err(CodingError::Corrupt),
+        }
+    }
+    Ok(())
+}
+
+/// Makes room for more output, but not for much more than the limit, which one byte must be able to exceed.
+fn room(input: usize, out: &mut Vec<u8>, limit: usize) {
+    if out.len() == out.capacity() {
+        let wanted = (input * 3).clamp(1 << 10, 1 << 18);
+        out.reserve(wanted.min(limit - out.len() + 1));
+    }
+}
+
+/// Length of the header of a gzip member.
+fn gzip_header(input: &[u8]) -> Result<usize, CodingError> {
+    let Some((head, _)) = input.split_first_chunk::<10>() else {
+        let magic = [0x1f, 0x8b, 8];
+        let fits = input.iter().zip(magic).all(|(a, b)| *a == b);
+        return Err(if fits { CodingError::Truncated } else { CodingError::Corrupt });
+    };
+    let [0x1f, 0x8b, 8, flags, ..] = *head else { return Err(CodingError::Corrupt) };
+    let mut at = 10;
+    if flags & 4 != 0 {
+        let len = input.get(at..at + 2).ok_or(CodingError::Truncated)?;
+        at += 2 + usize::from(u16::from_le_bytes([len[0], len[1]]));
+    }
+    for text in [8, 16] {
+        if flags & text != 0 {
+            let rest = input.get(at..).ok_or(CodingError::Truncated)?;
+            at += 1 + memchr::memchr(0, rest).ok_or(CodingError::Truncated)?;
+        }
+    }
+    if flags & 2 != 0 {
+        let sum = input.get(at..at + 2).ok_or(CodingError::Truncated)?;
+        let mut crc = Crc::new();
+        crc.update(&input[..at]);
+        if crc.sum() as u16 != u16::from_le_bytes([sum[0], sum[1]]) {
+            return Err(CodingError::Corrupt);
+        }
+        at += 2;
+    }
+    if at <= input.len() { Ok(at) } else { Err(CodingError::Truncated) }
 }
 
 /// Why a body could not be decoded; what was decoded before stays in the output.
@@ -45,7 +253,7 @@ impl Inflater {
 pub enum CodingError {
     /// The input ended too early.
     Truncated,
-    /// The input is not of that coding.
+    /// The input is not of that coding, or its checksum is wrong.
     Corrupt,
     /// More than `max` bytes came out.
     TooLarge { max: usize },
@@ -53,7 +261,11 @@ pub enum CodingError {
 
 impl fmt::Display for CodingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:?}")
+        match self {
+            Self::Truncated => f.write_str("unexpected end of the compressed body"),
+            Self::Corrupt => f.write_str("corrupt compressed body"),
+            Self::TooLarge { max } => write!(f, "decompressed body exceeds {max} bytes"),
+        }
     }
 }
 

@@ -1,0 +1,248 @@
+//! The syntax of `Set-Cookie`: a pair, then attributes, of which the known ones count and the last of a kind wins.
+//!
+//! White space within a token shrinks to one blank, and quotes around a value are removed, as HttpClient's token parser
+//! does it. Texts borrow the input where they can.
+
+use super::{Origin, Policy, Rejected, date};
+use std::borrow::Cow;
+
+pub(super) struct Parsed<'a> {
+    pub(super) name: Cow<'a, str>,
+    pub(super) value: Cow<'a, str>,
+    pub(super) domain: Cow<'a, str>,
+    pub(super) path: Cow<'a, str>,
+    pub(super) secure: bool,
+    pub(super) host_only: bool,
+    /// As the attributes say it, be it long ago.
+    pub(super) expires_ms: Option<i64>,
+}
+
+/// Attributes that count, raw; one without a value is blank.
+#[derive(Default)]
+struct Attributes<'a> {
+    domain: Option<Cow<'a, str>>,
+    path: Option<Cow<'a, str>>,
+    expires: Option<Cow<'a, str>>,
+    max_age: Option<Cow<'a, str>>,
+    secure: bool,
+}
+
+pub(super) fn set_cookie<'a>(
+    text: &'a str,
+    origin: &'a Origin<'_>,
+    host: &'a str,
+    now_ms: i64,
+    policy: Policy,
+) -> Result<Option<Parsed<'a>>, Rejected> {
+    let draft = matches!(policy, Policy::Netscape | Policy::Compatibility);
+    let mut rest = text;
+    let name = token(&mut rest, &['=', ';']);
+    if name.is_empty() {
+        return Ok(None);
+    }
+    let value = match rest.as_bytes().first() {
+        Some(b'=') => {
+            rest = &rest[1..];
+            if draft { token(&mut rest, &[';']) } else { value(&mut rest) }
+        }
+        // A name alone is a cookie without a value in the draft, and none at all or an error otherwise.
+        Some(_) if !draft => return Err(Rejected::NoValue),
+        None if !draft => return Ok(None),
+        _ => Cow::Borrowed(""),
+    };
+    let attributes = attributes(rest.strip_prefix(';').unwrap_or(rest), draft);
+
+    let (domain, host_only) = match attributes.domain {
+        None => (Cow::Borrowed(host), true),
+        Some(domain) => (domain_of(domain, host, policy)?, false),
+    };
+    let path = match attributes.path {
+        None => default_path(origin.path()),
+        Some(path) if is_blank(&path) => Cow::Borrowed("/"),
+        Some(path) => path,
+    };
+    let expires_ms = if draft {
+        attributes.expires.map(|expires| draft_date(&expires)).transpose()?
+    } else if let Some(age) = attributes.max_age {
+        age_of(&age, now_ms, policy)?
+    } else {
+        date_of(attributes.expires.as_deref(), policy)?
+    };
+    Ok(Some(Parsed { name, value, domain, path, secure: attributes.secure, host_only, expires_ms }))
+}
+
+fn attributes(mut rest: &str, draft: bool) -> Attributes<'_> {
+    let mut found = Attributes::default();
+    while !rest.is_empty() {
+        let name = token(&mut rest, &['=', ';']);
+        let mut value = Cow::Borrowed("");
+        if rest.starts_with('=') {
+            rest = &rest[1..];
+            value = token(&mut rest, &[';']);
+        }
+        rest = rest.strip_prefix(';').unwrap_or(rest);
+        let slot = match name.len() {
+            4 if name.eq_ignore_ascii_case("path") => &mut found.path,
+            6 if name.eq_ignore_ascii_case("domain") => &mut found.domain,
+            7 if name.eq_ignore_ascii_case("expires") => &mut found.expires,
+            7 if name.eq_ignore_ascii_case("max-age") => &mut found.max_age,
+            6 if name.eq_ignore_ascii_case("secure") => {
+                found.secure = true;
+                continue;
+            }
+            _ => continue,
+        };
+        // The draft reads attributes from the end, so that the first of a kind is the one that stays.
+        if !draft || slot.is_none() {
+            *slot = Some(value);
+        }
+    }
+    found
+}
+
+fn domain_of<'a>(
+    domain: Cow<'a, str>,
+    host: &'a str,
+    policy: Policy,
+) -> Result<Cow<'a, str>, Rejected> {
+    if is_blank(&domain) {
+        return Err(Rejected::BlankDomain);
+    }
+    if policy == Policy::Netscape {
+        return Ok(domain);
+    }
+    if domain.ends_with('.') {
+        return Ok(Cow::Borrowed(host));
+    }
+    if !domain.starts_with('.') && !domain.bytes().any(|b| b.is_ascii_uppercase()) {
+        return Ok(domain);
+    }
+    Ok(Cow::Owned(domain.strip_prefix('.').unwrap_or(&domain).to_ascii_lowercase()))
+}
+
+/// The directory of the request's path.
+fn default_path(path: &str) -> Cow<'_, str> {
+    match path.rfind('/') {
+        Some(0) => Cow::Borrowed("/"),
+        Some(end) => Cow::Borrowed(&path[..end]),
+        None => Cow::Borrowed(path),
+    }
+}
+
+/// `Max-Age` as a point in time: a negative age is long ago.
+fn age_of(age: &str, now_ms: i64, policy: Policy) -> Result<Option<i64>, Rejected> {
+    let strict = policy == Policy::Strict;
+    let digits = age.strip_prefix('-').unwrap_or(age);
+    let number =
+        digits.bytes().all(|b| b.is_ascii_digit()).then(|| age.parse::<i32>().ok()).flatten();
+    match number {
+        None if strict => Err(Rejected::MaxAge),
+        Some(..0) if strict => Err(Rejected::MaxAge),
+        None => Ok(None),
+        Some(..0) => Ok(Some(i64::MIN)),
+        Some(age) => Ok(Some(now_ms.saturating_add(i64::from(age) * 1000))),
+    }
+}
+
+fn date_of(expires: Option<&str>, policy: Policy) -> Result<Option<i64>, Rejected> {
+    match expires {
+        Some(text) if !is_blank(text) => date::parse(text).map(Some).ok_or(Rejected::Expires),
+        Some(_) if policy == Policy::Strict => Err(Rejected::Expires),
+        _ => Ok(None),
+    }
+}
+
+/// The draft knows one form of date, whose parts are joined by hyphens.
+fn draft_date(expires: &str) -> Result<i64, Rejected> {
+    let joined = expires.bytes().filter(|&b| b == b'-').count() == 2;
+    joined.then(|| date::parse(expires)).flatten().ok_or(Rejected::Expires)
+}
+
+fn is_blank(text: &str) -> bool {
+    text.chars().all(char::is_whitespace)
+}
+
+fn is_white(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\r' | '\n')
+}
+
+/// Text up to a delimiter, which stays in `rest`. Runs of white space become one blank; none at the ends.
+fn token<'a>(rest: &mut &'a str, delimiters: &[char]) -> Cow<'a, str> {
+    let end = rest.find(delimiters).unwrap_or(rest.len());
+    let (text, after) = rest.split_at(end);
+    *rest = after;
+    shrink(text)
+}
+
+fn shrink(text: &str) -> Cow<'_, str> {
+    let text = text.trim_matches(is_white);
+    let plain = text.bytes().zip(text.bytes().skip(1)).all(|(a, b)| match a {
+        b'\t' | b'\r' | b'\n' => false,
+        b' ' => b != b' ' && b != b'\t' && b != b'\r' && b != b'\n',
+        _ => true,
+    });
+    if plain {
+        return Cow::Borrowed(text);
+    }
+    let mut shrunk = String::with_capacity(text.len());
+    for word in text.split(is_white).filter(|word| !word.is_empty()) {
+        if !shrunk.is_empty() {
+            shrunk.push(' ');
+        }
+        shrunk.push_str(word);
+    }
+    Cow::Owned(shrunk)
+}
+
+/// The value of the cookie itself, up to a semicolon outside quotes.
+fn value<'a>(rest: &mut &'a str) -> Cow<'a, str> {
+    let end = rest.find(';').unwrap_or(rest.len());
+    if !rest[..end].contains('"') {
+        return token(rest, &[';']);
+    }
+    let mut value = String::with_capacity(end);
+    let mut blank = false;
+    let mut chars = rest.char_indices().peekable();
+    let mut at = rest.len();
+    while let Some((i, c)) = chars.next() {
+        if c == ';' {
+            at = i;
+            break;
+        }
+        if is_white(c) {
+            blank = true;
+            continue;
+        }
+        if blank && !value.is_empty() {
+            value.push(' ');
+        }
+        blank = false;
+        if c == '"' {
+            quoted(&mut chars, &mut value);
+        } else {
+            value.push(c);
+        }
+    }
+    *rest = &rest[at..];
+    Cow::Owned(value)
+}
+
+/// The inside of quotes; the opening one is read. A backslash protects a quote or a backslash.
+fn quoted(chars: &mut impl Iterator<Item = (usize, char)>, value: &mut String) {
+    let mut escaped = false;
+    for (_, c) in chars.filter(|(_, c)| !matches!(c, '\r' | '\n')) {
+        if escaped {
+            if c != '"' && c != '\\' {
+                value.push('\\');
+            }
+            value.push(c);
+            escaped = false;
+        } else if c == '"' {
+            return;
+        } else if c == '\\' {
+            escaped = true;
+        } else {
+            value.push(c);
+        }
+    }
+}
