@@ -155,9 +155,15 @@ impl Regexp {
             let (mut from, mut last_end) = (0, None);
             while let Some(mut end) = find(from, spans) {
                 if last_end == Some(end) {
-                    let Some(next) = text[from..].chars().next() else { return };
-                    match find(from + next.len_utf8(), spans) {
-                        Some(found) => end = found,
+                    let next = match self.program.onwards() {
+                        Some(regex) => fancy_groups_from(regex, text, from, spans),
+                        None => {
+                            let Some(skipped) = text[from..].chars().next() else { return };
+                            find(from + skipped.len_utf8(), spans)
+                        }
+                    };
+                    match next {
+                        Some(next) => end = next,
                         None => return,
                     }
                 }

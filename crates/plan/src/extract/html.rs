@@ -41,6 +41,18 @@ static TABLE: LazyLock<Vec<(&str, char)>> = LazyLock::new(|| {
     pairs.collect()
 });
 
+static BY_CHARACTER: LazyLock<Vec<(char, &str)>> = LazyLock::new(|| {
+    let mut pairs: Vec<_> = TABLE.iter().map(|(name, value)| (*value, *name)).collect();
+    pairs.sort_unstable();
+    pairs
+});
+
+/// The name of a character, if it has one.
+pub(crate) fn name(of: char) -> Option<&'static str> {
+    let at = BY_CHARACTER.binary_search_by_key(&of, |pair| pair.0).ok()?;
+    Some(BY_CHARACTER[at].1)
+}
+
 /// Appends `text` with its entities resolved.
 pub(crate) fn unescape(text: &str, out: &mut String) {
     let mut rest = text;

@@ -28,6 +28,7 @@ pub(super) struct Program {
     unicode: OnceLock<Option<meta::Regex>>,
     backtracking: OnceLock<Option<fancy_regex::Regex>>,
     backtracking_at_start: OnceLock<Option<fancy_regex::Regex>>,
+    backtracking_onwards: OnceLock<Option<fancy_regex::Regex>>,
 }
 
 /// What searches a certain text.
@@ -53,6 +54,7 @@ impl Program {
             unicode: OnceLock::new(),
             backtracking: OnceLock::new(),
             backtracking_at_start: OnceLock::new(),
+            backtracking_onwards: OnceLock::new(),
         }
     }
 
@@ -64,8 +66,11 @@ impl Program {
     /// The form to search `text` with; `at_start` if only a match at its start counts.
     pub(super) fn form(&self, text: &str, at_start: bool) -> Form<'_> {
         if self.needs_backtracking || self.distinguishes_final_newline && text.ends_with('\n') {
-            let slot = if at_start { &self.backtracking_at_start } else { &self.backtracking };
-            let built = slot.get_or_init(|| self.build_backtracking(at_start));
+            let built = if at_start {
+                self.backtracking_at_start.get_or_init(|| self.build_backtracking(r"\A(?:", ")"))
+            } else {
+                self.backtracking.get_or_init(|| self.build_backtracking("(?:", ")"))
+            };
             built.as_ref().map_or(Form::Nothing, Form::Backtracking)
         } else if text.is_ascii() {
             let built = self.ascii.get_or_init(|| self.build_automaton(true));
@@ -84,10 +89,24 @@ impl Program {
         meta::Builder::new().configure(config).build_from_hir(&hir).ok()
     }
 
-    fn build_backtracking(&self, at_start: bool) -> Option<fancy_regex::Regex> {
-        let mut source = String::from(if at_start { r"\A(?:" } else { "(?:" });
+    /// The form for matches that do not end where the search starts; `None` if the pattern prefers long matches
+    /// anyway, so that it is enough to search from the next character on.
+    pub(super) fn onwards(&self) -> Option<&fancy_regex::Regex> {
+        let may_prefer_short = |node: &Node| {
+            matches!(node, Node::Repeat { greedy: false, .. } | Node::Alternatives(_))
+        };
+        if !self.pattern.root.any(&may_prefer_short) {
+            return None;
+        }
+        self.backtracking_onwards
+            .get_or_init(|| self.build_backtracking("(?:", r")(?!\G)"))
+            .as_ref()
+    }
+
+    fn build_backtracking(&self, before: &str, after: &str) -> Option<fancy_regex::Regex> {
+        let mut source = String::from(before);
         write_fancy(&self.pattern.root, self.pattern.ignore_case, &mut source);
-        source.push(')');
+        source.push_str(after);
         fancy_regex::RegexBuilder::new(&source)
             .backtrack_limit(BACKTRACK_LIMIT)
             .delegate_size_limit(SIZE_LIMIT)
@@ -195,10 +214,8 @@ fn write_fancy(node: &Node, ignore_case: bool, out: &mut String) {
             write_fancy(node, ignore_case, out);
             out.push(')');
         }
-        Node::Backreference(number) if ignore_case => {
-            out.push_str(&format!(r"(?i:\g{{{number}}})"))
-        }
-        Node::Backreference(number) => out.push_str(&format!(r"(?:\g{{{number}}})")),
+        Node::Backreference(number) if ignore_case => out.push_str(&format!(r"(?i:\{number})")),
+        Node::Backreference(number) => out.push_str(&format!(r"(?:\{number})")),
         Node::Repeat { node, min, max, greedy } => {
             out.push_str("(?:");
             write_fancy(node, ignore_case, out);
