@@ -7,13 +7,26 @@
 mod cache;
 mod catalogue;
 mod counter;
+mod csv_read;
+mod decimal_format;
+mod digest;
 mod draw;
+mod escape;
+mod file;
 pub mod java_date;
+mod letters;
+mod log;
 mod memory;
 mod property;
 mod shared;
+mod split;
+mod string_from_file;
+mod sum;
 mod table;
+#[cfg(test)]
+mod tests;
 mod time;
+mod url;
 mod user;
 mod variable;
 

@@ -1,11 +1,15 @@
 //! What functions keep for a core so that warm evaluations neither lock nor allocate: a snapshot of the properties
-//! written during the run, texts compiled at run time, and date patterns.
+//! written during the run, texts compiled at run time, date patterns, and whole files.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
+use super::file::decoded;
 use super::java_date::Pattern;
 use super::shared::{Map, Shared};
+use crate::http::charset::Charset;
 use crate::text::Text;
 
 /// Entries after which a map of the cache starts afresh: expressions and patterns that are made up at run time
@@ -19,8 +23,18 @@ pub(crate) struct Cache {
     written: Arc<Map>,
     texts: HashMap<Box<str>, Option<Text>>,
     patterns: HashMap<Box<str>, Result<Arc<Pattern>, String>>,
+    files: HashMap<Box<str>, Kept>,
     /// Levels of run-time evaluation at the moment.
     pub(super) depth: u32,
+}
+
+/// A file as it was when it was read.
+#[derive(Debug)]
+struct Kept {
+    changed: Option<SystemTime>,
+    length: u64,
+    charset: Charset,
+    text: Arc<str>,
 }
 
 impl Cache {
@@ -55,5 +69,22 @@ impl Cache {
         let pattern = Pattern::parse(source).map(Arc::new);
         self.patterns.insert(source.into(), pattern.clone());
         pattern
+    }
+
+    /// The text of a file. One look at its properties tells whether it must be read again.
+    pub(super) fn file(&mut self, path: &str, charset: Charset) -> std::io::Result<Arc<str>> {
+        let state = Path::new(path).metadata()?;
+        let (changed, length) = (state.modified().ok(), state.len());
+        if let Some(kept) = self.files.get(path)
+            && (kept.changed, kept.length, kept.charset) == (changed, length, charset)
+        {
+            return Ok(Arc::clone(&kept.text));
+        }
+        let text: Arc<str> = decoded(&std::fs::read(path)?, charset).into();
+        if self.files.len() >= MOST {
+            self.files.clear();
+        }
+        self.files.insert(path.into(), Kept { changed, length, charset, text: Arc::clone(&text) });
+        Ok(text)
     }
 }

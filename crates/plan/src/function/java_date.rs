@@ -17,6 +17,7 @@ use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 use jiff::tz::{Offset, TimeZone};
 
+pub use parse::{Defaults, Parsed};
 use week::Week;
 
 /// A date pattern.
@@ -145,6 +146,12 @@ impl<'z> Moment<'z> {
         let clock = offset.to_datetime(instant);
         let zone = Some((zone, instant));
         Self { date: Some(clock.date()), time: Some(clock.time()), offset: Some(offset), zone }
+    }
+
+    /// An instant as clocks show it that are so far from UTC.
+    pub fn with_offset(instant: Timestamp, offset: Offset) -> Self {
+        let clock = offset.to_datetime(instant);
+        Self { date: Some(clock.date()), time: Some(clock.time()), offset: Some(offset), zone: None }
     }
 
     /// A date alone.

@@ -1,9 +1,12 @@
 //! What functions remember for one user. Empty, it costs a few words.
 
+use super::csv_read::Attached;
+
 /// The memory of one user; dropped when the user ends.
 #[derive(Debug, Default)]
 pub struct Memory {
     counters: Vec<(u32, i32)>,
+    tables: Vec<Attached>,
 }
 
 impl Memory {
@@ -15,5 +18,14 @@ impl Memory {
         }
         self.counters.push((site, 1));
         1
+    }
+
+    /// The file that the user has open under an alias.
+    pub(super) fn attached(&mut self, alias: &str) -> Option<&mut Attached> {
+        self.tables.iter_mut().find(|attached| attached.is(alias))
+    }
+
+    pub(super) fn attach(&mut self, attached: Attached) {
+        self.tables.push(attached);
     }
 }

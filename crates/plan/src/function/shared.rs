@@ -1,6 +1,6 @@
-//! What functions share between all users of the process: properties, counters, the log.
+//! What functions share between all users of the process: properties, counters, files, the log.
 //!
-//! Nothing on the hot path locks. Properties are in two layers: those the run started with never change; those
+//! Nothing on the hot path locks but the functions that JMeter synchronizes (`__StringFromFile`, `__StringToFile`). Properties are in two layers: those the run started with never change; those
 //! written since are copied as a whole by the rare writer, and cores take the new copy when the version tells them.
 
 use std::collections::HashMap;
@@ -10,6 +10,9 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use jiff::tz::TimeZone;
+
+use super::csv_read::Tables;
+use super::string_from_file::Lines;
 
 /// Properties by name.
 pub(super) type Map = HashMap<Box<str>, Box<str>>;
@@ -42,6 +45,8 @@ pub struct Shared {
     log: Option<Sender<(Level, String)>>,
     sites: Sites,
     zone: TimeZone,
+    tables: Tables,
+    writing: Mutex<()>,
     /// The folder of the plan, to which relative file names may refer.
     pub base_dir: PathBuf,
     host: OnceLock<Host>,
@@ -87,6 +92,8 @@ impl Shared {
             log,
             sites: Sites::default(),
             zone: TimeZone::system(),
+            tables: Tables::default(),
+            writing: Mutex::new(()),
             base_dir,
             host: OnceLock::new(),
         }
@@ -104,6 +111,12 @@ impl Shared {
         let before = map.insert(name.into(), value.into()).or_else(|| self.start.get(name).cloned());
         self.version.fetch_add(1, Ordering::Release);
         before
+    }
+
+    /// The same, with clocks of another time zone than the system's.
+    #[must_use]
+    pub fn in_zone(self, zone: TimeZone) -> Self {
+        Self { zone, ..self }
     }
 
     /// Says something in the log.
@@ -138,6 +151,16 @@ impl Shared {
         self.host.get_or_init(Host::look_up)
     }
 
+    /// Files of `__CSVRead`.
+    pub(super) fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// Held while a file is written.
+    pub(super) fn writing(&self) -> MutexGuard<'_, ()> {
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The state of a call.
     pub(super) fn site(&self, site: u32) -> &Site {
         self.sites.get(site)
@@ -166,12 +189,18 @@ impl Host {
 #[derive(Debug, Default)]
 pub(super) struct Site {
     count: AtomicI32,
+    lines: Mutex<Lines>,
 }
 
 impl Site {
     /// Steps the counter of all users and returns its new value.
     pub(super) fn count(&self) -> i32 {
         self.count.fetch_add(1, Ordering::Relaxed).wrapping_add(1)
+    }
+
+    /// The position of the call in its file.
+    pub(super) fn lines(&self) -> MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,1 +1,395 @@
-//! Reads dates.
+//! Reads dates by a pattern, as Java's formatter does in its smart style.
+//!
+//! Reading gives a value per field; then defaults fill the gaps, fields are put together to a date and a time, and
+//! whatever is left over must agree with them. JMeter's defaults for `__timeShift` conflict with some letters
+//! (`u`, `D`, `h`, milliseconds other than 0): such dates are refused here as there.
+
+use jiff::civil::{Date, Time};
+use jiff::tz::{Offset, TimeZone};
+
+use super::{FIELDS, Field, Item, Names, Number, OffsetStyle, Part, Pattern, Sign, Style};
+
+/// What stands in for fields that the text does not hold.
+#[derive(Clone, Copy, Debug)]
+pub enum Defaults {
+    /// Nothing.
+    None,
+    /// The first of January of a year.
+    Day {
+        /// The year.
+        year: i16,
+    },
+    /// The start of a year, with an offset from UTC.
+    Instant {
+        /// The year.
+        year: i16,
+        /// The offset.
+        offset: Offset,
+    },
+}
+
+/// What was read.
+#[derive(Clone, Debug, Default)]
+pub struct Parsed {
+    /// Date, if the fields made one.
+    pub date: Option<Date>,
+    /// Time of the day, if the fields made one.
+    pub time: Option<Time>,
+    /// Distance from UTC.
+    pub offset: Option<Offset>,
+    /// Time zone by its name.
+    pub zone: Option<TimeZone>,
+}
+
+/// Values of fields.
+#[derive(Clone)]
+struct Fields {
+    values: [Option<i64>; FIELDS],
+    /// A default of JMeter's that the pattern language has no letter for.
+    milli: Option<i64>,
+    offset: Option<Offset>,
+    zone: Option<TimeZone>,
+}
+
+/// Why a date was not read; nobody sees more than that it failed.
+struct Unreadable;
+
+type Read<T> = Result<T, Unreadable>;
+
+impl Pattern {
+    /// Reads `text`, all of it. `None` if it does not fit the pattern or makes no sense.
+    pub fn read(&self, text: &str, defaults: Defaults) -> Option<Parsed> {
+        let mut fields = Fields { values: [None; FIELDS], milli: None, offset: None, zone: None };
+        let rest = read_items(&self.items, text, &mut fields).ok()?;
+        if !rest.is_empty() {
+            return None;
+        }
+        fields.fill(defaults);
+        fields.resolve().ok()
+    }
+}
+
+/// Reads items from the front of `text` and returns the rest.
+fn read_items<'t>(items: &[Item], text: &'t str, fields: &mut Fields) -> Read<&'t str> {
+    items.iter().enumerate().try_fold(text, |rest, (at, item)| {
+        // A number that follows another without a separator has its own width and no more.
+        let fixed = at > 0 && follows_number(&items[..at]);
+        read_item(item, fixed, rest, fields)
+    })
+}
+
+/// Whether a number before left room for the item behind it.
+fn follows_number(before: &[Item]) -> bool {
+    before
+        .iter()
+        .rev()
+        .take_while(|item| matches!(item, Item::Number(_) | Item::TwoDigits(..) | Item::Fraction(_)))
+        .any(|item| match item {
+            Item::Number(Number { following, .. }) | Item::TwoDigits(_, following) => *following > 0,
+            _ => false,
+        })
+}
+
+fn read_item<'t>(item: &Item, fixed: bool, text: &'t str, fields: &mut Fields) -> Read<&'t str> {
+    match item {
+        Item::Literal(literal) => text.strip_prefix(*literal).ok_or(Unreadable),
+        Item::Number(number) => {
+            let (value, rest) = read_number(*number, fixed, text)?;
+            fields.set(number.field, value)?;
+            Ok(rest)
+        }
+        Item::TwoDigits(field, following) => {
+            let number =
+                Number { field: *field, min: 2, max: 2, sign: Sign::NotNegative, following: *following };
+            let (value, rest) = read_number(number, fixed, text)?;
+            fields.set(*field, 2000 + value)?;
+            Ok(rest)
+        }
+        Item::Name(names, style) => {
+            let (value, length) = longest_name(*names, *style, text).ok_or(Unreadable)?;
+            fields.set(names.field(), value)?;
+            Ok(&text[length..])
+        }
+        Item::Fraction(digits) => {
+            let (value, rest) = digits_of(text, usize::from(*digits))?;
+            fields.set(Field::Nano, value * 10i64.pow(9 - u32::from(*digits)))?;
+            Ok(rest)
+        }
+        Item::Offset(style) => {
+            let (offset, rest) = read_offset(*style, text)?;
+            fields.offset = Some(offset);
+            Ok(rest)
+        }
+        Item::Localized { full } => {
+            let rest = text.strip_prefix("GMT").ok_or(Unreadable)?;
+            let (offset, rest) = if rest.starts_with(['+', '-']) { read_localized(*full, rest)? } else { (Offset::UTC, rest) };
+            fields.offset = Some(offset);
+            Ok(rest)
+        }
+        Item::ZoneId | Item::ZoneName => {
+            let end = text
+                .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '+' | '-' | '~' | ':')))
+                .unwrap_or(text.len());
+            fields.zone = Some(zone(&text[..end]).ok_or(Unreadable)?);
+            Ok(&text[end..])
+        }
+        Item::Pad(width, inner) => {
+            let (padded, rest) = text.split_at_checked(*width).ok_or(Unreadable)?;
+            match read_item(inner, false, padded.trim_start_matches(' '), fields)? {
+                "" => Ok(rest),
+                _ => Err(Unreadable),
+            }
+        }
+        Item::Optional(items) => {
+            let mut tried = fields.clone();
+            match read_items(items, text, &mut tried) {
+                Ok(rest) => {
+                    *fields = tried;
+                    Ok(rest)
+                }
+                Err(Unreadable) => Ok(text),
+            }
+        }
+    }
+}
+
+fn read_number(number: Number, fixed: bool, text: &str) -> Read<(i64, &str)> {
+    let (min, max) = (usize::from(number.min), usize::from(number.max));
+    let following = if fixed { 0 } else { usize::from(number.following) };
+    let (negative, plus, unsigned) = match text.as_bytes().first() {
+        Some(b'-') if number.sign != Sign::NotNegative => (true, false, &text[1..]),
+        Some(b'+') if number.sign == Sign::ExceedsPad => (false, true, &text[1..]),
+        _ => (false, false, text),
+    };
+    let most = max + following;
+    let found = unsigned.bytes().take(most).take_while(u8::is_ascii_digit).count();
+    let length = if following > 0 { found.min(min.max(found.saturating_sub(following))) } else { found };
+    if length < min {
+        return Err(Unreadable);
+    }
+    let (value, rest) = digits_of(unsigned, length)?;
+    if negative && value == 0 {
+        return Err(Unreadable);
+    }
+    // A plus stands exactly before numbers that are wider than they would be padded.
+    if number.sign == Sign::ExceedsPad && !negative && plus != (length > min) {
+        return Err(Unreadable);
+    }
+    Ok((if negative { -value } else { value }, rest))
+}
+
+/// The number in exactly `count` digits.
+fn digits_of(text: &str, count: usize) -> Read<(i64, &str)> {
+    let (digits, rest) = text.split_at_checked(count).ok_or(Unreadable)?;
+    if count == 0 || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(Unreadable);
+    }
+    Ok((digits.parse().map_err(|_| Unreadable)?, rest))
+}
+
+fn longest_name(names: Names, style: Style, text: &str) -> Option<(i64, usize)> {
+    names
+        .range()
+        .map(|value| (value, names.of(value, style)))
+        .filter(|(_, name)| text.starts_with(name))
+        .map(|(value, name)| (value, name.len()))
+        .max_by_key(|(_, length)| *length)
+}
+
+fn read_offset(style: OffsetStyle, text: &str) -> Read<(Offset, &str)> {
+    if let Some(rest) = text.strip_prefix(style.zero) {
+        return Ok((Offset::UTC, rest));
+    }
+    let (negative, rest) = sign(text)?;
+    let (hours, mut rest) = digits_of(rest, 2)?;
+    let (mut minutes, mut seconds) = (0, 0);
+    for (part, value) in [(style.minutes, &mut minutes), (style.seconds, &mut seconds)] {
+        let digits = if style.colon { rest.strip_prefix(':') } else { Some(rest) };
+        match (part, digits.map_or(Err(Unreadable), |digits| digits_of(digits, 2))) {
+            (Part::Never, _) => break,
+            (_, Ok((read, behind))) => (*value, rest) = (read, behind),
+            (Part::IfAny, Err(_)) => break,
+            (Part::Always, Err(_)) => return Err(Unreadable),
+        }
+    }
+    Ok((total(negative, hours, minutes, seconds)?, rest))
+}
+
+fn read_localized(full: bool, text: &str) -> Read<(Offset, &str)> {
+    let (negative, rest) = sign(text)?;
+    let width = if full { 2 } else { rest.bytes().take(2).take_while(u8::is_ascii_digit).count() };
+    let (hours, mut rest) = digits_of(rest, width)?;
+    let mut minutes = 0;
+    match rest.strip_prefix(':').map(|digits| digits_of(digits, 2)) {
+        Some(Ok(read)) => (minutes, rest) = read,
+        _ if full => return Err(Unreadable),
+        _ => {}
+    }
+    Ok((total(negative, hours, minutes, 0)?, rest))
+}
+
+fn sign(text: &str) -> Read<(bool, &str)> {
+    match text.as_bytes().first() {
+        Some(b'-') => Ok((true, &text[1..])),
+        Some(b'+') => Ok((false, &text[1..])),
+        _ => Err(Unreadable),
+    }
+}
+
+fn total(negative: bool, hours: i64, minutes: i64, seconds: i64) -> Read<Offset> {
+    if hours > 18 || minutes > 59 || seconds > 59 {
+        return Err(Unreadable);
+    }
+    let total = ((hours * 60 + minutes) * 60 + seconds) as i32;
+    Offset::from_seconds(if negative { -total } else { total }).map_err(|_| Unreadable)
+}
+
+fn zone(name: &str) -> Option<TimeZone> {
+    if matches!(name, "Z" | "UTC" | "GMT" | "UT") {
+        return Some(TimeZone::UTC);
+    }
+    let bare = ["UTC", "GMT", "UT"].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+    if bare.starts_with(['+', '-']) {
+        let style = OffsetStyle { colon: true, minutes: Part::IfAny, seconds: Part::IfAny, zero: "Z" };
+        return match read_offset(style, bare) {
+            Ok((offset, "")) => Some(TimeZone::fixed(offset)),
+            _ => None,
+        };
+    }
+    TimeZone::get(name).ok()
+}
+
+impl Fields {
+    fn get(&self, field: Field) -> Option<i64> {
+        self.values[field as usize]
+    }
+
+    fn take(&mut self, field: Field) -> Option<i64> {
+        self.values[field as usize].take()
+    }
+
+    /// Gives a field a value that must agree with one it has.
+    fn set(&mut self, field: Field, value: i64) -> Read<()> {
+        match self.values[field as usize].replace(value) {
+            Some(before) if before != value => Err(Unreadable),
+            _ => Ok(()),
+        }
+    }
+
+    fn fill(&mut self, defaults: Defaults) {
+        let mut default = |field: Field, value| _ = self.values[field as usize].get_or_insert(value);
+        let year = match defaults {
+            Defaults::None => return,
+            Defaults::Day { year } => year,
+            Defaults::Instant { year, offset } => {
+                for field in [Field::Nano, Field::Second, Field::Minute, Field::Hour] {
+                    default(field, 0);
+                }
+                self.milli = Some(0);
+                self.offset.get_or_insert(offset);
+                year
+            }
+        };
+        let mut default = |field: Field, value| _ = self.values[field as usize].get_or_insert(value);
+        default(Field::Day, 1);
+        default(Field::Month, 1);
+        default(Field::YearOfEra, i64::from(year));
+    }
+
+    fn resolve(mut self) -> Read<Parsed> {
+        let mut date = self.date()?;
+        let (time, next_day) = self.time()?;
+        if next_day {
+            date = date.map(Date::tomorrow).transpose().map_err(|_| Unreadable)?;
+        }
+        for field in LEFT_OVER {
+            let left = self.get(field);
+            let made = field.of_date(date).or_else(|| field.of_time(time));
+            if matches!((left, made), (Some(left), Some(made)) if left != made) {
+                return Err(Unreadable);
+            }
+        }
+        Ok(Parsed { date, time, offset: self.offset, zone: self.zone })
+    }
+
+    fn date(&mut self) -> Read<Option<Date>> {
+        if let Some(year) = self.take(Field::YearOfEra) {
+            let before_christ = self.take(Field::Era) == Some(0);
+            self.set(Field::Year, if before_christ { 1 - year } else { year })?;
+        }
+        let Some(year) = self.get(Field::Year) else { return Ok(None) };
+        let year = i16::try_from(year).map_err(|_| Unreadable)?;
+        let first = Date::new(year, 1, 1).map_err(|_| Unreadable)?;
+        if let (Some(month), Some(day)) = (self.get(Field::Month), self.get(Field::Day)) {
+            if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+                return Err(Unreadable);
+            }
+            let month = Date::new(year, month as i8, 1).map_err(|_| Unreadable)?;
+            // A day behind the end of a short month is its last; it is no conflict.
+            let day = (day as i8).min(month.days_in_month());
+            self.take(Field::Day);
+            return Date::new(year, month.month(), day).map(Some).map_err(|_| Unreadable);
+        }
+        let Some(day) = self.get(Field::DayOfYear) else { return Ok(None) };
+        first.with().day_of_year(day as i16).build().map(Some).map_err(|_| Unreadable)
+    }
+
+    /// The time, and whether it is midnight at the end of the day.
+    fn time(&mut self) -> Read<(Option<Time>, bool)> {
+        if let Some(hour) = self.take(Field::ClockHour) {
+            self.set(Field::Hour, hour % 24)?;
+        }
+        if let Some(hour) = self.take(Field::ClockHourOfHalf) {
+            self.set(Field::HourOfHalf, hour % 12)?;
+        }
+        if let (Some(half), Some(hour)) = (self.get(Field::AmPm), self.get(Field::HourOfHalf)) {
+            self.set(Field::Hour, half * 12 + hour)?;
+        }
+        if let (Some(nano), Some(milli)) = (self.get(Field::Nano), self.milli.take()) {
+            self.set(Field::Nano, milli * 1_000_000 + nano % 1_000_000)?;
+        }
+        let of_day = self.get(Field::NanoOfDay).or_else(|| Some(self.get(Field::MilliOfDay)? * 1_000_000));
+        if let (Some(nanos), None) = (of_day, self.get(Field::Hour)) {
+            self.set(Field::Hour, nanos / 3_600_000_000_000)?;
+            self.set(Field::Minute, nanos / 60_000_000_000 % 60)?;
+            self.set(Field::Second, nanos / 1_000_000_000 % 60)?;
+            self.set(Field::Nano, nanos % 1_000_000_000)?;
+        }
+        let Some(hour) = self.get(Field::Hour) else { return Ok((None, false)) };
+        let (minute, second, nano) = (self.get(Field::Minute), self.get(Field::Second), self.get(Field::Nano));
+        if minute.is_none() && (second.is_some() || nano.is_some()) || second.is_none() && nano.is_some() {
+            return Ok((None, false));
+        }
+        let parts = (hour, minute.unwrap_or(0), second.unwrap_or(0), nano.unwrap_or(0));
+        if parts == (24, 0, 0, 0) {
+            self.take(Field::Hour);
+            return Ok((Some(Time::midnight()), true));
+        }
+        let whole = |value: i64| i8::try_from(value).map_err(|_| Unreadable);
+        let time = Time::new(whole(parts.0)?, whole(parts.1)?, whole(parts.2)?, parts.3 as i32);
+        Ok((Some(time.map_err(|_| Unreadable)?), false))
+    }
+}
+
+/// Fields that must agree with the date and the time that others made.
+const LEFT_OVER: [Field; 19] = [
+    Field::Era,
+    Field::Year,
+    Field::WeekYear,
+    Field::WeekOfYear,
+    Field::WeekOfMonth,
+    Field::WeekdayHere,
+    Field::Quarter,
+    Field::Month,
+    Field::DayOfYear,
+    Field::Weekday,
+    Field::AlignedWeekday,
+    Field::JulianDay,
+    Field::AmPm,
+    Field::HourOfHalf,
+    Field::Hour,
+    Field::Minute,
+    Field::Second,
+    Field::MilliOfDay,
+    Field::NanoOfDay,
+];

@@ -176,6 +176,7 @@ fn join_numbers(items: &mut [Item]) {
         let fixed = match &items[at] {
             Item::Number(number) if number.min == number.max && number.sign == Sign::NotNegative => Some(number.max),
             Item::TwoDigits(..) => Some(2),
+            Item::Fraction(digits) => Some(*digits),
             Item::Number(_) => None,
             _ => {
                 first = None;

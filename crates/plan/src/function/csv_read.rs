@@ -1,0 +1,183 @@
+//! `__CSVRead`: files read into memory once, rows handed out to users one after another.
+//!
+//! All users of an alias share its rows; each user stays on its row until it asks for the next. As in JMeter, a file
+//! ends at its first empty line, fields are cut at each delimiter without regard to quotes, and rows repeat.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::split::tokens;
+use super::{Call, Level, Shared};
+use crate::env::Env;
+use crate::text::Outcome;
+
+/// Rows of a file.
+#[derive(Debug)]
+pub(super) struct Table {
+    rows: Vec<Vec<Box<str>>>,
+    next: AtomicU32,
+}
+
+/// All open files.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    open: Mutex<Open>,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    by_alias: Vec<(Box<str>, Arc<Table>)>,
+    /// The file that was opened first: used where a file name is left out.
+    first: Option<Box<str>>,
+}
+
+/// A file as one user has it open.
+#[derive(Debug)]
+pub(super) struct Attached {
+    alias: Box<str>,
+    table: Arc<Table>,
+    row: Option<u32>,
+}
+
+/// `__CSVRead(file or *alias, column | next | *alias)`: columns count from 0.
+pub(super) fn read(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    let (file, action) = (call.arg(0, env)?, call.arg(1, env)?);
+    if action.starts_with('*') {
+        let file = env.shared.tables().or_default(&file, env.shared);
+        attach(&file, &action, env);
+    } else if action == "next" || action == "next()" {
+        let file = env.shared.tables().or_default(&file, env.shared);
+        match env.memory.attached(&file) {
+            Some(attached) => attached.row = None,
+            None => env.shared.log(Level::Warn, format!("__CSVRead: no entry for {file}")),
+        }
+    } else {
+        column(&file, &action, env, out);
+    }
+    env.core.give(action);
+    env.core.give(file);
+    Ok(())
+}
+
+fn column(file: &str, action: &str, env: &mut Env<'_>, out: &mut String) {
+    let Ok(column) = action.parse::<i32>() else {
+        return env.shared.log(Level::Warn, format!("__CSVRead: can't parse column number: {action}"));
+    };
+    if env.memory.attached(file).is_none() {
+        if file.starts_with('*') {
+            return env.shared.log(Level::Warn, format!("Cannot perform initial open using alias {file}"));
+        }
+        let file = env.shared.tables().or_default(file, env.shared);
+        attach(&file, &file, env);
+        if let Some(attached) = env.memory.attached(&file) {
+            attached.column(column, env.shared, out);
+        }
+    } else if let Some(attached) = env.memory.attached(file) {
+        attached.column(column, env.shared, out);
+    }
+}
+
+/// Opens a file under an alias for the user, unless it has something open under that alias.
+fn attach(file: &str, alias: &str, env: &mut Env<'_>) {
+    if env.memory.attached(alias).is_some() {
+        return;
+    }
+    match env.shared.tables().open(file, alias, env.shared) {
+        Ok(table) => env.memory.attach(Attached { alias: alias.into(), table, row: None }),
+        Err(words) => env.shared.log(Level::Warn, format!("__CSVRead: cannot read {file}: {words}")),
+    }
+}
+
+impl Attached {
+    pub(super) fn is(&self, alias: &str) -> bool {
+        *self.alias == *alias
+    }
+
+    fn column(&mut self, column: i32, shared: &Shared, out: &mut String) {
+        let row = *self.row.get_or_insert_with(|| self.table.next_row());
+        let value = self.table.rows.get(row as usize).and_then(|row| row.get(usize::try_from(column).ok()?));
+        match value {
+            Some(value) => out.push_str(value),
+            None => shared.log(Level::Warn, format!("__CSVRead: invalid column number: {column} at row {row}")),
+        }
+    }
+}
+
+impl Tables {
+    /// The file itself, or the only one that is open if the name is empty.
+    fn or_default(&self, file: &str, shared: &Shared) -> Box<str> {
+        if !file.is_empty() {
+            return file.into();
+        }
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        match (&open.first, open.by_alias.len()) {
+            (Some(first), 1) => first.clone(),
+            _ => {
+                shared.log(Level::Error, "__CSVRead: Cannot determine default file name");
+                file.into()
+            }
+        }
+    }
+
+    fn open(&self, file: &str, alias: &str, shared: &Shared) -> Result<Arc<Table>, String> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, table)) = open.by_alias.iter().find(|(known, _)| **known == *alias) {
+            return Ok(Arc::clone(table));
+        }
+        let delimiter = shared.started_with("csvread.delimiter").map_or(",", |value| value.trim());
+        let table = Arc::new(Table::load(&place(file, &shared.base_dir), delimiter)?);
+        open.by_alias.push((alias.into(), Arc::clone(&table)));
+        open.first.get_or_insert_with(|| file.into());
+        Ok(table)
+    }
+}
+
+/// Where a file is: as named, or beside the plan.
+fn place(file: &str, base: &Path) -> PathBuf {
+    let path = PathBuf::from(file);
+    if path.is_absolute() || path.exists() { path } else { base.join(path) }
+}
+
+impl Table {
+    fn load(path: &Path, delimiter: &str) -> Result<Self, String> {
+        let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+        let rows = text.lines().take_while(|line| !line.is_empty()).map(|line| fields(line, delimiter)).collect();
+        Ok(Self { rows, next: AtomicU32::new(0) })
+    }
+
+    fn next_row(&self) -> u32 {
+        let step = |row: u32| Some(if (row as usize) + 1 >= self.rows.len() { 0 } else { row + 1 });
+        self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step).unwrap_or(0)
+    }
+}
+
+fn fields(line: &str, delimiter: &str) -> Vec<Box<str>> {
+    let mut fields = Vec::new();
+    let mut after_delimiter = true;
+    for token in tokens(line, delimiter) {
+        let is_delimiter = token == delimiter;
+        if !is_delimiter || after_delimiter {
+            fields.push(if is_delimiter { "".into() } else { token.into() });
+        }
+        after_delimiter = is_delimiter;
+    }
+    if after_delimiter {
+        fields.push("".into());
+    }
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_cut_at_each_delimiter() {
+        let cut = |line| fields(line, ",").iter().map(|field| field.to_string()).collect::<Vec<_>>();
+        assert_eq!(cut("a,b"), ["a", "b"]);
+        assert_eq!(cut(",a,,b,"), ["", "a", "", "b", ""]);
+        assert_eq!(cut("\"a,b\""), ["\"a", "b\""]);
+    }
+}

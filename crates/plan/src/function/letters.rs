@@ -1,0 +1,89 @@
+//! Functions on letters: `__char`, `__changeCase`.
+
+use super::{Call, Level, trim};
+use crate::env::Env;
+use crate::text::Outcome;
+
+/// `__char(number, …)`: each number is a UTF-16 unit; what is no number is left out.
+pub(super) fn char(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    let mut high = None;
+    for n in 0..call.args().len() {
+        let text = call.arg(n, env)?;
+        match decode(trim(&text)) {
+            // Only the lower 16 bits count.
+            Some(number) => push_unit(number as u16, &mut high, out),
+            None => env.shared.log(Level::Warn, format!("Could not parse {} as a character", trim(&text))),
+        }
+        env.core.give(text);
+    }
+    if high.is_some() {
+        out.push('?');
+    }
+    Ok(())
+}
+
+/// Appends a UTF-16 unit; half a pair becomes a question mark, as when Java writes it.
+fn push_unit(unit: u16, high: &mut Option<u16>, out: &mut String) {
+    let pair = [high.take().unwrap_or(unit), unit];
+    let units = if pair[0] == unit && !(0xd800..0xdc00).contains(&pair[0]) { &pair[1..] } else { &pair[..] };
+    if units.len() == 2 && pair[0] == unit {
+        *high = Some(unit);
+        return;
+    }
+    if units.len() == 2 && !(0xdc00..0xe000).contains(&unit) {
+        out.push('?');
+        return push_unit(unit, high, out);
+    }
+    out.extend(char::decode_utf16(units.iter().copied()).map(|c| c.unwrap_or('?')));
+}
+
+/// Java's `Long.decode`: decimal, `0x`, `0X` or `#` hexadecimal, a leading `0` octal, with a sign.
+fn decode(text: &str) -> Option<i64> {
+    let (negative, digits) = match text.as_bytes().first()? {
+        b'-' => (true, &text[1..]),
+        b'+' => (false, &text[1..]),
+        _ => (false, text),
+    };
+    let hex = ["0x", "0X", "#"].iter().find_map(|prefix| digits.strip_prefix(prefix));
+    let (digits, radix) = match (hex, digits.strip_prefix('0')) {
+        (Some(hex), _) => (hex, 16),
+        (None, Some(octal)) if !octal.is_empty() => (octal, 8),
+        _ => (digits, 10),
+    };
+    if digits.starts_with(['+', '-']) {
+        return None;
+    }
+    let value = i128::from_str_radix(digits, radix).ok()?;
+    i64::try_from(if negative { -value } else { value }).ok()
+}
+
+/// `__changeCase(text, UPPER | LOWER | CAPITALIZE, variable)`.
+pub(super) fn change_case(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    let start = out.len();
+    let (text, mode) = (call.arg(0, env)?, call.arg(1, env)?);
+    let is = |name: &str| mode.eq_ignore_ascii_case(name);
+    if mode.is_empty() || is("UPPER") {
+        out.extend(text.chars().flat_map(char::to_uppercase));
+    } else if is("LOWER") {
+        if text.is_ascii() {
+            out.extend(text.chars().map(|c| c.to_ascii_lowercase()));
+        } else {
+            // The form of a Greek sigma depends on where it stands.
+            out.push_str(&text.to_lowercase());
+        }
+    } else if is("CAPITALIZE") {
+        let mut rest = text.chars();
+        if let Some(first) = rest.next() {
+            // A letter whose capital is two letters stays.
+            let mut upper = first.to_uppercase();
+            out.push(upper.next().filter(|_| upper.next().is_none()).unwrap_or(first));
+        }
+        out.push_str(rest.as_str());
+    } else {
+        env.shared.log(Level::Error, format!("Unknown mode {mode}, returning {text} unchanged"));
+        out.push_str(&text);
+    }
+    env.core.give(mode);
+    env.core.give(text);
+    call.store(2, env, &out[start..])
+}

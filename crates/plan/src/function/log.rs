@@ -1,0 +1,60 @@
+//! `__log` and `__logn`: lines in the log, or on standard output and error.
+
+use super::{Call, Level, trim};
+use crate::env::Env;
+use crate::text::Outcome;
+
+/// `__log(text, level = INFO, exception, comment)`: gives the text.
+pub(super) fn log(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    let start = out.len();
+    let text = call.arg(0, env)?;
+    out.push_str(&text);
+    env.core.give(text);
+    let (level, exception, comment) = (call.arg(1, env)?, call.arg(2, env)?, call.arg(3, env)?);
+    write(env, &out[start..], &level, Some(&*exception).filter(|words| !words.is_empty()), &comment);
+    for buffer in [level, exception, comment] {
+        env.core.give(buffer);
+    }
+    Ok(())
+}
+
+/// `__logn(text, level = INFO, exception)`: gives nothing.
+pub(super) fn logn(call: &Call, env: &mut Env<'_>, _: &mut String) -> Outcome {
+    let (text, level, exception) = (call.arg(0, env)?, call.arg(1, env)?, call.arg(2, env)?);
+    write(env, &text, &level, Some(&*exception).filter(|_| call.has(2)), "");
+    for buffer in [text, level, exception] {
+        env.core.give(buffer);
+    }
+    Ok(())
+}
+
+fn write(env: &mut Env<'_>, text: &str, level: &str, exception: Option<&str>, comment: &str) {
+    let name = trim(level);
+    let is = |word: &str| name.eq_ignore_ascii_case(word);
+    let level = match () {
+        () if name.is_empty() && level.is_empty() || is("INFO") => Level::Info,
+        () if is("ERROR") => Level::Error,
+        () if is("WARN") => Level::Warn,
+        () if is("TRACE") => Level::Trace,
+        () if is("OUT") => Level::Stdout,
+        () if is("ERR") => Level::Stderr,
+        () => Level::Debug,
+    };
+    let mut line = String::new();
+    let console = matches!(level, Level::Stdout | Level::Stderr);
+    if console {
+        line.push_str("Log: ");
+    }
+    env.who.thread_name(&mut line);
+    match (console, comment) {
+        (true, "") => line.push_str(" : "),
+        (false, "") => line.push_str("  :  "),
+        (true, _) => line.extend([" ", comment]),
+        (false, _) => line.extend([" ", comment, " "]),
+    }
+    line.push_str(text);
+    if let Some(words) = exception {
+        line.extend([if console { " " } else { "\n" }, "java.lang.Throwable: ", words]);
+    }
+    env.shared.log(level, line);
+}

@@ -1,0 +1,124 @@
+//! `__StringFromFile`: each call in the plan reads its file line by line, for all users together.
+//!
+//! A file is read into memory when it is opened and again at its end. With a number to start from, the file name is a
+//! pattern of Java's `DecimalFormat` and files follow each other; behind the last the user ends. A lock guards the
+//! position: JMeter's function is synchronized, too.
+
+use super::decimal_format;
+use super::{Call, Level, trim};
+use crate::env::Env;
+use crate::text::{Outcome, Thrown};
+
+/// What stands for a line that cannot be read.
+const ERROR: &str = "**ERR**";
+
+/// Reading position of a call.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    started: bool,
+    text: Option<String>,
+    at: usize,
+    current: Option<i32>,
+    start: Option<i32>,
+    end: Option<i32>,
+}
+
+/// `__StringFromFile(file, variable = StringFromFile_, start, end)`.
+pub(super) fn read(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    let start = out.len();
+    match call.site {
+        Some(site) => {
+            let shared = env.shared;
+            next_line(&mut shared.site(site).lines(), call, env, out)?;
+        }
+        None => next_line(&mut Lines::default(), call, env, out)?,
+    }
+    if !call.has(1) {
+        env.vars.set_named(env.names, "StringFromFile_", &out[start..]);
+    }
+    call.store(1, env, &out[start..])
+}
+
+fn next_line(lines: &mut Lines, call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    if !lines.started {
+        lines.started = true;
+        lines.open(call, env)?;
+    }
+    if lines.text.is_none() {
+        return lines.nothing(env, out);
+    }
+    if let Some(line) = lines.line() {
+        out.push_str(line);
+        return Ok(());
+    }
+    lines.open(call, env)?;
+    if lines.text.is_none() {
+        return lines.nothing(env, out);
+    }
+    // An empty file has no line: Java prints the missing reference as a word.
+    out.push_str(lines.line().unwrap_or("null"));
+    Ok(())
+}
+
+impl Lines {
+    /// There is no file: an error, or the end of a sequence.
+    fn nothing(&self, env: &Env<'_>, out: &mut String) -> Outcome {
+        if self.end.is_some() {
+            env.shared.log(Level::Info, "__StringFromFile: detected end of sequence.");
+            return Err(Thrown::new(Thrown::STOP_USER, "End of sequence"));
+        }
+        out.push_str(ERROR);
+        Ok(())
+    }
+
+    fn open(&mut self, call: &Call, env: &mut Env<'_>) -> Outcome {
+        self.text = None;
+        let mut file = call.arg(0, env)?;
+        if call.has(2) {
+            self.start = number(call, 2, env)?;
+        }
+        let current = *self.current.get_or_insert(self.start.unwrap_or(1));
+        if call.has(3) {
+            self.end = number(call, 3, env)?;
+        }
+        if call.has(2) {
+            if self.end.is_some_and(|end| current > end) {
+                return Ok(());
+            }
+            if self.start.is_some() {
+                file = decimal_format::format(&file, i64::from(current));
+            }
+            self.current = Some(current.wrapping_add(1));
+        }
+        match std::fs::read_to_string(&file) {
+            Ok(text) => (self.text, self.at) = (Some(text), 0),
+            Err(error) => env.shared.log(Level::Error, format!("__StringFromFile: cannot read {file}: {error}")),
+        }
+        env.core.give(file);
+        Ok(())
+    }
+
+    /// The next line: ended by LF, CR or both.
+    fn line(&mut self) -> Option<&str> {
+        let rest = self.text.as_deref()?.get(self.at..)?;
+        if rest.is_empty() {
+            return None;
+        }
+        let end = rest.find(['\n', '\r']).unwrap_or(rest.len());
+        let ending = if rest[end..].starts_with("\r\n") { 2 } else { 1 };
+        self.at += (end + ending).min(rest.len());
+        Some(&rest[..end])
+    }
+}
+
+/// A parameter that is a number; -2 is JMeter's mark for none.
+fn number(call: &Call, n: usize, env: &mut Env<'_>) -> Result<Option<i32>, Box<Thrown>> {
+    let text = call.arg(n, env)?;
+    let number = text.parse().ok();
+    if number.is_none() {
+        let words = format!("__StringFromFile: {} is no number and will not be considered", trim(&text));
+        env.shared.log(Level::Warn, words);
+    }
+    env.core.give(text);
+    Ok(number.filter(|number| *number != -2))
+}
