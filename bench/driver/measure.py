@@ -1,0 +1,120 @@
+"""Runs one generator pinned to its CPU and measures it from outside.
+
+Requests are counted by nginx. CPU is user + system of the whole process tree, from /proc, in a window that leaves out
+start and end. Memory is the sum of VmRSS over the tree."""
+import os
+import re
+import signal
+import subprocess
+import time
+
+from place import GENERATOR_CPU, OUT
+from target import Status
+
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def tree(pid):
+    """The process and all it started."""
+    found, todo = [], [pid]
+    while todo:
+        process = todo.pop()
+        found.append(process)
+        try:
+            for task in os.listdir(f"/proc/{process}/task"):
+                todo += map(int, open(f"/proc/{process}/task/{task}/children").read().split())
+        except OSError:
+            pass
+    return found
+
+
+def cpu(pids):
+    """Seconds of user and system time so far."""
+    total = 0.0
+    for pid in pids:
+        try:
+            fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        total += (int(fields[11]) + int(fields[12])) / TICK
+    return total
+
+
+def rss(pids):
+    """Resident KiB now, all processes together."""
+    total = 0
+    for pid in pids:
+        try:
+            total += int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{pid}/status").read())[1])
+        except (OSError, TypeError):
+            continue
+    return total
+
+
+def machine_busy():
+    """Seconds that all CPUs together have worked so far."""
+    fields = [int(f) / TICK for f in open("/proc/stat").readline().split()[1:9]]
+    return sum(fields) - fields[3] - fields[4]
+
+
+def start(command, log, directory=OUT):
+    """Starts a generator on its CPU, its output in a file. It inherits the CPU from this thread, so that no helper
+    program stands between."""
+    directory.mkdir(parents=True, exist_ok=True)
+    output = open(OUT / f"{log}.out", "wb")
+    own = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {int(GENERATOR_CPU)})
+    try:
+        return subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                start_new_session=True, cwd=directory)
+    finally:
+        os.sched_setaffinity(0, own)
+
+
+def end(process, seconds):
+    """Waits for its end, kills it after `seconds`; its exit code."""
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.wait()
+
+
+def closed_loop(command, log, worker, seconds, warm, tail=1.0, directory=OUT):
+    """CPU per request of a generator that runs for `seconds`; None where it never sent anything."""
+    status = Status()
+    accepted_0, requests_0 = status.get()
+    began = time.monotonic()
+    process = start(command, log, directory)
+    while status.get()[1] == requests_0:
+        if process.poll() is not None or time.monotonic() - began > 60:
+            end(process, 0)
+            return None
+        time.sleep(0.02)
+    time.sleep(warm)
+
+    def look():
+        return time.monotonic(), status.get()[1], cpu(tree(process.pid)), cpu([worker]), machine_busy()
+
+    a = look()
+    time.sleep(max(seconds - warm - tail, 1.0))
+    b = look()
+    memory = rss(tree(process.pid))
+    alive = process.poll() is None
+    code = end(process, seconds + 60)
+    accepted, requests = status.get()
+    wall, count = b[0] - a[0], b[1] - a[1]
+    if count <= 0 or not alive:
+        return None
+    return {
+        "us_per_request": (b[2] - a[2]) * 1e6 / count,
+        "requests_per_s": count / wall,
+        "generator_busy": (b[2] - a[2]) / wall,
+        "target_busy": (b[3] - a[3]) / wall,
+        # What else ran on this machine meanwhile, in CPUs.
+        "others_busy": max(0.0, (b[4] - a[4] - (b[2] - a[2]) - (b[3] - a[3])) / wall),
+        "rss_mib": memory / 1024,
+        "requests": requests - requests_0,
+        "connections": accepted - accepted_0,
+        "exit": code,
+    }

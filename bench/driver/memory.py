@@ -1,0 +1,46 @@
+"""Resident memory per user while all users wait for an answer.
+
+Every tool runs with few and with many users; the difference is what a user costs, free of what the program itself
+weighs. Both are taken when the slow server holds nearly all requests."""
+import time
+
+import measure
+import peers
+import report
+import target
+from place import OUT
+
+
+def settled(command, log, users, limit_s):
+    """Largest resident KiB seen while at least 97 % of the users wait, and how many did."""
+    process = measure.start(command, log, OUT / "work")
+    best, held, until = None, 0, time.monotonic() + limit_s
+    while time.monotonic() < until and process.poll() is None:
+        time.sleep(0.2)
+        waiting = target.waiting()
+        if waiting >= users * 0.97:
+            best, held = max(best or 0, measure.rss(measure.tree(process.pid))), max(held, waiting)
+    measure.end(process, 20)
+    return best, held
+
+
+def run(case, options):
+    few, many = case["few"], case["users"]
+    names = [n for n in ["throng", *case["peers"]] if peers.available(n) and (not options.only or n in options.only)]
+    rounds = {name: [] for name in names}
+    with target.slow_server(case["delay_ms"]):
+        for n in range(options.rounds):
+            for name in names[n % len(names):] + names[:n % len(names)]:
+                seconds = options.seconds or case["seconds"]
+                kib = []
+                for users in (few, many):
+                    command = peers.ALL[name]({**case, "users": users}, seconds)
+                    size, held = settled(command, f"{case['name']}-{name}-{users}", users, seconds + 5)
+                    kib.append(size)
+                    print(f"round {n} {name:10} {users:6} users: {size} KiB resident, {held} waiting", flush=True)
+                    time.sleep(2)
+                if None in kib:
+                    continue
+                rounds[name].append({"kib_per_user": (kib[1] - kib[0]) / (many - few), "kib_per_user_in_all": kib[1] / many,
+                                     "rss_mib": kib[1] / 1024})
+    return report.save(case, "kib_per_user", rounds, [])

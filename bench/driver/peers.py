@@ -1,0 +1,59 @@
+"""The command line of every generator. A case asks for them by name."""
+from place import OUT, PORTS, built, found, jmeter_home, throng
+
+JVM = ["java", "-Xms1g", "-Xmx1g", "-XX:MaxMetaspaceSize=256m", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=100",
+       "-XX:G1ReservePercent=20", "-Djava.security.egd=file:/dev/urandom"]
+
+# JMeter 5.6.3 logs a warning whenever an answer sets a cookie; that must not be counted against it.
+QUIET = "-Lorg.apache.jmeter.protocol.http.sampler.HTTPSamplerBase=ERROR"
+
+
+def properties(case, seconds):
+    return [f"-J{name}={value}" for name, value in {"users": case["users"], "seconds": seconds}.items()]
+
+
+def run_throng(case, seconds):
+    result = OUT / "throng.jtl"
+    result.unlink(missing_ok=True)
+    rows = ["-l", str(result)] if case.get("rows") else []
+    return [throng(), "-n", "-t", case["plan"], *rows, *properties(case, seconds)]
+
+
+def run_jmeter(case, seconds):
+    result = OUT / "jmeter.jtl"
+    result.unlink(missing_ok=True)
+    rows = ["-l", str(result)] if case.get("rows") else []
+    return [*JVM, "-jar", str(jmeter_home() / "bin" / "ApacheJMeter.jar"), "-n", "-t", case["plan"],
+            *rows, "-j", str(OUT / "jmeter.log"), QUIET, *properties(case, seconds)]
+
+
+def run_wrk(case, seconds):
+    return ["wrk", "-t1", f"-c{case['users']}", f"-d{seconds}s", "--timeout", "60s", case["url"]]
+
+
+def run_oha(case, seconds):
+    return ["oha", "-c", str(case["users"]), "-z", f"{seconds}s", "--no-tui", "--insecure", "--http-version", "1.1", case["url"]]
+
+
+def run_bombardier(case, seconds):
+    return ["bombardier", "-c", str(case["users"]), "-d", f"{seconds}s", "-k", "-p", "r", "-t", "30s", case["url"]]
+
+
+def run_bare_loop(case, seconds):
+    path = "/" + case["url"].split("/", 3)[3]
+    return [built("bare_loop"), str(PORTS["http"]), path, str(case["users"]), str(seconds)]
+
+
+ALL = {
+    "throng": run_throng,
+    "wrk": run_wrk,
+    "oha": run_oha,
+    "bombardier": run_bombardier,
+    "bare loop": run_bare_loop,
+    "jmeter": run_jmeter,
+}
+
+
+def available(name):
+    """Whether a peer can be run here."""
+    return name in ("throng", "bare loop", "jmeter") or found(name) is not None

@@ -1,0 +1,52 @@
+"""Where things are, and the few programs the benches build.
+
+Everything made at run time lives in CACHE (THRONG_CACHE, default ~/.cache/throng) under bench/; nothing of it
+is in the repository."""
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+BENCH = Path(__file__).resolve().parent.parent
+REPO = BENCH.parent
+CACHE = Path(os.environ.get("THRONG_CACHE") or Path.home() / ".cache" / "throng") / "bench"
+BIN = CACHE / "bin"
+OUT = CACHE / "out"
+PORTS = {"http": 18080, "https": 18443, "slow": 18081}
+TARGET_CPU = "0"
+GENERATOR_CPU = os.environ.get("GENERATOR_CPU", "1")
+
+for directory in (BIN, OUT):
+    directory.mkdir(parents=True, exist_ok=True)
+os.environ["PATH"] = f"{BIN}:{CACHE / 'cargo' / 'bin'}:{os.environ['PATH']}"
+
+
+def built(name):
+    """The path of a C program of the driver, compiled when its source is newer."""
+    source, binary = BENCH / "driver" / f"{name}.c", BIN / name
+    if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
+        subprocess.run(["cc", "-O2", "-Wall", str(source), "-o", str(binary)], check=True)
+    return str(binary)
+
+
+def found(name):
+    """The path of a tool, or None."""
+    return shutil.which(name) or next((p for p in (f"/usr/sbin/{name}",) if os.access(p, os.X_OK)), None)
+
+
+def throng():
+    """The program under test: --throng, THRONG, or the release build."""
+    path = os.environ.get("THRONG") or str(REPO / "target" / "release" / "throng")
+    if not os.access(path, os.X_OK):
+        sys.exit(f"{path} is not there: cargo build --release, or --throng PATH")
+    return path
+
+
+def jmeter_home():
+    """A JMeter 5.6.3: JMETER_HOME, or what tests/parity/get-jmeter assembles."""
+    home = os.environ.get("JMETER_HOME")
+    if not home:
+        script = REPO / "tests" / "parity" / "get-jmeter"
+        home = subprocess.run([str(script)], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    return Path(home)

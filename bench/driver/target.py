@@ -1,0 +1,96 @@
+"""The targets: nginx with one worker on the target's CPU, and the slow server for the memory case."""
+import contextlib
+import http.client
+import os
+import re
+import subprocess
+import time
+
+from place import BENCH, CACHE, PORTS, TARGET_CPU, built, found
+
+DIR = CACHE / "target"
+
+
+def _files():
+    www = DIR / "www" / "shop"
+    www.mkdir(parents=True, exist_ok=True)
+    (DIR / "www" / "100k").write_bytes(b"b" * 102_400)
+    (www / "style.css").write_text("".join(f".c{n} {{ margin: {n}px; color: #0{n % 10}{n % 7}; }}\n" for n in range(30)))
+    rows = "".join(f"<li class=\"c{n}\"><a href=\"/shop/api/items/{n}\">Item {n}</a></li>\n" for n in range(60))
+    (www / "index.html").write_text(
+        "<!DOCTYPE html>\n<html><head><title>Shop</title><link rel=\"stylesheet\" href=\"style.css\"></head>\n<body>\n"
+        "<h1>Welcome</h1>\n<form action=\"/shop/login\" method=\"post\">\n"
+        "<input type=\"hidden\" name=\"csrf\" value=\"4f1c09ba77d2e855\">\n<input name=\"user\"><input name=\"password\">\n"
+        f"</form>\n<ul>\n{rows}</ul>\n</body></html>\n")
+    items = ",\n".join(f'{{"id":{1000 + n},"name":"Item {n}","tags":["t{n % 3}","t{n % 5}"],"stock":{n * 3}}}' for n in range(25))
+    (www / "items.json").write_text(f'{{"page":1,"items":[\n{items}\n]}}\n')
+    if not (DIR / "key.pem").exists():
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "3650",
+             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+             "-keyout", str(DIR / "key.pem"), "-out", str(DIR / "certificate.pem")],
+            check=True, stderr=subprocess.DEVNULL)
+
+
+@contextlib.contextmanager
+def nginx():
+    """Runs nginx; gives back the worker's process id."""
+    _files()
+    conf = (BENCH / "driver" / "nginx.conf").read_text()
+    # A root's home is closed to nginx's usual user.
+    user = "user root;\n" if os.geteuid() == 0 else ""
+    for name, value in {"user": user, "dir": DIR, **PORTS}.items():
+        conf = conf.replace("{" + name + "}", str(value))
+    (DIR / "nginx.conf").write_text(conf)
+    program = found("nginx")
+    if not program:
+        raise SystemExit("nginx is not installed (apt-get install nginx-light)")
+    master = subprocess.Popen([program, "-c", str(DIR / "nginx.conf"), "-g", "daemon off;"])
+    try:
+        for _ in range(100):
+            with contextlib.suppress(OSError, StopIteration, ValueError):
+                Status().get()
+                yield int(open(f"/proc/{master.pid}/task/{master.pid}/children").read().split()[0])
+                return
+            if master.poll() is not None:
+                raise SystemExit("nginx did not start; is another one running on its ports?")
+            time.sleep(0.05)
+        raise SystemExit("nginx does not answer")
+    finally:
+        master.terminate()
+        master.wait()
+
+
+@contextlib.contextmanager
+def slow_server(delay_ms):
+    """Runs the slow server."""
+    server = subprocess.Popen(["taskset", "-c", TARGET_CPU, built("slow_server"), str(PORTS["slow"]), str(delay_ms)])
+    try:
+        time.sleep(0.3)
+        yield server.pid
+    finally:
+        server.terminate()
+        server.wait()
+
+
+class Status:
+    """nginx's own counts over one connection of ours; our polls are subtracted."""
+
+    def __init__(self):
+        self.connection = http.client.HTTPConnection("127.0.0.1", PORTS["http"])
+        self.polls = 0
+
+    def get(self):
+        """Connections accepted and requests served so far."""
+        self.polls += 1
+        self.connection.request("GET", "/status")
+        text = self.connection.getresponse().read().decode()
+        accepted, _, requests = map(int, re.search(r"\n\s*(\d+)\s+(\d+)\s+(\d+)", text).groups())
+        return accepted, requests - self.polls
+
+
+def waiting():
+    """Requests the slow server is holding."""
+    connection = http.client.HTTPConnection("127.0.0.1", PORTS["slow"])
+    connection.request("GET", "/waiting")
+    return int(connection.getresponse().read())
