@@ -95,7 +95,10 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
         std::thread::sleep(Duration::from_millis(5));
     };
     let output = std::fs::read_to_string(work.join("output.txt")).unwrap_or_default();
-    assert!(status.is_some_and(|s| s.success() || rules.refused), "the engine ended with {status:?}:\n{output}");
+    assert!(
+        status.is_some_and(|s| s.success() || rules.refused),
+        "the engine ended with {status:?}:\n{output}"
+    );
     if rules.refused {
         let seen = server.seen().len();
         return Outcome::from([("requests.txt".to_owned(), format!("{seen} requests\n"))]);

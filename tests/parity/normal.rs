@@ -56,7 +56,11 @@ pub(crate) fn requests(seen: &[Seen], rules: &Rules, ports: &[(&str, u16)]) -> S
             .unwrap_or_else(|_| request.head.iter().map(|&b| char::from(b)).collect());
         let varies = head.split(' ').nth(1).is_some_and(|target| target.contains(VARIES));
         for line in head.trim_end_matches("\r\n").split("\r\n") {
-            let line = if varies && line.starts_with("Content-Length: ") { "Content-Length: _" } else { line };
+            let line = if varies && line.starts_with("Content-Length: ") {
+                "Content-Length: _"
+            } else {
+                line
+            };
             text.push_str(&visible(line));
             text.push('\n');
         }
@@ -113,7 +117,8 @@ pub(crate) fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
         };
         let unanswered = is("responseCode", &|v| v.starts_with("Non HTTP response code"));
         let failed = is("success", &|v| v == "false");
-        let varies = is("URL", &|v| v.contains(VARIES)) || is("label", &|v| rules.varies.iter().any(|l| l == v));
+        let varies = is("URL", &|v| v.contains(VARIES))
+            || is("label", &|v| rules.varies.iter().any(|l| l == v));
         if varies && let Some(field) = column("sentBytes").and_then(|i| record.get_mut(i)) {
             *field = digits_masked(field);
         }
