@@ -1,1 +1,45 @@
-//! engine
+//! Runs users on cores: the only hot crate.
+//!
+//! A run is started with [`start`]; it reports by events and is stopped through its handle. Inside, each core is one
+//! thread that owns its users, connections, timers and recorder; cores share nothing that changes but a few counters.
+//!
+//! The hot path, in reading order: `core` (the loop) → `step` (one operation of a user) → `sample` (a sampler from
+//! pre-processors to listeners) → `exchange` (an HTTP request and its response).
+//!
+//! | module | holds |
+//! |---|---|
+//! | `run`, `prepare`, `group`, `schedule` | starting groups in order, what is evaluated before, when users start |
+//! | `core`, `user`, `wheel`, `clock` | the loop of a core, its users, its timers |
+//! | `step`, `sample`, `transaction` | operations, samples, transactions |
+//! | `exchange`, `redirect`, `cookies`, `fill` | HTTP |
+//! | `connect`, `conn`, `driver`, `resolve` | connections, sockets, addresses |
+//! | `record`, `rows` | result rows and the thread that writes them |
+//! | `outcome`, `settings` | the wording of failures, properties |
+
+mod clock;
+mod conn;
+mod connect;
+mod cookies;
+mod core;
+mod driver;
+mod exchange;
+mod fill;
+mod group;
+mod outcome;
+mod prepare;
+mod record;
+mod redirect;
+mod resolve;
+mod rows;
+mod run;
+mod sample;
+mod schedule;
+mod settings;
+mod step;
+mod transaction;
+mod user;
+mod wheel;
+
+pub use rows::ResultFile;
+pub use run::{Event, Options, Run, StartError, Users, start};
+pub use settings::PROPERTIES;

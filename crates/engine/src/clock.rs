@@ -1,0 +1,50 @@
+//! The one clock of a core: nanoseconds of the monotonic clock since the run's zero, and what the wall clock
+//! read at that zero.
+//!
+//! Kernel receive timestamps are wall-clock times; [`Clock::from_wall`] brings them to the same scale. The
+//! offset is renewed once a second, so that a stepped wall clock distorts a second at most.
+
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// A point in time or a duration, in nanoseconds of the core's clock.
+pub(crate) type Nanos = i64;
+
+/// One millisecond.
+pub(crate) const MS: Nanos = 1_000_000;
+/// One second.
+pub(crate) const SECOND: Nanos = 1_000_000_000;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Clock {
+    zero: Instant,
+    wall_at_zero: i64,
+}
+
+impl Clock {
+    /// A clock whose zero is `zero`, the same for all cores of a run.
+    pub(crate) fn new(zero: Instant) -> Self {
+        let mut clock = Self { zero, wall_at_zero: 0 };
+        clock.sync();
+        clock
+    }
+
+    /// Compares with the wall clock anew.
+    pub(crate) fn sync(&mut self) {
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64);
+        self.wall_at_zero = wall - self.now();
+    }
+
+    pub(crate) fn now(&self) -> Nanos {
+        self.zero.elapsed().as_nanos() as i64
+    }
+
+    /// Milliseconds since 1970 at `at`.
+    pub(crate) fn wall_ms(&self, at: Nanos) -> i64 {
+        (self.wall_at_zero + at).div_euclid(MS)
+    }
+
+    /// A wall-clock time in nanoseconds since 1970, on this clock's scale.
+    pub(crate) fn from_wall(&self, wall: i64) -> Nanos {
+        wall - self.wall_at_zero
+    }
+}

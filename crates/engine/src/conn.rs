@@ -1,0 +1,251 @@
+//! Connections of one core: a slab of sockets with the state of the exchange under way.
+//!
+//! An idle connection holds no buffer: unfinished input and unsent output live in vectors that are empty, without
+//! heap, except while something is unfinished; what a response's readers need is kept in a stash from the core's pool.
+
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+
+use wire::http1::Decoder;
+
+use crate::clock::Nanos;
+use crate::wheel::Index;
+
+/// Where a connection leads.
+#[derive(Debug)]
+pub(crate) struct Route {
+    pub(crate) secure: bool,
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// Local address to use; empty is any.
+    pub(crate) source: String,
+    /// Known addresses, and until when they may be used.
+    pub(crate) addresses: Vec<SocketAddr>,
+    pub(crate) fresh_until: Nanos,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// The slot is free.
+    Closed,
+    Connecting,
+    Handshaking,
+    /// An exchange is under way.
+    Busy,
+    /// Kept for the user's next request.
+    Idle,
+}
+
+#[derive(Debug)]
+pub(crate) struct Conn {
+    pub(crate) fd: Option<OwnedFd>,
+    pub(crate) state: State,
+    pub(crate) generation: u32,
+    pub(crate) user: Index,
+    pub(crate) route: u32,
+    /// Which of the route's addresses is being tried.
+    pub(crate) attempt: u32,
+    pub(crate) decoder: Decoder,
+    /// Input that is not used up (raw bytes, or ciphertext under TLS).
+    pub(crate) tail: Vec<u8>,
+    /// Output that did not fit the socket buffer.
+    pub(crate) unsent: Vec<u8>,
+    pub(crate) unsent_at: usize,
+    pub(crate) tls: Option<Box<Tls>>,
+    pub(crate) exchange: Exchange,
+    pub(crate) stash: Option<Box<Stash>>,
+    /// Since when it is idle.
+    pub(crate) idle_since: Nanos,
+    /// After this it is not used again.
+    pub(crate) expires: Nanos,
+}
+
+/// TLS on a connection.
+#[derive(Debug)]
+pub(crate) struct Tls {
+    pub(crate) client: wire::tls::Client,
+    /// Decrypted input that is not used up.
+    pub(crate) plain: Vec<u8>,
+}
+
+/// The exchange under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exchange {
+    /// When the sample should have started.
+    pub(crate) intended: Nanos,
+    /// When it started.
+    pub(crate) start: Nanos,
+    /// When the request was handed to the kernel.
+    pub(crate) sent_at: Nanos,
+    /// Time to an established connection; 0 if reused.
+    pub(crate) connect: Nanos,
+    /// Time to the first byte of the body; 0 until seen.
+    pub(crate) latency: Nanos,
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    /// When the last bytes arrived at this host.
+    pub(crate) arrival: Nanos,
+    pub(crate) status: u16,
+    pub(crate) keep_alive: bool,
+    pub(crate) has_body: bool,
+    pub(crate) head_seen: bool,
+    /// The connection had served a request before.
+    pub(crate) reused: bool,
+    /// The request was sent again after a reused connection turned out dead.
+    pub(crate) retried: bool,
+    pub(crate) keep_alive_s: Option<u32>,
+    /// Response time limit, nanoseconds; 0 is none.
+    pub(crate) limit: Nanos,
+    /// Connect time limit, nanoseconds; 0 is none.
+    pub(crate) connect_limit: Nanos,
+    pub(crate) is_head: bool,
+    /// The request asks for the connection to be kept.
+    pub(crate) want_keep_alive: bool,
+    /// Somebody reads the head, the body.
+    pub(crate) keep_head: bool,
+    pub(crate) keep_body: bool,
+    /// Redirects become sub-samples; are followed silently.
+    pub(crate) follow: bool,
+    pub(crate) auto_follow: bool,
+    /// Cookies of the answer are stored.
+    pub(crate) cookies: bool,
+}
+
+impl Exchange {
+    pub(crate) const NONE: Self = Self {
+        intended: 0,
+        start: 0,
+        sent_at: 0,
+        connect: 0,
+        latency: 0,
+        sent: 0,
+        received: 0,
+        arrival: 0,
+        status: 0,
+        keep_alive: false,
+        has_body: false,
+        head_seen: false,
+        reused: false,
+        retried: false,
+        keep_alive_s: None,
+        limit: 0,
+        connect_limit: 0,
+        is_head: false,
+        want_keep_alive: true,
+        keep_head: false,
+        keep_body: false,
+        follow: false,
+        auto_follow: false,
+        cookies: false,
+    };
+}
+
+/// What is kept of a request and its response for those who read it.
+#[derive(Debug, Default)]
+pub(crate) struct Stash {
+    /// Head of the response as on the wire.
+    pub(crate) head: Vec<u8>,
+    /// Body of the response as on the wire, framing removed.
+    pub(crate) body: Vec<u8>,
+    /// URL of the request.
+    pub(crate) url: String,
+    /// Method of the request.
+    pub(crate) method: String,
+    /// Header lines of the request, as JMeter shows them.
+    pub(crate) request_headers: String,
+    /// Request line, body and cookies, as JMeter shows them.
+    pub(crate) sampler_data: String,
+    /// The whole request, kept while it may have to be sent again or is yet to be sent.
+    pub(crate) request: Vec<u8>,
+}
+
+impl Stash {
+    pub(crate) fn clear(&mut self) {
+        self.head.clear();
+        self.body.clear();
+        self.url.clear();
+        self.method.clear();
+        self.request_headers.clear();
+        self.sampler_data.clear();
+        self.request.clear();
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Conns {
+    pub(crate) all: Vec<Conn>,
+    free: Vec<u32>,
+}
+
+impl std::ops::Index<u32> for Conns {
+    type Output = Conn;
+    fn index(&self, index: u32) -> &Conn {
+        &self.all[index as usize]
+    }
+}
+
+impl std::ops::IndexMut<u32> for Conns {
+    fn index_mut(&mut self, index: u32) -> &mut Conn {
+        &mut self.all[index as usize]
+    }
+}
+
+impl Conns {
+    /// A free slot for `user`, in state `Connecting`, without a socket yet.
+    pub(crate) fn open(&mut self, user: Index, route: u32) -> u32 {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.all.push(Conn {
+                fd: None,
+                state: State::Closed,
+                generation: 0,
+                user,
+                route,
+                attempt: 0,
+                decoder: Decoder::new(false, wire::http1::Limits::default()),
+                tail: Vec::new(),
+                unsent: Vec::new(),
+                unsent_at: 0,
+                tls: None,
+                exchange: Exchange::NONE,
+                stash: None,
+                idle_since: 0,
+                expires: Nanos::MAX,
+            });
+            (self.all.len() - 1) as u32
+        });
+        let conn = &mut self.all[index as usize];
+        (conn.state, conn.user, conn.route, conn.attempt) = (State::Connecting, user, route, 0);
+        conn.expires = Nanos::MAX;
+        index
+    }
+
+    /// The token under which the slot's present socket is registered.
+    pub(crate) fn token(&self, index: u32) -> u64 {
+        u64::from(self.all[index as usize].generation) << 32 | u64::from(index)
+    }
+
+    /// The slot of a token, unless its socket is gone.
+    pub(crate) fn by_token(&self, token: u64) -> Option<u32> {
+        let index = token as u32;
+        let conn = self.all.get(index as usize)?;
+        (conn.generation == (token >> 32) as u32 && conn.state != State::Closed).then_some(index)
+    }
+
+    /// Drops the socket and what belongs to it, but keeps the slot (for another attempt).
+    pub(crate) fn drop_socket(&mut self, index: u32) {
+        let conn = &mut self.all[index as usize];
+        conn.fd = None;
+        conn.generation = conn.generation.wrapping_add(1);
+        conn.tls = None;
+        conn.tail = Vec::new();
+        conn.unsent = Vec::new();
+        conn.unsent_at = 0;
+    }
+
+    /// Frees the slot; the stash must have been taken.
+    pub(crate) fn close(&mut self, index: u32) {
+        self.drop_socket(index);
+        self.all[index as usize].state = State::Closed;
+        self.free.push(index);
+    }
+}

@@ -1,0 +1,420 @@
+//! Connections of users: routes, opening, TLS handshakes, keeping and closing.
+//!
+//! A user keeps its connections to itself, as a JMeter thread does: one that is idle to the wanted route is used
+//! again; else a new one is opened. When the peer closed an idle one, the next request opens anew.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use plan::plan::SamplerId;
+use stats::Counter;
+
+use crate::clock::{Nanos, SECOND};
+use crate::conn::{Exchange, Route, Stash, State};
+use crate::core::Core;
+use crate::driver::{self, Ready};
+use crate::outcome::Failure;
+use crate::resolve::{self, Question};
+use crate::user::{NO_CONN, Wait};
+use crate::wheel::Index;
+
+/// How long an address may be used without asking again (Java's default).
+const ADDRESS_LIFE: Nanos = 30 * SECOND;
+
+impl Core<'_> {
+    /// The route to a peer; made at its first use.
+    pub(crate) fn route(&mut self, secure: bool, host: &str, port: u16, source: &str) -> u32 {
+        let same = |route: &Route| {
+            route.port == port
+                && route.secure == secure
+                && route.host == host
+                && route.source == source
+        };
+        if let Some(at) = self.routes.iter().position(same) {
+            return at as u32;
+        }
+        self.routes.push(Route {
+            secure,
+            host: host.to_owned(),
+            port,
+            source: source.to_owned(),
+            addresses: Vec::new(),
+            fresh_until: 0,
+        });
+        (self.routes.len() - 1) as u32
+    }
+
+    /// An idle connection of the user to a route.
+    pub(crate) fn idle_connection(&mut self, index: Index, route: u32, now: Nanos) -> Option<u32> {
+        let user = &self.users[index];
+        let fits = |conns: &crate::conn::Conns, c: u32| {
+            c != NO_CONN
+                && conns[c].route == route
+                && conns[c].state == State::Idle
+                && conns[c].user == index
+        };
+        let found = if fits(&self.conns, user.conn) {
+            user.conn
+        } else {
+            let others = user.extra.as_ref().map_or(&[][..], |extra| &extra.conns);
+            *others.iter().find(|c| fits(&self.conns, **c))?
+        };
+        if self.conns[found].expires <= now {
+            self.drop_connection(found, Counter::ConnClosedByUs);
+            return None;
+        }
+        Some(found)
+    }
+
+    /// Opens a connection for a request that waits in `stash`.
+    pub(crate) fn open(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        route: u32,
+        exchange: Exchange,
+        stash: Box<Stash>,
+    ) {
+        let conn = self.conns.open(index, route);
+        self.conns[conn].exchange = exchange;
+        self.conns[conn].stash = Some(stash);
+        self.remember(index, conn);
+        self.users[index].wait = Wait::Exchange(id);
+        let route_data = &mut self.routes[route as usize];
+        let now = exchange.start;
+        if route_data.addresses.is_empty() || route_data.fresh_until < now {
+            if let Some(ip) = resolve::literal(&route_data.host) {
+                route_data.addresses = vec![SocketAddr::new(ip, route_data.port)];
+                route_data.fresh_until = Nanos::MAX;
+            } else {
+                self.users[index].wait = Wait::Resolve(id);
+                let question = Question {
+                    host: route_data.host.clone(),
+                    port: route_data.port,
+                    user: index,
+                    route,
+                    reply_to: self.run.inbox(self.index),
+                };
+                let _ = self.run.resolver.send(question);
+                return;
+            }
+        }
+        self.connect(conn);
+    }
+
+    /// An answer of the resolver.
+    pub(crate) fn on_resolved(&mut self, index: Index, route: u32, addresses: Vec<SocketAddr>) {
+        let now = self.clock.now();
+        if !addresses.is_empty() {
+            let route_data = &mut self.routes[route as usize];
+            route_data.addresses = addresses;
+            route_data.fresh_until = now + ADDRESS_LIFE;
+        }
+        let user = &mut self.users[index];
+        let Wait::Resolve(id) = user.wait else { return };
+        user.wait = Wait::Exchange(id);
+        let conn = user.conn;
+        if self.routes[route as usize].addresses.is_empty() {
+            self.fail(conn, &Failure::UnknownHost);
+        } else {
+            self.connect(conn);
+        }
+    }
+
+    /// Tries the connection's next address.
+    fn connect(&mut self, conn: u32) {
+        let attempt = self.conns[conn].attempt as usize;
+        let route = &self.routes[self.conns[conn].route as usize];
+        let Some(address) = route.addresses.get(attempt).copied() else {
+            return self.fail(conn, &Failure::UnknownHost);
+        };
+        let source: Option<IpAddr> = route.source.parse().ok();
+        let token = self.conns.token(conn);
+        match self.driver.connect(address, source, token) {
+            Ok(fd) => {
+                self.conns[conn].fd = Some(fd);
+                self.arm_connect_limit(conn);
+            }
+            Err(error) => self.connect_failed(conn, error),
+        }
+    }
+
+    fn arm_connect_limit(&mut self, conn: u32) {
+        let index = self.conns[conn].user;
+        match self.conns[conn].exchange.connect_limit {
+            0 => self.users[index].limit = Nanos::MAX,
+            limit => {
+                let now = self.clock.now();
+                self.arm(index, now + limit);
+            }
+        }
+    }
+
+    fn connect_failed(&mut self, conn: u32, error: std::io::Error) {
+        self.recorder.add(Counter::ConnFailed, 1);
+        self.conns[conn].attempt += 1;
+        let route = &self.routes[self.conns[conn].route as usize];
+        if (self.conns[conn].attempt as usize) < route.addresses.len() {
+            self.conns.drop_socket(conn);
+            return self.connect(conn);
+        }
+        self.fail(conn, &Failure::Connect(error));
+    }
+
+    /// A socket has something to say.
+    pub(crate) fn on_ready(&mut self, conn: u32, ready: Ready) {
+        match self.conns[conn].state {
+            State::Connecting if ready.writable => self.on_connected(conn),
+            State::Busy | State::Handshaking => {
+                if ready.writable && !self.conns[conn].unsent.is_empty() && !self.flush(conn) {
+                    return;
+                }
+                if ready.readable {
+                    self.read(conn, ready.hangup);
+                }
+            }
+            State::Idle if ready.readable => self.read_idle(conn),
+            State::Connecting | State::Idle | State::Closed => {}
+        }
+    }
+
+    fn on_connected(&mut self, conn: u32) {
+        let Some(fd) = self.conns[conn].fd.as_ref() else { return };
+        if let Err(error) = driver::connect_result(fd) {
+            return self.connect_failed(conn, error);
+        }
+        self.recorder.add(Counter::ConnOpened, 1);
+        let route = self.conns[conn].route;
+        if self.routes[route as usize].secure { self.start_tls(conn) } else { self.connected(conn) }
+    }
+
+    /// The connection stands, TLS included: the waiting request goes out.
+    pub(crate) fn connected(&mut self, conn: u32) {
+        let now = self.clock.now();
+        let entry = &mut self.conns[conn];
+        entry.exchange.connect = now - entry.exchange.start;
+        entry.state = State::Busy;
+        let Some(mut stash) = entry.stash.take() else { return };
+        let request = std::mem::take(&mut stash.request);
+        entry.stash = Some(stash);
+        self.transmit(conn, &request);
+        if let Some(stash) = self.conns[conn].stash.as_mut() {
+            stash.request = request;
+        } else if let Some(stash) = self.stashes.last_mut() {
+            stash.request = request;
+        }
+    }
+
+    fn start_tls(&mut self, conn: u32) {
+        let index = self.conns[conn].user;
+        let config = match self.tls_config(index) {
+            Ok(config) => config,
+            Err(error) => return self.fail(conn, &Failure::Tls(error.to_string())),
+        };
+        let host = &self.routes[self.conns[conn].route as usize].host;
+        match wire::tls::Client::new(&config, host) {
+            Ok(client) => {
+                let entry = &mut self.conns[conn];
+                entry.tls = Some(Box::new(crate::conn::Tls { client, plain: Vec::new() }));
+                entry.state = State::Handshaking;
+                match entry.exchange.limit {
+                    0 => self.users[index].limit = Nanos::MAX,
+                    limit => {
+                        let now = self.clock.now();
+                        self.arm(index, now + limit);
+                    }
+                }
+                self.handshake(conn, &mut []);
+            }
+            Err(error) => self.fail(conn, &Failure::Tls(error.to_string())),
+        }
+    }
+
+    /// Continues a handshake with what arrived; returns how much of it is used up.
+    pub(crate) fn handshake(&mut self, conn: u32, incoming: &mut [u8]) -> usize {
+        let mut out = std::mem::take(&mut self.out);
+        out.clear();
+        let Some(tls) = self.conns[conn].tls.as_mut() else { return 0 };
+        let plain = &mut tls.plain;
+        let progress =
+            tls.client.advance(incoming, &mut out, &mut |bytes| plain.extend_from_slice(bytes));
+        let sent = self.send_raw(conn, &out);
+        self.out = out;
+        match progress {
+            Err(error) => {
+                self.recorder.add(Counter::TlsFailed, 1);
+                self.fail(conn, &Failure::Tls(error.to_string()));
+                0
+            }
+            Ok(_) if !sent => 0,
+            Ok(progress) => {
+                if !progress.handshaking && self.conns[conn].state == State::Handshaking {
+                    let kind = self.conns[conn].tls.as_ref().and_then(|tls| tls.client.kind());
+                    let counter = match kind {
+                        Some(wire::tls::Handshake::Resumed) => Counter::TlsResumed,
+                        _ => Counter::TlsFull,
+                    };
+                    self.recorder.add(counter, 1);
+                    self.connected(conn);
+                }
+                progress.used
+            }
+        }
+    }
+
+    /// The user's TLS configuration with its session cache; all users' if the plan's properties say so.
+    fn tls_config(
+        &mut self,
+        index: Index,
+    ) -> Result<Arc<wire::tls::rustls::ClientConfig>, wire::tls::Error> {
+        if self.run.settings.tls_shared {
+            if self.tls_shared.is_none() {
+                self.tls_shared = Some(wire::tls::client_config(&self.run.settings.tls)?);
+            }
+            if let Some(config) = &self.tls_shared {
+                return Ok(Arc::clone(config));
+            }
+        }
+        let extra = self.users[index].extra();
+        if let Some(config) = &extra.tls {
+            return Ok(Arc::clone(config));
+        }
+        let config = wire::tls::client_config(&self.run.settings.tls)?;
+        extra.tls = Some(Arc::clone(&config));
+        Ok(config)
+    }
+
+    /// Makes a connection one of the user's, the one used last.
+    fn remember(&mut self, index: Index, conn: u32) {
+        let old = self.users[index].conn;
+        if old != NO_CONN
+            && old != conn
+            && self.conns[old].user == index
+            && self.conns[old].state != State::Closed
+        {
+            self.users[index].extra().conns.push(old);
+        }
+        let user = &mut self.users[index];
+        user.conn = conn;
+        if let Some(extra) = user.extra.as_mut() {
+            extra.conns.retain(|c| *c != conn);
+        }
+    }
+
+    /// An idle connection became readable: the peer closed it, or broke the protocol.
+    fn read_idle(&mut self, conn: u32) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let received = match self.conns[conn].fd.as_ref() {
+            Some(fd) => self.driver.receive(fd, &mut scratch),
+            None => Ok(None),
+        };
+        let gone = match received {
+            Ok(None) => false,
+            Ok(Some(received)) if received.bytes > 0 && self.conns[conn].tls.is_some() => {
+                // Under TLS, session tickets arrive after the handshake or the first answer.
+                !self.take_late_records(conn, &mut scratch[..received.bytes])
+            }
+            Ok(Some(_)) | Err(_) => true,
+        };
+        self.scratch = scratch;
+        if gone {
+            self.drop_connection(conn, Counter::ConnClosedByPeer);
+        }
+    }
+
+    fn take_late_records(&mut self, conn: u32, incoming: &mut [u8]) -> bool {
+        let entry = &mut self.conns[conn];
+        let Some(tls) = entry.tls.as_mut() else { return false };
+        let mut data = std::mem::take(&mut entry.tail);
+        data.extend_from_slice(incoming);
+        let mut surprise = false;
+        self.out.clear();
+        let progress = tls
+            .client
+            .advance(&mut data, &mut self.out, &mut |bytes| surprise |= !bytes.is_empty());
+        match progress {
+            Ok(progress) if !progress.peer_closed && !surprise => {
+                data.drain(..progress.used);
+                if !data.is_empty() {
+                    entry.tail = data;
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Closes one of the user's connections and forgets it.
+    pub(crate) fn drop_connection(&mut self, conn: u32, counter: Counter) {
+        let index = self.conns[conn].user;
+        self.recorder.add(counter, 1);
+        if let Some(stash) = self.conns[conn].stash.take() {
+            self.stashes.push(stash);
+        }
+        self.conns.close(conn);
+        let user = &mut self.users[index];
+        if user.conn == conn {
+            user.conn = NO_CONN;
+        }
+        if let Some(extra) = user.extra.as_mut() {
+            extra.conns.retain(|c| *c != conn);
+            if user.conn == NO_CONN
+                && let Some(other) = extra.conns.pop()
+            {
+                user.conn = other;
+            }
+        }
+    }
+
+    /// Closes all connections of a user.
+    pub(crate) fn close_connections(&mut self, index: Index) {
+        while self.users[index].conn != NO_CONN {
+            let conn = self.users[index].conn;
+            let entry = &mut self.conns[conn];
+            if let (Some(tls), Some(fd)) = (entry.tls.as_mut(), entry.fd.as_ref()) {
+                self.out.clear();
+                tls.client.close(&mut self.out);
+                let _ = driver::send(fd, &self.out);
+            }
+            self.drop_connection(conn, Counter::ConnClosedByUs);
+        }
+    }
+
+    /// Sets the time limit of the user's exchange. The timer is moved only if it would fire too late.
+    pub(crate) fn arm(&mut self, index: Index, limit: Nanos) {
+        let user = &mut self.users[index];
+        user.limit = limit;
+        if !user.links.armed() || user.links.deadline > limit {
+            self.wheel.insert(index, limit, &mut self.users);
+        }
+    }
+
+    /// The timer of a user with an exchange fired.
+    pub(crate) fn check_limit(&mut self, index: Index, now: Nanos) {
+        let user = &self.users[index];
+        if user.limit == Nanos::MAX {
+            return;
+        }
+        if now < user.limit {
+            let limit = user.limit;
+            return self.wheel.insert(index, limit, &mut self.users);
+        }
+        let conn = user.conn;
+        if conn == NO_CONN {
+            return;
+        }
+        match self.conns[conn].state {
+            State::Connecting => {
+                self.conns[conn].attempt += 1;
+                let route = &self.routes[self.conns[conn].route as usize];
+                if (self.conns[conn].attempt as usize) < route.addresses.len() {
+                    self.conns.drop_socket(conn);
+                    return self.connect(conn);
+                }
+                self.fail(conn, &Failure::ConnectTimeout);
+            }
+            State::Handshaking => self.fail(conn, &Failure::TlsTimeout),
+            _ => self.fail(conn, &Failure::ResponseTimeout),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Cookies of users, and what a new iteration means for cookies and connections.
+
+use plan::plan::{SamplerId, SamplerKind};
+use wire::cookie::{Cookie, Jar, Origin, Policy, Rules, Stored};
+
+use crate::conn::Stash;
+use crate::core::{Core, env};
+use crate::fill::value_of;
+use crate::wheel::Index;
+
+impl Core<'_> {
+    /// The place of the user's jar for a Cookie Manager; made, with the plan's own cookies, at its first use.
+    pub(crate) fn jar(&mut self, index: Index, manager: u32) -> Option<usize> {
+        let at = manager as usize;
+        let extra = self.users[index].extra();
+        if extra.jars.len() <= at {
+            extra.jars.resize_with(at + 1, || None);
+        }
+        if extra.jars[at].is_none() {
+            let settings = &self.run.settings;
+            let rules = Rules {
+                check: settings.cookie_check,
+                delete_empty: settings.cookie_delete_null,
+                ..Rules::default()
+            };
+            let mut jar = Box::new(Jar::with_rules(rules));
+            self.add_own_cookies(index, manager, &mut jar);
+            self.users[index].extra().jars[at] = Some(jar);
+        }
+        Some(at)
+    }
+
+    fn add_own_cookies(&mut self, index: Index, manager: u32, jar: &mut Jar) {
+        let plan = self.plan;
+        for own in &plan.cookie_managers[manager as usize].cookies {
+            let user = &mut self.users[index];
+            let mut env = env!(self, user, "");
+            let mut text = |text: &plan::text::Text| {
+                let mut value = String::new();
+                text.eval(&mut env, &mut value);
+                value
+            };
+            jar.add(Cookie {
+                name: text(&own.name),
+                value: text(&own.value),
+                domain: text(&own.domain),
+                path: text(&own.path),
+                secure: own.secure,
+                host_only: false,
+                expires_ms: None,
+            });
+        }
+    }
+
+    /// Stores the cookies of a response.
+    pub(crate) fn store_cookies(&mut self, index: Index, id: SamplerId, stash: &Stash) {
+        let SamplerKind::Http(http) = &self.plan.samplers[id.0 as usize].kind else { return };
+        let Some(manager) = http.cookies else { return };
+        let policy = policy(&self.plan.cookie_managers[manager as usize].policy);
+        let now_ms = self.clock.wall_ms(self.clock.now());
+        let Some(at) = self.jar(index, manager) else { return };
+        let Ok(url) = wire::url::split(&stash.url) else { return };
+        let path = url.path_and_query.split('?').next().unwrap_or("/");
+        let path = if path.is_empty() { "/" } else { path };
+        let origin =
+            Origin { host: url.host, path, secure: url.scheme.eq_ignore_ascii_case("https") };
+        let user = &mut self.users[index];
+        let Some(jar) = user.extra.as_mut().and_then(|extra| extra.jars[at].as_mut()) else {
+            return;
+        };
+        for line in stash.head.split(|byte| *byte == b'\n') {
+            let Some(value) = value_of(line, b"set-cookie") else { continue };
+            if let Ok(Some(Stored::Set(cookie))) = jar.store(&origin, value, now_ms, policy)
+                && self.run.settings.cookie_save
+            {
+                let mut name = self.texts.take();
+                name.push_str(&self.run.settings.cookie_prefix);
+                name.push_str(&cookie.name);
+                user.vars.set_named(&self.plan.names, &name, &cookie.value);
+                self.texts.give(name);
+            }
+        }
+    }
+
+    /// An iteration of the group begins.
+    pub(crate) fn begin_iteration(&mut self, index: Index) {
+        let plan = self.plan;
+        let user = &mut self.users[index];
+        user.iteration += 1;
+        user.fresh = true;
+        if user.iteration > 1 {
+            self.recorder.add(stats::Counter::IterationsDone, 1);
+        }
+        let same_user = plan.groups[user.group as usize].same_user;
+        let first = user.iteration == 1;
+        let Some(extra) = user.extra.as_mut() else { return };
+        for (at, jar) in extra.jars.iter_mut().enumerate() {
+            let manager = &plan.cookie_managers[at];
+            let clears =
+                if manager.controlled_by_group { !same_user } else { manager.clear_each_iteration };
+            if clears && !first {
+                // It is made anew, with the plan's own cookies, when it is needed.
+                *jar = None;
+            }
+        }
+    }
+
+    /// The first HTTP sample of an iteration: a group whose iterations are different users drops the connections
+    /// and sessions of the one before.
+    pub(crate) fn refresh_user(&mut self, index: Index) {
+        let user = &mut self.users[index];
+        if !std::mem::replace(&mut user.fresh, false) || user.iteration == 1 {
+            return;
+        }
+        let different = !self.plan.groups[user.group as usize].same_user;
+        if different && self.run.settings.reset_state {
+            if let Some(extra) = user.extra.as_mut() {
+                extra.tls = None;
+            }
+            self.close_connections(index);
+        }
+    }
+}
+
+/// The cookie policy that a plan names.
+fn policy(name: &str) -> Policy {
+    match name {
+        "ignoreCookies" => Policy::Ignore,
+        "netscape" => Policy::Netscape,
+        "compatibility" | "default" | "rfc2109" | "rfc2965" | "best-match" => Policy::Compatibility,
+        "standard-strict" => Policy::Strict,
+        _ => Policy::Standard,
+    }
+}

@@ -1,0 +1,423 @@
+//! A core: one thread that runs its share of the users. Owns everything it touches. Hot.
+//!
+//! The loop: start users that are due, fire timers, run users that are ready, take what the sockets have, once a
+//! second hand over a snapshot. Nothing in it blocks but the wait for events, whose length the next due time bounds.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+
+use nix::sys::eventfd::EventFd;
+use plan::env::{Env, Scratch, Who};
+use plan::plan::{ControllerId, ControllerKind, Pc, Plan, SamplerId};
+use plan::result::SampleResult;
+use stats::{Counter, LabelId, Recorder, Snapshot};
+
+use crate::clock::{Clock, MS, Nanos, SECOND};
+use crate::conn::{Conns, Route, Stash};
+use crate::driver::{Driver, INBOX, SCRATCH};
+use crate::exchange::Fixed;
+use crate::rows::Rows;
+use crate::run::{Message, Report, RunShared};
+use crate::schedule::Start;
+use crate::user::{NO_CONN, User, Users, Wait};
+use crate::wheel::{Index, Links, Wheel};
+
+/// How many operations a user may run before others get their turn.
+const BUDGET: u32 = 4096;
+
+pub(crate) struct Core<'p> {
+    pub(crate) plan: &'p Plan,
+    pub(crate) run: &'p RunShared,
+    pub(crate) index: u32,
+    pub(crate) clock: Clock,
+    pub(crate) driver: Driver,
+    pub(crate) wheel: Wheel,
+    pub(crate) users: Users,
+    pub(crate) conns: Conns,
+    pub(crate) routes: Vec<Route>,
+    /// Receive buffer.
+    pub(crate) scratch: Vec<u8>,
+    /// Decrypted input.
+    pub(crate) plain: Vec<u8>,
+    /// Output being put together.
+    pub(crate) out: Vec<u8>,
+    /// The result being processed.
+    pub(crate) result: Box<SampleResult>,
+    pub(crate) results: Vec<Box<SampleResult>>,
+    pub(crate) stashes: Vec<Box<Stash>>,
+    pub(crate) request: plan::http::Request,
+    pub(crate) texts: Scratch,
+    pub(crate) inflater: wire::coding::Inflater,
+    pub(crate) recorder: Recorder,
+    /// Labels of samplers whose name is fixed.
+    pub(crate) labels: Vec<Option<LabelId>>,
+    /// Requests that never change, rendered at their first use.
+    pub(crate) fixed: Vec<Option<Box<Fixed>>>,
+    /// Once Only controllers inside each controller.
+    pub(crate) once: Vec<Vec<ControllerId>>,
+    pub(crate) rows: Rows,
+    pub(crate) reports: Sender<Report>,
+    /// TLS configuration that all users share, if they do.
+    pub(crate) tls_shared: Option<Arc<wire::tls::rustls::ClientConfig>>,
+    pub(crate) stopping: bool,
+    starts: Vec<Start>,
+    /// Users alive, per group.
+    alive: Vec<u32>,
+    ready: VecDeque<Index>,
+    due: Vec<Index>,
+    inbox: Receiver<Message>,
+    wake: Arc<EventFd>,
+    snapshots: Vec<Box<Snapshot>>,
+    next_second: Nanos,
+    ended: bool,
+}
+
+/// What a core is made from.
+pub(crate) struct Parts<'p> {
+    pub(crate) plan: &'p Plan,
+    pub(crate) run: &'p RunShared,
+    pub(crate) index: u32,
+    pub(crate) inbox: Receiver<Message>,
+    pub(crate) wake: Arc<EventFd>,
+    pub(crate) reports: Sender<Report>,
+    pub(crate) rows: Rows,
+}
+
+impl<'p> Core<'p> {
+    pub(crate) fn new(parts: Parts<'p>) -> io::Result<Self> {
+        let Parts { plan, run, index, inbox, wake, reports, rows } = parts;
+        let clock = Clock::new(run.zero);
+        let now = clock.now();
+        let mut recorder = Recorder::new();
+        let labels = plan
+            .samplers
+            .iter()
+            .map(|s| s.name.fixed().map(|name| recorder.intern(name)))
+            .collect();
+        let mut once = vec![Vec::new(); plan.controllers.len()];
+        for (n, controller) in plan.controllers.iter().enumerate() {
+            if let (ControllerKind::OnceOnly, Some(parent)) = (&controller.kind, controller.parent)
+            {
+                once[parent.0 as usize].push(ControllerId(n as u32));
+            }
+        }
+        Ok(Self {
+            plan,
+            run,
+            index,
+            driver: Driver::new(&wake)?,
+            wheel: Wheel::new(now),
+            users: Users::default(),
+            conns: Conns::default(),
+            routes: Vec::new(),
+            scratch: vec![0; SCRATCH],
+            plain: Vec::new(),
+            out: Vec::new(),
+            result: Box::default(),
+            results: Vec::new(),
+            stashes: Vec::new(),
+            request: plan::http::Request::default(),
+            texts: Scratch::new(run.seed ^ u64::from(index).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            inflater: wire::coding::Inflater::new(),
+            recorder,
+            labels,
+            fixed: (0..plan.samplers.len()).map(|_| None).collect(),
+            once,
+            rows,
+            reports,
+            tls_shared: None,
+            stopping: false,
+            starts: Vec::new(),
+            alive: vec![0; plan.groups.len()],
+            ready: VecDeque::new(),
+            due: Vec::new(),
+            inbox,
+            wake,
+            snapshots: Vec::new(),
+            next_second: (now / SECOND + 1) * SECOND,
+            ended: false,
+            clock,
+        })
+    }
+
+    /// Runs until told to end.
+    pub(crate) fn run(&mut self) -> io::Result<()> {
+        while !self.ended {
+            let now = self.clock.now();
+            self.start_users(now);
+            self.fire_timers(now);
+            for _ in 0..self.ready.len() {
+                if let Some(index) = self.ready.pop_front() {
+                    self.resume(index);
+                }
+            }
+            if now >= self.next_second {
+                self.tick(now);
+            }
+            let events = self.driver.wait(self.timeout_ms(now))?;
+            for n in 0..events {
+                let ready = self.driver.ready(n);
+                if ready.token == INBOX {
+                    self.read_inbox();
+                } else if let Some(conn) = self.conns.by_token(ready.token) {
+                    self.on_ready(conn, ready);
+                }
+            }
+        }
+        let now = self.clock.now();
+        self.hand_over(now);
+        self.rows.flush();
+        Ok(())
+    }
+
+    fn timeout_ms(&self, now: Nanos) -> i32 {
+        if !self.ready.is_empty() {
+            return 0;
+        }
+        let mut until = self.next_second;
+        if let Some(look) = self.wheel.next_look() {
+            until = until.min(look);
+        }
+        for start in &self.starts {
+            until = until.min(start.next_at());
+        }
+        ((until - now).max(0) + MS - 1).div_euclid(MS) as i32
+    }
+
+    fn fire_timers(&mut self, now: Nanos) {
+        let mut due = std::mem::take(&mut self.due);
+        self.wheel.expire(now, &mut self.users, &mut due);
+        for index in due.drain(..) {
+            match self.users[index].wait {
+                Wait::Exchange(_) | Wait::Resolve(_) => self.check_limit(index, now),
+                _ => self.resume(index),
+            }
+        }
+        self.due = due;
+    }
+
+    /// Goes on with a user whose wait is over.
+    pub(crate) fn resume(&mut self, index: Index) {
+        let user = &mut self.users[index];
+        if !user.alive {
+            return;
+        }
+        match std::mem::replace(&mut user.wait, Wait::Ready) {
+            Wait::Ready => {}
+            Wait::Delay(sampler) => {
+                user.intended = user.links.deadline;
+                self.begin(index, sampler);
+                if self.users[index].wait != Wait::Ready {
+                    return;
+                }
+            }
+            Wait::Pause(sampler) => self.after_action(index, sampler),
+            Wait::Sleep(sampler) => self.wake_sampler(index, sampler),
+            wait @ (Wait::Exchange(_) | Wait::Resolve(_)) => {
+                user.wait = wait;
+                return;
+            }
+        }
+        self.step(index);
+    }
+
+    /// Runs a user until it must wait.
+    pub(crate) fn step(&mut self, index: Index) {
+        for _ in 0..BUDGET {
+            if !self.users[index].alive || self.users[index].wait != Wait::Ready {
+                return;
+            }
+            if !self.operate(index) {
+                return;
+            }
+        }
+        self.ready.push_back(index);
+    }
+
+    fn start_users(&mut self, now: Nanos) {
+        let mut n = 0;
+        while n < self.starts.len() {
+            while let Some((number, at)) = self.starts[n].take(now) {
+                let group = self.starts[n].group;
+                self.start_user(group, number, at);
+            }
+            if self.starts[n].finished() {
+                let group = self.starts.swap_remove(n).group;
+                self.group_may_be_done(group);
+            } else {
+                n += 1;
+            }
+        }
+    }
+
+    fn start_user(&mut self, group: u32, number: u32, intended: Nanos) {
+        let compiled = &self.plan.groups[group as usize];
+        let user = User {
+            pc: compiled.entry,
+            wait: Wait::Ready,
+            group,
+            number,
+            iteration: 0,
+            conn: NO_CONN,
+            intended,
+            limit: 0,
+            links: Links::default(),
+            state: vec![0; compiled.slots as usize].into_boxed_slice(),
+            vars: plan::vars::Vars::new(Arc::clone(&self.run.initial)),
+            memory: plan::function::Memory::default(),
+            notes: plan::element::Memory::default(),
+            extra: None,
+            last_ok: true,
+            stopping: false,
+            fresh: true,
+            last_sampler: None,
+            alive: true,
+        };
+        let index = self.users.insert(user);
+        self.alive[group as usize] += 1;
+        self.run.counts.start(group);
+        self.recorder.add(Counter::UsersStarted, 1);
+        self.set_last_ok(index, true);
+        self.step(index);
+    }
+
+    /// Ends a user: its connections are closed, its slot is free.
+    pub(crate) fn end_user(&mut self, index: Index) {
+        self.wheel.remove(index, &mut self.users);
+        self.close_connections(index);
+        self.end_transactions(index);
+        let group = self.users[index].group;
+        self.users.remove(index);
+        self.run.counts.finish(group);
+        self.recorder.add(Counter::UsersFinished, 1);
+        self.alive[group as usize] -= 1;
+        self.group_may_be_done(group);
+    }
+
+    fn group_may_be_done(&self, group: u32) {
+        if self.alive[group as usize] == 0 && !self.starts.iter().any(|s| s.group == group) {
+            let _ = self.reports.send(Report::GroupDone { group });
+        }
+    }
+
+    fn read_inbox(&mut self) {
+        let _ = self.wake.read();
+        while let Ok(message) = self.inbox.try_recv() {
+            match message {
+                Message::Start { group, at } => {
+                    let settings = &self.run.groups[group as usize];
+                    self.starts.push(Start::new(group, settings, at, self.index, self.run.cores));
+                }
+                Message::Resolved { user, route, addresses } => {
+                    self.on_resolved(user, route, addresses)
+                }
+                Message::Recycle(snapshot) => self.snapshots.push(snapshot),
+                Message::Stop => self.stop(false),
+                Message::StopNow => self.stop(true),
+                Message::End => self.ended = true,
+            }
+        }
+    }
+
+    /// Ends all users: after the sample under way, or at once.
+    fn stop(&mut self, now: bool) {
+        self.stopping = true;
+        let groups: Vec<u32> = self.starts.drain(..).map(|start| start.group).collect();
+        for index in 0..self.users.all.len() as u32 {
+            if !self.users[index].alive {
+                continue;
+            }
+            self.users[index].stopping = true;
+            match self.users[index].wait {
+                Wait::Ready | Wait::Delay(_) | Wait::Pause(_) => self.end_user(index),
+                Wait::Exchange(sampler) | Wait::Resolve(sampler) if now => self.cut(index, sampler),
+                Wait::Sleep(_) if now => self.end_user(index),
+                Wait::Exchange(_) | Wait::Resolve(_) | Wait::Sleep(_) => {}
+            }
+        }
+        for group in groups {
+            self.group_may_be_done(group);
+        }
+    }
+
+    fn tick(&mut self, now: Nanos) {
+        self.next_second = (now / SECOND + 1) * SECOND;
+        self.clock.sync();
+        self.hand_over(now);
+        self.rows.flush();
+    }
+
+    fn hand_over(&mut self, now: Nanos) {
+        let mut snapshot = self.snapshots.pop().unwrap_or_default();
+        self.recorder.add(Counter::RowsDropped, self.rows.take_dropped());
+        self.recorder.drain(&mut snapshot);
+        snapshot.at_ms = self.clock.wall_ms(now);
+        let _ = self.reports.send(Report::Snapshot { core: self.index, snapshot });
+    }
+
+    /// Goes to another operation.
+    pub(crate) fn jump(&mut self, index: Index, to: Pc) {
+        self.users[index].pc = to;
+    }
+
+    /// The name of the sampler a user runs.
+    pub(crate) fn sampler_name(&self, index: Index, sampler: SamplerId) -> &str {
+        match self.plan.samplers[sampler.0 as usize].name.fixed() {
+            Some(name) => name,
+            None => self.users[index].extra.as_ref().map_or("", |extra| &extra.sampler_name),
+        }
+    }
+}
+
+/// Builds the environment in which a user's expressions are evaluated, from disjoint fields of the core.
+macro_rules! env {
+    ($core:expr, $user:expr, $sampler:expr) => {
+        $crate::core::environment(
+            $core.plan,
+            $core.run,
+            &$core.clock,
+            &mut $core.texts,
+            &mut $user.vars,
+            &mut $user.memory,
+            &mut $user.notes,
+            ($user.group, $user.number, $user.iteration),
+            $sampler,
+        )
+    };
+}
+pub(crate) use env;
+
+#[allow(clippy::too_many_arguments)] // Only called through `env!`, which takes them from one place.
+pub(crate) fn environment<'a>(
+    plan: &'a Plan,
+    run: &'a RunShared,
+    clock: &Clock,
+    texts: &'a mut Scratch,
+    vars: &'a mut plan::vars::Vars,
+    memory: &'a mut plan::function::Memory,
+    notes: &'a mut plan::element::Memory,
+    (group, user, iteration): (u32, u32, u32),
+    sampler: &'a str,
+) -> Env<'a> {
+    let settings = &run.groups[group as usize];
+    Env {
+        names: &plan.names,
+        vars,
+        who: Who {
+            plan_file: &plan.file,
+            group: &settings.name,
+            group_number: settings.number,
+            user,
+            iteration,
+            sampler,
+        },
+        memory,
+        notes,
+        run: &run.state,
+        shared: &run.shared,
+        core: texts,
+        now_ms: clock.wall_ms(clock.now()),
+    }
+}

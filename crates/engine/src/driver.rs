@@ -1,0 +1,176 @@
+//! The seam to the operating system: an epoll instance and non-blocking TCP sockets. Hot.
+//!
+//! Sockets are registered once, edge-triggered for both directions, so that a request costs one wait (shared with
+//! others), one receive and one send. Receives go through `recvmsg`: the kernel's time of arrival comes with the data.
+//! One receive buffer per core serves all connections.
+
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::socket::{self, ControlMessageOwned, MsgFlags, TimestampingFlag, sockopt};
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+
+/// Bytes of the receive buffer: large enough that a 100 KiB body is taken in two or three calls.
+pub(crate) const SCRATCH: usize = 256 * 1024;
+/// Token of the inbox.
+pub(crate) const INBOX: u64 = u64::MAX;
+/// Events taken per wait.
+const EVENTS: usize = 512;
+
+/// What one receive brought.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Received {
+    /// Bytes; 0 is the end of the stream.
+    pub(crate) bytes: usize,
+    /// When the last of them arrived, nanoseconds since 1970 by the kernel's clock.
+    pub(crate) arrival: Option<i64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ready {
+    pub(crate) token: u64,
+    pub(crate) readable: bool,
+    pub(crate) writable: bool,
+    /// The peer sends no more: what is readable ends with the end of the stream.
+    pub(crate) hangup: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Driver {
+    epoll: Epoll,
+    events: Vec<EpollEvent>,
+    count: usize,
+    ancillary: Vec<u8>,
+}
+
+impl Driver {
+    pub(crate) fn new(wake: &EventFd) -> io::Result<Self> {
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        epoll.add(wake.as_fd(), EpollEvent::new(EpollFlags::EPOLLIN, INBOX))?;
+        Ok(Self {
+            epoll,
+            events: vec![EpollEvent::empty(); EVENTS],
+            count: 0,
+            ancillary: nix::cmsg_space!([nix::sys::time::TimeSpec; 3]),
+        })
+    }
+
+    /// Waits for events up to `timeout_ms`; -1 is without end.
+    pub(crate) fn wait(&mut self, timeout_ms: i32) -> io::Result<usize> {
+        let timeout = EpollTimeout::try_from(timeout_ms).unwrap_or(EpollTimeout::ZERO);
+        self.count = match self.epoll.wait(&mut self.events, timeout) {
+            Ok(n) => n,
+            Err(Errno::EINTR) => 0,
+            Err(errno) => return Err(errno.into()),
+        };
+        Ok(self.count)
+    }
+
+    /// The n-th event of the last wait.
+    pub(crate) fn ready(&self, n: usize) -> Ready {
+        let event = &self.events[n];
+        let flags = event.events();
+        let failed = EpollFlags::EPOLLERR | EpollFlags::EPOLLHUP;
+        Ready {
+            token: event.data(),
+            readable: flags.intersects(EpollFlags::EPOLLIN | EpollFlags::EPOLLRDHUP | failed),
+            writable: flags.intersects(EpollFlags::EPOLLOUT | failed),
+            hangup: flags.intersects(EpollFlags::EPOLLRDHUP | failed),
+        }
+    }
+
+    /// Starts a connection to `to`, from `from` if given, and registers it under `token`.
+    pub(crate) fn connect(
+        &self,
+        to: SocketAddr,
+        from: Option<IpAddr>,
+        token: u64,
+    ) -> io::Result<OwnedFd> {
+        let socket = Socket::new(
+            Domain::for_address(to),
+            Type::STREAM.nonblocking().cloexec(),
+            Some(Protocol::TCP),
+        )?;
+        socket.set_tcp_nodelay(true)?;
+        let stamps = TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE
+            | TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE;
+        // Without receive timestamps (odd kernels) only the generator's lag is missing.
+        let _ = socket::setsockopt(&socket, sockopt::Timestamping, &stamps);
+        if let Some(from) = from {
+            // The port is chosen at connect time, when the destination is known: far more ports are usable so.
+            let _ = socket::setsockopt(&socket, sockopt::IpBindAddressNoPort, &true);
+            socket.bind(&SockAddr::from(SocketAddr::new(from, 0)))?;
+        }
+        match socket.connect(&SockAddr::from(to)) {
+            Ok(()) => {}
+            Err(error) if error.raw_os_error() == Some(Errno::EINPROGRESS as i32) => {}
+            Err(error) => return Err(error),
+        }
+        let interest = EpollFlags::EPOLLIN
+            | EpollFlags::EPOLLOUT
+            | EpollFlags::EPOLLRDHUP
+            | EpollFlags::EPOLLET;
+        self.epoll.add(&socket, EpollEvent::new(interest, token))?;
+        Ok(socket.into())
+    }
+
+    /// Receives into `buffer`; `None` if nothing is there.
+    pub(crate) fn receive(
+        &mut self,
+        fd: &OwnedFd,
+        buffer: &mut [u8],
+    ) -> io::Result<Option<Received>> {
+        let mut parts = [IoSliceMut::new(buffer)];
+        match socket::recvmsg::<()>(
+            fd.as_raw_fd(),
+            &mut parts,
+            Some(&mut self.ancillary),
+            MsgFlags::empty(),
+        ) {
+            Ok(message) => {
+                let arrival = message.cmsgs().ok().and_then(|mut all| {
+                    all.find_map(|part| match part {
+                        ControlMessageOwned::ScmTimestampsns(times) => {
+                            Some(times.system.tv_sec() * 1_000_000_000 + times.system.tv_nsec())
+                        }
+                        _ => None,
+                    })
+                });
+                Ok(Some(Received { bytes: message.bytes, arrival: arrival.filter(|at| *at > 0) }))
+            }
+            Err(Errno::EAGAIN | Errno::EINTR) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+}
+
+/// Sends what fits; 0 if nothing does now.
+pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
+    match socket::send(fd.as_raw_fd(), bytes, MsgFlags::MSG_NOSIGNAL) {
+        Ok(n) => Ok(n),
+        Err(Errno::EAGAIN | Errno::EINTR) => Ok(0),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// The result of a connection attempt that has become writable.
+pub(crate) fn connect_result(fd: &OwnedFd) -> io::Result<()> {
+    match socket::getsockopt(fd, sockopt::SocketError)? {
+        0 => Ok(()),
+        errno => Err(io::Error::from_raw_os_error(errno)),
+    }
+}
+
+/// Closes with a reset instead of a FIN: the connection is not worth a TIME_WAIT.
+pub(crate) fn reset(fd: &OwnedFd) {
+    let _ = socket::setsockopt(fd, sockopt::Linger, &nix::libc::linger { l_onoff: 1, l_linger: 0 });
+}
+
+/// An event that another thread raises to wake a core.
+pub(crate) fn wake_event() -> io::Result<EventFd> {
+    Ok(EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?)
+}

@@ -1,0 +1,151 @@
+//! From an exchange to a result as processors and listeners see it. Only called when somebody looks.
+
+use plan::plan::{Needs, SamplerId};
+use wire::coding::Coding;
+
+use crate::conn::{Exchange, Stash};
+use crate::core::Core;
+use crate::sample::Timing;
+use crate::wheel::Index;
+
+impl Core<'_> {
+    /// Fills the core's result from a response.
+    pub(crate) fn fill(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        exchange: &Exchange,
+        timing: &Timing,
+        stash: &Stash,
+    ) {
+        let needs = self.plan.samplers[id.0 as usize].needs;
+        let mut result = std::mem::take(&mut self.result);
+        result.clear();
+        result.label.push_str(self.sampler_name(index, id));
+        result.code.push_str(itoa::Buffer::new().format(exchange.status));
+        let (status_line, headers) = split_head(&stash.head);
+        push_latin1(&mut result.message, reason(status_line));
+        result.success = (200..400).contains(&exchange.status);
+        result.url.push_str(&stash.url);
+        result.start_ms = self.clock.wall_ms(timing.start);
+        (result.elapsed, result.latency, result.connect) =
+            (timing.elapsed(), timing.latency, timing.connect);
+        (result.bytes, result.sent) = (timing.received, timing.sent);
+        let (mut content_type, mut coding) = (None, None);
+        for line in headers.split(|byte| *byte == b'\n') {
+            if let Some(value) = value_of(line, b"content-type") {
+                content_type = Some(value);
+            } else if let Some(value) = value_of(line, b"content-encoding") {
+                coding = coding.or(Some(value));
+            }
+        }
+        if let Some(content_type) = content_type {
+            push_latin1(&mut result.content_type, content_type);
+            if let Some(charset) = wire::charset::charset_of(content_type) {
+                result.encoding.push_str(charset);
+            }
+        }
+        result.data_type = data_type(&result.content_type);
+        if needs.contains(Needs::HEADERS) {
+            write_headers(&stash.head, &mut result.response_headers);
+        }
+        if needs.contains(Needs::REQUEST_HEADERS) {
+            result.request_headers.push_str(&stash.request_headers);
+        }
+        if needs.contains(Needs::SAMPLER_DATA) {
+            result.sampler_data.push_str(&stash.sampler_data);
+        }
+        if needs.intersects(Needs::BODY | Needs::TEXT) {
+            let limit = self.run.settings.max_body;
+            match coding.and_then(Coding::parse) {
+                None | Some(Coding::Identity) => {
+                    let end = stash.body.len().min(limit);
+                    result.body.extend_from_slice(&stash.body[..end]);
+                }
+                // What was decoded before an error is kept, as a reader of the stream would have it.
+                Some(coding) => {
+                    drop(self.inflater.decode(coding, &stash.body, &mut result.body, limit))
+                }
+            }
+            if needs.contains(Needs::TEXT) {
+                let charset = (!result.encoding.is_empty()).then_some(&*result.encoding);
+                let charset = charset.or(Some(&*self.run.settings.default_encoding));
+                wire::charset::decode_into(charset, &result.body, &mut result.text);
+            }
+        }
+        self.result = result;
+    }
+}
+
+/// JMeter's data type for a content type: `bin` for images, audio, video and the like.
+fn data_type(content_type: &str) -> &'static str {
+    const BINARY: [&str; 3] = ["image/", "audio/", "video/"];
+    const TEXT_AFTER_ALL: [&str; 2] = ["image/svg+xml", "application/xml"];
+    let lower = |prefix: &&str| {
+        content_type.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    };
+    if BINARY.iter().any(lower) && !TEXT_AFTER_ALL.iter().any(lower) { "bin" } else { "text" }
+}
+
+/// The status line without its end, and what follows.
+fn split_head(head: &[u8]) -> (&[u8], &[u8]) {
+    let end = memchr::memchr(b'\n', head).unwrap_or(head.len());
+    let line = head[..end].strip_suffix(b"\r").unwrap_or(&head[..end]);
+    (line, &head[(end + 1).min(head.len())..])
+}
+
+/// The reason phrase of a status line.
+fn reason(line: &[u8]) -> &[u8] {
+    let mut parts = line.splitn(3, |byte| *byte == b' ');
+    parts.nth(2).unwrap_or_default().trim_ascii()
+}
+
+/// The value of a header line of that name (in lower case).
+pub(crate) fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let (start, rest) = line.split_at_checked(name.len())?;
+    if !start.eq_ignore_ascii_case(name) {
+        return None;
+    }
+    Some(rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii())
+}
+
+/// Response headers as JMeter shows them: lines ended by `\n`, no blank line at the end.
+fn write_headers(head: &[u8], out: &mut String) {
+    for line in head.split(|byte| *byte == b'\n') {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if !line.is_empty() {
+            push_latin1(out, line);
+            out.push('\n');
+        }
+    }
+}
+
+fn push_latin1(out: &mut String, bytes: &[u8]) {
+    out.extend(bytes.iter().map(|byte| *byte as char));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_are_taken_apart() {
+        let (line, headers) = split_head(b"HTTP/1.1 404 Not  Found\r\nA: b\r\n\r\n");
+        assert_eq!(reason(line), b"Not  Found");
+        assert_eq!(headers, b"A: b\r\n\r\n");
+        assert_eq!(reason(b"HTTP/1.1 200"), b"");
+        assert_eq!(
+            value_of(b"Content-Type : text/html \r", b"content-type"),
+            Some(&b"text/html"[..])
+        );
+        assert_eq!(value_of(b"Content-Typed: x", b"content-type"), None);
+    }
+
+    #[test]
+    fn data_types() {
+        assert_eq!(data_type("image/png"), "bin");
+        assert_eq!(data_type("text/html;charset=utf-8"), "text");
+        assert_eq!(data_type("IMAGE/SVG+xml"), "text");
+        assert_eq!(data_type(""), "text");
+    }
+}

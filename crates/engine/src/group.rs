@@ -1,0 +1,55 @@
+//! A thread group at run time: its evaluated settings and the counts that result rows show.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use plan::plan::{OnError, Phase};
+
+use crate::clock::Nanos;
+
+/// Settings of a group, evaluated when the run starts.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupSettings {
+    pub(crate) name: String,
+    pub(crate) phase: Phase,
+    pub(crate) number: u32,
+    pub(crate) users: u32,
+    /// Time between the starts of two users.
+    pub(crate) step: Nanos,
+    /// Before the first user.
+    pub(crate) delay: Nanos,
+    /// From the end of the delay to the end; `None` is no limit.
+    pub(crate) duration: Option<Nanos>,
+    pub(crate) on_error: OnError,
+}
+
+/// Numbers of users, shared by all cores: written when a user starts or ends, read when a row is written.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) active: AtomicU32,
+    pub(crate) started: AtomicU32,
+    pub(crate) finished: AtomicU32,
+    pub(crate) groups: Box<[AtomicU32]>,
+}
+
+impl Counts {
+    pub(crate) fn new(groups: usize) -> Self {
+        Self { groups: (0..groups).map(|_| AtomicU32::new(0)).collect(), ..Self::default() }
+    }
+
+    pub(crate) fn start(&self, group: u32) {
+        self.active.fetch_add(1, Ordering::Relaxed);
+        self.started.fetch_add(1, Ordering::Relaxed);
+        self.groups[group as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn finish(&self, group: u32) {
+        self.active.fetch_sub(1, Ordering::Relaxed);
+        self.finished.fetch_add(1, Ordering::Relaxed);
+        self.groups[group as usize].fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Active users of a group, and of all.
+    pub(crate) fn active(&self, group: u32) -> (u32, u32) {
+        (self.groups[group as usize].load(Ordering::Relaxed), self.active.load(Ordering::Relaxed))
+    }
+}

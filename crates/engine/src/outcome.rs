@@ -1,0 +1,173 @@
+//! How an exchange can fail, and the one table that words it as JMeter does in its result files.
+
+use std::fmt::Write;
+use std::io::{self, ErrorKind};
+
+use stats::{Outcome, Phase};
+
+use crate::conn::Route;
+
+/// Why an exchange failed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    UnknownHost,
+    /// Connecting failed.
+    Connect(io::Error),
+    ConnectTimeout,
+    TlsTimeout,
+    ResponseTimeout,
+    /// Sending or receiving failed.
+    Socket(io::Error),
+    /// The answer broke the protocol or ended too early.
+    Http(wire::http1::Error),
+    /// The body's content encoding is broken.
+    Coding(String),
+    Tls(String),
+    /// The peer closed during the TLS handshake.
+    TlsClosed,
+    /// The run ended at once.
+    Cut,
+    TooManyRedirects(u32),
+}
+
+/// Kind, response code and response message of a failure.
+pub(crate) fn describe(
+    failure: &Failure,
+    route: &Route,
+    code: &mut String,
+    message: &mut String,
+) -> Outcome {
+    let (class, outcome) = classify(failure);
+    code.clear();
+    message.clear();
+    code.push_str("Non HTTP response code: ");
+    code.push_str(class);
+    message.push_str("Non HTTP response message: ");
+    let _ = match failure {
+        Failure::UnknownHost => write!(message, "{}: Name or service not known", route.host),
+        Failure::ConnectTimeout => {
+            attempt(route, message);
+            message.write_str("Connect timed out")
+        }
+        Failure::Connect(error) => match classify_io(error) {
+            Outcome::PortsExhausted | Outcome::FilesExhausted => message.write_str(&io_text(error)),
+            _ => {
+                attempt(route, message);
+                message.write_str(&io_text(error))
+            }
+        },
+        Failure::TlsTimeout | Failure::ResponseTimeout => message.write_str("Read timed out"),
+        Failure::Socket(error) => message.write_str(&io_text(error)),
+        Failure::Http(error) => http_text(*error, route, message),
+        Failure::Coding(text) | Failure::Tls(text) => message.write_str(text),
+        Failure::TlsClosed => message.write_str("Remote host terminated the handshake"),
+        Failure::Cut => message.write_str("Socket closed"),
+        Failure::TooManyRedirects(max) => {
+            write!(message, "Exceeded maximum number of redirects: {max}")
+        }
+    };
+    outcome
+}
+
+fn attempt(route: &Route, message: &mut String) {
+    let _ = write!(message, "Connect to {}:{} [", route.host, route.port);
+    for (n, address) in route.addresses.iter().enumerate() {
+        let name =
+            if route.host.parse::<std::net::IpAddr>().is_ok() { "" } else { route.host.as_str() };
+        let _ = write!(message, "{}{name}/{}", if n > 0 { ", " } else { "" }, address.ip());
+    }
+    message.push_str("] failed: ");
+}
+
+fn classify(failure: &Failure) -> (&'static str, Outcome) {
+    use wire::http1::Error as Http;
+    match failure {
+        Failure::UnknownHost => ("java.net.UnknownHostException", Outcome::Dns),
+        Failure::ConnectTimeout => {
+            ("org.apache.http.conn.ConnectTimeoutException", Outcome::Timeout(Phase::Connect))
+        }
+        Failure::TlsTimeout => ("java.net.SocketTimeoutException", Outcome::Timeout(Phase::Tls)),
+        Failure::ResponseTimeout => {
+            ("java.net.SocketTimeoutException", Outcome::Timeout(Phase::Response))
+        }
+        Failure::Connect(error) => match classify_io(error) {
+            Outcome::PortsExhausted if error.raw_os_error() == Some(nix::libc::EADDRNOTAVAIL) => {
+                ("java.net.NoRouteToHostException", Outcome::PortsExhausted)
+            }
+            Outcome::PortsExhausted => ("java.net.BindException", Outcome::PortsExhausted),
+            Outcome::FilesExhausted => ("java.net.SocketException", Outcome::FilesExhausted),
+            Outcome::Unreachable => ("java.net.NoRouteToHostException", Outcome::Unreachable),
+            Outcome::Timeout(_) => {
+                ("org.apache.http.conn.HttpHostConnectException", Outcome::Timeout(Phase::Connect))
+            }
+            outcome => ("org.apache.http.conn.HttpHostConnectException", outcome),
+        },
+        Failure::Socket(error) => match classify_io(error) {
+            Outcome::Timeout(_) => ("java.net.SocketException", Outcome::Timeout(Phase::Response)),
+            outcome => ("java.net.SocketException", outcome),
+        },
+        Failure::Http(Http::NoResponse) => {
+            ("org.apache.http.NoHttpResponseException", Outcome::Closed)
+        }
+        Failure::Http(Http::TruncatedBody { .. }) => {
+            ("org.apache.http.ConnectionClosedException", Outcome::Closed)
+        }
+        Failure::Http(Http::TruncatedChunk { .. }) => {
+            ("org.apache.http.TruncatedChunkException", Outcome::Closed)
+        }
+        Failure::Http(Http::TruncatedHead) => {
+            ("org.apache.http.NoHttpResponseException", Outcome::Closed)
+        }
+        Failure::Http(_) => ("org.apache.http.client.ClientProtocolException", Outcome::Protocol),
+        Failure::Coding(_) => ("java.util.zip.ZipException", Outcome::Protocol),
+        Failure::Tls(_) | Failure::TlsClosed => {
+            ("javax.net.ssl.SSLHandshakeException", Outcome::Tls)
+        }
+        Failure::Cut => ("java.net.SocketException", Outcome::CutByEnd),
+        Failure::TooManyRedirects(_) => ("java.io.IOException", Outcome::Protocol),
+    }
+}
+
+fn classify_io(error: &io::Error) -> Outcome {
+    match error.raw_os_error() {
+        Some(nix::libc::EADDRNOTAVAIL | nix::libc::EADDRINUSE) => return Outcome::PortsExhausted,
+        Some(nix::libc::EMFILE | nix::libc::ENFILE | nix::libc::ENOBUFS) => {
+            return Outcome::FilesExhausted;
+        }
+        Some(nix::libc::EHOSTUNREACH | nix::libc::ENETUNREACH) => return Outcome::Unreachable,
+        _ => {}
+    }
+    match error.kind() {
+        ErrorKind::ConnectionRefused => Outcome::Refused,
+        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted => {
+            Outcome::Reset
+        }
+        ErrorKind::TimedOut => Outcome::Timeout(Phase::Connect),
+        _ => Outcome::Other,
+    }
+}
+
+/// The text of a system error as Java gives it.
+fn io_text(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(nix::libc::ECONNREFUSED) => "Connection refused".into(),
+        Some(nix::libc::ECONNRESET) => "Connection reset".into(),
+        Some(nix::libc::EPIPE) => "Broken pipe (Write failed)".into(),
+        Some(nix::libc::ETIMEDOUT) => "Connection timed out".into(),
+        Some(nix::libc::EADDRNOTAVAIL) => "Cannot assign requested address".into(),
+        Some(nix::libc::EADDRINUSE) => "Address already in use".into(),
+        Some(nix::libc::EMFILE | nix::libc::ENFILE) => "Too many open files".into(),
+        Some(nix::libc::EHOSTUNREACH) => "No route to host".into(),
+        Some(nix::libc::ENETUNREACH) => "Network is unreachable".into(),
+        _ => error.to_string(),
+    }
+}
+
+fn http_text(error: wire::http1::Error, route: &Route, message: &mut String) -> std::fmt::Result {
+    use wire::http1::Error;
+    match error {
+        Error::NoResponse => write!(message, "{}:{} failed to respond", route.host, route.port),
+        Error::TruncatedHead => write!(message, "{}:{} failed to respond", route.host, route.port),
+        other => write!(message, "{other}"),
+    }
+}

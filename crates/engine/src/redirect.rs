@@ -1,0 +1,224 @@
+//! Redirects: each hop is an exchange of its own; the sample is the whole chain with its hops as sub-results.
+//! Followed silently (`auto`), the chain is one sample without parts.
+
+use plan::plan::{SamplerId, SamplerKind};
+use plan::result::SampleResult;
+use stats::{Counter, Outcome};
+use std::fmt::Write;
+
+use crate::conn::{Exchange, Stash};
+use crate::core::Core;
+use crate::fill::value_of;
+use crate::outcome::Failure;
+use crate::sample::Timing;
+use crate::user::Redirect;
+use crate::wheel::Index;
+
+impl<'p> Core<'p> {
+    /// Takes one hop's answer (in the core's result) and goes on to where it points.
+    /// False: the chain, if there is one, is complete.
+    pub(crate) fn follow(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        timing: &Timing,
+        exchange: &Exchange,
+        stash: &Stash,
+    ) -> bool {
+        let chain = self.users[index].extra().redirect.take();
+        let silent = exchange.auto_follow && !exchange.follow;
+        let goes_on = is_redirect(exchange.status, &stash.method);
+        let mut chain =
+            chain.unwrap_or_else(|| Box::new(self.begin_chain(timing, &stash.url, &stash.method)));
+        self.add_hop(&mut chain, timing, silent);
+        let location = goes_on.then(|| location(&stash.head)).flatten();
+        let Some(location) = location else {
+            if chain.hops == 0 && !goes_on {
+                // Not a chain at all.
+                self.results.push(chain.result);
+                return false;
+            }
+            self.users[index].extra().redirect = Some(chain);
+            if goes_on {
+                let line = format!(
+                    "Missing location header in redirect for {} {} HTTP/1.1",
+                    stash.method, stash.url
+                );
+                self.result.code.clear();
+                self.result
+                    .code
+                    .push_str("Non HTTP response code: java.lang.IllegalArgumentException");
+                self.result.message.clear();
+                let _ = write!(self.result.message, "Non HTTP response message: {line}");
+                self.result.success = false;
+            }
+            return false;
+        };
+        if chain.hops >= self.run.settings.max_redirects {
+            self.users[index].extra().redirect = Some(chain);
+            let route = crate::conn::Route {
+                secure: false,
+                host: String::new(),
+                port: 0,
+                source: String::new(),
+                addresses: Vec::new(),
+                fresh_until: 0,
+            };
+            let failure = Failure::TooManyRedirects(self.run.settings.max_redirects);
+            let result = &mut *self.result;
+            crate::outcome::describe(&failure, &route, &mut result.code, &mut result.message);
+            result.success = false;
+            return false;
+        }
+        chain.hops += 1;
+        self.recorder.add(Counter::Redirects, 1);
+        let mut url = String::new();
+        let text: String = location.iter().map(|byte| *byte as char).collect();
+        let target = plan::http::location(&chain.url, &text, &mut url);
+        let method = plan::http::method_after_redirect(&stash.method).to_owned();
+        chain.url.clone_from(&url);
+        chain.method.clone_from(&method);
+        self.users[index].extra().redirect = Some(chain);
+        let SamplerKind::Http(http) = &self.plan.samplers[id.0 as usize].kind else { return false };
+        let mut request = std::mem::take(&mut self.request);
+        let rendered = target.and_then(|()| {
+            self.with_env(index, id, |env, _| {
+                http.render_redirect(&url, &method, env, &mut request)
+            })
+        });
+        let sent = match rendered {
+            Ok(()) => {
+                self.users[index].intended = timing.end;
+                self.send_rendered(index, id, http, &request);
+                true
+            }
+            Err(problem) => {
+                let result = &mut *self.result;
+                result.code = problem.code;
+                result.message = problem.message;
+                result.success = false;
+                false
+            }
+        };
+        self.request = request;
+        sent
+    }
+
+    fn begin_chain(&mut self, timing: &Timing, url: &str, method: &str) -> Redirect {
+        let mut result = self.results.pop().unwrap_or_default();
+        result.clear();
+        result.start_ms = self.result.start_ms;
+        (result.latency, result.connect) = (timing.latency, timing.connect);
+        result.label.push_str(&self.result.label);
+        Redirect {
+            result,
+            hops: 0,
+            start: timing.start,
+            lag: 0,
+            wait: timing.wait,
+            url: url.to_owned(),
+            method: method.to_owned(),
+        }
+    }
+
+    /// Adds the core's result to the chain.
+    fn add_hop(&mut self, chain: &mut Redirect, timing: &Timing, silent: bool) {
+        chain.lag += timing.lag;
+        let whole = &mut chain.result;
+        whole.elapsed = (timing.end - chain.start).max(0) as u64;
+        whole.bytes += timing.received;
+        whole.sent += timing.sent;
+        if !silent {
+            let n = whole.sub_count;
+            let mut label = std::mem::take(&mut whole.label);
+            let length = label.len();
+            let _ = write!(label, "-{n}");
+            let sub = whole.add_sub();
+            copy(&self.result, sub);
+            sub.label.clear();
+            sub.label.push_str(&label);
+            label.truncate(length);
+            whole.label = label;
+        }
+    }
+
+    /// The last hop was taken: the chain becomes the sample.
+    pub(crate) fn conclude_chain(&mut self, index: Index, id: SamplerId) {
+        let outcome = if self.result.success { Outcome::Ok } else { Outcome::Status };
+        self.end_chain(index, id, outcome);
+    }
+
+    /// A hop failed: the chain fails with it.
+    pub(crate) fn fail_chain(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        timing: Timing,
+        outcome: Outcome,
+    ) {
+        let Some(mut chain) = self.users[index].extra().redirect.take() else { return };
+        self.result.elapsed = timing.elapsed();
+        self.result.connect = timing.connect;
+        self.add_hop(&mut chain, &timing, false);
+        self.users[index].extra().redirect = Some(chain);
+        self.end_chain(index, id, outcome);
+    }
+
+    fn end_chain(&mut self, index: Index, id: SamplerId, outcome: Outcome) {
+        let Some(mut chain) = self.users[index].extra().redirect.take() else { return };
+        let whole = &mut chain.result;
+        let timing = Timing {
+            start: chain.start,
+            end: chain.start + whole.elapsed as i64,
+            idle: 0,
+            latency: whole.latency,
+            connect: whole.connect,
+            lag: chain.lag,
+            wait: chain.wait,
+            sent: whole.sent,
+            received: whole.bytes,
+        };
+        // What the last hop tells, the whole tells; its parts and sums stay.
+        std::mem::swap(&mut self.result.subs, &mut whole.subs);
+        self.result.sub_count = whole.sub_count;
+        self.result.start_ms = whole.start_ms;
+        self.result.label.clear();
+        self.result.label.push_str(&whole.label);
+        self.results.push(chain.result);
+        self.conclude(index, id, timing, outcome);
+    }
+}
+
+/// Whether JMeter takes an answer for a redirect.
+fn is_redirect(status: u16, method: &str) -> bool {
+    match status {
+        301..=303 => true,
+        307 | 308 => method == "GET" || method == "HEAD",
+        _ => false,
+    }
+}
+
+/// The last `Location` of a head.
+fn location(head: &[u8]) -> Option<&[u8]> {
+    head.split(|byte| *byte == b'\n').filter_map(|line| value_of(line, b"location")).next_back()
+}
+
+/// Copies what a sub-result shows.
+fn copy(from: &SampleResult, to: &mut SampleResult) {
+    to.code.push_str(&from.code);
+    to.message.push_str(&from.message);
+    to.url.push_str(&from.url);
+    to.content_type.push_str(&from.content_type);
+    to.encoding.push_str(&from.encoding);
+    to.request_headers.push_str(&from.request_headers);
+    to.response_headers.push_str(&from.response_headers);
+    to.sampler_data.push_str(&from.sampler_data);
+    to.body.extend_from_slice(&from.body);
+    to.text.push_str(&from.text);
+    to.data_type = from.data_type;
+    to.success = from.success;
+    to.start_ms = from.start_ms;
+    (to.elapsed, to.latency, to.connect, to.idle) =
+        (from.elapsed, from.latency, from.connect, from.idle);
+    (to.bytes, to.sent) = (from.bytes, from.sent);
+}

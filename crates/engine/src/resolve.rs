@@ -1,0 +1,47 @@
+//! Names to addresses, off the cores: the system's resolver blocks, so a thread of its own asks it.
+
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::mpsc::{Sender, channel};
+
+use crate::run::{Inbox, Message};
+use crate::wheel::Index;
+
+/// A question from a core.
+#[derive(Debug)]
+pub(crate) struct Question {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) user: Index,
+    pub(crate) route: u32,
+    pub(crate) reply_to: Inbox,
+}
+
+/// The address that a host name spells out, if it does.
+pub(crate) fn literal(host: &str) -> Option<IpAddr> {
+    host.trim_start_matches('[').trim_end_matches(']').parse().ok()
+}
+
+/// Starts the resolver; it ends when the last sender is dropped.
+pub(crate) fn start() -> std::io::Result<Sender<Question>> {
+    let (sender, questions) = channel::<Question>();
+    std::thread::Builder::new().name("resolver".into()).spawn(move || {
+        for question in questions {
+            let addresses = ask(&question.host, question.port);
+            question.reply_to.send(Message::Resolved {
+                user: question.user,
+                route: question.route,
+                addresses,
+            });
+        }
+    })?;
+    Ok(sender)
+}
+
+/// All addresses of a name, IPv4 first as Java prefers them.
+fn ask(host: &str, port: u16) -> Vec<SocketAddr> {
+    let mut addresses: Vec<SocketAddr> =
+        (host, port).to_socket_addrs().map(Iterator::collect).unwrap_or_default();
+    addresses.sort_by_key(SocketAddr::is_ipv6);
+    addresses.dedup();
+    addresses
+}

@@ -1,0 +1,402 @@
+//! One sample from its pre-processors to its listeners, in JMeter's order: pre-processors, timers, sampler,
+//! post-processors, assertions, listeners, then what its outcome asks of the user. Hot.
+
+use plan::action::Action;
+use plan::element::Stop;
+use plan::plan::{Needs, OnError, SamplerId, SamplerKind};
+use plan::result::Request;
+use stats::{Counter, Outcome, Sample};
+
+use crate::clock::Nanos;
+use crate::core::{Core, env};
+use crate::run::Report;
+use crate::step::Leave;
+use crate::user::Wait;
+use crate::wheel::Index;
+
+/// What was measured of a sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Timing {
+    pub(crate) start: Nanos,
+    pub(crate) end: Nanos,
+    pub(crate) idle: u64,
+    pub(crate) latency: u64,
+    pub(crate) connect: u64,
+    /// Part of the elapsed time spent in this process.
+    pub(crate) lag: u64,
+    /// From the intended to the actual start.
+    pub(crate) wait: u64,
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+}
+
+impl Timing {
+    pub(crate) fn elapsed(&self) -> u64 {
+        ((self.end - self.start).max(0) as u64).saturating_sub(self.idle)
+    }
+}
+
+impl<'p> Core<'p> {
+    /// Begins a sampler: pre-processors and timers. False: the user waits or has ended.
+    pub(crate) fn sample(&mut self, index: Index, id: SamplerId) -> bool {
+        let plan = self.plan;
+        let sampler = &plan.samplers[id.0 as usize];
+        self.count_transaction_call(index);
+        if sampler.name.fixed().is_none() {
+            let user = &mut self.users[index];
+            let mut name = std::mem::take(&mut user.extra().sampler_name);
+            name.clear();
+            sampler.name.eval(&mut env!(self, user, ""), &mut name);
+            user.extra().sampler_name = name;
+        }
+        if !sampler.before.is_empty() || !sampler.timers.is_empty() {
+            let mut name = self.texts.take();
+            name.push_str(self.sampler_name(index, id));
+            let user = &mut self.users[index];
+            let mut env = env!(self, user, &name);
+            for before in &sampler.before {
+                plan::element::before(*before, plan, &mut env);
+            }
+            let delay: u64 = sampler.timers.iter().map(|timer| timer.delay(&mut env)).sum();
+            self.texts.give(name);
+            if delay > 0 {
+                let now = self.clock.now();
+                let user = &mut self.users[index];
+                // Timers count from the end of what came before, not from when this process got round to them.
+                let until = user.intended.clamp(now - crate::clock::SECOND, now) + delay as Nanos;
+                if self.run.ends_at(user.group).is_some_and(|end| until > end) {
+                    user.stopping = true;
+                    self.end_after_sample(index);
+                    return false;
+                }
+                user.wait = Wait::Delay(id);
+                self.wheel.insert(index, until, &mut self.users);
+                return false;
+            }
+        }
+        self.begin(index, id);
+        self.users[index].alive && self.users[index].wait == Wait::Ready
+    }
+
+    /// Starts the sampler itself.
+    pub(crate) fn begin(&mut self, index: Index, id: SamplerId) {
+        let plan = self.plan;
+        match &plan.samplers[id.0 as usize].kind {
+            SamplerKind::Http(http) => self.begin_http(index, id, http),
+            SamplerKind::Action(action) => self.act(index, id, action),
+            SamplerKind::Debug(debug) => {
+                let timing = self.begin_plain(index, id);
+                self.with_env(index, id, |env, result| debug.run(env, result));
+                self.end_plain(index, id, timing);
+            }
+            SamplerKind::Java(java) => {
+                let timing = self.begin_plain(index, id);
+                let sleep = self.with_env(index, id, |env, result| java.run(env, result));
+                self.sleep_or_end(index, id, timing, sleep);
+            }
+            SamplerKind::Dummy(dummy) => {
+                let timing = self.begin_plain(index, id);
+                let sleep = self.with_env(index, id, |env, result| dummy.run(env, result));
+                self.sleep_or_end(index, id, timing, sleep);
+            }
+        }
+    }
+
+    /// Runs `work` with the user's environment and the core's result.
+    pub(crate) fn with_env<T>(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        work: impl FnOnce(&mut plan::env::Env<'_>, &mut plan::result::SampleResult) -> T,
+    ) -> T {
+        let mut name = self.texts.take();
+        name.push_str(self.sampler_name(index, id));
+        let mut result = std::mem::take(&mut self.result);
+        let user = &mut self.users[index];
+        let value = work(&mut env!(self, user, &name), &mut result);
+        self.result = result;
+        self.texts.give(name);
+        value
+    }
+
+    fn begin_plain(&mut self, index: Index, id: SamplerId) -> Timing {
+        let start = self.clock.now();
+        self.result.clear();
+        let mut label = std::mem::take(&mut self.result.label);
+        label.push_str(self.sampler_name(index, id));
+        self.result.label = label;
+        self.result.start_ms = self.clock.wall_ms(start);
+        let wait = (start - self.users[index].intended).max(0) as u64;
+        Timing { start, end: start, wait, ..Timing::default() }
+    }
+
+    fn sleep_or_end(&mut self, index: Index, id: SamplerId, timing: Timing, sleep: u64) {
+        if sleep == 0 {
+            return self.end_plain(index, id, timing);
+        }
+        let fresh = self.results.pop().unwrap_or_default();
+        let pending = std::mem::replace(&mut self.result, fresh);
+        let user = &mut self.users[index];
+        user.extra().pending = Some(pending);
+        user.wait = Wait::Sleep(id);
+        user.intended = timing.start;
+        self.wheel.insert(index, timing.start + sleep as Nanos, &mut self.users);
+    }
+
+    /// A sampler that only took time is done.
+    pub(crate) fn wake_sampler(&mut self, index: Index, id: SamplerId) {
+        let user = &mut self.users[index];
+        let start = user.intended;
+        let due = user.links.deadline;
+        let Some(pending) = user.extra().pending.take() else { return };
+        let old = std::mem::replace(&mut self.result, pending);
+        self.results.push(old);
+        let lag = (self.clock.now() - due).max(0) as u64;
+        self.end_plain(index, id, Timing { start, lag, ..Timing::default() });
+    }
+
+    fn end_plain(&mut self, index: Index, id: SamplerId, mut timing: Timing) {
+        timing.end = self.clock.now();
+        // Samplers that make up their own answer give latency and connect time with it.
+        (timing.latency, timing.connect) = (self.result.latency, self.result.connect);
+        (timing.received, timing.sent) = (self.result.bytes, self.result.sent);
+        let outcome = if self.result.success { Outcome::Ok } else { Outcome::Status };
+        self.conclude(index, id, timing, outcome);
+    }
+
+    /// Ends a sample whose result stands in the core's result (or is not looked at): processors, assertions,
+    /// listeners, and what the outcome asks of the user. Afterwards the user is ready for its next operation,
+    /// or has ended.
+    pub(crate) fn conclude(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        timing: Timing,
+        mut outcome: Outcome,
+    ) {
+        let plan = self.plan;
+        let sampler = &plan.samplers[id.0 as usize];
+        let observed = self.observes(id);
+        if observed {
+            let result = &mut self.result;
+            (result.elapsed, result.latency, result.connect) =
+                (timing.elapsed(), timing.latency, timing.connect);
+            (result.bytes, result.sent, result.idle) = (timing.received, timing.sent, timing.idle);
+            if !result.ignore && (!sampler.after.is_empty() || !sampler.checks.is_empty()) {
+                self.with_env(index, id, |env, result| {
+                    for extractor in &sampler.after {
+                        extractor.run(result, env);
+                    }
+                    for check in &sampler.checks {
+                        check.run(result, env);
+                    }
+                });
+            }
+            if !self.result.success && outcome == Outcome::Ok {
+                outcome = Outcome::Assertion;
+            }
+        }
+        let success = if observed { self.result.success } else { outcome == Outcome::Ok };
+        self.set_last_ok(index, success);
+        let cut = outcome == Outcome::CutByEnd;
+        if observed && self.result.ignore {
+            // Reported to nobody.
+        } else if self.inside_parent_transaction(index) {
+            self.add_to_parent(index, id, timing, outcome, success);
+        } else {
+            let sample = self.measured(index, id, &timing, outcome, success);
+            self.recorder.record(&sample);
+            if !success {
+                let (code, message) = self.cause();
+                self.recorder.error(&sample, &code, &message);
+            }
+            if observed {
+                self.write_rows(index, &sampler.listeners);
+            }
+            self.add_to_transactions(index, &timing, success);
+        }
+        if cut {
+            self.recorder.add(Counter::CutByEnd, 1);
+        }
+        self.users[index].last_sampler = Some(id);
+        self.users[index].intended = timing.end;
+        let asked = if observed { self.result.request } else { Request::Nothing };
+        self.after_sample(index, id, success || cut, asked);
+    }
+
+    /// Code and message by which a failed sample is counted.
+    fn cause(&self) -> (String, String) {
+        let result = &self.result;
+        let message = result.failure_message().unwrap_or(&result.message);
+        (result.code.clone(), message.to_owned())
+    }
+
+    pub(crate) fn measured(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        timing: &Timing,
+        outcome: Outcome,
+        success: bool,
+    ) -> Sample {
+        let label = match self.labels[id.0 as usize] {
+            Some(label) => label,
+            None => {
+                let mut name = self.texts.take();
+                name.push_str(self.sampler_name(index, id));
+                let label = self.recorder.intern(&name);
+                self.texts.give(name);
+                label
+            }
+        };
+        Sample {
+            outcome,
+            success,
+            elapsed: timing.elapsed(),
+            latency: timing.latency,
+            connect: timing.connect,
+            lag: timing.lag,
+            wait: timing.wait,
+            idle: timing.idle,
+            sent: timing.sent,
+            received: timing.received,
+            errors: u32::from(!success),
+            ..Sample::new(label, self.clock.wall_ms(timing.start))
+        }
+    }
+
+    /// Whether anybody looks at a sampler's result beyond its measurements.
+    pub(crate) fn observes(&self, id: SamplerId) -> bool {
+        let sampler = &self.plan.samplers[id.0 as usize];
+        !self.rows.is_idle()
+            || sampler.needs.intersects(Needs::all().difference(Needs::ROW))
+            || !sampler.after.is_empty()
+            || !sampler.checks.is_empty()
+            || !matches!(sampler.kind, SamplerKind::Http(_))
+    }
+
+    /// What a sample's outcome asks of its user.
+    fn after_sample(&mut self, index: Index, id: SamplerId, ok: bool, asked: Request) {
+        let sampler = &self.plan.samplers[id.0 as usize];
+        let group = &self.run.groups[self.users[index].group as usize];
+        let mut asked = asked;
+        if !ok {
+            asked = asked.max(match group.on_error {
+                OnError::Continue => Request::Nothing,
+                OnError::NextLoop => Request::NextIteration,
+                OnError::StopUser => Request::StopUser,
+                OnError::StopTest => Request::StopTest,
+                OnError::StopTestNow => Request::StopTestNow,
+            });
+        }
+        match asked {
+            Request::Nothing | Request::NextIteration => {}
+            Request::StopUser => self.users[index].stopping = true,
+            Request::StopTest | Request::StopTestNow => {
+                self.users[index].stopping = true;
+                let _ = self.reports.send(Report::StopTest { now: asked == Request::StopTestNow });
+            }
+        }
+        if self.time_is_up(index) {
+            self.users[index].stopping = true;
+        }
+        if self.users[index].stopping {
+            return self.end_after_sample(index);
+        }
+        if asked == Request::NextIteration {
+            self.unwind(index, sampler.controller, Leave::NextIteration);
+            self.set_last_ok(index, true);
+        } else {
+            self.users[index].pc.0 += 1;
+        }
+    }
+
+    fn time_is_up(&self, index: Index) -> bool {
+        self.run.ends_at(self.users[index].group).is_some_and(|end| self.clock.now() >= end)
+    }
+
+    /// Ends a user that stops where it is.
+    pub(crate) fn end_after_sample(&mut self, index: Index) {
+        self.end_user(index);
+    }
+
+    /// Carries out a Flow Control Action.
+    fn act(&mut self, index: Index, id: SamplerId, action: &Action) {
+        match action {
+            Action::Pause(text) => {
+                let pause = self.number(index, text, 0);
+                let now = self.clock.now();
+                let mut until = now + pause.max(0) * crate::clock::MS;
+                let user = &mut self.users[index];
+                if let Some(end) = self.run.ends_at(user.group)
+                    && until > end
+                {
+                    until = end.max(now);
+                }
+                user.wait = Wait::Pause(id);
+                self.wheel.insert(index, until, &mut self.users);
+                return;
+            }
+            Action::StopUser => self.users[index].stopping = true,
+            Action::StopTest | Action::StopTestNow => {
+                self.users[index].stopping = true;
+                let now = matches!(action, Action::StopTestNow);
+                let _ = self.reports.send(Report::StopTest { now });
+            }
+            Action::NextIteration => return self.leave_sampler(index, id, Leave::NextIteration),
+            Action::NextLoopIteration => {
+                return self.leave_sampler(index, id, Leave::NextLoopIteration);
+            }
+            Action::BreakLoop => return self.leave_sampler(index, id, Leave::BreakLoop),
+        }
+        self.after_action(index, id);
+    }
+
+    fn leave_sampler(&mut self, index: Index, id: SamplerId, how: Leave) {
+        if self.time_is_up(index) {
+            return self.end_after_sample(index);
+        }
+        self.unwind(index, self.plan.samplers[id.0 as usize].controller, how);
+        self.set_last_ok(index, true);
+    }
+
+    /// Goes on after an action that makes no result.
+    pub(crate) fn after_action(&mut self, index: Index, _id: SamplerId) {
+        let now = self.clock.now();
+        let user = &mut self.users[index];
+        if user.links.deadline <= now {
+            user.intended = user.links.deadline.max(user.intended);
+        }
+        if user.stopping || self.time_is_up(index) {
+            return self.end_after_sample(index);
+        }
+        self.users[index].pc.0 += 1;
+    }
+
+    pub(crate) fn set_last_ok(&mut self, index: Index, ok: bool) {
+        let user = &mut self.users[index];
+        user.last_ok = ok;
+        if let Some(variable) = self.run.last_sample_ok {
+            user.vars.set(variable, if ok { "true" } else { "false" });
+        }
+    }
+
+    /// An element told its user, or all, to stop.
+    pub(crate) fn on_stop(&mut self, index: Index, stop: &Stop) {
+        match stop {
+            Stop::User(reason) => {
+                self.log(format!("user stopped: {reason}"));
+                self.end_user(index);
+            }
+            Stop::Test(reason) => {
+                self.log(format!("run stopped: {reason}"));
+                let _ = self.reports.send(Report::StopTest { now: false });
+                self.end_user(index);
+            }
+        }
+    }
+
+    pub(crate) fn log(&self, text: String) {
+        let _ = self.reports.send(Report::Log(text));
+    }
+}

@@ -1,0 +1,294 @@
+//! One operation of a user: controllers are jumps with a little state. Hot.
+//!
+//! Where JMeter's iterators behave in ways a reader would not expect, the comment names the behaviour; the plans
+//! under `tests/parity` hold it.
+
+use plan::plan::{
+    ControllerId, ControllerKind, ForEach, LoopCount, OnIteration, Op, Pc, WhileCondition,
+};
+use plan::text::Text;
+
+use crate::core::{Core, env};
+use crate::wheel::Index;
+
+/// Counts in state slots: this one stands for "without end".
+const FOREVER: u32 = u32::MAX;
+/// How a user leaves the sampler it is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leave {
+    /// To the next iteration of its group.
+    NextIteration,
+    /// To the next iteration of the loop around the sampler.
+    NextLoopIteration,
+    /// Out of the loop around the sampler.
+    BreakLoop,
+}
+
+impl<'p> Core<'p> {
+    /// Runs one operation. False: the user waits or has ended.
+    pub(crate) fn operate(&mut self, index: Index) -> bool {
+        let pc = self.users[index].pc;
+        match self.plan.ops[pc.0 as usize] {
+            Op::Enter(controller) => self.enter(index, controller),
+            Op::Next(controller) => self.next(index, controller),
+            Op::Test(controller) => {
+                let ControllerKind::If { condition, .. } = &self.controller(controller).kind else {
+                    unreachable!()
+                };
+                let user = &mut self.users[index];
+                if condition.holds(&mut env!(self, user, "")) {
+                    user.pc.0 += 1;
+                } else {
+                    self.leave(index, controller);
+                }
+            }
+            Op::Sample(sampler) => return self.sample(index, sampler),
+            Op::Jump(to) => self.jump(index, to),
+            Op::End => {
+                self.end_user(index);
+                return false;
+            }
+        }
+        self.users[index].alive
+    }
+
+    fn enter(&mut self, index: Index, id: ControllerId) {
+        let controller = self.controller(id);
+        let slot = controller.slot as usize;
+        match &controller.kind {
+            ControllerKind::Simple => {}
+            ControllerKind::Loop(count) => {
+                let count = match count {
+                    LoopCount::Forever => FOREVER,
+                    LoopCount::Count(text) => match self.number(index, text, 0) {
+                        n if n < 0 => FOREVER,
+                        n => n as u32,
+                    },
+                };
+                let user = &mut self.users[index];
+                (user.state[slot], user.state[slot + 1]) = (0, count);
+                if count == 0 {
+                    return self.leave(index, id);
+                }
+            }
+            ControllerKind::If { condition, .. } => {
+                let user = &mut self.users[index];
+                if !condition.holds(&mut env!(self, user, "")) {
+                    return self.leave(index, id);
+                }
+            }
+            ControllerKind::While(condition) => {
+                self.users[index].state[slot] = 0;
+                if self.while_is_over(index, condition, false) {
+                    return self.leave(index, id);
+                }
+            }
+            ControllerKind::ForEach(each) => {
+                let start = self.number(index, &each.start, 0).max(0) as u32;
+                let end = self
+                    .number(index, &each.end, i64::from(i32::MAX))
+                    .clamp(0, i64::from(u32::MAX)) as u32;
+                let user = &mut self.users[index];
+                (user.state[slot], user.state[slot + 1]) = (start, end);
+                if start >= end || !self.bind(index, each, start) {
+                    return self.leave(index, id);
+                }
+            }
+            ControllerKind::OnceOnly => {
+                if std::mem::replace(&mut self.users[index].state[slot], 1) == 1 {
+                    return self.leave(index, id);
+                }
+            }
+            ControllerKind::Transaction(transaction) => {
+                self.begin_transaction(index, id, transaction)
+            }
+        }
+        self.iterate(index, id);
+    }
+
+    fn next(&mut self, index: Index, id: ControllerId) {
+        let controller = self.controller(id);
+        let slot = controller.slot as usize;
+        match &controller.kind {
+            ControllerKind::Simple | ControllerKind::If { .. } | ControllerKind::OnceOnly => {
+                self.leave(index, id)
+            }
+            ControllerKind::Transaction(_) => {
+                self.finish_transaction(index, id);
+                self.leave(index, id);
+            }
+            ControllerKind::Loop(_) => {
+                let state = &mut self.users[index].state;
+                // A forever loop's counter stays below the mark.
+                state[slot] = (state[slot] + 1).min(FOREVER - 1);
+                if state[slot] >= state[slot + 1] {
+                    self.leave(index, id)
+                } else {
+                    self.iterate(index, id)
+                }
+            }
+            ControllerKind::While(condition) => {
+                self.users[index].state[slot] += 1;
+                if self.while_is_over(index, condition, true) {
+                    self.leave(index, id);
+                } else {
+                    self.iterate(index, id);
+                }
+            }
+            ControllerKind::ForEach(each) => {
+                let state = &mut self.users[index].state;
+                state[slot] += 1;
+                let (at, end) = (state[slot], state[slot + 1]);
+                if at >= end || !self.bind(index, each, at) {
+                    self.leave(index, id);
+                } else {
+                    self.iterate(index, id);
+                }
+            }
+        }
+    }
+
+    /// Begins an iteration of a controller's body.
+    fn iterate(&mut self, index: Index, id: ControllerId) {
+        let controller = self.controller(id);
+        let (body, slot) = (controller.body, controller.slot as usize);
+        self.jump(index, body);
+        let count = match controller.kind {
+            ControllerKind::Loop(_) | ControllerKind::While(_) | ControllerKind::ForEach(_) => {
+                self.users[index].state[slot]
+            }
+            _ => 0,
+        };
+        if let Some(variable) = controller.index {
+            use std::fmt::Write;
+            let text = self.users[index].vars.write(variable);
+            text.clear();
+            let _ = write!(text, "{count}");
+        }
+        if count == 0
+            && matches!(controller.kind, ControllerKind::Loop(_) | ControllerKind::While(_))
+        {
+            // A Once Only controller runs again when the loop around it starts anew.
+            for n in 0..self.once[id.0 as usize].len() {
+                let once = self.once[id.0 as usize][n];
+                let slot = self.controller(once).slot as usize;
+                self.users[index].state[slot] = 0;
+            }
+        }
+        if controller.parent.is_none() {
+            self.begin_iteration(index);
+        }
+        for event in &controller.on_iteration {
+            if !self.fire(index, *event) {
+                return;
+            }
+        }
+    }
+
+    /// Carries out what an iteration's start brings. False: the user has ended.
+    fn fire(&mut self, index: Index, event: OnIteration) -> bool {
+        let plan = self.plan;
+        let user = &mut self.users[index];
+        let stop = plan::element::iterate(event, plan, &mut env!(self, user, ""));
+        match stop {
+            Ok(()) => true,
+            Err(stop) => {
+                self.on_stop(index, &stop);
+                false
+            }
+        }
+    }
+
+    /// Goes on behind a controller.
+    fn leave(&mut self, index: Index, id: ControllerId) {
+        let controller = self.controller(id);
+        self.jump(index, controller.after);
+        if let (Some(parent), Some(open)) =
+            (controller.parent, self.users[index].transactions().last_mut())
+            && open.controller == parent
+        {
+            open.ended_controllers += 1;
+        }
+    }
+
+    /// Leaves the place in the plan where `from` is the innermost controller.
+    pub(crate) fn unwind(&mut self, index: Index, from: ControllerId, how: Leave) {
+        let mut at = Some(from);
+        while let Some(id) = at {
+            let controller = self.controller(id);
+            let is_group = controller.parent.is_none();
+            let iterates = matches!(
+                controller.kind,
+                ControllerKind::Loop(_) | ControllerKind::While(_) | ControllerKind::ForEach(_)
+            );
+            if is_group || (iterates && how != Leave::NextIteration) {
+                let target = match how {
+                    Leave::BreakLoop => controller.after,
+                    _ => Pc(controller.after.0 - 1),
+                };
+                return self.jump(index, target);
+            }
+            if let ControllerKind::Transaction(_) = controller.kind {
+                self.abort_transaction(index, id);
+            }
+            at = controller.parent;
+        }
+    }
+
+    fn while_is_over(&mut self, index: Index, condition: &WhileCondition, at_end: bool) -> bool {
+        let last_ok = self.users[index].last_ok;
+        match condition {
+            WhileCondition::Blank => at_end && !last_ok,
+            WhileCondition::Last => !last_ok,
+            WhileCondition::Expression(text) => {
+                let user = &mut self.users[index];
+                let mut value = self.texts.take();
+                text.eval(&mut env!(self, user, ""), &mut value);
+                let trimmed = value.trim();
+                let over = if (at_end && trimmed.is_empty()) || trimmed.eq_ignore_ascii_case("LAST")
+                {
+                    !last_ok
+                } else {
+                    trimmed.eq_ignore_ascii_case("false")
+                };
+                self.texts.give(value);
+                over
+            }
+        }
+    }
+
+    /// Sets a ForEach controller's output to its value number `at` + 1. False: there is none.
+    fn bind(&mut self, index: Index, each: &ForEach, at: u32) -> bool {
+        use std::fmt::Write;
+        let user = &mut self.users[index];
+        let mut name = self.texts.take();
+        each.input.eval(&mut env!(self, user, ""), &mut name);
+        let _ = write!(name, "{}{}", if each.separator { "_" } else { "" }, at + 1);
+        let mut value = self.texts.take();
+        let found =
+            user.vars.get_named(&self.plan.names, &name).map(|text| value.push_str(text)).is_some();
+        if found {
+            name.clear();
+            each.output.eval(&mut env!(self, user, ""), &mut name);
+            user.vars.set_named(&self.plan.names, &name, &value);
+        }
+        self.texts.give(name);
+        self.texts.give(value);
+        found
+    }
+
+    /// Evaluates a text that should be a number.
+    pub(crate) fn number(&mut self, index: Index, text: &Text, default: i64) -> i64 {
+        let user = &mut self.users[index];
+        let mut value = self.texts.take();
+        text.eval(&mut env!(self, user, ""), &mut value);
+        let trimmed = value.trim();
+        let number = if trimmed.is_empty() { default } else { trimmed.parse().unwrap_or(default) };
+        self.texts.give(value);
+        number
+    }
+
+    fn controller(&self, id: ControllerId) -> &'p plan::plan::Controller {
+        &self.plan.controllers[id.0 as usize]
+    }
+}

@@ -1,0 +1,187 @@
+//! Where one virtual user is: data in a slab, neither a future nor a thread.
+//!
+//! What only some plans need (transactions, cookies, further connections, redirects) hangs off `extra`, absent until
+//! used. The compiler holds the size to its bound.
+
+use plan::function::Memory;
+use plan::plan::{ControllerId, Pc, SamplerId};
+use plan::result::SampleResult;
+use plan::vars::Vars;
+
+use crate::clock::Nanos;
+use crate::wheel::{Index, Links, Waiting};
+
+/// What a user waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// Nothing: it runs, or is queued to run.
+    Ready,
+    /// The delay of its timers; then the sampler starts.
+    Delay(SamplerId),
+    /// A pause by Flow Control Action; then it goes on.
+    Pause(SamplerId),
+    /// A sampler that only takes time; its result is kept in `extra`.
+    Sleep(SamplerId),
+    /// An HTTP exchange.
+    Exchange(SamplerId),
+    /// An address.
+    Resolve(SamplerId),
+}
+
+/// No connection.
+pub(crate) const NO_CONN: u32 = u32::MAX;
+
+#[derive(Debug)]
+pub(crate) struct User {
+    pub(crate) pc: Pc,
+    pub(crate) wait: Wait,
+    /// Index of the group.
+    pub(crate) group: u32,
+    /// Number within the group, from 0.
+    pub(crate) number: u32,
+    /// Iteration of the group's main loop, from 1 once running.
+    pub(crate) iteration: u32,
+    /// The connection used last; others are in `extra`.
+    pub(crate) conn: u32,
+    /// When what runs now should have started.
+    pub(crate) intended: Nanos,
+    /// Time limit of the exchange under way; the timer in `links` may fire earlier and is then set again.
+    pub(crate) limit: Nanos,
+    pub(crate) links: Links,
+    /// State of the controllers ([`plan::plan::Controller::slot`]).
+    pub(crate) state: Box<[u32]>,
+    pub(crate) vars: Vars,
+    pub(crate) memory: Memory,
+    pub(crate) notes: plan::element::Memory,
+    pub(crate) extra: Option<Box<Extra>>,
+    /// Whether the last sample passed (`JMeterThread.last_sample_ok`).
+    pub(crate) last_ok: bool,
+    /// It ends after the sample under way.
+    pub(crate) stopping: bool,
+    /// A new iteration of the group has begun and no HTTP sample has run in it yet.
+    pub(crate) fresh: bool,
+    /// The sampler whose listeners a transaction's sample goes to.
+    pub(crate) last_sampler: Option<SamplerId>,
+    /// The slot is in use.
+    pub(crate) alive: bool,
+}
+
+const _: () = assert!(size_of::<User>() <= 320);
+
+/// What only some users have.
+#[derive(Debug, Default)]
+pub(crate) struct Extra {
+    /// Transactions under way, outermost first.
+    pub(crate) transactions: Vec<Transaction>,
+    /// Cookies, per Cookie Manager of the plan.
+    pub(crate) jars: Vec<Option<Box<wire::cookie::Jar>>>,
+    /// Connections besides [`User::conn`].
+    pub(crate) conns: Vec<u32>,
+    /// The user's own TLS configuration with its sessions.
+    pub(crate) tls: Option<std::sync::Arc<wire::tls::rustls::ClientConfig>>,
+    /// Redirects under way.
+    pub(crate) redirect: Option<Box<Redirect>>,
+    /// The result that a sleeping sampler will have.
+    pub(crate) pending: Option<Box<SampleResult>>,
+    /// The sampler's name as evaluated at its start, if it is not fixed.
+    pub(crate) sampler_name: String,
+}
+
+/// A chain of redirects.
+#[derive(Debug)]
+pub(crate) struct Redirect {
+    /// The result of the whole; its sub-results are the hops.
+    pub(crate) result: Box<SampleResult>,
+    pub(crate) hops: u32,
+    pub(crate) start: Nanos,
+    pub(crate) lag: u64,
+    pub(crate) wait: u64,
+    /// Absolute URL of the last hop.
+    pub(crate) url: String,
+    pub(crate) method: String,
+}
+
+/// A transaction under way.
+#[derive(Debug)]
+pub(crate) struct Transaction {
+    pub(crate) controller: ControllerId,
+    pub(crate) start: Nanos,
+    pub(crate) start_ms: i64,
+    /// End of the child before, for the pauses between.
+    pub(crate) previous_end: Nanos,
+    pub(crate) pause: Nanos,
+    /// Samples as JMeter counts them in its message.
+    pub(crate) calls: u32,
+    /// Child controllers that ended since the last sample; JMeter's count rises by one for each that a sample follows.
+    pub(crate) ended_controllers: u32,
+    pub(crate) failing: u32,
+    pub(crate) success: bool,
+    pub(crate) bytes: u64,
+    pub(crate) sent: u64,
+    pub(crate) latency: u64,
+    pub(crate) connect: u64,
+    pub(crate) lag: u64,
+    /// Time of the children, for transactions with a parent sample.
+    pub(crate) total: u64,
+    /// The result that children become sub-results of, in parent mode.
+    pub(crate) parent: Option<Box<SampleResult>>,
+}
+
+/// All users of a core.
+#[derive(Debug, Default)]
+pub(crate) struct Users {
+    pub(crate) all: Vec<User>,
+    free: Vec<Index>,
+}
+
+impl Waiting for Users {
+    fn links(&mut self, index: Index) -> &mut Links {
+        &mut self.all[index as usize].links
+    }
+}
+
+impl std::ops::Index<Index> for Users {
+    type Output = User;
+    fn index(&self, index: Index) -> &User {
+        &self.all[index as usize]
+    }
+}
+
+impl std::ops::IndexMut<Index> for Users {
+    fn index_mut(&mut self, index: Index) -> &mut User {
+        &mut self.all[index as usize]
+    }
+}
+
+impl Users {
+    pub(crate) fn insert(&mut self, user: User) -> Index {
+        if let Some(index) = self.free.pop() {
+            self.all[index as usize] = user;
+            return index;
+        }
+        self.all.push(user);
+        (self.all.len() - 1) as Index
+    }
+
+    /// Ends a user and frees what it held.
+    pub(crate) fn remove(&mut self, index: Index) {
+        let user = &mut self.all[index as usize];
+        user.alive = false;
+        user.vars = Vars::default();
+        user.memory = Memory::default();
+        user.notes = plan::element::Memory::default();
+        user.extra = None;
+        user.state = Box::default();
+        self.free.push(index);
+    }
+}
+
+impl User {
+    pub(crate) fn extra(&mut self) -> &mut Extra {
+        self.extra.get_or_insert_default()
+    }
+
+    pub(crate) fn transactions(&mut self) -> &mut [Transaction] {
+        self.extra.as_deref_mut().map_or(&mut [], |extra| &mut extra.transactions)
+    }
+}
