@@ -1,0 +1,33 @@
+//! A stopped target leaves nothing behind. The test counts the threads and sockets of its process, so it stands alone in it.
+
+mod raw;
+
+use std::fs;
+
+use raw::{Client, target};
+use targets::names;
+
+fn threads() -> usize {
+    let tasks = fs::read_dir("/proc/self/task").unwrap();
+    let named = tasks.filter_map(|task| fs::read_to_string(task.unwrap().path().join("comm")).ok());
+    named.filter(|name| name.starts_with("target-")).count()
+}
+
+fn descriptors() -> usize {
+    fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+#[test]
+fn no_thread_and_no_socket_outlives_its_target() {
+    let before = descriptors();
+    for info in names() {
+        let running = target(info.name, &[]);
+        let mut idle = Client::new(&running);
+        idle.get("/").until("HTTP/1.1 ");
+        assert!(threads() > 0);
+        let addr = running.addr();
+        running.stop();
+        assert!(std::net::TcpStream::connect(addr).is_err());
+    }
+    assert_eq!((threads(), descriptors()), (0, before));
+}

@@ -1,0 +1,160 @@
+//! Targets over TLS, seen by a rustls client that trusts everybody.
+
+mod raw;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{
+    ClientConfig, ClientConnection, DigitallySignedStruct, HandshakeKind, ProtocolVersion,
+    SignatureScheme, StreamOwned,
+};
+use targets::{Config, Error, Running, TlsConfig, start};
+
+#[derive(Debug)]
+struct TrustsAll(CryptoProvider);
+
+impl ServerCertVerifier for TrustsAll {
+    fn verify_server_cert(
+        &self,
+        _certificate: &CertificateDer<'_>,
+        _chain: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(
+            message,
+            certificate,
+            signature,
+            &self.0.signature_verification_algorithms,
+        )
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(
+            message,
+            certificate,
+            signature,
+            &self.0.signature_verification_algorithms,
+        )
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+fn client() -> Arc<ClientConfig> {
+    let provider = aws_lc_rs::default_provider();
+    let config = ClientConfig::builder_with_provider(Arc::new(provider.clone()))
+        .with_safe_default_protocol_versions();
+    let verifier = Arc::new(TrustsAll(provider));
+    Arc::new(
+        config
+            .unwrap()
+            .dangerous()
+            .with_custom_certificate_verifier(verifier)
+            .with_no_client_auth(),
+    )
+}
+
+/// One request on a connection of its own: version and kind of the handshake, and the whole answer.
+fn ask(
+    target: &Running,
+    config: &Arc<ClientConfig>,
+    path: &str,
+) -> std::io::Result<(ProtocolVersion, HandshakeKind, String)> {
+    let connection =
+        ClientConnection::new(Arc::clone(config), "localhost".try_into().unwrap()).unwrap();
+    let mut stream = StreamOwned::new(connection, TcpStream::connect(target.addr())?);
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nConnection: close\r\n\r\n").as_bytes())?;
+    let mut text = Vec::new();
+    // An end without close_notify would be an error here.
+    stream.read_to_end(&mut text)?;
+    let connection = &stream.conn;
+    Ok((
+        connection.protocol_version().unwrap(),
+        connection.handshake_kind().unwrap(),
+        raw::latin1(&text),
+    ))
+}
+
+fn mirror(tls: TlsConfig) -> Running {
+    start(Config::new("mirror").tls(tls)).unwrap()
+}
+
+#[test]
+fn answers_are_the_same_as_without_tls() {
+    let target = mirror(TlsConfig::default());
+    assert!(target.url().starts_with("https://127.0.0.1:"));
+    let (_, _, text) = ask(&target, &client(), "/counter").unwrap();
+    assert!(
+        text.starts_with("HTTP/1.1 200 OK\r\nServer: throng-target\r\n")
+            && text.ends_with("\r\n\r\n1\n")
+    );
+    let (_, _, text) = ask(&target, &client(), "/bytes/3000000").unwrap();
+    assert_eq!(text.split_once("\r\n\r\n").unwrap().1.chars().count(), 3_000_000);
+    assert!(target.log().iter().all(|request| request.tls));
+}
+
+#[test]
+fn versions_can_be_switched_off() {
+    for (tls12, tls13, version) in
+        [(true, false, ProtocolVersion::TLSv1_2), (false, true, ProtocolVersion::TLSv1_3)]
+    {
+        let target = mirror(TlsConfig { tls12, tls13, ..TlsConfig::default() });
+        assert_eq!(ask(&target, &client(), "/echo").unwrap().0, version);
+    }
+    let neither = TlsConfig { tls12: false, tls13: false, ..TlsConfig::default() };
+    assert!(matches!(start(Config::new("fixed").tls(neither)), Err(Error::Tls(_))));
+}
+
+#[test]
+fn handshakes_resume_only_with_tickets() {
+    for (tls12, tickets, second) in [
+        (false, true, HandshakeKind::Resumed),
+        (true, true, HandshakeKind::Resumed),
+        (false, false, HandshakeKind::Full),
+        (true, false, HandshakeKind::Full),
+    ] {
+        let target = mirror(TlsConfig { tls12, tls13: !tls12, tickets });
+        let config = client();
+        assert_eq!(ask(&target, &config, "/echo").unwrap().1, HandshakeKind::Full);
+        assert_eq!(
+            ask(&target, &config, "/echo").unwrap().1,
+            second,
+            "TLS 1.2 {tls12}, tickets {tickets}"
+        );
+    }
+}
+
+#[test]
+fn plain_text_on_a_tls_port_ends_the_connection() {
+    let target = start(Config::new("fixed").option("tls", true)).unwrap();
+    let mut socket = TcpStream::connect(target.addr()).unwrap();
+    socket.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    // An alert may or may not arrive before the end.
+    let _ = socket.read_to_end(&mut answer);
+    assert!(!raw::latin1(&answer).contains("HTTP"));
+    assert!(ask(&target, &client(), "/").unwrap().2.contains("200 OK"));
+}
