@@ -57,6 +57,16 @@ def machine_busy():
     return sum(fields) - fields[3] - fields[4]
 
 
+def wait_for_quiet(limit_s, share=0.1):
+    """Waits until the machine has been idle but for `share` CPUs over two seconds; at most `limit_s`."""
+    until = time.monotonic() + limit_s
+    while time.monotonic() < until:
+        before = machine_busy()
+        time.sleep(2)
+        if (machine_busy() - before) / 2 <= share:
+            return
+
+
 def start(command, log, directory=OUT):
     """Starts a generator on its CPU, its output in a file. It inherits the CPU from this thread, so that no helper
     program stands between."""
