@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from place import GENERATOR_CPU, OUT
+from place import GENERATOR_CPU, OUT, calm, hurry
 from target import Status
 
 TICK = os.sysconf("SC_CLK_TCK")
@@ -68,16 +68,18 @@ def wait_for_quiet(limit_s, share=0.1):
 
 
 def start(command, log, directory=OUT):
-    """Starts a generator on its CPU, its output in a file. It inherits the CPU from this thread, so that no helper
-    program stands between."""
+    """Starts a generator on its CPU, its output in a file. It inherits CPU and scheduler from this
+    thread, so that no helper program stands between."""
     directory.mkdir(parents=True, exist_ok=True)
     output = open(OUT / f"{log}.out", "wb")
     own = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {int(GENERATOR_CPU)})
     try:
+        hurry(0)
         return subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                 start_new_session=True, cwd=directory)
     finally:
+        calm()
         os.sched_setaffinity(0, own)
 
 

@@ -16,6 +16,8 @@ OUT = CACHE / "out"
 PORTS = {"http": 18080, "https": 18443, "slow": 18081}
 TARGET_CPU = "0"
 GENERATOR_CPU = os.environ.get("GENERATOR_CPU", "1")
+# Whether targets and generators run under the real-time scheduler, for a machine that others work on too.
+REALTIME = {"on": False}
 
 for directory in (BIN, OUT):
     directory.mkdir(parents=True, exist_ok=True)
@@ -28,6 +30,17 @@ def built(name):
     if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
         subprocess.run(["cc", "-O2", "-Wall", str(source), "-o", str(binary)], check=True)
     return str(binary)
+
+
+def hurry(pid):
+    """Puts a process, and what it will start, under the real-time scheduler if asked for. 0 is this thread."""
+    if REALTIME["on"]:
+        os.sched_setscheduler(pid, os.SCHED_RR, os.sched_param(1))
+
+
+def calm():
+    """Back to the ordinary scheduler, this thread."""
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 def found(name):

@@ -6,7 +6,7 @@ import statistics
 import subprocess
 import time
 
-from place import BENCH, REPO
+from place import BENCH, REALTIME, REPO
 
 RESULTS = BENCH / "results"
 BUSY = 0.85
@@ -51,6 +51,7 @@ def save(case, key, rounds, peers):
         "unit": case["unit"],
         "bar": case["bar"],
         "machine": machine(),
+        "realtime": REALTIME["on"],
         "commit": commit(),
         "measured": time.strftime("%Y-%m-%d %H:%M", time.gmtime()) + " UTC",
         "key": key,
@@ -105,5 +106,6 @@ def page():
     for file in sorted(RESULTS.glob("*.json")):
         result = json.loads(file.read_text())
         parts += ["", f"## {result['case']}: {result['title']}", "", verdict(result) + ".", "", table(result), "",
-                  f"{result['machine']}; commit {result['commit']}; {result['measured']}."]
+                  f"{result['machine']}; commit {result['commit']}; {result['measured']}."
+                  + (" Targets and generators under the real-time scheduler." if result.get("realtime") else "")]
     (RESULTS / "README.md").write_text("\n".join(parts) + "\n")

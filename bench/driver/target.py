@@ -6,7 +6,7 @@ import re
 import subprocess
 import time
 
-from place import BENCH, CACHE, PORTS, TARGET_CPU, built, found
+from place import BENCH, CACHE, PORTS, TARGET_CPU, built, found, hurry
 
 DIR = CACHE / "target"
 
@@ -50,7 +50,9 @@ def nginx():
         for _ in range(100):
             with contextlib.suppress(OSError, StopIteration, ValueError):
                 Status().get()
-                yield int(open(f"/proc/{master.pid}/task/{master.pid}/children").read().split()[0])
+                worker = int(open(f"/proc/{master.pid}/task/{master.pid}/children").read().split()[0])
+                hurry(worker)
+                yield worker
                 return
             if master.poll() is not None:
                 raise SystemExit("nginx did not start; is another one running on its ports?")
@@ -67,6 +69,7 @@ def slow_server(delay_ms):
     server = subprocess.Popen(["taskset", "-c", TARGET_CPU, built("slow_server"), str(PORTS["slow"]), str(delay_ms)])
     try:
         time.sleep(0.3)
+        hurry(server.pid)
         yield server.pid
     finally:
         server.terminate()
