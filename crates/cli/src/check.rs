@@ -159,7 +159,11 @@ fn json(loaded: &Loaded, warnings: &[String]) -> String {
         ignored: count(Level::Ignored),
         jvm: count(Level::Jvm),
         unsupported: count(Level::Unsupported),
-        elements: loaded.support.iter().map(|element| json_element(&loaded.name, element)).collect(),
+        elements: loaded
+            .support
+            .iter()
+            .map(|element| json_element(&loaded.name, element))
+            .collect(),
         findings: loaded.diags.iter().map(|diag| render::json(diag, &loaded.name)).collect(),
         warnings,
     };

@@ -10,6 +10,7 @@ use stats::snapshot::Brief;
 use stats::snapshot_file::Second;
 use stats::summariser::{Summariser, Users};
 
+use crate::exit::Exit;
 use crate::properties::Properties;
 use crate::render::{self, Colour};
 
@@ -22,6 +23,8 @@ pub(crate) struct Console {
     summariser: Option<Summariser>,
     /// `summariser.out`.
     print: bool,
+    /// `summariser.log`.
+    log: bool,
     with_transactions: bool,
 }
 
@@ -35,12 +38,14 @@ impl Console {
             status: false,
             summariser: None,
             print: true,
+            log: true,
             with_transactions: false,
         }
     }
 
-    pub(crate) fn colour(&self) -> Colour {
-        if self.live { Colour::Ansi } else { Colour::Plain }
+    /// Colours of what goes to standard error.
+    pub(crate) fn error_colour(&self) -> Colour {
+        if io::stderr().is_terminal() { Colour::Ansi } else { Colour::Plain }
     }
 
     /// A line for everybody.
@@ -58,9 +63,19 @@ impl Console {
 
     /// A warning, on standard error.
     pub(crate) fn warn(&mut self, message: &str) {
+        self.report(&render::warning(message, self.error_colour()));
+    }
+
+    /// An error, on standard error; gives the exit code back.
+    pub(crate) fn fail(&mut self, message: &str, exit: Exit) -> Exit {
+        self.report(&render::error(message, self.error_colour()));
+        exit
+    }
+
+    /// Text for standard error, as it is.
+    pub(crate) fn report(&mut self, text: &str) {
         self.clear();
-        let colour = if io::stderr().is_terminal() { Colour::Ansi } else { Colour::Plain };
-        let _ = io::stderr().write_all(render::warning(message, colour).as_bytes());
+        let _ = io::stderr().write_all(text.as_bytes());
     }
 
     /// Sets up JMeter's summariser by its properties.
@@ -69,6 +84,7 @@ impl Console {
             return;
         };
         self.print = properties.flag("summariser.out", true);
+        self.log = properties.flag("summariser.log", true);
         self.with_transactions =
             !properties.flag("summariser.ignore_transaction_controller_sample_result", true);
         let interval = properties.int("summariser.interval", 30).clamp(1, 86_400) as u32;
@@ -89,6 +105,11 @@ impl Console {
     /// Whether transactions count in the summariser's sums.
     pub(crate) fn counts_transactions(&self) -> bool {
         self.with_transactions
+    }
+
+    /// Whether the summariser's lines go to the log.
+    pub(crate) fn logs_summary(&self) -> bool {
+        self.log
     }
 
     /// What was measured in a second. Returns the summariser's lines, for the log.
@@ -147,6 +168,11 @@ impl Console {
             self.put("\r\x1b[2K");
         }
     }
+}
+
+/// The summary for machines, on standard output.
+pub(crate) fn print_json(json: &str) {
+    let _ = write_out(&format!("{json}\n"));
 }
 
 fn write_out(text: &str) -> io::Result<()> {

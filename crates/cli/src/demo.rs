@@ -1,11 +1,61 @@
 //! `throng demo`: a bundled example against its bundled target, both inside this program.
+//!
+//! The plan reads the properties `host` and `port`, which point at the target; everything else of it can be changed
+//! with -J as in any run.
 
 use std::path::PathBuf;
 
+use targets::Config;
+
 use crate::exit::Exit;
 use crate::flags::DemoFlags;
+use crate::properties::Setting;
+use crate::render::{self, Colour};
+use crate::request::Request;
+use crate::run;
+
+/// A bundled example.
+struct Example {
+    /// Name of the demo and of its target.
+    name: &'static str,
+    path: &'static str,
+    plan: &'static [u8],
+}
+
+const EXAMPLES: &[Example] =
+    &[Example { name: "fitness", path: "examples/01-server-fitness/plan.jmx", plan: b"" }];
 
 pub(crate) fn run(flags: DemoFlags) -> Exit {
-    let _ = (flags.name, flags.properties.sources(), flags.json, PathBuf::from(&flags.runs));
-    Exit::Bug
+    let Some(example) = EXAMPLES.iter().find(|example| example.name == flags.name) else {
+        let names: Vec<_> = EXAMPLES.iter().map(|example| example.name).collect();
+        let message = format!("there is no demo {}; there is: {}", flags.name, names.join(", "));
+        eprint!("{}", render::error(&message, Colour::Plain));
+        return Exit::Usage;
+    };
+    let running = match targets::start(Config::new(example.name)) {
+        Ok(running) => running,
+        Err(error) => {
+            eprint!(
+                "{}",
+                render::error(&format!("cannot start the target: {error}"), Colour::Plain)
+            );
+            return Exit::Aborted;
+        }
+    };
+    let mut sources = flags.properties.sources();
+    let address = running.addr();
+    let point = [("host", address.ip().to_string()), ("port", address.port().to_string())];
+    let point = point.map(|(key, value)| Setting::Jmeter(key.to_string(), value));
+    // In front of the user's own, which win.
+    sources.settings.splice(0..0, point);
+    let request = Request {
+        plan: PathBuf::from(example.path),
+        sources,
+        json: flags.json,
+        runs: flags.runs,
+        ..Request::default()
+    };
+    let exit = run::run_plan(&request, example.plan.to_vec());
+    running.stop();
+    exit
 }

@@ -20,18 +20,10 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Makes the folder and puts plan and properties into it.
-    pub(crate) fn create(
-        runs: &Path,
-        plan: &Path,
-        text: &[u8],
-        properties: &str,
-        now_ms: i64,
-    ) -> io::Result<Self> {
+    /// Makes the folder.
+    pub(crate) fn create(runs: &Path, plan: &Path, now_ms: i64) -> io::Result<Self> {
         fs::create_dir_all(runs)?;
         let path = unused(runs, &name(plan, now_ms))?;
-        fs::write(path.join("plan.jmx"), text)?;
-        fs::write(path.join("properties.txt"), properties)?;
         let seconds =
             OpenOptions::new().create(true).append(true).open(path.join("seconds.jsonl"))?;
         Ok(Self { path, seconds, failed: false })
@@ -51,7 +43,7 @@ impl Folder {
         self.report("seconds.jsonl", result)
     }
 
-    /// Writes a file at the end. A failure comes back as a sentence to report.
+    /// Writes a whole file. A failure comes back as a sentence to report.
     pub(crate) fn write(&mut self, name: &str, text: &str) -> Option<String> {
         let result = fs::write(self.path.join(name), text);
         self.failed = false;
@@ -100,20 +92,18 @@ mod tests {
     #[test]
     fn runs_of_the_same_second_get_folders_of_their_own() {
         let runs = tempfile::tempdir().unwrap();
-        let create = || {
-            Folder::create(runs.path(), Path::new("a b/My plan!.jmx"), b"<x/>", "k=v\n", 0).unwrap()
-        };
-        let (first, second) = (create(), create());
+        let create = || Folder::create(runs.path(), Path::new("a b/My plan!.jmx"), 0).unwrap();
+        let (first, mut second) = (create(), create());
         assert!(first.path().to_string_lossy().ends_with("-My-plan-"), "{:?}", first.path());
         assert!(second.path().to_string_lossy().ends_with("-My-plan--2"), "{:?}", second.path());
-        assert_eq!(fs::read(second.file("plan.jmx")).unwrap(), b"<x/>");
-        assert_eq!(fs::read_to_string(second.file("properties.txt")).unwrap(), "k=v\n");
+        assert_eq!(second.write("plan.jmx", "<x/>"), None);
+        assert_eq!(fs::read_to_string(second.file("plan.jmx")).unwrap(), "<x/>");
     }
 
     #[test]
     fn seconds_are_on_disk_at_once() {
         let runs = tempfile::tempdir().unwrap();
-        let mut folder = Folder::create(runs.path(), Path::new("p.jmx"), b"", "", 0).unwrap();
+        let mut folder = Folder::create(runs.path(), Path::new("p.jmx"), 0).unwrap();
         assert_eq!(folder.write_second(&Second::default()), None);
         assert_eq!(fs::read_to_string(folder.file("seconds.jsonl")).unwrap().lines().count(), 1);
     }
@@ -121,7 +111,7 @@ mod tests {
     #[test]
     fn a_failed_write_is_told_once() {
         let runs = tempfile::tempdir().unwrap();
-        let mut folder = Folder::create(runs.path(), Path::new("p.jmx"), b"", "", 0).unwrap();
+        let mut folder = Folder::create(runs.path(), Path::new("p.jmx"), 0).unwrap();
         folder.seconds = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let told = folder.write_second(&Second::default()).unwrap();
         assert!(told.contains("seconds.jsonl") && told.contains("No space"), "{told}");

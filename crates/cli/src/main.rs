@@ -6,11 +6,13 @@
 //! | `request`, `properties` | what both ask for |
 //! | `run`, `check`, `target`, `demo` | the verbs |
 //! | `load`, `render` | a plan file compiled, and findings as text |
+//! | `progress` | snapshots of cores become seconds of the run |
 //! | `folder`, `log`, `console` | where a run leaves its traces |
-//! | `interrupt`, `exit` | signals in, exit codes out |
+//! | `interrupt`, `control`, `exit` | signals and JMeter's control port in, exit codes out |
 
 mod check;
 mod console;
+mod control;
 mod demo;
 mod exit;
 mod flags;
@@ -19,6 +21,7 @@ mod interrupt;
 mod jmeter_line;
 mod load;
 mod log;
+mod progress;
 mod properties;
 mod render;
 mod request;

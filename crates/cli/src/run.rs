@@ -1,9 +1,294 @@
-//! `throng run`.
+//! `throng run`, and JMeter's `-n -t`: from the request to the exit code.
+//!
+//! Everything that can be wrong is said before the first user starts: findings of the plan, elements that cannot
+//! run, properties without effect. Then the run goes on until it ends or is told to; its traces are in its folder
+//! at every moment.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{Event, Options, ResultFile, Run, StartError};
+use stats::aggregate::Percentages;
+use stats::jtl::Columns;
+use stats::process::Usage;
+use stats::snapshot::Brief;
+use stats::snapshot_file::Second;
+use stats::summary::{Frame, Summary};
+
+use crate::console::{self, Console, used};
 use crate::exit::Exit;
+use crate::folder::Folder;
+use crate::interrupt::Interrupt;
+use crate::load::{self, Loaded};
+use crate::log::{Level, Log};
+use crate::progress::Progress;
+use crate::properties::Properties;
 use crate::request::Request;
+use crate::{check, control};
 
+/// How long to wait for news before looking whether the user wants to end.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Runs the plan file of the request.
 pub(crate) fn run(request: Request) -> Exit {
-    let _ = request;
-    Exit::Bug
+    match check::read(&request.plan) {
+        Some(bytes) => run_plan(&request, bytes),
+        None => Exit::Usage,
+    }
+}
+
+/// Runs a plan whose text is at hand.
+pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
+    let mut console = Console::new(request.json);
+    let (properties, warnings) = Properties::load(&request.sources, now_ms());
+    for warning in &warnings {
+        console.warn(warning);
+    }
+    let loaded = load::load(&request.plan, bytes, &properties);
+    if !may_run(&loaded, request.skip_unsupported, &mut console) {
+        return Exit::Plan;
+    }
+    for line in check::unheeded(&properties, &loaded) {
+        console.warn(&line);
+    }
+    let columns = match Columns::from_properties(|key| properties.get(key).map(str::to_string)) {
+        Ok(columns) => columns,
+        Err(error) => return console.fail(&error.to_string(), Exit::Usage),
+    };
+    if columns.xml && (request.jtl.is_some() || request.jtl_in_folder) {
+        console.warn("result files are written as CSV: jmeter.save.saveservice.output_format=xml is not supported yet");
+    }
+    let mut folder = match Folder::create(&request.runs, &request.plan, now_ms()) {
+        Ok(folder) => folder,
+        Err(error) => {
+            let message =
+                format!("cannot make the run's folder under {}: {error}", request.runs.display());
+            return console.fail(&message, Exit::Aborted);
+        }
+    };
+    let written = [
+        folder.write("plan.jmx", &loaded.source),
+        folder.write("properties.txt", &properties.file()),
+    ];
+    written.into_iter().flatten().for_each(|message| console.warn(&message));
+    let mut log = open_log(request, &folder, &mut console);
+    note(
+        &mut log,
+        &mut console,
+        Level::Info,
+        "throng",
+        &format!("{} in {}", request.plan.display(), folder.path().display()),
+    );
+    let results = match result_files(request, &folder, &columns) {
+        Ok(results) => results,
+        Err(message) => return console.fail(&message, Exit::Aborted),
+    };
+    console.create_summariser(&properties);
+    console.jmeter_line(&format!("Created the tree successfully using {}", request.plan.display()));
+    let Loaded { plan: Some(plan), .. } = loaded else { return Exit::Plan };
+    let Ok(interrupt) = Interrupt::install() else { return Exit::Bug };
+    raise_descriptors();
+    let options = Options {
+        cores: request.cores as u32,
+        properties: properties
+            .all()
+            .map(|(key, value)| (key.to_string(), value.to_string()))
+            .collect(),
+        base_dir: request.plan.parent().map(Path::to_path_buf).unwrap_or_default(),
+        results,
+        seed: seed(),
+    };
+    let before = Usage::now();
+    let start_ms = now_ms();
+    console.start(&properties, start_ms);
+    let mut run = match engine::start(Arc::new(plan), options) {
+        Ok(run) => run,
+        Err(error) => {
+            let exit =
+                if matches!(error, StartError::Group(_)) { Exit::Plan } else { Exit::Aborted };
+            return console.fail(&error.to_string(), exit);
+        }
+    };
+    if request.listen
+        && let Some(line) = control::listen(&properties, &interrupt)
+    {
+        console.jmeter_line(&line);
+    }
+    let mut progress = Progress::new(run.cores(), before, start_ms, console.counts_transactions());
+    let mut traces = Traces { console: &mut console, folder: &mut folder, log: &mut log };
+    drive(&mut run, &mut progress, &interrupt, &mut traces);
+    let end_ms = now_ms();
+    let lines = console.finish(progress.users(), end_ms);
+    summariser_log(&lines, &mut log, &mut console);
+    let frame = Frame { start_ms, end_ms, usage: used(&before, &Usage::now()) };
+    let percentages = Percentages::from_properties(|key| properties.get(key).map(str::to_string));
+    let summary = Summary::new(progress.totals(), &frame, &percentages);
+    report(&summary, request, &mut folder, &mut console);
+    match run.aborted() {
+        Some(reason) => console.fail(&format!("the run was aborted: {reason}"), Exit::Aborted),
+        None if interrupt.asked() > 0 => Exit::Interrupted,
+        None => Exit::Ok,
+    }
+}
+
+/// Tells what is wrong with the plan, and whether it can be run all the same.
+fn may_run(loaded: &Loaded, skip: bool, console: &mut Console) -> bool {
+    console.report(&check::findings(loaded, console.error_colour()));
+    let obstacles: Vec<_> = loaded.obstacles().collect();
+    if !obstacles.is_empty() {
+        let heading =
+            if skip { "left out, because they cannot run:" } else { "these elements cannot run:" };
+        let lines: String =
+            obstacles.iter().map(|element| check::element_lines(&loaded.name, element)).collect();
+        console.warn(&format!("{heading}\n{}", lines.trim_end()));
+    }
+    if !loaded.is_valid() {
+        console.fail("the plan has errors and was not run", Exit::Plan);
+        return false;
+    }
+    if !obstacles.is_empty() && !skip {
+        console.fail(
+            "the plan was not run; --skip-unsupported (throng run) runs it without these elements",
+            Exit::Plan,
+        );
+        return false;
+    }
+    true
+}
+
+/// Where what happens is told.
+struct Traces<'a> {
+    console: &'a mut Console,
+    folder: &'a mut Folder,
+    log: &'a mut Log,
+}
+
+/// The loop of a run: news from the engine, and the user's wish to end.
+fn drive(run: &mut Run, progress: &mut Progress, interrupt: &Interrupt, traces: &mut Traces<'_>) {
+    let mut obeyed = 0;
+    loop {
+        let asked = interrupt.asked();
+        if asked > obeyed {
+            obeyed = asked;
+            stop(run, asked, traces);
+        }
+        let event = run.next_event(PATIENCE);
+        let users = run.users();
+        progress.set_users(users.active, users.started, users.finished);
+        match event {
+            Event::Snapshot(snapshot) => {
+                let second = progress.add(&snapshot);
+                run.recycle(snapshot);
+                tell(second, progress, traces);
+            }
+            Event::Log(text) => note(traces.log, traces.console, Level::Info, "engine", &text),
+            Event::Idle => tell(progress.overdue(now_ms()), progress, traces),
+            Event::Finished => return tell(progress.close(), progress, traces),
+        }
+    }
+}
+
+fn stop(run: &mut Run, asked: usize, traces: &mut Traces<'_>) {
+    let message = if asked == 1 {
+        run.stop();
+        "stopping: samples in flight finish; asked once more, the run ends at once"
+    } else {
+        run.stop_now();
+        "stopping at once"
+    };
+    note(traces.log, traces.console, Level::Warn, "throng", message);
+    traces.console.warn(message);
+}
+
+/// Writes a finished second down and shows it.
+fn tell(second: Option<(Second, Brief)>, progress: &Progress, traces: &mut Traces<'_>) {
+    let Some((second, sums)) = second else { return };
+    let lines = traces.console.second(&second, &sums, progress.elapsed_s(second.at_ms));
+    summariser_log(&lines, traces.log, traces.console);
+    if let Some(message) = traces.folder.write_second(&second) {
+        traces.console.warn(&message);
+    }
+}
+
+/// The summary, on the console and in the folder.
+fn report(summary: &Summary, request: &Request, folder: &mut Folder, console: &mut Console) {
+    let text = summary.text();
+    let json = summary.json().unwrap_or_default();
+    let written = [folder.write("summary.txt", &text), folder.write("summary.json", &json)];
+    written.into_iter().flatten().for_each(|message| console.warn(&message));
+    console.put(&format!("\n{text}\n"));
+    console.line(&format!("Results: {}", folder.path().display()));
+    if request.json {
+        console::print_json(&json);
+    }
+}
+
+/// Result files of the command line. Those that exist go away with `-f`, and are appended to without.
+fn result_files(
+    request: &Request,
+    folder: &Folder,
+    columns: &Columns,
+) -> Result<Vec<ResultFile>, String> {
+    let own = request.jtl_in_folder.then(|| folder.file("results.jtl"));
+    if let Some(path) = request.jtl.as_ref().filter(|path| request.force && path.exists()) {
+        std::fs::remove_file(path)
+            .map_err(|error| format!("cannot delete {}: {error}", path.display()))?;
+    }
+    let file = |path: PathBuf| ResultFile {
+        path,
+        columns: columns.clone(),
+        errors_only: false,
+        successes_only: false,
+    };
+    Ok(request.jtl.iter().cloned().chain(own).map(file).collect())
+}
+
+fn open_log(request: &Request, folder: &Folder, console: &mut Console) -> Log {
+    let path = request.log.clone().unwrap_or_else(|| folder.file("throng.log"));
+    match Log::open(&path, &request.levels) {
+        Ok((log, unknown)) => {
+            unknown.iter().for_each(|message| console.warn(message));
+            log
+        }
+        Err(error) => {
+            console.warn(&format!(
+                "cannot write the log {}: {error}; the run goes on without it",
+                path.display()
+            ));
+            Log::none()
+        }
+    }
+}
+
+fn note(log: &mut Log, console: &mut Console, level: Level, category: &str, message: &str) {
+    if let Some(trouble) = log.write(level, category, message) {
+        console.warn(&trouble);
+    }
+}
+
+/// The summariser's lines under the category they have in JMeter's log, which scripts look for.
+fn summariser_log(lines: &[String], log: &mut Log, console: &mut Console) {
+    if console.logs_summary() {
+        for line in lines {
+            note(log, console, Level::Info, "o.a.j.r.Summariser", line);
+        }
+    }
+}
+
+/// Lifts the limit of open files to what the system allows: each user may hold connections.
+fn raise_descriptors() {
+    let mut limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    limit.current = limit.maximum;
+    let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, limit);
+}
+
+/// Different in every run.
+fn seed() -> u64 {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    RandomState::new().build_hasher().finish()
+}
+
+fn now_ms() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
 }

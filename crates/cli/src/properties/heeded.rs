@@ -3,46 +3,27 @@
 //! Three sorts are not worth a word to the user: those honoured, those that only concern JMeter's windows, reports
 //! and class loading, and those a plan reads itself. Everything else that is set is named once at the start.
 
-/// Honoured by name.
+/// Honoured by the command line and the plan; the engine and result files name their own.
 #[rustfmt::skip]
 const HONOURED: &[&str] = &[
-    "CookieManager.check.cookies",
-    "CookieManager.delete_null_cookies",
-    "CookieManager.name.prefix",
-    "CookieManager.save.cookies",
     "aggregate_rpt_pct1",
     "aggregate_rpt_pct2",
     "aggregate_rpt_pct3",
     "csvdataset.eofstring",
     "http.post_add_content_type_if_missing",
-    "http.java.sampler.retries",
-    "httpclient.reset_state_on_thread_group_iteration",
-    "httpclient4.deflate_relax_mode",
-    "httpclient4.idletimeout",
-    "httpclient4.retrycount",
-    "httpclient4.time_to_live",
-    "httpclient4.validate_after_inactivity",
-    "httpsampler.max_redirects",
-    "https.sessioncontext.shared",
-    "jmeterengine.nongui.port",
+    "httpclient4.default_user_agent_disabled",
     "jmeterengine.nongui.maxport",
-    "jmeter.save.saveservice.assertion_results_failure_message",
-    "sample_variables",
-    "sampleresult.default.encoding",
-    "sampleresult.timestamp.start",
-    "subresults.disable_renaming",
+    "jmeterengine.nongui.port",
     "summariser.ignore_transaction_controller_sample_result",
     "summariser.interval",
     "summariser.log",
     "summariser.name",
     "summariser.out",
     "system.properties",
+    "throng.http.java_version",
     "timer.factor",
     "user.properties",
 ];
-
-/// Honoured by family.
-const HONOURED_FAMILIES: &[&str] = &["jmeter.save.saveservice."];
 
 /// Without meaning outside JMeter's windows, recorder, reports, remote engines and class loading.
 #[rustfmt::skip]
@@ -59,9 +40,7 @@ const WITHOUT_MEANING: &[&str] = &[
 
 /// Whether setting the key does here what it does in JMeter without windows, be it nothing.
 pub(super) fn has_effect(key: &str) -> bool {
-    HONOURED.contains(&key)
-        || [HONOURED_FAMILIES, WITHOUT_MEANING]
-            .concat()
-            .iter()
-            .any(|family| key.starts_with(family))
+    let honoured = [HONOURED, engine::PROPERTIES, stats::jtl::Columns::PROPERTIES];
+    honoured.iter().any(|keys| keys.contains(&key))
+        || WITHOUT_MEANING.iter().any(|family| key.starts_with(family))
 }

@@ -1,0 +1,136 @@
+//! From the snapshots of single cores to seconds of the whole run.
+//!
+//! Each core hands over a snapshot a second. A second is complete when every core has, when one comes a second time,
+//! or when the others are overdue; then it becomes a line of `seconds.jsonl`, a step of the summariser and a status.
+
+use stats::Snapshot;
+use stats::process::Usage;
+use stats::snapshot::Brief;
+use stats::snapshot_file::Second;
+use stats::summariser::Users;
+use stats::totals::Totals;
+
+/// How long the last core may be behind the first, ms.
+const OVERDUE_MS: i64 = 1500;
+
+/// Gathers the snapshots of a run.
+pub(crate) struct Progress {
+    cores: u32,
+    totals: Totals,
+    /// The second being gathered.
+    open: Snapshot,
+    /// Cores that are in it.
+    seen: Vec<u32>,
+    usage: Usage,
+    users: Users,
+    start_ms: i64,
+    with_transactions: bool,
+}
+
+impl Progress {
+    /// `usage` is that of the start; `with_transactions`: they count in the sums for the summariser.
+    pub(crate) fn new(cores: u32, usage: Usage, start_ms: i64, with_transactions: bool) -> Self {
+        Self {
+            cores,
+            totals: Totals::new(),
+            open: Snapshot::new(),
+            seen: Vec::new(),
+            usage,
+            users: Users::default(),
+            start_ms,
+            with_transactions,
+        }
+    }
+
+    pub(crate) fn set_users(&mut self, active: u32, started: u32, finished: u32) {
+        self.users =
+            Users { active: active.into(), started: started.into(), finished: finished.into() };
+    }
+
+    pub(crate) fn users(&self) -> Users {
+        self.users
+    }
+
+    pub(crate) fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Whole seconds from the start of the run.
+    pub(crate) fn elapsed_s(&self, at_ms: i64) -> u64 {
+        (at_ms - self.start_ms).max(0) as u64 / 1000
+    }
+
+    /// Adds a core's snapshot. Returns a second that is complete.
+    pub(crate) fn add(&mut self, snapshot: &Snapshot) -> Option<(Second, Brief)> {
+        self.totals.add(snapshot);
+        let early = if self.seen.contains(&snapshot.core) { self.close() } else { None };
+        self.open.merge(snapshot);
+        self.seen.push(snapshot.core);
+        let complete = self.seen.len() as u32 >= self.cores;
+        early.or_else(|| if complete { self.close() } else { None })
+    }
+
+    /// Returns the open second if a core has not come in time.
+    pub(crate) fn overdue(&mut self, now_ms: i64) -> Option<(Second, Brief)> {
+        if self.seen.is_empty() || now_ms - self.open.at_ms < OVERDUE_MS {
+            None
+        } else {
+            self.close()
+        }
+    }
+
+    /// Ends the open second, if there is one.
+    pub(crate) fn close(&mut self) -> Option<(Second, Brief)> {
+        if self.seen.is_empty() {
+            return None;
+        }
+        let now = Usage::now();
+        let Users { active, started, finished } = self.users;
+        let second = Second {
+            users: active,
+            started,
+            finished,
+            ..Second::new(&self.open, &self.usage, &now)
+        };
+        let sums = self.open.brief(self.with_transactions);
+        self.usage = now;
+        self.seen.clear();
+        self.open.clear();
+        self.open.at_ms = 0;
+        Some((second, sums))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot(core: u32, at_ms: i64) -> Snapshot {
+        Snapshot { core, at_ms, ..Snapshot::new() }
+    }
+
+    fn progress() -> Progress {
+        Progress::new(2, Usage::default(), 1_000, false)
+    }
+
+    #[test]
+    fn a_second_is_complete_when_every_core_has_come() {
+        let mut progress = progress();
+        progress.set_users(3, 4, 1);
+        assert!(progress.add(&snapshot(0, 2_000)).is_none());
+        let (second, _) = progress.add(&snapshot(1, 2_001)).expect("complete");
+        assert_eq!((second.at_ms, second.users, second.started, second.finished), (2_001, 3, 4, 1));
+        assert_eq!(progress.elapsed_s(second.at_ms), 1);
+        assert!(progress.close().is_none(), "nothing is left");
+    }
+
+    #[test]
+    fn a_core_that_comes_twice_or_not_at_all_does_not_hold_the_others_up() {
+        let mut progress = progress();
+        progress.add(&snapshot(0, 2_000));
+        let (second, _) = progress.add(&snapshot(0, 3_000)).expect("the first second");
+        assert_eq!(second.at_ms, 2_000);
+        assert!(progress.overdue(3_100).is_none());
+        assert_eq!(progress.overdue(5_000).expect("overdue").0.at_ms, 3_000);
+    }
+}

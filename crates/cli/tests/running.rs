@@ -1,0 +1,227 @@
+//! Runs of the real program: what they print, what they leave behind, how they end.
+
+mod program;
+
+use std::io::{BufRead, BufReader};
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use program::{Program, ended};
+
+/// Waits until the condition holds; a minute is an answer too.
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < end, "never: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn signal(child: &Child, signal: rustix::process::Signal) {
+    let id = rustix::process::Pid::from_child(child);
+    rustix::process::kill_process(id, signal).expect("it lives");
+}
+
+fn seconds(program: &Program) -> Vec<serde_json::Value> {
+    let Ok(runs) = std::fs::read_dir(program.path("runs")) else { return Vec::new() };
+    let file = runs.flatten().next().map(|run| run.path().join("seconds.jsonl"));
+    let text = file.and_then(|file| std::fs::read_to_string(file).ok()).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).expect("complete lines")).collect()
+}
+
+#[test]
+fn jmeters_command_line_prints_jmeters_lines_and_writes_rows() {
+    let program = Program::new();
+    let ended = program.run(&["-n", "-t", "plan.jmx", "-l", "out.jtl", "-Jusers=3", "-Jloops=4"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let lines = [
+        "Creating summariser <summary>",
+        "Created the tree successfully using plan.jmx",
+        "Starting standalone test @ ",
+        "Waiting for possible Shutdown/StopTestNow/HeapDump/ThreadDump message on port ",
+        "summary =     12 in 00:00:0",
+        "Tidying up ...    @ ",
+        "... end of run",
+    ];
+    let mut rest = ended.out.as_str();
+    for line in lines {
+        let at = rest
+            .find(line)
+            .unwrap_or_else(|| panic!("{line:?} is missing or out of order: {ended:?}"));
+        rest = &rest[at + line.len()..];
+    }
+    let rows = program.read("out.jtl");
+    assert_eq!(rows.lines().count(), 13, "{rows}");
+    assert!(rows.starts_with("timeStamp,elapsed,label,"), "{rows}");
+    assert_eq!(rows.lines().skip(1).filter(|row| row.contains(",Sleep,")).count(), 12, "{rows}");
+}
+
+#[test]
+fn the_folder_holds_everything() {
+    let program = Program::new();
+    let ended = program.run(&["run", "plan.jmx", "--jtl", "-Jloops=2", "-Dsome=thing"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let folder = program.run_folder();
+    assert!(folder.to_string_lossy().ends_with("-plan"), "{folder:?}");
+    let read = |name: &str| {
+        std::fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    };
+    assert_eq!(read("plan.jmx"), program::PLAN);
+    assert!(read("properties.txt").contains("loops=2\n"));
+    assert_eq!(read("results.jtl").lines().count(), 3);
+    assert!(read("throng.log").contains(" INFO o.a.j.r.Summariser: summary ="));
+    let summary: serde_json::Value = serde_json::from_str(&read("summary.json")).expect("JSON");
+    assert_eq!((summary["requests"].as_u64(), summary["failed"].as_u64()), (Some(2), Some(0)));
+    assert!(read("summary.txt").contains("Sleep"));
+    let samples: u64 =
+        seconds(&program).iter().map(|second| second["samples"].as_u64().unwrap()).sum();
+    assert_eq!(samples, 2);
+}
+
+#[test]
+fn json_leaves_standard_output_to_the_summary() {
+    let program = Program::new();
+    let ended = program.run(&["run", "plan.jmx", "--json"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let summary: serde_json::Value = serde_json::from_str(&ended.out).expect("nothing but JSON");
+    assert_eq!(summary["requests"].as_u64(), Some(1));
+    assert!(ended.err.contains("... end of run"), "{ended:?}");
+}
+
+#[test]
+fn rows_are_appended_and_f_starts_anew() {
+    let program = Program::new();
+    let rows = || program.read("out.jtl").lines().count();
+    program.run(&["-n", "-t", "plan.jmx", "-l", "out.jtl"]);
+    assert_eq!(rows(), 2);
+    program.run(&["-n", "-t", "plan.jmx", "-l", "out.jtl"]);
+    assert_eq!(rows(), 3);
+    program.run(&["-n", "-f", "-t", "plan.jmx", "-l", "out.jtl"]);
+    assert_eq!(rows(), 2);
+}
+
+#[test]
+fn a_plan_with_what_cannot_run_is_refused_and_skipped_on_demand() {
+    let program = Program::new();
+    program.write(
+        "ftp.jmx",
+        &program::PLAN.replace("<!--more-->", "<FTPSampler testname=\"Upload\"/><hashTree/>"),
+    );
+    let refused = program.run(&["-n", "-t", "ftp.jmx"]);
+    assert_eq!(refused.code, 3, "{refused:?}");
+    assert!(refused.err.contains("Users > Upload [FTPSampler]"), "{refused:?}");
+    assert!(!program.path("runs").exists());
+    let skipped = program.run(&["run", "ftp.jmx", "--skip-unsupported"]);
+    assert_eq!(skipped.code, 0, "{skipped:?}");
+    assert!(
+        skipped.err.contains("left out") && skipped.err.contains("Users > Upload [FTPSampler]"),
+        "{skipped:?}"
+    );
+}
+
+#[test]
+fn properties_without_effect_are_named() {
+    let program = Program::new();
+    let ended =
+        program.run(&["run", "plan.jmx", "-Jloops=1", "-Jlops=2", "-Jsummariser.interval=6"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.err.contains("the property lops (-J) has no effect"), "{ended:?}");
+    assert!(!ended.err.contains("loops") && !ended.err.contains("summariser"), "{ended:?}");
+}
+
+#[test]
+fn a_first_signal_ends_gracefully_with_130_and_whole_results() {
+    for sent in [rustix::process::Signal::INT, rustix::process::Signal::TERM] {
+        let program = Program::new();
+        let child = program.start(&[
+            "-n",
+            "-t",
+            "plan.jmx",
+            "-l",
+            "out.jtl",
+            "-Jloops=-1",
+            "-Jms=50",
+            "-Jusers=2",
+        ]);
+        until("a second of samples", || !seconds(&program).is_empty());
+        signal(&child, sent);
+        let ended = ended(child.wait_with_output().unwrap());
+        assert_eq!(ended.code, 130, "{ended:?}");
+        assert!(ended.out.contains("... end of run"), "{ended:?}");
+        let rows = program.read("out.jtl");
+        assert!(
+            rows.ends_with('\n') && rows.lines().skip(1).all(|row| row.contains(",true,")),
+            "{rows}"
+        );
+        let summary =
+            std::fs::read_to_string(program.run_folder().join("summary.json")).expect("a summary");
+        let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+        assert_eq!(summary["requests"].as_u64(), Some(rows.lines().count() as u64 - 1));
+        assert_eq!(summary["failed"].as_u64(), Some(0));
+    }
+}
+
+#[test]
+fn a_second_signal_ends_at_once() {
+    let program = Program::new();
+    let started = Instant::now();
+    let child = program.start(&["-n", "-t", "plan.jmx", "-Jms=600000"]);
+    until("the start", || !seconds(&program).is_empty());
+    signal(&child, rustix::process::Signal::INT);
+    std::thread::sleep(Duration::from_millis(300));
+    signal(&child, rustix::process::Signal::INT);
+    let ended = ended(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, 130, "{ended:?}");
+    assert!(started.elapsed() < Duration::from_secs(300), "it did not wait for the sample");
+    assert!(program.run_folder().join("summary.json").exists());
+}
+
+#[test]
+fn after_a_kill_the_seconds_so_far_are_readable() {
+    let program = Program::new();
+    let mut child = program.start(&["run", "plan.jmx", "-Jloops=-1", "-Jms=20"]);
+    until("two seconds", || seconds(&program).len() >= 2);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let seconds = seconds(&program);
+    assert!(seconds.iter().all(|second| second["at_ms"].is_i64()), "{seconds:?}");
+    assert!(seconds.iter().any(|second| second["samples"].as_u64() > Some(0)), "{seconds:?}");
+    assert!(program.run_folder().join("plan.jmx").exists());
+}
+
+#[test]
+fn a_full_disk_is_told_and_the_run_goes_on() {
+    let program = Program::new();
+    let ended = program.run(&["run", "plan.jmx", "-j", "/dev/full", "-Jloops=3"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(
+        ended.err.contains("cannot write the log") && ended.err.contains("No space"),
+        "{ended:?}"
+    );
+    assert!(program.run_folder().join("summary.json").exists());
+}
+
+#[test]
+fn jmeters_control_port_ends_a_run() {
+    let program = Program::new();
+    let line = [
+        "-n",
+        "-t",
+        "plan.jmx",
+        "-Jloops=-1",
+        "-Jms=20",
+        "-Jjmeterengine.nongui.port=24450",
+        "-Jjmeterengine.nongui.maxport=24550",
+    ];
+    let mut child = program.start(&line);
+    let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
+    let port = out
+        .by_ref()
+        .flatten()
+        .find_map(|line| line.rsplit_once("on port ").map(|(_, port)| port.to_string()));
+    let port: u16 = port.expect("the line about the port").parse().unwrap();
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.send_to(b"Shutdown", ("127.0.0.1", port)).unwrap();
+    assert!(out.flatten().any(|line| line == "... end of run"));
+    assert!(child.wait().unwrap().code().is_some());
+}
