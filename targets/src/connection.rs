@@ -12,6 +12,7 @@ use rustix::event::epoll::EventFlags;
 use rustls::ServerConnection;
 
 use crate::answer::Step;
+use crate::scratch::Scratch;
 use crate::service::Nanos;
 
 /// Input kept for later while an answer is under way; beyond it the socket is not read, and the peer feels it.
@@ -27,6 +28,9 @@ pub(crate) struct Connection {
     /// What is left to do of the answer under way.
     pub(crate) script: VecDeque<Step>,
     pub(crate) busy: bool,
+    /// When the last bytes arrived.
+    pub(crate) arrived: Nanos,
+    /// When the request under way had arrived.
     pub(crate) received: Nanos,
     pub(crate) number: u64,
     /// Requests answered or under way.
@@ -54,6 +58,7 @@ impl Connection {
             written: 0,
             script: VecDeque::new(),
             busy: false,
+            arrived: 0,
             received: 0,
             number,
             order: 0,
@@ -72,9 +77,9 @@ impl Connection {
     }
 
     /// Moves what the socket holds to `input`. An error means that the connection is of no more use.
-    pub(crate) fn receive(&mut self, scratch: &mut [u8]) -> io::Result<()> {
+    pub(crate) fn receive(&mut self, scratch: &mut Scratch) -> io::Result<()> {
         loop {
-            let count = match self.socket.read(scratch) {
+            let count = match scratch.read(&mut self.socket) {
                 Ok(0) => {
                     self.ended = true;
                     return Ok(());
@@ -86,9 +91,9 @@ impl Connection {
             };
             match &mut self.tls {
                 None if self.closing => {}
-                None => self.input.extend_from_slice(&scratch[..count]),
+                None => self.input.extend_from_slice(&scratch.bytes[..count]),
                 Some(tls) => {
-                    let decrypted = decrypt(tls, &scratch[..count], &mut self.input);
+                    let decrypted = decrypt(tls, &scratch.bytes[..count], &mut self.input);
                     // An alert explains to the peer why it was refused, so it leaves before the error is acted on.
                     while tls.wants_write() {
                         tls.write_tls(&mut self.output)?;
@@ -98,7 +103,7 @@ impl Connection {
                     flushed?;
                 }
             }
-            if count < scratch.len() || (self.busy && self.input.len() > INPUT_AHEAD) {
+            if count < scratch.bytes.len() || (self.busy && self.input.len() > INPUT_AHEAD) {
                 return Ok(());
             }
         }

@@ -1,6 +1,6 @@
 //! `delay`: answers after a delay drawn from a known distribution, and tells afterwards what it really applied.
 //!
-//! A delay counts from the moment the last byte of the request was read until the answer was handed to the kernel whole. `GET /stats` gives
+//! A delay counts from the moment the kernel received the last byte of the request until the answer was handed to the kernel whole. `GET /stats` gives
 //! count, mean and percentiles of the delays applied so far in milliseconds, `GET /stats/reset` forgets them; neither is delayed or counted. The
 //! percentiles are exact: every delay is kept (4 bytes each, in nanoseconds up to 4.29 s).
 
@@ -124,7 +124,11 @@ impl Service for Delay {
         }
     }
 
+    fn timed(&self) -> bool {
+        true
+    }
+
     fn answered(&mut self, received: Nanos, written: Nanos) {
-        self.applied.push(u32::try_from(written - received).unwrap_or(u32::MAX));
+        self.applied.push(u32::try_from(written.saturating_sub(received)).unwrap_or(u32::MAX));
     }
 }

@@ -29,6 +29,7 @@ mod random;
 mod reactor;
 mod request;
 mod running;
+mod scratch;
 mod service;
 mod tls;
 

@@ -23,6 +23,7 @@ use slab::Slab;
 use crate::answer::{Answer, Step};
 use crate::connection::Connection;
 use crate::request::{Found, Request};
+use crate::scratch::Scratch;
 use crate::service::{Nanos, Service};
 
 const LISTENER: u64 = u64::MAX;
@@ -30,7 +31,6 @@ const WAKE: u64 = u64::MAX - 1;
 /// Connections accepted in one turn, so that a storm of them does not starve those that are served.
 const ACCEPTS: usize = 64;
 const EVENTS: usize = 256;
-const SCRATCH: usize = 1 << 16;
 /// Bytes of a repeated pattern handed to the kernel at a time.
 const REPEATED: usize = 1 << 18;
 /// How long a peer may take to close its side after we closed ours.
@@ -45,7 +45,8 @@ pub(crate) struct Reactor {
     timers: BinaryHeap<Reverse<Timer>>,
     accepted: u64,
     answer: Answer,
-    scratch: Vec<u8>,
+    timed: bool,
+    scratch: Scratch,
     start: Instant,
 }
 
@@ -80,12 +81,13 @@ impl Reactor {
             epoll,
             listener,
             tls,
+            timed: service.timed(),
+            scratch: Scratch::new(service.timed()),
             service,
             connections: Slab::new(),
             timers: BinaryHeap::new(),
             accepted: 0,
             answer: Answer::default(),
-            scratch: vec![0; SCRATCH],
             start: Instant::now(),
         })
     }
@@ -174,6 +176,7 @@ impl Reactor {
         };
         // A peer that has already gone shows itself at the first read.
         let _ = socket.set_nodelay(true);
+        self.scratch.prepare(&socket);
         self.accepted += 1;
         let entry = self.connections.vacant_entry();
         let token = token(entry.key(), self.accepted);
@@ -192,6 +195,10 @@ impl Reactor {
         let read = gone
             || !flags.contains(EventFlags::IN)
             || connection.receive(&mut self.scratch).is_ok();
+        if self.timed && flags.contains(EventFlags::IN) {
+            let age = self.scratch.age.as_nanos() as Nanos;
+            connection.arrived = (self.start.elapsed().as_nanos() as Nanos).saturating_sub(age);
+        }
         let over = connection.ended && (connection.closing || connection.stalled);
         if gone || !read || over {
             self.connections.remove(slot);
@@ -234,9 +241,10 @@ impl Reactor {
 
     /// Reads the next request, if it is there whole, and starts its answer.
     fn begin(&mut self, slot: usize) -> bool {
-        let now = self.now();
-        let Self { connections, service, answer, .. } = self;
+        let read = self.now();
+        let Self { connections, service, answer, timed, .. } = self;
         let connection = &mut connections[slot];
+        let now = if *timed { connection.arrived } else { read };
         if connection.input.is_empty() {
             return false;
         }

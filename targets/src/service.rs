@@ -10,8 +10,13 @@ use crate::request::Request;
 pub(crate) type Nanos = u64;
 
 pub(crate) trait Service: Send {
-    /// A whole request has arrived at `now`; `answer` is empty.
+    /// A whole request was read at `now` (with [`Service::timed`]: had arrived in the kernel at `now`); `answer` is empty.
     fn request(&mut self, request: &Request<'_>, now: Nanos, answer: &mut Answer);
+
+    /// Whether requests are to be dated by their arrival in the kernel.
+    fn timed(&self) -> bool {
+        false
+    }
 
     /// An [`Answer::ask`] step is due: the rest of the answer is formed now, not when the request came.
     fn due(&mut self, _tag: u64, _now: Nanos, _answer: &mut Answer) {}
