@@ -42,7 +42,8 @@ pub enum Policy {
     Ignore,
     /// The original draft: no ages, domains need two or three parts, no quotes.
     Netscape,
-    /// The original draft with the domain rules of RFC 6265.
+    /// The original draft with the domain rules of RFC 6265. Of RFC 2109, which HttpClient tries for cookies with a version,
+    /// and of its list of public suffixes there is nothing here.
     Compatibility,
 }
 

@@ -50,7 +50,7 @@ pub(super) fn set_cookie<'a>(
         None if !draft => return Ok(None),
         _ => Cow::Borrowed(""),
     };
-    let attributes = attributes(rest.strip_prefix(';').unwrap_or(rest), draft);
+    let attributes = attributes(rest.strip_prefix(';').unwrap_or(rest), draft)?;
 
     let (domain, host_only) = match attributes.domain {
         None => (Cow::Borrowed(host), true),
@@ -71,7 +71,7 @@ pub(super) fn set_cookie<'a>(
     Ok(Some(Parsed { name, value, domain, path, secure: attributes.secure, host_only, expires_ms }))
 }
 
-fn attributes(mut rest: &str, draft: bool) -> Attributes<'_> {
+fn attributes(mut rest: &str, draft: bool) -> Result<Attributes<'_>, Rejected> {
     let mut found = Attributes::default();
     while !rest.is_empty() {
         let name = token(&mut rest, &['=', ';']);
@@ -92,12 +92,19 @@ fn attributes(mut rest: &str, draft: bool) -> Attributes<'_> {
             }
             _ => continue,
         };
-        // The draft reads attributes from the end, so that the first of a kind is the one that stays.
+        // The draft reads attributes from the end: the first of a kind is the one that stays, but each must be good.
+        if draft {
+            match name.len() {
+                6 if is_blank(&value) => return Err(Rejected::BlankDomain),
+                7 if name.eq_ignore_ascii_case("expires") => draft_date(&value).map(|_| ())?,
+                _ => {}
+            }
+        }
         if !draft || slot.is_none() {
             *slot = Some(value);
         }
     }
-    found
+    Ok(found)
 }
 
 fn domain_of<'a>(
@@ -108,16 +115,15 @@ fn domain_of<'a>(
     if is_blank(&domain) {
         return Err(Rejected::BlankDomain);
     }
-    if policy == Policy::Netscape {
+    let bare = match policy {
+        Policy::Netscape => &domain,
+        _ if domain.ends_with('.') => return Ok(Cow::Borrowed(host)),
+        _ => domain.strip_prefix('.').unwrap_or(&domain),
+    };
+    if bare.len() == domain.len() && !bare.bytes().any(|b| b.is_ascii_uppercase()) {
         return Ok(domain);
     }
-    if domain.ends_with('.') {
-        return Ok(Cow::Borrowed(host));
-    }
-    if !domain.starts_with('.') && !domain.bytes().any(|b| b.is_ascii_uppercase()) {
-        return Ok(domain);
-    }
-    Ok(Cow::Owned(domain.strip_prefix('.').unwrap_or(&domain).to_ascii_lowercase()))
+    Ok(Cow::Owned(bare.to_ascii_lowercase()))
 }
 
 /// The directory of the request's path.
