@@ -69,8 +69,16 @@ pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
         return Compiled { plan: None, diags: ctx.finish().1, support: Vec::new() };
     };
     let plan = element::test_plan::compile(&mut ctx, root);
-    let mut walk =
-        Walk { ctx, plan, seen: HashMap::new(), levels: Vec::new(), guards: Vec::new(), slots: 0 };
+    let mut walk = Walk {
+        ctx,
+        plan,
+        listeners: HashMap::new(),
+        events: HashMap::new(),
+        places: HashMap::new(),
+        levels: Vec::new(),
+        guards: Vec::new(),
+        slots: 0,
+    };
     walk.ctx.text.names.intern("JMeterThread.last_sample_ok");
     walk.variables(root);
     walk.groups(root);
@@ -81,8 +89,12 @@ pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
 struct Walk<'a> {
     ctx: Context<'a>,
     plan: Plan,
-    /// Where elements that users share went in the tables of the plan.
-    seen: HashMap<ElementId, u32>,
+    /// Where listeners went in the table of the plan.
+    listeners: HashMap<ElementId, ListenerId>,
+    /// What elements do at the start of an iteration, for those that do something.
+    events: HashMap<ElementId, OnIteration>,
+    /// Where throughput timers and cookie managers went in the tables of the plan.
+    places: HashMap<ElementId, u32>,
     /// Enabled children of the group and of all controllers down to where the walk is.
     levels: Vec<Vec<ElementId>>,
     /// If Controllers around it that are evaluated before each sampler, outermost first.
@@ -193,7 +205,12 @@ impl Walk<'_> {
         if let ControllerKind::Transaction(transaction) = &mut kind {
             let scope = scope::of_transaction(self.ctx.doc, &self.levels);
             transaction.listeners = self.listeners(&scope.listeners);
-            transaction.checks = element::assertions(&mut self.ctx, &scope.checks);
+            transaction.checks =
+                element::assertions(&mut self.ctx, &scope.checks, &mut transaction.needs);
+            for listener in &transaction.listeners {
+                transaction.needs |=
+                    element::result_collector::needs(&self.plan.listeners[listener.0 as usize]);
+            }
         }
         let controller = ControllerId(self.plan.controllers.len() as u32);
         let name = self.ctx.doc.element(id).name.clone();
@@ -250,7 +267,17 @@ impl Walk<'_> {
         for child in children(self.ctx.doc, id) {
             self.find_on_iteration(child, found);
         }
-        let _ = found;
+        found.extend(self.event(id));
+    }
+
+    /// What an element does at the start of an iteration. Groups share the elements of the Test Plan.
+    fn event(&mut self, id: ElementId) -> Option<OnIteration> {
+        if let Some(event) = self.events.get(&id) {
+            return Some(*event);
+        }
+        let event = element::on_iteration(&mut self.ctx, id, &mut self.plan)?;
+        self.events.insert(id, event);
+        Some(event)
     }
 
     fn sampler(&mut self, id: ElementId, around: ControllerId) {
@@ -258,28 +285,25 @@ impl Walk<'_> {
         self.levels.push(own);
         let scope = scope::collect(self.ctx.doc, &self.levels);
         self.levels.pop();
-        let Some(kind) = element::sampler(&mut self.ctx, id, &scope.configs) else { return };
-        let name = self.ctx.doc.element(id).name.clone();
-        let name = self.ctx.text(id, &name);
-        let after = element::extractors(&mut self.ctx, &scope.after);
-        let checks = element::assertions(&mut self.ctx, &scope.checks);
-        let listeners = self.listeners(&scope.listeners);
-        let timers = element::timers(&mut self.ctx, &scope.timers);
+        let cookies = self.cookies(&scope.configs);
+        let Some(kind) = element::sampler(&mut self.ctx, id, &scope.configs, cookies) else {
+            return;
+        };
+        let name = &self.ctx.doc.element(id).name;
+        let name = self.ctx.text(id, name);
         let mut needs = Needs::default();
+        let after = element::extractors(&mut self.ctx, &scope.after, &mut needs);
+        let checks = element::assertions(&mut self.ctx, &scope.checks, &mut needs);
+        let listeners = self.listeners(&scope.listeners);
         for listener in &listeners {
             needs |= element::result_collector::needs(&self.plan.listeners[listener.0 as usize]);
         }
+        let timers = scope.timers.iter().filter_map(|id| self.timer(*id)).collect();
+        let events: Vec<_> = scope.before.iter().filter_map(|id| self.event(*id)).collect();
+        let before = events.into_iter().filter_map(element::before_sampler).collect();
         let path = self.ctx.doc.path(id);
-        // The condition was just evaluated where the sampler is the first of its If Controller.
-        let first = matches!(self.plan.ops.last(), Some(Op::Enter(last)) if *last == around);
-        let guards = if first {
-            self.guards.iter().filter(|guard| **guard != around).copied().collect()
-        } else {
-            self.guards.clone()
-        };
-        self.plan.ops.extend(guards.into_iter().map(Op::Test));
+        self.guard(around);
         self.plan.ops.push(Op::Sample(SamplerId(self.plan.samplers.len() as u32)));
-        let before = Vec::new();
         self.plan.samplers.push(Sampler {
             name,
             kind,
@@ -294,17 +318,46 @@ impl Walk<'_> {
         });
     }
 
+    /// Conditions to test before a sampler. The one just evaluated, where the sampler is the first in it, is not.
+    fn guard(&mut self, around: ControllerId) {
+        let first = matches!(self.plan.ops.last(), Some(Op::Enter(last)) if *last == around);
+        let guards = self.guards.iter().filter(|guard| !first || **guard != around);
+        self.plan.ops.extend(guards.map(|guard| Op::Test(*guard)));
+    }
+
+    fn timer(&mut self, id: ElementId) -> Option<element::Timer> {
+        let at = self.places.get(&id).copied().unwrap_or(self.plan.throughput_timers);
+        let timer = element::timer(&mut self.ctx, id, at)?;
+        if matches!(timer, element::Timer::Throughput(_)) && self.places.insert(id, at).is_none() {
+            self.plan.throughput_timers += 1;
+        }
+        Some(timer)
+    }
+
+    /// The cookie manager that counts: of several in scope, the outermost, as in JMeter.
+    fn cookies(&mut self, configs: &[ElementId]) -> Option<u32> {
+        let doc = self.ctx.doc;
+        let id = configs.iter().rev().copied().find(|id| class(doc, *id) == "CookieManager")?;
+        if let Some(at) = self.places.get(&id) {
+            return Some(*at);
+        }
+        let at = self.plan.cookie_managers.len() as u32;
+        self.plan.cookie_managers.push(element::cookie_manager::compile(&mut self.ctx, id));
+        self.places.insert(id, at);
+        Some(at)
+    }
+
     /// The listeners that write files, in the tables of the plan.
     fn listeners(&mut self, elements: &[ElementId]) -> Vec<ListenerId> {
         let mut found = Vec::new();
         for id in elements {
-            if let Some(at) = self.seen.get(id) {
-                found.push(ListenerId(*at));
+            if let Some(listener) = self.listeners.get(id) {
+                found.push(*listener);
             } else if let Some(listener) = element::result_collector::compile(&mut self.ctx, *id) {
-                let at = self.plan.listeners.len() as u32;
+                let at = ListenerId(self.plan.listeners.len() as u32);
                 self.plan.listeners.push(listener);
-                self.seen.insert(*id, at);
-                found.push(ListenerId(at));
+                self.listeners.insert(*id, at);
+                found.push(at);
             }
         }
         found
@@ -314,6 +367,9 @@ impl Walk<'_> {
         let support = report::support(&mut self.ctx, root);
         let doc = self.ctx.doc;
         self.plan.hash = report::hash(doc, self.ctx.settings);
+        if self.plan.samplers.iter().any(|sampler| matches!(sampler.kind, SamplerKind::Debug(_))) {
+            self.name_what_jmeter_sets();
+        }
         let (text, diags) = self.ctx.finish();
         self.plan.names = text.names;
         for controller in &mut self.plan.controllers {
@@ -321,5 +377,22 @@ impl Walk<'_> {
             controller.index = self.plan.names.find(&format!("__jm__{name}__idx"));
         }
         Compiled { plan: Some(self.plan), diags, support }
+    }
+
+    /// Gives slots to the variables that JMeter itself sets, for a Debug Sampler to show them.
+    fn name_what_jmeter_sets(&mut self) {
+        let names = &mut self.ctx.text.names;
+        for name in element::START_VARIABLES {
+            names.intern(name);
+        }
+        for controller in &self.plan.controllers {
+            let iterates = matches!(
+                controller.kind,
+                ControllerKind::Loop(_) | ControllerKind::While(_) | ControllerKind::ForEach(_)
+            );
+            if let Some(name) = controller.name.fixed().filter(|_| iterates) {
+                names.intern(&format!("__jm__{name}__idx"));
+            }
+        }
     }
 }

@@ -1,22 +1,51 @@
-//! Conditions of If controllers.
+//! Conditions of If controllers: an expression that must come to `true`, or a small JavaScript.
+//!
+//! JMeter puts the values of variables into the text of a script and then runs it. What conditions of plans consist
+//! of (literals, comparisons, arithmetic, logic) is computed here, by JavaScript's rules; a script that throws counts
+//! as false, as in JMeter. Anything beyond needs a JVM, which is found out when the plan is compiled.
+
+mod script;
 
 use crate::env::Env;
+use crate::text::Text;
 
 /// A compiled condition.
 #[derive(Debug)]
 pub enum Condition {
-    /// An expression that must evaluate to `true`.
-    Expression(crate::text::Text),
+    /// An expression that must evaluate to `true`, in any case.
+    Expression(Text),
+    /// JavaScript that must evaluate to `true`.
+    Script(Text),
 }
 
 impl Condition {
     /// Whether it holds.
     pub fn holds(&self, env: &mut Env<'_>) -> bool {
-        let Self::Expression(text) = self;
-        let mut value = env.core.take();
-        text.eval(env, &mut value);
-        let holds = value.eq_ignore_ascii_case("true");
-        env.core.give(value);
-        holds
+        match self {
+            Self::Expression(text) => {
+                text.parsed(env, |value| value.trim().eq_ignore_ascii_case("true"))
+            }
+            Self::Script(text) => text.parsed(env, script::is_true),
+        }
     }
+}
+
+/// Whether scripts of that text, with any values for its variables, are within what is computed here.
+pub(crate) fn is_native_script(source: &str) -> bool {
+    let mut plain = String::with_capacity(source.len());
+    let mut rest = source;
+    while let Some(at) = rest.find("${") {
+        plain.push_str(&rest[..at]);
+        // A number stands well in the place of a value, with quotes around it and without.
+        plain.push('1');
+        rest = &rest[at + 2..];
+        let mut depth = 1;
+        let end = rest.char_indices().find(|(_, c)| {
+            depth += i32::from(*c == '{') - i32::from(*c == '}');
+            depth == 0
+        });
+        rest = end.map_or("", |(end, _)| &rest[end + 1..]);
+    }
+    plain.push_str(rest);
+    script::is_known(&plain)
 }

@@ -2,67 +2,79 @@
 //!
 //! This file knows which file an element's class belongs to, and nothing else about it.
 
+mod config;
 mod constant_timer;
+pub(crate) mod cookie_manager;
+mod counter;
+mod csv_data_set;
+mod debug_sampler;
+mod decimal_format;
+mod dummy_sampler;
+mod event;
+pub(crate) mod flag;
+mod flow_control_action;
+mod foreach_controller;
+mod format;
+mod if_controller;
+mod java_sampler;
 mod loop_controller;
+mod memory;
 mod random_timer;
+mod random_variable;
 pub(crate) mod result_collector;
+mod run_state;
+mod start;
 pub(crate) mod test_plan;
 pub(crate) mod thread_group;
+mod throughput_timer;
 mod timer;
 pub(crate) mod user_defined_variables;
+mod user_parameters;
+mod variable;
+mod while_controller;
 
 use jmx::{ElementId, Props, Value};
 
+pub use counter::CounterConfig;
+pub use csv_data_set::CsvDataSet;
+pub use debug_sampler::DebugSampler;
+pub use dummy_sampler::DummySampler;
+pub use event::{Stop, before, iterate};
+pub use java_sampler::JavaSampler;
+pub use memory::Memory;
+pub use random_variable::RandomVariable;
+pub use run_state::RunState;
+pub(crate) use start::START_VARIABLES;
+pub use throughput_timer::ThroughputTimer;
 pub use timer::{Shape, Timer};
+pub use user_parameters::UserParameters;
 
-use crate::assertion::Assertion;
+pub(crate) use flag::Flag;
+use variable::Variable;
+
+use crate::assertion::{self, Assertion};
 use crate::compile::{Context, scope};
-use crate::extract::Extractor;
+use crate::extract::{self, Extractor};
 use crate::http;
-use crate::plan::{ControllerKind, SamplerKind, Transaction};
+use crate::plan::{Before, ControllerKind, Needs, OnIteration, Plan, SamplerKind, Transaction};
+use crate::support::Level;
 use crate::text::{Text, TextCompiler};
-
-/// What changes during a run and is shared by all cores: positions in CSV files, counters, throughput timers.
-#[derive(Debug, Default)]
-pub struct RunState {}
-
-/// What elements remember for one user.
-#[derive(Debug, Default)]
-pub struct Memory {}
-
-/// CSV Data Set Config.
-#[derive(Debug)]
-pub struct CsvDataSet {}
-/// Counter.
-#[derive(Debug)]
-pub struct CounterConfig {}
-/// Random Variable.
-#[derive(Debug)]
-pub struct RandomVariable {}
-/// User Parameters.
-#[derive(Debug)]
-pub struct UserParameters {}
-/// Debug Sampler.
-#[derive(Debug)]
-pub struct DebugSampler {}
-/// Java Request.
-#[derive(Debug)]
-pub struct JavaSampler {}
-/// jp@gc Dummy Sampler.
-#[derive(Debug)]
-pub struct DummySampler {}
 
 /// A controller; `None` if it cannot run.
 pub(crate) fn controller(ctx: &mut Context<'_>, id: ElementId) -> Option<ControllerKind> {
     Some(match scope::class(ctx.doc, id) {
         "LoopController" => loop_controller::compile(ctx, id),
         "GenericController" | "RecordingController" => ControllerKind::Simple,
+        "IfController" => if_controller::compile(ctx, id),
+        "WhileController" => while_controller::compile(ctx, id),
+        "ForeachController" => foreach_controller::compile(ctx, id),
         "OnceOnlyController" => ControllerKind::OnceOnly,
         "TransactionController" => ControllerKind::Transaction(Transaction {
             parent: ctx.flag(id, "TransactionController.parent", false),
             include_timers: ctx.flag(id, "TransactionController.includeTimers", true),
             listeners: Vec::new(),
             checks: Vec::new(),
+            needs: Needs::default(),
             path: ctx.doc.path(id),
         }),
         _ => return None,
@@ -74,35 +86,129 @@ pub(crate) fn sampler(
     ctx: &mut Context<'_>,
     id: ElementId,
     configs: &[ElementId],
+    cookies: Option<u32>,
 ) -> Option<SamplerKind> {
     Some(match scope::class(ctx.doc, id) {
-        "HTTPSamplerProxy" => SamplerKind::Http(Box::new(http::compile(ctx, id, configs, None))),
+        "HTTPSamplerProxy" => SamplerKind::Http(Box::new(http::compile(ctx, id, configs, cookies))),
+        "DebugSampler" => SamplerKind::Debug(debug_sampler::compile(ctx, id)),
+        "TestAction" => SamplerKind::Action(flow_control_action::compile(ctx, id)),
+        "JavaSampler" => SamplerKind::Java(java_sampler::compile(ctx, id, configs)?),
+        "kg.apc.jmeter.samplers.DummySampler" => {
+            SamplerKind::Dummy(Box::new(dummy_sampler::compile(ctx, id)))
+        }
         _ => return None,
     })
 }
 
-/// Timers; those that cannot run are left out.
-pub(crate) fn timers(ctx: &mut Context<'_>, elements: &[ElementId]) -> Vec<Timer> {
+/// A timer; `None` if it cannot run. `count` throughput timers came before it.
+pub(crate) fn timer(ctx: &mut Context<'_>, id: ElementId, count: u32) -> Option<Timer> {
+    Some(match scope::class(ctx.doc, id) {
+        "ConstantTimer" => constant_timer::compile(ctx, id),
+        "UniformRandomTimer" => random_timer::compile(ctx, id, Shape::Uniform),
+        "GaussianRandomTimer" => random_timer::compile(ctx, id, Shape::Gaussian),
+        "ConstantThroughputTimer" => Timer::Throughput(throughput_timer::compile(ctx, id, count)),
+        _ => return None,
+    })
+}
+
+/// What an element does when an iteration starts. It is put into the tables of the plan.
+pub(crate) fn on_iteration(
+    ctx: &mut Context<'_>,
+    id: ElementId,
+    plan: &mut Plan,
+) -> Option<OnIteration> {
+    fn add<T>(table: &mut Vec<T>, entry: T) -> u32 {
+        table.push(entry);
+        (table.len() - 1) as u32
+    }
+    Some(match scope::class(ctx.doc, id) {
+        "CSVDataSet" => OnIteration::Csv(add(&mut plan.csv, csv_data_set::compile(ctx, id))),
+        "CounterConfig" => OnIteration::Counter(add(&mut plan.counters, counter::compile(ctx, id))),
+        "RandomVariableConfig" => {
+            OnIteration::Random(add(&mut plan.randoms, random_variable::compile(ctx, id)))
+        }
+        "UserParameters" => {
+            let entry = user_parameters::compile(ctx, id);
+            OnIteration::UserParameters(add(&mut plan.user_parameters, entry))
+        }
+        _ => return None,
+    })
+}
+
+/// What an element does before a sampler, given what it does when an iteration starts.
+pub(crate) fn before_sampler(event: OnIteration) -> Option<Before> {
+    match event {
+        OnIteration::UserParameters(at) => Some(Before::UserParameters(at)),
+        _ => None,
+    }
+}
+
+/// Post-processors; those that cannot run are left out.
+pub(crate) fn extractors(
+    ctx: &mut Context<'_>,
+    elements: &[ElementId],
+    needs: &mut Needs,
+) -> Vec<Extractor> {
     let mut found = Vec::new();
     for id in elements {
-        found.push(match scope::class(ctx.doc, *id) {
-            "ConstantTimer" => constant_timer::compile(ctx, *id),
-            "UniformRandomTimer" => random_timer::compile(ctx, *id, Shape::Uniform),
-            "GaussianRandomTimer" => random_timer::compile(ctx, *id, Shape::Gaussian),
-            _ => continue,
-        });
+        if is_native(ctx, *id) {
+            let made = extract::compile(ctx.doc.element(*id), &mut ctx.text);
+            found.extend(settled(ctx, *id, made, Extractor::complaint, needs));
+        }
     }
     found
 }
 
-/// Post-processors; those that cannot run are left out.
-pub(crate) fn extractors(_ctx: &mut Context<'_>, _elements: &[ElementId]) -> Vec<Extractor> {
-    Vec::new()
+/// Assertions; those that cannot run are left out.
+pub(crate) fn assertions(
+    ctx: &mut Context<'_>,
+    elements: &[ElementId],
+    needs: &mut Needs,
+) -> Vec<Assertion> {
+    let mut found = Vec::new();
+    for id in elements {
+        if is_native(ctx, *id) {
+            let made = assertion::compile(ctx.doc.element(*id), &mut ctx.text);
+            found.extend(settled(ctx, *id, made, Assertion::complaint, needs));
+        }
+    }
+    found
 }
 
-/// Assertions; those that cannot run are left out.
-pub(crate) fn assertions(_ctx: &mut Context<'_>, _elements: &[ElementId]) -> Vec<Assertion> {
-    Vec::new()
+/// Whether elements of that class run at all; a plug-in's class of the same last name is another one.
+fn is_native(ctx: &Context<'_>, id: ElementId) -> bool {
+    crate::support::find(scope::class(ctx.doc, id))
+        .is_some_and(|class| class.level == Level::Native)
+}
+
+/// Takes over what compiling a processor gave.
+fn settled<T>(
+    ctx: &mut Context<'_>,
+    id: ElementId,
+    made: Option<Result<(T, Needs), extract::Problem>>,
+    complaint: fn(&T) -> Option<String>,
+    needs: &mut Needs,
+) -> Option<T> {
+    ctx.settle(id);
+    match made? {
+        Ok((made, read)) => {
+            *needs |= read;
+            if let Some(complaint) = complaint(&made) {
+                ctx.warn(
+                    id,
+                    "cannot-work",
+                    complaint,
+                    "it will do in the run what it does in JMeter",
+                );
+            }
+            Some(made)
+        }
+        Err(problem) => {
+            let level = if problem.needs_jvm { Level::Jvm } else { Level::Unsupported };
+            ctx.remark(id, level, format!("{}; {}", problem.message, problem.help));
+            None
+        }
+    }
 }
 
 /// Finds out what in a single element lowers its level, or limits it.
@@ -113,6 +219,8 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
             result_collector::review(ctx, id);
         }
         "HTTPSamplerProxy" | "ConfigTestElement" => http::review(ctx, id),
+        "IfController" => if_controller::review(ctx, id),
+        "AuthManager" | "DNSCacheManager" => config::review(ctx, id),
         _ => {}
     }
     let (props, name) = (ctx.props(id), &ctx.doc.element(id).name);

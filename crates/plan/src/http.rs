@@ -4,7 +4,7 @@
 //! by the engine. Everything but the cookie line is done here: which cookies apply is known to the user alone.
 
 mod body;
-pub(crate) mod charset;
+pub(crate) use crate::charset;
 mod compile;
 mod header;
 mod percent;
@@ -18,6 +18,7 @@ use std::ops::Range;
 pub(crate) use compile::{compile, review};
 pub use redirect::{location, method_after_redirect};
 
+use crate::element::Flag;
 use crate::text::Text;
 
 /// A compiled HTTP Request with its defaults, headers and cookie manager merged in.
@@ -67,22 +68,6 @@ struct Header {
     value: Text,
     /// Not sent where one of the headers before has the same name: it comes from a manager further out.
     inherited: bool,
-}
-
-/// A check box, which may hold an expression.
-#[derive(Debug)]
-enum Flag {
-    Fixed(bool),
-    Text(Text),
-}
-
-impl Flag {
-    fn get(&self, env: &mut crate::env::Env<'_>) -> bool {
-        match self {
-            Self::Fixed(value) => *value,
-            Self::Text(text) => text.parsed(env, |text| text.eq_ignore_ascii_case("true")),
-        }
-    }
 }
 
 /// A rendered request. One per core, reused.

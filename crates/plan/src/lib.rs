@@ -19,6 +19,7 @@
 
 pub mod action;
 pub mod assertion;
+mod charset;
 pub mod compile;
 pub mod condition;
 pub mod element;

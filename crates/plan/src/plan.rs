@@ -250,6 +250,8 @@ pub struct Transaction {
     pub listeners: Vec<ListenerId>,
     /// Assertions in scope of the transaction itself (parent mode).
     pub checks: Vec<Assertion>,
+    /// What of its sample these and the listeners read.
+    pub needs: Needs,
     /// Path of the element, for messages.
     pub path: String,
 }

@@ -106,16 +106,6 @@ impl<'a> Context<'a> {
         self.remarks.get(&id).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn error(
-        &mut self,
-        id: ElementId,
-        code: &'static str,
-        message: impl Into<String>,
-        help: &str,
-    ) {
-        self.report(Diag::error(code, message).help(help).on(self.doc, id));
-    }
-
     pub(crate) fn warn(
         &mut self,
         id: ElementId,

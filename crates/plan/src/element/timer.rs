@@ -1,5 +1,6 @@
 //! Delays before a sampler. All timers in scope add up.
 
+use super::ThroughputTimer;
 use crate::env::Env;
 use crate::text::Text;
 
@@ -17,8 +18,10 @@ pub enum Timer {
         /// Width of a uniform part, standard deviation of a normal one.
         range: Text,
         /// The delay is multiplied with it.
-        factor: f64,
+        factor: f32,
     },
+    /// Keeps a rate.
+    Throughput(ThroughputTimer),
 }
 
 /// How random delays are distributed.
@@ -42,15 +45,14 @@ impl Timer {
                     Shape::Gaussian => env.core.random.gaussian(),
                 };
                 let delay = (random * range + offset.long(env) as f64).abs() as i64;
-                from_ms(scaled(delay, *factor))
+                // Rounded only where there is a factor.
+                let scaled =
+                    if *factor == 1.0 { delay } else { (delay as f32 * factor).round() as i64 };
+                from_ms(scaled)
             }
+            Self::Throughput(timer) => u64::try_from(timer.delay(env)).unwrap_or(0),
         }
     }
-}
-
-/// JMeter rounds only where there is a factor.
-fn scaled(delay: i64, factor: f64) -> i64 {
-    if factor == 1.0 { delay } else { (delay as f64 * factor).round() as i64 }
 }
 
 fn from_ms(delay: i64) -> u64 {

@@ -108,9 +108,17 @@ impl Shared {
     pub fn set_property(&self, name: &str, value: &str) -> Option<Box<str>> {
         let mut written = self.lock();
         let map = Arc::make_mut(&mut written);
-        let before = map.insert(name.into(), value.into()).or_else(|| self.start.get(name).cloned());
+        let before =
+            map.insert(name.into(), value.into()).or_else(|| self.start.get(name).cloned());
         self.version.fetch_add(1, Ordering::Release);
         before
+    }
+
+    /// All properties now, in no particular order.
+    pub fn properties(&self) -> Vec<(Box<str>, Box<str>)> {
+        let mut all = self.start.clone();
+        all.extend(self.lock().iter().map(|(name, value)| (name.clone(), value.clone())));
+        all.into_iter().collect()
     }
 
     /// The same, with clocks of another time zone than the system's.
@@ -138,8 +146,8 @@ impl Shared {
         (self.version(), Arc::clone(&written))
     }
 
-    pub(super) fn started_with(&self, name: &str) -> Option<&Box<str>> {
-        self.start.get(name)
+    pub(super) fn started_with(&self, name: &str) -> Option<&str> {
+        self.start.get(name).map(|value| &**value)
     }
 
     pub(super) fn zone(&self) -> &TimeZone {
@@ -176,7 +184,8 @@ impl Host {
         use std::net::ToSocketAddrs;
         let uname = rustix::system::uname();
         let name = uname.nodename().to_string_lossy().into_owned();
-        let found: Vec<_> = (&*name, 0).to_socket_addrs().map(Iterator::collect).unwrap_or_default();
+        let found: Vec<_> =
+            (&*name, 0).to_socket_addrs().map(Iterator::collect).unwrap_or_default();
         // Java prefers IPv4 unless told otherwise.
         match found.iter().find(|address| address.is_ipv4()).or(found.first()) {
             Some(address) => Self { name, ip: address.ip().to_string() },
@@ -214,7 +223,8 @@ impl Sites {
     fn get(&self, site: u32) -> &Site {
         let number = u64::from(site) + 1;
         let bucket = number.ilog2();
-        let made = self.buckets[bucket as usize].get_or_init(|| (0..1u64 << bucket).map(|_| Site::default()).collect());
+        let made = self.buckets[bucket as usize]
+            .get_or_init(|| (0..1u64 << bucket).map(|_| Site::default()).collect());
         &made[(number - (1 << bucket)) as usize]
     }
 }

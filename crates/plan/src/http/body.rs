@@ -1,7 +1,7 @@
 //! Query strings and bodies made of a request's parameters.
 
-use super::charset::Charset;
 use super::{Http, Request, Unsendable, header, percent};
+use crate::charset::Charset;
 use crate::env::Env;
 
 /// Whether requests of that method carry a body, even an empty one.

@@ -6,8 +6,9 @@
 
 use jmx::{ElementId, Kind, Prop, Value};
 
-use super::{Argument, Flag, Header, Http};
+use super::{Argument, Header, Http};
 use crate::compile::{Context, scope};
+use crate::element::{Flag, flag};
 use crate::support::Level;
 use crate::text::Text;
 
@@ -84,17 +85,8 @@ impl Chain {
 
     fn flag(&self, ctx: &mut Context<'_>, name: &str) -> Flag {
         match self.find(ctx, name) {
-            Some((id, prop)) => flag(ctx, id, prop),
+            Some((id, prop)) => flag::of_prop(ctx, id, prop),
             None => Flag::Fixed(false),
-        }
-    }
-}
-
-fn flag(ctx: &mut Context<'_>, id: ElementId, prop: &Prop) -> Flag {
-    match &prop.value {
-        Value::Text(Kind::String, text) if text.contains("${") => Flag::Text(ctx.text(id, text)),
-        value => {
-            Flag::Fixed(matches!(value, Value::Text(_, text) if text.eq_ignore_ascii_case("true")))
         }
     }
 }
@@ -110,7 +102,7 @@ fn arguments(ctx: &mut Context<'_>, chain: &Chain) -> Vec<Argument> {
             let plain = !argument.class.is_empty() && !argument.class.ends_with("HTTPArgument");
             let encode = match argument.props.get("HTTPArgument.always_encode") {
                 _ if plain => Flag::Fixed(true),
-                Some(prop) => flag(ctx, *id, prop),
+                Some(prop) => flag::of_prop(ctx, *id, prop),
                 None => Flag::Fixed(false),
             };
             found.push(Argument {

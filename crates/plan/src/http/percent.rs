@@ -1,6 +1,6 @@
 //! Percent encoding as Java's `URLEncoder` and `URLDecoder` do it, and as HttpClient does it for paths.
 
-use super::charset::Charset;
+use crate::charset::Charset;
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
@@ -100,15 +100,6 @@ fn decode_run(
         run.push(value);
         at += 3;
     }
-    match charset {
-        Charset::Latin1 => out.extend(run.iter().map(|byte| *byte as char)),
-        Charset::Ascii => {
-            out.extend(run.iter().map(|b| if b.is_ascii() { *b as char } else { '\u{fffd}' }))
-        }
-        Charset::Utf8 => out.push_str(&String::from_utf8_lossy(&run)),
-        Charset::Utf16 | Charset::Utf16Be => out.push_str(&encoding_rs::UTF_16BE.decode(&run).0),
-        Charset::Utf16Le => out.push_str(&encoding_rs::UTF_16LE.decode(&run).0),
-        Charset::Other(encoding) => out.push_str(&encoding.decode_without_bom_handling(&run).0),
-    }
+    out.push_str(&charset.decode(&run));
     Ok(at)
 }

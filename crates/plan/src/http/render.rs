@@ -4,8 +4,8 @@
 //! `User-Agent`; the last four only where the plan does not set them. Checks run in JMeter's order, so that the first
 //! thing wrong is the one its row names.
 
-use super::charset::Charset;
 use super::{Http, Request, Unsendable, header, uri, url};
+use crate::charset::Charset;
 use crate::env::Env;
 
 const BAD_URL: &str = "java.net.MalformedURLException";

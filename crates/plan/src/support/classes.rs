@@ -380,8 +380,18 @@ pub(super) const CLASSES: &[Class] = &[
         Level::Unsupported,
         "requests that a cache would save are sent",
     ),
-    class("AuthManager", Kind::Config, Level::Unsupported, "requests are sent without credentials"),
-    class("DNSCacheManager", Kind::Config, Level::Unsupported, "names are resolved by the system"),
+    class(
+        "AuthManager",
+        Kind::Config,
+        Level::Ignored,
+        "without entries it does nothing; with some, requests would need credentials",
+    ),
+    class(
+        "DNSCacheManager",
+        Kind::Config,
+        Level::Ignored,
+        "names are resolved by the system and kept for a while",
+    ),
     class("KeystoreConfig", Kind::Config, Level::Unsupported, "no client certificate is presented"),
     class("JDBCDataSource", Kind::Config, Level::Unsupported, "its samplers cannot run"),
     class("LoginConfig", Kind::Config, Level::Ignored, "used by samplers that cannot run"),
@@ -571,14 +581,9 @@ pub(super) const CLASSES: &[Class] = &[
     class("JSR223Listener", Kind::Listener, Level::Jvm, "results are not processed"),
     class("BeanShellListener", Kind::Listener, Level::Jvm, "results are not processed"),
     class("BSFListener", Kind::Listener, Level::Jvm, "results are not processed"),
-    class(
-        "BackendListener",
-        Kind::Listener,
-        Level::Unsupported,
-        "results are not sent to its server",
-    ),
+    class("BackendListener", Kind::Listener, Level::Ignored, "results are not sent to its server"),
     class("MailerResultCollector", Kind::Listener, Level::Ignored, "no mail is sent"),
-    class("ResultSaver", Kind::Listener, Level::Unsupported, "responses are not saved to files"),
+    class("ResultSaver", Kind::Listener, Level::Ignored, "responses are not saved to files"),
     class(
         "kg.apc.jmeter.perfmon.PerfMonCollector",
         Kind::Listener,
@@ -606,7 +611,7 @@ pub(super) const CLASSES: &[Class] = &[
     class(
         "kg.apc.jmeter.reporters.FlexibleFileWriter",
         Kind::Listener,
-        Level::Unsupported,
+        Level::Ignored,
         "its file is not written",
     ),
     class(

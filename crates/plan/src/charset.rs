@@ -1,11 +1,11 @@
-//! Character sets of request bodies and query strings, by the names Java knows them under.
+//! Character sets of requests and data files, by the names Java knows them under.
 //!
 //! What a set cannot hold becomes `?`, as in Java. The common sets are encoded here; the rest is left to
 //! `encoding_rs`, whose labels cover what plans use.
 
 use encoding_rs::Encoding;
 
-/// A character set for encoding.
+/// A character set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Charset {
     Utf8,
@@ -60,6 +60,34 @@ impl Charset {
             Self::Utf16Le => "UTF-16LE",
             Self::Other(encoding) => encoding.name(),
         }
+    }
+
+    /// Whether line breaks and quotes are the bytes they are in ASCII, and stand for nothing else.
+    pub(crate) fn is_ascii_like(self) -> bool {
+        match self {
+            Self::Utf8 | Self::Latin1 | Self::Ascii => true,
+            Self::Utf16 | Self::Utf16Be | Self::Utf16Le => false,
+            Self::Other(encoding) => encoding.is_single_byte() && encoding.is_ascii_compatible(),
+        }
+    }
+
+    /// The text of `bytes`; what cannot be read becomes U+FFFD.
+    pub(crate) fn decode(self, bytes: &[u8]) -> String {
+        let decoded = match self {
+            Self::Utf8 => String::from_utf8_lossy(bytes),
+            Self::Latin1 => return bytes.iter().map(|byte| *byte as char).collect(),
+            Self::Ascii => {
+                return bytes.iter().map(|b| if b.is_ascii() { *b as char } else { '\u{fffd}' }).collect();
+            }
+            Self::Utf16 => match bytes {
+                [0xff, 0xfe, rest @ ..] => encoding_rs::UTF_16LE.decode_without_bom_handling(rest).0,
+                _ => encoding_rs::UTF_16BE.decode_with_bom_removal(bytes).0,
+            },
+            Self::Utf16Be => encoding_rs::UTF_16BE.decode_without_bom_handling(bytes).0,
+            Self::Utf16Le => encoding_rs::UTF_16LE.decode_without_bom_handling(bytes).0,
+            Self::Other(encoding) => encoding.decode_without_bom_handling(bytes).0,
+        };
+        decoded.into_owned()
     }
 
     /// Appends the bytes of `text`.

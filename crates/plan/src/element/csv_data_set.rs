@@ -1,0 +1,260 @@
+//! CSV Data Set Config: the next line of a file at the start of each iteration of the loop around it.
+//!
+//! Who shares a place in the file is told by the sharing mode: all users, those of a group, each user by itself, or
+//! all elements with the same word. A file is read into memory at its first use and lines are handed out by counting
+//! up one number, so that cores do not wait for each other.
+//!
+//! A blank line counts as the end of the file unless values may be quoted: JMeter's way of splitting makes no value
+//! of it.
+
+mod file;
+mod parse;
+mod source;
+
+use std::sync::Arc;
+
+use jmx::ElementId;
+
+use super::{Flag, Stop, flag};
+use crate::compile::Context;
+use crate::env::Env;
+use crate::text::Text;
+use crate::vars::VarId;
+
+pub(super) use source::{Key, Sources};
+
+/// A compiled CSV Data Set Config.
+#[derive(Debug)]
+pub struct CsvDataSet {
+    name: String,
+    file: Text,
+    encoding: Text,
+    names: Names,
+    delimiter: Text,
+    quoted: Flag,
+    recycle: Flag,
+    stop_user: Flag,
+    ignore_first: Flag,
+    share: Text,
+    /// What variables are set to at the end of the file.
+    end: Box<str>,
+}
+
+/// Names of the variables that lines are read into.
+#[derive(Debug)]
+enum Names {
+    Known(Vec<VarId>),
+    /// Names in a text; the file's first line where it is empty.
+    Text(Text),
+}
+
+/// A user's place in a file.
+#[derive(Debug)]
+pub(super) struct Handle {
+    source: Arc<source::Source>,
+    /// Names found at run time; those of the element where it is absent.
+    names: Option<Box<[Box<str>]>>,
+}
+
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> CsvDataSet {
+    let names = ctx.prop(id, "variableNames");
+    let names = match names.fixed() {
+        Some(list) if !list.is_empty() => {
+            Names::Known(split_names(list).map(|name| ctx.text.names.intern(name)).collect())
+        }
+        _ => Names::Text(names),
+    };
+    CsvDataSet {
+        name: ctx.doc.element(id).name.clone(),
+        file: ctx.prop(id, "filename"),
+        encoding: ctx.prop(id, "fileEncoding"),
+        names,
+        delimiter: ctx.prop(id, "delimiter"),
+        quoted: flag::compile(ctx, id, "quotedData", false),
+        recycle: flag::compile(ctx, id, "recycle", true),
+        stop_user: flag::compile(ctx, id, "stopThread", false),
+        ignore_first: flag::compile(ctx, id, "ignoreFirstLine", false),
+        share: ctx.prop(id, "shareMode"),
+        end: ctx.settings.property("csvdataset.eofstring", "<EOF>").into(),
+    }
+}
+
+/// The delimiter between values that may be quoted, which is one character.
+fn first_char(delimiter: &str) -> char {
+    match delimiter {
+        "\\t" => '\t',
+        other => other.chars().next().unwrap_or(','),
+    }
+}
+
+/// Names between commas; empty ones do not count.
+fn split_names(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').filter(|name| !name.is_empty()).map(str::trim)
+}
+
+impl CsvDataSet {
+    /// Reads the file into memory if its name and form are known before any user starts. What is wrong with it is
+    /// told to the first user who needs it.
+    pub(super) fn preload(&self, sources: &Sources) {
+        let flag = |flag: &Flag| match flag {
+            Flag::Fixed(value) => Some(*value),
+            Flag::Text(_) => None,
+        };
+        let key = || {
+            let from_header = match &self.names {
+                Names::Known(_) => false,
+                Names::Text(text) => text.fixed()?.is_empty(),
+            };
+            Some(Key {
+                file: self.file.fixed()?.trim().to_string(),
+                encoding: self.encoding.fixed()?.trim().to_string(),
+                quoted: flag(&self.quoted)?.then_some(first_char(self.delimiter.fixed()?)),
+                skip_first: from_header || flag(&self.ignore_first)?,
+                share: source::Share::All,
+            })
+        };
+        if let Some(key) = key() {
+            sources.preload(&key);
+        }
+    }
+
+    /// Reads the next line into the user's variables.
+    pub(super) fn next(&self, at: usize, env: &mut Env<'_>) -> Result<(), Stop> {
+        let handle = match env.notes.csv(at).take() {
+            Some(handle) => handle,
+            None => self.open(env)?,
+        };
+        let result = self.read(&handle, env);
+        *env.notes.csv(at) = Some(handle);
+        result
+    }
+
+    fn open(&self, env: &mut Env<'_>) -> Result<Handle, Stop> {
+        let value = |text: &Text, env: &mut Env<'_>| text.parsed(env, str::to_string);
+        let file = value(&self.file, env).trim().to_string();
+        let listed = match &self.names {
+            Names::Known(_) => String::new(),
+            Names::Text(text) => value(text, env),
+        };
+        let from_header = matches!(self.names, Names::Text(_)) && listed.is_empty();
+        let delimiter = value(&self.delimiter, env);
+        let first = first_char(&delimiter);
+        let key = Key {
+            share: share(&value(&self.share, env), env),
+            encoding: value(&self.encoding, env).trim().to_string(),
+            quoted: self.quoted.get(env).then_some(first),
+            skip_first: from_header || self.ignore_first.get(env),
+            file,
+        };
+        let source = env.run.csv.source(&key).map_err(|problem| {
+            Stop::User(format!("{problem} (CSV Data Set Config {})", self.name))
+        })?;
+        let names = if from_header {
+            let mut names = Vec::new();
+            let header = source.header().unwrap_or("");
+            parse::quoted(header, first, |name| names.push(name.trim().into())).map_err(|_| {
+                Stop::User(format!("Could not split CSV header line from file:{}", key.file))
+            })?;
+            Some(names.into())
+        } else {
+            let known = matches!(self.names, Names::Known(_));
+            (!known).then(|| split_names(&listed).map(Box::from).collect())
+        };
+        Ok(Handle { source, names })
+    }
+
+    fn read(&self, handle: &Handle, env: &mut Env<'_>) -> Result<(), Stop> {
+        let recycle = self.recycle.get(env);
+        let mut line = env.core.take();
+        let mut count = 0;
+        if handle.source.next(recycle, &mut line) {
+            count = match handle.source.quoted() {
+                Some(delimiter) => {
+                    // Nothing is set unless the whole line can be read.
+                    let sound =
+                        !line.contains('"') || parse::quoted(&line, delimiter, |_| {}).is_ok();
+                    let mut nth = 0;
+                    if sound {
+                        let _ = parse::quoted(&line, delimiter, |value| {
+                            self.set(handle, nth, value, env);
+                            nth += 1;
+                        });
+                    }
+                    nth
+                }
+                None => self.read_plain(handle, &line, env),
+            };
+        }
+        env.core.give(line);
+        if count > 0 {
+            return Ok(());
+        }
+        if self.stop_user.get(env) {
+            let file = self.file.parsed(env, str::to_string);
+            return Err(Stop::User(format!(
+                "End of file:{file} detected for CSV DataSet:{} configured with stopThread:true, recycle:{recycle}",
+                self.name
+            )));
+        }
+        for nth in 0..self.len(handle) {
+            self.set(handle, nth, &self.end, env);
+        }
+        Ok(())
+    }
+
+    /// Splits a line at each delimiter; a blank line has no value at all.
+    fn read_plain(&self, handle: &Handle, line: &str, env: &mut Env<'_>) -> usize {
+        if line.is_empty() {
+            return 0;
+        }
+        let mut delimiter = env.core.take();
+        self.delimiter.eval(env, &mut delimiter);
+        let by = match delimiter.as_str() {
+            "" => ",",
+            "\\t" => "\t",
+            other => other,
+        };
+        let mut count = 0;
+        for value in line.split(by) {
+            self.set(handle, count, value, env);
+            count += 1;
+        }
+        env.core.give(delimiter);
+        count
+    }
+
+    fn len(&self, handle: &Handle) -> usize {
+        match (&handle.names, &self.names) {
+            (Some(names), _) => names.len(),
+            (None, Names::Known(ids)) => ids.len(),
+            (None, Names::Text(_)) => 0,
+        }
+    }
+
+    /// Sets the variable of that place; values beyond the names are dropped.
+    fn set(&self, handle: &Handle, nth: usize, value: &str, env: &mut Env<'_>) {
+        match (&handle.names, &self.names) {
+            (Some(names), _) => {
+                if let Some(name) = names.get(nth) {
+                    env.vars.set_named(env.names, name, value);
+                }
+            }
+            (None, Names::Known(ids)) => {
+                if let Some(id) = ids.get(nth) {
+                    env.vars.set(*id, value);
+                }
+            }
+            (None, Names::Text(_)) => {}
+        }
+    }
+}
+
+/// Whom the place in the file is shared with. Modes saved by old versions in words are taken as JMeter takes them.
+fn share(mode: &str, env: &Env<'_>) -> source::Share {
+    match mode {
+        "" | "shareMode.all" | "All threads" => source::Share::All,
+        "shareMode.group" | "Current thread group" => source::Share::Group(env.notes.group()),
+        "shareMode.thread" | "Current thread" => source::Share::User,
+        word => source::Share::Word(word.to_string()),
+    }
+}

@@ -1,0 +1,156 @@
+//! The lines of a data file: all in memory, or, beyond a size, read piece by piece behind a lock.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use super::parse;
+use crate::charset::Charset;
+
+/// Files above this size are not held in memory.
+const IN_MEMORY: u64 = 256 << 20;
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Why a file cannot be read, in JMeter's words where it has some.
+pub(super) type Problem = String;
+
+/// How the lines of a file are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Shape {
+    /// Values may be quoted, with this delimiter between them.
+    pub(super) quoted: Option<char>,
+    /// The first line is no data.
+    pub(super) skip_first: bool,
+}
+
+/// An opened file.
+#[derive(Debug)]
+pub(super) enum Lines {
+    Memory(Text),
+    Stream(Stream),
+}
+
+/// A file in memory.
+#[derive(Debug)]
+pub(super) struct Text {
+    text: String,
+    header: Option<String>,
+    /// Where each line of data starts, and where the last one ends.
+    starts: Vec<u32>,
+}
+
+impl Text {
+    pub(super) fn len(&self) -> u64 {
+        self.starts.len().saturating_sub(1) as u64
+    }
+
+    pub(super) fn header(&self) -> Option<&str> {
+        self.header.as_deref()
+    }
+
+    /// The line of that number, with its line break.
+    pub(super) fn line(&self, nth: u64) -> &str {
+        let nth = nth as usize;
+        let range = self.starts.get(nth).zip(self.starts.get(nth + 1));
+        range.and_then(|(from, to)| self.text.get(*from as usize..*to as usize)).unwrap_or("")
+    }
+
+    fn new(text: String, shape: Shape) -> Self {
+        let mut at = 0;
+        let mut header = None;
+        if shape.skip_first && !text.is_empty() {
+            at = parse::plain_line(&text);
+            header = Some(parse::without_break(&text[..at]).to_string());
+        }
+        let mut starts = vec![at as u32];
+        while at < text.len() {
+            at += match shape.quoted {
+                Some(delimiter) => parse::quoted_line(&text[at..], delimiter),
+                None => parse::plain_line(&text[at..]),
+            };
+            starts.push(at as u32);
+        }
+        Self { text, header, starts }
+    }
+}
+
+/// Opens a file. Blocks until what fits into memory is read.
+pub(super) fn open(path: &Path, encoding: &str, shape: Shape) -> Result<Lines, Problem> {
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let missing = || format!("File {name} must exist and be readable");
+    let mut file = File::open(path).map_err(|_| missing())?;
+    let about = file.metadata().map_err(|_| missing())?;
+    if !about.is_file() {
+        return Err(missing());
+    }
+    let charset = if encoding.is_empty() { Some(Charset::Utf8) } else { Charset::named(encoding) };
+    let charset = charset.ok_or_else(|| encoding.to_string())?;
+    if about.len() > IN_MEMORY && charset.is_ascii_like() {
+        return Stream::open(file, charset, shape).map(Lines::Stream).map_err(|_| missing());
+    }
+    let mut bytes = Vec::with_capacity(about.len() as usize);
+    file.read_to_end(&mut bytes).map_err(|_| missing())?;
+    let bytes = bytes.strip_prefix(BOM).unwrap_or(&bytes);
+    Ok(Lines::Memory(Text::new(charset.decode(bytes), shape)))
+}
+
+/// A large file, read line by line.
+#[derive(Debug)]
+pub(super) struct Stream {
+    reader: BufReader<File>,
+    charset: Charset,
+    shape: Shape,
+    header: Option<String>,
+    line: Vec<u8>,
+}
+
+impl Stream {
+    fn open(file: File, charset: Charset, shape: Shape) -> io::Result<Self> {
+        let reader = BufReader::with_capacity(1 << 20, file);
+        let mut stream = Self { reader, charset, shape, header: None, line: Vec::new() };
+        stream.start()?;
+        Ok(stream)
+    }
+
+    pub(super) fn header(&self) -> Option<&str> {
+        self.header.as_deref()
+    }
+
+    /// Goes to the first line of data.
+    fn start(&mut self) -> io::Result<()> {
+        self.reader.seek(SeekFrom::Start(0))?;
+        if self.reader.fill_buf()?.starts_with(BOM) {
+            self.reader.consume(BOM.len());
+        }
+        if self.shape.skip_first {
+            self.line.clear();
+            self.reader.read_until(b'\n', &mut self.line)?;
+            let line = self.charset.decode(&self.line);
+            self.header = Some(parse::without_break(&line).to_string());
+        }
+        Ok(())
+    }
+
+    /// Appends the next line; false at the end of the file, or where it can be read no further.
+    pub(super) fn next(&mut self, recycle: bool, out: &mut String) -> bool {
+        self.read(out).unwrap_or(false)
+            || (recycle && self.start().is_ok() && self.read(out).unwrap_or(false))
+    }
+
+    fn read(&mut self, out: &mut String) -> io::Result<bool> {
+        self.line.clear();
+        // With quotes, a line goes on until each is closed.
+        loop {
+            if self.reader.read_until(b'\n', &mut self.line)? == 0 {
+                break;
+            }
+            let open = self.line.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
+            if self.shape.quoted.is_none() || !open {
+                break;
+            }
+        }
+        out.push_str(&self.charset.decode(&self.line));
+        Ok(!self.line.is_empty())
+    }
+}

@@ -1,0 +1,158 @@
+//! Places in data files that users share, found by file and sharing mode. Finding one takes a lock, once per user.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::file::{self, Lines, Problem, Shape};
+use super::parse;
+
+/// Whom a place in a file is shared with.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in crate::element) enum Share {
+    All,
+    /// Users of the group with that index.
+    Group(u32),
+    User,
+    /// Everybody who uses the same word.
+    Word(String),
+}
+
+/// What tells places apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in crate::element) struct Key {
+    pub(in crate::element) file: String,
+    pub(in crate::element) encoding: String,
+    pub(in crate::element) quoted: Option<char>,
+    pub(in crate::element) skip_first: bool,
+    pub(in crate::element) share: Share,
+}
+
+/// A place in a file.
+#[derive(Debug)]
+pub(super) struct Source {
+    lines: Arc<Content>,
+    quoted: Option<char>,
+    next: AtomicU64,
+}
+
+/// A file's content and, where it is not in memory, its one reader.
+#[derive(Debug)]
+struct Content {
+    header: Option<String>,
+    lines: Body,
+}
+
+#[derive(Debug)]
+enum Body {
+    Memory(file::Text),
+    Stream(Mutex<file::Stream>),
+}
+
+impl Source {
+    pub(super) fn header(&self) -> Option<&str> {
+        self.lines.header.as_deref()
+    }
+
+    pub(super) fn quoted(&self) -> Option<char> {
+        self.quoted
+    }
+
+    /// Appends the next line; false at the end. Lines in which values may be quoted keep their line break.
+    pub(super) fn next(&self, recycle: bool, out: &mut String) -> bool {
+        let found = match &self.lines.lines {
+            Body::Memory(text) => {
+                let nth = self.next.fetch_add(1, Ordering::Relaxed);
+                let len = text.len();
+                let found = len > 0 && (recycle || nth < len);
+                if found {
+                    out.push_str(text.line(nth % len));
+                }
+                found
+            }
+            Body::Stream(stream) => lock(stream).next(recycle, out),
+        };
+        if self.quoted.is_none() {
+            out.truncate(parse::without_break(out).len());
+        }
+        found
+    }
+}
+
+/// All places of a run.
+#[derive(Debug, Default)]
+pub(in crate::element) struct Sources {
+    folder: PathBuf,
+    places: Mutex<HashMap<Key, Arc<Source>>>,
+    files: Mutex<HashMap<(PathBuf, String, Shape), Arc<Content>>>,
+}
+
+impl Sources {
+    pub(in crate::element) fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_path_buf(), ..Self::default() }
+    }
+
+    /// Reads a file that will be needed.
+    pub(super) fn preload(&self, key: &Key) {
+        // Whoever needs the file is told what is wrong with it.
+        let _ = self.content(key);
+    }
+
+    pub(super) fn source(&self, key: &Key) -> Result<Arc<Source>, Problem> {
+        if key.share == Share::User {
+            return self.open(key);
+        }
+        let mut places = lock(&self.places);
+        if let Some(place) = places.get(key) {
+            return Ok(place.clone());
+        }
+        let place = self.open(key)?;
+        places.insert(key.clone(), place.clone());
+        Ok(place)
+    }
+
+    fn open(&self, key: &Key) -> Result<Arc<Source>, Problem> {
+        let lines = self.content(key)?;
+        if key.skip_first && lines.header.is_none() {
+            return Err(format!("Could not read file header line for file {}", key.file));
+        }
+        Ok(Arc::new(Source { lines, quoted: key.quoted, next: AtomicU64::new(0) }))
+    }
+
+    fn content(&self, key: &Key) -> Result<Arc<Content>, Problem> {
+        let path = self.resolve(&key.file);
+        let shape = Shape { quoted: key.quoted, skip_first: key.skip_first };
+        let id = (path, key.encoding.clone(), shape);
+        let mut files = lock(&self.files);
+        if let Some(content) = files.get(&id) {
+            return Ok(content.clone());
+        }
+        let (header, lines, keep) = match file::open(&id.0, &key.encoding, shape)? {
+            Lines::Memory(text) => (text.header().map(str::to_string), Body::Memory(text), true),
+            // Each place in a file that is not in memory has a reader of its own.
+            Lines::Stream(stream) => {
+                (stream.header().map(str::to_string), Body::Stream(Mutex::new(stream)), false)
+            }
+        };
+        let content = Arc::new(Content { header, lines });
+        if keep {
+            files.insert(id, content.clone());
+        }
+        Ok(content)
+    }
+
+    /// Relative names are looked up where the program runs, then beside the plan.
+    fn resolve(&self, file: &str) -> PathBuf {
+        let path = Path::new(file);
+        if path.is_absolute() || path.exists() {
+            path.to_path_buf()
+        } else {
+            self.folder.join(path)
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,118 @@
+//! Debug Sampler: a result whose text lists variables and properties, in JMeter's order and words.
+
+use std::cmp::Ordering;
+
+use jmx::ElementId;
+
+use super::{Flag, flag};
+use crate::compile::Context;
+use crate::env::Env;
+use crate::result::SampleResult;
+
+/// A compiled Debug Sampler.
+#[derive(Debug)]
+pub struct DebugSampler {
+    variables: Flag,
+    properties: Flag,
+    system: Flag,
+}
+
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> DebugSampler {
+    DebugSampler {
+        variables: flag::compile(ctx, id, "displayJMeterVariables", false),
+        properties: flag::compile(ctx, id, "displayJMeterProperties", false),
+        system: flag::compile(ctx, id, "displaySystemProperties", false),
+    }
+}
+
+impl DebugSampler {
+    /// Fills the result.
+    pub fn run(&self, env: &mut Env<'_>, result: &mut SampleResult) {
+        let (variables, properties, system) =
+            (self.variables.get(env), self.properties.get(env), self.system.get(env));
+        let mut text = env.core.take();
+        if variables {
+            result.sampler_data.push_str("JMeterVariables\n");
+            text.push_str("JMeterVariables:\n");
+            let pack = ("JMeterThread.pack", "org.apache.jmeter.threads.SamplePackage@0");
+            let mut entries: Vec<_> = env.vars.iter(env.names).chain([pack]).collect();
+            write(&mut entries, &mut text);
+        }
+        if properties {
+            result.sampler_data.push_str("JMeterProperties\n");
+            text.push_str("JMeterProperties:\n");
+            let listed = env.shared.properties();
+            let mut entries: Vec<_> =
+                listed.iter().map(|(name, value)| (&**name, &**value)).collect();
+            write(&mut entries, &mut text);
+        }
+        if system {
+            // There is no Java machine, and none of its properties.
+            result.sampler_data.push_str("SystemProperties\n");
+            text.push_str("SystemProperties:\n\n");
+        }
+        result.code.push_str("200");
+        result.message.push_str("OK");
+        result.success = true;
+        result.data_type = "text";
+        result.encoding.push_str("UTF-8");
+        result.bytes = text.len() as u64;
+        result.body.extend_from_slice(text.as_bytes());
+        result.text.push_str(&text);
+        env.core.give(text);
+    }
+}
+
+fn write(entries: &mut [(&str, &str)], out: &mut String) {
+    entries.sort_by(|one, two| natural(one.0, two.0));
+    for (name, value) in entries {
+        for part in [*name, "=", *value, "\n"] {
+            out.push_str(part);
+        }
+    }
+    out.push('\n');
+}
+
+/// Compares names part by part: text as text, digits by their number.
+fn natural(one: &str, two: &str) -> Ordering {
+    let (mut one, mut two) = (one, two);
+    while !one.is_empty() && !two.is_empty() {
+        let (text_one, rest_one) = split(one, |c| !c.is_ascii_digit());
+        let (text_two, rest_two) = split(two, |c| !c.is_ascii_digit());
+        let texts = text_one.encode_utf16().cmp(text_two.encode_utf16());
+        if texts.is_ne() {
+            return texts;
+        }
+        let (digits_one, rest_one) = split(rest_one, |c| c.is_ascii_digit());
+        let (digits_two, rest_two) = split(rest_two, |c| c.is_ascii_digit());
+        if digits_one.is_empty() || digits_two.is_empty() {
+            return digits_one.is_empty().cmp(&digits_two.is_empty()).reverse();
+        }
+        let (number_one, number_two) =
+            (digits_one.trim_start_matches('0'), digits_two.trim_start_matches('0'));
+        let numbers =
+            number_one.len().cmp(&number_two.len()).then_with(|| number_one.cmp(number_two));
+        if numbers.is_ne() {
+            return numbers;
+        }
+        (one, two) = (rest_one, rest_two);
+    }
+    one.is_empty().cmp(&two.is_empty()).reverse()
+}
+
+/// The longest start of which all characters are `kept`, and the rest.
+fn split(text: &str, kept: impl Fn(char) -> bool) -> (&str, &str) {
+    text.split_at(text.find(|c| !kept(c)).unwrap_or(text.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_sort_by_the_numbers_in_them() {
+        let mut names = vec!["b", "a10", "a9", "A", "a", "a9b", "a09c", "START.MS", "__jm__x__idx"];
+        names.sort_by(|one, two| natural(one, two));
+        assert_eq!(names, ["A", "START.MS", "__jm__x__idx", "a", "a9", "a9b", "a09c", "a10", "b"]);
+    }
+}

@@ -1,0 +1,70 @@
+//! Dummy Sampler by jp@gc: a result as it is told, after the time it is told, or at once with that time claimed.
+
+use jmx::ElementId;
+
+use super::{Flag, flag};
+use crate::compile::Context;
+use crate::env::Env;
+use crate::http::url;
+use crate::result::SampleResult;
+use crate::text::Text;
+
+/// A compiled Dummy Sampler.
+#[derive(Debug)]
+pub struct DummySampler {
+    successful: Flag,
+    waits: Flag,
+    code: Text,
+    message: Text,
+    request: Text,
+    response: Text,
+    url: Text,
+    time: Text,
+    latency: Text,
+    connect: Text,
+}
+
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> DummySampler {
+    DummySampler {
+        successful: flag::compile(ctx, id, "SUCCESFULL", false),
+        waits: flag::compile(ctx, id, "WAITING", false),
+        code: ctx.prop(id, "RESPONSE_CODE"),
+        message: ctx.prop(id, "RESPONSE_MESSAGE"),
+        request: ctx.prop(id, "REQUEST_DATA"),
+        response: ctx.prop(id, "RESPONSE_DATA"),
+        url: ctx.prop(id, "URL"),
+        time: ctx.prop(id, "RESPONSE_TIME"),
+        latency: ctx.prop(id, "LATENCY"),
+        connect: ctx.prop(id, "CONNECT"),
+    }
+}
+
+impl DummySampler {
+    /// Fills the result and returns how long the sampler takes, nanoseconds. Where it does not wait, it takes none
+    /// and claims its time in [`SampleResult::elapsed`].
+    pub fn run(&self, env: &mut Env<'_>, result: &mut SampleResult) -> u64 {
+        let nanos = |ms: i32| u64::try_from(ms).unwrap_or(0) * 1_000_000;
+        let time = nanos(self.time.int(env));
+        self.request.eval(env, &mut result.sampler_data);
+        self.code.eval(env, &mut result.code);
+        self.message.eval(env, &mut result.message);
+        result.success = self.successful.get(env);
+        result.data_type = "text";
+        self.response.eval(env, &mut result.text);
+        result.body.extend_from_slice(result.text.as_bytes());
+        result.bytes = result.body.len() as u64;
+        let mut source = env.core.take();
+        self.url.eval(env, &mut source);
+        if !source.is_empty() && url::resolve(None, &source, &mut result.url).is_err() {
+            result.url.clear();
+        }
+        env.core.give(source);
+        result.latency = nanos(self.latency.int(env));
+        result.connect = nanos(self.connect.int(env));
+        if self.waits.get(env) {
+            return time;
+        }
+        result.elapsed = time;
+        0
+    }
+}

@@ -1,0 +1,31 @@
+//! What elements do when an iteration starts, and before a sampler.
+
+use crate::env::Env;
+use crate::plan::{Before, OnIteration, Plan};
+
+/// An element that asks for an end, with the reason for the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The user ends.
+    User(String),
+    /// The run ends.
+    Test(String),
+}
+
+/// Carries out what the start of an iteration sets off.
+pub fn iterate(event: OnIteration, plan: &Plan, env: &mut Env<'_>) -> Result<(), Stop> {
+    match event {
+        OnIteration::Csv(at) => return plan.csv[at as usize].next(at as usize, env),
+        OnIteration::Counter(at) => plan.counters[at as usize].step(at as usize, env),
+        OnIteration::Random(at) => plan.randoms[at as usize].draw(at as usize, env),
+        OnIteration::UserParameters(at) => plan.user_parameters[at as usize].at_iteration(env),
+    }
+    Ok(())
+}
+
+/// Carries out what stands before a sampler.
+pub fn before(event: Before, plan: &Plan, env: &mut Env<'_>) {
+    match event {
+        Before::UserParameters(at) => plan.user_parameters[at as usize].at_sampler(env),
+    }
+}

@@ -1,0 +1,23 @@
+//! Flow Control Action: waits, ends the user or the run, or goes on elsewhere. Makes no result.
+
+use jmx::ElementId;
+
+use crate::action::Action;
+use crate::compile::Context;
+use crate::text::Text;
+
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Action {
+    const WHOLE_TEST: i64 = 2;
+    let target = ctx.props(id).int("ActionProcessor.target").unwrap_or(0);
+    match (ctx.props(id).int("ActionProcessor.action").unwrap_or(0), target) {
+        (0 | 2, 0) => Action::StopUser,
+        (0, WHOLE_TEST) => Action::StopTest,
+        (2, WHOLE_TEST) => Action::StopTestNow,
+        (1, _) => Action::Pause(ctx.prop(id, "ActionProcessor.duration")),
+        (3, _) => Action::NextIteration,
+        (4, _) => Action::NextLoopIteration,
+        (5, _) => Action::BreakLoop,
+        // Nothing that JMeter would do.
+        _ => Action::Pause(Text::default()),
+    }
+}

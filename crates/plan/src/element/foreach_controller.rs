@@ -1,0 +1,24 @@
+//! ForEach Controller: once per variable of a series, `name_1`, `name_2` and so on.
+//!
+//! An end that is missing is no end; one that is there but empty counts as 0, as does any that is no number.
+
+use jmx::ElementId;
+
+use crate::compile::Context;
+use crate::plan::{ControllerKind, ForEach};
+use crate::text::Text;
+
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
+    let end = match ctx.props(id).str("ForeachController.endIndex") {
+        None => Text::default(),
+        Some("") => Text::Fixed("0".into()),
+        Some(source) => ctx.text(id, source),
+    };
+    ControllerKind::ForEach(ForEach {
+        input: ctx.prop(id, "ForeachController.inputVal"),
+        output: ctx.prop(id, "ForeachController.returnVal"),
+        start: ctx.prop(id, "ForeachController.startIndex"),
+        end,
+        separator: ctx.flag(id, "ForeachController.useSeparator", true),
+    })
+}

@@ -1,0 +1,161 @@
+//! Java Request with the two classes that JMeter brings: `JavaTest`, which answers what it is told, and `SleepTest`.
+//! Both only wait, and vary the time by the clock.
+
+use jmx::ElementId;
+
+use crate::compile::{Context, scope};
+use crate::env::Env;
+use crate::result::SampleResult;
+use crate::support::Level;
+use crate::text::Text;
+
+/// A compiled Java Request.
+#[derive(Debug)]
+pub struct JavaSampler {
+    class: Class,
+    parameters: Vec<(Text, Text)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    JavaTest,
+    SleepTest,
+}
+
+const PACKAGE: &str = "org.apache.jmeter.protocol.java.test.";
+
+fn class(name: &str) -> Option<Class> {
+    match name.trim().strip_prefix(PACKAGE)? {
+        "JavaTest" => Some(Class::JavaTest),
+        "SleepTest" => Some(Class::SleepTest),
+        _ => None,
+    }
+}
+
+/// The sampler; `None` if its class needs a JVM.
+pub(super) fn compile(
+    ctx: &mut Context<'_>,
+    id: ElementId,
+    configs: &[ElementId],
+) -> Option<JavaSampler> {
+    let defaults =
+        configs.iter().copied().filter(|config| scope::class(ctx.doc, *config) == "JavaConfig");
+    let chain: Vec<_> = std::iter::once(id).chain(defaults).collect();
+    let name =
+        chain.iter().find_map(|id| ctx.props(*id).str("classname").filter(|name| !name.is_empty()));
+    let Some(class) = class(name.unwrap_or("")) else {
+        let what = format!("the class {} needs a JVM", name.unwrap_or("(none)"));
+        ctx.remark(id, Level::Jvm, what);
+        return None;
+    };
+    let mut parameters = Vec::new();
+    for id in chain {
+        let Some(object) = ctx.props(id).object("arguments") else { continue };
+        for argument in object.props.collection("Arguments.arguments") {
+            let Some(argument) = argument.object() else { continue };
+            let name = ctx.text(id, argument.props.str("Argument.name").unwrap_or(""));
+            let value = ctx.text(id, argument.props.str("Argument.value").unwrap_or(""));
+            parameters.push((name, value));
+        }
+    }
+    Some(JavaSampler { class, parameters })
+}
+
+impl JavaSampler {
+    /// Fills the result and returns how long the sampler takes, nanoseconds.
+    pub fn run(&self, env: &mut Env<'_>, result: &mut SampleResult) -> u64 {
+        let sleep = match self.class {
+            Class::JavaTest => self.answer(env, result),
+            Class::SleepTest => {
+                use std::fmt::Write;
+                let sleep = self.sleep(env, ("SleepTime", 1000), ("SleepMask", 0x3ff));
+                let _ = write!(result.sampler_data, "Sleep Test: time = {sleep}");
+                result.success = true;
+                sleep
+            }
+        };
+        u64::try_from(sleep).unwrap_or(0).saturating_mul(1_000_000)
+    }
+
+    fn answer(&self, env: &mut Env<'_>, result: &mut SampleResult) -> i64 {
+        let sleep = self.sleep(env, ("Sleep_Time", 100), ("Sleep_Mask", 0xff));
+        self.value("ResponseCode", env, &mut result.code);
+        self.value("ResponseMessage", env, &mut result.message);
+        let mut text = env.core.take();
+        if self.value("Label", env, &mut text) && !text.is_empty() {
+            result.label.clear();
+            result.label.push_str(&text);
+        }
+        text.clear();
+        result.success = !self.value("Status", env, &mut text) || text.eq_ignore_ascii_case("OK");
+        env.core.give(text);
+        self.value("SamplerData", env, &mut result.sampler_data);
+        result.sent = result.sampler_data.encode_utf16().count() as u64;
+        self.value("ResultData", env, &mut result.text);
+        if !result.text.is_empty() {
+            result.encoding.push_str("UTF-8");
+        }
+        result.body.extend_from_slice(result.text.as_bytes());
+        result.bytes = result.body.len() as u64;
+        result.data_type = "text";
+        sleep
+    }
+
+    /// Milliseconds to wait: a base, and by the clock up to a mask more.
+    fn sleep(&self, env: &mut Env<'_>, base: (&str, i64), mask: (&str, i64)) -> i64 {
+        let base = self.long(base, env);
+        let mask = self.long(mask, env);
+        if base > 0 && mask > 0 { base.saturating_add(env.now_ms.rem_euclid(mask)) } else { base }
+    }
+
+    /// Appends a parameter's value; false if there is no such parameter. The first of a name counts.
+    fn value(&self, name: &str, env: &mut Env<'_>, out: &mut String) -> bool {
+        let found = self.parameters.iter().find(|(key, _)| key.parsed(env, |key| key == name));
+        if let Some((_, value)) = found {
+            value.eval(env, out);
+        }
+        found.is_some()
+    }
+
+    fn long(&self, (name, default): (&str, i64), env: &mut Env<'_>) -> i64 {
+        let mut text = env.core.take();
+        let found = self.value(name, env, &mut text);
+        let value = if found { decode(&text).unwrap_or(default) } else { default };
+        env.core.give(text);
+        value
+    }
+}
+
+/// A number as `Long.decode` reads it: decimal, octal after `0`, hexadecimal after `0x` or `#`.
+fn decode(text: &str) -> Option<i64> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let hex = digits
+        .strip_prefix("0x")
+        .or_else(|| digits.strip_prefix("0X"))
+        .or_else(|| digits.strip_prefix('#'));
+    let (digits, radix) = match (hex, digits.strip_prefix('0')) {
+        (Some(digits), _) => (digits, 16),
+        (None, Some(octal)) if !octal.is_empty() => (octal, 8),
+        _ => (digits, 10),
+    };
+    if !digits.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+        return None;
+    }
+    let value = i128::from_str_radix(digits, radix).ok()?;
+    i64::try_from(if negative { -value } else { value }).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_decoded_as_in_java() {
+        let read = ["12", "0xFF", "-0x10", "#1f", "010", "0", "+5"].map(decode);
+        assert_eq!(read, [Some(12), Some(255), Some(-16), Some(31), Some(8), Some(0), Some(5)]);
+        assert_eq!(["", " 1", "1 ", "x", "0x", "--1", "08"].map(decode), [None; 7]);
+    }
+}

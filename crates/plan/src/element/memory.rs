@@ -1,0 +1,61 @@
+//! What elements remember for one user. Two words until an element needs it.
+
+use super::counter::Own;
+use super::csv_data_set::Handle;
+use super::random_variable::JavaRandom;
+
+/// Memory of a user.
+#[derive(Debug, Default)]
+pub struct Memory {
+    group: u32,
+    notes: Option<Box<Notes>>,
+}
+
+#[derive(Debug, Default)]
+struct Notes {
+    csv: Vec<Option<Handle>>,
+    counters: Vec<Option<Own>>,
+    randoms: Vec<JavaRandom>,
+    /// When the last sample behind a throughput timer was due, nanoseconds since 1970.
+    previous: Vec<i64>,
+}
+
+impl Memory {
+    /// Memory of a user of the group with that index in the plan.
+    pub fn of_group(group: u32) -> Self {
+        Self { group, notes: None }
+    }
+
+    /// Index of the user's group in the plan.
+    pub fn group(&self) -> u32 {
+        self.group
+    }
+
+    fn notes(&mut self) -> &mut Notes {
+        self.notes.get_or_insert_default()
+    }
+
+    pub(super) fn csv(&mut self, at: usize) -> &mut Option<Handle> {
+        grown(&mut self.notes().csv, at)
+    }
+
+    pub(super) fn counter(&mut self, at: usize) -> &mut Option<Own> {
+        grown(&mut self.notes().counters, at)
+    }
+
+    pub(super) fn random(&mut self, at: usize) -> &mut JavaRandom {
+        grown(&mut self.notes().randoms, at)
+    }
+
+    pub(super) fn previous(&mut self, at: usize) -> &mut i64 {
+        grown(&mut self.notes().previous, at)
+    }
+}
+
+/// The entry at a place, made with all before it at its first use.
+fn grown<T: Default>(entries: &mut Vec<T>, at: usize) -> &mut T {
+    if entries.len() <= at {
+        entries.resize_with(at + 1, T::default);
+    }
+    &mut entries[at]
+}

@@ -1,0 +1,117 @@
+//! Random Variable: a random whole number at each iteration of the loop around it.
+//!
+//! With a seed the numbers are those of `java.util.Random`, so that a plan draws the same ones as in JMeter; without
+//! one they come from the core's generator. The generator that users share is one atomic.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use jmx::ElementId;
+
+use super::format::NumberFormat;
+use super::{Flag, Variable, flag};
+use crate::compile::Context;
+use crate::env::Env;
+use crate::text::Text;
+
+/// A compiled Random Variable.
+#[derive(Debug)]
+pub struct RandomVariable {
+    variable: Variable,
+    minimum: Text,
+    maximum: Text,
+    seed: Text,
+    format: NumberFormat,
+    per_user: Flag,
+}
+
+/// `java.util.Random`: a linear congruential generator of 48 bits.
+#[derive(Debug)]
+pub(super) struct JavaRandom(AtomicU64);
+
+/// No number has been drawn yet.
+const NONE: u64 = u64::MAX;
+
+impl Default for JavaRandom {
+    fn default() -> Self {
+        Self(AtomicU64::new(NONE))
+    }
+}
+
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> RandomVariable {
+    RandomVariable {
+        variable: Variable::compile(ctx, id, "variableName"),
+        minimum: ctx.prop(id, "minimumValue"),
+        maximum: ctx.prop(id, "maximumValue"),
+        seed: ctx.prop(id, "randomSeed"),
+        format: NumberFormat::compile(ctx, id, "outputFormat"),
+        per_user: flag::compile(ctx, id, "perThread", false),
+    }
+}
+
+impl RandomVariable {
+    /// Sets the variable to the next number; does nothing if the maximum is below the minimum.
+    pub(super) fn draw(&self, at: usize, env: &mut Env<'_>) {
+        let minimum = self.minimum.long(env);
+        let maximum = self.maximum.long(env);
+        if minimum > maximum {
+            return;
+        }
+        // Wider ranges are cut off, as in JMeter.
+        let range = maximum.wrapping_sub(minimum).wrapping_add(1);
+        let range = if range <= 0 { i32::MAX } else { i32::try_from(range).unwrap_or(i32::MAX) };
+        let seed = self.seed.parsed(env, |seed| seed.parse::<i64>().ok());
+        let offset = match seed {
+            None => env.core.random.below(range as u64) as i64,
+            Some(seed) if self.per_user.get(env) => env.notes.random(at).below(seed, range),
+            Some(seed) => env.run.random(at).map_or(0, |random| random.below(seed, range)),
+        };
+        let value = minimum.wrapping_add(offset);
+        self.variable.set(env, |env, out| self.format.write(value, env, out));
+    }
+}
+
+impl JavaRandom {
+    /// The next number in `0..bound`. The seed counts at the first one.
+    fn below(&self, seed: i64, bound: i32) -> i64 {
+        if bound & (bound - 1) == 0 {
+            return (i64::from(bound) * i64::from(self.bits(seed))) >> 31;
+        }
+        loop {
+            let bits = self.bits(seed);
+            let value = bits % bound;
+            // The last, incomplete stretch of numbers is thrown away.
+            if bits.checked_sub(value).and_then(|low| low.checked_add(bound - 1)).is_some() {
+                return i64::from(value);
+            }
+        }
+    }
+
+    /// 31 random bits.
+    fn bits(&self, seed: i64) -> i32 {
+        const FACTOR: u64 = 0x5_DEEC_E66D;
+        const MASK: u64 = (1 << 48) - 1;
+        let step = |held: u64| {
+            let state = if held == NONE { (seed as u64 ^ FACTOR) & MASK } else { held };
+            state.wrapping_mul(FACTOR).wrapping_add(0xB) & MASK
+        };
+        let (Ok(held) | Err(held)) =
+            self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |held| Some(step(held)));
+        (step(held) >> 17) as i32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_gives_the_numbers_of_java() {
+        let random = JavaRandom::default();
+        // new java.util.Random(42).nextInt(100), ten times.
+        let drawn: Vec<_> = (0..10).map(|_| random.below(42, 100)).collect();
+        assert_eq!(drawn, [0, 63, 11, 68, 67, 20, 42, 89, 58, 36]);
+        let random = JavaRandom::default();
+        let drawn: Vec<_> = (0..4).map(|_| random.below(-7, 64)).collect();
+        assert!(drawn.iter().all(|n| (0..64).contains(n)), "{drawn:?}");
+    }
+}

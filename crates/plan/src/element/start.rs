@@ -1,0 +1,44 @@
+//! The variables that users start with: what JMeter sets itself, then User Defined Variables.
+
+use crate::env::Env;
+use crate::plan::Plan;
+use crate::text::Text;
+use crate::vars::Initial;
+
+/// Variables that JMeter sets for every user, the last one as long as users stay the same over iterations.
+pub(crate) const START_VARIABLES: [&str; 5] =
+    ["START.MS", "START.YMD", "START.HMS", "TESTSTART.MS", "__jmv_SAME_USER"];
+
+/// How their values are made.
+const VALUES: [&str; 5] =
+    ["${__time()}", "${__time(yyyyMMdd)}", "${__time(HHmmss)}", "${__time()}", "true"];
+
+impl Plan {
+    /// Evaluates User Defined Variables, block by block, and leaves them in the variables of `env` as well: what is
+    /// evaluated for the run afterwards sees them.
+    pub fn initial_variables(&self, env: &mut Env<'_>) -> Initial {
+        let mut initial = Initial::default();
+        for (name, source) in START_VARIABLES.iter().zip(VALUES) {
+            let Some(id) = env.names.find(name) else { continue };
+            let text = Text::compile_late(source, env.names, &mut Vec::new());
+            let mut value = String::new();
+            text.eval(env, &mut value);
+            env.vars.set(id, &value);
+            initial.set(id, &value);
+        }
+        let mut values = Vec::new();
+        for block in &self.variables {
+            values.clear();
+            for (_, text) in block {
+                let mut value = String::new();
+                text.eval(env, &mut value);
+                values.push(value);
+            }
+            for ((id, _), value) in block.iter().zip(&values) {
+                env.vars.set(*id, value);
+                initial.set(*id, value);
+            }
+        }
+        initial
+    }
+}

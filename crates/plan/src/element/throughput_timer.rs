@@ -1,0 +1,175 @@
+//! Constant Throughput Timer: keeps a number of samples per minute, for each user, or for all users together.
+//!
+//! JMeter rounds the interval to whole milliseconds, which bends high rates (40 000 per minute become 30 000 or
+//! 60 000). Here intervals are exact to the nanosecond, so that the rate asked for is the rate kept. A user that is
+//! behind its schedule does not catch up: its next interval starts now.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use jmx::ElementId;
+
+use crate::compile::Context;
+use crate::env::Env;
+use crate::text::Text;
+
+/// A compiled Constant Throughput Timer.
+#[derive(Debug)]
+pub struct ThroughputTimer {
+    /// Which of the timers it is.
+    pub(super) at: u32,
+    /// Samples per minute.
+    throughput: Text,
+    mode: Mode,
+}
+
+/// Who keeps the rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Each user by itself.
+    User,
+    /// All users, each waiting in proportion to their number.
+    All,
+    /// As before, within the group.
+    Group,
+    /// All users, taking turns.
+    AllShared,
+    /// As before, within the group.
+    GroupShared,
+}
+
+const MODES: [Mode; 5] = [Mode::User, Mode::All, Mode::Group, Mode::AllShared, Mode::GroupShared];
+
+/// When the next sample of all who take turns is due, nanoseconds since 1970.
+#[derive(Debug, Default)]
+pub(super) struct Turns(AtomicI64);
+
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, at: u32) -> ThroughputTimer {
+    // The mode is a number, or the words of the language it was saved in.
+    let source = ctx.props(id).str("calcMode").unwrap_or("0");
+    let number = source.parse::<usize>().ok().or_else(|| words(source)).unwrap_or(0);
+    let mode = MODES.get(number).copied().unwrap_or_else(|| {
+        let message = format!("there is no calculation mode {number}");
+        ctx.warn(id, "unknown-mode", message, "each user keeps the rate by itself");
+        Mode::User
+    });
+    let name = if ctx.props(id).get("throughput").is_some() {
+        "throughput"
+    } else {
+        "ConstantThroughputTimer.throughput"
+    };
+    ThroughputTimer { at, throughput: ctx.prop(id, name), mode }
+}
+
+/// Modes as the languages of JMeter spell them.
+const WORDS: [&[&str]; 5] = [
+    &[
+        "this thread only",
+        "Nur dieser Thread",
+        "sadece bu iş parçacığı",
+        "cette unité seulement",
+        "현 쓰레드만",
+        "solamente este hilo",
+        "只有此线程",
+        "este usuário virtual (thread) somente",
+    ],
+    &[
+        "all active threads",
+        "Alle aktiven Threads",
+        "bütün aktif iş parçacıkları",
+        "toutes les unités actives",
+        "모든 활성화된 쓰레드들",
+        "todos los hilos activos",
+        "所有活动线程",
+        "todos usuários virtuais (threads) ativos",
+    ],
+    &[
+        "all active threads in current thread group",
+        "Alle aktiven Threads in der aktuellen Thread-Gruppe",
+        "bu iş parçacığı grubundaki tüm aktif iş parçacıkları",
+        "toutes les unités actives dans le groupe d'unités courant",
+        "현 쓰레드 그룹 내의 모든 활성화된 쓰레드들",
+        "todos los hilos activos en el grupo de hilos actual",
+        "当前线程组中的所有活动线程",
+        "todos usuários virtuais ativos no grupo de usuários corrente",
+    ],
+    &[
+        "all active threads (shared)",
+        "Alle aktiven Threads (Gemeinsam)",
+        "tüm iş parçacıkları (paylaşımlı)",
+        "toutes les unités actives (partagé)",
+        "모드 활성화된 쓰레드들 (공유)",
+        "所有活动线程（共享）",
+        "todos usuários virtuais ativos (compartilhado)",
+    ],
+    &[
+        "all active threads in current thread group (shared)",
+        "Alle aktiven Threads in der aktuellen Thread-Gruppe (gemeinsam)",
+        "bu iş paçacığı grubundaki tüm aktif iş parçacıkları (paylaşımlı)",
+        "toutes les unités actives dans le groupe d'unités courant (partagé)",
+        "현 쓰레드 그룹 내의 모든 활성화된 쓰레드들 (공유)",
+        "当前线程组中的所有活动线程（共享）",
+        "todos usuários virtuais no grupo de usuários atual (compartillhado)",
+    ],
+];
+
+fn words(source: &str) -> Option<usize> {
+    WORDS.iter().position(|words| words.contains(&source))
+}
+
+impl ThroughputTimer {
+    /// How long to wait, nanoseconds.
+    pub(super) fn delay(&self, env: &mut Env<'_>) -> i64 {
+        const MINUTE: f64 = 60e9;
+        let interval = MINUTE / self.throughput.double(env);
+        let now = env.now_ms.saturating_mul(1_000_000);
+        let times = match self.mode {
+            Mode::User => 1,
+            Mode::All => env.run.active(),
+            Mode::Group => env.run.active_in(env.notes.group()),
+            Mode::AllShared | Mode::GroupShared => {
+                let group = (self.mode == Mode::GroupShared).then(|| env.notes.group());
+                return env.run.turns(group).map_or(0, |turns| turns.take(now, interval));
+            }
+        };
+        let previous = env.notes.previous(self.at as usize);
+        // No throughput at all is an interval without end; the cast keeps it at the largest number there is.
+        let target = previous.saturating_add((f64::from(times) * interval) as i64);
+        if now > target {
+            *previous = now;
+            return 0;
+        }
+        *previous = target;
+        target - now
+    }
+}
+
+impl Turns {
+    fn take(&self, now: i64, interval: f64) -> i64 {
+        let due = |last: i64| now.max(last.saturating_add(interval as i64));
+        let (Ok(last) | Err(last)) =
+            self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(due(last)));
+        due(last) - now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_keep_the_exact_rate() {
+        let turns = Turns::default();
+        let interval = 60e9 / 40_000.0;
+        let now = 1_000_000_000;
+        let delays: Vec<_> = (0..5).map(|_| turns.take(now, interval)).collect();
+        assert_eq!(delays, [0, 1_500_000, 3_000_000, 4_500_000, 6_000_000]);
+        // Who comes late does not catch up.
+        assert_eq!(turns.take(now + 20_000_000, interval), 0);
+    }
+
+    #[test]
+    fn modes_are_read_in_all_languages() {
+        assert_eq!(words("todos usuários virtuais ativos (compartilhado)"), Some(3));
+        assert_eq!(words("no mode"), None);
+    }
+}

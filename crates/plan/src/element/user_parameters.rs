@@ -1,0 +1,57 @@
+//! User Parameters: each user sets its own column of values, at each sampler in scope or once per iteration.
+
+use jmx::{ElementId, Prop};
+
+use super::{Flag, Variable, flag};
+use crate::compile::Context;
+use crate::env::Env;
+use crate::text::Text;
+
+/// Compiled User Parameters.
+#[derive(Debug)]
+pub struct UserParameters {
+    names: Vec<Variable>,
+    /// Values of a user; users take turns.
+    columns: Vec<Vec<Text>>,
+    per_iteration: Flag,
+}
+
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> UserParameters {
+    let props = ctx.props(id);
+    let texts = |ctx: &mut Context<'_>, members: &[Prop]| -> Vec<Text> {
+        members.iter().map(|member| ctx.text(id, member.text().unwrap_or(""))).collect()
+    };
+    let names = texts(ctx, props.collection("UserParameters.names"));
+    let columns = props.collection("UserParameters.thread_values");
+    UserParameters {
+        names: names.into_iter().map(|name| Variable::of(ctx, name)).collect(),
+        columns: columns.iter().map(|column| texts(ctx, column.members())).collect(),
+        per_iteration: flag::compile(ctx, id, "UserParameters.per_iteration", false),
+    }
+}
+
+impl UserParameters {
+    /// An iteration starts.
+    pub(super) fn at_iteration(&self, env: &mut Env<'_>) {
+        if self.per_iteration.get(env) {
+            self.set(env);
+        }
+    }
+
+    /// A sampler in scope is about to run.
+    pub(super) fn at_sampler(&self, env: &mut Env<'_>) {
+        if !self.per_iteration.get(env) {
+            self.set(env);
+        }
+    }
+
+    fn set(&self, env: &mut Env<'_>) {
+        if self.columns.is_empty() {
+            return;
+        }
+        let column = &self.columns[env.who.user as usize % self.columns.len()];
+        for (name, value) in self.names.iter().zip(column) {
+            name.set(env, |env, out| value.eval(env, out));
+        }
+    }
+}
