@@ -163,6 +163,7 @@ cases! {
     jtl_sample_variables
     jtl_tab
     loop_controller
+    loop_not_continuing
     nested_controllers
     once
     plan_disabled
