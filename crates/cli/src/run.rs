@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Event, Options, ResultFile, Run, StartError};
+use engine::{Event, Options, ResultFile, Run};
 use stats::aggregate::Percentages;
 use stats::jtl::Columns;
 use stats::process::Usage;
@@ -104,11 +104,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     console.start(&properties, start_ms);
     let mut run = match engine::start(Arc::new(plan), options) {
         Ok(run) => run,
-        Err(error) => {
-            let exit =
-                if matches!(error, StartError::Group(_)) { Exit::Plan } else { Exit::Aborted };
-            return console.fail(&error.to_string(), exit);
-        }
+        Err(error) => return console.fail(&error.to_string(), Exit::Aborted),
     };
     if request.listen
         && let Some(line) = control::listen(&properties, &interrupt)

@@ -278,6 +278,7 @@ impl<'p> Core<'p> {
         let index = self.users.insert(user);
         self.alive[group as usize] += 1;
         self.run.counts.start(group);
+        self.run.state.user_started(group);
         self.recorder.add(Counter::UsersStarted, 1);
         self.set_last_ok(index, true);
         self.step(index);
@@ -291,6 +292,7 @@ impl<'p> Core<'p> {
         let group = self.users[index].group;
         self.users.remove(index);
         self.run.counts.finish(group);
+        self.run.state.user_ended(group);
         self.recorder.add(Counter::UsersFinished, 1);
         self.alive[group as usize] -= 1;
         self.group_may_be_done(group);

@@ -81,11 +81,17 @@ impl<'p> Core<'p> {
         }
         let mut request = std::mem::take(&mut self.request);
         let rendered = self.with_env(index, id, |env, _| http.render(env, &mut request));
+        if let Some(thrown) = self.texts.thrown.take() {
+            self.request = request;
+            return self.thrown(index, id, &thrown);
+        }
         match rendered {
             Ok(()) => self.send_rendered(index, id, http, &request),
             Err(problem) => {
                 self.result.clear();
-                self.result.url.push_str(&request.url);
+                if !problem.no_url {
+                    self.result.url.push_str(&request.url);
+                }
                 self.unsendable(index, id, &problem.code, &problem.message);
             }
         }
@@ -587,6 +593,18 @@ impl<'p> Core<'p> {
         self.open(index, id, route, again, stash);
     }
 
+    /// Evaluating the sampler's texts threw: the sample fails with it, or the user ends.
+    fn thrown(&mut self, index: Index, id: SamplerId, thrown: &plan::text::Thrown) {
+        if thrown.stops_user() {
+            self.log(format!("user stopped: {}", thrown.message));
+            return self.end_user(index);
+        }
+        self.result.clear();
+        let code = format!("Non HTTP response code: {}", thrown.class);
+        let message = format!("Non HTTP response message: {}", thrown.message);
+        self.unsendable(index, id, &code, &message);
+    }
+
     /// A request that could not even be made.
     fn unsendable(&mut self, index: Index, id: SamplerId, code: &str, message: &str) {
         let now = self.clock.now();
@@ -605,7 +623,10 @@ impl<'p> Core<'p> {
         outcome: Outcome,
     ) {
         let mut label = std::mem::take(&mut self.result.label);
-        label.push_str(self.sampler_name(index, id));
+        // JMeter labels a sample only after its URL is put together.
+        if !(self.result.url.is_empty() && outcome == Outcome::Other) {
+            label.push_str(self.sampler_name(index, id));
+        }
         self.result.label = label;
         self.result.start_ms = self.clock.wall_ms(timing.start);
         self.result.success = false;

@@ -45,7 +45,7 @@ impl Core<'_> {
                 result.encoding.push_str(charset);
             }
         }
-        result.data_type = data_type(&result.content_type);
+        result.data_type = if content_type.is_some() { data_type(&result.content_type) } else { "" };
         if needs.contains(Needs::HEADERS) {
             write_headers(&stash.head, &mut result.response_headers);
         }

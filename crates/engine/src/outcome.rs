@@ -20,8 +20,6 @@ pub(crate) enum Failure {
     Socket(io::Error),
     /// The answer broke the protocol or ended too early.
     Http(wire::http1::Error),
-    /// The body's content encoding is broken.
-    Coding(String),
     Tls(String),
     /// The peer closed during the TLS handshake.
     TlsClosed,
@@ -59,7 +57,7 @@ pub(crate) fn describe(
         Failure::TlsTimeout | Failure::ResponseTimeout => message.write_str("Read timed out"),
         Failure::Socket(error) => message.write_str(&io_text(error)),
         Failure::Http(error) => http_text(*error, route, message),
-        Failure::Coding(text) | Failure::Tls(text) => message.write_str(text),
+        Failure::Tls(text) => message.write_str(text),
         Failure::TlsClosed => message.write_str("Remote host terminated the handshake"),
         Failure::Cut => message.write_str("Socket closed"),
         Failure::TooManyRedirects(max) => {
@@ -109,17 +107,20 @@ fn classify(failure: &Failure) -> (&'static str, Outcome) {
         Failure::Http(Http::NoResponse) => {
             ("org.apache.http.NoHttpResponseException", Outcome::Closed)
         }
-        Failure::Http(Http::TruncatedBody { .. }) => {
+        Failure::Http(Http::BadChunkSize | Http::BadChunkEnd | Http::BadTrailer) => {
+            ("org.apache.http.MalformedChunkCodingException", Outcome::Protocol)
+        }
+        Failure::Http(Http::TruncatedBody { .. } | Http::NoLastChunk) => {
             ("org.apache.http.ConnectionClosedException", Outcome::Closed)
         }
         Failure::Http(Http::TruncatedChunk { .. }) => {
             ("org.apache.http.TruncatedChunkException", Outcome::Closed)
         }
         Failure::Http(Http::TruncatedHead) => {
-            ("org.apache.http.NoHttpResponseException", Outcome::Closed)
+            ("org.apache.http.client.ClientProtocolException", Outcome::Closed)
         }
         Failure::Http(_) => ("org.apache.http.client.ClientProtocolException", Outcome::Protocol),
-        Failure::Coding(_) => ("java.util.zip.ZipException", Outcome::Protocol),
+        
         Failure::Tls(_) | Failure::TlsClosed => {
             ("javax.net.ssl.SSLHandshakeException", Outcome::Tls)
         }
@@ -167,7 +168,22 @@ fn http_text(error: wire::http1::Error, route: &Route, message: &mut String) -> 
     use wire::http1::Error;
     match error {
         Error::NoResponse => write!(message, "{}:{} failed to respond", route.host, route.port),
-        Error::TruncatedHead => write!(message, "{}:{} failed to respond", route.host, route.port),
-        other => write!(message, "{other}"),
+        Error::TruncatedBody { expected, got } => write!(
+            message,
+            "Premature end of Content-Length delimited message body (expected: {expected}; received: {got})"
+        ),
+        Error::TruncatedChunk { expected, got } => {
+            write!(message, "Truncated chunk (expected size: {expected}; actual size: {got})")
+        }
+        Error::NoLastChunk => {
+            message.write_str("Premature end of chunk coded message body: closing chunk expected")
+        }
+        Error::BadChunkSize | Error::BadChunkEnd | Error::BadTrailer => write!(message, "{error}"),
+        // HttpClient wraps these without a message of its own.
+        Error::HeadTooLarge { .. }
+        | Error::TooManyHeaders { .. }
+        | Error::BadStatusLine
+        | Error::BadHeader
+        | Error::TruncatedHead => message.write_str("null"),
     }
 }

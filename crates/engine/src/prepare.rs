@@ -21,6 +21,8 @@ pub(crate) struct Prepared {
     pub(crate) initial: Initial,
     pub(crate) state: RunState,
     pub(crate) listeners: Vec<ResultFile>,
+    /// What the user should be told.
+    pub(crate) complaints: Vec<String>,
 }
 
 pub(crate) fn prepare(
@@ -56,8 +58,9 @@ pub(crate) fn prepare(
     };
     let initial = plan.initial_variables(&mut env);
     let mut groups = Vec::new();
+    let mut complaints = Vec::new();
     for group in &plan.groups {
-        groups.push(settings(group, &mut env)?);
+        groups.push(settings(group, &mut env, &mut complaints));
     }
     let mut listeners = Vec::new();
     for listener in &plan.listeners {
@@ -67,41 +70,47 @@ pub(crate) fn prepare(
         let columns = Columns::from_properties(|key| options.properties.get(key).cloned())
             .map_err(|error| StartError::Results(format!("{}: {error:?}", listener.name)))?
             .with_save_config(overrides);
-        let path = PathBuf::from(path);
+        // Relative to the working folder, as JMeter has it; `~/` is the plan's folder.
+        let path = match path.strip_prefix("~/") {
+            Some(rest) => options.base_dir.join(rest),
+            None => PathBuf::from(path),
+        };
         listeners.push(ResultFile {
-            path: if path.is_relative() { options.base_dir.join(path) } else { path },
+            path,
             columns,
             errors_only: listener.errors_only,
             successes_only: listener.successes_only,
         });
     }
     drop(env);
-    Ok(Prepared { groups, initial, state, listeners })
+    Ok(Prepared { groups, initial, state, listeners, complaints })
 }
 
-fn settings(group: &Group, env: &mut Env<'_>) -> Result<GroupSettings, StartError> {
+fn settings(group: &Group, env: &mut Env<'_>, complaints: &mut Vec<String>) -> GroupSettings {
     let name = evaluate(&group.name, env);
     let number =
         |text: &Text, env: &mut Env<'_>| evaluate(text, env).trim().parse::<i64>().unwrap_or(0);
-    let users = number(&group.users, env).max(0) as u32;
+    let mut users = number(&group.users, env).max(0) as u32;
     let ramp = number(&group.ramp_up, env);
     let (mut delay, mut duration) = (0, None);
     if group.scheduler {
         let delay_s = number(&group.delay, env);
         let duration_s = number(&group.duration, env);
-        if delay_s < 0 {
-            return Err(StartError::Group(format!(
-                "Invalid delay {delay_s} set in Thread Group:{name}"
-            )));
+                let invalid = if delay_s < 0 {
+            Some(format!("Invalid delay {delay_s} set in Thread Group:{name}"))
+        } else if duration_s <= 0 {
+            Some(format!("Invalid duration {duration_s} set in Thread Group:{name}"))
+        } else {
+            None
+        };
+        if let Some(message) = invalid {
+            // As in JMeter, the group does nothing and the others run.
+            complaints.push(message);
+            users = 0;
         }
-        if duration_s <= 0 {
-            return Err(StartError::Group(format!(
-                "Invalid duration {duration_s} set in Thread Group:{name}"
-            )));
-        }
-        (delay, duration) = (seconds(delay_s), Some(seconds(duration_s)));
+        (delay, duration) = (seconds(delay_s.max(0)), Some(seconds(duration_s.max(0))));
     }
-    Ok(GroupSettings {
+    GroupSettings {
         name,
         phase: group.phase,
         number: group.number,
@@ -110,7 +119,7 @@ fn settings(group: &Group, env: &mut Env<'_>) -> Result<GroupSettings, StartErro
         delay,
         duration,
         on_error: group.on_error,
-    })
+    }
 }
 
 fn evaluate(text: &Text, env: &mut Env<'_>) -> String {

@@ -27,7 +27,9 @@ impl<'p> Core<'p> {
     ) -> bool {
         let chain = self.users[index].extra().redirect.take();
         let silent = exchange.auto_follow && !exchange.follow;
-        let goes_on = is_redirect(exchange.status, &stash.method);
+        // Followed silently, HttpClient itself decides: it repeats a 307 or 308 with method and body.
+        let repeats = silent && matches!(exchange.status, 307 | 308);
+        let goes_on = repeats || is_redirect(exchange.status, &stash.method);
         let mut chain =
             chain.unwrap_or_else(|| Box::new(self.begin_chain(timing, &stash.url, &stash.method)));
         self.add_hop(&mut chain, timing, silent);
@@ -51,11 +53,11 @@ impl<'p> Core<'p> {
                 self.result.message.clear();
                 let _ = write!(self.result.message, "Non HTTP response message: {line}");
                 self.result.success = false;
+                self.result.data_type = "text";
             }
             return false;
         };
         if chain.hops >= self.run.settings.max_redirects {
-            self.users[index].extra().redirect = Some(chain);
             let route = crate::conn::Route {
                 secure: false,
                 host: String::new(),
@@ -68,6 +70,9 @@ impl<'p> Core<'p> {
             let result = &mut *self.result;
             crate::outcome::describe(&failure, &route, &mut result.code, &mut result.message);
             result.success = false;
+            result.data_type = "text";
+            self.add_hop(&mut chain, timing, silent);
+            self.users[index].extra().redirect = Some(chain);
             return false;
         }
         chain.hops += 1;
@@ -75,7 +80,8 @@ impl<'p> Core<'p> {
         let mut url = String::new();
         let text: String = location.iter().map(|byte| *byte as char).collect();
         let target = plan::http::location(&chain.url, &text, &mut url);
-        let method = plan::http::method_after_redirect(&stash.method).to_owned();
+        let method =
+            if repeats { &*stash.method } else { plan::http::method_after_redirect(&stash.method) }.to_owned();
         chain.url.clone_from(&url);
         chain.method.clone_from(&method);
         self.users[index].extra().redirect = Some(chain);
@@ -126,9 +132,11 @@ impl<'p> Core<'p> {
         chain.lag += timing.lag;
         let whole = &mut chain.result;
         whole.elapsed = (timing.end - chain.start).max(0) as u64;
-        whole.bytes += timing.received;
-        whole.sent += timing.sent;
-        if !silent {
+        if silent {
+            (whole.bytes, whole.sent) = (timing.received, timing.sent);
+        } else {
+            whole.bytes += timing.received;
+            whole.sent += timing.sent;
             let n = whole.sub_count;
             let mut label = std::mem::take(&mut whole.label);
             let length = label.len();

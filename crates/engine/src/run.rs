@@ -228,6 +228,9 @@ pub fn start(plan: Arc<Plan>, options: Options) -> Result<Run, StartError> {
             let _ = complaints.send(Report::Log(text));
         })
         .map_err(StartError::System)?;
+    for complaint in prepared.complaints {
+        let _ = reports_in.send(Report::Log(complaint));
+    }
     forward_log(log, reports_in);
     let (batches, teardown) = batches(&plan, &shared.groups);
     let mut run = Run {
@@ -251,8 +254,6 @@ pub fn start(plan: Arc<Plan>, options: Options) -> Result<Run, StartError> {
 /// Why a run could not start.
 #[derive(Debug)]
 pub enum StartError {
-    /// A group's numbers make no sense; JMeter's words where it has some.
-    Group(String),
     /// A result file cannot be written.
     Results(String),
     /// The system refused threads or descriptors.
@@ -262,7 +263,6 @@ pub enum StartError {
 impl std::fmt::Display for StartError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Group(text) => f.write_str(text),
             Self::Results(text) => write!(f, "cannot write results: {text}"),
             Self::System(error) => write!(f, "cannot start: {error}"),
         }

@@ -147,7 +147,7 @@ impl<'p> Core<'p> {
         if let Some(open) = self.pop(index, id) {
             let now = self.clock.now();
             if open.parent.is_some() {
-                self.report_parent(index, open, now);
+                self.report_parent(index, open, now, true);
             } else {
                 self.report(index, open, now, true);
             }
@@ -159,7 +159,7 @@ impl<'p> Core<'p> {
         if let Some(mut open) = self.pop(index, id) {
             let now = self.clock.now();
             if open.parent.is_some() {
-                self.report_parent(index, open, now);
+                self.report_parent(index, open, now, true);
             } else {
                 open.success = self.users[index].last_ok;
                 self.report(index, open, now, false);
@@ -172,9 +172,9 @@ impl<'p> Core<'p> {
         while let Some(open) =
             self.users[index].extra.as_mut().and_then(|extra| extra.transactions.pop())
         {
-            if open.parent.is_some() && open.calls > 0 {
+            if open.parent.is_some() {
                 let now = self.clock.now();
-                self.report_parent(index, open, now);
+                self.report_parent(index, open, now, false);
             }
         }
     }
@@ -226,7 +226,7 @@ impl<'p> Core<'p> {
     }
 
     /// Reports a transaction that its children are sub-results of.
-    fn report_parent(&mut self, index: Index, mut open: Transaction, now: i64) {
+    fn report_parent(&mut self, index: Index, mut open: Transaction, now: i64, complete: bool) {
         let plan = self.plan;
         let controller = &plan.controllers[open.controller.0 as usize];
         let ControllerKind::Transaction(settings) = &controller.kind else { return };
@@ -259,7 +259,10 @@ impl<'p> Core<'p> {
             open.failing,
             open.success,
         );
-        if open.success {
+        if !complete {
+            // A user that ends within leaves the transaction without a verdict of its own.
+            self.result.message.clear();
+        } else if open.success {
             self.result.code.clear();
             self.result.code.push_str("200");
         }
