@@ -112,14 +112,17 @@ pub(crate) struct TargetFlags {
     #[arg(long, default_value_t = 8080)]
     pub(crate) port: u16,
     /// Address to listen on.
-    #[arg(long, default_value = "127.0.0.1")]
-    pub(crate) address: std::net::IpAddr,
-    /// Serve HTTPS.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub(crate) listen: std::net::IpAddr,
+    /// Serve HTTPS with a self-signed certificate.
     #[arg(long)]
     pub(crate) tls: bool,
-    /// Options of the target.
-    #[arg(value_name = "KEY=VALUE")]
+    /// An option of the target.
+    #[arg(long = "option", value_name = "KEY=VALUE")]
     pub(crate) options: Vec<String>,
+    /// End after so many seconds.
+    #[arg(long, value_name = "N")]
+    pub(crate) seconds: Option<u64>,
 }
 
 #[derive(Debug, Args)]

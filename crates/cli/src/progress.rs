@@ -106,7 +106,9 @@ mod tests {
     use super::*;
 
     fn snapshot(core: u32, at_ms: i64) -> Snapshot {
-        Snapshot { core, at_ms, ..Snapshot::new() }
+        let mut snapshot = Snapshot::new();
+        (snapshot.core, snapshot.at_ms) = (core, at_ms);
+        snapshot
     }
 
     fn progress() -> Progress {

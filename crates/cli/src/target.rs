@@ -1,6 +1,7 @@
 //! `throng target`: the bundled systems under test on their own.
 
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 use targets::{Config, TargetInfo, TlsConfig};
 
@@ -9,13 +10,13 @@ use crate::flags::TargetFlags;
 use crate::interrupt::Interrupt;
 use crate::render::{self, Colour};
 
-/// Serves until Ctrl-C; without a name, lists what there is.
+/// Serves until Ctrl-C or its time is over; without a name, lists what there is.
 pub(crate) fn run(flags: TargetFlags) -> Exit {
     let Some(name) = &flags.name else {
         print!("{}", list());
         return Exit::Ok;
     };
-    let mut config = Config::new(name.clone()).listen(SocketAddr::new(flags.address, flags.port));
+    let mut config = Config::new(name.clone()).listen(SocketAddr::new(flags.listen, flags.port));
     if flags.tls {
         config = config.tls(TlsConfig::default());
     }
@@ -30,9 +31,11 @@ pub(crate) fn run(flags: TargetFlags) -> Exit {
     let Ok(interrupt) = Interrupt::install() else { return Exit::Bug };
     match targets::start(config) {
         Ok(running) => {
-            println!("{name} listens on {}", running.url());
-            while interrupt.asked() == 0 {
-                std::thread::sleep(std::time::Duration::from_millis(50));
+            // Whoever started this waits for the line before sending anything.
+            println!("listening on {}", running.url());
+            let end = flags.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+            while interrupt.asked() == 0 && end.is_none_or(|end| Instant::now() < end) {
+                std::thread::sleep(Duration::from_millis(50));
             }
             running.stop();
             Exit::Ok
@@ -45,7 +48,7 @@ pub(crate) fn run(flags: TargetFlags) -> Exit {
 }
 
 fn list() -> String {
-    let mut out = String::from("Targets, with their options as KEY=VALUE:\n");
+    let mut out = String::from("Targets, with their options (--option KEY=VALUE):\n");
     for target in targets::names() {
         out.push_str(&format!("\n{:<10} {}\n", target.name, target.what));
         options(&mut out, target.options);

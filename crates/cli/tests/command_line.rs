@@ -38,7 +38,7 @@ fn mistakes_in_the_command_line_end_with_2() {
         (&["-n", "-r", "-t", "p.jmx"], "-r (--runremote) is not supported yet"),
         (&["-g", "a.jtl", "-o", "report"], "-g (--reportonly) is not supported yet"),
         (&["target", "nothing"], "nothing"),
-        (&["target", "fixed", "size"], "KEY=VALUE"),
+        (&["target", "fixed", "--option", "size"], "KEY=VALUE"),
         (&["demo", "nothing"], "fitness"),
     ] {
         let ended = program.run(line);
@@ -54,7 +54,7 @@ fn what_is_no_plan_ends_with_3_and_says_where() {
     program.write("cut.jmx", &PLAN[..PLAN.len() / 2]);
     program.write("bomb.jmx", &format!("<!DOCTYPE a [<!ENTITY b \"c\">]>{PLAN}"));
     for (file, words) in
-        [("page.jmx", "page.jmx:1"), ("cut.jmx", "truncated"), ("bomb.jmx", "error[doctype]")]
+        [("page.jmx", "page.jmx:1"), ("cut.jmx", "error[not-xml]"), ("bomb.jmx", "error[doctype]")]
     {
         for verb in ["run", "check"] {
             let ended = program.run(&[verb, file]);
@@ -113,6 +113,22 @@ fn a_plan_that_runs_is_checked_with_0() {
     let ended = program.run(&["check", "plan.jmx"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.out.contains("The plan runs."), "{ended:?}");
+}
+
+#[test]
+fn a_target_serves_for_the_time_it_was_given() {
+    let ended = Program::new().run(&[
+        "target",
+        "fixed",
+        "--port",
+        "0",
+        "--option",
+        "size=3",
+        "--seconds",
+        "0",
+    ]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.out.starts_with("listening on http://127.0.0.1:"), "{ended:?}");
 }
 
 #[test]

@@ -100,11 +100,7 @@ impl Builder {
             let event = match reader.read_event() {
                 Ok(event) => event,
                 Err(error) => {
-                    return Err(self.broken(
-                        source,
-                        reader.error_position() as usize,
-                        &error.to_string(),
-                    ));
+                    return Err(self.broken(source, reader.error_position() as usize, &error));
                 }
             };
             let end = reader.buffer_position() as usize;
@@ -151,14 +147,20 @@ impl Builder {
     }
 
     /// The error for text that stops being XML.
-    fn broken(&mut self, source: &str, at: usize, what: &str) -> NotXml {
+    fn broken(&mut self, source: &str, at: usize, error: &quick_xml::Error) -> NotXml {
         let at = at.min(source.len());
         let line = self.lines.advance(source, at);
         let span = Span { start: at as u32, end: at as u32 };
+        let help = match error {
+            quick_xml::Error::Syntax(_) => {
+                "the file is truncated, or a quote or bracket is missing"
+            }
+            _ => "compare with the file as JMeter saved it; JMeter cannot load this one either",
+        };
         NotXml(
-            Diag::error("not-xml", format!("not well-formed XML: {what}")).at(span, line).help(
-                "compare with the file as JMeter saved it; JMeter cannot load this one either",
-            ),
+            Diag::error("not-xml", format!("not well-formed XML: {error}"))
+                .at(span, line)
+                .help(help),
         )
     }
 
