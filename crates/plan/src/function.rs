@@ -43,6 +43,9 @@ use crate::vars::VarId;
 /// A function at work: appends the value of the call.
 pub(crate) type Run = fn(&Call, &mut Env<'_>, &mut String) -> Outcome;
 
+/// Finds parameters that cannot be honoured and says why.
+pub(crate) type Check = fn(&[Text]) -> Option<String>;
+
 /// How a function is carried out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Support {
@@ -63,7 +66,7 @@ pub(crate) struct Spec {
     variable: Option<u8>,
     property: bool,
     state: bool,
-    check: Option<fn(&[Text]) -> Option<String>>,
+    check: Option<Check>,
 }
 
 impl Spec {
@@ -76,7 +79,16 @@ impl Spec {
     }
 
     const fn jvm(name: &'static str, min: u8, max: u8) -> Self {
-        Self { name, min, max, support: Support::Jvm, variable: None, property: false, state: false, check: None }
+        Self {
+            name,
+            min,
+            max,
+            support: Support::Jvm,
+            variable: None,
+            property: false,
+            state: false,
+            check: None,
+        }
     }
 
     /// Parameter `n` names a variable, which gets a slot when the plan is compiled.
@@ -98,7 +110,7 @@ impl Spec {
     }
 
     /// Parameters that ask for too much are found when the plan is compiled.
-    const fn checked(mut self, check: fn(&[Text]) -> Option<String>) -> Self {
+    const fn checked(mut self, check: Check) -> Self {
         self.check = Some(check);
         self
     }
@@ -144,9 +156,9 @@ impl Call {
         (!name.is_empty() && trim(name) == name).then_some(name)
     }
 
-    /// The property that the call reads: `None` if none, `Some(None)` if its name is made up at run time.
-    pub(crate) fn property_name(&self) -> Option<Option<&str>> {
-        self.spec.property.then(|| self.args.first().and_then(Text::fixed))
+    /// The name of the property that the call reads.
+    pub(crate) fn property(&self) -> Option<&Text> {
+        self.args.first().filter(|_| self.spec.property)
     }
 
     fn has(&self, n: usize) -> bool {
@@ -156,7 +168,7 @@ impl Call {
     /// The value of parameter `n`, empty if it is absent, in a buffer that goes back by [`Scratch::give`].
     ///
     /// [`Scratch::give`]: crate::env::Scratch::give
-    fn arg(&self, n: usize, env: &mut Env<'_>) -> Result<String, Box<Thrown>> {
+    fn arg(&self, n: usize, env: &mut Env<'_>) -> Result<String, Thrown> {
         let mut value = env.core.take();
         if let Some(arg) = self.args.get(n) {
             arg.run(env, &mut value)?;

@@ -68,12 +68,12 @@ impl Thrown {
     pub const STOP_USER: &'static str = "org.apache.jorphan.util.JMeterStopThreadException";
 
     /// An exception on its way out of an evaluation.
-    pub(crate) fn new(class: &'static str, message: impl Into<String>) -> Box<Self> {
-        Box::new(Self { class, message: message.into() })
+    pub(crate) fn new(class: &'static str, message: impl Into<String>) -> Self {
+        Self { class, message: message.into() }
     }
 
     /// Java's complaint about text that is not a number.
-    pub(crate) fn not_a_number(text: &str) -> Box<Self> {
+    pub(crate) fn not_a_number(text: &str) -> Self {
         Self::new("java.lang.NumberFormatException", format!("For input string: \"{text}\""))
     }
 
@@ -83,8 +83,8 @@ impl Thrown {
     }
 }
 
-/// What evaluating came to; the value is behind a pointer because it is rare.
-pub(crate) type Outcome = Result<(), Box<Thrown>>;
+/// What evaluating came to.
+pub(crate) type Outcome = Result<(), Thrown>;
 
 /// Something about an expression that the plan's author should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,10 +171,10 @@ impl Text {
         }
     }
 
-    /// Compiles text made at run time; `None` if JMeter could not read it.
-    pub(crate) fn compile_late(source: &str, names: &Names, problems: &mut Vec<Problem>) -> Option<Self> {
-        let parts = Build::new(Scope::Run { names, problems }).parts(source).ok()?;
-        Some(Self::parameter(source, parts))
+    /// Compiles text made at run time. What JMeter cannot read there evaluates to nothing.
+    pub(crate) fn compile_late(source: &str, names: &Names, problems: &mut Vec<Problem>) -> Self {
+        let parts = Build::new(Scope::Run { names, problems }).parts(source);
+        Self::parameter(source, parts.unwrap_or_default())
     }
 
     /// Appends the value to `out`. What JMeter would throw is left in
@@ -184,7 +184,7 @@ impl Text {
             Self::Fixed(text) => out.push_str(text),
             Self::Compound(_) => {
                 if let Err(thrown) = self.run(env, out) {
-                    env.core.thrown.get_or_insert(*thrown);
+                    env.core.thrown.get_or_insert(thrown);
                 }
             }
         }

@@ -94,6 +94,10 @@ struct Slot {
 pub struct Vars {
     initial: Arc<Initial>,
     slots: Vec<Slot>,
+    #[expect(
+        clippy::box_collection,
+        reason = "absent for most users, who should pay for one word"
+    )]
     overflow: Option<Box<HashMap<Box<str>, Slot>>>,
 }
 
@@ -169,9 +173,13 @@ impl Vars {
 
     /// All defined variables, in no particular order.
     pub fn iter<'a>(&'a self, names: &'a Names) -> impl Iterator<Item = (&'a str, &'a str)> + 'a {
-        let known = (0..names.len() as u32).filter_map(|n| Some((names.name(VarId(n)), self.get(VarId(n))?)));
+        let known = (0..names.len() as u32)
+            .filter_map(|n| Some((names.name(VarId(n)), self.get(VarId(n))?)));
         let made = self.overflow.iter().flat_map(|map| map.iter());
-        known.chain(made.filter(|(_, slot)| slot.state == State::Own).map(|(name, slot)| (&**name, &*slot.text)))
+        known.chain(
+            made.filter(|(_, slot)| slot.state == State::Own)
+                .map(|(name, slot)| (&**name, &*slot.text)),
+        )
     }
 
     /// Back to the values of a user's start; buffers stay for reuse.

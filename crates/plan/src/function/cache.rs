@@ -2,14 +2,13 @@
 //! written during the run, texts compiled at run time, date patterns, and whole files.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::fs::Metadata;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::file::decoded;
 use super::java_date::Pattern;
 use super::shared::{Map, Shared};
-use crate::http::charset::Charset;
+use crate::charset::Charset;
 use crate::text::Text;
 
 /// Entries after which a map of the cache starts afresh: expressions and patterns that are made up at run time
@@ -21,7 +20,7 @@ const MOST: usize = 1_000;
 pub(crate) struct Cache {
     version: u64,
     written: Arc<Map>,
-    texts: HashMap<Box<str>, Option<Text>>,
+    texts: HashMap<Box<str>, Text>,
     patterns: HashMap<Box<str>, Result<Arc<Pattern>, String>>,
     files: HashMap<Box<str>, Kept>,
     /// Levels of run-time evaluation at the moment.
@@ -43,15 +42,15 @@ impl Cache {
         if self.version != shared.version() {
             (self.version, self.written) = shared.written();
         }
-        self.written.get(name).or_else(|| shared.started_with(name)).map(|value| &**value)
+        self.written.get(name).map(|value| &**value).or_else(|| shared.started_with(name))
     }
 
     /// Text that was compiled before under the same source.
-    pub(super) fn text(&self, source: &str) -> Option<Option<Text>> {
+    pub(super) fn text(&self, source: &str) -> Option<Text> {
         self.texts.get(source).cloned()
     }
 
-    pub(super) fn keep_text(&mut self, source: &str, text: Option<Text>) {
+    pub(super) fn keep_text(&mut self, source: &str, text: Text) {
         if self.texts.len() >= MOST {
             self.texts.clear();
         }
@@ -71,16 +70,20 @@ impl Cache {
         pattern
     }
 
-    /// The text of a file. One look at its properties tells whether it must be read again.
-    pub(super) fn file(&mut self, path: &str, charset: Charset) -> std::io::Result<Arc<str>> {
-        let state = Path::new(path).metadata()?;
+    /// The text of a file, which is read again only if its state is another.
+    pub(super) fn file(
+        &mut self,
+        path: &str,
+        state: &Metadata,
+        charset: Charset,
+    ) -> std::io::Result<Arc<str>> {
         let (changed, length) = (state.modified().ok(), state.len());
         if let Some(kept) = self.files.get(path)
             && (kept.changed, kept.length, kept.charset) == (changed, length, charset)
         {
             return Ok(Arc::clone(&kept.text));
         }
-        let text: Arc<str> = decoded(&std::fs::read(path)?, charset).into();
+        let text: Arc<str> = charset.decode(&std::fs::read(path)?).into();
         if self.files.len() >= MOST {
             self.files.clear();
         }

@@ -3,6 +3,7 @@
 //! All users of an alias share its rows; each user stays on its row until it asks for the next. As in JMeter, a file
 //! ends at its first empty line, fields are cut at each delimiter without regard to quotes, and rows repeat.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -63,11 +64,15 @@ pub(super) fn read(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome 
 
 fn column(file: &str, action: &str, env: &mut Env<'_>, out: &mut String) {
     let Ok(column) = action.parse::<i32>() else {
-        return env.shared.log(Level::Warn, format!("__CSVRead: can't parse column number: {action}"));
+        return env
+            .shared
+            .log(Level::Warn, format!("__CSVRead: can't parse column number: {action}"));
     };
     if env.memory.attached(file).is_none() {
         if file.starts_with('*') {
-            return env.shared.log(Level::Warn, format!("Cannot perform initial open using alias {file}"));
+            return env
+                .shared
+                .log(Level::Warn, format!("Cannot perform initial open using alias {file}"));
         }
         let file = env.shared.tables().or_default(file, env.shared);
         attach(&file, &file, env);
@@ -86,7 +91,9 @@ fn attach(file: &str, alias: &str, env: &mut Env<'_>) {
     }
     match env.shared.tables().open(file, alias, env.shared) {
         Ok(table) => env.memory.attach(Attached { alias: alias.into(), table, row: None }),
-        Err(words) => env.shared.log(Level::Warn, format!("__CSVRead: cannot read {file}: {words}")),
+        Err(words) => {
+            env.shared.log(Level::Warn, format!("__CSVRead: cannot read {file}: {words}"));
+        }
     }
 }
 
@@ -97,26 +104,33 @@ impl Attached {
 
     fn column(&mut self, column: i32, shared: &Shared, out: &mut String) {
         let row = *self.row.get_or_insert_with(|| self.table.next_row());
-        let value = self.table.rows.get(row as usize).and_then(|row| row.get(usize::try_from(column).ok()?));
+        let value = self
+            .table
+            .rows
+            .get(row as usize)
+            .and_then(|row| row.get(usize::try_from(column).ok()?));
         match value {
             Some(value) => out.push_str(value),
-            None => shared.log(Level::Warn, format!("__CSVRead: invalid column number: {column} at row {row}")),
+            None => shared.log(
+                Level::Warn,
+                format!("__CSVRead: invalid column number: {column} at row {row}"),
+            ),
         }
     }
 }
 
 impl Tables {
     /// The file itself, or the only one that is open if the name is empty.
-    fn or_default(&self, file: &str, shared: &Shared) -> Box<str> {
+    fn or_default<'f>(&self, file: &'f str, shared: &Shared) -> Cow<'f, str> {
         if !file.is_empty() {
-            return file.into();
+            return Cow::Borrowed(file);
         }
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         match (&open.first, open.by_alias.len()) {
-            (Some(first), 1) => first.clone(),
+            (Some(first), 1) => Cow::Owned(first.to_string()),
             _ => {
                 shared.log(Level::Error, "__CSVRead: Cannot determine default file name");
-                file.into()
+                Cow::Borrowed(file)
             }
         }
     }
@@ -126,7 +140,7 @@ impl Tables {
         if let Some((_, table)) = open.by_alias.iter().find(|(known, _)| **known == *alias) {
             return Ok(Arc::clone(table));
         }
-        let delimiter = shared.started_with("csvread.delimiter").map_or(",", |value| value.trim());
+        let delimiter = shared.started_with("csvread.delimiter").map_or(",", str::trim);
         let table = Arc::new(Table::load(&place(file, &shared.base_dir), delimiter)?);
         open.by_alias.push((alias.into(), Arc::clone(&table)));
         open.first.get_or_insert_with(|| file.into());
@@ -143,7 +157,11 @@ fn place(file: &str, base: &Path) -> PathBuf {
 impl Table {
     fn load(path: &Path, delimiter: &str) -> Result<Self, String> {
         let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-        let rows = text.lines().take_while(|line| !line.is_empty()).map(|line| fields(line, delimiter)).collect();
+        let rows = text
+            .lines()
+            .take_while(|line| !line.is_empty())
+            .map(|line| fields(line, delimiter))
+            .collect();
         Ok(Self { rows, next: AtomicU32::new(0) })
     }
 
@@ -175,9 +193,17 @@ mod tests {
 
     #[test]
     fn lines_are_cut_at_each_delimiter() {
-        let cut = |line| fields(line, ",").iter().map(|field| field.to_string()).collect::<Vec<_>>();
-        assert_eq!(cut("a,b"), ["a", "b"]);
-        assert_eq!(cut(",a,,b,"), ["", "a", "", "b", ""]);
-        assert_eq!(cut("\"a,b\""), ["\"a", "b\""]);
+        for (line, expected) in [
+            ("a,b", &["a", "b"][..]),
+            (",a,,b,", &["", "a", "", "b", ""]),
+            ("\"a,b\"", &["\"a", "b\""]),
+            ("", &[""]),
+        ] {
+            assert_eq!(
+                fields(line, ",").iter().map(|field| &**field).collect::<Vec<_>>(),
+                expected,
+                "{line}"
+            );
+        }
     }
 }

@@ -34,18 +34,24 @@ pub(super) fn digest(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
 /// Appends the hash of the parts; whether the algorithm is known.
 fn hash(algorithm: &str, parts: [&str; 2], out: &mut String) -> bool {
     type Hash = fn([&str; 2], &mut String);
-    let table: [(&str, Hash); 15] = [
+    let table: [(&str, Hash); 21] = [
         ("MD2", of::<md2::Md2>),
         ("MD5", of::<md5::Md5>),
         ("SHA", of::<sha1::Sha1>),
         ("SHA1", of::<sha1::Sha1>),
         ("SHA-1", of::<sha1::Sha1>),
         ("SHA-224", of::<sha2::Sha224>),
+        ("SHA224", of::<sha2::Sha224>),
         ("SHA-256", of::<sha2::Sha256>),
+        ("SHA256", of::<sha2::Sha256>),
         ("SHA-384", of::<sha2::Sha384>),
+        ("SHA384", of::<sha2::Sha384>),
         ("SHA-512", of::<sha2::Sha512>),
+        ("SHA512", of::<sha2::Sha512>),
         ("SHA-512/224", of::<sha2::Sha512_224>),
+        ("SHA512/224", of::<sha2::Sha512_224>),
         ("SHA-512/256", of::<sha2::Sha512_256>),
+        ("SHA512/256", of::<sha2::Sha512_256>),
         ("SHA3-224", of::<sha3::Sha3_224>),
         ("SHA3-256", of::<sha3::Sha3_256>),
         ("SHA3-384", of::<sha3::Sha3_384>),
@@ -57,7 +63,9 @@ fn hash(algorithm: &str, parts: [&str; 2], out: &mut String) -> bool {
 
 fn of<D: Digest>(parts: [&str; 2], out: &mut String) {
     let mut digest = D::new();
-    parts.iter().for_each(|part| digest.update(part));
+    for part in parts {
+        digest.update(part);
+    }
     for byte in digest.finalize() {
         let _ = write!(out, "{byte:02x}");
     }

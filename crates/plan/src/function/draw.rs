@@ -7,6 +7,9 @@ use crate::env::Env;
 use crate::random::Random;
 use crate::text::{Outcome, Thrown};
 
+/// Characters of a random string beyond which Java's default heap does not suffice either.
+const LONGEST: i32 = 1 << 28;
+
 const ILLEGAL: &str = "java.lang.IllegalArgumentException";
 
 /// `__Random(least, most, variable)`: both bounds belong to the range.
@@ -22,7 +25,7 @@ pub(super) fn number(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
     call.store(2, env, &out[start..])
 }
 
-fn bound(call: &Call, n: usize, env: &mut Env<'_>) -> Result<i64, Box<Thrown>> {
+fn bound(call: &Call, n: usize, env: &mut Env<'_>) -> Result<i64, Thrown> {
     if let Some(number) = call.args()[n].fixed().and_then(|text| trim(text).parse().ok()) {
         return Ok(number);
     }
@@ -42,7 +45,13 @@ pub(super) fn string(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
     let characters = call.arg(1, env)?;
     let from = trim(&characters);
     if count < 0 {
-        return Err(Thrown::new(ILLEGAL, format!("Requested random string length {count} is less than 0.")));
+        return Err(Thrown::new(
+            ILLEGAL,
+            format!("Requested random string length {count} is less than 0."),
+        ));
+    }
+    if count > LONGEST {
+        return Err(Thrown::new("java.lang.OutOfMemoryError", "Java heap space"));
     }
     let start = out.len();
     let random = &mut env.core.random;
@@ -50,7 +59,9 @@ pub(super) fn string(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
         any_letters(random, count as u32, out);
     } else if from.is_ascii() {
         let bytes = from.as_bytes();
-        out.extend((0..count).map(|_| char::from(bytes[random.below(bytes.len() as u64) as usize])));
+        out.extend(
+            (0..count).map(|_| char::from(bytes[random.below(bytes.len() as u64) as usize])),
+        );
     } else {
         let known = from.chars().count() as u64;
         out.extend((0..count).filter_map(|_| from.chars().nth(random.below(known) as usize)));
@@ -63,7 +74,10 @@ pub(super) fn string(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
 fn any_letters(random: &mut Random, mut units: u32, out: &mut String) {
     while units > 0 {
         let drawn = char::from_u32(random.below(0x11_0000) as u32);
-        let Some(letter) = drawn.filter(|c| c.is_alphanumeric() && c.len_utf16() as u32 <= units) else { continue };
+        let Some(letter) = drawn.filter(|c| c.is_alphanumeric() && c.len_utf16() as u32 <= units)
+        else {
+            continue;
+        };
         units -= letter.len_utf16() as u32;
         out.push(letter);
     }

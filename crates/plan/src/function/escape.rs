@@ -92,7 +92,7 @@ fn octal_length(text: &str) -> usize {
 }
 
 /// Appends `uXXXX`, which may have more than one `u` and a plus, and returns what follows. Two of them may be a pair.
-fn unicode<'t>(text: &'t str, out: &mut String) -> Result<&'t str, Box<Thrown>> {
+fn unicode<'t>(text: &'t str, out: &mut String) -> Result<&'t str, Thrown> {
     let (unit, rest) = unicode_unit(text)?;
     if let Some(c) = char::from_u32(u32::from(unit)) {
         out.push(c);
@@ -109,14 +109,16 @@ fn unicode<'t>(text: &'t str, out: &mut String) -> Result<&'t str, Box<Thrown>> 
     Ok(rest)
 }
 
-fn unicode_unit(text: &str) -> Result<(u16, &str), Box<Thrown>> {
+fn unicode_unit(text: &str) -> Result<(u16, &str), Thrown> {
     let digits = text.trim_start_matches('u');
     let digits = digits.strip_prefix('+').unwrap_or(digits);
     let illegal = |words: String| Thrown::new("java.lang.IllegalArgumentException", words);
     let end = digits.char_indices().nth(4).map_or(digits.len(), |(at, _)| at);
     let (unit, rest) = digits.split_at(end);
     if unit.chars().count() < 4 {
-        let words = format!("Less than 4 hex digits in unicode value: '\\{text}' due to end of CharSequence");
+        let words = format!(
+            "Less than 4 hex digits in unicode value: '\\{text}' due to end of CharSequence"
+        );
         return Err(illegal(words));
     }
     match u16::from_str_radix(unit, 16) {

@@ -2,13 +2,14 @@
 //!
 //! A [`Pattern`] is read once into items; formatting walks them and appends to the caller's buffer without
 //! allocating, reading text back is in `parse`. Letters follow the table in Java's documentation of the class.
-//! Not there: full names of time zones (their abbreviation stands in) and periods of the day (`B`).
+//! Not there: full names of time zones but UTC's (their abbreviation stands in), periods of the day (`B`), and years
+//! beyond 9999.
 
+mod field;
 mod names;
 mod parse;
 mod pattern;
-#[cfg(test)]
-mod tests;
+mod resolve;
 mod week;
 
 use std::fmt::Write;
@@ -17,6 +18,8 @@ use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 use jiff::tz::{Offset, TimeZone};
 
+pub(super) use field::epoch_day;
+use field::{FIELDS, Field};
 pub use parse::{Defaults, Parsed};
 use week::Week;
 
@@ -37,9 +40,13 @@ enum Item {
     Fraction(u8),
     Offset(OffsetStyle),
     /// `GMT+8` or `GMT+08:00`.
-    Localized { full: bool },
+    Localized {
+        full: bool,
+    },
     ZoneId,
-    ZoneName,
+    ZoneName {
+        full: bool,
+    },
     /// The next item, filled up with blanks on the left.
     Pad(usize, Box<Item>),
     Optional(Vec<Item>),
@@ -63,37 +70,6 @@ enum Sign {
     ExceedsPad,
     NotNegative,
 }
-
-/// A field of a date or time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
-    Year,
-    YearOfEra,
-    Era,
-    WeekYear,
-    WeekOfYear,
-    WeekOfMonth,
-    WeekdayHere,
-    Quarter,
-    Month,
-    DayOfYear,
-    Day,
-    Weekday,
-    AlignedWeekday,
-    JulianDay,
-    AmPm,
-    Hour,
-    ClockHour,
-    HourOfHalf,
-    ClockHourOfHalf,
-    Minute,
-    Second,
-    Nano,
-    MilliOfDay,
-    NanoOfDay,
-}
-
-const FIELDS: usize = Field::NanoOfDay as usize + 1;
 
 #[derive(Clone, Copy, Debug)]
 enum Names {
@@ -135,23 +111,45 @@ pub struct Moment<'z> {
     pub time: Option<Time>,
     /// Distance from UTC.
     pub offset: Option<Offset>,
-    /// Zone, with the instant for which its abbreviation is asked.
-    pub zone: Option<(&'z TimeZone, Timestamp)>,
+    /// Zone.
+    pub zone: Option<Zone<'z>>,
+    /// Fields that made neither a date nor a time.
+    rest: Option<&'z parse::Rest>,
+}
+
+/// A time zone at an instant.
+#[derive(Clone, Copy, Debug)]
+pub struct Zone<'z> {
+    /// Its name, or its distance from UTC if it has none.
+    pub id: &'z str,
+    /// Its rules.
+    pub rules: &'z TimeZone,
+    /// The instant.
+    pub instant: Timestamp,
 }
 
 impl<'z> Moment<'z> {
     /// An instant as clocks in `zone` show it.
     pub fn at(instant: Timestamp, zone: &'z TimeZone) -> Self {
-        let offset = zone.to_offset(instant);
-        let clock = offset.to_datetime(instant);
-        let zone = Some((zone, instant));
-        Self { date: Some(clock.date()), time: Some(clock.time()), offset: Some(offset), zone }
+        Self::of(Zone { id: zone.iana_name().unwrap_or("UTC"), rules: zone, instant })
+    }
+
+    /// An instant as clocks in a zone of that name show it.
+    pub fn of(zone: Zone<'z>) -> Self {
+        let offset = zone.rules.to_offset(zone.instant);
+        Self { zone: Some(zone), ..Self::with_offset(zone.instant, offset) }
     }
 
     /// An instant as clocks show it that are so far from UTC.
     pub fn with_offset(instant: Timestamp, offset: Offset) -> Self {
         let clock = offset.to_datetime(instant);
-        Self { date: Some(clock.date()), time: Some(clock.time()), offset: Some(offset), zone: None }
+        Self {
+            date: Some(clock.date()),
+            time: Some(clock.time()),
+            offset: Some(offset),
+            zone: None,
+            rest: None,
+        }
     }
 
     /// A date alone.
@@ -160,87 +158,21 @@ impl<'z> Moment<'z> {
     }
 
     fn value(&self, field: Field) -> Option<i64> {
-        field.of_date(self.date).or_else(|| field.of_time(self.time))
+        field
+            .of_date(self.date)
+            .or_else(|| field.of_time(self.time))
+            .or_else(|| self.rest?[field as usize])
     }
 }
 
-impl Field {
-    fn of_date(self, date: Option<Date>) -> Option<i64> {
-        let date = date?;
-        let year = i64::from(date.year());
-        Some(match self {
-            Self::Year => year,
-            Self::YearOfEra => if year > 0 { year } else { 1 - year },
-            Self::Era => i64::from(year > 0),
-            Self::WeekYear => Week::here().year_and_week(date).0,
-            Self::WeekOfYear => Week::here().year_and_week(date).1,
-            Self::WeekOfMonth => Week::here().of(date, i64::from(date.day())),
-            Self::WeekdayHere => Week::here().day(date) + 1,
-            Self::Quarter => i64::from((date.month() - 1) / 3 + 1),
-            Self::Month => i64::from(date.month()),
-            Self::DayOfYear => i64::from(date.day_of_year()),
-            Self::Day => i64::from(date.day()),
-            Self::Weekday => i64::from(date.weekday().to_monday_one_offset()),
-            Self::AlignedWeekday => i64::from((date.day() - 1) % 7 + 1),
-            // Modified Julian days: 40587 is 1970-01-01.
-            Self::JulianDay => epoch_day(date) + 40_587,
-            _ => return None,
-        })
+impl Zone<'_> {
+    fn name(self, full: bool, out: &mut String) {
+        out.push_str(match self.rules.to_offset_info(self.instant).abbreviation() {
+            _ if self.id.starts_with(['+', '-']) || self.id == "Z" => self.id,
+            "UTC" if full => "Coordinated Universal Time",
+            short => short,
+        });
     }
-
-    fn of_time(self, time: Option<Time>) -> Option<i64> {
-        let time = time?;
-        let hour = i64::from(time.hour());
-        let nanos = ((hour * 60 + i64::from(time.minute())) * 60 + i64::from(time.second())) * 1_000_000_000
-            + i64::from(time.subsec_nanosecond());
-        Some(match self {
-            Self::AmPm => hour / 12,
-            Self::Hour => hour,
-            Self::ClockHour => if hour == 0 { 24 } else { hour },
-            Self::HourOfHalf => hour % 12,
-            Self::ClockHourOfHalf => (hour + 11) % 12 + 1,
-            Self::Minute => i64::from(time.minute()),
-            Self::Second => i64::from(time.second()),
-            Self::Nano => i64::from(time.subsec_nanosecond()),
-            Self::MilliOfDay => nanos / 1_000_000,
-            Self::NanoOfDay => nanos,
-            _ => return None,
-        })
-    }
-
-    /// Java's name of the field.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Year => "Year",
-            Self::YearOfEra => "YearOfEra",
-            Self::Era => "Era",
-            Self::WeekYear => "WeekBasedYear",
-            Self::WeekOfYear => "WeekOfWeekBasedYear",
-            Self::WeekOfMonth => "WeekOfMonth",
-            Self::WeekdayHere | Self::Weekday => "DayOfWeek",
-            Self::Quarter => "QuarterOfYear",
-            Self::Month => "MonthOfYear",
-            Self::DayOfYear => "DayOfYear",
-            Self::Day => "DayOfMonth",
-            Self::AlignedWeekday => "AlignedDayOfWeekInMonth",
-            Self::JulianDay => "ModifiedJulianDay",
-            Self::AmPm => "AmPmOfDay",
-            Self::Hour => "HourOfDay",
-            Self::ClockHour => "ClockHourOfDay",
-            Self::HourOfHalf => "HourOfAmPm",
-            Self::ClockHourOfHalf => "ClockHourOfAmPm",
-            Self::Minute => "MinuteOfHour",
-            Self::Second => "SecondOfMinute",
-            Self::Nano => "NanoOfSecond",
-            Self::MilliOfDay => "MilliOfDay",
-            Self::NanoOfDay => "NanoOfDay",
-        }
-    }
-}
-
-/// Days since 1970-01-01.
-pub(super) fn epoch_day(date: Date) -> i64 {
-    Offset::UTC.to_timestamp(date.at(0, 0, 0, 0)).map_or(0, |instant| instant.as_second().div_euclid(86_400))
 }
 
 impl Pattern {
@@ -260,38 +192,45 @@ fn format_items(items: &[Item], moment: &Moment<'_>, out: &mut String) -> Result
 }
 
 fn format_item(item: &Item, moment: &Moment<'_>, out: &mut String) -> Result<(), String> {
-    let value = |field: Field| moment.value(field).ok_or_else(|| format!("Unsupported field: {}", field.name()));
+    let value = |field: Field| {
+        moment.value(field).ok_or_else(|| format!("Unsupported field: {}", field.name()))
+    };
     match item {
         Item::Literal(literal) => out.push(*literal),
         Item::Number(number) => number.format(value(number.field)?, out)?,
         Item::TwoDigits(field, _) => _ = write!(out, "{:02}", value(*field)?.abs() % 100),
-        Item::Name(names, style) => out.push_str(names.of(value(names.field())?, *style)),
+        Item::Name(names, style) => {
+            let value = value(names.field())?;
+            out.push_str(names.of(value, *style).ok_or_else(|| format!("Invalid value: {value}"))?);
+        }
         Item::Fraction(digits) => {
             let shown = value(Field::Nano)? / 10i64.pow(9 - u32::from(*digits));
             let _ = write!(out, "{shown:0width$}", width = usize::from(*digits));
         }
-        Item::Offset(style) => style.format(moment.offset.ok_or("Unsupported field: OffsetSeconds")?, out),
+        Item::Offset(style) => {
+            style.format(moment.offset.ok_or("Unsupported field: OffsetSeconds")?, out);
+        }
         Item::Localized { full } => {
             localized(moment.offset.ok_or("Unsupported field: OffsetSeconds")?, *full, out);
         }
-        Item::ZoneId => match (moment.zone.and_then(|(zone, _)| zone.iana_name()), moment.offset) {
-            (Some(name), _) => out.push_str(name),
+        Item::ZoneId => match (moment.zone, moment.offset) {
+            (Some(zone), _) => out.push_str(zone.id),
             (None, Some(offset)) => ISO_OFFSET.format(offset, out),
             (None, None) => return Err("Unable to extract ZoneId from temporal".into()),
         },
-        Item::ZoneName => match (moment.zone, moment.offset) {
-            (Some((zone, instant)), Some(_)) if zone.iana_name().is_some() => {
-                out.push_str(zone.to_offset_info(instant).abbreviation());
-            }
-            (_, Some(offset)) => ISO_OFFSET.format(offset, out),
-            _ => return Err("Unable to extract ZoneId from temporal".into()),
+        Item::ZoneName { full } => match (moment.zone, moment.offset) {
+            (Some(zone), _) => zone.name(*full, out),
+            (None, Some(offset)) => ISO_OFFSET.format(offset, out),
+            (None, None) => return Err("Unable to extract ZoneId from temporal".into()),
         },
         Item::Pad(width, inner) => {
             let start = out.len();
             format_item(inner, moment, out)?;
             let taken = out[start..].chars().count();
             if taken > *width {
-                return Err(format!("Cannot print as output of {taken} characters exceeds pad width of {width}"));
+                return Err(format!(
+                    "Cannot print as output of {taken} characters exceeds pad width of {width}"
+                ));
             }
             for _ in taken..*width {
                 out.insert(start, ' ');
@@ -326,14 +265,17 @@ impl Number {
     }
 }
 
-const ISO_OFFSET: OffsetStyle = OffsetStyle { colon: true, minutes: Part::Always, seconds: Part::IfAny, zero: "Z" };
+const ISO_OFFSET: OffsetStyle =
+    OffsetStyle { colon: true, minutes: Part::Always, seconds: Part::IfAny, zero: "Z" };
 
 impl OffsetStyle {
     fn format(self, offset: Offset, out: &mut String) {
         let total = offset.seconds();
-        let (hours, minutes, seconds) = (total.abs() / 3600, total.abs() / 60 % 60, total.abs() % 60);
+        let (hours, minutes, seconds) =
+            (total.abs() / 3600, total.abs() / 60 % 60, total.abs() % 60);
         let shows_seconds = self.seconds == Part::IfAny && seconds > 0;
-        let shows_minutes = self.minutes == Part::Always || self.minutes == Part::IfAny && minutes > 0;
+        let shows_minutes =
+            self.minutes == Part::Always || self.minutes == Part::IfAny && minutes > 0;
         // An offset whose shown parts are all zero counts as none.
         if hours == 0 && !(shows_minutes && minutes > 0) && !shows_seconds {
             out.push_str(self.zero);
@@ -366,4 +308,3 @@ fn localized(offset: Offset, full: bool, out: &mut String) {
         let _ = write!(out, ":{seconds:02}");
     }
 }
-

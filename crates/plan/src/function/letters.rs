@@ -12,7 +12,9 @@ pub(super) fn char(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome 
         match decode(trim(&text)) {
             // Only the lower 16 bits count.
             Some(number) => push_unit(number as u16, &mut high, out),
-            None => env.shared.log(Level::Warn, format!("Could not parse {} as a character", trim(&text))),
+            None => env
+                .shared
+                .log(Level::Warn, format!("Could not parse {} as a character", trim(&text))),
         }
         env.core.give(text);
     }
@@ -25,7 +27,11 @@ pub(super) fn char(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome 
 /// Appends a UTF-16 unit; half a pair becomes a question mark, as when Java writes it.
 fn push_unit(unit: u16, high: &mut Option<u16>, out: &mut String) {
     let pair = [high.take().unwrap_or(unit), unit];
-    let units = if pair[0] == unit && !(0xd800..0xdc00).contains(&pair[0]) { &pair[1..] } else { &pair[..] };
+    let units = if pair[0] == unit && !(0xd800..0xdc00).contains(&pair[0]) {
+        &pair[1..]
+    } else {
+        &pair[..]
+    };
     if units.len() == 2 && pair[0] == unit {
         *high = Some(unit);
         return;

@@ -11,7 +11,13 @@ pub(super) fn log(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     out.push_str(&text);
     env.core.give(text);
     let (level, exception, comment) = (call.arg(1, env)?, call.arg(2, env)?, call.arg(3, env)?);
-    write(env, &out[start..], &level, Some(&*exception).filter(|words| !words.is_empty()), &comment);
+    write(
+        env,
+        &out[start..],
+        &level,
+        Some(&*exception).filter(|words| !words.is_empty()),
+        &comment,
+    );
     for buffer in [level, exception, comment] {
         env.core.give(buffer);
     }

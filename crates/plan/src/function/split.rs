@@ -94,7 +94,7 @@ pub(super) fn random_value(call: &Call, env: &mut Env<'_>, out: &mut String) -> 
 }
 
 /// How many values a name holds.
-fn held(name: &str, env: &mut Env<'_>) -> Result<u64, Box<Thrown>> {
+fn held(name: &str, env: &mut Env<'_>) -> Result<u64, Thrown> {
     let matches = matches(name, env)?;
     if matches > 0 {
         return Ok(matches as u64);
@@ -102,7 +102,7 @@ fn held(name: &str, env: &mut Env<'_>) -> Result<u64, Box<Thrown>> {
     Ok(u64::from(env.vars.get_named(env.names, name).is_some_and(|value| !value.is_empty())))
 }
 
-fn matches(name: &str, env: &mut Env<'_>) -> Result<i32, Box<Thrown>> {
+fn matches(name: &str, env: &mut Env<'_>) -> Result<i32, Thrown> {
     let mut count_of = env.core.take();
     count_of.extend([name, "_matchNr"]);
     let count = match env.vars.get_named(env.names, &count_of) {

@@ -92,7 +92,9 @@ impl Lines {
         }
         match std::fs::read_to_string(&file) {
             Ok(text) => (self.text, self.at) = (Some(text), 0),
-            Err(error) => env.shared.log(Level::Error, format!("__StringFromFile: cannot read {file}: {error}")),
+            Err(error) => env
+                .shared
+                .log(Level::Error, format!("__StringFromFile: cannot read {file}: {error}")),
         }
         env.core.give(file);
         Ok(())
@@ -112,11 +114,12 @@ impl Lines {
 }
 
 /// A parameter that is a number; -2 is JMeter's mark for none.
-fn number(call: &Call, n: usize, env: &mut Env<'_>) -> Result<Option<i32>, Box<Thrown>> {
+fn number(call: &Call, n: usize, env: &mut Env<'_>) -> Result<Option<i32>, Thrown> {
     let text = call.arg(n, env)?;
     let number = text.parse().ok();
     if number.is_none() {
-        let words = format!("__StringFromFile: {} is no number and will not be considered", trim(&text));
+        let words =
+            format!("__StringFromFile: {} is no number and will not be considered", trim(&text));
         env.shared.log(Level::Warn, words);
     }
     env.core.give(text);

@@ -1,8 +1,8 @@
 //! All functions that JMeter comes with: name, number of parameters, how they run. Names are case-sensitive.
 
 use super::{
-    Spec, counter, csv_read, digest, draw, escape, file, letters, log, property, split, string_from_file, sum, time, url, user,
-    variable,
+    Spec, counter, csv_read, digest, draw, escape, file, letters, log, property, split,
+    string_from_file, sum, time, url, user, variable,
 };
 
 /// The function of a name, if JMeter has one.

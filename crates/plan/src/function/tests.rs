@@ -3,9 +3,11 @@
 //! The tables were written by JMeter itself (see `tables/Record.java`): expression, then `= value` or `THROWS class:
 //! message` or `INVALID message`, then the variables that it set. Backslashes and line ends are escaped in them.
 
+mod files;
+
 use jiff::tz::TimeZone;
 
-use super::{Level, Memory, Shared, catalogue};
+use super::{Level, Memory, Shared};
 use crate::env::{Env, Scratch, Who};
 use crate::text::{Problem, Reason, Text, TextCompiler};
 use crate::vars::{Names, Vars};
@@ -25,7 +27,8 @@ struct Bench {
 impl Bench {
     fn new(names: Names) -> Self {
         let (log, _) = std::sync::mpsc::channel();
-        let shared = Shared::new([("prop", "  pv "), ("time.USER1", "dd/MM")], "", log);
+        let shared = Shared::new([("prop", "  pv "), ("time.USER1", "dd/MM")], "", log)
+            .in_zone(TimeZone::UTC);
         Self {
             names,
             vars: Vars::default(),
@@ -40,7 +43,14 @@ impl Bench {
 
     fn eval(&mut self, text: &Text) -> String {
         let mut out = String::new();
-        let who = Who { plan_file: "plan.jmx", group: "Group", group_number: 1, user: self.user, iteration: 1, sampler: "GET" };
+        let who = Who {
+            plan_file: "plan.jmx",
+            group: "Group",
+            group_number: 1,
+            user: self.user,
+            iteration: 1,
+            sampler: "GET",
+        };
         let mut env = Env {
             names: &self.names,
             vars: &mut self.vars,
@@ -128,7 +138,11 @@ fn outcome(source: &str, zone: &TimeZone) -> String {
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     set.sort();
-    let set = if set.is_empty() { String::new() } else { format!("\t{}", escaped(&format!("{{{}}}", set.join(", ")))) };
+    let set = if set.is_empty() {
+        String::new()
+    } else {
+        format!("\t{}", escaped(&format!("{{{}}}", set.join(", "))))
+    };
     format!("= {}{set}", escaped(&value))
 }
 
@@ -147,4 +161,194 @@ fn check(table: &str, zone: &TimeZone) {
 #[test]
 fn parser() {
     check(include_str!("tables/parser.tsv"), &TimeZone::UTC);
+}
+
+#[test]
+fn functions() {
+    check(include_str!("tables/functions.tsv"), &TimeZone::UTC);
+}
+
+#[test]
+fn dates() {
+    check(include_str!("tables/dates.tsv"), &TimeZone::UTC);
+}
+
+#[test]
+fn dates_far_from_utc() {
+    check(include_str!("tables/dates_berlin.tsv"), &TimeZone::get("Europe/Berlin").unwrap());
+}
+
+#[test]
+fn dates_that_contradict_the_defaults_count_as_unreadable() {
+    // What JMeter's formatter fills in (midnight of 1 January of this year) must not clash with what was read.
+    for (format, date, fits) in [
+        ("yyyy SSS", "2020 123", false),
+        ("yyyy SSS", "2020 000", true),
+        ("uuuu", "2020", false),
+        ("uuuu", "2024", true),
+        ("yyyy D", "2020 5", false),
+        ("yyyy hh", "2020 05", false),
+        ("yyyy hh a", "2020 05 AM", false),
+        ("yyyy HH", "2020 05", true),
+        ("yyyy n", "2020 05", true),
+        ("yyyy A", "2020 05", false),
+        ("yyyy K", "2020 05", false),
+        ("yyyy k", "2020 05", false),
+        ("YYYY-MM-dd", "2020-05-05", false),
+        ("yyyy w", "2020 5", false),
+        ("yyyy EEE", "2020 Wed", true),
+        ("yyyy EEE", "2020 Thu", false),
+        ("yyyy Q", "2020 1", true),
+        ("yyyy Q", "2020 2", false),
+        ("G yyyy", "AD 2020", true),
+        ("yyyy X", "2020 Z", true),
+    ] {
+        let value = evaluated(&format!("${{__timeShift({format},{date},,v)}}"));
+        // A date that is not read leaves the time as it is.
+        assert_eq!(
+            value == date.replace(" 05", if format == "yyyy n" { " 5" } else { " 05" }),
+            fits,
+            "{format}: {value}"
+        );
+        assert!(fits || value.contains("2024"), "{format}: {value}");
+    }
+}
+
+#[test]
+fn what_cannot_run_is_told_and_stays_as_it_is() {
+    let (texts, mut bench, problems) = compiled([
+        "a${__groovy(1+1,v)}b",
+        "${__base64Encode(x)}",
+        "${__jm__Loop__idx}",
+        "${__P()}",
+        "${__timeShift(dd MMM,,,fr_FR,v)}",
+        "${__timeShift(dd MMM,,,v)}",
+    ]);
+    let found: Vec<_> = problems
+        .iter()
+        .map(|problem| (&*problem.function, &problem.reason, &*problem.source))
+        .collect();
+    assert_eq!(found.len(), 4, "{found:?}");
+    assert_eq!(found[0], ("__groovy", &Reason::NeedsJvm, "${__groovy(1+1,v)}"));
+    assert_eq!(found[1], ("__base64Encode", &Reason::Unknown, "${__base64Encode(x)}"));
+    assert!(matches!(found[2], ("__P", Reason::Invalid(_), "${__P()}")), "{found:?}");
+    assert!(
+        matches!(found[3].1, Reason::Unsupported(words) if words.contains("fr_FR")),
+        "{found:?}"
+    );
+    let values: Vec<_> = texts.iter().take(4).map(|text| bench.eval(text)).collect();
+    assert_eq!(
+        values,
+        ["a${__groovy(1+1,v)}b", "${__base64Encode(x)}", "${__jm__Loop__idx}", "${__P()}"]
+    );
+}
+
+#[test]
+fn properties_that_are_read_are_noted() {
+    let mut compiler = TextCompiler::default();
+    Text::compile(
+        "${__P(users,1)}${__property(host)}${__isPropDefined(x)}${__setProperty(y,1)}",
+        &mut compiler,
+    );
+    assert_eq!(compiler.properties.iter().collect::<Vec<_>>(), ["host", "users", "x"]);
+    assert!(!compiler.any_property);
+    Text::compile("${__P(${name})}", &mut compiler);
+    assert!(compiler.any_property);
+}
+
+#[test]
+fn written_properties_are_seen_at_once() {
+    let ([text], mut bench, _) =
+        compiled(["${__P(prop)}${__setProperty(prop,${__P(prop)}!)}${__P(prop)}"]);
+    assert_eq!(bench.eval(&text), "pvpv!");
+    assert_eq!(bench.eval(&text), "pv!pv!!");
+    bench.shared.set_property("prop", "other");
+    assert_eq!(bench.eval(&text), "otherother!");
+}
+
+#[test]
+fn each_call_counts_for_itself() {
+    let ([one, all, two], mut bench, _) =
+        compiled(["${__counter(TRUE,)}", "${__counter(FALSE,)}", "${__counter(true,c)}${c}"]);
+    let round = |bench: &mut Bench| [&one, &all, &two].map(|text| bench.eval(text));
+    assert_eq!(round(&mut bench), ["1", "1", "11"]);
+    assert_eq!(round(&mut bench), ["2", "2", "22"]);
+    // The next user starts its own and goes on with those of all.
+    bench.memory = Memory::default();
+    assert_eq!(round(&mut bench), ["1", "3", "11"]);
+}
+
+#[test]
+fn functions_know_their_user() {
+    let source = "${__threadNum} ${__threadGroupName} ${__samplerName(v)} ${v} ${__TestPlanName} ${__time} ${__time(/1000)} ${__time(YMD)} ${__time(USER1)}";
+    assert_eq!(
+        evaluated(source),
+        "7 Group GET GET plan.jmx 1732175999007 1732175999 20241121 21/11"
+    );
+    let host = evaluated("${__machineName(v)}|${v}|${__machineIP}");
+    let parts: Vec<_> = host.split('|').collect();
+    assert!(!parts[0].is_empty() && parts[0] == parts[1] && !parts[2].is_empty(), "{host}");
+}
+
+#[test]
+fn drawn_values_have_their_form() {
+    let ([number, word, letters, uuid, date, one_of], mut bench, _) = compiled([
+        "${__Random(-3,3)}",
+        "${__RandomString(8,ab1)}",
+        "${__RandomString(10)}",
+        "${__UUID}",
+        "${__RandomDate(,2024-02-27,2024-03-02)}",
+        "${__RandomFromMultipleVars(x|y)}",
+    ]);
+    for (name, value) in [("x_matchNr", "2"), ("x_1", "p"), ("x_2", "q"), ("y", "r")] {
+        bench.vars.set_named(&bench.names, name, value);
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..300 {
+        let drawn: i64 = bench.eval(&number).parse().unwrap();
+        assert!((-3..=3).contains(&drawn));
+        seen.insert(format!("n{drawn}"));
+        let word = bench.eval(&word);
+        assert!(word.len() == 8 && word.bytes().all(|b| b"ab1".contains(&b)), "{word}");
+        assert_eq!(bench.eval(&letters).encode_utf16().count(), 10);
+        let uuid = bench.eval(&uuid);
+        let groups: Vec<_> = uuid.split('-').map(str::len).collect();
+        assert_eq!(groups, [8, 4, 4, 4, 12], "{uuid}");
+        assert!(uuid.as_bytes()[14] == b'4' && b"89ab".contains(&uuid.as_bytes()[19]), "{uuid}");
+        seen.insert(bench.eval(&date));
+        seen.insert(bench.eval(&one_of));
+    }
+    let all = "2024-02-27 2024-02-28 2024-02-29 2024-03-01 n-1 n-2 n-3 n0 n1 n2 n3 p q r";
+    assert_eq!(seen.into_iter().collect::<Vec<_>>().join(" "), all);
+}
+
+#[test]
+fn lines_of_the_log_are_worded_as_in_jmeter() {
+    let (log, lines) = std::sync::mpsc::channel();
+    let ([text], mut bench, _) = compiled([
+        "${__log(a)}${__log(b,warn,why,#)}${__log(c,OUT)}${__log(d,ERR,,x)}${__log(e,odd)}${__logn(f,ERROR)}",
+    ]);
+    bench.shared = Shared::new(<[(&str, &str); 0]>::default(), "", log);
+    assert_eq!(bench.eval(&text), "abcde");
+    let lines: Vec<_> = lines.try_iter().collect();
+    let expected = [
+        (Level::Info, "Group 1-7  :  a"),
+        (Level::Warn, "Group 1-7 # b\njava.lang.Throwable: why"),
+        (Level::Stdout, "Log: Group 1-7 : c"),
+        (Level::Stderr, "Log: Group 1-7 xd"),
+        (Level::Debug, "Group 1-7  :  e"),
+        (Level::Error, "Group 1-7  :  f"),
+    ];
+    assert_eq!(lines.iter().map(|(level, line)| (*level, &**line)).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn text_that_evaluates_itself_ends() {
+    let ([text], mut bench, _) = compiled(["${__evalVar(loop)}"]);
+    bench.vars.set_named(&bench.names, "loop", "${__evalVar(loop)}");
+    assert_eq!(bench.eval(&text), "");
+    assert_eq!(bench.core.thrown.take().unwrap().class, "java.lang.StackOverflowError");
+    // Another text works afterwards.
+    bench.vars.set_named(&bench.names, "loop", "${__threadNum}");
+    assert_eq!(bench.eval(&text), "7");
 }

@@ -9,7 +9,7 @@ use jiff::civil::Date;
 use jiff::tz::{Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp};
 
-use super::java_date::{Defaults, Moment, Pattern, epoch_day};
+use super::java_date::{Defaults, Moment, Pattern, Zone, epoch_day};
 use super::{Call, Level, trim};
 use crate::env::Env;
 use crate::text::{Outcome, Text, Thrown};
@@ -38,7 +38,7 @@ fn format_now(format: &str, env: &mut Env<'_>, out: &mut String) -> Outcome {
     };
     // JMeter looks the aliases up once, so that later writes of these properties do not count.
     let format = match alias {
-        Some((property, otherwise)) => trim(env.shared.started_with(property).map_or(otherwise, |value| value)),
+        Some((property, otherwise)) => trim(env.shared.started_with(property).unwrap_or(otherwise)),
         None => format,
     };
     if let Some(divisor) = divisor(format) {
@@ -50,7 +50,10 @@ fn format_now(format: &str, env: &mut Env<'_>, out: &mut String) -> Outcome {
         return Ok(());
     }
     let pattern = env.core.cache.pattern(format).map_err(|_| {
-        Thrown::new("java.lang.IllegalArgumentException", format!("Unable to parse date format {format}"))
+        Thrown::new(
+            "java.lang.IllegalArgumentException",
+            format!("Unable to parse date format {format}"),
+        )
     })?;
     print(&pattern, &Moment::at(now(env), env.shared.zone()), out)
 }
@@ -82,14 +85,17 @@ pub(super) fn shift(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
         };
         match read {
             Some(read) => instant = read,
-            None => env.shared.log(Level::Error, format!("Failed to parse the date '{}' to shift", trim(&date))),
+            None => env
+                .shared
+                .log(Level::Error, format!("Failed to parse the date '{}' to shift", trim(&date))),
         }
     }
     if !trim(&amount).is_empty() {
         match duration(trim(&amount)).map(|amount| instant.checked_add(amount)) {
             Some(Ok(shifted)) => instant = shifted,
             _ => {
-                let words = format!("Failed to parse the amount duration '{}' to shift", trim(&amount));
+                let words =
+                    format!("Failed to parse the amount duration '{}' to shift", trim(&amount));
                 env.shared.log(Level::Error, words);
             }
         }
@@ -107,7 +113,7 @@ pub(super) fn shift(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
 /// Where a date was read for.
 enum Place<'z> {
     Zone(&'z TimeZone),
-    Read(TimeZone),
+    Read(Box<str>, TimeZone),
     Offset(Offset),
 }
 
@@ -115,20 +121,24 @@ impl Place<'_> {
     fn moment(&self, instant: Timestamp) -> Moment<'_> {
         match self {
             Self::Zone(zone) => Moment::at(instant, zone),
-            Self::Read(zone) => Moment::at(instant, zone),
+            Self::Read(id, rules) => Moment::of(Zone { id, rules, instant }),
             Self::Offset(offset) => Moment::with_offset(instant, *offset),
         }
     }
 }
 
 /// Reads a date for `__timeShift`: gaps are filled from the start of this year and the offset of now.
-fn read_instant(pattern: &Pattern, date: &str, now: Timestamp, place: &mut Place<'_>) -> Option<Timestamp> {
+fn read_instant(
+    pattern: &Pattern,
+    date: &str,
+    now: Timestamp,
+    place: &mut Place<'_>,
+) -> Option<Timestamp> {
     let here = place.moment(now);
     let defaults = Defaults::Instant { year: here.date?.year(), offset: here.offset? };
     let read = pattern.read(date, defaults)?;
-    let offset = read.offset?;
-    let instant = offset.to_timestamp(read.date?.to_datetime(read.time?)).ok()?;
-    *place = read.zone.map_or(Place::Offset(offset), Place::Read);
+    let (offset, instant) = (read.offset?, read.instant(&TimeZone::UTC)?);
+    *place = read.zone.map_or(Place::Offset(offset), |(id, zone)| Place::Read(id, zone));
     Some(instant)
 }
 
@@ -169,7 +179,8 @@ fn duration(text: &str) -> Option<SignedDuration> {
         if fraction.len() > 9 || !fraction.bytes().all(|b| b.is_ascii_digit()) {
             return None;
         }
-        let nanos: i128 = format!("{fraction:0<9}").parse().ok()?;
+        let digits: i128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
+        let nanos = digits * 10i128.pow(9 - fraction.len() as u32);
         let signed = if whole.starts_with('-') { -nanos } else { nanos };
         total += i128::from(whole.parse::<i64>().ok()?) * seconds * 1_000_000_000 + signed;
         found = true;
@@ -209,16 +220,10 @@ fn converted(date: &str, from: &str, to: &str, env: &mut Env<'_>, out: &mut Stri
         return to.format(&Moment::at(instant, zone), out).ok();
     }
     let read = env.core.cache.pattern(from).ok()?.read(date, Defaults::None)?;
-    let moment = match (read.date, read.time) {
-        (Some(day), Some(time)) => {
-            let clock = day.to_datetime(time);
-            let instant = match (read.offset, &read.zone) {
-                (Some(offset), _) => offset.to_timestamp(clock),
-                (None, read) => read.as_ref().unwrap_or(zone).to_timestamp(clock),
-            };
-            Moment::at(instant.ok()?, zone)
-        }
-        (date, time) => Moment { date, time, ..Moment::default() },
+    // Only a zone that the text names, and that is another, moves the clocks.
+    let moment = match (&read.zone, read.instant(zone)) {
+        (Some((id, _)), Some(instant)) if zone.iana_name() != Some(id) => Moment::at(instant, zone),
+        _ => read.moment(zone),
     };
     to.format(&moment, out).ok()
 }
@@ -240,15 +245,22 @@ pub(super) fn random(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
     let end = call.arg(2, env)?;
     let end_day = day(&pattern, trim(&end), today, env);
     if end_day < first_day {
-        env.shared.log(Level::Error, format!("End Date '{}' must be greater than Start Date", trim(&end)));
+        env.shared.log(
+            Level::Error,
+            format!("End Date '{}' must be greater than Start Date", trim(&end)),
+        );
         return Ok(());
     }
     env.core.give(end);
     if end_day == first_day {
-        return Err(Thrown::new("java.lang.IllegalArgumentException", "bound must be greater than origin"));
+        return Err(Thrown::new(
+            "java.lang.IllegalArgumentException",
+            "bound must be greater than origin",
+        ));
     }
     let drawn = first_day + env.core.random.below((end_day - first_day) as u64) as i64;
-    let drawn = Timestamp::from_second(drawn * 86_400).map(|instant| Offset::UTC.to_datetime(instant).date());
+    let drawn = Timestamp::from_second(drawn * 86_400)
+        .map(|instant| Offset::UTC.to_datetime(instant).date());
     print(&pattern, &Moment::day(drawn.unwrap_or(today)), out)?;
     call.store(4, env, &out[start..])
 }
@@ -268,7 +280,10 @@ fn day(pattern: &Pattern, text: &str, today: Date, env: &Env<'_>) -> i64 {
 fn known(format: &str, env: &mut Env<'_>) -> Option<Arc<Pattern>> {
     let pattern = env.core.cache.pattern(format);
     pattern
-        .inspect_err(|words| env.shared.log(Level::Error, format!("Format date pattern '{format}' is invalid: {words}")))
+        .inspect_err(|words| {
+            env.shared
+                .log(Level::Error, format!("Format date pattern '{format}' is invalid: {words}"));
+        })
         .ok()
 }
 
@@ -311,7 +326,10 @@ mod tests {
         ] {
             assert_eq!(seconds(text), Some(ms), "{text}");
         }
-        for text in ["", "P", "PT", "P1DT", "1D", "P1M", "P1H", "PT1D", "PT1S1M", "PT1.5M", "P1D1D", "PT 1S", "P1W", "-", "PTS"] {
+        for text in [
+            "", "P", "PT", "P1DT", "1D", "P1M", "P1H", "PT1D", "PT1S1M", "PT1.5M", "P1D1D",
+            "PT 1S", "P1W", "-", "PTS",
+        ] {
             assert_eq!(seconds(text), None, "{text}");
         }
     }

@@ -11,7 +11,9 @@ pub(super) fn encode(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
     let text = call.arg(0, env)?;
     for byte in text.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'*' | b'_' => out.push(char::from(byte)),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'*' | b'_' => {
+                out.push(char::from(byte));
+            }
             b' ' => out.push('+'),
             _ => _ = write!(out, "%{byte:02X}"),
         }
@@ -31,7 +33,9 @@ pub(super) fn decode(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
         match first {
             b'+' => bytes.push(b' '),
             b'%' => {
-                let digits = rest.get(..2).ok_or_else(|| illegal("Incomplete trailing escape (%) pattern"))?;
+                let digits = rest
+                    .get(..2)
+                    .ok_or_else(|| illegal("Incomplete trailing escape (%) pattern"))?;
                 bytes.push(hex(digits)?);
                 rest = &rest[2..];
             }
@@ -51,9 +55,10 @@ pub(super) fn decode(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
 }
 
 /// Two digits as Java reads a number: a sign may stand for the first.
-fn hex(digits: &[u8]) -> Result<u8, Box<Thrown>> {
+fn hex(digits: &[u8]) -> Result<u8, Thrown> {
     let text = String::from_utf8_lossy(digits);
-    let complain = |words: String| illegal(&format!("Illegal hex characters in escape (%) pattern - {words}"));
+    let complain =
+        |words: String| illegal(&format!("Illegal hex characters in escape (%) pattern - {words}"));
     if let Some(at) = digits.iter().position(|b| !b.is_ascii_hexdigit()) {
         return match (digits, digits[1].is_ascii_hexdigit()) {
             ([b'+', _], true) => u8::from_str_radix(&text, 16).map_err(|_| complain(String::new())),
@@ -65,6 +70,6 @@ fn hex(digits: &[u8]) -> Result<u8, Box<Thrown>> {
     u8::from_str_radix(&text, 16).map_err(|_| complain(String::new()))
 }
 
-fn illegal(words: &str) -> Box<Thrown> {
+fn illegal(words: &str) -> Thrown {
     Thrown::new("java.lang.IllegalArgumentException", format!("URLDecoder: {words}"))
 }

@@ -60,8 +60,6 @@ fn evaluate(source: &str, env: &mut Env<'_>, out: &mut String) -> Outcome {
         return Ok(());
     }
     let text = env.core.cache.text(source).unwrap_or_else(|| compile(source, env));
-    // What cannot be read evaluates to nothing.
-    let Some(text) = text else { return Ok(()) };
     if env.core.cache.depth == DEEPEST {
         return Err(Thrown::new("java.lang.StackOverflowError", "null"));
     }
@@ -72,11 +70,12 @@ fn evaluate(source: &str, env: &mut Env<'_>, out: &mut String) -> Outcome {
 }
 
 #[cold]
-fn compile(source: &str, env: &mut Env<'_>) -> Option<Text> {
+fn compile(source: &str, env: &mut Env<'_>) -> Text {
     let mut problems = Vec::new();
     let text = Text::compile_late(source, env.names, &mut problems);
     for problem in problems {
-        let words = format!("{} cannot run and is left as it stands: {}", problem.function, problem.source);
+        let words =
+            format!("{} cannot run and is left as it stands: {}", problem.function, problem.source);
         env.shared.log(Level::Warn, words);
     }
     env.core.cache.keep_text(source, text.clone());

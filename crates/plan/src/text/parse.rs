@@ -212,7 +212,7 @@ impl<'a> Build<'a> {
                     call.site = Some(compiler.site());
                 }
                 call.target = call.variable_name().map(|name| compiler.names.intern(name));
-                match call.property_name() {
+                match call.property().map(Text::fixed) {
                     None => {}
                     Some(Some(name)) => _ = compiler.properties.insert(name.to_owned()),
                     Some(None) => compiler.any_property = true,
@@ -246,7 +246,10 @@ fn check_count(spec: &Spec, count: usize) -> Result<(), Invalid> {
     };
     Err(Invalid {
         function: spec.name.into(),
-        message: format!("{} called with wrong number of parameters. Actual: {count}{expected}", spec.name),
+        message: format!(
+            "{} called with wrong number of parameters. Actual: {count}{expected}",
+            spec.name
+        ),
     })
 }
 
@@ -265,5 +268,6 @@ fn java_trim(text: &str) -> &str {
 fn function_name(name: &str) -> Option<&str> {
     let (name, _) = name.split_once('(')?;
     let word = name.strip_prefix("__")?;
-    (!word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')).then_some(name)
+    (!word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
+        .then_some(name)
 }

@@ -1,0 +1,136 @@
+//! What tables cannot show of texts; how JMeter reads and evaluates them is in the tables of the functions.
+
+use proptest::prelude::*;
+
+use super::{Text, TextCompiler};
+use crate::element;
+use crate::env::{Env, Scratch, Who};
+use crate::function::{Memory, Shared};
+use crate::vars::{Names, Vars};
+
+fn eval(text: &Text, names: &Names, vars: &mut Vars, core: &mut Scratch) -> String {
+    let mut out = String::new();
+    let who =
+        Who { plan_file: "p", group: "g", group_number: 1, user: 0, iteration: 1, sampler: "s" };
+    let (memory, notes) = (&mut Memory::default(), &mut element::Memory::default());
+    let (shared, run) = (&Shared::default(), &element::RunState::default());
+    let mut env = Env { names, vars, who, memory, notes, run, shared, core, now_ms: 0 };
+    text.eval(&mut env, &mut out);
+    out
+}
+
+#[test]
+fn variables_inside_parameters_are_found() {
+    let mut compiler = TextCompiler::default();
+    let text = Text::compile("${a}-${__P(${b},${__V(${c})})}-${a}", &mut compiler);
+    let found: Vec<_> = text.variables().into_iter().map(|id| compiler.names.name(id)).collect();
+    assert_eq!(found, ["a", "b", "c", "a"]);
+    assert_eq!(text.raw(), "${a}-${__P(${b},${__V(${c})})}-${a}");
+    assert!(text.fixed().is_none());
+}
+
+#[test]
+fn text_without_expressions_is_fixed() {
+    let mut compiler = TextCompiler::default();
+    for (source, value) in
+        [("a\\,b", "a\\,b"), ("\\${a}", "\\${a}"), ("x${a", "xa"), ("${__P()}", "${__P()}")]
+    {
+        let text = Text::compile(source, &mut compiler);
+        assert_eq!((text.fixed(), text.raw()), (Some(value), source));
+    }
+    assert!(compiler.names.is_empty());
+}
+
+#[test]
+fn names_in_fixed_parameters_get_slots() {
+    let mut compiler = TextCompiler::default();
+    Text::compile("${__Random(1,2, r )}${__Random(1,2,q)}${__V(v)}${__evalVar(w)}", &mut compiler);
+    assert!(compiler.names.find("q").is_some() && compiler.names.find("v").is_some());
+    assert!(compiler.names.find("w").is_some() && compiler.names.find(" r ").is_none());
+}
+
+#[test]
+fn deep_nesting_is_refused() {
+    let mut compiler = TextCompiler::default();
+    let deep = |levels: usize| format!("{}x{}", "${__V(".repeat(levels), ")}".repeat(levels));
+    let text = Text::compile(&deep(60), &mut compiler);
+    assert_eq!(eval(&text, &compiler.names, &mut Vars::default(), &mut Scratch::new(1)), "x");
+    assert!(compiler.problems.is_empty());
+    let text = Text::compile(&deep(50_000), &mut compiler);
+    assert!(text.fixed().is_some());
+    assert_eq!(compiler.problems.len(), 1);
+}
+
+#[test]
+fn an_exception_leaves_nothing_and_the_first_is_kept() {
+    let mut compiler = TextCompiler::default();
+    let text = Text::compile("a${__Random(x,1)}b${__Random(y,1)}", &mut compiler);
+    let mut core = Scratch::new(1);
+    assert_eq!(eval(&text, &compiler.names, &mut Vars::default(), &mut core), "");
+    let thrown = core.thrown.take().unwrap();
+    assert_eq!(
+        (thrown.class, &*thrown.message),
+        ("java.lang.NumberFormatException", "For input string: \"x\"")
+    );
+}
+
+#[test]
+fn undefined_variables_stay_references_until_they_are_set() {
+    let mut compiler = TextCompiler::default();
+    let text = Text::compile("<${v}>", &mut compiler);
+    let (mut vars, mut core) = (Vars::default(), Scratch::new(1));
+    assert_eq!(eval(&text, &compiler.names, &mut vars, &mut core), "<${v}>");
+    vars.set_named(&compiler.names, "v", "1");
+    assert_eq!(eval(&text, &compiler.names, &mut vars, &mut core), "<1>");
+    vars.remove_named(&compiler.names, "v");
+    assert_eq!(eval(&text, &compiler.names, &mut vars, &mut core), "<${v}>");
+}
+
+/// Pieces that expressions are made of, so that random texts are more than noise.
+fn pieces() -> impl Strategy<Value = String> {
+    let function = crate::function::catalogue()
+        .map(|entry| entry.name)
+        // These would touch the disk.
+        .filter(|name| !name.contains("File") && !name.contains("CSV"))
+        .collect::<Vec<_>>();
+    let piece = prop_oneof![
+        proptest::sample::select(vec![
+            "${", "}", "(", ")", ",", "\\", "$", "{", " ", "'", "%", "a", "7", "-", "é", "\n", "T",
+            "yyyy", "1|"
+        ])
+        .prop_map(str::to_owned),
+        proptest::sample::select(function).prop_map(|name| format!("${{{name}(")),
+        ".{0,3}",
+    ];
+    proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn no_text_breaks_compiling_or_evaluating(source in pieces()) {
+        let mut compiler = TextCompiler::default();
+        let text = Text::compile(&source, &mut compiler);
+        let (mut vars, mut core) = (Vars::default(), Scratch::new(1));
+        let value = eval(&text, &compiler.names, &mut vars, &mut core);
+        if !source.contains("${") {
+            prop_assert_eq!(&value, &source);
+        }
+        // The same as text made at run time.
+        vars.set_named(&compiler.names, "late", &source);
+        let late = Text::compile("${__evalVar(late)}", &mut compiler);
+        eval(&late, &compiler.names, &mut vars, &mut core);
+    }
+
+    #[test]
+    fn no_date_breaks_its_pattern(pattern in "[a-zA-Z'\\[\\] :.-]{0,12}", date in "[0-9A-Za-z:. +-]{0,16}", ms in any::<i64>()) {
+        use crate::function::java_date::{Defaults, Moment, Pattern};
+        use jiff::{Timestamp, tz::TimeZone};
+        if let Ok(pattern) = Pattern::parse(&pattern) {
+            let instant = Timestamp::from_millisecond(ms % 250_000_000_000_000).unwrap();
+            let mut out = String::new();
+            let _ = pattern.format(&Moment::at(instant, &TimeZone::UTC), &mut out);
+            pattern.read(&date, Defaults::None);
+            pattern.read(&out, Defaults::None);
+        }
+    }
+}

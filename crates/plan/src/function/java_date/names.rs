@@ -3,11 +3,27 @@
 use super::{Field, Names, Style};
 
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 ];
-const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-const QUARTERS: [(&str, &str, &str); 4] =
-    [("Q1", "1st quarter", "1"), ("Q2", "2nd quarter", "2"), ("Q3", "3rd quarter", "3"), ("Q4", "4th quarter", "4")];
+const WEEKDAYS: [&str; 7] =
+    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const QUARTERS: [(&str, &str, &str); 4] = [
+    ("Q1", "1st quarter", "1"),
+    ("Q2", "2nd quarter", "2"),
+    ("Q3", "3rd quarter", "3"),
+    ("Q4", "4th quarter", "4"),
+];
 const ERAS: [(&str, &str, &str); 2] = [("BC", "Before Christ", "B"), ("AD", "Anno Domini", "A")];
 
 impl Names {
@@ -31,7 +47,11 @@ impl Names {
         }
     }
 
-    pub(super) fn of(self, value: i64, style: Style) -> &'static str {
+    /// The name of a value; `None` if it is out of range.
+    pub(super) fn of(self, value: i64, style: Style) -> Option<&'static str> {
+        if !self.range().contains(&value) {
+            return None;
+        }
         let cut = |name: &'static str| match style {
             Style::Short => &name[..3],
             Style::Full => name,
@@ -43,12 +63,12 @@ impl Names {
             Style::Narrow => narrow,
         };
         let at = (value - self.range().start()) as usize;
-        match self {
+        Some(match self {
             Self::Era => pick(ERAS[at]),
             Self::Quarter => pick(QUARTERS[at]),
             Self::Month => cut(MONTHS[at]),
             Self::Weekday => cut(WEEKDAYS[at]),
             Self::AmPm => ["AM", "PM"][at],
-        }
+        })
     }
 }

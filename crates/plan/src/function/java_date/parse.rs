@@ -4,10 +4,15 @@
 //! whatever is left over must agree with them. JMeter's defaults for `__timeShift` conflict with some letters
 //! (`u`, `D`, `h`, milliseconds other than 0): such dates are refused here as there.
 
+use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 use jiff::tz::{Offset, TimeZone};
 
-use super::{FIELDS, Field, Item, Names, Number, OffsetStyle, Part, Pattern, Sign, Style};
+use super::resolve::{Fields, Read, Unreadable};
+use super::{
+    FIELDS, Field, ISO_OFFSET, Item, Moment, Names, Number, OffsetStyle, Part, Pattern, Sign,
+    Style, Zone,
+};
 
 /// What stands in for fields that the text does not hold.
 #[derive(Clone, Copy, Debug)]
@@ -37,29 +42,45 @@ pub struct Parsed {
     pub time: Option<Time>,
     /// Distance from UTC.
     pub offset: Option<Offset>,
-    /// Time zone by its name.
-    pub zone: Option<TimeZone>,
+    /// Time zone with its name.
+    pub zone: Option<(Box<str>, TimeZone)>,
+    pub(super) rest: Rest,
 }
 
-/// Values of fields.
-#[derive(Clone)]
-struct Fields {
-    values: [Option<i64>; FIELDS],
-    /// A default of JMeter's that the pattern language has no letter for.
-    milli: Option<i64>,
-    offset: Option<Offset>,
-    zone: Option<TimeZone>,
+/// Fields that are left when date and time are made.
+pub(super) type Rest = [Option<i64>; FIELDS];
+
+impl Parsed {
+    /// The instant, if there are date and time; clocks are those of the text, or else of `zone`.
+    pub fn instant(&self, zone: &TimeZone) -> Option<Timestamp> {
+        let clock = self.date?.to_datetime(self.time?);
+        match (self.offset, &self.zone) {
+            (Some(offset), _) => offset.to_timestamp(clock).ok(),
+            (None, read) => read.as_ref().map_or(zone, |(_, zone)| zone).to_timestamp(clock).ok(),
+        }
+    }
+
+    /// Date and time as the text has them, in `zone`.
+    pub fn moment<'z>(&'z self, zone: &'z TimeZone) -> Moment<'z> {
+        let zone = self.instant(zone).map(|instant| Zone {
+            id: zone.iana_name().unwrap_or("UTC"),
+            rules: zone,
+            instant,
+        });
+        Moment {
+            date: self.date,
+            time: self.time,
+            offset: self.offset,
+            zone,
+            rest: Some(&self.rest),
+        }
+    }
 }
-
-/// Why a date was not read; nobody sees more than that it failed.
-struct Unreadable;
-
-type Read<T> = Result<T, Unreadable>;
 
 impl Pattern {
     /// Reads `text`, all of it. `None` if it does not fit the pattern or makes no sense.
     pub fn read(&self, text: &str, defaults: Defaults) -> Option<Parsed> {
-        let mut fields = Fields { values: [None; FIELDS], milli: None, offset: None, zone: None };
+        let mut fields = Fields::new();
         let rest = read_items(&self.items, text, &mut fields).ok()?;
         if !rest.is_empty() {
             return None;
@@ -83,9 +104,13 @@ fn follows_number(before: &[Item]) -> bool {
     before
         .iter()
         .rev()
-        .take_while(|item| matches!(item, Item::Number(_) | Item::TwoDigits(..) | Item::Fraction(_)))
+        .take_while(|item| {
+            matches!(item, Item::Number(_) | Item::TwoDigits(..) | Item::Fraction(_))
+        })
         .any(|item| match item {
-            Item::Number(Number { following, .. }) | Item::TwoDigits(_, following) => *following > 0,
+            Item::Number(Number { following, .. }) | Item::TwoDigits(_, following) => {
+                *following > 0
+            }
             _ => false,
         })
 }
@@ -99,8 +124,13 @@ fn read_item<'t>(item: &Item, fixed: bool, text: &'t str, fields: &mut Fields) -
             Ok(rest)
         }
         Item::TwoDigits(field, following) => {
-            let number =
-                Number { field: *field, min: 2, max: 2, sign: Sign::NotNegative, following: *following };
+            let number = Number {
+                field: *field,
+                min: 2,
+                max: 2,
+                sign: Sign::NotNegative,
+                following: *following,
+            };
             let (value, rest) = read_number(number, fixed, text)?;
             fields.set(*field, 2000 + value)?;
             Ok(rest)
@@ -122,15 +152,21 @@ fn read_item<'t>(item: &Item, fixed: bool, text: &'t str, fields: &mut Fields) -
         }
         Item::Localized { full } => {
             let rest = text.strip_prefix("GMT").ok_or(Unreadable)?;
-            let (offset, rest) = if rest.starts_with(['+', '-']) { read_localized(*full, rest)? } else { (Offset::UTC, rest) };
+            let (offset, rest) = if rest.starts_with(['+', '-']) {
+                read_localized(*full, rest)?
+            } else {
+                (Offset::UTC, rest)
+            };
             fields.offset = Some(offset);
             Ok(rest)
         }
-        Item::ZoneId | Item::ZoneName => {
+        Item::ZoneId | Item::ZoneName { .. } => {
             let end = text
-                .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '+' | '-' | '~' | ':')))
+                .find(|c: char| {
+                    !(c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '+' | '-' | '~' | ':'))
+                })
                 .unwrap_or(text.len());
-            fields.zone = Some(zone(&text[..end]).ok_or(Unreadable)?);
+            fields.zone = Some((text[..end].into(), zone(&text[..end]).ok_or(Unreadable)?));
             Ok(&text[end..])
         }
         Item::Pad(width, inner) => {
@@ -163,7 +199,8 @@ fn read_number(number: Number, fixed: bool, text: &str) -> Read<(i64, &str)> {
     };
     let most = max + following;
     let found = unsigned.bytes().take(most).take_while(u8::is_ascii_digit).count();
-    let length = if following > 0 { found.min(min.max(found.saturating_sub(following))) } else { found };
+    let length =
+        if following > 0 { found.min(min.max(found.saturating_sub(following))) } else { found };
     if length < min {
         return Err(Unreadable);
     }
@@ -190,7 +227,7 @@ fn digits_of(text: &str, count: usize) -> Read<(i64, &str)> {
 fn longest_name(names: Names, style: Style, text: &str) -> Option<(i64, usize)> {
     names
         .range()
-        .map(|value| (value, names.of(value, style)))
+        .filter_map(|value| Some((value, names.of(value, style)?)))
         .filter(|(_, name)| text.starts_with(name))
         .map(|(value, name)| (value, name.len()))
         .max_by_key(|(_, length)| *length)
@@ -245,151 +282,16 @@ fn total(negative: bool, hours: i64, minutes: i64, seconds: i64) -> Read<Offset>
 }
 
 fn zone(name: &str) -> Option<TimeZone> {
-    if matches!(name, "Z" | "UTC" | "GMT" | "UT") {
+    if matches!(name, "Z" | "UTC" | "UT") {
         return Some(TimeZone::UTC);
     }
-    let bare = ["UTC", "GMT", "UT"].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+    let bare =
+        ["UTC", "GMT", "UT"].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
     if bare.starts_with(['+', '-']) {
-        let style = OffsetStyle { colon: true, minutes: Part::IfAny, seconds: Part::IfAny, zero: "Z" };
-        return match read_offset(style, bare) {
+        return match read_offset(OffsetStyle { minutes: Part::IfAny, ..ISO_OFFSET }, bare) {
             Ok((offset, "")) => Some(TimeZone::fixed(offset)),
             _ => None,
         };
     }
     TimeZone::get(name).ok()
 }
-
-impl Fields {
-    fn get(&self, field: Field) -> Option<i64> {
-        self.values[field as usize]
-    }
-
-    fn take(&mut self, field: Field) -> Option<i64> {
-        self.values[field as usize].take()
-    }
-
-    /// Gives a field a value that must agree with one it has.
-    fn set(&mut self, field: Field, value: i64) -> Read<()> {
-        match self.values[field as usize].replace(value) {
-            Some(before) if before != value => Err(Unreadable),
-            _ => Ok(()),
-        }
-    }
-
-    fn fill(&mut self, defaults: Defaults) {
-        let mut default = |field: Field, value| _ = self.values[field as usize].get_or_insert(value);
-        let year = match defaults {
-            Defaults::None => return,
-            Defaults::Day { year } => year,
-            Defaults::Instant { year, offset } => {
-                for field in [Field::Nano, Field::Second, Field::Minute, Field::Hour] {
-                    default(field, 0);
-                }
-                self.milli = Some(0);
-                self.offset.get_or_insert(offset);
-                year
-            }
-        };
-        let mut default = |field: Field, value| _ = self.values[field as usize].get_or_insert(value);
-        default(Field::Day, 1);
-        default(Field::Month, 1);
-        default(Field::YearOfEra, i64::from(year));
-    }
-
-    fn resolve(mut self) -> Read<Parsed> {
-        let mut date = self.date()?;
-        let (time, next_day) = self.time()?;
-        if next_day {
-            date = date.map(Date::tomorrow).transpose().map_err(|_| Unreadable)?;
-        }
-        for field in LEFT_OVER {
-            let left = self.get(field);
-            let made = field.of_date(date).or_else(|| field.of_time(time));
-            if matches!((left, made), (Some(left), Some(made)) if left != made) {
-                return Err(Unreadable);
-            }
-        }
-        Ok(Parsed { date, time, offset: self.offset, zone: self.zone })
-    }
-
-    fn date(&mut self) -> Read<Option<Date>> {
-        if let Some(year) = self.take(Field::YearOfEra) {
-            let before_christ = self.take(Field::Era) == Some(0);
-            self.set(Field::Year, if before_christ { 1 - year } else { year })?;
-        }
-        let Some(year) = self.get(Field::Year) else { return Ok(None) };
-        let year = i16::try_from(year).map_err(|_| Unreadable)?;
-        let first = Date::new(year, 1, 1).map_err(|_| Unreadable)?;
-        if let (Some(month), Some(day)) = (self.get(Field::Month), self.get(Field::Day)) {
-            if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-                return Err(Unreadable);
-            }
-            let month = Date::new(year, month as i8, 1).map_err(|_| Unreadable)?;
-            // A day behind the end of a short month is its last; it is no conflict.
-            let day = (day as i8).min(month.days_in_month());
-            self.take(Field::Day);
-            return Date::new(year, month.month(), day).map(Some).map_err(|_| Unreadable);
-        }
-        let Some(day) = self.get(Field::DayOfYear) else { return Ok(None) };
-        first.with().day_of_year(day as i16).build().map(Some).map_err(|_| Unreadable)
-    }
-
-    /// The time, and whether it is midnight at the end of the day.
-    fn time(&mut self) -> Read<(Option<Time>, bool)> {
-        if let Some(hour) = self.take(Field::ClockHour) {
-            self.set(Field::Hour, hour % 24)?;
-        }
-        if let Some(hour) = self.take(Field::ClockHourOfHalf) {
-            self.set(Field::HourOfHalf, hour % 12)?;
-        }
-        if let (Some(half), Some(hour)) = (self.get(Field::AmPm), self.get(Field::HourOfHalf)) {
-            self.set(Field::Hour, half * 12 + hour)?;
-        }
-        if let (Some(nano), Some(milli)) = (self.get(Field::Nano), self.milli.take()) {
-            self.set(Field::Nano, milli * 1_000_000 + nano % 1_000_000)?;
-        }
-        let of_day = self.get(Field::NanoOfDay).or_else(|| Some(self.get(Field::MilliOfDay)? * 1_000_000));
-        if let (Some(nanos), None) = (of_day, self.get(Field::Hour)) {
-            self.set(Field::Hour, nanos / 3_600_000_000_000)?;
-            self.set(Field::Minute, nanos / 60_000_000_000 % 60)?;
-            self.set(Field::Second, nanos / 1_000_000_000 % 60)?;
-            self.set(Field::Nano, nanos % 1_000_000_000)?;
-        }
-        let Some(hour) = self.get(Field::Hour) else { return Ok((None, false)) };
-        let (minute, second, nano) = (self.get(Field::Minute), self.get(Field::Second), self.get(Field::Nano));
-        if minute.is_none() && (second.is_some() || nano.is_some()) || second.is_none() && nano.is_some() {
-            return Ok((None, false));
-        }
-        let parts = (hour, minute.unwrap_or(0), second.unwrap_or(0), nano.unwrap_or(0));
-        if parts == (24, 0, 0, 0) {
-            self.take(Field::Hour);
-            return Ok((Some(Time::midnight()), true));
-        }
-        let whole = |value: i64| i8::try_from(value).map_err(|_| Unreadable);
-        let time = Time::new(whole(parts.0)?, whole(parts.1)?, whole(parts.2)?, parts.3 as i32);
-        Ok((Some(time.map_err(|_| Unreadable)?), false))
-    }
-}
-
-/// Fields that must agree with the date and the time that others made.
-const LEFT_OVER: [Field; 19] = [
-    Field::Era,
-    Field::Year,
-    Field::WeekYear,
-    Field::WeekOfYear,
-    Field::WeekOfMonth,
-    Field::WeekdayHere,
-    Field::Quarter,
-    Field::Month,
-    Field::DayOfYear,
-    Field::Weekday,
-    Field::AlignedWeekday,
-    Field::JulianDay,
-    Field::AmPm,
-    Field::HourOfHalf,
-    Field::Hour,
-    Field::Minute,
-    Field::Second,
-    Field::MilliOfDay,
-    Field::NanoOfDay,
-];

@@ -21,7 +21,8 @@ impl Reader<'_> {
             match current {
                 'a'..='z' | 'A'..='Z' => {
                     let count = 1 + self.run_of(current);
-                    let item = if current == 'p' { self.padded(count)? } else { letter(current, count)? };
+                    let item =
+                        if current == 'p' { self.padded(count)? } else { letter(current, count)? };
                     items.push(item);
                 }
                 '\'' => self.quoted(&mut items)?,
@@ -39,7 +40,9 @@ impl Reader<'_> {
                     self.depth -= 1;
                     break;
                 }
-                '{' | '}' | '#' => return Err(format!("Pattern includes reserved character: '{current}'")),
+                '{' | '}' | '#' => {
+                    return Err(format!("Pattern includes reserved character: '{current}'"));
+                }
                 _ => items.push(Item::Literal(current)),
             }
         }
@@ -53,7 +56,10 @@ impl Reader<'_> {
 
     fn padded(&mut self, width: usize) -> Result<Item, String> {
         let Some(next) = self.rest.next_if(char::is_ascii_alphabetic) else {
-            return Err(format!("Pad letter 'p' must be followed by valid pad pattern: {}", self.pattern));
+            return Err(format!(
+                "Pad letter 'p' must be followed by valid pad pattern: {}",
+                self.pattern
+            ));
         };
         let count = 1 + self.run_of(next);
         Ok(Item::Pad(width, Box::new(letter(next, count)?)))
@@ -66,7 +72,12 @@ impl Reader<'_> {
         }
         loop {
             match self.rest.next() {
-                None => return Err(format!("Pattern ends with an incomplete string literal: {}", self.pattern)),
+                None => {
+                    return Err(format!(
+                        "Pattern ends with an incomplete string literal: {}",
+                        self.pattern
+                    ));
+                }
                 Some('\'') if self.rest.next_if_eq(&'\'').is_none() => return Ok(()),
                 Some(literal) => items.push(Item::Literal(literal)),
             }
@@ -94,7 +105,9 @@ fn letter(letter: char, count: usize) -> Result<Item, String> {
         _ => too_many(),
     };
     let offset = |zero, table: [(bool, Part, Part); 5]| {
-        let Some((colon, minutes, seconds)) = table.get(count - 1).copied() else { return too_many() };
+        let Some((colon, minutes, seconds)) = table.get(count - 1).copied() else {
+            return too_many();
+        };
         Ok(Item::Offset(OffsetStyle { colon, minutes, seconds, zero }))
     };
     use Part::{Always, IfAny, Never};
@@ -151,8 +164,8 @@ fn letter(letter: char, count: usize) -> Result<Item, String> {
         'N' => number(Field::NanoOfDay, count, 19, Sign::NotNegative),
         'V' if count == 2 => Ok(Item::ZoneId),
         'V' => Err("Pattern letter count must be 2: V".into()),
-        'z' if count <= 4 => Ok(Item::ZoneName),
-        'v' if count == 1 || count == 4 => Ok(Item::ZoneName),
+        'z' if count <= 4 => Ok(Item::ZoneName { full: count == 4 }),
+        'v' if count == 1 || count == 4 => Ok(Item::ZoneName { full: count == 4 }),
         'v' => Err("Wrong number of pattern letters: v".into()),
         'Z' if count == 4 => Ok(Item::Localized { full: true }),
         'Z' => {
@@ -174,7 +187,11 @@ fn join_numbers(items: &mut [Item]) {
     let mut first: Option<usize> = None;
     for at in 0..items.len() {
         let fixed = match &items[at] {
-            Item::Number(number) if number.min == number.max && number.sign == Sign::NotNegative => Some(number.max),
+            Item::Number(number)
+                if number.min == number.max && number.sign == Sign::NotNegative =>
+            {
+                Some(number.max)
+            }
             Item::TwoDigits(..) => Some(2),
             Item::Fraction(digits) => Some(*digits),
             Item::Number(_) => None,
@@ -185,7 +202,9 @@ fn join_numbers(items: &mut [Item]) {
         };
         match (first, fixed) {
             (Some(first), Some(width)) => match &mut items[first] {
-                Item::Number(Number { following, .. }) | Item::TwoDigits(_, following) => *following += width,
+                Item::Number(Number { following, .. }) | Item::TwoDigits(_, following) => {
+                    *following = following.saturating_add(width);
+                }
                 _ => {}
             },
             _ => first = Some(at),

@@ -10,18 +10,19 @@ pub(super) struct Week {
 }
 
 impl Week {
-    /// By the country of the process' locale; without one weeks start on Monday and the first may have one day.
+    /// By the country of the process' locale; without one, as in the United States.
     pub(super) fn here() -> Self {
         static HERE: std::sync::OnceLock<Week> = std::sync::OnceLock::new();
         *HERE.get_or_init(|| {
-            let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| {
-                std::env::var(name).ok().filter(|value| !value.is_empty())
-            });
-            let country = locale.as_deref().and_then(|name| name.split_once('_')).map(|(_, rest)| rest);
+            let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+                .into_iter()
+                .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+            let country =
+                locale.as_deref().and_then(|name| name.split_once('_')).map(|(_, rest)| rest);
             match country.and_then(|rest| rest.get(..2)) {
-                Some("US" | "CA" | "AU" | "IN" | "SG" | "PH" | "HK" | "ZA") => Self { first_is_sunday: true, least_days: 1 },
                 Some("GB" | "IE") => Self { first_is_sunday: false, least_days: 4 },
-                _ => Self { first_is_sunday: false, least_days: 1 },
+                Some("NZ") => Self { first_is_sunday: false, least_days: 1 },
+                _ => Self { first_is_sunday: true, least_days: 1 },
             }
         })
     }
@@ -55,5 +56,20 @@ impl Week {
             return (year + 1, 1);
         }
         (year, week)
+    }
+
+    /// The date of a day of a week, both counted from 1.
+    pub(super) fn date(self, year: i16, week: i64, day: i64) -> Option<Date> {
+        let new_year = Date::new(year, 1, 1).ok()?;
+        let first = self.day(new_year);
+        let start = if 7 - first >= self.least_days { -first } else { 7 - first };
+        new_year
+            .checked_add(jiff::Span::new().try_days(start + (week - 1) * 7 + day - 1).ok()?)
+            .ok()
+    }
+
+    /// Day of the week from 1, of a day counted from Monday as 1.
+    pub(super) fn day_of(self, weekday: i64) -> i64 {
+        if self.first_is_sunday { weekday % 7 + 1 } else { weekday }
     }
 }

@@ -1,40 +1,92 @@
-import org.apache.jmeter.engine.util.*;
-import org.apache.jmeter.threads.*;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.jmeter.engine.util.CompoundVariable;
+import org.apache.jmeter.engine.util.ReplaceStringWithFunctions;
+import org.apache.jmeter.testelement.property.JMeterProperty;
+import org.apache.jmeter.testelement.property.StringProperty;
+import org.apache.jmeter.threads.JMeterContextService;
+import org.apache.jmeter.threads.JMeterVariables;
 import org.apache.jmeter.util.JMeterUtils;
-import org.apache.jmeter.testelement.property.*;
-import java.io.*; import java.util.*; import java.lang.reflect.*;
-public class Oracle { static final String[][] START={{"a","1"},{"b","two"},{"n","3"},{"a_3","A3"},{"txt","x${a}y\\,"},{"bad","${__P()}"},{"e",""},{"q$","dollar"}};
-  static String esc(String s){ if(s==null) return "<null>"; StringBuilder b=new StringBuilder(); for(char c: s.toCharArray()){ if(c=='\n')b.append("\\n"); else if(c=='\t') b.append("\\t"); else if(c=='\r') b.append("\\r"); else if(c=='\\') b.append("\\\\"); else b.append(c);} return b.toString(); }
-  static String unesc(String s){ StringBuilder b=new StringBuilder(); for(int i=0;i<s.length();i++){char c=s.charAt(i); if(c=='\\'){char d=s.charAt(++i); b.append(d=='n'?'\n':d=='t'?'\t':d=='r'?'\r':d);} else b.append(c);} return b.toString(); }
-  public static void main(String[] a) throws Exception {
-    PrintStream out = System.out; System.setOut(System.err);
-    String home=a[0];
-    JMeterUtils.setJMeterHome(home);
-    JMeterUtils.loadJMeterProperties(home+"/bin/jmeter.properties");
-    JMeterUtils.initLocale();
-    JMeterUtils.getJMeterProperties().setProperty("prop","  pv ");
-    JMeterUtils.getJMeterProperties().setProperty("time.USER1","dd/MM");
-    JMeterContext ctx=JMeterContextService.getContext();
-    BufferedReader r=new BufferedReader(new InputStreamReader(System.in,"UTF-8"));
-    PrintStream o=new PrintStream(out,true,"UTF-8");
-    String line;
-    Constructor<?> ctor=Class.forName("org.apache.jmeter.engine.util.ReplaceStringWithFunctions").getConstructor(CompoundVariable.class, Map.class);
-    while((line=r.readLine())!=null){
-      JMeterVariables v=new JMeterVariables(); ctx.setVariables(v);
-      for(String[] kv: START) v.put(kv[0],kv[1]);
-      Thread.currentThread().setName("Group 1-7");
-      String res;
-      try {
-        Object tr=ctor.newInstance(new CompoundVariable(), new HashMap<String,String>());
-        JMeterProperty p;
-        try { p=(JMeterProperty)tr.getClass().getMethod("transformValue",JMeterProperty.class).invoke(tr,new StringProperty("x",unesc(line))); }
-        catch(InvocationTargetException e){ o.println(line+"\tINVALID "+esc(e.getCause().getMessage())); continue; }
-        p.setRunningVersion(true);
-        res=p.getStringValue();
-      } catch(Throwable e){ o.println(line+"\tTHROWS "+e.getClass().getName()+": "+esc(e.getMessage())); continue; }
-      StringBuilder vs=new StringBuilder(); TreeMap<String,Object> t=new TreeMap<>(); for(Map.Entry<String,Object> en: v.entrySet()) t.put(en.getKey(),en.getValue());
-      for(String[] kv: START) if(kv[1].equals(t.get(kv[0]))) t.remove(kv[0]); for(String k: new String[]{"START.MS","START.YMD","START.HMS","TESTSTART.MS"}) t.remove(k);
-      o.println(line+"\t= "+esc(res)+(t.isEmpty()?"":"\t"+esc(t.toString())));
+
+/**
+ * Writes the tables anew: reads the expressions in the first column and lets JMeter evaluate them.
+ *
+ *   java -cp "$JMETER/lib/*:$JMETER/lib/ext/*:$JMETER/bin/ApacheJMeter.jar" Record.java $JMETER parser.tsv functions.tsv dates.tsv
+ *   java -Duser.timezone=Europe/Berlin ... Record.java $JMETER dates_berlin.tsv
+ *
+ * The first with -Duser.timezone=UTC.
+ */
+public class Record {
+    static final String[][] VARIABLES = {{"a", "1"}, {"b", "two"}, {"n", "3"}, {"a_3", "A3"}, {"txt", "x${a}y\\,"},
+            {"bad", "${__P()}"}, {"e", ""}, {"q$", "dollar"}};
+
+    public static void main(String[] args) throws Exception {
+        JMeterUtils.setJMeterHome(args[0]);
+        JMeterUtils.loadJMeterProperties(args[0] + "/bin/jmeter.properties");
+        JMeterUtils.initLocale();
+        JMeterUtils.getJMeterProperties().setProperty("prop", "  pv ");
+        JMeterUtils.getJMeterProperties().setProperty("time.USER1", "dd/MM");
+        Thread.currentThread().setName("Group 1-7");
+        for (int i = 1; i < args.length; i++) {
+            List<String> lines = new ArrayList<>();
+            for (String line : Files.readAllLines(Path.of(args[i]))) {
+                String expression = line.split("\t", 2)[0];
+                lines.add(expression + "\t" + outcome(unescape(expression)));
+            }
+            Files.write(Path.of(args[i]), lines);
+        }
     }
-  }
+
+    static String outcome(String expression) {
+        JMeterVariables variables = new JMeterVariables();
+        for (String[] variable : VARIABLES) {
+            variables.put(variable[0], variable[1]);
+        }
+        JMeterContextService.getContext().setVariables(variables);
+        JMeterProperty property;
+        try {
+            property = new ReplaceStringWithFunctions(new CompoundVariable(), new HashMap<>())
+                    .transformValue(new StringProperty("x", expression));
+        } catch (Exception e) {
+            return "INVALID " + escape(e.getMessage());
+        }
+        property.setRunningVersion(true);
+        String value;
+        try {
+            value = property.getStringValue();
+        } catch (Throwable e) {
+            return "THROWS " + e.getClass().getName() + ": " + escape(e.getMessage());
+        }
+        Map<String, Object> set = new TreeMap<>();
+        for (Map.Entry<String, Object> entry : variables.entrySet()) {
+            set.put(entry.getKey(), entry.getValue());
+        }
+        for (String[] variable : VARIABLES) {
+            set.remove(variable[0], variable[1]);
+        }
+        set.keySet().removeIf(name -> name.matches("(TEST)?START\\.(MS|YMD|HMS)"));
+        return "= " + escape(value) + (set.isEmpty() ? "" : "\t" + escape(set.toString()));
+    }
+
+    static String escape(String text) {
+        return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r");
+    }
+
+    static String unescape(String text) {
+        StringBuilder out = new StringBuilder();
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '\\') {
+                c = text.charAt(++i);
+                c = c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
+            }
+            out.append(c);
+        }
+        return out.toString();
+    }
 }
