@@ -22,8 +22,11 @@ struct Example {
     plan: &'static [u8],
 }
 
-const EXAMPLES: &[Example] =
-    &[Example { name: "fitness", path: "examples/01-server-fitness/plan.jmx", plan: b"" }];
+const EXAMPLES: &[Example] = &[Example {
+    name: "fitness",
+    path: "examples/01-server-fitness/plan.jmx",
+    plan: include_bytes!("../../../examples/01-server-fitness/plan.jmx"),
+}];
 
 pub(crate) fn run(flags: DemoFlags) -> Exit {
     let Some(example) = EXAMPLES.iter().find(|example| example.name == flags.name) else {

@@ -79,6 +79,21 @@ fn the_folder_holds_everything() {
 }
 
 #[test]
+fn the_demo_runs_its_plan_against_its_target() {
+    let program = Program::new();
+    let ended = program.run(&["demo", "fitness", "-Jusers=2", "-Jrampup=0", "-Jloops=1", "--json"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let summary: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
+    assert_eq!(
+        (summary["requests"].as_u64(), summary["failed"].as_u64()),
+        (Some(2), Some(0)),
+        "{ended:?}"
+    );
+    let least = summary["service"]["p50"].as_f64().unwrap();
+    assert!(least >= 99.0, "the target sleeps 100 ms at least: {least}");
+}
+
+#[test]
 fn json_leaves_standard_output_to_the_summary() {
     let program = Program::new();
     let ended = program.run(&["run", "plan.jmx", "--json"]);

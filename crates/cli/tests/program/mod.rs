@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
 /// A plan that runs for an instant: `users` users, `loops` times Java Request sleeping `ms`.
-pub const PLAN: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+pub(crate) const PLAN: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3">
   <hashTree>
     <TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="Test Plan" enabled="true"/>
@@ -47,44 +47,44 @@ pub const PLAN: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 "#;
 
 /// The program, in a folder that holds `plan.jmx` and goes away with it.
-pub struct Program {
+pub(crate) struct Program {
     folder: tempfile::TempDir,
 }
 
 /// How a run of the program ended.
 #[derive(Debug)]
-pub struct Ended {
+pub(crate) struct Ended {
     /// -1 if a signal ended it.
-    pub code: i32,
-    pub out: String,
-    pub err: String,
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl Program {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let program = Self { folder: tempfile::tempdir().expect("a folder") };
         program.write("plan.jmx", PLAN);
         program
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         std::fs::write(self.path(name), text).expect("a writable folder");
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    pub fn run(&self, line: &[&str]) -> Ended {
+    pub(crate) fn run(&self, line: &[&str]) -> Ended {
         ended(self.command(line).output().expect("the program starts"))
     }
 
     /// Starts it with its output in pipes.
-    pub fn start(&self, line: &[&str]) -> Child {
+    pub(crate) fn start(&self, line: &[&str]) -> Child {
         self.command(line)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -93,7 +93,7 @@ impl Program {
     }
 
     /// The only folder of a run.
-    pub fn run_folder(&self) -> PathBuf {
+    pub(crate) fn run_folder(&self) -> PathBuf {
         let mut folders: Vec<_> = std::fs::read_dir(self.path("runs"))
             .expect("runs")
             .map(|entry| entry.unwrap().path())
@@ -109,7 +109,7 @@ impl Program {
     }
 }
 
-pub fn ended(output: Output) -> Ended {
+pub(crate) fn ended(output: Output) -> Ended {
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Ended {
         code: output.status.code().unwrap_or(-1),
