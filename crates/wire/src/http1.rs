@@ -159,9 +159,6 @@ impl Decoder {
             match head::parse(rest, self.request_is_head, self.limits(), self.spent as usize)? {
                 head::Parsed::Garbage(len) => {
                     self.scanned = 0;
-                    if len + self.spent as usize > self.limit_head as usize {
-                        return Err(Error::HeadTooLarge { limit: self.limit_head as usize });
-                    }
                     self.spent += len as u32;
                     at += len;
                 }

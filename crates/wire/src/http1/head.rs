@@ -77,6 +77,9 @@ pub(super) fn parse(
     spent: usize,
 ) -> Result<Parsed<'_>, Error> {
     let Some(first) = memchr(b'\n', input).map(|i| i + 1) else { return Ok(Parsed::Partial) };
+    if first + spent > limits.head {
+        return Err(Error::HeadTooLarge { limit: limits.head });
+    }
     let Some(line) = status_line(&input[..first]) else { return Ok(Parsed::Garbage(first)) };
     let (version_minor, status, reason) = parse_status_line(line).ok_or(Error::BadStatusLine)?;
 

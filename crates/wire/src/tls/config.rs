@@ -74,10 +74,12 @@ pub fn client_config(settings: &Settings) -> Result<Arc<ClientConfig>, Error> {
     Ok(Arc::new(config))
 }
 
-/// The same configuration with a session cache of its own, for `servers` hosts: a user whose sessions are not shared.
+/// The same configuration with a session cache of its own, for `servers` hosts: a user whose sessions are not shared. It
+/// costs some 500 bytes, where a configuration of its own would cost several times that.
 pub fn with_fresh_sessions(config: &Arc<ClientConfig>, servers: usize) -> Arc<ClientConfig> {
     let mut config = ClientConfig::clone(config);
-    config.resumption = Resumption::in_memory_sessions(servers);
+    // rustls counts tickets, of which it keeps eight for a server.
+    config.resumption = Resumption::in_memory_sessions(servers * 8);
     Arc::new(config)
 }
 

@@ -1,0 +1,120 @@
+//! What runs for every request allocates nothing once it is warm.
+
+use allocation_counter::measure;
+use rustls::pki_types::PrivatePkcs8KeyDer;
+use rustls::{ServerConfig, ServerConnection};
+use std::io::Write;
+use std::sync::Arc;
+use wire::cookie::{Jar, Origin, Policy};
+use wire::http1::{Decoder, Event, Limits};
+use wire::tls::{Client, Settings, client_config, rustls};
+
+const RESPONSES: [&[u8]; 3] = [
+    b"HTTP/1.1 200 OK\r\nServer: nginx\r\nContent-Length: 5\r\nSet-Cookie: a=b; path=/\r\n\r\nhello",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\n0\r\nT: x\r\n\r\n",
+    b"HTTP/1.1 302 Found\r\nLocation: /x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+];
+
+fn read(response: &[u8]) -> usize {
+    let mut decoder = Decoder::new(false, Limits::default());
+    let (mut at, mut seen) = (0, 0);
+    loop {
+        let (used, event) = decoder.next(&response[at..]).unwrap();
+        at += used;
+        match event {
+            Event::Head(head) => {
+                seen += head.headers().count() + usize::from(head.header("location").is_some())
+            }
+            Event::Body(body) => seen += body.len(),
+            Event::NeedMore => return 0,
+            Event::End => return seen,
+        }
+    }
+}
+
+#[test]
+fn responses() {
+    for response in RESPONSES {
+        let mut seen = 0;
+        let count = measure(|| seen = read(response)).count_total;
+        assert!(seen > 0);
+        assert_eq!(count, 0, "{}", response.escape_ascii());
+    }
+}
+
+#[test]
+fn cookies_that_come_again() {
+    let origin = Origin { host: "www.example.com", path: "/a/b", secure: false };
+    let mut jar = Jar::new();
+    let mut out = Vec::with_capacity(256);
+    let mut round = |text: &[u8]| {
+        jar.store(&origin, text, 1_700_000_000_000, Policy::Standard).unwrap().unwrap();
+        out.clear();
+        assert!(jar.header(&origin, 1_700_000_000_000, &mut out));
+    };
+    for text in [&b"session=0123456789; Path=/; HttpOnly"[..], b"other=1; path=/a; Max-Age=100"] {
+        round(text);
+    }
+    let count = measure(|| {
+        round(b"session=9876543210; Path=/; HttpOnly");
+        round(b"other=2; path=/a; Max-Age=100; Expires=Wed, 18 May 2033 03:33:20 GMT");
+        round(b"session=short; Path=/; Secure; SameSite=Lax");
+    });
+    assert_eq!(count.count_total, 0);
+}
+
+fn server() -> Arc<ServerConfig> {
+    let certified = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
+    let config = ServerConfig::builder_with_provider(Arc::new(
+        rustls::crypto::aws_lc_rs::default_provider(),
+    ))
+    .with_safe_default_protocol_versions()
+    .unwrap()
+    .with_no_client_auth()
+    .with_single_cert(vec![certified.cert.der().clone()], key.into())
+    .unwrap();
+    Arc::new(config)
+}
+
+#[test]
+fn encrypted_traffic() {
+    let config = server();
+    for versions in [(true, false), (false, true)] {
+        let settings = Settings { versions, ..Settings::default() };
+        let mut client = Client::new(&client_config(&settings).unwrap(), "localhost").unwrap();
+        let mut server = ServerConnection::new(config.clone()).unwrap();
+        let (mut incoming, mut out) = (Vec::new(), Vec::with_capacity(4096));
+        while client.handshaking() || server.is_handshaking() || !incoming.is_empty() {
+            let used = client.advance(&mut incoming, &mut out, &mut |_| {}).unwrap().used;
+            incoming.drain(..used);
+            let mut sent = out.as_slice();
+            while !sent.is_empty() {
+                server.read_tls(&mut sent).unwrap();
+                server.process_new_packets().unwrap();
+            }
+            out.clear();
+            while server.wants_write() {
+                server.write_tls(&mut incoming).unwrap();
+            }
+        }
+        for _ in 0..10 {
+            server.writer().write_all(&[7; 168]).unwrap();
+            while server.wants_write() {
+                server.write_tls(&mut incoming).unwrap();
+            }
+        }
+        let mut got = 0;
+        let count = measure(|| {
+            let progress =
+                client.advance(&mut incoming, &mut out, &mut |plain| got += plain.len()).unwrap();
+            assert_eq!(progress.used, incoming.len());
+            for _ in 0..10 {
+                out.clear();
+                client.write(&[7; 120], &mut out).unwrap();
+            }
+        });
+        assert_eq!(got, 1680);
+        assert_eq!(count.count_total, 0, "{versions:?}");
+    }
+}
