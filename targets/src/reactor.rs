@@ -316,8 +316,10 @@ impl Reactor {
                 Step::Repeat(pattern, total) => {
                     let count =
                         total.min((REPEATED - REPEATED % pattern.len()).max(pattern.len()) as u64);
-                    let bytes: Vec<u8> =
-                        pattern.iter().copied().cycle().take(count as usize).collect();
+                    let (whole, part) =
+                        (count as usize / pattern.len(), count as usize % pattern.len());
+                    let mut bytes = pattern.repeat(whole);
+                    bytes.extend_from_slice(&pattern[..part]);
                     if count < total {
                         let left = if total == u64::MAX { total } else { total - count };
                         connection.script.push_front(Step::Repeat(pattern, left));

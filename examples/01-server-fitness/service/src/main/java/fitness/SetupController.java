@@ -23,7 +23,7 @@ import reactor.core.scheduler.Schedulers;
  */
 @RestController
 class SetupController {
-    record Answer(String retcode, String retdata, String retmsg) {}
+    record Answer(String retcode, int retdata, String retmsg) {}
 
     private final SecureRandom random = new SecureRandom();
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
@@ -50,7 +50,7 @@ class SetupController {
     private Answer work() throws InterruptedException {
         int milliseconds = random.nextInt(1500) % 1401 + 100;
         Thread.sleep(milliseconds);
-        return new Answer("0", "slept " + milliseconds + " ms on " + Thread.currentThread().getName(), figures());
+        return new Answer("0", milliseconds, figures());
     }
 
     private String figures() {
