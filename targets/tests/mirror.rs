@@ -288,7 +288,9 @@ fn malformed_answers_are_malformed() {
     assert!(closed("/bad/too-long").ends_with("Content-Length: 100\r\n\r\nonly this\n"));
     assert_eq!(closed("/bad/truncated-head"), "HTTP/1.1 200 OK\r\nContent-Le");
     assert!(closed("/bad/chunk").contains("\r\nzz\r\n"));
-    assert!(client.get("/bad/long-headers").until("\r\n\r\nok\n").len() > 1_500_000);
+    let mut long = vec![0; 17 + 18 * 100_000 + 24];
+    client.get("/bad/long-headers").0.read_exact(&mut long).unwrap();
+    assert!(long.ends_with(b"and again\r\nContent-Length: 3\r\n\r\nok\n"));
     // Endless means that the client gives up first.
     let mut endless = Client::new(&mirror);
     let mut much = vec![0; 10_000_000];
