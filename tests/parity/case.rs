@@ -15,6 +15,10 @@ use std::time::{Duration, Instant};
 /// What a run left behind, by file name, normalised.
 type Outcome = BTreeMap<String, String>;
 
+/// The exit code of a plan that Throng does not run, and the file its reasons are compared with.
+const REFUSED: i32 = 3;
+const REFUSAL: &str = "refusal.txt";
+
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn folder() -> PathBuf {

@@ -87,6 +87,8 @@ cases! {
     fn_string_from_file_sequence
     fn_text
     fn_time
+    fn_time_language
+    fn_unknown
     fn_variables
     fn_variables_runtime
     foreach
@@ -94,6 +96,7 @@ cases! {
     group_delayed_start
     group_forever
     group_loops
+    group_name_function
     group_on_error_assertion
     group_on_error_continue
     group_on_error_setup
@@ -117,6 +120,7 @@ cases! {
     http_compressed
     http_compressed_broken
     http_compressed_relaxed
+    http_compressed_unread
     http_content_type
     http_data_type
     http_defaults_merge
@@ -136,6 +140,7 @@ cases! {
     http_raw_body
     http_response_headers
     http_source_address
+    http_source_device
     http_stale
     http_status
     http_timeouts
@@ -184,6 +189,7 @@ cases! {
     regex_extractor_failing
     regex_extractor_scope
     response_assertion
+    response_assertion_document
     response_assertion_variables
     result_collector
     result_collector_append
