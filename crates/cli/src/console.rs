@@ -14,6 +14,9 @@ use crate::exit::Exit;
 use crate::properties::Properties;
 use crate::render::{self, Colour};
 
+/// Warnings of the engine that are shown.
+const WARNINGS: u32 = 10;
+
 /// Where a run speaks, and how.
 pub(crate) struct Console {
     stderr: bool,
@@ -26,6 +29,8 @@ pub(crate) struct Console {
     /// `summariser.log`.
     log: bool,
     with_transactions: bool,
+    /// Warnings of the engine so far.
+    warned: u32,
 }
 
 impl Console {
@@ -40,6 +45,7 @@ impl Console {
             print: true,
             log: true,
             with_transactions: false,
+            warned: 0,
         }
     }
 
@@ -61,9 +67,26 @@ impl Console {
         }
     }
 
+    /// A line for a person at a terminal.
+    pub(crate) fn live_line(&mut self, text: &str) {
+        if self.live {
+            self.put(&format!("{text}\n"));
+        }
+    }
+
     /// A warning, on standard error.
     pub(crate) fn warn(&mut self, message: &str) {
         self.report(&render::warning(message, self.error_colour()));
+    }
+
+    /// A warning of which there may be very many: the first are shown, all are in the log.
+    pub(crate) fn warn_some(&mut self, message: &str) {
+        self.warned += 1;
+        match self.warned {
+            ..=WARNINGS => self.warn(message),
+            n if n == WARNINGS + 1 => self.warn("more of these are in the log"),
+            _ => {}
+        }
     }
 
     /// An error, on standard error; gives the exit code back.
@@ -181,10 +204,11 @@ fn write_out(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// Columns of the terminal, less one.
+/// Columns of the terminal, less one; 80 where it does not know.
 fn width() -> usize {
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
-    size.map_or(80, |size| usize::from(size.ws_col)).max(20) - 1
+    let columns = size.map_or(0, |size| usize::from(size.ws_col));
+    if columns == 0 { 79 } else { columns - 1 }
 }
 
 /// The status of a second, in one line.

@@ -71,7 +71,7 @@ impl Log {
 }
 
 /// The level of that name, as log4j spells them.
-fn level(name: &str) -> Option<Level> {
+pub(crate) fn level(name: &str) -> Option<Level> {
     Some(match name.to_ascii_uppercase().as_str() {
         "ALL" | "TRACE" => Level::Trace,
         "DEBUG" => Level::Debug,

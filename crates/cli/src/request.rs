@@ -1,6 +1,6 @@
 //! What to run, whichever command line it came from.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::jmeter_line::Given;
 use crate::properties::{Setting, Sources};
@@ -28,6 +28,13 @@ pub(crate) struct Request {
     pub(crate) cores: usize,
     /// Listen for JMeter's `shutdown.sh` and `stoptest.sh`.
     pub(crate) listen: bool,
+}
+
+impl Request {
+    /// The folder of the plan, against which the files it names are looked up.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.plan.parent().map(Path::to_path_buf).unwrap_or_default()
+    }
 }
 
 /// What JMeter's command line asks for.

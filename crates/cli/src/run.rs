@@ -4,11 +4,12 @@
 //! run, properties without effect. Then the run goes on until it ends or is told to; its traces are in its folder
 //! at every moment.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Event, Options, ResultFile, Run};
+use plan::plan::Plan;
 use stats::aggregate::Percentages;
 use stats::jtl::Columns;
 use stats::process::Usage;
@@ -25,7 +26,7 @@ use crate::log::{Level, Log};
 use crate::progress::Progress;
 use crate::properties::Properties;
 use crate::request::Request;
-use crate::{check, control};
+use crate::{check, control, log};
 
 /// How long to wait for news before looking whether the user wants to end.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -80,13 +81,12 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         "throng",
         &format!("{} in {}", request.plan.display(), folder.path().display()),
     );
-    let results = match result_files(request, &folder, &columns) {
-        Ok(results) => results,
-        Err(message) => return console.fail(&message, Exit::Aborted),
-    };
+    let Loaded { plan: Some(plan), .. } = loaded else { return Exit::Plan };
+    if let Err(message) = delete_results(request, &plan) {
+        return console.fail(&message, Exit::Aborted);
+    }
     console.create_summariser(&properties);
     console.jmeter_line(&format!("Created the tree successfully using {}", request.plan.display()));
-    let Loaded { plan: Some(plan), .. } = loaded else { return Exit::Plan };
     let Ok(interrupt) = Interrupt::install() else { return Exit::Bug };
     raise_descriptors();
     let options = Options {
@@ -95,8 +95,8 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
             .all()
             .map(|(key, value)| (key.to_string(), value.to_string()))
             .collect(),
-        base_dir: request.plan.parent().map(Path::to_path_buf).unwrap_or_default(),
-        results,
+        base_dir: request.folder(),
+        results: result_files(request, &folder, &columns),
         seed: seed(),
     };
     let before = Usage::now();
@@ -106,6 +106,8 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         Ok(run) => run,
         Err(error) => return console.fail(&error.to_string(), Exit::Aborted),
     };
+    let users = run.users_planned();
+    console.live_line(&format!("{}: {users} users; Ctrl-C ends the run", request.plan.display()));
     if request.listen
         && let Some(line) = control::listen(&properties, &interrupt)
     {
@@ -178,7 +180,7 @@ fn drive(run: &mut Run, progress: &mut Progress, interrupt: &Interrupt, traces: 
                 run.recycle(snapshot);
                 tell(second, progress, traces);
             }
-            Event::Log(text) => note(traces.log, traces.console, Level::Info, "engine", &text),
+            Event::Log(text) => heard(&text, traces),
             Event::Idle => tell(progress.overdue(now_ms()), progress, traces),
             Event::Finished => return tell(progress.close(), progress, traces),
         }
@@ -195,6 +197,28 @@ fn stop(run: &mut Run, asked: usize, traces: &mut Traces<'_>) {
     };
     note(traces.log, traces.console, Level::Warn, "throng", message);
     traces.console.warn(message);
+}
+
+/// A line of the plan's own, as `__log` sends it with its level in front, goes to the log; what the engine has to say
+/// concerns the user at once.
+fn heard(text: &str, traces: &mut Traces<'_>) {
+    match text.split_once(": ") {
+        Some(("Stdout", text)) => traces.console.line(text),
+        Some(("Stderr", text)) => traces.console.report(&format!("{text}\n")),
+        Some((level, text)) if log::level(level).is_some() => {
+            note(
+                traces.log,
+                traces.console,
+                log::level(level).unwrap_or(Level::Info),
+                "plan",
+                text,
+            );
+        }
+        _ => {
+            note(traces.log, traces.console, Level::Warn, "engine", text);
+            traces.console.warn_some(text);
+        }
+    }
 }
 
 /// Writes a finished second down and shows it.
@@ -220,24 +244,32 @@ fn report(summary: &Summary, request: &Request, folder: &mut Folder, console: &m
     }
 }
 
-/// Result files of the command line. Those that exist go away with `-f`, and are appended to without.
-fn result_files(
-    request: &Request,
-    folder: &Folder,
-    columns: &Columns,
-) -> Result<Vec<ResultFile>, String> {
-    let own = request.jtl_in_folder.then(|| folder.file("results.jtl"));
-    if let Some(path) = request.jtl.as_ref().filter(|path| request.force && path.exists()) {
-        std::fs::remove_file(path)
+/// With `-f`, deletes the result files of the command line and of the plan's listeners. A listener whose file name is
+/// an expression keeps its file, as in JMeter, which looks for a file of that very name.
+fn delete_results(request: &Request, plan: &Plan) -> Result<(), String> {
+    if !request.force {
+        return Ok(());
+    }
+    let folder = request.folder();
+    let listeners = plan.listeners.iter().filter_map(|listener| listener.file.fixed());
+    let listeners = listeners.filter(|name| !name.is_empty()).map(|name| folder.join(name));
+    for path in request.jtl.iter().cloned().chain(listeners).filter(|path| path.is_file()) {
+        std::fs::remove_file(&path)
             .map_err(|error| format!("cannot delete {}: {error}", path.display()))?;
     }
+    Ok(())
+}
+
+/// Result files of the command line; those that exist are appended to.
+fn result_files(request: &Request, folder: &Folder, columns: &Columns) -> Vec<ResultFile> {
+    let own = request.jtl_in_folder.then(|| folder.file("results.jtl"));
     let file = |path: PathBuf| ResultFile {
         path,
         columns: columns.clone(),
         errors_only: false,
         successes_only: false,
     };
-    Ok(request.jtl.iter().cloned().chain(own).map(file).collect())
+    request.jtl.iter().cloned().chain(own).map(file).collect()
 }
 
 fn open_log(request: &Request, folder: &Folder, console: &mut Console) -> Log {

@@ -116,6 +116,37 @@ fn rows_are_appended_and_f_starts_anew() {
 }
 
 #[test]
+fn f_deletes_the_files_of_the_plans_listeners_too() {
+    let program = Program::new();
+    let listener = r#"<ResultCollector guiclass="SimpleDataWriter" testclass="ResultCollector" testname="Rows" enabled="true">
+        <objProp><name>saveConfig</name><value class="SampleSaveConfiguration"><time>true</time><label>true</label><fieldNames>true</fieldNames></value></objProp>
+        <stringProp name="filename">listener.csv</stringProp></ResultCollector><hashTree/>"#;
+    program.write("listener.jmx", &program::PLAN.replace("<!--more-->", listener));
+    let rows = || program.read("listener.csv").lines().count();
+    let first = program.run(&["-n", "-t", "listener.jmx"]);
+    assert_eq!((first.code, rows()), (0, 2), "{first:?}");
+    program.run(&["-n", "-t", "listener.jmx"]);
+    assert_eq!(rows(), 3);
+    program.run(&["-nf", "-t", "listener.jmx"]);
+    assert_eq!(rows(), 2);
+}
+
+#[test]
+fn lines_of_the_plan_go_to_the_log() {
+    let program = Program::new();
+    program.write(
+        "log.jmx",
+        &program::PLAN
+            .replace("testname=\"Sleep\"", "testname=\"${__log(hello from the plan,WARN)}\""),
+    );
+    let ended = program.run(&["run", "log.jmx", "-j", "my.log"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let log = program.read("my.log");
+    assert!(log.contains(" WARN plan: Users 1-1 ") && log.contains("hello from the plan"), "{log}");
+    assert!(!ended.err.contains("hello"), "{ended:?}");
+}
+
+#[test]
 fn a_plan_with_what_cannot_run_is_refused_and_skipped_on_demand() {
     let program = Program::new();
     program.write(

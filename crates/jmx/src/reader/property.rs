@@ -88,11 +88,6 @@ impl Builder {
 
     fn check_scalar(&mut self, name: &str, kind: Kind, text: &str, line: u32) {
         let diag = match kind {
-            Kind::Bool if text.contains("${") => Diag::warning(
-                "expression-in-bool",
-                format!("the boolProp {name} holds an expression: it is false"),
-            )
-            .help("JMeter takes expressions there only from a stringProp"),
             Kind::Int if text.parse::<i32>().is_err() => bad_number(name, "intProp", text),
             Kind::Long if text.parse::<i64>().is_err() => bad_number(name, "longProp", text),
             _ => return,
