@@ -32,6 +32,14 @@ def _files():
             check=True, stderr=subprocess.DEVNULL)
 
 
+def _answers():
+    try:
+        Status().get()
+        return True
+    except (OSError, http.client.HTTPException):
+        return False
+
+
 @contextlib.contextmanager
 def nginx():
     """Runs nginx; gives back the worker's process id."""
@@ -48,15 +56,14 @@ def nginx():
     master = subprocess.Popen([program, "-c", str(DIR / "nginx.conf"), "-g", "daemon off;"])
     try:
         for _ in range(100):
-            with contextlib.suppress(OSError, StopIteration, ValueError):
-                Status().get()
-                worker = int(open(f"/proc/{master.pid}/task/{master.pid}/children").read().split()[0])
-                hurry(worker)
-                yield worker
-                return
-            if master.poll() is not None:
-                raise SystemExit("nginx did not start; is another one running on its ports?")
             time.sleep(0.05)
+            if master.poll() is not None:
+                raise SystemExit(f"nginx did not start; are ports {PORTS['http']} and {PORTS['https']} taken?")
+            workers = open(f"/proc/{master.pid}/task/{master.pid}/children").read().split()
+            if workers and _answers():
+                hurry(int(workers[0]))
+                yield int(workers[0])
+                return
         raise SystemExit("nginx does not answer")
     finally:
         master.terminate()
