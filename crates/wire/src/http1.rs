@@ -157,6 +157,7 @@ impl Decoder {
                 return self.wait(at, rest.len());
             }
             match head::parse(rest, self.request_is_head, self.limits(), self.spent as usize)? {
+                head::Parsed::NoLine => return self.wait(at, rest.len()),
                 head::Parsed::Garbage(len) => {
                     self.scanned = 0;
                     self.spent += len as u32;
@@ -198,6 +199,7 @@ impl Decoder {
     fn is_worth_parsing(&self, rest: &[u8]) -> bool {
         let from = (self.scanned as usize).min(rest.len());
         match self.state {
+            _ if from == 0 => true,
             State::StatusLine => memchr(b'\n', &rest[from..]).is_some(),
             _ => head::has_end(rest, from),
         }

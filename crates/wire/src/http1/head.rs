@@ -63,6 +63,8 @@ pub(super) enum Framing {
 
 /// What [`parse`] made of the input.
 pub(super) enum Parsed<'b> {
+    /// The first line is not complete.
+    NoLine,
     /// A line of that many bytes stands before the status line.
     Garbage(usize),
     Partial,
@@ -76,7 +78,7 @@ pub(super) fn parse(
     limits: Limits,
     spent: usize,
 ) -> Result<Parsed<'_>, Error> {
-    let Some(first) = memchr(b'\n', input).map(|i| i + 1) else { return Ok(Parsed::Partial) };
+    let Some(first) = near(b'\n', input).map(|i| i + 1) else { return Ok(Parsed::NoLine) };
     if first + spent > limits.head {
         return Err(Error::HeadTooLarge { limit: limits.head });
     }
@@ -206,13 +208,22 @@ fn number<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
+/// A `Content-Length`, be it negative; `None` if it is unreadable.
+fn length(text: &[u8]) -> Option<i64> {
+    if (1..=18).contains(&text.len()) && text.iter().all(u8::is_ascii_digit) {
+        return Some(text.iter().fold(0, |n, b| n * 10 + i64::from(b - b'0')));
+    }
+    number(text)
+}
+
 /// The header line at the start with its continuation lines, and its length with the end of line. `None`: a blank line or
 /// an end that is not there yet. Gives up past `limit` bytes, which the caller rejects anyway.
+#[inline]
 fn unfolded_line(input: &[u8], limit: usize) -> Option<(&[u8], usize)> {
     if matches!(input, [b'\n', ..] | [b'\r', b'\n', ..]) {
         return None;
     }
-    let mut end = memchr(b'\n', input)? + 1;
+    let mut end = near(b'\n', input)? + 1;
     loop {
         match input.get(end) {
             // A line that begins with white space continues the one before it, unless nothing but its end follows.
@@ -237,14 +248,35 @@ pub(super) fn without_end_of_line(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
+/// As `memchr`, but without its call for what is near, as ends of names and lines are: eight bytes at a time.
+#[inline]
+fn near(byte: u8, text: &[u8]) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const TOPS: u64 = 0x8080_8080_8080_8080;
+    let (words, _) = text.as_chunks::<8>();
+    let pattern = u64::from(byte) * ONES;
+    for (i, word) in words.iter().take(5).enumerate() {
+        let zero_where_equal = u64::from_le_bytes(*word) ^ pattern;
+        // The lowest top bit that is set marks the first byte that is zero.
+        let marks = zero_where_equal.wrapping_sub(ONES) & !zero_where_equal & TOPS;
+        if marks != 0 {
+            return Some(i * 8 + (marks.trailing_zeros() / 8) as usize);
+        }
+    }
+    let from = words.len().min(5) * 8;
+    memchr(byte, &text[from..]).map(|at| from + at)
+}
+
 /// Name and value, trimmed; `None` without a colon or a name.
+#[inline]
 pub(super) fn name_and_value(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    let colon = memchr(b':', line)?;
+    let colon = near(b':', line)?;
     let name = trim(&line[..colon]);
     (!name.is_empty()).then(|| (name, trim(&line[colon + 1..])))
 }
 
 /// Without space, tab, CR and LF around it.
+#[inline]
 pub(super) fn trim(mut text: &[u8]) -> &[u8] {
     while let [b' ' | b'\t' | b'\r' | b'\n', rest @ ..] = text {
         text = rest;
@@ -291,7 +323,7 @@ impl<'b> Seen<'b> {
                     self.first_length = value;
                 }
                 self.lengths += 1;
-                if let Some(n) = number::<i64>(value) {
+                if let Some(n) = length(value) {
                     self.content_length = u64::try_from(n).ok();
                 }
             }
@@ -339,6 +371,11 @@ struct Tokens {
 impl Tokens {
     fn note(&mut self, value: &[u8]) {
         self.present = true;
+        // Nearly always there is this token and no other.
+        if value.eq_ignore_ascii_case(b"keep-alive") {
+            self.keep_alive = true;
+            return;
+        }
         for token in value.split(|&b| b == b',').map(trim) {
             if token.eq_ignore_ascii_case(b"keep-alive") {
                 self.keep_alive = true;
