@@ -8,6 +8,7 @@
 mod chunk;
 mod error;
 mod head;
+mod seen;
 
 #[cfg(test)]
 mod tests;

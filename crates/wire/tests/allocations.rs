@@ -23,7 +23,7 @@ fn read(response: &[u8]) -> usize {
         at += used;
         match event {
             Event::Head(head) => {
-                seen += head.headers().count() + usize::from(head.header("location").is_some())
+                seen += head.headers().count() + usize::from(head.header("location").is_some());
             }
             Event::Body(body) => seen += body.len(),
             Event::NeedMore => return 0,
