@@ -49,11 +49,6 @@ impl Console {
         }
     }
 
-    /// Colours of what goes to standard error.
-    pub(crate) fn error_colour(&self) -> Colour {
-        if io::stderr().is_terminal() { Colour::Ansi } else { Colour::Plain }
-    }
-
     /// A line for everybody.
     pub(crate) fn line(&mut self, text: &str) {
         self.clear();
@@ -76,7 +71,7 @@ impl Console {
 
     /// A warning, on standard error.
     pub(crate) fn warn(&mut self, message: &str) {
-        self.report(&render::warning(message, self.error_colour()));
+        self.report(&render::warning(message, error_colour()));
     }
 
     /// A warning of which there may be very many: the first are shown, all are in the log.
@@ -91,7 +86,7 @@ impl Console {
 
     /// An error, on standard error; gives the exit code back.
     pub(crate) fn fail(&mut self, message: &str, exit: Exit) -> Exit {
-        self.report(&render::error(message, self.error_colour()));
+        self.report(&render::error(message, error_colour()));
         exit
     }
 
@@ -191,6 +186,11 @@ impl Console {
             self.put("\r\x1b[2K");
         }
     }
+}
+
+/// Colours of what goes to standard error.
+pub(crate) fn error_colour() -> Colour {
+    if io::stderr().is_terminal() { Colour::Ansi } else { Colour::Plain }
 }
 
 /// The summary for machines, on standard output.

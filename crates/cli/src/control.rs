@@ -15,9 +15,8 @@ pub(crate) fn listen(properties: &Properties, interrupt: &Interrupt) -> Option<S
     if first <= 1000 {
         return None;
     }
-    let ports = (first..=last).filter_map(|port| u16::try_from(port).ok());
-    let Some(socket) =
-        ports.filter_map(|port| UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).ok()).next()
+    let mut ports = (first..=last).filter_map(|port| u16::try_from(port).ok());
+    let Some(socket) = ports.find_map(|port| UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).ok())
     else {
         return Some("Failed to create UDP port".to_string());
     };

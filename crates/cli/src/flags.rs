@@ -169,11 +169,7 @@ impl PropertyFlags {
             None => (text.clone(), String::new()),
         };
         let pairs = |texts: &[String], make: fn(String, String) -> Setting| {
-            texts
-                .iter()
-                .map(|text| pair(text))
-                .map(|(key, value)| make(key, value))
-                .collect::<Vec<_>>()
+            texts.iter().map(pair).map(|(key, value)| make(key, value)).collect::<Vec<_>>()
         };
         order.extend(at("jmeter").into_iter().zip(pairs(&self.jmeter, Setting::Jmeter)));
         order.extend(at("system").into_iter().zip(pairs(&self.system, Setting::System)));

@@ -22,10 +22,6 @@ impl Interrupt {
         std::thread::Builder::new().name("signals".into()).spawn(move || {
             for _ in signals.forever() {
                 if asked.ask(1) > 2 {
-                    #[expect(
-                        clippy::exit,
-                        reason = "the third signal must end the program whatever it is doing"
-                    )]
                     std::process::exit(Exit::Interrupted as i32);
                 }
             }

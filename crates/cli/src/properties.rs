@@ -154,9 +154,9 @@ impl Properties {
         let origin = file.display().to_string();
         for (key, value) in read(file, warnings).unwrap_or_default() {
             if system {
-                self.set_system(key, value, &origin)
+                self.set_system(key, value, &origin);
             } else {
-                self.set(key, value, &origin)
+                self.set(key, value, &origin);
             }
         }
     }
@@ -230,7 +230,7 @@ fn read(file: &Path, warnings: &mut Vec<String>) -> Option<Vec<(String, String)>
     };
     pairs
         .map_err(|error| {
-            warnings.push(format!("cannot read the property file {}: {error}", file.display()))
+            warnings.push(format!("cannot read the property file {}: {error}", file.display()));
         })
         .ok()
 }

@@ -132,7 +132,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
 
 /// Tells what is wrong with the plan, and whether it can be run all the same.
 fn may_run(loaded: &Loaded, skip: bool, console: &mut Console) -> bool {
-    console.report(&check::findings(loaded, console.error_colour()));
+    console.report(&check::findings(loaded, console::error_colour()));
     let obstacles: Vec<_> = loaded.obstacles().collect();
     if !obstacles.is_empty() {
         let heading =
@@ -276,7 +276,9 @@ fn open_log(request: &Request, folder: &Folder, console: &mut Console) -> Log {
     let path = request.log.clone().unwrap_or_else(|| folder.file("throng.log"));
     match Log::open(&path, &request.levels) {
         Ok((log, unknown)) => {
-            unknown.iter().for_each(|message| console.warn(message));
+            for message in &unknown {
+                console.warn(message);
+            }
             log
         }
         Err(error) => {
