@@ -63,7 +63,9 @@ cases! {
     duration_assertion
     flow_action_children
     flow_break
+    flow_break_around_transaction
     flow_break_thread
+    flow_in_transaction
     flow_next_current
     flow_next_thread_loop
     flow_pause
