@@ -1,29 +1,187 @@
-//! JSON Assertion.
+//! JSON Assertion: a path leads somewhere, and what is there has a value.
+//!
+//! A list passes if one of its elements or it itself does. The body is read anew for each check, which allocates
+//! for its arrays and objects.
 
 use jmx::Props;
 
+use super::fail_for_null;
 use crate::env::Env;
+use crate::jsonpath::{self, Failure, JsonPath, Value};
+use crate::regexp::Source;
 use crate::result::{AssertionResult, SampleResult};
-use crate::text::TextCompiler;
+use crate::text::{Text, TextCompiler};
 
 /// A compiled JSON Assertion.
 #[derive(Debug)]
-pub struct JsonAssertion {}
+pub struct JsonAssertion {
+    path: Text,
+    /// The path, if it is known before the run.
+    fixed: Option<Result<JsonPath, Failure>>,
+    expected: Source,
+    validates: bool,
+    expects_null: bool,
+    inverts: bool,
+    is_pattern: bool,
+}
 
-pub(super) fn compile(_props: &Props, _compiler: &mut TextCompiler) -> JsonAssertion {
-    JsonAssertion {}
+pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> JsonAssertion {
+    let path = Text::compile(props.str("JSON_PATH").unwrap_or(""), compiler);
+    let flag = |name: &str, default: bool| props.bool(name).unwrap_or(default);
+    JsonAssertion {
+        fixed: path.fixed().map(JsonPath::new),
+        path,
+        expected: Source::compile(props.str("EXPECTED_VALUE").unwrap_or(""), compiler),
+        validates: flag("JSONVALIDATION", false),
+        expects_null: flag("EXPECT_NULL", false),
+        inverts: flag("INVERT", false),
+        is_pattern: flag("ISREGEX", true),
+    }
 }
 
 impl JsonAssertion {
     pub(super) fn run(
         &self,
-        _result: &SampleResult,
-        _env: &mut Env<'_>,
-        _entry: &mut AssertionResult,
+        result: &SampleResult,
+        env: &mut Env<'_>,
+        entry: &mut AssertionResult,
     ) {
+        if result.text.is_empty() {
+            return fail_for_null(entry);
+        }
+        entry.say("");
+        let (mut path, mut expected) = (env.core.take(), env.core.take());
+        self.path.eval(env, &mut path);
+        self.expected.eval(env, &mut expected);
+        let made;
+        let compiled = match &self.fixed {
+            Some(fixed) => fixed,
+            None => {
+                made = JsonPath::new(&path);
+                &made
+            }
+        };
+        match (self.check(compiled, &path, &expected, &result.text, env), self.inverts) {
+            (Err(message), false) => entry.fail(&message),
+            (Ok(()), true) if self.validates => {
+                let wanted = if self.expects_null { "null" } else { &expected };
+                entry.fail(&format!("Failed that JSONPath {path} not matches {wanted}"));
+            }
+            (Ok(()), true) => entry.fail(&format!("Failed that JSONPath not exists: {path}")),
+            (Ok(()), false) | (Err(_), true) => {}
+        }
+        env.core.give(path);
+        env.core.give(expected);
     }
 
     pub(super) fn complaint(&self) -> Option<String> {
-        None
+        if let Some(Err(failure)) = &self.fixed {
+            return Some(format!("{} cannot be read: {failure}", self.path.fixed().unwrap_or("")));
+        }
+        match &self.expected {
+            Source::Fixed(_, Err(malformed)) if self.validates && self.is_pattern => {
+                Some(malformed.to_string())
+            }
+            _ => None,
+        }
     }
+
+    /// Fails with JMeter's message.
+    fn check(
+        &self,
+        compiled: &Result<JsonPath, Failure>,
+        path: &str,
+        expected: &str,
+        text: &str,
+        env: &mut Env<'_>,
+    ) -> Result<(), String> {
+        let document = jsonpath::read(text)
+            .map_err(|error| format!("net.minidev.json.parser.ParseException: {}", error.0))?;
+        if document == Value::Null {
+            return Err("json can not be null".into());
+        }
+        let compiled = compiled.as_ref().map_err(Failure::to_string)?;
+        let value = compiled.value(&document).map_err(|failure| failure.to_string())?;
+        let value = value.as_ref();
+        if !self.validates {
+            return match value {
+                Value::Array(values) if values.is_empty() && !compiled.is_definite() => {
+                    Err(format!(
+                        "JSONPath '{path}' is indefinite and the extracted Value is an empty Array. Please use an \
+                     assertion value, to be sure to get a correct result. Expected value was '{expected}'"
+                    ))
+                }
+                _ => Ok(()),
+            };
+        }
+        let holds = match value {
+            Value::Array(values) => {
+                values.is_empty() && expected == "[]"
+                    || self.any_holds(values, expected, env)?
+                    || self.is_equal(value, expected, env)?
+            }
+            Value::Null if self.expects_null => true,
+            other => self.is_equal(other, expected, env)?,
+        };
+        if holds {
+            return Ok(());
+        }
+        Err(if self.expects_null {
+            let mut found = String::new();
+            value.write_java(&mut found);
+            format!("Value in json path '{path}' expected to be null, but found '{found}'")
+        } else if self.is_pattern {
+            format!(
+                "Value in json path '{path}' expected to match regexp '{expected}', but it did not match: '{}'",
+                shown(value)
+            )
+        } else {
+            format!(
+                "Value in json path '{path}' expected to be '{expected}', but found '{}'",
+                shown(value)
+            )
+        })
+    }
+
+    fn any_holds(
+        &self,
+        values: &[Value<'_>],
+        expected: &str,
+        env: &mut Env<'_>,
+    ) -> Result<bool, String> {
+        for value in values {
+            if *value == Value::Null && self.expects_null || self.is_equal(value, expected, env)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn is_equal(
+        &self,
+        value: &Value<'_>,
+        expected: &str,
+        env: &mut Env<'_>,
+    ) -> Result<bool, String> {
+        if !self.is_pattern {
+            let expected = jsonpath::read(expected).unwrap_or(Value::Null);
+            return Ok(*value == expected);
+        }
+        let text = shown(value);
+        self.expected.with(env, |regexp, _| match regexp {
+            Ok(regexp) => Ok(regexp.matches(&text)),
+            Err(malformed) => Err(malformed.to_string()),
+        })
+    }
+}
+
+/// A value as patterns and messages see it.
+fn shown(value: &Value<'_>) -> String {
+    let mut out = String::new();
+    match value {
+        Value::Double(value) => jsonpath::write_double_plain(*value, &mut out),
+        Value::Object(_) => value.write_json_hashed(&mut out),
+        other => other.write_java(&mut out),
+    }
+    out
 }

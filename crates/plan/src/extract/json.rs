@@ -1,25 +1,246 @@
-//! JSON Extractor.
+//! JSON Extractor: several variables, each with its own path, match number and default, separated by `;`.
+//!
+//! Each response is read once for all paths. What JMeter stops at in the middle, such as too few defaults, changes
+//! nothing here either. Reading a document allocates for its arrays and objects.
 
 use jmx::Props;
 
+use super::Scope;
+use super::matches::Matches;
+use super::variable::Family;
 use crate::env::Env;
+use crate::jsonpath::{self, Failure, JsonPath, Value};
 use crate::plan::Needs;
 use crate::result::SampleResult;
-use crate::text::TextCompiler;
+use crate::text::{Text, TextCompiler};
 
 /// A compiled JSON Extractor.
 #[derive(Debug)]
-pub struct JsonExtractor {}
+pub struct JsonExtractor {
+    references: Text,
+    paths: Text,
+    numbers: Text,
+    defaults: Text,
+    concatenate: bool,
+    scope: Scope,
+    /// The paths, if they are known before the run.
+    fixed: Option<Vec<Result<JsonPath, Failure>>>,
+}
 
-pub(super) fn compile(_props: &Props, _compiler: &mut TextCompiler) -> (JsonExtractor, Needs) {
-    (JsonExtractor {}, Needs::TEXT)
+pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> (JsonExtractor, Needs) {
+    let scope = Scope::compile(props, "Sample.scope", compiler);
+    let needs = scope.needs(Needs::TEXT);
+    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+    let references = text("JSONPostProcessor.referenceNames");
+    let paths = text("JSONPostProcessor.jsonPathExprs");
+    let numbers = text("JSONPostProcessor.match_numbers");
+    let defaults = text("JSONPostProcessor.defaultValues");
+    if let Some(references) = references.fixed() {
+        for reference in split(references) {
+            compiler.names.intern(reference.trim());
+            compiler.names.intern(&format!("{}_matchNr", reference.trim()));
+        }
+    }
+    let fixed =
+        paths.fixed().map(|paths| split(paths).map(|path| JsonPath::new(path.trim())).collect());
+    let concatenate = props.bool("JSONPostProcessor.compute_concat").unwrap_or(false);
+    (JsonExtractor { references, paths, numbers, defaults, concatenate, scope, fixed }, needs)
+}
+
+/// Java's `split(";")`: empty parts at the end do not count, but an empty text is one part.
+fn split(text: &str) -> impl Iterator<Item = &str> {
+    let trimmed = text.trim_end_matches(';');
+    let count = match (text.is_empty(), trimmed.is_empty()) {
+        (true, _) => 1,
+        (false, true) => 0,
+        (false, false) => usize::MAX,
+    };
+    trimmed.split(';').take(count)
 }
 
 impl JsonExtractor {
     /// Runs it.
-    pub fn run(&self, _result: &SampleResult, _env: &mut Env<'_>) {}
+    pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
+        let mut texts =
+            [&self.references, &self.paths, &self.defaults, &self.numbers].map(|text| {
+                let mut out = env.core.take();
+                text.eval(env, &mut out);
+                out
+            });
+        self.extract(&texts, result, env);
+        texts.iter_mut().for_each(|text| env.core.give(std::mem::take(text)));
+    }
 
     pub(super) fn complaint(&self) -> Option<String> {
-        None
+        let paths = self.fixed.as_ref()?;
+        let wrong = paths.iter().find_map(|path| path.as_ref().err());
+        wrong.map(|failure| {
+            format!("{} cannot be read: {failure}", self.paths.fixed().unwrap_or(""))
+        })
     }
+
+    fn extract(
+        &self,
+        [references, paths, defaults, numbers]: &[String; 4],
+        result: &SampleResult,
+        env: &mut Env<'_>,
+    ) {
+        let count = split(paths).count();
+        if split(references).count() != count || split(defaults).count() != count {
+            return;
+        }
+        let numbers = if numbers.trim().is_empty() { "" } else { numbers };
+        if numbers.is_empty() {
+            // No match numbers: all of them are random.
+        } else if split(numbers).count() > count
+            || split(numbers).any(|n| n.trim().parse::<i32>().is_err())
+        {
+            return;
+        }
+        let mut variable = env.core.take();
+        if let Scope::Variable(name) = &self.scope {
+            // The text is copied, as variables are set while the document points into it.
+            let mut name_text = env.core.take();
+            name.eval(env, &mut name_text);
+            variable.push_str(env.vars.get_named(env.names, &name_text).unwrap_or(""));
+            env.core.give(name_text);
+        }
+        let mut documents: Vec<Result<Value<'_>, ()>> = Vec::new();
+        if matches!(self.scope, Scope::Variable(_)) {
+            documents.push(parse(&variable));
+        }
+        if !matches!(self.scope, Scope::Variable(_)) {
+            self.scope.each(result, |sample| {
+                if !sample.text.chars().all(char::is_whitespace) {
+                    documents.push(parse(&sample.text));
+                }
+                std::ops::ControlFlow::Continue(())
+            });
+        }
+        let mut numbers = split(numbers).map(|number| number.trim().parse().unwrap_or(0));
+        for (at, ((reference, path), default)) in
+            split(references).zip(split(paths)).zip(split(defaults)).enumerate()
+        {
+            let mut family = Family::of(reference.trim(), env);
+            let number = numbers.next().unwrap_or(0);
+            clear(&mut family, env);
+            if documents.is_empty() {
+                family.put(env, format_args!(""), Some(default));
+            } else {
+                let made;
+                let path = match &self.fixed {
+                    Some(fixed) => &fixed[at],
+                    None => {
+                        made = JsonPath::new(path.trim());
+                        &made
+                    }
+                };
+                match find(path, &documents) {
+                    Some(found) => {
+                        self.save(&found, number, default, &mut family, env);
+                        found.end();
+                    }
+                    None => family.put(env, format_args!(""), Some(default)),
+                }
+            }
+            family.end(env);
+        }
+        drop(documents);
+        env.core.give(variable);
+    }
+
+    fn save(
+        &self,
+        found: &Matches,
+        number: i32,
+        default: &str,
+        family: &mut Family,
+        env: &mut Env<'_>,
+    ) {
+        let count = found.len();
+        let value = |index: usize| found.get(index, 0).unwrap_or(default);
+        let concatenates = number < 0 && self.concatenate;
+        match (count, number) {
+            (0, _) => {
+                family.put(env, format_args!(""), Some(default));
+                family.put(env, format_args!("_matchNr"), Some("0"));
+                if concatenates {
+                    family.put(env, format_args!("_ALL"), Some(""));
+                }
+                return;
+            }
+            (_, ..0) => {
+                let mut all = env.core.take();
+                for index in 0..count {
+                    family.put(env, format_args!("_{}", index + 1), Some(value(index)));
+                    if index > 0 {
+                        all.push(',');
+                    }
+                    all.push_str(value(index));
+                }
+                if concatenates {
+                    family.put(env, format_args!("_ALL"), Some(&all));
+                }
+                env.core.give(all);
+            }
+            (1, _) => family.put(env, format_args!(""), Some(value(0))),
+            (_, 0) => {
+                let chosen = env.core.random.below(count as u64) as usize;
+                family.put(env, format_args!(""), Some(value(chosen)));
+            }
+            (_, number) => {
+                // A number beyond the last match gets the default.
+                family.put(env, format_args!(""), Some(value(number as usize - 1)));
+            }
+        }
+        if number != 0 {
+            family.put_number(env, format_args!("_matchNr"), count);
+        }
+    }
+}
+
+/// The document; Jayway takes no empty text.
+fn parse(text: &str) -> Result<Value<'_>, ()> {
+    if text.is_empty() { Err(()) } else { jsonpath::read(text).map_err(|_| ()) }
+}
+
+/// Removes what an earlier run left behind.
+fn clear(family: &mut Family, env: &mut Env<'_>) {
+    family.put(env, format_args!("_matchNr"), None);
+    let mut index = 1;
+    while family.get(env, format_args!("_{index}")).is_some() {
+        family.put(env, format_args!("_{index}"), None);
+        index += 1;
+    }
+}
+
+/// All values that the path leads to; `None` if JMeter logs an error and takes the default.
+fn find(path: &Result<JsonPath, Failure>, documents: &[Result<Value<'_>, ()>]) -> Option<Matches> {
+    let path = path.as_ref().ok()?;
+    let mut matches = Matches::new(1);
+    for document in documents {
+        let Ok(document) = document else {
+            matches.end();
+            return None;
+        };
+        match path.list(document) {
+            Ok(found) => found.iter().for_each(|value| matches.push_with(|out| write(value, out))),
+            Err(Failure::NotFound(_)) => {}
+            Err(_) => {
+                matches.end();
+                return None;
+            }
+        }
+    }
+    Some(matches)
+}
+
+/// The text of a value; nothing for null.
+fn write(value: &Value<'_>, out: &mut String) -> bool {
+    match value {
+        Value::Null => return false,
+        Value::Object(_) => value.write_json_hashed(out),
+        other => other.write_java(out),
+    }
+    true
 }

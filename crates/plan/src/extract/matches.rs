@@ -37,6 +37,13 @@ impl Matches {
         }));
     }
 
+    /// Adds the next group, as written by `write`; it is none if that says `false`.
+    pub(super) fn push_with(&mut self, write: impl FnOnce(&mut String) -> bool) {
+        let start = self.text.len();
+        let is_some = write(&mut self.text);
+        self.spans.push(is_some.then_some((start, self.text.len())));
+    }
+
     /// Number of matches.
     pub(super) fn len(&self) -> usize {
         self.spans.len() / self.groups.max(1)

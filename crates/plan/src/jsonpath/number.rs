@@ -1,0 +1,254 @@
+//! Numbers as Java keeps and writes them.
+//!
+//! What a JSON text calls a number is a `long`, a `BigInteger`, a `double` or a `BigDecimal` in JMeter, and each
+//! has its own text: `1.0E10`, `1E+10` or `10000000000`. Comparisons in filters are decimal and exact.
+
+use std::cmp::Ordering;
+use std::fmt::Write;
+
+/// A decimal number: digits without leading zeros, times ten to the power of `-scale`.
+#[derive(Clone, Debug)]
+pub(super) struct Decimal {
+    negative: bool,
+    digits: String,
+    scale: i64,
+}
+
+impl Decimal {
+    /// Reads what Java's `BigDecimal` reads; `None` is a `NumberFormatException`.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (negative, unsigned) = match text.strip_prefix(['-', '+']) {
+            Some(rest) => (text.starts_with('-'), rest),
+            None => (false, text),
+        };
+        let (mantissa, exponent) = match unsigned.find(['e', 'E']) {
+            Some(at) => (&unsigned[..at], unsigned[at + 1..].parse::<i32>().ok()?),
+            None => (unsigned, 0),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.len() + fraction.len() == 0 || !is_number(whole) || !is_number(fraction) {
+            return None;
+        }
+        let mut digits = String::with_capacity(whole.len() + fraction.len());
+        digits.push_str(whole);
+        digits.push_str(fraction);
+        let leading = digits.len() - digits.trim_start_matches('0').len();
+        digits.drain(..leading.min(digits.len() - 1));
+        let negative = negative && digits != "0";
+        Some(Self { negative, digits, scale: fraction.len() as i64 - i64::from(exponent) })
+    }
+
+    fn is_zero(&self) -> bool {
+        self.digits.bytes().all(|byte| byte == b'0')
+    }
+
+    /// Java's `BigDecimal.toString`.
+    pub(super) fn write(&self, out: &mut String) {
+        if self.negative {
+            out.push('-');
+        }
+        let length = self.digits.len() as i64;
+        let adjusted = length - 1 - self.scale;
+        if self.scale == 0 {
+            out.push_str(&self.digits);
+        } else if self.scale > 0 && adjusted >= -6 {
+            match usize::try_from(length - self.scale) {
+                Ok(whole) if whole > 0 => {
+                    let _ = write!(out, "{}.{}", &self.digits[..whole], &self.digits[whole..]);
+                }
+                _ => {
+                    out.push_str("0.");
+                    (length..self.scale).for_each(|_| out.push('0'));
+                    out.push_str(&self.digits);
+                }
+            }
+        } else {
+            out.push_str(&self.digits[..1]);
+            if length > 1 {
+                let _ = write!(out, ".{}", &self.digits[1..]);
+            }
+            if adjusted != 0 {
+                let _ = write!(out, "E{adjusted:+}");
+            }
+        }
+    }
+
+    /// Compares the values.
+    pub(super) fn compare(&self, other: &Self) -> Ordering {
+        let sign = |number: &Self| match (number.is_zero(), number.negative) {
+            (true, _) => 0,
+            (false, true) => -1,
+            (false, false) => 1,
+        };
+        let by_sign = sign(self).cmp(&sign(other));
+        if by_sign != Ordering::Equal || self.is_zero() {
+            return by_sign;
+        }
+        let magnitude = |number: &Self| number.digits.len() as i64 - number.scale;
+        let digits = |number: &'_ Self| -> String { number.digits.trim_end_matches('0').into() };
+        let by_size =
+            magnitude(self).cmp(&magnitude(other)).then_with(|| digits(self).cmp(&digits(other)));
+        if self.negative { by_size.reverse() } else { by_size }
+    }
+
+    /// The value as an `int`, cut like Java's `intValue`.
+    pub(super) fn to_int(&self) -> i32 {
+        let shift = -self.scale;
+        let text: String = if shift >= 0 {
+            if shift > 40 {
+                return 0;
+            }
+            format!("{}{}", self.digits, "0".repeat(shift as usize))
+        } else {
+            let keep = (self.digits.len() as i64 + shift).max(0) as usize;
+            self.digits[..keep].into()
+        };
+        // Only the low 32 bits count, which wrapping arithmetic keeps.
+        let value = text.bytes().fold(0_i32, |value, digit| {
+            value.wrapping_mul(10).wrapping_add(i32::from(digit - b'0'))
+        });
+        if self.negative { value.wrapping_neg() } else { value }
+    }
+}
+
+/// Shortest digits of a finite positive number, and the position of the point behind the first of them.
+fn shortest(value: f64) -> (String, i32) {
+    let text = format!("{value:e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    (mantissa.replace('.', ""), exponent.parse().unwrap_or(0))
+}
+
+/// Java's `Double.toString`.
+pub(super) fn write_double(value: f64, out: &mut String) {
+    if value.is_nan() {
+        return out.push_str("NaN");
+    }
+    if value.is_sign_negative() {
+        out.push('-');
+    }
+    let value = value.abs();
+    if value.is_infinite() {
+        return out.push_str("Infinity");
+    }
+    if value == 0.0 {
+        return out.push_str("0.0");
+    }
+    let (digits, exponent) = shortest(value);
+    if (1e-3..1e7).contains(&value) {
+        write_plain(&digits, exponent, out);
+    } else {
+        let fraction = if digits.len() > 1 { &digits[1..] } else { "0" };
+        let _ = write!(out, "{}.{fraction}E{exponent}", &digits[..1]);
+    }
+}
+
+/// A number without exponent, with at least one digit behind the point, as JSON Assertions show `double`s.
+pub(super) fn write_double_plain(value: f64, out: &mut String) {
+    if value.is_nan() {
+        return out.push_str("NaN");
+    }
+    if value.is_sign_negative() {
+        out.push('-');
+    }
+    let value = value.abs();
+    if value.is_infinite() {
+        return out.push('∞');
+    }
+    if value == 0.0 {
+        return out.push_str("0.0");
+    }
+    let (digits, exponent) = shortest(value);
+    write_plain(&digits, exponent, out);
+}
+
+fn write_plain(digits: &str, exponent: i32, out: &mut String) {
+    if exponent < 0 {
+        out.push_str("0.");
+        (exponent..-1).for_each(|_| out.push('0'));
+        out.push_str(digits);
+        return;
+    }
+    let whole = exponent as usize + 1;
+    if digits.len() <= whole {
+        out.push_str(digits);
+        (digits.len()..whole).for_each(|_| out.push('0'));
+        out.push_str(".0");
+    } else {
+        let _ = write!(out, "{}.{}", &digits[..whole], &digits[whole..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn double(value: f64) -> String {
+        let mut out = String::new();
+        write_double(value, &mut out);
+        out
+    }
+
+    fn decimal(text: &str) -> Option<String> {
+        let mut out = String::new();
+        Decimal::parse(text)?.write(&mut out);
+        Some(out)
+    }
+
+    #[test]
+    fn doubles_are_written_as_java_does() {
+        let expected = [
+            (1.0, "1.0"),
+            (-0.0, "-0.0"),
+            (0.001, "0.001"),
+            (0.0001, "1.0E-4"),
+            (9_999_999.5, "9999999.5"),
+            (1e7, "1.0E7"),
+            (1.25e-7, "1.25E-7"),
+            (123_456_789.125, "1.23456789125E8"),
+            (100.0, "100.0"),
+            (f64::MIN_POSITIVE / 4.0, "5.562684646268003E-309"),
+        ];
+        for (value, text) in expected {
+            assert_eq!(double(value), text);
+        }
+    }
+
+    #[test]
+    fn decimals_are_written_as_java_does() {
+        let expected = [
+            ("1.0E10", "1.0E+10"),
+            ("0.00", "0.00"),
+            ("0.0000001", "1E-7"),
+            ("0.000001", "0.000001"),
+            ("123.4500", "123.4500"),
+            ("-12E2", "-1.2E+3"),
+            ("12345678901234567890.5", "12345678901234567890.5"),
+            ("007", "7"),
+            (".5", "0.5"),
+            ("5.", "5"),
+            ("-0", "0"),
+        ];
+        for (text, written) in expected {
+            assert_eq!(decimal(text).as_deref(), Some(written), "{text}");
+        }
+        for bad in ["", "-", ".", "1e", "a", "1 ", "1.2.3", "e5", "--1"] {
+            assert_eq!(decimal(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn decimals_compare_by_value() {
+        let compare =
+            |a: &str, b: &str| Decimal::parse(a).unwrap().compare(&Decimal::parse(b).unwrap());
+        assert_eq!(compare("1.0", "1"), Ordering::Equal);
+        assert_eq!(compare("10", "1E1"), Ordering::Equal);
+        assert_eq!(compare("-2", "1"), Ordering::Less);
+        assert_eq!(compare("-2", "-1"), Ordering::Less);
+        assert_eq!(compare("0.1", "0.09"), Ordering::Greater);
+        assert_eq!(compare("0", "-0.0"), Ordering::Equal);
+        assert_eq!(compare("99999999999999999999", "1e20"), Ordering::Less);
+        assert_eq!(Decimal::parse("3.9").unwrap().to_int(), 3);
+        assert_eq!(Decimal::parse("-4294967297").unwrap().to_int(), -1);
+    }
+}

@@ -1,0 +1,398 @@
+//! Reads JSON as json-smart 2.5.0 does in its permissive mode.
+//!
+//! Nearly everything is accepted: strings without quotes or in single ones, useless commas, leading zeros, text
+//! behind the end. A page of HTML is one string. What is rejected, is so in that library's words. Nesting ends
+//! at 400 levels. One pass; strings without escapes are not copied.
+
+use std::borrow::Cow;
+
+use super::value::{Object, Value};
+
+const MAX_DEPTH: u32 = 400;
+/// The library's mark for the end; the control character itself ends a text too.
+const END: u8 = 0x1A;
+/// Objects with more members look for repeated keys with a table.
+const FEW: usize = 24;
+
+/// Why a text is not read, in json-smart's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable(pub String);
+
+/// Where a text without quotes ends.
+#[derive(Clone, Copy)]
+enum Stop {
+    Never,
+    Key,
+    Member,
+    Element,
+}
+
+impl Stop {
+    fn at(self, byte: u8) -> bool {
+        byte == END
+            || match self {
+                Self::Never => false,
+                Self::Key => byte == b':',
+                Self::Member => matches!(byte, b',' | b'}'),
+                Self::Element => matches!(byte, b',' | b']'),
+            }
+    }
+}
+
+/// Reads a document.
+pub fn read(text: &str) -> Result<Value<'_>, Unreadable> {
+    let mut reader = Reader { text, at: 0, depth: 0 };
+    reader.value(Stop::Never, true)
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    depth: u32,
+}
+
+type Reading<T> = Result<T, Unreadable>;
+
+impl<'t> Reader<'t> {
+    fn byte(&self) -> u8 {
+        self.text.as_bytes().get(self.at).copied().unwrap_or(END)
+    }
+
+    /// Position in UTF-16 units, for messages.
+    fn position(&self, at: usize) -> i64 {
+        let read = self.text.as_bytes().get(..at).unwrap_or(self.text.as_bytes());
+        let units: usize = String::from_utf8_lossy(read).encode_utf16().count();
+        units as i64 + (at as i64 - self.text.len() as i64).max(0)
+    }
+
+    fn char(&self) -> String {
+        match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
+            Some(value) => value.into(),
+            None => char::from(END).into(),
+        }
+    }
+
+    fn unexpected_char<T>(&self, back: i64) -> Reading<T> {
+        let position = self.position(self.at) - back;
+        Err(Unreadable(format!("Unexpected character ({}) at position {position}.", self.char())))
+    }
+
+    fn unexpected_token<T>(&self, token: &str, back: i64) -> Reading<T> {
+        let position = self.position(self.at) - back;
+        Err(Unreadable(format!("Unexpected token {token} at position {position}.")))
+    }
+
+    fn unexpected_end<T>(&self, what: &str) -> Reading<T> {
+        let position = self.position(self.at) - 1;
+        Err(Unreadable(format!("Unexpected End Of File position {position}: {what}")))
+    }
+
+    fn skip_space(&mut self) {
+        while self.byte() <= b' ' && self.byte() != END {
+            self.at += 1;
+        }
+    }
+
+    fn descend(&mut self) -> Reading<()> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            let position = self.position(self.at);
+            return Err(Unreadable(format!(
+                "Malicious payload, having non natural depths, parsing stoped on {} at position {position}.",
+                self.char()
+            )));
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, stop: Stop, first: bool) -> Reading<Value<'t>> {
+        while matches!(self.byte(), b' ' | b'\r' | b'\n' | b'\t') {
+            self.at += 1;
+        }
+        match self.byte() {
+            b':' | b'}' | b']' => self.unexpected_char(0),
+            b'{' => self.object(),
+            b'[' => self.array(),
+            b'"' | b'\'' => Ok(Value::String(self.string()?)),
+            b'0'..=b'9' | b'-' => self.number(stop),
+            _ if first && self.at >= self.text.len() => Ok(Value::String("".into())),
+            _ => Ok(match self.bare(stop) {
+                "null" => Value::Null,
+                "true" => Value::Bool(true),
+                "false" => Value::Bool(false),
+                "NaN" => Value::Double(f64::NAN),
+                other => Value::String(other.into()),
+            }),
+        }
+    }
+
+    /// Text without quotes, trimmed.
+    fn bare(&mut self, stop: Stop) -> &'t str {
+        let start = self.at;
+        self.skip_bare(stop);
+        self.trimmed(start)
+    }
+
+    fn skip_bare(&mut self, stop: Stop) {
+        while !stop.at(self.byte()) {
+            self.at += 1;
+        }
+    }
+
+    fn trimmed(&self, start: usize) -> &'t str {
+        self.text[start..self.at.min(self.text.len())].trim_matches(is_whitespace)
+    }
+
+    fn array(&mut self) -> Reading<Value<'t>> {
+        self.descend()?;
+        self.at += 1;
+        let mut values = Vec::new();
+        loop {
+            match self.byte() {
+                b' ' | b'\r' | b'\n' | b'\t' | b',' => self.at += 1,
+                b']' => {
+                    self.depth -= 1;
+                    self.at += 1;
+                    return Ok(Value::Array(values));
+                }
+                b':' | b'}' => return self.unexpected_char(0),
+                END => return self.unexpected_end("EOF"),
+                _ => values.push(self.value(Stop::Element, false)?),
+            }
+        }
+    }
+
+    fn object(&mut self) -> Reading<Value<'t>> {
+        self.descend()?;
+        let mut members: Vec<(Cow<'t, str>, Value<'t>)> = Vec::new();
+        let mut many = None;
+        loop {
+            self.at += 1;
+            match self.byte() {
+                b' ' | b'\r' | b'\n' | b'\t' | b',' => continue,
+                b':' | b']' | b'[' | b'{' => return self.unexpected_char(0),
+                b'}' => break,
+                _ => {}
+            }
+            let key = match self.byte() {
+                b'"' | b'\'' => self.string()?,
+                _ => self.bare(Stop::Key).into(),
+            };
+            self.skip_space();
+            match self.byte() {
+                b':' => self.at += 1,
+                END => return self.unexpected_end("null"),
+                _ => return self.unexpected_char(1),
+            }
+            if self.at >= self.text.len() {
+                return self.unexpected_end("EOF");
+            }
+            let value = self.value(Stop::Member, false)?;
+            insert(&mut members, &mut many, key, value);
+            self.skip_space();
+            match self.byte() {
+                b'}' => break,
+                b',' => {}
+                END => return self.unexpected_end("null"),
+                _ => return self.unexpected_token(&self.char(), 1),
+            }
+        }
+        self.depth -= 1;
+        self.at += 1;
+        Ok(Value::Object(Object(members)))
+    }
+
+    fn string(&mut self) -> Reading<Cow<'t, str>> {
+        let quote = self.byte();
+        let start = self.at + 1;
+        let rest = &self.text.as_bytes()[start..];
+        let Some(length) = rest.iter().position(|byte| *byte == quote) else {
+            self.at = self.text.len() + 1;
+            return self.unexpected_end("null");
+        };
+        let plain = &self.text[start..start + length];
+        if !plain.contains('\\') {
+            self.at = start + length + 1;
+            return Ok(plain.into());
+        }
+        self.at = start;
+        self.escaped_string(quote).map(Cow::Owned)
+    }
+
+    /// A string with escapes; control characters in it are dropped, as are unknown escapes.
+    fn escaped_string(&mut self, quote: u8) -> Reading<String> {
+        let mut out = String::new();
+        // The first half of a pair of escapes for one character.
+        let mut high: Option<u16> = None;
+        loop {
+            let Some(value) = self.text[self.at..].chars().next() else {
+                return self.unexpected_end("null");
+            };
+            let mut unit = None;
+            match value {
+                '\u{1A}' => return self.unexpected_end("null"),
+                '\\' => {
+                    self.at += 1;
+                    let Some(escaped) = self.text[self.at..].chars().next() else { continue };
+                    self.at += escaped.len_utf8();
+                    match escaped {
+                        't' => unit = Some(9),
+                        'n' => unit = Some(10),
+                        'r' => unit = Some(13),
+                        'f' => unit = Some(12),
+                        'b' => unit = Some(8),
+                        '\\' | '/' | '\'' | '"' => unit = Some(escaped as u16),
+                        'u' => unit = Some(self.hex(4)?),
+                        'x' => unit = Some(self.hex(2)?),
+                        _ => {}
+                    }
+                    if let Some(unit) = unit {
+                        push_unit(&mut out, &mut high, unit);
+                    }
+                    continue;
+                }
+                '\0'..='\u{1F}' | '\u{7F}' => {}
+                _ if value as u32 == u32::from(quote) => {
+                    if high.is_some() {
+                        out.push(char::REPLACEMENT_CHARACTER);
+                    }
+                    self.at += 1;
+                    return Ok(out);
+                }
+                _ => {
+                    if high.take().is_some() {
+                        out.push(char::REPLACEMENT_CHARACTER);
+                    }
+                    out.push(value);
+                }
+            }
+            self.at += value.len_utf8();
+        }
+    }
+
+    fn hex(&mut self, digits: u32) -> Reading<u16> {
+        let mut value = 0;
+        for _ in 0..digits {
+            let Some(digit) = char::from(self.byte()).to_digit(16) else {
+                let position = self.position(self.at);
+                return Err(Unreadable(if self.byte() == END {
+                    format!("Unexpected End Of File position {position}: EOF")
+                } else {
+                    format!(
+                        "Unexpected unicode escape sequence {} at position {position}.",
+                        self.char()
+                    )
+                }));
+            };
+            value = value * 16 + digit as u16;
+            self.at += 1;
+        }
+        Ok(value)
+    }
+
+    fn skip_digits(&mut self) {
+        while self.byte().is_ascii_digit() {
+            self.at += 1;
+        }
+    }
+
+    /// A number, or text that starts like one.
+    fn number(&mut self, stop: Stop) -> Reading<Value<'t>> {
+        let start = self.at;
+        self.at += 1;
+        self.skip_digits();
+        let mut whole = true;
+        if self.byte() == b'.' {
+            whole = false;
+            self.at += 1;
+            self.skip_digits();
+        }
+        if matches!(self.byte(), b'E' | b'e') {
+            whole = false;
+            self.at += 1;
+            if !matches!(self.byte(), b'+' | b'-' | b'0'..=b'9') {
+                self.skip_bare(stop);
+                return Ok(Value::String(self.trimmed(start).into()));
+            }
+            self.at += 1;
+            self.skip_digits();
+        }
+        self.skip_space();
+        if self.byte() < 126 && !stop.at(self.byte()) {
+            self.skip_bare(stop);
+            return Ok(Value::String(self.trimmed(start).into()));
+        }
+        let token = self.trimmed(start);
+        if whole {
+            return Ok(integer(token));
+        }
+        let readable = token.bytes().any(|byte| byte.is_ascii_digit());
+        match token.parse() {
+            Ok(value) if readable && token.len() <= 18 => Ok(Value::Double(value)),
+            Ok(_) if readable => Ok(Value::BigDecimal(token.into())),
+            _ => self.unexpected_token(token, 0),
+        }
+    }
+}
+
+/// A whole number; a lone minus is a zero.
+fn integer(token: &str) -> Value<'static> {
+    if let Ok(value) = token.parse::<i64>() {
+        return Value::Int(value);
+    }
+    let (sign, digits) = token.strip_prefix('-').map_or(("", token), |digits| ("-", digits));
+    let digits = digits.trim_start_matches('0');
+    match digits {
+        "" => Value::Int(0),
+        digits => Value::BigInt(format!("{sign}{digits}")),
+    }
+}
+
+fn push_unit(out: &mut String, high: &mut Option<u16>, unit: u16) {
+    if let Some(first) = high.take() {
+        if let Some(Ok(both)) = char::decode_utf16([first, unit]).next() {
+            out.push(both);
+            return;
+        }
+        out.push(char::REPLACEMENT_CHARACTER);
+    }
+    match char::from_u32(u32::from(unit)) {
+        Some(value) => out.push(value),
+        None if unit < 0xDC00 => *high = Some(unit),
+        None => out.push(char::REPLACEMENT_CHARACTER),
+    }
+}
+
+/// Adds a member; a repeated key keeps its place and takes the new value.
+fn insert<'t>(
+    members: &mut Vec<(Cow<'t, str>, Value<'t>)>,
+    many: &mut Option<std::collections::HashMap<Cow<'t, str>, usize>>,
+    key: Cow<'t, str>,
+    value: Value<'t>,
+) {
+    let known = if members.len() < FEW {
+        members.iter().position(|(name, _)| *name == key)
+    } else {
+        let table = many.get_or_insert_with(|| {
+            members.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect()
+        });
+        let known = table.get(&key).copied();
+        if known.is_none() {
+            table.insert(key.clone(), members.len());
+        }
+        known
+    };
+    match known {
+        Some(at) => members[at].1 = value,
+        None => members.push((key, value)),
+    }
+}
+
+/// Java's `Character.isWhitespace`.
+fn is_whitespace(value: char) -> bool {
+    match value {
+        '\t'..='\r' | '\u{1C}'..='\u{20}' => true,
+        '\u{A0}' | '\u{2007}' | '\u{202F}' | '\u{85}' => false,
+        other => !other.is_ascii() && other.is_whitespace(),
+    }
+}

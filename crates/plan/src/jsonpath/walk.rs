@@ -1,0 +1,430 @@
+//! Follows a path through a document.
+//!
+//! Steps that may lead to several nodes pass over what is missing in silence; before the first of them, a missing
+//! member is a failure. Results point into the document and are copied only where a step makes something new.
+//! Where the walk is, is kept as a list on the stack and becomes text only in messages.
+
+use std::borrow::Cow;
+
+use super::failure::Failure;
+use super::function;
+use super::path::{Path, Token};
+use super::relation;
+use super::value::{Object, Value};
+
+pub(super) type Found<'m, 't> = Vec<Cow<'m, Value<'t>>>;
+type Walking = Result<(), Failure>;
+
+/// Where the walk is.
+pub(super) struct Trail<'a> {
+    parent: Option<&'a Trail<'a>>,
+    step: Step<'a>,
+}
+
+enum Step<'a> {
+    Root(bool),
+    Name(&'a str),
+    Index(i64),
+}
+
+impl<'a> Trail<'a> {
+    fn then(&'a self, step: Step<'a>) -> Trail<'a> {
+        Trail { parent: Some(self), step }
+    }
+
+    fn write(&self, out: &mut String) {
+        if let Some(parent) = self.parent {
+            parent.write(out);
+        }
+        match self.step {
+            Step::Root(true) => out.push('$'),
+            Step::Root(false) => out.push('@'),
+            Step::Name(name) => out.push_str(&format!("['{name}']")),
+            Step::Index(index) => out.push_str(&format!("[{index}]")),
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out);
+        out
+    }
+}
+
+/// Nodes that the path leads to, from `start`; paths in filters that begin with `$` start from `root`.
+/// `strict` demands every member that the path names.
+pub(super) fn walk<'m, 't>(
+    path: &Path,
+    start: &'m Value<'t>,
+    root: &Value<'t>,
+    strict: bool,
+) -> Result<Found<'m, 't>, Failure> {
+    let mut walker = Walker { path, root, strict, indexes: vec![-1; path.tokens.len()] };
+    let mut found = Vec::new();
+    let trail = Trail { parent: None, step: Step::Root(path.from_root) };
+    if path.tokens.is_empty() {
+        found.push(Cow::Borrowed(start));
+    } else {
+        walker.step(0, &trail, start, &mut found)?;
+    }
+    Ok(found)
+}
+
+/// What a path evaluates to: one value, or the list of all found.
+pub(super) fn value<'m, 't>(
+    path: &Path,
+    start: &'m Value<'t>,
+    root: &Value<'t>,
+    strict: bool,
+) -> Result<Cow<'m, Value<'t>>, Failure> {
+    let mut found = walk(path, start, root, strict)?;
+    if !path.is_definite() {
+        return Ok(Cow::Owned(Value::Array(found.into_iter().map(Cow::into_owned).collect())));
+    }
+    found.pop().ok_or_else(|| no_results(&path.text()))
+}
+
+fn no_results(path: &str) -> Failure {
+    Failure::NotFound(format!("No results for path: {path}"))
+}
+
+struct Walker<'a, 't> {
+    path: &'a Path,
+    root: &'a Value<'t>,
+    strict: bool,
+    /// For each step the index that a scan over arrays set last; see [`Walker::is_wanted`].
+    indexes: Vec<i64>,
+}
+
+impl<'t> Walker<'_, 't> {
+    fn is_leaf(&self, at: usize) -> bool {
+        at + 1 == self.path.tokens.len()
+    }
+
+    /// Whether all steps before this one lead to one node at most.
+    fn is_upstream_definite(&self, at: usize) -> bool {
+        self.path.tokens[..at].iter().all(|token| token.is_definite(false))
+    }
+
+    fn fragment(&self, at: usize) -> String {
+        let mut out = String::new();
+        self.path.tokens[at].write(&mut out);
+        out
+    }
+
+    /// The path from a step to its end, for messages.
+    fn rest(&self, at: usize) -> String {
+        let mut out = String::new();
+        self.path.tokens[at..].iter().for_each(|token| token.write(&mut out));
+        out
+    }
+
+    fn step<'m>(
+        &mut self,
+        at: usize,
+        trail: &Trail<'_>,
+        model: &'m Value<'t>,
+        found: &mut Found<'m, 't>,
+    ) -> Walking {
+        let path = self.path;
+        match &path.tokens[at] {
+            Token::Property { names, .. } => self.property(at, names, trail, model, found),
+            Token::Wildcard => self.wildcard(at, trail, model, found),
+            Token::Index(indexes) => {
+                if self.is_array(at, trail, model)? {
+                    for index in indexes {
+                        self.index(at, i64::from(*index), trail, model, found)?;
+                    }
+                }
+                Ok(())
+            }
+            Token::Slice(from, to) => self.slice(at, *from, *to, trail, model, found),
+            Token::Filter(filter) => match model {
+                Value::Object(_) => {
+                    if !relation::accepts(filter, model, self.root)? {
+                        return Ok(());
+                    }
+                    if self.is_leaf(at) {
+                        found.push(Cow::Borrowed(model));
+                        return Ok(());
+                    }
+                    self.step(at + 1, trail, model, found)
+                }
+                Value::Array(values) => {
+                    for (index, value) in values.iter().enumerate() {
+                        if relation::accepts(filter, value, self.root)? {
+                            self.index(at, index as i64, trail, model, found)?;
+                        }
+                    }
+                    Ok(())
+                }
+                _ if self.is_upstream_definite(at) => {
+                    let mut text = format!(
+                        "Filter: {} can not be applied to primitives. Current context is: ",
+                        self.rest(at)
+                    );
+                    model.write_java(&mut text);
+                    Err(Failure::InvalidPath(text))
+                }
+                _ => Ok(()),
+            },
+            Token::Scan => self.scan(at + 1, trail, model, found),
+            Token::Function { name, parameters } => {
+                let made = function::call(name, parameters, model, self.root)?;
+                if self.is_leaf(at) {
+                    found.push(Cow::Owned(made));
+                    return Ok(());
+                }
+                let mut behind = Vec::new();
+                self.step(at + 1, trail, &made, &mut behind)?;
+                let behind: Vec<_> =
+                    behind.into_iter().map(|value| Cow::Owned(value.into_owned())).collect();
+                found.push(Cow::Owned(made));
+                found.extend(behind);
+                Ok(())
+            }
+        }
+    }
+
+    fn property<'m>(
+        &mut self,
+        at: usize,
+        names: &[String],
+        trail: &Trail<'_>,
+        model: &'m Value<'t>,
+        found: &mut Found<'m, 't>,
+    ) -> Walking {
+        let Value::Object(object) = model else {
+            if !self.is_upstream_definite(at) {
+                return Ok(());
+            }
+            return Err(Failure::NotFound(format!(
+                "Expected to find an object with property {} in path {} but found '{}'. This is not a json object \
+                 according to the JsonProvider: 'com.jayway.jsonpath.spi.json.JsonSmartJsonProvider'.",
+                self.fragment(at),
+                trail.text(),
+                model.class()
+            )));
+        };
+        if names.len() > 1 && self.is_leaf(at) {
+            return self.merge(names, trail, object, found);
+        }
+        for name in names {
+            let definite = names.len() == 1 && self.is_upstream_definite(at);
+            let trail = trail.then(Step::Name(name));
+            match object.get(name) {
+                Some(value) => self.member(at, &trail, value, found)?,
+                None if self.is_leaf(at) && !self.strict => {}
+                None if self.is_leaf(at) => return Err(no_results(&trail.text())),
+                None if !definite && !self.strict => {}
+                None => {
+                    return Err(Failure::NotFound(format!(
+                        "Missing property in path {}",
+                        trail.text()
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Several members at the end of a path become one object.
+    fn merge<'m>(
+        &self,
+        names: &[String],
+        trail: &Trail<'_>,
+        object: &'m Object<'t>,
+        found: &mut Found<'m, 't>,
+    ) -> Walking {
+        let mut merged: Vec<(Cow<'t, str>, Value<'t>)> = Vec::new();
+        for name in names {
+            if let Some(value) = object.get(name) {
+                match merged.iter_mut().find(|(known, _)| known == name) {
+                    Some(member) => member.1 = value.clone(),
+                    None => merged.push((Cow::Owned(name.clone()), value.clone())),
+                }
+            } else if self.strict {
+                let names: Vec<_> = names.iter().map(|name| format!("'{name}'")).collect();
+                let path = format!("{}[{}]", trail.text(), names.join(", "));
+                return Err(Failure::NotFound(format!("Missing property in path {path}")));
+            }
+        }
+        found.push(Cow::Owned(Value::Object(Object(merged))));
+        Ok(())
+    }
+
+    fn member<'m>(
+        &mut self,
+        at: usize,
+        trail: &Trail<'_>,
+        value: &'m Value<'t>,
+        found: &mut Found<'m, 't>,
+    ) -> Walking {
+        if !self.is_leaf(at) {
+            return self.step(at + 1, trail, value, found);
+        }
+        if self.is_wanted(at) {
+            found.push(Cow::Borrowed(value));
+        }
+        Ok(())
+    }
+
+    /// Jayway drops a member behind an array in a scan unless the step before is an index and names the array's
+    /// element at hand.
+    fn is_wanted(&self, at: usize) -> bool {
+        let index = self.indexes[at];
+        index == -1 || at > 0 && self.fragment(at - 1) == format!("[{index}]")
+    }
+
+    fn wildcard<'m>(
+        &mut self,
+        at: usize,
+        trail: &Trail<'_>,
+        model: &'m Value<'t>,
+        found: &mut Found<'m, 't>,
+    ) -> Walking {
+        match model {
+            Value::Object(Object(members)) => {
+                for (name, value) in members {
+                    self.member(at, &trail.then(Step::Name(name)), value, found)?;
+                }
+            }
+            Value::Array(values) => {
+                for index in 0..values.len() {
+                    match self.index(at, index as i64, trail, model, found) {
+                        Err(Failure::NotFound(_)) if !self.strict => {}
+                        done => done?,
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn is_array(&self, at: usize, trail: &Trail<'_>, model: &Value<'t>) -> Result<bool, Failure> {
+        match model {
+            Value::Array(_) => Ok(true),
+            _ if !self.is_upstream_definite(at) => Ok(false),
+            Value::Null => Err(Failure::NotFound(format!("The path {} is null", trail.text()))),
+            other => {
+                let mut text = format!(
+                    "Filter: {} can only be applied to arrays. Current context is: ",
+                    self.rest(at)
+                );
+                other.write_java(&mut text);
+                Err(Failure::NotFound(text))
+            }
+        }
+    }
+
+    /// An element of an array; negative indexes count from its end, and what lies outside is nothing.
+    fn index<'m>(
+        &mut self,
+        at: usize,
+        index: i64,
+        trail: &Trail<'_>,
+        model: &'m Value<'t>,
+        found: &mut Found<'m, 't>,
+    ) -> Walking {
+        let Value::Array(values) = model else { return Ok(()) };
+        let position = if index < 0 { index + values.len() as i64 } else { index };
+        let Some(value) = usize::try_from(position).ok().and_then(|position| values.get(position))
+        else {
+            return Ok(());
+        };
+        if self.is_leaf(at) {
+            found.push(Cow::Borrowed(value));
+            return Ok(());
+        }
+        match self.step(at + 1, &trail.then(Step::Index(index)), value, found) {
+            Err(Failure::Index(_)) => Ok(()),
+            done => done,
+        }
+    }
+
+    fn slice<'m>(
+        &mut self,
+        at: usize,
+        from: Option<i32>,
+        to: Option<i32>,
+        trail: &Trail<'_>,
+        model: &'m Value<'t>,
+        found: &mut Found<'m, 't>,
+    ) -> Walking {
+        if !self.is_array(at, trail, model)? {
+            return Ok(());
+        }
+        let Value::Array(values) = model else { return Ok(()) };
+        let length = values.len() as i64;
+        let from_end =
+            |bound: i32| if bound < 0 { length + i64::from(bound) } else { i64::from(bound) };
+        let (start, end) = match (from, to) {
+            (Some(from), None) => (from_end(from).max(0), length),
+            (None, Some(to)) => (0, from_end(to).min(length)),
+            // With both bounds, Jayway takes them as they are.
+            (Some(from), Some(to)) if length > 0 => (i64::from(from), i64::from(to).min(length)),
+            _ => return Ok(()),
+        };
+        // Indexes further before the start than there are elements lead nowhere.
+        for index in start.max(-length)..end {
+            self.index(at, index, trail, model, found)?;
+        }
+        Ok(())
+    }
+
+    /// All nodes below `model` that the step `at` can be applied to, from the outside in.
+    fn scan<'m>(
+        &mut self,
+        at: usize,
+        trail: &Trail<'_>,
+        model: &'m Value<'t>,
+        found: &mut Found<'m, 't>,
+    ) -> Walking {
+        match model {
+            Value::Array(values) => {
+                if self.scan_takes(at, model)? {
+                    if self.is_leaf(at) {
+                        self.step(at, trail, model, found)?;
+                    } else {
+                        for (index, value) in values.iter().enumerate() {
+                            self.indexes[at + 1] = index as i64;
+                            self.step(
+                                at + 1,
+                                &trail.then(Step::Index(index as i64)),
+                                value,
+                                found,
+                            )?;
+                        }
+                    }
+                }
+                for (index, value) in values.iter().enumerate() {
+                    self.scan(at, &trail.then(Step::Index(index as i64)), value, found)?;
+                }
+            }
+            Value::Object(Object(members)) => {
+                if self.scan_takes(at, model)? {
+                    self.step(at, trail, model, found)?;
+                }
+                for (name, value) in members {
+                    self.scan(at, &trail.then(Step::Name(name)), value, found)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn scan_takes(&self, at: usize, model: &Value<'t>) -> Result<bool, Failure> {
+        Ok(match (self.path.tokens.get(at), model) {
+            (Some(Token::Property { names, .. }), Value::Object(object)) => {
+                names.len() > 1 && !self.is_leaf(at)
+                    || names.iter().all(|name| object.get(name).is_some())
+            }
+            (Some(Token::Index(_) | Token::Slice(..)), Value::Array(_)) => true,
+            (Some(Token::Wildcard), _) => true,
+            (Some(Token::Filter(filter)), _) => relation::accepts(filter, model, self.root)?,
+            _ => false,
+        })
+    }
+}

@@ -1,0 +1,59 @@
+//! HTTP requests as they are sent, against what JMeter 5.6.3 sends.
+
+mod world;
+
+use plan::http::Request;
+use world::{World, http_sampler};
+
+fn unescaped(field: &str) -> String {
+    let mut out = String::new();
+    let mut chars = field.chars();
+    while let Some(c) = chars.next() {
+        match (c, c == '\\') {
+            (_, true) => out.push(match chars.next() {
+                Some('t') => '\t',
+                Some('n') => '\n',
+                Some('r') => '\r',
+                Some(other) => other,
+                None => '\\',
+            }),
+            (c, _) => out.push(c),
+        }
+    }
+    out
+}
+
+/// The table was made by `java.net.URL`, `java.net.URI` and HttpClient 4.5.14 in the order JMeter calls them.
+#[test]
+fn urls_are_those_of_java() {
+    let mut wrong = Vec::new();
+    for line in include_str!("data/url.tsv").lines() {
+        let fields: Vec<_> = line.split('\t').map(unescaped).collect();
+        let [protocol, domain, port, path, kind, one, two, url] = &fields[..] else { panic!("{line}") };
+        let props = [
+            ("HTTPSampler.protocol", protocol),
+            ("HTTPSampler.domain", domain),
+            ("HTTPSampler.port", port),
+            ("HTTPSampler.path", path),
+        ];
+        let mut world = World::literal(&http_sampler(&props.map(|(name, value)| (name, value.as_str())), "", ""));
+        let mut request = Request::default();
+        let got = match world.render(0, &mut request) {
+            Ok(()) => {
+                let lines: String = request.headers.iter().map(|byte| *byte as char).collect();
+                let host = lines.lines().find_map(|line| line.strip_prefix("Host: ")).unwrap_or("").to_string();
+                ["ok".to_string(), request.target.clone(), host, request.url.clone()]
+            }
+            Err(failure) => {
+                let url = if failure.no_url { "-".to_string() } else { request.url.clone() };
+                let after = |text: &str| text.split_once(": ").map_or("", |(_, rest)| rest).to_string();
+                ["error".to_string(), after(&failure.code), after(&failure.message), url]
+            }
+        };
+        let expected = [kind.clone(), one.clone(), two.clone(), url.clone()];
+        if got != expected {
+            wrong.push(format!("{protocol:?} {domain:?} {port:?} {path:?}\n  java {expected:?}\n  here {got:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}

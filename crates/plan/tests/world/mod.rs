@@ -1,0 +1,174 @@
+//! A user to evaluate things for: everything that an environment borrows.
+
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use plan::compile::{Compiled, Settings, compile};
+use plan::element::{Memory, RunState};
+use plan::env::{Env, Scratch, Who};
+use plan::function::Shared;
+use plan::http::{Http, Request, Unsendable};
+use plan::plan::{Plan, SamplerKind};
+use plan::result::SampleResult;
+use plan::vars::Vars;
+
+/// One user and the run around it.
+pub(crate) struct World {
+    pub(crate) plan: Plan,
+    pub(crate) run: Arc<RunState>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) vars: Vars,
+    pub(crate) memory: plan::function::Memory,
+    pub(crate) notes: Memory,
+    pub(crate) core: Scratch,
+    pub(crate) user: u32,
+    pub(crate) iteration: u32,
+    pub(crate) now_ms: i64,
+}
+
+impl World {
+    pub(crate) fn new(compiled: Compiled) -> Self {
+        Self::in_folder(compiled, Path::new(""))
+    }
+
+    pub(crate) fn in_folder(compiled: Compiled, folder: &Path) -> Self {
+        let plan = compiled.plan.expect("a plan");
+        let run = Arc::new(RunState::new(&plan, folder));
+        let mut world = Self {
+            plan,
+            run,
+            shared: Arc::new(Shared::default()),
+            vars: Vars::default(),
+            memory: plan::function::Memory::default(),
+            notes: Memory::default(),
+            core: Scratch::new(1),
+            user: 0,
+            iteration: 1,
+            now_ms: 1_700_000_000_000,
+        };
+        let initial = world.with(|plan, env| plan.initial_variables(env));
+        world.vars = Vars::new(Arc::new(initial));
+        world
+    }
+
+    /// A world of one sampler, in which no text is an expression.
+    pub(crate) fn literal(sampler: &str) -> Self {
+        Self::new(plan_of(&sampler.replace('$', "&#36;"), ""))
+    }
+
+    pub(crate) fn with<T>(&mut self, work: impl FnOnce(&Plan, &mut Env<'_>) -> T) -> T {
+        let who = Who {
+            plan_file: &self.plan.file,
+            group: "Users",
+            group_number: 1,
+            user: self.user,
+            iteration: self.iteration,
+            sampler: "",
+        };
+        let mut env = Env {
+            names: &self.plan.names,
+            vars: &mut self.vars,
+            who,
+            memory: &mut self.memory,
+            notes: &mut self.notes,
+            run: &self.run,
+            shared: &self.shared,
+            core: &mut self.core,
+            now_ms: self.now_ms,
+        };
+        work(&self.plan, &mut env)
+    }
+
+    pub(crate) fn http(&self, sampler: usize) -> &Http {
+        match &self.plan.samplers[sampler].kind {
+            SamplerKind::Http(http) => http,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn render(&mut self, sampler: usize, out: &mut Request) -> Result<(), Unsendable> {
+        self.with(|plan, env| match &plan.samplers[sampler].kind {
+            SamplerKind::Http(http) => http.render(env, out),
+            other => panic!("{other:?}"),
+        })
+    }
+
+    /// Runs a sampler that makes up its own result; returns the result and how long it takes.
+    pub(crate) fn sample(&mut self, sampler: usize) -> (SampleResult, u64) {
+        let mut result = SampleResult::default();
+        result.clear();
+        let sleep = self.with(|plan, env| match &plan.samplers[sampler].kind {
+            SamplerKind::Debug(debug) => {
+                debug.run(env, &mut result);
+                0
+            }
+            SamplerKind::Java(java) => java.run(env, &mut result),
+            SamplerKind::Dummy(dummy) => dummy.run(env, &mut result),
+            other => panic!("{other:?}"),
+        });
+        (result, sleep)
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.vars.get_named(&self.plan.names, name)
+    }
+}
+
+/// A plan with `body` as the content of its one thread group, and `beside` on the level of the group.
+pub(crate) fn plan_of(body: &str, beside: &str) -> Compiled {
+    compile_source(&source_of(body, beside), &Settings::default())
+}
+
+pub(crate) fn compile_source(source: &str, settings: &Settings) -> Compiled {
+    let (doc, diags) = jmx::parse("folder/a.jmx", source.as_bytes().to_vec()).expect("a plan");
+    assert_eq!(diags, [], "the document of the test is sound");
+    compile(&doc, settings)
+}
+
+pub(crate) fn source_of(body: &str, beside: &str) -> String {
+    format!(
+        r#"<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
+<TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="Plan" enabled="true"/><hashTree>
+<ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="Users" enabled="true">
+<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><stringProp name="LoopController.loops">1</stringProp></elementProp>
+<stringProp name="ThreadGroup.num_threads">1</stringProp></ThreadGroup><hashTree>{body}</hashTree>
+{beside}</hashTree></hashTree></jmeterTestPlan>"#
+    )
+}
+
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\t' | '\r' => out.push_str(&format!("&#{};", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// An element with string properties, `more` of its properties as XML, and `inner` elements.
+pub(crate) fn element(class: &str, gui: &str, name: &str, props: &[(&str, &str)], more: &str, inner: &str) -> String {
+    let props: String = props
+        .iter()
+        .map(|(name, value)| format!(r#"<stringProp name="{name}">{}</stringProp>"#, escaped(value)))
+        .collect();
+    format!(
+        r#"<{class} guiclass="{gui}" testclass="{class}" testname="{name}" enabled="true">{props}{more}</{class}><hashTree>{inner}</hashTree>"#
+    )
+}
+
+pub(crate) fn http_sampler(props: &[(&str, &str)], more: &str, inner: &str) -> String {
+    let method = if props.iter().any(|(name, _)| *name == "HTTPSampler.method") {
+        String::new()
+    } else {
+        r#"<stringProp name="HTTPSampler.method">GET</stringProp>"#.to_string()
+    };
+    let more = format!(r#"{method}<boolProp name="HTTPSampler.use_keepalive">true</boolProp>{more}"#);
+    element("HTTPSamplerProxy", "HttpTestSampleGui", "Request", props, &more, inner)
+}
