@@ -34,6 +34,8 @@ pub(crate) enum State {
     Busy,
     /// Kept for the user's next request.
     Idle,
+    /// As idle, but the peer has closed it; JMeter would find out by using it.
+    Dead,
 }
 
 #[derive(Debug)]

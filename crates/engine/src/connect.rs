@@ -50,7 +50,7 @@ impl Core<'_> {
         let fits = |conns: &crate::conn::Conns, c: u32| {
             c != NO_CONN
                 && conns[c].route == route
-                && conns[c].state == State::Idle
+                && matches!(conns[c].state, State::Idle | State::Dead)
                 && conns[c].user == index
         };
         let found = if fits(&self.conns, user.conn) {
@@ -59,8 +59,15 @@ impl Core<'_> {
             let others = user.extra.as_ref().map_or(&[][..], |extra| &extra.conns);
             *others.iter().find(|c| fits(&self.conns, **c))?
         };
-        if self.conns[found].expires <= now {
+        let entry = &self.conns[found];
+        if entry.expires <= now {
             self.drop_connection(found, Counter::ConnClosedByUs);
+            return None;
+        }
+        let rested = now - entry.idle_since;
+        if entry.state == State::Dead && (rested < 0 || rested >= self.run.settings.validate_after)
+        {
+            self.drop_connection(found, Counter::ConnClosedByPeer);
             return None;
         }
         Some(found)
@@ -174,7 +181,7 @@ impl Core<'_> {
                 }
             }
             State::Idle if ready.readable => self.read_idle(conn),
-            State::Connecting | State::Idle | State::Closed => {}
+            State::Connecting | State::Idle | State::Dead | State::Closed => {}
         }
     }
 
@@ -318,8 +325,17 @@ impl Core<'_> {
         };
         self.scratch = scratch;
         if gone {
-            self.drop_connection(conn, Counter::ConnClosedByPeer);
+            self.peer_gave_up(conn);
         }
+    }
+
+    /// The peer closed a connection that the user would have used again.
+    pub(crate) fn peer_gave_up(&mut self, conn: u32) {
+        if self.run.settings.retry_stale {
+            return self.drop_connection(conn, Counter::ConnClosedByPeer);
+        }
+        self.conns.drop_socket(conn);
+        self.conns[conn].state = State::Dead;
     }
 
     fn take_late_records(&mut self, conn: u32, incoming: &mut [u8]) -> bool {

@@ -27,6 +27,27 @@ pub(crate) struct Fixed {
     pub(crate) route: u32,
 }
 
+/// What becomes of a connection whose response is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Closing {
+    /// It may be used again.
+    No,
+    /// The peer has closed it.
+    ByPeer,
+    /// What follows on it is no answer of ours, or its end was the end of the response.
+    Broken,
+}
+
+impl Closing {
+    fn of(rest: bool, hangup: bool) -> Self {
+        match (rest, hangup) {
+            (true, _) => Self::Broken,
+            (false, true) => Self::ByPeer,
+            (false, false) => Self::No,
+        }
+    }
+}
+
 /// What feeding bytes to a response's decoder led to.
 enum Fed {
     /// More is needed; so many bytes are used up.
@@ -152,7 +173,8 @@ impl<'p> Core<'p> {
             want_keep_alive: request.keep_alive,
             keep_head: observed,
             keep_body: needs.intersects(Needs::BODY | Needs::TEXT),
-            follow: request.follow_redirects,
+            // Followed by HttpClient itself, redirects never reach the sampler.
+            follow: request.follow_redirects && !request.auto_redirects,
             auto_follow: request.auto_redirects,
             cookies: http.cookies.is_some(),
             ..Exchange::NONE
@@ -191,6 +213,9 @@ impl<'p> Core<'p> {
         entry.state = State::Busy;
         self.users[index].conn = conn;
         self.users[index].wait = Wait::Exchange(id);
+        if self.conns[conn].fd.is_none() {
+            return self.fail(conn, &Failure::Http(wire::http1::Error::NoResponse));
+        }
         self.transmit(conn, bytes);
     }
 
@@ -339,7 +364,7 @@ impl<'p> Core<'p> {
             Ok(Fed::Done(used)) => {
                 let rest = used < bytes.len();
                 entry.tail = Vec::new();
-                self.finish(conn, now, rest || hangup);
+                self.finish(conn, now, Closing::of(rest, hangup));
             }
             Err(error) => self.fail(conn, &Failure::Http(error)),
         }
@@ -398,7 +423,7 @@ impl<'p> Core<'p> {
                 if let Some(tls) = entry.tls.as_mut() {
                     tls.plain = Vec::new();
                 }
-                self.finish(conn, now, used < plain.len() || hangup);
+                self.finish(conn, now, Closing::of(used < plain.len(), hangup));
             }
             Err(error) => self.fail(conn, &Failure::Http(error)),
         }
@@ -425,13 +450,13 @@ impl<'p> Core<'p> {
             None => &entry.tail,
         };
         match entry.decoder.eof(unread) {
-            Ok(()) => self.finish(conn, now, true),
+            Ok(()) => self.finish(conn, now, Closing::Broken),
             Err(error) => self.fail(conn, &Failure::Http(error)),
         }
     }
 
     /// A response is complete.
-    fn finish(&mut self, conn: u32, now: Nanos, closing: bool) {
+    fn finish(&mut self, conn: u32, now: Nanos, closing: Closing) {
         let entry = &mut self.conns[conn];
         let mut exchange = entry.exchange;
         let index = entry.user;
@@ -439,19 +464,21 @@ impl<'p> Core<'p> {
         if exchange.has_body && exchange.latency == 0 {
             exchange.latency = now - exchange.start;
         }
-        if exchange.keep_alive && exchange.want_keep_alive && !closing {
+        if exchange.keep_alive && exchange.want_keep_alive && closing != Closing::Broken {
             entry.state = State::Idle;
             entry.idle_since = now;
             let life = self.run.settings.time_to_live;
             let told = exchange.keep_alive_s.map_or(Nanos::MAX, |s| Nanos::from(s) * SECOND);
             entry.expires = now.saturating_add(told.min(life));
+            if closing == Closing::ByPeer {
+                self.peer_gave_up(conn);
+            }
         } else {
-            let counter = if closing || !exchange.keep_alive {
-                Counter::ConnClosedByPeer
-            } else {
-                Counter::ConnClosedByUs
-            };
-            self.drop_connection(conn, counter);
+            let by_us = exchange.keep_alive && closing == Closing::No;
+            self.drop_connection(
+                conn,
+                if by_us { Counter::ConnClosedByUs } else { Counter::ConnClosedByPeer },
+            );
         }
         let Wait::Exchange(id) = self.users[index].wait else { return };
         self.users[index].wait = Wait::Ready;
@@ -500,7 +527,7 @@ impl<'p> Core<'p> {
             if goes_on {
                 return;
             }
-            if chain {
+            if self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some()) {
                 return self.conclude_chain(index, id);
             }
         }
@@ -510,7 +537,13 @@ impl<'p> Core<'p> {
             self.result.code.push_str(digits.format(exchange.status));
             self.result.success = false;
         }
-        let outcome = if success { Outcome::Ok } else { Outcome::Status };
+        let outcome = if !success {
+            Outcome::Status
+        } else if self.observes(id) && !self.result.success {
+            Outcome::Protocol
+        } else {
+            Outcome::Ok
+        };
         self.conclude(index, id, timing, outcome);
     }
 
@@ -593,12 +626,8 @@ impl<'p> Core<'p> {
         self.open(index, id, route, again, stash);
     }
 
-    /// Evaluating the sampler's texts threw: the sample fails with it, or the user ends.
+    /// Evaluating the sampler's texts threw: the sample fails with it.
     fn thrown(&mut self, index: Index, id: SamplerId, thrown: &plan::text::Thrown) {
-        if thrown.stops_user() {
-            self.log(format!("user stopped: {}", thrown.message));
-            return self.end_user(index);
-        }
         self.result.clear();
         let code = format!("Non HTTP response code: {}", thrown.class);
         let message = format!("Non HTTP response message: {}", thrown.message);

@@ -1,7 +1,10 @@
 //! From an exchange to a result as processors and listeners see it. Only called when somebody looks.
 
-use plan::plan::{Needs, SamplerId};
-use wire::coding::Coding;
+use std::fmt::Write;
+
+use plan::plan::{Needs, SamplerId, SamplerKind};
+use plan::result::SampleResult;
+use wire::coding::{Coding, CodingError};
 
 use crate::conn::{Exchange, Stash};
 use crate::core::Core;
@@ -45,9 +48,11 @@ impl Core<'_> {
                 result.encoding.push_str(charset);
             }
         }
-        result.data_type = if content_type.is_some() { data_type(&result.content_type) } else { "" };
+        result.data_type =
+            if content_type.is_some() { data_type(&result.content_type) } else { "" };
+        let coding = coding.and_then(Coding::parse).filter(|coding| *coding != Coding::Identity);
         if needs.contains(Needs::HEADERS) {
-            write_headers(&stash.head, &mut result.response_headers);
+            write_headers(&stash.head, coding.is_some(), &mut result.response_headers);
         }
         if needs.contains(Needs::REQUEST_HEADERS) {
             result.request_headers.push_str(&stash.request_headers);
@@ -57,15 +62,25 @@ impl Core<'_> {
         }
         if needs.intersects(Needs::BODY | Needs::TEXT) {
             let limit = self.run.settings.max_body;
-            match coding.and_then(Coding::parse) {
-                None | Some(Coding::Identity) => {
+            let mut broken = None;
+            match coding {
+                None => {
                     let end = stash.body.len().min(limit);
                     result.body.extend_from_slice(&stash.body[..end]);
                 }
                 // What was decoded before an error is kept, as a reader of the stream would have it.
                 Some(coding) => {
-                    drop(self.inflater.decode(coding, &stash.body, &mut result.body, limit))
+                    broken =
+                        self.inflater.decode(coding, &stash.body, &mut result.body, limit).err();
                 }
+            }
+            if let SamplerKind::Http(http) = &self.plan.samplers[id.0 as usize].kind
+                && http.md5
+            {
+                digest(&mut result.body);
+            }
+            if let Some(error) = broken {
+                undecodable(&mut result, error, stash.body.len());
             }
             if needs.contains(Needs::TEXT) {
                 let charset = (!result.encoding.is_empty()).then_some(&*result.encoding);
@@ -109,12 +124,58 @@ pub(crate) fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     Some(rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii())
 }
 
-/// Response headers as JMeter shows them: lines ended by `\n`, no blank line at the end.
-fn write_headers(head: &[u8], out: &mut String) {
-    for line in head.split(|byte| *byte == b'\n') {
+/// Replaces a body by its MD5 in hexadecimal digits.
+fn digest(body: &mut Vec<u8>) {
+    use std::io::Write;
+    let sum = <md5::Md5 as md5::Digest>::digest(&*body);
+    body.clear();
+    for byte in sum {
+        let _ = write!(body, "{byte:02x}");
+    }
+}
+
+/// The body could not be decoded: the sample fails as JMeter's does.
+fn undecodable(result: &mut SampleResult, error: CodingError, length: usize) {
+    let (class, message) = match error {
+        // The ten bytes of a gzip head are read without a message of their own.
+        CodingError::Truncated if length < 10 => ("java.io.EOFException", "null"),
+        CodingError::Truncated => ("java.io.EOFException", "Unexpected end of ZLIB input stream"),
+        CodingError::Corrupt => ("java.util.zip.ZipException", "Not in GZIP format"),
+        CodingError::TooLarge { .. } => return,
+    };
+    result.code.clear();
+    result.message.clear();
+    let _ = write!(result.code, "Non HTTP response code: {class}");
+    let _ = write!(result.message, "Non HTTP response message: {message}");
+    result.data_type = "text";
+    result.success = false;
+}
+
+/// Response headers as JMeter shows them: lines ended by `\n`, no blank line at the end. What HttpClient takes away
+/// while it decodes a body is put back at the end.
+fn write_headers(head: &[u8], decoded: bool, out: &mut String) {
+    const TAKEN: [&[u8]; 3] = [b"content-length", b"content-encoding", b"content-md5"];
+    let taken = |line: &[u8]| decoded && TAKEN.iter().any(|name| value_of(line, name).is_some());
+    for (n, line) in head.split(|byte| *byte == b'\n').enumerate() {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if !line.is_empty() {
-            push_latin1(out, line);
+        if line.is_empty() || taken(line) {
+            continue;
+        }
+        if line.starts_with(b" ") || line.starts_with(b"\t") {
+            // A folded line goes on with its value.
+            out.pop();
+            out.push(' ');
+        }
+        push_latin1(out, line.trim_ascii_start());
+        if n == 0 && reason(line).is_empty() && !line.ends_with(b" ") {
+            out.push(' ');
+        }
+        out.push('\n');
+    }
+    for name in TAKEN.iter().filter(|_| decoded) {
+        for line in head.split(|byte| *byte == b'\n').filter(|line| value_of(line, name).is_some())
+        {
+            push_latin1(out, line.trim_ascii_end());
             out.push('\n');
         }
     }

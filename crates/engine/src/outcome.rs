@@ -120,7 +120,7 @@ fn classify(failure: &Failure) -> (&'static str, Outcome) {
             ("org.apache.http.client.ClientProtocolException", Outcome::Closed)
         }
         Failure::Http(_) => ("org.apache.http.client.ClientProtocolException", Outcome::Protocol),
-        
+
         Failure::Tls(_) | Failure::TlsClosed => {
             ("javax.net.ssl.SSLHandshakeException", Outcome::Tls)
         }

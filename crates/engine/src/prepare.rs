@@ -96,7 +96,7 @@ fn settings(group: &Group, env: &mut Env<'_>, complaints: &mut Vec<String>) -> G
     if group.scheduler {
         let delay_s = number(&group.delay, env);
         let duration_s = number(&group.duration, env);
-                let invalid = if delay_s < 0 {
+        let invalid = if delay_s < 0 {
             Some(format!("Invalid delay {delay_s} set in Thread Group:{name}"))
         } else if duration_s <= 0 {
             Some(format!("Invalid duration {duration_s} set in Thread Group:{name}"))

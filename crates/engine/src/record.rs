@@ -15,32 +15,38 @@ const VARIABLES: usize = 64;
 
 impl Core<'_> {
     /// Writes the core's result to the result files of all samples and to those of `listeners`.
-    pub(crate) fn write_rows(&mut self, index: Index, listeners: &[ListenerId]) {
+    /// `named`: with the user's name; JMeter leaves it out where a transaction saw no sample.
+    pub(crate) fn write_rows(&mut self, index: Index, listeners: &[ListenerId], named: bool) {
         if self.rows.is_idle() {
             return;
         }
         let mut thread_name = self.texts.take();
         let user = &self.users[index];
         let group = &self.run.groups[user.group as usize];
-        thread_name.push_str(&group.name);
-        push_number(&mut thread_name, ' ', group.number);
-        push_number(&mut thread_name, '-', user.number + 1);
+        if named {
+            thread_name.push_str(&group.name);
+            push_number(&mut thread_name, ' ', group.number);
+            push_number(&mut thread_name, '-', user.number + 1);
+        }
         let mut values = [None; VARIABLES];
         let count = self.rows.variables.len().min(VARIABLES);
-        for (value, id) in values.iter_mut().zip(self.rows.variables.iter()) {
-            *value = user.vars.get(*id);
+        for (value, name) in values.iter_mut().zip(self.rows.variables.iter()) {
+            *value = user.vars.get_named(&self.plan.names, name);
         }
         let about = About {
             thread_name: &thread_name,
-            active: self.run.counts.active(user.group),
+            active: if named { self.run.counts.active(user.group) } else { (0, 0) },
             variables: &values[..count],
             hostname: &self.run.hostname,
+            encoding: &self.run.settings.default_encoding,
         };
         let rows = &mut self.rows;
         let mut sinks = [0usize; 16];
         let mut used = 0;
         for sink in rows.sinks_for(listeners) {
-            if used < sinks.len() && !sinks[..used].contains(&sink) {
+            // Listeners that share a file write a sample once.
+            let file = rows.file(sink);
+            if used < sinks.len() && !sinks[..used].iter().any(|other| rows.file(*other) == file) {
                 sinks[used] = sink;
                 used += 1;
             }
@@ -61,6 +67,8 @@ struct About<'a> {
     active: (u32, u32),
     variables: &'a [Option<&'a str>],
     hostname: &'a str,
+    /// The encoding of results that name none.
+    encoding: &'a str,
 }
 
 fn write(rows: &mut Rows, sink: usize, result: &SampleResult, about: &About<'_>, depth: u32) {
@@ -82,7 +90,7 @@ fn write(rows: &mut Rows, sink: usize, result: &SampleResult, about: &About<'_>,
         url: (!result.url.is_empty()).then_some(&*result.url),
         filename: "",
         latency_ms: ms(result.latency),
-        encoding: &result.encoding,
+        encoding: if result.encoding.is_empty() { about.encoding } else { &result.encoding },
         sample_count: result.count,
         error_count: if result.count > 1 { result.errors } else { u32::from(!result.success) },
         hostname: about.hostname,

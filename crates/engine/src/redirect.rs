@@ -81,7 +81,8 @@ impl<'p> Core<'p> {
         let text: String = location.iter().map(|byte| *byte as char).collect();
         let target = plan::http::location(&chain.url, &text, &mut url);
         let method =
-            if repeats { &*stash.method } else { plan::http::method_after_redirect(&stash.method) }.to_owned();
+            if repeats { &*stash.method } else { plan::http::method_after_redirect(&stash.method) }
+                .to_owned();
         chain.url.clone_from(&url);
         chain.method.clone_from(&method);
         self.users[index].extra().redirect = Some(chain);
@@ -144,7 +145,7 @@ impl<'p> Core<'p> {
             let sub = whole.add_sub();
             copy(&self.result, sub);
             sub.label.clear();
-            sub.label.push_str(&label);
+            sub.label.push_str(if self.run.settings.keep_sub_labels { &sub.url } else { &label });
             label.truncate(length);
             whole.label = label;
         }
@@ -200,8 +201,8 @@ impl<'p> Core<'p> {
 /// Whether JMeter takes an answer for a redirect.
 fn is_redirect(status: u16, method: &str) -> bool {
     match status {
-        301..=303 => true,
-        307 | 308 => method == "GET" || method == "HEAD",
+        301..=303 | 308 => true,
+        307 => method == "GET" || method == "HEAD",
         _ => false,
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct Rows {
     under_way: Arc<AtomicUsize>,
     back: Receiver<Vec<u8>>,
     dropped: u64,
-    pub(crate) variables: Arc<[plan::vars::VarId]>,
+    pub(crate) variables: Arc<[String]>,
 }
 
 #[derive(Debug)]
@@ -77,6 +77,11 @@ impl Rows {
     pub(crate) fn takes(&self, sink: usize, success: bool) -> bool {
         let sink = &self.sinks[sink];
         !(sink.errors_only && success || sink.successes_only && !success)
+    }
+
+    /// Which file a sink writes to.
+    pub(crate) fn file(&self, sink: usize) -> usize {
+        self.sinks[sink].file
     }
 
     /// Whether sub-results are written.
@@ -142,7 +147,7 @@ pub(crate) struct Writer {
     backs: Vec<Sender<Vec<u8>>>,
     jobs: Option<Receiver<(usize, Vec<u8>)>>,
     files: Vec<(PathBuf, File)>,
-    variables: Arc<[plan::vars::VarId]>,
+    variables: Arc<[String]>,
 }
 
 impl Writer {
@@ -150,13 +155,13 @@ impl Writer {
     pub(crate) fn open(
         roots: &[ResultFile],
         listeners: &[ResultFile],
-        variables: &[(plan::vars::VarId, &str)],
+        variables: &[String],
     ) -> io::Result<Self> {
         let (to_writer, jobs) = channel();
         let mut files: Vec<(PathBuf, File)> = Vec::new();
         let mut by_path: HashMap<PathBuf, usize> = HashMap::new();
         let mut sinks = Vec::new();
-        let names: Vec<&str> = variables.iter().map(|(_, name)| *name).collect();
+        let names: Vec<&str> = variables.iter().map(String::as_str).collect();
         for result in roots.iter().chain(listeners) {
             let file = match by_path.get(&result.path) {
                 Some(file) => *file,
@@ -176,7 +181,7 @@ impl Writer {
             backs: Vec::new(),
             jobs: Some(jobs),
             files,
-            variables: variables.iter().map(|(id, _)| *id).collect(),
+            variables: variables.into(),
         })
     }
 
@@ -247,7 +252,7 @@ fn open(path: &Path, columns: &Columns, variables: &[&str]) -> io::Result<File> 
         std::fs::create_dir_all(folder)?;
     }
     let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-    if file.metadata()?.len() == 0 {
+    if file.metadata()?.len() == 0 && columns.field_names {
         let mut header = Vec::new();
         columns.header(variables, &mut header);
         file.write_all(&header)?;

@@ -170,13 +170,9 @@ pub fn start(plan: Arc<Plan>, options: Options) -> Result<Run, StartError> {
     let shared = plan::function::Shared::new(options.properties.clone(), base_dir.clone(), to_log);
     let settings = Settings::from_properties(|key| options.properties.get(key).cloned());
     let prepared = crate::prepare::prepare(&plan, &options, &shared, zero)?;
-    let names: Vec<(VarId, &str)> = settings
-        .sample_variables
-        .iter()
-        .filter_map(|name| Some((plan.names.find(name)?, name.as_str())))
-        .collect();
-    let mut writer = Writer::open(&options.results, &prepared.listeners, &names)
-        .map_err(|error| StartError::Results(error.to_string()))?;
+    let mut writer =
+        Writer::open(&options.results, &prepared.listeners, &settings.sample_variables)
+            .map_err(|error| StartError::Results(error.to_string()))?;
     let (reports_in, reports) = channel();
     let mut inboxes = Vec::new();
     let mut receivers = Vec::new();
@@ -360,7 +356,9 @@ impl Run {
     fn halt(&mut self, now: bool) {
         self.stopped = true;
         self.batches.clear();
-        if !self.plan.teardown_on_shutdown {
+        let in_setup =
+            self.open.keys().any(|group| self.shared.groups[*group as usize].phase == Phase::Setup);
+        if in_setup || !self.plan.teardown_on_shutdown {
             self.teardown.clear();
         }
         for inbox in &self.shared.inboxes {

@@ -211,7 +211,7 @@ impl<'p> Core<'p> {
                 self.recorder.error(&sample, &code, &message);
             }
             if observed {
-                self.write_rows(index, &sampler.listeners);
+                self.write_rows(index, &sampler.listeners, true);
             }
             self.add_to_transactions(index, &timing, success);
         }

@@ -8,8 +8,10 @@ pub(crate) struct Settings {
     /// How long a connection may be used (`httpclient4.time_to_live`, ms).
     pub(crate) time_to_live: Nanos,
     /// A request that met a connection the peer had given up is sent once more on a new one
-    /// (`throng.http.retry_stale`); JMeter lets the sample fail.
+    /// (`throng.http.retry_stale`, default false: the sample fails, as it does in JMeter).
     pub(crate) retry_stale: bool,
+    /// An idle connection is looked at before it is used again only after this (`httpclient4.validate_after_inactivity`, ms).
+    pub(crate) validate_after: Nanos,
     /// Iterations that are different users drop connections (`httpclient.reset_state_on_thread_group_iteration`).
     pub(crate) reset_state: bool,
     /// One TLS session cache for all users (`https.sessioncontext.shared`).
@@ -21,6 +23,8 @@ pub(crate) struct Settings {
     pub(crate) max_body: usize,
     /// `sampleresult.default.encoding`.
     pub(crate) default_encoding: String,
+    /// Sub-results keep their URL as label (`subresults.disable_renaming`).
+    pub(crate) keep_sub_labels: bool,
     /// `sample_variables`.
     pub(crate) sample_variables: Vec<String>,
     /// `CookieManager.check.cookies`.
@@ -36,6 +40,7 @@ pub(crate) struct Settings {
 /// The properties read here, for those who tell users which ones count.
 pub const PROPERTIES: &[&str] = &[
     "httpclient4.time_to_live",
+    "httpclient4.validate_after_inactivity",
     "throng.http.retry_stale",
     "httpclient.reset_state_on_thread_group_iteration",
     "https.sessioncontext.shared",
@@ -45,6 +50,7 @@ pub const PROPERTIES: &[&str] = &[
     "httpsampler.max_bytes_to_store_per_request",
     "sampleresult.default.encoding",
     "sample_variables",
+    "subresults.disable_renaming",
     "CookieManager.check.cookies",
     "CookieManager.delete_null_cookies",
     "CookieManager.save.cookies",
@@ -79,13 +85,15 @@ impl Settings {
         let versions = if versions == (false, false) { (true, true) } else { versions };
         Self {
             time_to_live: number("httpclient4.time_to_live", 60_000).max(0) * MS,
-            retry_stale: is("throng.http.retry_stale", true),
+            retry_stale: is("throng.http.retry_stale", false),
+            validate_after: number("httpclient4.validate_after_inactivity", 4_900) * MS,
             reset_state: is("httpclient.reset_state_on_thread_group_iteration", true),
             tls_shared: is("https.sessioncontext.shared", false),
             tls: wire::tls::Settings { versions, ..wire::tls::Settings::default() },
             max_redirects: number("httpsampler.max_redirects", 20).max(0) as u32,
             max_body,
             default_encoding: text("sampleresult.default.encoding", "UTF-8"),
+            keep_sub_labels: is("subresults.disable_renaming", false),
             sample_variables: text("sample_variables", "")
                 .split(',')
                 .map(str::trim)

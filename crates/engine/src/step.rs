@@ -13,6 +13,8 @@ use crate::wheel::Index;
 
 /// Counts in state slots: this one stands for "without end".
 const FOREVER: u32 = u32::MAX;
+/// A loop that runs only once has ended.
+const ENDED: u32 = 1;
 /// How a user leaves the sampler it is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leave {
@@ -57,7 +59,10 @@ impl<'p> Core<'p> {
         let slot = controller.slot as usize;
         match &controller.kind {
             ControllerKind::Simple => {}
-            ControllerKind::Loop(count) => {
+            ControllerKind::Loop { count, .. } => {
+                if self.users[index].state[slot + 2] == ENDED {
+                    return self.leave(index, id);
+                }
                 let count = match count {
                     LoopCount::Forever => FOREVER,
                     LoopCount::Count(text) => match self.number(index, text, 0) {
@@ -117,7 +122,7 @@ impl<'p> Core<'p> {
                 self.finish_transaction(index, id);
                 self.leave(index, id);
             }
-            ControllerKind::Loop(_) => {
+            ControllerKind::Loop { .. } => {
                 let state = &mut self.users[index].state;
                 // A forever loop's counter stays below the mark.
                 state[slot] = (state[slot] + 1).min(FOREVER - 1);
@@ -154,19 +159,14 @@ impl<'p> Core<'p> {
         let (body, slot) = (controller.body, controller.slot as usize);
         self.jump(index, body);
         let count = match controller.kind {
-            ControllerKind::Loop(_) | ControllerKind::While(_) | ControllerKind::ForEach(_) => {
+            ControllerKind::Loop { .. } | ControllerKind::While(_) | ControllerKind::ForEach(_) => {
                 self.users[index].state[slot]
             }
             _ => 0,
         };
-        if let Some(variable) = controller.index {
-            use std::fmt::Write;
-            let text = self.users[index].vars.write(variable);
-            text.clear();
-            let _ = write!(text, "{count}");
-        }
+        self.write_index(index, id, count);
         if count == 0
-            && matches!(controller.kind, ControllerKind::Loop(_) | ControllerKind::While(_))
+            && matches!(controller.kind, ControllerKind::Loop { .. } | ControllerKind::While(_))
         {
             // A Once Only controller runs again when the loop around it starts anew.
             for n in 0..self.once[id.0 as usize].len() {
@@ -182,6 +182,15 @@ impl<'p> Core<'p> {
             if !self.fire(index, *event) {
                 return;
             }
+        }
+    }
+
+    /// Sets a controller's index variable, if the plan mentions it.
+    fn write_index(&mut self, index: Index, id: ControllerId, count: u32) {
+        if let Some(variable) = self.controller(id).index {
+            let text = self.users[index].vars.write(variable);
+            text.clear();
+            text.push_str(itoa::Buffer::new().format(count));
         }
     }
 
@@ -203,6 +212,21 @@ impl<'p> Core<'p> {
     fn leave(&mut self, index: Index, id: ControllerId) {
         let controller = self.controller(id);
         self.jump(index, controller.after);
+        match &controller.kind {
+            ControllerKind::Loop { once: true, .. } => {
+                self.users[index].state[controller.slot as usize + 2] = ENDED;
+            }
+            ControllerKind::Loop { .. } | ControllerKind::While(_) => {
+                self.write_index(index, id, 0)
+            }
+            ControllerKind::ForEach(each) => {
+                // JMeter looks at the first value again to see whether there is more to do, and leaves it there.
+                let start = self.number(index, &each.start, 0).max(0) as u32;
+                self.bind(index, each, start);
+                self.write_index(index, id, start);
+            }
+            _ => {}
+        }
         if let (Some(parent), Some(open)) =
             (controller.parent, self.users[index].transactions().last_mut())
             && open.controller == parent
@@ -219,17 +243,19 @@ impl<'p> Core<'p> {
             let is_group = controller.parent.is_none();
             let iterates = matches!(
                 controller.kind,
-                ControllerKind::Loop(_) | ControllerKind::While(_) | ControllerKind::ForEach(_)
+                ControllerKind::Loop { .. } | ControllerKind::While(_) | ControllerKind::ForEach(_)
             );
             if is_group || (iterates && how != Leave::NextIteration) {
-                let target = match how {
-                    Leave::BreakLoop => controller.after,
-                    _ => Pc(controller.after.0 - 1),
+                return match how {
+                    Leave::BreakLoop => self.leave(index, id),
+                    _ => self.jump(index, Pc(controller.after.0 - 1)),
                 };
-                return self.jump(index, target);
             }
-            if let ControllerKind::Transaction(_) = controller.kind {
-                self.abort_transaction(index, id);
+            match controller.kind {
+                ControllerKind::Transaction(_) => self.abort_transaction(index, id),
+                // Left before its end, it counts as not having run.
+                ControllerKind::OnceOnly => self.users[index].state[controller.slot as usize] = 0,
+                _ => {}
             }
             at = controller.parent;
         }

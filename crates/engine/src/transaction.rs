@@ -41,6 +41,7 @@ impl<'p> Core<'p> {
             latency: 0,
             connect: 0,
             lag: 0,
+            seen: false,
             total: 0,
             parent,
         };
@@ -70,6 +71,7 @@ impl<'p> Core<'p> {
             else {
                 continue;
             };
+            open.seen = true;
             open.bytes += timing.received;
             open.sent += timing.sent;
             open.latency += timing.latency;
@@ -220,7 +222,13 @@ impl<'p> Core<'p> {
         self.result.start_ms = open.start_ms;
         let listeners =
             self.users[index].last_sampler.map(|id| &plan.samplers[id.0 as usize].listeners);
-        self.publish(index, &timing, open.success, listeners.unwrap_or(&settings.listeners));
+        self.publish(
+            index,
+            &timing,
+            open.success,
+            listeners.unwrap_or(&settings.listeners),
+            open.seen,
+        );
         let used = std::mem::replace(&mut self.result, saved);
         self.results.push(used);
     }
@@ -281,7 +289,7 @@ impl<'p> Core<'p> {
         if self.inside_parent_transaction(index) {
             self.nest(index, &timing, success);
         } else {
-            self.publish(index, &timing, success, &settings.listeners);
+            self.publish(index, &timing, success, &settings.listeners, true);
         }
         let used = std::mem::replace(&mut self.result, saved);
         self.results.push(used);
@@ -307,8 +315,8 @@ impl<'p> Core<'p> {
             "Number of samples in transaction : {calls}, number of failing samples : {failing}"
         );
         result.success = success;
-        result.count = calls.max(1);
-        result.errors = failing;
+        result.count = 1;
+        result.errors = u32::from(!success);
         (result.elapsed, result.latency, result.connect) =
             (timing.elapsed(), timing.latency, timing.connect);
         (result.idle, result.bytes, result.sent) = (timing.idle, timing.received, timing.sent);
@@ -321,6 +329,7 @@ impl<'p> Core<'p> {
         timing: &Timing,
         success: bool,
         listeners: &[plan::plan::ListenerId],
+        named: bool,
     ) {
         let label = {
             let label = std::mem::take(&mut self.result.label);
@@ -343,6 +352,6 @@ impl<'p> Core<'p> {
             ..Sample::new(label, self.clock.wall_ms(timing.start))
         };
         self.recorder.record(&sample);
-        self.write_rows(index, listeners);
+        self.write_rows(index, listeners, named);
     }
 }

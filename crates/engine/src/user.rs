@@ -121,6 +121,8 @@ pub(crate) struct Transaction {
     pub(crate) latency: u64,
     pub(crate) connect: u64,
     pub(crate) lag: u64,
+    /// A sample was reported in it.
+    pub(crate) seen: bool,
     /// Time of the children, for transactions with a parent sample.
     pub(crate) total: u64,
     /// The result that children become sub-results of, in parent mode.
