@@ -388,7 +388,7 @@ impl Walk<'_> {
         for controller in &self.plan.controllers {
             let iterates = matches!(
                 controller.kind,
-                ControllerKind::Loop(_) | ControllerKind::While(_) | ControllerKind::ForEach(_)
+                ControllerKind::Loop { .. } | ControllerKind::While(_) | ControllerKind::ForEach(_)
             );
             if let Some(name) = controller.name.fixed().filter(|_| iterates) {
                 names.intern(&format!("__jm__{name}__idx"));

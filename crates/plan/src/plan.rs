@@ -175,7 +175,12 @@ pub enum ControllerKind {
     /// Runs its children once.
     Simple,
     /// Runs its children a number of times.
-    Loop(LoopCount),
+    Loop {
+        /// How often.
+        count: LoopCount,
+        /// Once it has ended, the user never enters it again (`LoopController.continue_forever` is false).
+        once: bool,
+    },
     /// Runs its children if a condition holds.
     If {
         /// The condition.
@@ -197,7 +202,8 @@ impl ControllerKind {
     /// State slots (u32 each) that a user needs.
     pub fn slots(&self) -> u32 {
         match self {
-            Self::Loop(_) | Self::ForEach(_) => 2,
+            Self::Loop { .. } => 3,
+            Self::ForEach(_) => 2,
             Self::While(_) | Self::OnceOnly => 1,
             Self::Simple | Self::If { .. } | Self::Transaction(_) => 0,
         }

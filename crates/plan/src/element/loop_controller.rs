@@ -8,8 +8,9 @@ use crate::compile::Context;
 use crate::plan::{ControllerKind, LoopCount};
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
-    let props = ctx.props(id);
-    ControllerKind::Loop(count(ctx, id, props))
+    let once = !ctx.flag(id, "LoopController.continue_forever", true);
+    let count = count(ctx, id, ctx.props(id));
+    ControllerKind::Loop { count, once }
 }
 
 pub(super) fn count(ctx: &mut Context<'_>, id: ElementId, props: &Props) -> LoopCount {

@@ -23,11 +23,12 @@ pub(crate) fn phase(class: &str) -> Option<Phase> {
 pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
     let main = ctx.props(id).object("ThreadGroup.main_controller");
     if let Some(main) = main {
-        return ControllerKind::Loop(loop_controller::count(ctx, id, &main.props));
+        let count = loop_controller::count(ctx, id, &main.props);
+        return ControllerKind::Loop { count, once: false };
     }
     let message = "the thread group has no loop count: its users run one iteration";
     ctx.warn(id, "no-main-controller", message, "open the plan in JMeter and save it again");
-    ControllerKind::Loop(LoopCount::Count(Text::Fixed("1".into())))
+    ControllerKind::Loop { count: LoopCount::Count(Text::Fixed("1".into())), once: false }
 }
 
 /// The group but for its operations.
