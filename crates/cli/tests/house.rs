@@ -1,0 +1,260 @@
+//! The rules of the house that no compiler knows: floors, file sizes, module docs, words, links in documents.
+//!
+//! Reads the tree as text, with nothing but the standard library. Each test lists everything it found at once.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The floor of each crate. A crate may depend only on floors below its own; `targets` stands beside them and
+/// depends on none.
+const FLOORS: &[(&str, u32)] = &[
+    ("jmx", 0),
+    ("targets", 0),
+    ("wire", 1),
+    ("stats", 1),
+    ("plan", 1),
+    ("engine", 2),
+    ("cli", 4),
+];
+/// A file longer than this holds more than one noun.
+const MOST_LINES: usize = 800;
+/// Names that say nothing about what a file holds.
+const EMPTY_NAMES: &[&str] =
+    &["util", "utils", "helper", "helpers", "common", "manager", "misc", "impl"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// All files below the root's folders that hold what people wrote, as path from the root and text.
+fn files(ends: &[&str]) -> Vec<(String, String)> {
+    let root = root();
+    let mut found = Vec::new();
+    for folder in
+        ["crates", "targets", "tests", "fuzz/fuzz_targets", "bench", "examples", "docs", ".ci"]
+    {
+        walk(&root.join(folder), ends, &mut found);
+    }
+    for entry in fs::read_dir(&root).expect("the root").flatten() {
+        let path = entry.path();
+        if path.is_file() && ends.iter().any(|end| path.to_string_lossy().ends_with(end)) {
+            found.push(path);
+        }
+    }
+    let name =
+        |path: &Path| path.strip_prefix(&root).unwrap_or(path).to_string_lossy().into_owned();
+    let text =
+        |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
+    let mut files: Vec<_> = found.iter().map(|path| (name(path), text(path))).collect();
+    files.sort();
+    assert!(!files.is_empty(), "nothing found for {ends:?}");
+    files
+}
+
+fn walk(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
+    // What tools make (builds, runs, downloads) is nobody's writing.
+    const MADE: &[&str] = &["target", "runs", "work", "corpus", "node_modules", "__pycache__"];
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        if path.is_dir() {
+            if !MADE.contains(&name.as_str()) {
+                walk(&path, ends, found);
+            }
+        } else if ends.iter().any(|end| name.ends_with(end)) {
+            found.push(path);
+        }
+    }
+}
+
+fn nothing_found(found: &[String]) {
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
+
+/// Names in the table of that heading of a Cargo.toml.
+fn dependencies(manifest: &str, heading: &str) -> Vec<String> {
+    let mut inside = false;
+    let mut names = Vec::new();
+    for line in manifest.lines().map(str::trim) {
+        if line.starts_with('[') {
+            inside = line == format!("[{heading}]");
+        } else if let (true, Some((name, _))) = (inside, line.split_once('=')) {
+            let name = name.trim().trim_end_matches(".workspace").trim_matches('"');
+            names.push(name.strip_prefix("throng-").unwrap_or(name).to_string());
+        }
+    }
+    names
+}
+
+#[test]
+fn crates_depend_only_on_floors_below() {
+    let floors: BTreeMap<&str, u32> = FLOORS.iter().copied().collect();
+    let manifests: Vec<_> = files(&["Cargo.toml"])
+        .into_iter()
+        .filter(|(path, _)| path.starts_with("crates/") || path.starts_with("targets/"))
+        .collect();
+    let mut found = Vec::new();
+    let mut seen = Vec::new();
+    for (path, manifest) in &manifests {
+        let parts: Vec<_> = path.split('/').collect();
+        let name = parts[parts.len() - 2];
+        seen.push(name);
+        let Some(own) = floors.get(name) else {
+            found.push(format!("{path}: {name} stands on no floor"));
+            continue;
+        };
+        for heading in ["dependencies", "build-dependencies", "dev-dependencies"] {
+            for dependency in dependencies(manifest, heading) {
+                match floors.get(dependency.as_str()) {
+                    // Tests may use the targets from every floor.
+                    Some(_) if dependency == "targets" && heading == "dev-dependencies" => {}
+                    Some(floor) if floor >= own => found.push(format!(
+                        "{path}: {name} (floor {own}) depends on {dependency} (floor {floor})"
+                    )),
+                    _ => {}
+                }
+                if dependency == "tokio" && name != "cli" {
+                    found.push(format!("{path}: an asynchronous runtime has no place in {name}"));
+                }
+            }
+        }
+    }
+    for name in floors.keys() {
+        if !seen.contains(name) {
+            found.push(format!("the floor table names {name}, which is no crate"));
+        }
+    }
+    nothing_found(&found);
+}
+
+#[test]
+fn what_is_measured_knows_nothing_of_plans() {
+    let mut found = Vec::new();
+    for name in ["wire", "stats"] {
+        let manifest = fs::read_to_string(root().join(format!("crates/{name}/Cargo.toml")))
+            .expect("a manifest");
+        for own in dependencies(&manifest, "dependencies") {
+            if FLOORS.iter().any(|(name, _)| *name == own) {
+                found.push(format!("{name} depends on {own}"));
+            }
+        }
+    }
+    nothing_found(&found);
+}
+
+#[test]
+fn files_are_short_and_say_what_they_hold() {
+    let mut found = Vec::new();
+    for (path, text) in files(&[".rs"]) {
+        let lines = text.lines().count();
+        if lines > MOST_LINES {
+            found.push(format!("{path}: {lines} lines, {MOST_LINES} at most"));
+        }
+        let stem = Path::new(&path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if EMPTY_NAMES.contains(&stem.as_str()) {
+            found.push(format!("{path}: the name says nothing about what it holds"));
+        }
+        // Tests beside a module are told by that module's own words.
+        let beside = path.ends_with("/tests.rs") && path.contains("/src/");
+        if !beside && !text.starts_with("//!") {
+            found.push(format!("{path}: does not begin with a module doc"));
+        }
+    }
+    nothing_found(&found);
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    // Put together here, so that this file does not hold them.
+    let words = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("unimplemented", "!(")];
+    let mut found = Vec::new();
+    for (path, text) in files(&[".rs", ".md", ".toml", ".py", ".java", ".jmx"]) {
+        for (number, line) in text.lines().enumerate() {
+            for word in words.iter().filter(|word| line.contains(*word)) {
+                found.push(format!("{path}:{}: {word}", number + 1));
+            }
+        }
+    }
+    nothing_found(&found);
+}
+
+#[test]
+fn libraries_do_not_print() {
+    let mut found = Vec::new();
+    for (path, text) in files(&[".rs"]) {
+        let library = path.contains("/src/")
+            && !path.starts_with("crates/cli/")
+            && !path.contains("/src/bin/")
+            && !path.ends_with("tests.rs");
+        // Test modules stand at the end of a file.
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for (number, line) in code.lines().enumerate().filter(|_| library) {
+            let code = line.split("//").next().unwrap_or_default();
+            if ["print!(", "println!(", "eprint!(", "eprintln!("].iter().any(|p| code.contains(p)) {
+                found.push(format!("{path}:{}: {}", number + 1, line.trim()));
+            }
+        }
+    }
+    nothing_found(&found);
+}
+
+#[test]
+fn links_in_documents_lead_somewhere() {
+    let mut found = Vec::new();
+    for (path, text) in files(&[".md"]) {
+        let folder = root().join(&path).parent().map(Path::to_path_buf).unwrap_or_default();
+        for (number, target) in links(&text) {
+            if target.contains("://") || target.starts_with("mailto:") {
+                continue;
+            }
+            let (file, anchor) = target.split_once('#').unwrap_or((&target, ""));
+            let linked = if file.is_empty() { root().join(&path) } else { folder.join(file) };
+            if !linked.exists() {
+                found.push(format!("{path}:{number}: {target}: no such file"));
+            } else if !anchor.is_empty() && linked.extension().is_some_and(|end| end == "md") {
+                let text = fs::read_to_string(&linked).unwrap_or_default();
+                if !anchors(&text).iter().any(|known| known == anchor) {
+                    found.push(format!("{path}:{number}: {target}: no such heading"));
+                }
+            }
+        }
+    }
+    nothing_found(&found);
+}
+
+/// Targets of `[text](target)` outside code, with their lines.
+fn links(text: &str) -> Vec<(usize, String)> {
+    let mut links = Vec::new();
+    let mut fenced = false;
+    for (number, line) in text.lines().enumerate() {
+        fenced ^= line.trim_start().starts_with("```");
+        if fenced || line.starts_with("    ") {
+            continue;
+        }
+        // Every other piece between backticks is code.
+        for prose in line.split('`').step_by(2) {
+            for rest in prose.split("](").skip(1) {
+                if let Some((target, _)) = rest.split_once(')') {
+                    links.push((number + 1, target.to_string()));
+                }
+            }
+        }
+        // A link whose text is code: `](` follows a backtick.
+        for rest in line.split("`](").skip(1) {
+            if let Some((target, _)) = rest.split_once(')') {
+                links.push((number + 1, target.to_string()));
+            }
+        }
+    }
+    links
+}
+
+/// The anchors of a document's headings, as forges make them.
+fn anchors(text: &str) -> Vec<String> {
+    let heading = |line: &str| {
+        let title = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = title.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    };
+    text.lines().filter(|line| line.starts_with('#')).map(heading).collect()
+}

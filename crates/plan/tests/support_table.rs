@@ -1,0 +1,100 @@
+//! `docs/elements.md` says what the tables in the code say.
+//!
+//! The document is rendered from them and compared; `UPDATE_DOCS=1` writes it anew.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use plan::function::{SupportLevel, catalogue};
+use plan::support::{Class, Kind, Level, table};
+
+const HEAD: &str = "\
+# Elements and functions
+
+<!-- Made from the tables in crates/plan by its test `support_table`: UPDATE_DOCS=1 cargo test -p throng-plan --test support_table -->
+
+What becomes of each element of a JMeter plan. `throng check PLAN.jmx` says it for a plan of yours, with lines and paths
+([checking a plan](checking-a-plan.md)).
+
+| level | meaning |
+|---|---|
+| native | Throng runs it, with JMeter 5.6.3's semantics. |
+| ignored | It is left out; neither the load nor its checking changes. |
+| jvm | It needs a Java virtual machine, which Throng does not start yet: a plan that has it enabled is refused. |
+| unsupported | It would change the load or its checking and cannot run yet: a plan that has it enabled is refused. |
+
+`--skip-unsupported` runs a plan without the elements of the last two levels, and says which they are. A single element may
+stand lower than its class: an If Controller whose JavaScript does more than compare needs a JVM. A class that is in
+no table counts as unsupported.
+";
+
+/// Kinds in the order of the document, with their headings.
+const KINDS: &[(Kind, &str)] = &[
+    (Kind::Plan, "Test plan"),
+    (Kind::Group, "Thread groups"),
+    (Kind::Controller, "Controllers"),
+    (Kind::Sampler, "Samplers"),
+    (Kind::Config, "Configuration"),
+    (Kind::Timer, "Timers"),
+    (Kind::Before, "Pre-processors"),
+    (Kind::After, "Post-processors"),
+    (Kind::Assertion, "Assertions"),
+    (Kind::Listener, "Listeners"),
+    (Kind::Other, "Others"),
+];
+
+fn render() -> String {
+    let mut out = String::from(HEAD);
+    for (kind, heading) in KINDS {
+        let classes = table().iter().filter(|class| class.kind == *kind);
+        let mut classes: Vec<&Class> = classes.collect();
+        // Native ones first; the table's own order within a level.
+        classes.sort_by_key(|class| class.level);
+        let native = classes.iter().filter(|class| class.level == Level::Native).count();
+        let _ = write!(out, "\n## {heading}\n\n{native} of {} run natively.\n\n", classes.len());
+        out.push_str("| class | level | |\n|---|---|---|\n");
+        for class in classes {
+            let _ = writeln!(out, "| `{}` | {} | {} |", class.name, class.level.word(), class.note);
+        }
+    }
+    functions(&mut out);
+    out
+}
+
+fn functions(out: &mut String) {
+    let (native, others): (Vec<_>, Vec<_>) =
+        catalogue().partition(|entry| entry.level == SupportLevel::Native);
+    out.push_str("\n## Functions\n\nThese run natively:\n\n| function | parameters |\n|---|---|\n");
+    for entry in &native {
+        let parameters = match (entry.min, entry.max) {
+            (min, Some(max)) if min == max => min.to_string(),
+            (min, Some(max)) => format!("{min} to {max}"),
+            (min, None) => format!("{min} or more"),
+        };
+        let _ = writeln!(out, "| `{}` | {parameters} |", entry.name);
+    }
+    out.push_str("\nThese need a JVM, and so does an element that uses one:\n\n");
+    let names: Vec<_> = others.iter().map(|entry| format!("`{}`", entry.name)).collect();
+    let _ = writeln!(out, "{}.", names.join(", "));
+}
+
+#[test]
+fn the_document_says_what_the_tables_say() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/elements.md");
+    let rendered = render();
+    for (kind, _) in KINDS {
+        assert!(table().iter().any(|class| class.kind == *kind), "no class is a {kind:?}");
+    }
+    for class in table() {
+        assert!(rendered.contains(&format!("| `{}` |", class.name)), "{} is missing", class.name);
+    }
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &rendered).expect("docs/elements.md");
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    let differs = rendered.lines().zip(written.lines()).find(|(now, then)| now != then);
+    assert!(
+        rendered == written,
+        "docs/elements.md is not up to date; UPDATE_DOCS=1 writes it anew. First difference: {differs:?}"
+    );
+}
