@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use stats::snapshot_file::{self, Second};
 
-/// The folder, open for the seconds of the run.
-#[derive(Debug)]
+/// The folder, open for the seconds of the run; or none, where none could be made.
+#[derive(Debug, Default)]
 pub(crate) struct Folder {
-    path: PathBuf,
-    seconds: File,
+    path: Option<PathBuf>,
+    seconds: Option<File>,
     /// Whether a failed write has been told.
     failed: bool,
 }
@@ -26,26 +26,27 @@ impl Folder {
         let path = unused(runs, &name(plan, now_ms))?;
         let seconds =
             OpenOptions::new().create(true).append(true).open(path.join("seconds.jsonl"))?;
-        Ok(Self { path, seconds, failed: false })
+        Ok(Self { path: Some(path), seconds: Some(seconds), failed: false })
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
     }
 
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+    /// Where a file of that name is.
+    pub(crate) fn file(&self, name: &str) -> Option<PathBuf> {
+        self.path.as_ref().map(|path| path.join(name))
     }
 
     /// Appends a second. The first failure comes back as a sentence to report; later ones stay silent.
     pub(crate) fn write_second(&mut self, second: &Second) -> Option<String> {
-        let result = snapshot_file::write(&mut self.seconds, second);
+        let result = snapshot_file::write(self.seconds.as_mut()?, second);
         self.report("seconds.jsonl", result)
     }
 
     /// Writes a whole file. A failure comes back as a sentence to report.
     pub(crate) fn write(&mut self, name: &str, text: &str) -> Option<String> {
-        let result = fs::write(self.path.join(name), text);
+        let result = fs::write(self.file(name)?, text);
         self.failed = false;
         self.report(name, result)
     }
@@ -53,9 +54,8 @@ impl Folder {
     fn report(&mut self, name: &str, result: io::Result<()>) -> Option<String> {
         let error = result.err()?;
         let first = !std::mem::replace(&mut self.failed, true);
-        first.then(|| {
-            format!("cannot write {}: {error}; the run goes on", self.path.join(name).display())
-        })
+        let path = self.file(name).unwrap_or_default();
+        first.then(|| format!("cannot write {}: {error}; the run goes on", path.display()))
     }
 }
 
@@ -94,10 +94,18 @@ mod tests {
         let runs = tempfile::tempdir().unwrap();
         let create = || Folder::create(runs.path(), Path::new("a b/My plan!.jmx"), 0).unwrap();
         let (first, mut second) = (create(), create());
-        assert!(first.path().to_string_lossy().ends_with("-My-plan-"), "{:?}", first.path());
-        assert!(second.path().to_string_lossy().ends_with("-My-plan--2"), "{:?}", second.path());
+        assert!(
+            first.path().unwrap().to_string_lossy().ends_with("-My-plan-"),
+            "{:?}",
+            first.path()
+        );
+        assert!(
+            second.path().unwrap().to_string_lossy().ends_with("-My-plan--2"),
+            "{:?}",
+            second.path()
+        );
         assert_eq!(second.write("plan.jmx", "<x/>"), None);
-        assert_eq!(fs::read_to_string(second.file("plan.jmx")).unwrap(), "<x/>");
+        assert_eq!(fs::read_to_string(second.file("plan.jmx").unwrap()).unwrap(), "<x/>");
     }
 
     #[test]
@@ -105,14 +113,17 @@ mod tests {
         let runs = tempfile::tempdir().unwrap();
         let mut folder = Folder::create(runs.path(), Path::new("p.jmx"), 0).unwrap();
         assert_eq!(folder.write_second(&Second::default()), None);
-        assert_eq!(fs::read_to_string(folder.file("seconds.jsonl")).unwrap().lines().count(), 1);
+        assert_eq!(
+            fs::read_to_string(folder.file("seconds.jsonl").unwrap()).unwrap().lines().count(),
+            1
+        );
     }
 
     #[test]
     fn a_failed_write_is_told_once() {
         let runs = tempfile::tempdir().unwrap();
         let mut folder = Folder::create(runs.path(), Path::new("p.jmx"), 0).unwrap();
-        folder.seconds = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        folder.seconds = OpenOptions::new().write(true).open("/dev/full").ok();
         let told = folder.write_second(&Second::default()).unwrap();
         assert!(told.contains("seconds.jsonl") && told.contains("No space"), "{told}");
         assert_eq!(folder.write_second(&Second::default()), None);

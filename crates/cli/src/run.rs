@@ -60,14 +60,14 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     if columns.xml && (request.jtl.is_some() || request.jtl_in_folder) {
         console.warn("result files are written as CSV: jmeter.save.saveservice.output_format=xml is not supported yet");
     }
-    let mut folder = match Folder::create(&request.runs, &request.plan, now_ms()) {
-        Ok(folder) => folder,
-        Err(error) => {
-            let message =
-                format!("cannot make the run's folder under {}: {error}", request.runs.display());
-            return console.fail(&message, Exit::Aborted);
-        }
-    };
+    let mut folder =
+        Folder::create(&request.runs, &request.plan, now_ms()).unwrap_or_else(|error| {
+            let runs = request.runs.display();
+            console.warn(&format!(
+                "cannot make the run's folder under {runs}: {error}; the run leaves no traces"
+            ));
+            Folder::default()
+        });
     let written = [
         folder.write("plan.jmx", &loaded.source),
         folder.write("properties.txt", &properties.file()),
@@ -79,7 +79,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         &mut console,
         Level::Info,
         "throng",
-        &format!("{} in {}", request.plan.display(), folder.path().display()),
+        &format!("running {}", request.plan.display()),
     );
     let Loaded { plan: Some(plan), .. } = loaded else { return Exit::Plan };
     if let Err(message) = delete_results(request, &plan) {
@@ -238,7 +238,9 @@ fn report(summary: &Summary, request: &Request, folder: &mut Folder, console: &m
     let written = [folder.write("summary.txt", &text), folder.write("summary.json", &json)];
     written.into_iter().flatten().for_each(|message| console.warn(&message));
     console.put(&format!("\n{text}\n"));
-    console.line(&format!("Results: {}", folder.path().display()));
+    if let Some(path) = folder.path() {
+        console.line(&format!("Results: {}", path.display()));
+    }
     if request.json {
         console::print_json(&json);
     }
@@ -250,9 +252,8 @@ fn delete_results(request: &Request, plan: &Plan) -> Result<(), String> {
     if !request.force {
         return Ok(());
     }
-    let folder = request.folder();
     let listeners = plan.listeners.iter().filter_map(|listener| listener.file.fixed());
-    let listeners = listeners.filter(|name| !name.is_empty()).map(|name| folder.join(name));
+    let listeners = listeners.map(PathBuf::from);
     for path in request.jtl.iter().cloned().chain(listeners).filter(|path| path.is_file()) {
         std::fs::remove_file(&path)
             .map_err(|error| format!("cannot delete {}: {error}", path.display()))?;
@@ -262,7 +263,7 @@ fn delete_results(request: &Request, plan: &Plan) -> Result<(), String> {
 
 /// Result files of the command line; those that exist are appended to.
 fn result_files(request: &Request, folder: &Folder, columns: &Columns) -> Vec<ResultFile> {
-    let own = request.jtl_in_folder.then(|| folder.file("results.jtl"));
+    let own = folder.file("results.jtl").filter(|_| request.jtl_in_folder);
     let file = |path: PathBuf| ResultFile {
         path,
         columns: columns.clone(),
@@ -273,7 +274,9 @@ fn result_files(request: &Request, folder: &Folder, columns: &Columns) -> Vec<Re
 }
 
 fn open_log(request: &Request, folder: &Folder, console: &mut Console) -> Log {
-    let path = request.log.clone().unwrap_or_else(|| folder.file("throng.log"));
+    let Some(path) = request.log.clone().or_else(|| folder.file("throng.log")) else {
+        return Log::none();
+    };
     match Log::open(&path, &request.levels) {
         Ok((log, unknown)) => {
             for message in &unknown {

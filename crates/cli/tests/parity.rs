@@ -159,6 +159,7 @@ cases! {
     json_extractor_default
     json_extractor_first
     json_extractor_options
+    json_extractor_uneven
     jtl_all_columns
     jtl_append
     jtl_assertions

@@ -248,6 +248,16 @@ fn a_full_disk_is_told_and_the_run_goes_on() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_made_is_told_and_the_run_goes_on() {
+    let program = Program::new();
+    program.write("taken", "");
+    let ended = program.run(&["run", "plan.jmx", "--runs", "taken", "-l", "out.jtl"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.err.contains("cannot make the run's folder under taken"), "{ended:?}");
+    assert_eq!(program.read("out.jtl").lines().count(), 2);
+}
+
+#[test]
 fn jmeters_control_port_ends_a_run() {
     let program = Program::new();
     let line = [
