@@ -135,7 +135,13 @@ impl Core<'_> {
         let Some(address) = route.addresses.get(attempt).copied() else {
             return self.fail(conn, &Failure::UnknownHost);
         };
-        let source: Option<IpAddr> = route.source.parse().ok();
+        let source: Option<IpAddr> = match &*route.source {
+            "" => None,
+            source => match source_address(source) {
+                Some(address) => Some(address),
+                None => return self.fail(conn, &Failure::UnknownSource),
+            },
+        };
         let token = self.conns.token(conn);
         match self.driver.connect(address, source, token) {
             Ok(fd) => {
@@ -433,4 +439,13 @@ impl Core<'_> {
             _ => self.fail(conn, &Failure::ResponseTimeout),
         }
     }
+}
+
+/// A local address as a plan names it: the address itself, or the name of this host.
+fn source_address(name: &str) -> Option<IpAddr> {
+    use std::net::ToSocketAddrs;
+    // Names of the own host come from the hosts file: asking does not leave the machine's resolver.
+    name.parse()
+        .ok()
+        .or_else(|| (name, 0).to_socket_addrs().ok()?.next().map(|address| address.ip()))
 }

@@ -103,6 +103,8 @@ impl<'p> Core<'p> {
         let mut request = std::mem::take(&mut self.request);
         let rendered = self.with_env(index, id, |env, _| http.render(env, &mut request));
         if let Some(thrown) = self.texts.thrown.take() {
+            self.result.clear();
+            self.result.url.push_str(&request.url);
             self.request = request;
             return self.thrown(index, id, &thrown);
         }
@@ -113,7 +115,7 @@ impl<'p> Core<'p> {
                 if !problem.no_url {
                     self.result.url.push_str(&request.url);
                 }
-                self.unsendable(index, id, &problem.code, &problem.message);
+                self.unsendable(index, id, &problem.code, &problem.message, !problem.no_url);
             }
         }
         self.request = request;
@@ -366,7 +368,7 @@ impl<'p> Core<'p> {
                 entry.tail = Vec::new();
                 self.finish(conn, now, Closing::of(rest, hangup));
             }
-            Err(error) => self.fail(conn, &Failure::Http(error)),
+            Err(error) => self.fail(conn, &broken(error, bytes)),
         }
     }
 
@@ -425,7 +427,7 @@ impl<'p> Core<'p> {
                 }
                 self.finish(conn, now, Closing::of(used < plain.len(), hangup));
             }
-            Err(error) => self.fail(conn, &Failure::Http(error)),
+            Err(error) => self.fail(conn, &broken(error, plain)),
         }
     }
 
@@ -505,7 +507,7 @@ impl<'p> Core<'p> {
         index: Index,
         id: SamplerId,
         exchange: &Exchange,
-        timing: Timing,
+        mut timing: Timing,
         stash: Option<Box<Stash>>,
     ) {
         if let Some(stash) = &stash
@@ -540,6 +542,7 @@ impl<'p> Core<'p> {
         let outcome = if !success {
             Outcome::Status
         } else if self.observes(id) && !self.result.success {
+            timing.sent = 0;
             Outcome::Protocol
         } else {
             Outcome::Ok
@@ -598,7 +601,7 @@ impl<'p> Core<'p> {
         let result = &mut *self.result;
         let outcome =
             crate::outcome::describe(failure, route, &mut result.code, &mut result.message);
-        self.fail_result(index, id, timing, outcome);
+        self.fail_result(index, id, timing, outcome, true);
         self.step(index);
     }
 
@@ -628,19 +631,18 @@ impl<'p> Core<'p> {
 
     /// Evaluating the sampler's texts threw: the sample fails with it.
     fn thrown(&mut self, index: Index, id: SamplerId, thrown: &plan::text::Thrown) {
-        self.result.clear();
         let code = format!("Non HTTP response code: {}", thrown.class);
         let message = format!("Non HTTP response message: {}", thrown.message);
-        self.unsendable(index, id, &code, &message);
+        self.unsendable(index, id, &code, &message, true);
     }
 
     /// A request that could not even be made.
-    fn unsendable(&mut self, index: Index, id: SamplerId, code: &str, message: &str) {
+    fn unsendable(&mut self, index: Index, id: SamplerId, code: &str, message: &str, named: bool) {
         let now = self.clock.now();
         self.result.code.push_str(code);
         self.result.message.push_str(message);
         let timing = Timing { start: now, end: now, ..Timing::default() };
-        self.fail_result(index, id, timing, Outcome::Other);
+        self.fail_result(index, id, timing, Outcome::Other, named);
     }
 
     /// Concludes a sample that failed before it had an answer; code, message and URL stand in the result.
@@ -650,21 +652,41 @@ impl<'p> Core<'p> {
         id: SamplerId,
         timing: Timing,
         outcome: Outcome,
+        named: bool,
     ) {
         let mut label = std::mem::take(&mut self.result.label);
         // JMeter labels a sample only after its URL is put together.
-        if !(self.result.url.is_empty() && outcome == Outcome::Other) {
+        if named {
             label.push_str(self.sampler_name(index, id));
         }
         self.result.label = label;
         self.result.start_ms = self.clock.wall_ms(timing.start);
         self.result.success = false;
         self.result.data_type = "text";
+        self.put_exception_text(id);
         let chain = self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
         if chain {
             return self.fail_chain(index, id, timing, outcome);
         }
         self.conclude(index, id, timing, outcome);
+    }
+
+    /// Where JMeter has the stack trace of the exception, its first line stands as the body.
+    fn put_exception_text(&mut self, id: SamplerId) {
+        if !self.plan.samplers[id.0 as usize].needs.intersects(Needs::BODY | Needs::TEXT) {
+            return;
+        }
+        let result = &mut *self.result;
+        let class = result.code.strip_prefix("Non HTTP response code: ").unwrap_or(&result.code);
+        let message =
+            result.message.strip_prefix("Non HTTP response message: ").unwrap_or(&result.message);
+        result.text.push_str(class);
+        if message != "null" {
+            result.text.push_str(": ");
+            result.text.push_str(message);
+        }
+        result.text.push('\n');
+        result.body.extend_from_slice(result.text.as_bytes());
     }
 
     /// The run ends at once while an exchange is under way.
@@ -724,6 +746,15 @@ fn assemble(request: &Request, cookies: Option<&[u8]>, out: &mut Vec<u8>) {
     out.extend_from_slice(&request.body);
 }
 
+/// A response that breaks the protocol at a place in the input.
+fn broken((at, error): (usize, wire::http1::Error), bytes: &[u8]) -> Failure {
+    if error != wire::http1::Error::BadChunkSize {
+        return Failure::Http(error);
+    }
+    let line = bytes[at..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+    Failure::ChunkSize(line.trim_ascii().iter().map(|byte| *byte as char).collect())
+}
+
 /// Keeps unfinished input; frees the buffer when there is none.
 fn keep(tail: &mut Vec<u8>, rest: &[u8]) {
     if rest.is_empty() {
@@ -740,10 +771,10 @@ fn feed(
     stashes: &mut Vec<Box<Stash>>,
     bytes: &[u8],
     now: Nanos,
-) -> Result<Fed, wire::http1::Error> {
+) -> Result<Fed, (usize, wire::http1::Error)> {
     let mut at = 0;
     loop {
-        let (used, event) = conn.decoder.next(&bytes[at..])?;
+        let (used, event) = conn.decoder.next(&bytes[at..]).map_err(|error| (at, error))?;
         at += used;
         let exchange = &mut conn.exchange;
         exchange.received += used as u64;

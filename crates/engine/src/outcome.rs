@@ -11,6 +11,8 @@ use crate::conn::Route;
 #[derive(Debug)]
 pub(crate) enum Failure {
     UnknownHost,
+    /// The local address to send from is a name that nobody knows.
+    UnknownSource,
     /// Connecting failed.
     Connect(io::Error),
     ConnectTimeout,
@@ -21,6 +23,8 @@ pub(crate) enum Failure {
     /// The answer broke the protocol or ended too early.
     Http(wire::http1::Error),
     Tls(String),
+    /// A chunk size that is none.
+    ChunkSize(String),
     /// The peer closed during the TLS handshake.
     TlsClosed,
     /// The run ended at once.
@@ -35,13 +39,14 @@ pub(crate) fn describe(
     code: &mut String,
     message: &mut String,
 ) -> Outcome {
-    let (class, outcome) = classify(failure);
+    let (class, outcome) = classify(failure, route);
     code.clear();
     message.clear();
     code.push_str("Non HTTP response code: ");
     code.push_str(class);
     message.push_str("Non HTTP response message: ");
     let _ = match failure {
+        Failure::UnknownSource => write!(message, "{}: Name or service not known", route.source),
         Failure::UnknownHost => write!(message, "{}: Name or service not known", route.host),
         Failure::ConnectTimeout => {
             attempt(route, message);
@@ -58,6 +63,7 @@ pub(crate) fn describe(
         Failure::Socket(error) => message.write_str(&io_text(error)),
         Failure::Http(error) => http_text(*error, route, message),
         Failure::Tls(text) => message.write_str(text),
+        Failure::ChunkSize(text) => write!(message, "Bad chunk header: {text}"),
         Failure::TlsClosed => message.write_str("Remote host terminated the handshake"),
         Failure::Cut => message.write_str("Socket closed"),
         Failure::TooManyRedirects(max) => {
@@ -77,10 +83,12 @@ fn attempt(route: &Route, message: &mut String) {
     message.push_str("] failed: ");
 }
 
-fn classify(failure: &Failure) -> (&'static str, Outcome) {
+fn classify(failure: &Failure, route: &Route) -> (&'static str, Outcome) {
     use wire::http1::Error as Http;
     match failure {
-        Failure::UnknownHost => ("java.net.UnknownHostException", Outcome::Dns),
+        Failure::UnknownHost | Failure::UnknownSource => {
+            ("java.net.UnknownHostException", Outcome::Dns)
+        }
         Failure::ConnectTimeout => {
             ("org.apache.http.conn.ConnectTimeoutException", Outcome::Timeout(Phase::Connect))
         }
@@ -89,7 +97,11 @@ fn classify(failure: &Failure) -> (&'static str, Outcome) {
             ("java.net.SocketTimeoutException", Outcome::Timeout(Phase::Response))
         }
         Failure::Connect(error) => match classify_io(error) {
-            Outcome::PortsExhausted if error.raw_os_error() == Some(nix::libc::EADDRNOTAVAIL) => {
+            // With a local address of the plan's own it is the bind that fails, else the connect.
+            Outcome::PortsExhausted
+                if error.raw_os_error() == Some(nix::libc::EADDRNOTAVAIL)
+                    && route.source.is_empty() =>
+            {
                 ("java.net.NoRouteToHostException", Outcome::PortsExhausted)
             }
             Outcome::PortsExhausted => ("java.net.BindException", Outcome::PortsExhausted),
@@ -106,6 +118,9 @@ fn classify(failure: &Failure) -> (&'static str, Outcome) {
         },
         Failure::Http(Http::NoResponse) => {
             ("org.apache.http.NoHttpResponseException", Outcome::Closed)
+        }
+        Failure::ChunkSize(_) => {
+            ("org.apache.http.MalformedChunkCodingException", Outcome::Protocol)
         }
         Failure::Http(Http::BadChunkSize | Http::BadChunkEnd | Http::BadTrailer) => {
             ("org.apache.http.MalformedChunkCodingException", Outcome::Protocol)

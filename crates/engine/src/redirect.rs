@@ -123,6 +123,8 @@ impl<'p> Core<'p> {
             start: timing.start,
             lag: 0,
             wait: timing.wait,
+            first_url: url.to_owned(),
+            silent: false,
             url: url.to_owned(),
             method: method.to_owned(),
         }
@@ -131,6 +133,7 @@ impl<'p> Core<'p> {
     /// Adds the core's result to the chain.
     fn add_hop(&mut self, chain: &mut Redirect, timing: &Timing, silent: bool) {
         chain.lag += timing.lag;
+        chain.silent = silent;
         let whole = &mut chain.result;
         whole.elapsed = (timing.end - chain.start).max(0) as u64;
         if silent {
@@ -168,13 +171,19 @@ impl<'p> Core<'p> {
         let Some(mut chain) = self.users[index].extra().redirect.take() else { return };
         self.result.elapsed = timing.elapsed();
         self.result.connect = timing.connect;
-        self.add_hop(&mut chain, &timing, false);
+        let silent = chain.silent;
+        self.add_hop(&mut chain, &timing, silent);
         self.users[index].extra().redirect = Some(chain);
         self.end_chain(index, id, outcome);
     }
 
     fn end_chain(&mut self, index: Index, id: SamplerId, outcome: Outcome) {
         let Some(mut chain) = self.users[index].extra().redirect.take() else { return };
+        if chain.silent && self.result.code.starts_with("Non HTTP") {
+            // The exception came out of HttpClient: the sampler knows of its first request only.
+            chain.result.sent = 0;
+            self.result.url.clone_from(&chain.first_url);
+        }
         let whole = &mut chain.result;
         let timing = Timing {
             start: chain.start,

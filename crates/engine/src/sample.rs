@@ -156,7 +156,10 @@ impl<'p> Core<'p> {
     }
 
     fn end_plain(&mut self, index: Index, id: SamplerId, mut timing: Timing) {
-        timing.end = self.clock.now();
+        timing.end = match self.result.elapsed {
+            0 => self.clock.now(),
+            claimed => timing.start + claimed as Nanos,
+        };
         // Samplers that make up their own answer give latency and connect time with it.
         (timing.latency, timing.connect) = (self.result.latency, self.result.connect);
         (timing.received, timing.sent) = (self.result.bytes, self.result.sent);

@@ -89,12 +89,9 @@ impl<'p> Core<'p> {
                 }
             }
             ControllerKind::ForEach(each) => {
-                let start = self.number(index, &each.start, 0).max(0) as u32;
-                let end = self
-                    .number(index, &each.end, i64::from(i32::MAX))
-                    .clamp(0, i64::from(u32::MAX)) as u32;
+                let (start, end) = self.bounds(index, each);
                 let user = &mut self.users[index];
-                (user.state[slot], user.state[slot + 1]) = (start, end);
+                (user.state[slot], user.state[slot + 1]) = (start as u32, end as u32);
                 if start >= end || !self.bind(index, each, start) {
                     return self.leave(index, id);
                 }
@@ -142,8 +139,9 @@ impl<'p> Core<'p> {
             }
             ControllerKind::ForEach(each) => {
                 let state = &mut self.users[index].state;
-                state[slot] += 1;
-                let (at, end) = (state[slot], state[slot + 1]);
+                // Bounds may be negative: the slots hold their bits.
+                let (at, end) = (state[slot] as i32 + 1, state[slot + 1] as i32);
+                state[slot] = at as u32;
                 if at >= end || !self.bind(index, each, at) {
                     self.leave(index, id);
                 } else {
@@ -221,9 +219,9 @@ impl<'p> Core<'p> {
             }
             ControllerKind::ForEach(each) => {
                 // JMeter looks at the first value again to see whether there is more to do, and leaves it there.
-                let start = self.number(index, &each.start, 0).max(0) as u32;
+                let (start, _) = self.bounds(index, each);
                 self.bind(index, each, start);
-                self.write_index(index, id, start);
+                self.write_index(index, id, start as u32);
             }
             _ => {}
         }
@@ -246,6 +244,10 @@ impl<'p> Core<'p> {
                 ControllerKind::Loop { .. } | ControllerKind::While(_) | ControllerKind::ForEach(_)
             );
             if is_group || (iterates && how != Leave::NextIteration) {
+                if let Some(outermost) = self.cut_parent_transactions(index) {
+                    let after = self.controller(outermost).after;
+                    return self.jump(index, after);
+                }
                 return match how {
                     Leave::BreakLoop => self.leave(index, id),
                     _ => self.jump(index, Pc(controller.after.0 - 1)),
@@ -284,7 +286,7 @@ impl<'p> Core<'p> {
     }
 
     /// Sets a ForEach controller's output to its value number `at` + 1. False: there is none.
-    fn bind(&mut self, index: Index, each: &ForEach, at: u32) -> bool {
+    fn bind(&mut self, index: Index, each: &ForEach, at: i32) -> bool {
         use std::fmt::Write;
         let user = &mut self.users[index];
         let mut name = self.texts.take();
@@ -301,6 +303,17 @@ impl<'p> Core<'p> {
         self.texts.give(name);
         self.texts.give(value);
         found
+    }
+
+    /// Index before the first value and of the last one; what is no number is 0.
+    fn bounds(&mut self, index: Index, each: &ForEach) -> (i32, i32) {
+        let start = self.number(index, &each.start, 0);
+        let end = match each.end.fixed() {
+            Some("") => i64::from(i32::MAX),
+            _ => self.number(index, &each.end, 0),
+        };
+        let narrow = |n: i64| i32::try_from(n).unwrap_or(0);
+        (narrow(start), narrow(end))
     }
 
     /// Evaluates a text that should be a number.

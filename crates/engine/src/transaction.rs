@@ -150,6 +150,8 @@ impl<'p> Core<'p> {
             let now = self.clock.now();
             if open.parent.is_some() {
                 self.report_parent(index, open, now, true);
+                // Its end is one more pass through the transactions around it.
+                self.count_transaction_call(index);
             } else {
                 self.report(index, open, now, true);
             }
@@ -167,6 +169,26 @@ impl<'p> Core<'p> {
                 self.report(index, open, now, false);
             }
         }
+    }
+
+    /// A loop inside a transaction with a parent sample was left: JMeter reports the transaction as it is and goes on
+    /// behind it. Returns the outermost such transaction.
+    pub(crate) fn cut_parent_transactions(&mut self, index: Index) -> Option<ControllerId> {
+        let outermost =
+            self.users[index].transactions().iter().find(|open| open.parent.is_some())?.controller;
+        while let Some(open) =
+            self.users[index].extra.as_mut().and_then(|extra| extra.transactions.pop())
+        {
+            let last = open.controller == outermost;
+            if open.parent.is_some() {
+                let now = self.clock.now();
+                self.report_parent(index, open, now, false);
+            }
+            if last {
+                break;
+            }
+        }
+        Some(outermost)
     }
 
     /// A user ends within transactions: those with a parent sample are still reported, as in JMeter.

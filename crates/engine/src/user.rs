@@ -96,6 +96,10 @@ pub(crate) struct Redirect {
     pub(crate) start: Nanos,
     pub(crate) lag: u64,
     pub(crate) wait: u64,
+    /// URL of the first hop.
+    pub(crate) first_url: String,
+    /// Followed without sub-results.
+    pub(crate) silent: bool,
     /// Absolute URL of the last hop.
     pub(crate) url: String,
     pub(crate) method: String,
