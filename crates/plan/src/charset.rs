@@ -5,6 +5,9 @@
 
 use encoding_rs::Encoding;
 
+/// Sets that the web takes for another one, and Java does not.
+const OWN_NAMES: [&str; 4] = ["GB2312", "ISO-8859-9", "ISO-8859-11", "TIS-620"];
+
 /// A character set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Charset {
@@ -15,7 +18,8 @@ pub(crate) enum Charset {
     Utf16,
     Utf16Be,
     Utf16Le,
-    Other(&'static Encoding),
+    /// With the name that Java has for it.
+    Other(&'static Encoding, &'static str),
 }
 
 impl Charset {
@@ -45,7 +49,9 @@ impl Charset {
             Self::Utf16Le
         } else {
             let label = if is(&["cp1252"]) { "windows-1252" } else { name };
-            Self::Other(Encoding::for_label_no_replacement(label.as_bytes())?)
+            let encoding = Encoding::for_label_no_replacement(label.as_bytes())?;
+            let own = OWN_NAMES.iter().find(|own| label.eq_ignore_ascii_case(own));
+            Self::Other(encoding, own.copied().unwrap_or(encoding.name()))
         })
     }
 
@@ -58,7 +64,7 @@ impl Charset {
             Self::Utf16 => "UTF-16",
             Self::Utf16Be => "UTF-16BE",
             Self::Utf16Le => "UTF-16LE",
-            Self::Other(encoding) => encoding.name(),
+            Self::Other(_, name) => name,
         }
     }
 
@@ -67,7 +73,7 @@ impl Charset {
         match self {
             Self::Utf8 | Self::Latin1 | Self::Ascii => true,
             Self::Utf16 | Self::Utf16Be | Self::Utf16Le => false,
-            Self::Other(encoding) => encoding.is_single_byte() && encoding.is_ascii_compatible(),
+            Self::Other(encoding, _) => encoding.is_single_byte() && encoding.is_ascii_compatible(),
         }
     }
 
@@ -85,7 +91,7 @@ impl Charset {
             },
             Self::Utf16Be => encoding_rs::UTF_16BE.decode_without_bom_handling(bytes).0,
             Self::Utf16Le => encoding_rs::UTF_16LE.decode_without_bom_handling(bytes).0,
-            Self::Other(encoding) => encoding.decode_without_bom_handling(bytes).0,
+            Self::Other(encoding, _) => encoding.decode_without_bom_handling(bytes).0,
         };
         decoded.into_owned()
     }
@@ -106,12 +112,22 @@ impl Charset {
             }
             Self::Utf16Be => out.extend(text.encode_utf16().flat_map(u16::to_be_bytes)),
             Self::Utf16Le => out.extend(text.encode_utf16().flat_map(u16::to_le_bytes)),
-            Self::Other(encoding) => encode_other(encoding, text, out),
+            Self::Other(encoding, _) => encode_other(encoding, text, out),
         }
     }
 }
 
 fn encode_other(encoding: &'static Encoding, text: &str, out: &mut Vec<u8>) {
+    if encoding == encoding_rs::GBK && text.contains('€') {
+        // The web has a byte of its own for it, Java the two of the standard.
+        for (nth, piece) in text.split('€').enumerate() {
+            if nth > 0 {
+                out.extend_from_slice(&[0xa2, 0xe3]);
+            }
+            encode_other(encoding, piece, out);
+        }
+        return;
+    }
     let mut encoder = encoding.new_encoder();
     let mut rest = text;
     loop {

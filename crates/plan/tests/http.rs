@@ -29,30 +29,100 @@ fn urls_are_those_of_java() {
     let mut wrong = Vec::new();
     for line in include_str!("data/url.tsv").lines() {
         let fields: Vec<_> = line.split('\t').map(unescaped).collect();
-        let [protocol, domain, port, path, kind, one, two, url] = &fields[..] else { panic!("{line}") };
+        let [protocol, domain, port, path, kind, one, two, url] = &fields[..] else {
+            panic!("{line}")
+        };
         let props = [
             ("HTTPSampler.protocol", protocol),
             ("HTTPSampler.domain", domain),
             ("HTTPSampler.port", port),
             ("HTTPSampler.path", path),
         ];
-        let mut world = World::literal(&http_sampler(&props.map(|(name, value)| (name, value.as_str())), "", ""));
+        let mut world = World::literal(&http_sampler(
+            &props.map(|(name, value)| (name, value.as_str())),
+            "",
+            "",
+        ));
         let mut request = Request::default();
         let got = match world.render(0, &mut request) {
             Ok(()) => {
                 let lines: String = request.headers.iter().map(|byte| *byte as char).collect();
-                let host = lines.lines().find_map(|line| line.strip_prefix("Host: ")).unwrap_or("").to_string();
+                let host = lines
+                    .lines()
+                    .find_map(|line| line.strip_prefix("Host: "))
+                    .unwrap_or("")
+                    .to_string();
                 ["ok".to_string(), request.target.clone(), host, request.url.clone()]
             }
             Err(failure) => {
                 let url = if failure.no_url { "-".to_string() } else { request.url.clone() };
-                let after = |text: &str| text.split_once(": ").map_or("", |(_, rest)| rest).to_string();
+                let after =
+                    |text: &str| text.split_once(": ").map_or("", |(_, rest)| rest).to_string();
                 ["error".to_string(), after(&failure.code), after(&failure.message), url]
             }
         };
         let expected = [kind.clone(), one.clone(), two.clone(), url.clone()];
         if got != expected {
-            wrong.push(format!("{protocol:?} {domain:?} {port:?} {path:?}\n  java {expected:?}\n  here {got:?}"));
+            wrong.push(format!(
+                "{protocol:?} {domain:?} {port:?} {path:?}\n  java {expected:?}\n  here {got:?}"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What JMeter 5.6.3 sent, and wrote down, for each sampler of the plan beside it.
+#[test]
+fn requests_are_those_of_jmeter() {
+    let compiled = world::compile_source(
+        include_str!("data/requests.jmx"),
+        &plan::compile::Settings::default(),
+    );
+    let recorded: serde_json::Value =
+        serde_json::from_str(include_str!("data/requests.json")).expect("JSON");
+    let mut world = World::new(compiled);
+    let mut request = Request::default();
+    let (mut wrong, mut at) = (Vec::new(), 0);
+    for row in recorded.as_array().expect("rows") {
+        let field = |name: &str| row[name].as_str().unwrap_or("").to_string();
+        // A sampler without a URL has no name in its row either.
+        let named = |sampler: &plan::plan::Sampler| sampler.name.fixed() == Some(&*field("name"));
+        at = if field("name").is_empty() {
+            at + 1
+        } else {
+            world.plan.samplers.iter().position(named).expect("it")
+        };
+        let (expected, got) = match world.render(at, &mut request) {
+            Ok(()) => {
+                let mut sent = format!("{} {} HTTP/1.1\r\n", request.method, request.target);
+                let latin1 =
+                    |bytes: &[u8]| bytes.iter().map(|byte| *byte as char).collect::<String>();
+                sent += &latin1(&request.headers);
+                sent += "\r\n";
+                sent += &latin1(&request.body);
+                let mut headers = String::new();
+                request.write_headers(&mut headers);
+                // JMeter shows what it could not send.
+                let shown = field("headers").replace(['€', '日'], "?").replace("a\nb", "a b");
+                let expected = [field("sent"), field("url"), field("query"), shown];
+                (expected, [sent, request.url.clone(), request.query_string.clone(), headers])
+            }
+            Err(failure) => {
+                let url = if failure.no_url { String::new() } else { request.url.clone() };
+                (
+                    [field("code"), field("message"), field("url"), field("name")],
+                    [
+                        failure.code,
+                        failure.message,
+                        url,
+                        if failure.no_url { String::new() } else { field("name") },
+                    ],
+                )
+            }
+        };
+        // Ports are checked when the connection is made.
+        if got != expected && !field("message").contains("port out of range") {
+            wrong.push(format!("{}\n  jmeter {expected:?}\n  here   {got:?}", field("name")));
         }
     }
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));

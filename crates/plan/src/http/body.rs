@@ -4,25 +4,9 @@ use super::{Http, Request, Unsendable, header, percent};
 use crate::charset::Charset;
 use crate::env::Env;
 
-/// Whether requests of that method carry a body, even an empty one.
-pub(super) fn may_enclose(method: &str) -> bool {
-    matches!(
-        method,
-        "POST"
-            | "PUT"
-            | "DELETE"
-            | "PATCH"
-            | "PROPFIND"
-            | "PROPPATCH"
-            | "MKCOL"
-            | "COPY"
-            | "MOVE"
-            | "LOCK"
-            | "UNLOCK"
-            | "REPORT"
-            | "MKCALENDAR"
-            | "SEARCH"
-    )
+/// Whether requests of that method carry a body, even an empty one: all but those that must not.
+fn may_enclose(method: &str) -> bool {
+    !matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE")
 }
 
 impl Http {
@@ -80,11 +64,12 @@ impl Http {
         }
         if raw {
             self.write_raw(env, charset, out);
-            let Request { query_string, body, .. } = out;
-            charset.encode(query_string, body);
         } else {
             self.write_form(env, charset, out)?;
-            out.body.extend_from_slice(out.query_string.as_bytes());
+        }
+        charset.encode(&out.query_string, &mut out.body);
+        if header::has(&out.headers, "Transfer-Encoding") {
+            return Err(Unsendable::new("org.apache.http.client.ClientProtocolException", "null"));
         }
         header::push_length(&mut out.headers, out.body.len());
         if !header::has(&out.headers, "Content-Type") {
@@ -139,8 +124,8 @@ impl Http {
             value.clear();
             argument.value.eval(env, &mut value);
             if !argument.encode.get(env) {
-                result =
-                    decode(&mut name, charset, env).and_then(|()| decode(&mut value, charset, env));
+                result = decode(&mut name, charset, &mut out.bytes, env)
+                    .and_then(|()| decode(&mut value, charset, &mut out.bytes, env));
                 if result.is_err() {
                     break;
                 }
@@ -148,9 +133,9 @@ impl Http {
             if !out.query_string.is_empty() {
                 out.query_string.push('&');
             }
-            percent::form(&name, charset, &mut out.bytes, &mut out.query_string);
+            percent::form_bytes(&name, charset, &mut out.bytes, &mut out.query_string);
             out.query_string.push('=');
-            percent::form(&value, charset, &mut out.bytes, &mut out.query_string);
+            percent::form_bytes(&value, charset, &mut out.bytes, &mut out.query_string);
         }
         env.core.give(value);
         env.core.give(name);
@@ -159,12 +144,17 @@ impl Http {
 }
 
 /// What is already encoded is decoded first, to be encoded again.
-fn decode(text: &mut String, charset: Charset, env: &mut Env<'_>) -> Result<(), Unsendable> {
+fn decode(
+    text: &mut String,
+    charset: Charset,
+    bytes: &mut Vec<u8>,
+    env: &mut Env<'_>,
+) -> Result<(), Unsendable> {
     if !text.contains(['%', '+']) {
         return Ok(());
     }
     let mut decoded = env.core.take();
-    let result = percent::decode(text, charset, &mut decoded);
+    let result = percent::decode(text, charset, bytes, &mut decoded);
     std::mem::swap(text, &mut decoded);
     env.core.give(decoded);
     result.map_err(|message| Unsendable::new("java.lang.IllegalArgumentException", &message))

@@ -31,6 +31,19 @@ pub(crate) fn form(text: &str, charset: Charset, bytes: &mut Vec<u8>, out: &mut 
     }
 }
 
+/// Appends `text` in that form as HttpClient does: byte by byte, so that bytes that look like letters stay.
+pub(crate) fn form_bytes(text: &str, charset: Charset, bytes: &mut Vec<u8>, out: &mut String) {
+    bytes.clear();
+    charset.encode(text, bytes);
+    for byte in bytes.iter() {
+        match *byte as char {
+            ' ' => out.push('+'),
+            c if is_form_safe(c) => out.push(c),
+            _ => push_escaped(*byte, out),
+        }
+    }
+}
+
 fn is_form_safe(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '*')
 }
@@ -58,8 +71,13 @@ pub(crate) fn beyond_ascii(text: &str, out: &mut String) {
     }
 }
 
-/// Decodes `+` and `%XX` as `URLDecoder` does. The error is the message of its exception.
-pub(crate) fn decode(text: &str, charset: Charset, out: &mut String) -> Result<(), String> {
+/// Decodes `+` and `%XX` as `URLDecoder` does; `run` is room to work in. The error is the message of its exception.
+pub(crate) fn decode(
+    text: &str,
+    charset: Charset,
+    run: &mut Vec<u8>,
+    out: &mut String,
+) -> Result<(), String> {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -68,7 +86,7 @@ pub(crate) fn decode(text: &str, charset: Charset, out: &mut String) -> Result<(
                 out.push(' ');
                 at += 1;
             }
-            b'%' => at = decode_run(text, at, charset, out)?,
+            b'%' => at = decode_run(text, at, charset, run, out)?,
             _ => {
                 let end = bytes[at..].iter().position(|b| matches!(b, b'+' | b'%'));
                 let end = end.map_or(bytes.len(), |n| at + n);
@@ -85,10 +103,11 @@ fn decode_run(
     text: &str,
     mut at: usize,
     charset: Charset,
+    run: &mut Vec<u8>,
     out: &mut String,
 ) -> Result<usize, String> {
     const INCOMPLETE: &str = "URLDecoder: Incomplete trailing escape (%) pattern";
-    let mut run = Vec::new();
+    run.clear();
     while text.as_bytes().get(at) == Some(&b'%') {
         let Some(digits) = text.as_bytes().get(at + 1..at + 3) else {
             return Err(INCOMPLETE.to_string());
@@ -100,6 +119,10 @@ fn decode_run(
         run.push(value);
         at += 3;
     }
-    out.push_str(&charset.decode(&run));
+    if charset == Charset::Utf8 {
+        out.push_str(&String::from_utf8_lossy(run));
+    } else {
+        out.push_str(&charset.decode(run));
+    }
     Ok(at)
 }

@@ -4,7 +4,7 @@
 //! `User-Agent`; the last four only where the plan does not set them. Checks run in JMeter's order, so that the first
 //! thing wrong is the one its row names.
 
-use super::{Http, Request, Unsendable, header, uri, url};
+use super::{Http, Request, Unsendable, header, percent, uri, url};
 use crate::charset::Charset;
 use crate::env::Env;
 
@@ -17,10 +17,17 @@ impl Http {
         self.method.eval(env, &mut out.method);
         let built = self.write_url(env, out);
         thrown(env)?;
-        built.map_err(|url::Malformed(message)| Unsendable {
+        let fault = built.map_err(|url::Malformed(message)| Unsendable {
             no_url: true,
             ..Unsendable::new(BAD_URL, &message)
         })?;
+        verify(&out.url)?;
+        if let Some(fault) = fault {
+            let authority = &out.url[url::split(&out.url).protocol.end + 3..];
+            let end = authority.find('/').unwrap_or(authority.len());
+            let message = format!("{fault}: {}", &authority[..end]);
+            return Err(Unsendable::new("java.net.URISyntaxException", &message));
+        }
         self.write(env, out, true)
     }
 
@@ -35,18 +42,12 @@ impl Http {
         out.clear();
         out.method.push_str(method);
         out.url.push_str(url);
+        verify(url)?;
         self.write(env, out, false)
     }
 
     /// Everything but the URL.
     fn write(&self, env: &mut Env<'_>, out: &mut Request, first: bool) -> Result<(), Unsendable> {
-        if let Err(bad) = uri::verify(&out.url) {
-            return Err(Unsendable::new("java.net.URISyntaxException", &bad.message(&out.url)));
-        }
-        if !is_method(&out.method) {
-            let message = format!("Unexpected method: '{}'", out.method);
-            return Err(Unsendable::new("java.lang.IllegalArgumentException", &message));
-        }
         out.response_timeout_ms = u32::try_from(self.response_timeout.int(env)).unwrap_or(0);
         out.connect_timeout_ms = u32::try_from(self.connect_timeout.int(env)).unwrap_or(0);
         out.follow_redirects = self.follow_redirects.get(env);
@@ -70,12 +71,17 @@ impl Http {
         Ok(())
     }
 
-    fn write_url(&self, env: &mut Env<'_>, out: &mut Request) -> Result<(), url::Malformed> {
+    /// Writes the URL. What is wrong with its host only counts once the rest is found to be right.
+    fn write_url(
+        &self,
+        env: &mut Env<'_>,
+        out: &mut Request,
+    ) -> Result<Option<String>, url::Malformed> {
         let mut path = env.core.take();
         self.path.eval(env, &mut path);
         encode_spaces(&mut path);
         let result = if path.starts_with("http://") || path.starts_with("https://") {
-            url::resolve(None, &path, &mut out.url)
+            url::resolve(None, &path, &mut out.url).map(|()| None)
         } else {
             let mut file = env.core.take();
             if !path.starts_with('/') {
@@ -94,6 +100,7 @@ impl Http {
             let port = self.port.parsed(env, |text| text.trim().parse().unwrap_or(0));
             let port = Some(port).filter(|port| !is_default_port(&protocol, *port));
             let result = url::assemble(&protocol, &domain, port, &file, &mut out.url);
+            let result = result.map(|()| url::host_fault(&domain));
             env.core.give(domain);
             env.core.give(protocol);
             env.core.give(file);
@@ -109,6 +116,13 @@ impl Http {
         let protocol = &url[parts.protocol.clone()];
         let name = &url[parts.host.clone()];
         out.secure = protocol == "https";
+        let decoded;
+        let name = if name.contains('%') && !name.starts_with('[') {
+            decoded = percent_decoded(name);
+            &decoded
+        } else {
+            name
+        };
         if name.is_empty() {
             let message = format!("URI does not specify a valid host name: {url}");
             return Err(Unsendable::new(
@@ -163,6 +177,12 @@ impl Http {
     }
 }
 
+/// Refuses what is no URI.
+fn verify(url: &str) -> Result<(), Unsendable> {
+    uri::verify(url)
+        .map_err(|bad| Unsendable::new("java.net.URISyntaxException", &bad.message(url)))
+}
+
 /// What an expression threw, as the failure of the sample. A function that ends the user is left to the engine.
 fn thrown(env: &mut Env<'_>) -> Result<(), Unsendable> {
     match env.core.thrown.take_if(|thrown| !thrown.stops_user()) {
@@ -171,6 +191,15 @@ fn thrown(env: &mut Env<'_>) -> Result<(), Unsendable> {
         }
         None => Ok(()),
     }
+}
+
+/// A host that is no host name is taken from the authority, in which escapes are resolved.
+fn percent_decoded(name: &str) -> String {
+    let mut decoded = String::new();
+    // There are no escapes but sound ones in what has been verified.
+    let _ =
+        percent::decode(&name.replace('+', "%2B"), Charset::Utf8, &mut Vec::new(), &mut decoded);
+    decoded
 }
 
 fn encode_spaces(path: &mut String) {
@@ -191,8 +220,4 @@ fn is_default_port(protocol: &str, port: i32) -> bool {
 
 fn default_port(secure: bool) -> u16 {
     if secure { 443 } else { 80 }
-}
-
-fn is_method(method: &str) -> bool {
-    matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE") || super::body::may_enclose(method)
 }

@@ -141,7 +141,7 @@ fn authority(input: &str, from: usize, to: usize) -> Result<(), BadUri> {
         return if registry_chars {
             Ok(())
         } else {
-            fail(input, registry_end, "Illegal character in authority")
+            fail(input, from, "Illegal character in authority")
         };
     }
     match parse_server(input, from, to) {
@@ -166,6 +166,13 @@ fn parse_server(input: &str, from: usize, to: usize) -> Result<(), BadUri> {
         let address = &input[host + 1..end];
         let plain = address.split('%').next().unwrap_or("");
         if plain.parse::<std::net::Ipv6Addr>().is_err() {
+            let groups = plain.split(':').collect::<Vec<_>>();
+            let is_group = |group: &&str| {
+                (1..=4).contains(&group.len()) && group.bytes().all(|b| b.is_ascii_hexdigit())
+            };
+            if groups.len() < 8 && groups.iter().all(is_group) {
+                return fail(input, host + 1, "IPv6 address too short");
+            }
             let bad = plain.find(|c: char| !c.is_ascii_hexdigit() && c != ':' && c != '.');
             return fail(input, host + 1 + bad.unwrap_or(0), "Malformed IPv6 address");
         }
@@ -181,7 +188,7 @@ fn parse_server(input: &str, from: usize, to: usize) -> Result<(), BadUri> {
         let digits = input[at + 1..to].bytes().take_while(u8::is_ascii_digit).count();
         at += 1 + digits;
     }
-    if at < to { fail(input, at, "Illegal character in port number") } else { Ok(()) }
+    if at < to { fail(input, at, "Expected port number") } else { Ok(()) }
 }
 
 /// Names of letters, digits and inner hyphens, the last starting with a letter; or four numbers.
@@ -203,27 +210,25 @@ fn is_host(host: &str) -> bool {
             .is_some_and(|last| last.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
-/// Appends the request target for a verified path and query: empty segments are dropped but for the last, each
-/// segment is decoded and encoded again, the query stays as it is. `bytes` is room to work in.
+/// Appends the request target for a verified path and query. A path with empty segments before its last loses them,
+/// and its other segments are decoded and encoded again; any other path and the query stay as they are, but for what
+/// is beyond ASCII. `bytes` is room to work in.
 pub(crate) fn target(path: &str, query: Option<&str>, bytes: &mut Vec<u8>, out: &mut String) {
-    let path = path.strip_prefix('/').unwrap_or(path);
-    let mut segments = path.split('/').peekable();
-    while let Some(segment) = segments.next() {
-        if segment.is_empty() && segments.peek().is_some() {
-            continue;
-        }
+    if path.is_empty() {
         out.push('/');
-        if segment.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.')) {
-            out.push_str(segment);
-            continue;
+    } else if path.contains("//") {
+        let mut segments = path.split('/').skip(1).peekable();
+        while let Some(segment) = segments.next() {
+            if !segment.is_empty() || segments.peek().is_none() {
+                out.push('/');
+                bytes.clear();
+                decode_segment(segment, bytes);
+                // Bytes that are no UTF-8 are lost in decoding.
+                percent::segment(String::from_utf8_lossy(bytes).as_bytes(), out);
+            }
         }
-        bytes.clear();
-        decode_segment(segment, bytes);
-        // Bytes that are no UTF-8 are lost in decoding.
-        match std::str::from_utf8(bytes) {
-            Ok(_) => percent::segment(bytes, out),
-            Err(_) => percent::segment(String::from_utf8_lossy(bytes).as_bytes(), out),
-        }
+    } else {
+        percent::beyond_ascii(path, out);
     }
     if let Some(query) = query {
         out.push('?');
@@ -231,19 +236,19 @@ pub(crate) fn target(path: &str, query: Option<&str>, bytes: &mut Vec<u8>, out: 
     }
 }
 
+/// HttpClient takes each character beyond ASCII for its last byte, which mostly makes no sense of it.
 fn decode_segment(segment: &str, bytes: &mut Vec<u8>) {
-    let source = segment.as_bytes();
-    let mut at = 0;
-    while at < source.len() {
-        let escaped = (source[at] == b'%').then(|| segment.get(at + 1..at + 3)).flatten();
+    let mut rest = segment;
+    while let Some(c) = rest.chars().next() {
+        let escaped = rest.strip_prefix('%').and_then(|digits| digits.get(..2));
         match escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
             Some(byte) => {
                 bytes.push(byte);
-                at += 3;
+                rest = &rest[3..];
             }
             None => {
-                bytes.push(source[at]);
-                at += 1;
+                bytes.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| *unit as u8));
+                rest = &rest[c.len_utf8()..];
             }
         }
     }

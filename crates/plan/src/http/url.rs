@@ -75,25 +75,40 @@ pub fn assemble(
 
 /// The characters that URLs refuse in a host since Java 17.
 fn check_host(host: &str) -> Result<(), Malformed> {
-    match host.chars().find(|c| *c <= ' ' || *c == '\u{7f}') {
+    match host.chars().find(|c| *c < ' ' || matches!(c, '/' | '\u{7f}')) {
         Some(c) => Err(Malformed(format!("Illegal character found in host: {}", describe(c)))),
         None => Ok(()),
     }
+}
+
+/// What keeps a host that was given by itself from becoming part of a URI; the message without its input.
+pub(super) fn host_fault(host: &str) -> Option<String> {
+    let bad = host
+        .chars()
+        .find(|c| "#?@[]\\".contains(*c))
+        .filter(|_| !host.starts_with('[') && !host.contains(':'))?;
+    Some(format!("Illegal character found in host: {}", describe(bad)))
 }
 
 fn describe(c: char) -> String {
     match c {
         '\n' => "LF".to_string(),
         '\r' => "CR".to_string(),
-        '\t' => "TAB".to_string(),
-        ' ' => "' '".to_string(),
-        c => format!("\\u{:04x}", c as u32),
+        c if c < ' ' || c == '\u{7f}' => format!("control char (code={})", c as u32),
+        c => format!("'{c}'"),
     }
 }
 
 /// Writes the external form of `spec`, taken relative to `base` if it is.
 pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), Malformed> {
     out.clear();
+    if base.is_none() && is_plain(spec) {
+        let authority = spec.split_once("//").map_or("", |(_, rest)| rest);
+        let end = authority.find(['/', '?', '#']).unwrap_or(authority.len());
+        check_authority(&authority[..end])?;
+        out.push_str(spec);
+        return Ok(());
+    }
     let whole = spec;
     let mut spec = spec.trim_matches(|c: char| c <= ' ');
     if spec.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("url:")) {
@@ -136,8 +151,8 @@ pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), M
         path.push_str(&text[parts.path.clone()]);
         inherited = parts.query.clone().map(|query| &text[query]);
     }
-    let is_unc = rest.starts_with("////");
-    if !is_unc && rest.starts_with("//") {
+    let unc = rest.starts_with("////");
+    if !unc && rest.starts_with("//") {
         rest = &rest[2..];
         let end = rest.find('/').unwrap_or(rest.len());
         authority = rest[..end].to_string();
@@ -145,7 +160,8 @@ pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), M
         rest = &rest[end..];
         path.clear();
     }
-    let query_only = rest.is_empty() && query.is_some();
+    let mut relative = false;
+    let query_only = rest.is_empty() && query.is_some() && base.is_some();
     if query_only {
         let keep = path.rfind('/').map_or(0, |at| at);
         path.truncate(keep);
@@ -161,10 +177,13 @@ pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), M
         } else {
             let keep = path.rfind('/').map_or(0, |at| at + 1);
             path.truncate(keep);
+            relative = true;
         }
         path.push_str(rest);
     }
-    let path = without_dots(&path);
+    if relative {
+        path = without_dots(&path);
+    }
     let unchanged = rest.is_empty() && query.is_none();
     out.push_str(&protocol);
     out.push(':');
@@ -184,6 +203,13 @@ pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), M
     Ok(())
 }
 
+/// Whether an absolute URL is its own external form, as nearly all are.
+fn is_plain(spec: &str) -> bool {
+    let rest = spec.strip_prefix("http://").or_else(|| spec.strip_prefix("https://"));
+    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['/', '?', '#']))
+        && !spec.ends_with(|c: char| c <= ' ')
+}
+
 fn is_protocol(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-'))
@@ -199,7 +225,10 @@ fn check_authority(authority: &str) -> Result<(), Malformed> {
         _ if port.is_empty() => Ok(()),
         Ok(port) if port >= -1 => Ok(()),
         Ok(port) => Err(Malformed(format!("Invalid port number :{port}"))),
-        Err(_) => Err(Malformed(format!("For input string: \"{port}\""))),
+        Err(_) => {
+            let bad = port.find(|c: char| !c.is_ascii_digit()).unwrap_or(port.len() - 1);
+            Err(Malformed(format!("Error at index {bad} in: \"{port}\"")))
+        }
     }
 }
 

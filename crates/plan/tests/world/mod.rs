@@ -153,10 +153,19 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// An element with string properties, `more` of its properties as XML, and `inner` elements.
-pub(crate) fn element(class: &str, gui: &str, name: &str, props: &[(&str, &str)], more: &str, inner: &str) -> String {
+pub(crate) fn element(
+    class: &str,
+    gui: &str,
+    name: &str,
+    props: &[(&str, &str)],
+    more: &str,
+    inner: &str,
+) -> String {
     let props: String = props
         .iter()
-        .map(|(name, value)| format!(r#"<stringProp name="{name}">{}</stringProp>"#, escaped(value)))
+        .map(|(name, value)| {
+            format!(r#"<stringProp name="{name}">{}</stringProp>"#, escaped(value))
+        })
         .collect();
     format!(
         r#"<{class} guiclass="{gui}" testclass="{class}" testname="{name}" enabled="true">{props}{more}</{class}><hashTree>{inner}</hashTree>"#
@@ -169,6 +178,7 @@ pub(crate) fn http_sampler(props: &[(&str, &str)], more: &str, inner: &str) -> S
     } else {
         r#"<stringProp name="HTTPSampler.method">GET</stringProp>"#.to_string()
     };
-    let more = format!(r#"{method}<boolProp name="HTTPSampler.use_keepalive">true</boolProp>{more}"#);
+    let more =
+        format!(r#"{method}<boolProp name="HTTPSampler.use_keepalive">true</boolProp>{more}"#);
     element("HTTPSamplerProxy", "HttpTestSampleGui", "Request", props, &more, inner)
 }
