@@ -130,14 +130,10 @@ impl Properties {
     /// What was set and has no effect: key and where it was set. `plan` is the plan's text; a key that occurs in it
     /// is the user's own.
     pub(crate) fn unheeded(&self, plan: &str) -> Vec<(&str, &str)> {
-        let shipped = |key: &str| {
-            SHIPPED.iter().any(|(name, value)| *name == key && self.get(key) == Some(*value))
-        };
         let origins = self.origins.iter().map(|(key, origin)| (key.as_str(), origin.as_str()));
-        origins
-            .filter(|(key, _)| self.get(key).is_some() && !heeded::has_effect(key) && !shipped(key))
-            .filter(|(key, _)| !plan.contains(key))
-            .collect()
+        let heeded =
+            |key: &str| self.get(key).is_none_or(|value| heeded::has_effect(key, value.trim()));
+        origins.filter(|(key, _)| !heeded(key) && !plan.contains(key)).collect()
     }
 
     fn set(&mut self, key: String, value: String, origin: &str) {

@@ -73,6 +73,7 @@ fn what_has_no_effect_is_named_and_what_the_plan_reads_is_not() {
         jmeter("jmeter.save.saveservice.url", "true"),
         jmeter("summariser.interval", "6"),
         jmeter("gui.quick_1", "x"),
+        jmeter("httpclient4.retrycount", "0"),
         Setting::System("javax.net.ssl.keyStore".into(), "k".into()),
     ];
     let (properties, _) =
