@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from place import GENERATOR_CPU, OUT, calm, hurry
+from place import GENERATOR_CPU, OUT, hurry
 from target import Status
 
 TICK = os.sysconf("SC_CLK_TCK")
@@ -79,7 +79,7 @@ def start(command, log, directory=OUT):
         return subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                 start_new_session=True, cwd=directory)
     finally:
-        calm()
+        hurry(0, 2)
         os.sched_setaffinity(0, own)
 
 

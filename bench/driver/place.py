@@ -32,15 +32,11 @@ def built(name):
     return str(binary)
 
 
-def hurry(pid):
-    """Puts a process, and what it will start, under the real-time scheduler if asked for. 0 is this thread."""
+def hurry(pid, priority=1):
+    """Puts a process, and what it will start, under the real-time scheduler if asked for. 0 is this thread, which
+    has to come before what it measures."""
     if REALTIME["on"]:
-        os.sched_setscheduler(pid, os.SCHED_RR, os.sched_param(1))
-
-
-def calm():
-    """Back to the ordinary scheduler, this thread."""
-    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        os.sched_setscheduler(pid, os.SCHED_RR, os.sched_param(priority))
 
 
 def found(name):
