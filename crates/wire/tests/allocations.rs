@@ -2,12 +2,12 @@
 
 use allocation_counter::measure;
 use rustls::pki_types::PrivatePkcs8KeyDer;
-use rustls::{ServerConfig, ServerConnection};
+use rustls::{ClientConfig, ServerConfig, ServerConnection};
 use std::io::Write;
 use std::sync::Arc;
 use wire::cookie::{Jar, Origin, Policy};
 use wire::http1::{Decoder, Event, Limits};
-use wire::tls::{Client, Settings, client_config, rustls};
+use wire::tls::{Client, Settings, client_config, rustls, with_fresh_sessions};
 
 const RESPONSES: [&[u8]; 3] = [
     b"HTTP/1.1 200 OK\r\nServer: nginx\r\nContent-Length: 5\r\nSet-Cookie: a=b; path=/\r\n\r\nhello",
@@ -77,27 +77,39 @@ fn server() -> Arc<ServerConfig> {
     Arc::new(config)
 }
 
+/// A client and its server after the handshake, tickets taken.
+fn shaken(
+    config: &Arc<ClientConfig>,
+    server: &Arc<ServerConfig>,
+    out: &mut Vec<u8>,
+) -> (Client, ServerConnection) {
+    let mut client = Client::new(config, "localhost").unwrap();
+    let mut server = ServerConnection::new(server.clone()).unwrap();
+    let mut incoming = Vec::new();
+    while client.handshaking() || server.is_handshaking() || !incoming.is_empty() {
+        let used = client.advance(&mut incoming, out, &mut |_| {}).unwrap().used;
+        incoming.drain(..used);
+        let mut sent = out.as_slice();
+        while !sent.is_empty() {
+            server.read_tls(&mut sent).unwrap();
+            server.process_new_packets().unwrap();
+        }
+        out.clear();
+        while server.wants_write() {
+            server.write_tls(&mut incoming).unwrap();
+        }
+    }
+    (client, server)
+}
+
 #[test]
 fn encrypted_traffic() {
-    let config = server();
+    let server = server();
     for versions in [(true, false), (false, true)] {
-        let settings = Settings { versions, ..Settings::default() };
-        let mut client = Client::new(&client_config(&settings).unwrap(), "localhost").unwrap();
-        let mut server = ServerConnection::new(config.clone()).unwrap();
-        let (mut incoming, mut out) = (Vec::new(), Vec::with_capacity(4096));
-        while client.handshaking() || server.is_handshaking() || !incoming.is_empty() {
-            let used = client.advance(&mut incoming, &mut out, &mut |_| {}).unwrap().used;
-            incoming.drain(..used);
-            let mut sent = out.as_slice();
-            while !sent.is_empty() {
-                server.read_tls(&mut sent).unwrap();
-                server.process_new_packets().unwrap();
-            }
-            out.clear();
-            while server.wants_write() {
-                server.write_tls(&mut incoming).unwrap();
-            }
-        }
+        let config = client_config(&Settings { versions, ..Settings::default() }).unwrap();
+        let mut out = Vec::with_capacity(4096);
+        let (mut client, mut server) = shaken(&config, &server, &mut out);
+        let mut incoming = Vec::new();
         for _ in 0..10 {
             server.writer().write_all(&[7; 168]).unwrap();
             while server.wants_write() {
@@ -117,4 +129,25 @@ fn encrypted_traffic() {
         assert_eq!(got, 1680);
         assert_eq!(count.count_total, 0, "{versions:?}");
     }
+}
+
+#[test]
+fn an_idle_connection_keeps_little() {
+    let server = server();
+    // TLS 1.3 needs the server's certificate and its secrets for tickets and new keys.
+    for (versions, limit) in [((true, false), 512), ((false, true), 3 << 10)] {
+        let config = client_config(&Settings { versions, ..Settings::default() }).unwrap();
+        let mut out = Vec::with_capacity(4096);
+        let (client, _server) = shaken(&config, &server, &mut out);
+        let kept = -measure(|| drop(client)).bytes_current;
+        assert!((1..limit).contains(&kept), "{versions:?}: {kept} bytes");
+    }
+}
+
+#[test]
+fn sessions_of_ones_own_cost_little() {
+    let config = client_config(&Settings::default()).unwrap();
+    let mut own = None;
+    let kept = measure(|| own = Some(with_fresh_sessions(&config, 1))).bytes_current;
+    assert!(own.is_some() && (1..2048).contains(&kept), "{kept} bytes");
 }

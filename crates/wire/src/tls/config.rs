@@ -75,7 +75,7 @@ pub fn client_config(settings: &Settings) -> Result<Arc<ClientConfig>, Error> {
 }
 
 /// The same configuration with a session cache of its own, for `servers` hosts: a user whose sessions are not shared. It
-/// costs some 500 bytes, where a configuration of its own would cost several times that.
+/// takes some 1.4 KB; a configuration built anew takes 16 KB.
 pub fn with_fresh_sessions(config: &Arc<ClientConfig>, servers: usize) -> Arc<ClientConfig> {
     let mut config = ClientConfig::clone(config);
     // rustls counts tickets, of which it keeps eight for a server.
