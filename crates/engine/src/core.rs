@@ -359,6 +359,18 @@ impl<'p> Core<'p> {
         let _ = self.reports.send(Report::Snapshot { core: self.index, snapshot });
     }
 
+    /// Takes the result out, for work that needs the core besides; another stands in its place meanwhile.
+    pub(crate) fn lend_result(&mut self) -> Box<SampleResult> {
+        let spare = self.results.pop().unwrap_or_default();
+        std::mem::replace(&mut self.result, spare)
+    }
+
+    /// Puts the result back.
+    pub(crate) fn return_result(&mut self, result: Box<SampleResult>) {
+        let spare = std::mem::replace(&mut self.result, result);
+        self.results.push(spare);
+    }
+
     /// Goes to another operation.
     pub(crate) fn jump(&mut self, index: Index, to: Pc) {
         self.users[index].pc = to;

@@ -786,6 +786,8 @@ fn feed(
                 exchange.keep_alive_s = head.keep_alive_timeout_s;
                 exchange.has_body = head.has_body;
                 exchange.head_seen = true;
+                // JMeter counts a status line without reason with the blank that its own form of it has.
+                exchange.received += u64::from(head.reason.is_empty());
                 let redirects =
                     (exchange.follow || exchange.auto_follow) && (300..400).contains(&head.status);
                 if exchange.keep_head || redirects || (exchange.cookies && head.set_cookie) {

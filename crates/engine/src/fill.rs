@@ -22,7 +22,7 @@ impl Core<'_> {
         stash: &Stash,
     ) {
         let needs = self.plan.samplers[id.0 as usize].needs;
-        let mut result = std::mem::take(&mut self.result);
+        let mut result = self.lend_result();
         result.clear();
         result.label.push_str(self.sampler_name(index, id));
         result.code.push_str(itoa::Buffer::new().format(exchange.status));
@@ -50,7 +50,9 @@ impl Core<'_> {
         }
         result.data_type =
             if content_type.is_some() { data_type(&result.content_type) } else { "" };
-        let coding = coding.and_then(Coding::parse).filter(|coding| *coding != Coding::Identity);
+        let coding = coding
+            .and_then(Coding::parse)
+            .filter(|coding| *coding != Coding::Identity && !stash.body.is_empty());
         if needs.contains(Needs::HEADERS) {
             write_headers(&stash.head, coding.is_some(), &mut result.response_headers);
         }
@@ -88,7 +90,7 @@ impl Core<'_> {
                 wire::charset::decode_into(charset, &result.body, &mut result.text);
             }
         }
-        self.result = result;
+        self.return_result(result);
     }
 }
 

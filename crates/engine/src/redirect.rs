@@ -30,30 +30,20 @@ impl<'p> Core<'p> {
         // Followed silently, HttpClient itself decides: it repeats a 307 or 308 with method and body.
         let repeats = silent && matches!(exchange.status, 307 | 308);
         let goes_on = repeats || is_redirect(exchange.status, &stash.method);
+        let location = goes_on.then(|| location(&stash.head)).flatten();
+        if chain.is_none() && location.is_none() {
+            if goes_on {
+                self.missing_location(stash);
+            }
+            return false;
+        }
         let mut chain =
             chain.unwrap_or_else(|| Box::new(self.begin_chain(timing, &stash.url, &stash.method)));
         self.add_hop(&mut chain, timing, silent);
-        let location = goes_on.then(|| location(&stash.head)).flatten();
         let Some(location) = location else {
-            if chain.hops == 0 && !goes_on {
-                // Not a chain at all.
-                self.results.push(chain.result);
-                return false;
-            }
             self.users[index].extra().redirect = Some(chain);
             if goes_on {
-                let line = format!(
-                    "Missing location header in redirect for {} {} HTTP/1.1",
-                    stash.method, stash.url
-                );
-                self.result.code.clear();
-                self.result
-                    .code
-                    .push_str("Non HTTP response code: java.lang.IllegalArgumentException");
-                self.result.message.clear();
-                let _ = write!(self.result.message, "Non HTTP response message: {line}");
-                self.result.success = false;
-                self.result.data_type = "text";
+                self.missing_location(stash);
             }
             return false;
         };
@@ -109,6 +99,21 @@ impl<'p> Core<'p> {
         };
         self.request = request;
         sent
+    }
+
+    /// A redirect that does not say where to: the hop fails.
+    fn missing_location(&mut self, stash: &Stash) {
+        let result = &mut *self.result;
+        result.code.clear();
+        result.code.push_str("Non HTTP response code: java.lang.IllegalArgumentException");
+        result.message.clear();
+        let _ = write!(
+            result.message,
+            "Non HTTP response message: Missing location header in redirect for {} {} HTTP/1.1",
+            stash.method, stash.url
+        );
+        result.success = false;
+        result.data_type = "text";
     }
 
     fn begin_chain(&mut self, timing: &Timing, url: &str, method: &str) -> Redirect {

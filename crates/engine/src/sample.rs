@@ -111,10 +111,10 @@ impl<'p> Core<'p> {
     ) -> T {
         let mut name = self.texts.take();
         name.push_str(self.sampler_name(index, id));
-        let mut result = std::mem::take(&mut self.result);
+        let mut result = self.lend_result();
         let user = &mut self.users[index];
         let value = work(&mut env!(self, user, &name), &mut result);
-        self.result = result;
+        self.return_result(result);
         self.texts.give(name);
         value
     }
@@ -210,8 +210,9 @@ impl<'p> Core<'p> {
             let sample = self.measured(index, id, &timing, outcome, success);
             self.recorder.record(&sample);
             if !success {
-                let (code, message) = self.cause();
-                self.recorder.error(&sample, &code, &message);
+                let result = &self.result;
+                let message = result.failure_message().unwrap_or(&result.message);
+                self.recorder.error(&sample, &result.code, message);
             }
             if observed {
                 self.write_rows(index, &sampler.listeners, true);
@@ -225,13 +226,6 @@ impl<'p> Core<'p> {
         self.users[index].intended = timing.end;
         let asked = if observed { self.result.request } else { Request::Nothing };
         self.after_sample(index, id, success || cut, asked);
-    }
-
-    /// Code and message by which a failed sample is counted.
-    fn cause(&self) -> (String, String) {
-        let result = &self.result;
-        let message = result.failure_message().unwrap_or(&result.message);
-        (result.code.clone(), message.to_owned())
     }
 
     pub(crate) fn measured(

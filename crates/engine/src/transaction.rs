@@ -227,8 +227,7 @@ impl<'p> Core<'p> {
             sent: open.sent,
             received: open.bytes,
         };
-        let saved = std::mem::take(&mut self.result);
-        self.result = self.results.pop().unwrap_or_default();
+        let saved = self.lend_result();
         self.result.clear();
         self.fill_transaction(
             index,
@@ -298,14 +297,14 @@ impl<'p> Core<'p> {
         }
         let mut success = open.success;
         if !settings.checks.is_empty() {
-            let mut result = std::mem::take(&mut self.result);
+            let mut result = self.lend_result();
             let user = &mut self.users[index];
             let mut env = env!(self, user, "");
             for check in &settings.checks {
                 check.run(&mut result, &mut env);
             }
             success = result.success;
-            self.result = result;
+            self.return_result(result);
         }
         self.set_last_ok(index, success);
         if self.inside_parent_transaction(index) {
@@ -327,7 +326,7 @@ impl<'p> Core<'p> {
         success: bool,
     ) {
         let plan = self.plan;
-        let mut result = std::mem::take(&mut self.result);
+        let mut result = self.lend_result();
         result.label.clear();
         let user = &mut self.users[index];
         plan.controllers[id.0 as usize].name.eval(&mut env!(self, user, ""), &mut result.label);
@@ -342,7 +341,7 @@ impl<'p> Core<'p> {
         (result.elapsed, result.latency, result.connect) =
             (timing.elapsed(), timing.latency, timing.connect);
         (result.idle, result.bytes, result.sent) = (timing.idle, timing.received, timing.sent);
-        self.result = result;
+        self.return_result(result);
     }
 
     fn publish(

@@ -1,0 +1,147 @@
+//! Nothing allocates per request once a plan is warm: counted by the allocator over thousands of requests, all
+//! threads of the process together. The target answers from fixed buffers, so that only the generator is counted.
+
+use std::alloc::System;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+static SERVED: AtomicU64 = AtomicU64::new(0);
+
+const ANSWER: &[u8] =
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nSet-Cookie: session=abcdef; Path=/\r\n\
+    Content-Length: 33\r\n\r\n<p>id=4711</p><p>{\"name\":\"x\"}</p>";
+
+/// Answers every request with the same bytes, without allocating.
+fn serve() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            std::thread::spawn(move || {
+                let mut buffer = [0u8; 8192];
+                let mut held = 0;
+                while let Ok(n) = stream.read(&mut buffer[held..]) {
+                    if n == 0 {
+                        return;
+                    }
+                    held += n;
+                    // Requests of these plans have no body, and come one at a time.
+                    if buffer[..held].ends_with(b"\r\n\r\n") {
+                        held = 0;
+                        SERVED.fetch_add(1, Ordering::Relaxed);
+                        if stream.write_all(ANSWER).is_err() {
+                            return;
+                        }
+                    }
+                }
+            });
+        }
+    });
+    address
+}
+
+fn plan(port: u16, path: &str, around: &str, inside: &str) -> Arc<plan::plan::Plan> {
+    let text = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
+<TestPlan testclass="TestPlan" testname="plan" enabled="true"/><hashTree>
+<ThreadGroup testclass="ThreadGroup" testname="users" enabled="true">
+<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><intProp name="LoopController.loops">-1</intProp></elementProp>
+<stringProp name="ThreadGroup.num_threads">4</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp></ThreadGroup><hashTree>
+{around}
+<HTTPSamplerProxy testclass="HTTPSamplerProxy" testname="get" enabled="true">
+<stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">{port}</stringProp>
+<stringProp name="HTTPSampler.path">{path}</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
+<boolProp name="HTTPSampler.follow_redirects">true</boolProp><boolProp name="HTTPSampler.use_keepalive">true</boolProp>
+</HTTPSamplerProxy><hashTree>{inside}</hashTree>
+</hashTree></hashTree></hashTree></jmeterTestPlan>"#
+    );
+    let (document, _) = jmx::parse("plan.jmx", text.into_bytes()).unwrap();
+    let compiled = plan::compile::compile(&document, &plan::compile::Settings::default());
+    Arc::new(compiled.plan.unwrap_or_else(|| panic!("{:?}", compiled.diags)))
+}
+
+/// Allocations per request while the plan is warm.
+fn measure(plan: Arc<plan::plan::Plan>, results: Vec<engine::ResultFile>) -> f64 {
+    let options = engine::Options {
+        cores: 1,
+        properties: std::collections::HashMap::new(),
+        base_dir: ".".into(),
+        results,
+        seed: 1,
+    };
+    let mut run = engine::start(plan, options).unwrap();
+    let mut pass = |until: &dyn Fn() -> bool| {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !until() {
+            assert!(Instant::now() < deadline, "the target was not asked often enough");
+            match run.next_event(Duration::from_millis(5)) {
+                engine::Event::Snapshot(snapshot) => run.recycle(snapshot),
+                engine::Event::Log(text) => panic!("{text}"),
+                engine::Event::Idle => {}
+                engine::Event::Finished => panic!("the run ended"),
+            }
+        }
+    };
+    // Warm: every buffer has met its largest use, and a second's hand-over has happened at least twice.
+    let start = Instant::now();
+    let warm = SERVED.load(Ordering::Relaxed) + 5_000;
+    pass(&|| {
+        SERVED.load(Ordering::Relaxed) > warm && start.elapsed() > Duration::from_millis(2_500)
+    });
+    let before = (ALLOCATOR.stats(), SERVED.load(Ordering::Relaxed));
+    let enough = before.1 + 20_000;
+    pass(&|| SERVED.load(Ordering::Relaxed) > enough);
+    let after = (ALLOCATOR.stats(), SERVED.load(Ordering::Relaxed));
+    run.stop_now();
+    while !matches!(run.next_event(Duration::from_millis(50)), engine::Event::Finished) {}
+    let allocations =
+        after.0.allocations + after.0.reallocations - before.0.allocations - before.0.reallocations;
+    allocations as f64 / (after.1 - before.1) as f64
+}
+
+/// What one second's hand-over may take, spread over the requests of a second.
+const HAND_OVER: f64 = 0.02;
+
+// One test, because the allocator counts for the whole process.
+#[test]
+fn warm_plans_do_not_allocate_per_request() {
+    let port = serve().port();
+
+    let simple = measure(plan(port, "/", "", ""), Vec::new());
+    assert!(simple < HAND_OVER, "a fixed request: {simple} allocations a request");
+
+    let folder = std::env::temp_dir().join(format!("throng-no-allocation-{}", std::process::id()));
+    let file = engine::ResultFile {
+        path: folder.join("out.jtl"),
+        columns: stats::jtl::Columns::default(),
+        errors_only: false,
+        successes_only: false,
+    };
+    let rows = measure(plan(port, "/", "", ""), vec![file.clone()]);
+    assert!(rows < HAND_OVER, "with rows: {rows} allocations a request");
+
+    let around = r#"<CookieManager testclass="CookieManager" testname="cookies" enabled="true"><collectionProp name="CookieManager.cookies"/></CookieManager><hashTree/>
+<HeaderManager testclass="HeaderManager" testname="headers" enabled="true"><collectionProp name="HeaderManager.headers">
+<elementProp name="" elementType="Header"><stringProp name="Header.name">X-User</stringProp><stringProp name="Header.value">${id}-${__threadNum}</stringProp></elementProp></collectionProp></HeaderManager><hashTree/>"#;
+    let inside = r#"<RegexExtractor testclass="RegexExtractor" testname="id" enabled="true"><stringProp name="RegexExtractor.refname">id</stringProp>
+<stringProp name="RegexExtractor.regex">id=(\d+)</stringProp><stringProp name="RegexExtractor.template">$1$</stringProp>
+<stringProp name="RegexExtractor.match_number">1</stringProp><stringProp name="RegexExtractor.default">none</stringProp></RegexExtractor><hashTree/>
+<ResponseAssertion testclass="ResponseAssertion" testname="has name" enabled="true"><collectionProp name="Asserion.test_strings"><stringProp name="1">name</stringProp></collectionProp>
+<stringProp name="Assertion.test_field">Assertion.response_data</stringProp><intProp name="Assertion.test_type">16</intProp></ResponseAssertion><hashTree/>"#;
+    let rich =
+        measure(plan(port, "/item?id=${id}&r=${__Random(1,100)}", around, inside), vec![file]);
+    let _ = std::fs::remove_dir_all(&folder);
+    assert!(
+        rich < HAND_OVER,
+        "cookies, headers, extractor, assertion, rows: {rich} allocations a request"
+    );
+}
