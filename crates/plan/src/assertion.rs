@@ -6,8 +6,6 @@
 mod duration;
 mod json;
 mod response;
-#[cfg(test)]
-mod tests;
 
 pub use duration::DurationAssertion;
 pub use json::JsonAssertion;

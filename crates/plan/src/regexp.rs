@@ -79,9 +79,12 @@ struct Memory {
     spans: Vec<Option<(usize, usize)>>,
 }
 
+/// Patterns made at run time, also those that cannot be read.
+type Remembered = HashMap<Box<str>, Result<Rc<Regexp>, Malformed>>;
+
 thread_local! {
     static MEMORIES: RefCell<HashMap<u64, Box<Memory>>> = RefCell::default();
-    static REMEMBERED_PATTERNS: RefCell<HashMap<Box<str>, Result<Rc<Regexp>, Malformed>>> = RefCell::default();
+    static REMEMBERED_PATTERNS: RefCell<Remembered> = RefCell::default();
 }
 
 impl Regexp {

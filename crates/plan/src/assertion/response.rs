@@ -84,9 +84,12 @@ pub(super) fn compile(
     }
     let texts = strings.iter().filter_map(|prop| prop.text());
     let expected = texts
-        .map(|text| match is_pattern {
-            true => Expected::Pattern(Source::compile(text, compiler)),
-            false => Expected::Text(Text::compile(text, compiler)),
+        .map(|text| {
+            if is_pattern {
+                Expected::Pattern(Source::compile(text, compiler))
+            } else {
+                Expected::Text(Text::compile(text, compiler))
+            }
         })
         .collect();
     let message = Text::compile(props.str("Assertion.custom_message").unwrap_or(""), compiler);

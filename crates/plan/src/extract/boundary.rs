@@ -143,7 +143,7 @@ fn between<'t>(
     right: &str,
     visit: &mut dyn FnMut(&'t str) -> ControlFlow<()>,
 ) {
-    if text.chars().all(|value| value.is_whitespace()) {
+    if text.chars().all(char::is_whitespace) {
         return;
     }
     if left.is_empty() && right.is_empty() {

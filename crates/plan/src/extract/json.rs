@@ -61,14 +61,15 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
 impl JsonExtractor {
     /// Runs it.
     pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
-        let mut texts =
-            [&self.references, &self.paths, &self.defaults, &self.numbers].map(|text| {
-                let mut out = env.core.take();
-                text.eval(env, &mut out);
-                out
-            });
+        let texts = [&self.references, &self.paths, &self.defaults, &self.numbers].map(|text| {
+            let mut out = env.core.take();
+            text.eval(env, &mut out);
+            out
+        });
         self.extract(&texts, result, env);
-        texts.iter_mut().for_each(|text| env.core.give(std::mem::take(text)));
+        for text in texts {
+            env.core.give(text);
+        }
     }
 
     pub(super) fn complaint(&self) -> Option<String> {

@@ -31,7 +31,7 @@ impl Scope {
     /// Reads the scope from the property `key`, which extractors and assertions name differently.
     pub fn compile(props: &Props, key: &str, compiler: &mut TextCompiler) -> Self {
         match props.str(key).unwrap_or("parent") {
-            "parent" | "" => Self::Main,
+            "parent" => Self::Main,
             "children" => Self::Children,
             "all" => Self::All,
             "variable" => {

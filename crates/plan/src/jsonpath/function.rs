@@ -157,7 +157,10 @@ fn length<'t>(parameters: &[Parameter], model: &Value<'t>) -> Calling<Value<'t>>
                 Some(Value::Array(items)) => return Ok(Value::Int(items.len() as i64)),
                 Some(_) => {}
                 None => {
-                    return Err(Failure::NotFound(format!("No results for path: {}", below.text())));
+                    return Err(Failure::NotFound(format!(
+                        "No results for path: {}",
+                        below.text()
+                    )));
                 }
             }
         }

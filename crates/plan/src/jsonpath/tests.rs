@@ -84,11 +84,11 @@ fn answers_are_those_of_jayway() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }
 
-fn document() -> impl Strategy<Value = String> {
+fn document(number: &'static str) -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("null".to_string()),
         Just("true".to_string()),
-        "-?[0-9]{1,22}(\\.[0-9]{1,3})?(e[0-9]{1,2})?",
+        number,
         "\"[a-c\\$@'/\\[\\]é]{0,4}\"",
         "[a-c:{}\\[\\],'\"\\\\ ]{0,5}",
     ];
@@ -109,7 +109,7 @@ proptest! {
     #[test]
     fn any_path_on_any_document_ends(
         path in r"\$?(\.|\.\.|[a-c]|\*|\[[0-9,:-]{0,4}\]|\['[a-c]'\]|\[\*\]|\[\?\(|@\.?[a-c]?|\)\]|==|=~|<|&&|\|\||!|in|size|empty|'[a-c]'|/[a-c]/|[0-9]| |\[|\]|\(|\)|\.length\(\)|\.sum\(|\$|true|null){0,9}",
-        json in document(),
+        json in document("-?[0-9]{1,22}(\\.[0-9]{1,3})?(e[0-9]{1,2})?"),
     ) {
         if let (Ok(path), Ok(document)) = (JsonPath::new(&path), read(&json)) {
             let list = path.list(&document).map(|found| found.len());
@@ -124,14 +124,12 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_reads_as_the_same(json in document()) {
+    fn what_is_written_reads_as_the_same(json in document("-?[0-9]{1,22}")) {
         if let Ok(value) = read(&json) {
-            // The first writing brings numbers into their usual form, which may be of another type.
-            let (mut first, mut second) = (String::new(), String::new());
-            value.write_json(&mut first);
-            let once = read(&first).unwrap();
-            once.write_json(&mut second);
-            prop_assert_eq!(read(&second), Ok(once));
+            let mut written = String::new();
+            value.write_json(&mut written);
+            let again = read(&written);
+            prop_assert_eq!(again, Ok(value));
         }
     }
 

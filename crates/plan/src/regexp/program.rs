@@ -194,7 +194,7 @@ fn write_fancy(node: &Node, ignore_case: bool, out: &mut String) {
         Node::Empty => out.push_str("(?:)"),
         Node::Never => out.push_str(r"[^\x{0}-\x{10FFFF}]"),
         Node::Char(value) if !ignore_case => {
-            out.push_str(&format!(r"\x{{{:X}}}", u32::from(*value)))
+            out.push_str(&format!(r"\x{{{:X}}}", u32::from(*value)));
         }
         Node::Char(value) => write_class(&class::with_upper_case(&single(*value)), out),
         Node::Class(class) => write_class(&class.ranges(ignore_case), out),
