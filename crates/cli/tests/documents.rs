@@ -1,0 +1,73 @@
+//! What the documents promise: every property that is honoured and every exit code is in them, and no other.
+
+use std::fs;
+use std::path::Path;
+
+fn document(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The strings of a `const` in a source file.
+fn strings(source: &str, name: &str) -> Vec<String> {
+    let start = source.find(&format!("const {name}:")).expect("the constant");
+    let text = &source[start..];
+    let text = &text[..text.find("];").expect("its end")];
+    text.split('"').skip(1).step_by(2).map(str::to_string).collect()
+}
+
+/// Names between backticks, with the prefix that the page leaves out.
+fn named(page: &str) -> Vec<String> {
+    let code = page.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+    code.flat_map(|name| [name.to_string(), format!("jmeter.save.saveservice.{name}")]).collect()
+}
+
+#[test]
+fn every_property_that_is_honoured_is_documented() {
+    let names = named(&document("properties.md"));
+    let own = strings(include_str!("../src/properties/heeded.rs"), "HONOURED");
+    assert!(own.len() > 10, "{own:?}");
+    let own = own.iter().map(String::as_str);
+    let honoured: Vec<_> = own
+        .chain(engine::PROPERTIES.iter().copied())
+        .chain(stats::jtl::Columns::PROPERTIES.iter().copied())
+        .collect();
+    let missing: Vec<_> =
+        honoured.iter().filter(|key| !names.iter().any(|name| name == *key)).collect();
+    assert!(missing.is_empty(), "not in docs/properties.md: {missing:?}");
+}
+
+#[test]
+fn every_property_in_the_tables_is_honoured() {
+    let own = strings(include_str!("../src/properties/heeded.rs"), "HONOURED");
+    let page = document("properties.md");
+    // The first cell of each row but the heading and the line below it.
+    let rows = page.lines().filter(|line| line.starts_with("| `"));
+    let names: Vec<_> = rows
+        .filter_map(|row| row.split('|').nth(1))
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .collect();
+    assert!(names.len() > 20, "{names:?}");
+    let honoured = |name: &str| {
+        own.iter().any(|key| key == name)
+            || engine::PROPERTIES.contains(&name)
+            || stats::jtl::Columns::PROPERTIES.contains(&name)
+    };
+    let unknown: Vec<_> = names.iter().filter(|name| !honoured(name)).collect();
+    assert!(unknown.is_empty(), "in docs/properties.md and not honoured: {unknown:?}");
+}
+
+#[test]
+fn every_exit_code_is_documented() {
+    let page = document("running-a-plan.md");
+    let source = include_str!("../src/exit.rs");
+    let codes: Vec<_> = source
+        .lines()
+        .filter_map(|line| line.trim().strip_suffix(',')?.split_once(" = "))
+        .map(|(_, code)| code)
+        .collect();
+    assert!(codes.len() >= 6, "{codes:?}");
+    for code in codes {
+        assert!(page.contains(&format!("\n| {code} | ")), "exit code {code} is not in the table");
+    }
+}
