@@ -143,6 +143,25 @@ fn what_is_measured_knows_nothing_of_plans() {
 }
 
 #[test]
+fn every_dependency_has_its_sentence() {
+    let page = fs::read_to_string(root().join("docs/decisions/dependencies.md")).expect("the page");
+    let mut found = Vec::new();
+    let fuzz = "fuzz/Cargo.toml".to_string();
+    let text = fs::read_to_string(root().join(&fuzz)).unwrap_or_default();
+    for (path, manifest) in files(&["Cargo.toml"]).into_iter().chain([(fuzz, text)]) {
+        for heading in ["dependencies", "build-dependencies", "dev-dependencies"] {
+            for name in dependencies(&manifest, heading) {
+                let own = FLOORS.iter().any(|(own, _)| *own == name);
+                if !own && !page.contains(&format!("`{name}`")) {
+                    found.push(format!("{path}: {name} is not in docs/decisions/dependencies.md"));
+                }
+            }
+        }
+    }
+    nothing_found(&found);
+}
+
+#[test]
 fn files_are_short_and_say_what_they_hold() {
     let mut found = Vec::new();
     for (path, text) in files(&[".rs"]) {
