@@ -8,6 +8,7 @@ mod script;
 
 use crate::env::Env;
 use crate::text::Text;
+pub(crate) use script::Dialect;
 
 /// A compiled condition.
 #[derive(Debug)]
@@ -32,6 +33,21 @@ impl Condition {
 
 /// Whether scripts of that text, with any values for its variables, are within what is computed here.
 pub(crate) fn is_native_script(source: &str) -> bool {
+    script::is_known(&with_values(source))
+}
+
+/// Whether a script is a comparison that is computed here, whatever the values of its variables.
+pub(crate) fn is_comparison(source: &str, dialect: Dialect) -> bool {
+    script::is_comparison(&with_values(source), dialect)
+}
+
+/// Appends the value of a script; false if it throws.
+pub(crate) fn compute(source: &str, dialect: Dialect, out: &mut String) -> bool {
+    script::append(source, dialect, out)
+}
+
+/// The script with a value for each `${…}`.
+fn with_values(source: &str) -> String {
     let mut plain = String::with_capacity(source.len());
     let mut rest = source;
     while let Some(at) = rest.find("${") {
@@ -47,5 +63,5 @@ pub(crate) fn is_native_script(source: &str) -> bool {
         rest = end.map_or("", |(end, _)| &rest[end + 1..]);
     }
     plain.push_str(rest);
-    script::is_known(&plain)
+    plain
 }

@@ -6,6 +6,7 @@
 
 mod cache;
 mod catalogue;
+mod comparison;
 mod counter;
 mod csv_read;
 mod decimal_format;
@@ -36,6 +37,7 @@ pub use memory::Memory;
 pub use shared::{Level, Shared};
 pub(crate) use table::find;
 
+use crate::condition::Dialect;
 use crate::env::Env;
 use crate::text::{Outcome, Text, Thrown};
 use crate::vars::VarId;
@@ -52,6 +54,8 @@ pub(crate) enum Support {
     Native(Run),
     /// Runs a script or an XML library of the Java machine.
     Jvm,
+    /// Runs a script of the Java machine, natively where that is a comparison.
+    Script(Dialect, Run),
 }
 
 /// What is known about a function before it is called.
@@ -85,6 +89,20 @@ impl Spec {
             max,
             support: Support::Jvm,
             variable: None,
+            property: false,
+            state: false,
+            check: None,
+        }
+    }
+
+    const fn script(name: &'static str, dialect: Dialect, run: Run) -> Self {
+        let support = Support::Script(dialect, run);
+        Self {
+            name,
+            min: 1,
+            max: 2,
+            support,
+            variable: Some(1),
             property: false,
             state: false,
             check: None,

@@ -50,8 +50,7 @@ fn render() -> String {
         let mut classes: Vec<&Class> = classes.collect();
         // Native ones first; the table's own order within a level.
         classes.sort_by_key(|class| class.level);
-        let native = classes.iter().filter(|class| class.level == Level::Native).count();
-        let _ = write!(out, "\n## {heading}\n\n{native} of {} run natively.\n\n", classes.len());
+        let _ = write!(out, "\n## {heading}\n\n");
         out.push_str("| class | level | |\n|---|---|---|\n");
         for class in classes {
             let _ = writeln!(out, "| `{}` | {} | {} |", class.name, class.level.word(), class.note);
@@ -73,9 +72,20 @@ fn functions(out: &mut String) {
         };
         let _ = writeln!(out, "| `{}` | {parameters} |", entry.name);
     }
-    out.push_str("\nThese need a JVM, and so does an element that uses one:\n\n");
-    let names: Vec<_> = others.iter().map(|entry| format!("`{}`", entry.name)).collect();
-    let _ = writeln!(out, "{}.", names.join(", "));
+    for (level, sentence) in [
+        (
+            SupportLevel::Comparisons,
+            "These run natively where their script is a comparison, such as `${__jexl3(${n} < 3)}`; any other script needs a JVM",
+        ),
+        (SupportLevel::Jvm, "These need a JVM, and so does an element that uses one"),
+    ] {
+        let names: Vec<_> = others
+            .iter()
+            .filter(|entry| entry.level == level)
+            .map(|entry| format!("`{}`", entry.name))
+            .collect();
+        let _ = write!(out, "\n{sentence}:\n\n{}.\n", names.join(", "));
+    }
 }
 
 #[test]

@@ -1,13 +1,22 @@
-//! The part of JavaScript that conditions use, computed while it is read.
+//! The part of scripts that conditions use, computed while it is read.
 //!
 //! Operators, loosest first: `||`, `&&`, equality, order, `+ -`, `* / %`, unary; then literals, parentheses and
-//! `.length`. Values follow JavaScript's conversions. What throws there (an unknown name, an assignment to no
-//! variable) is told apart from what is not known here.
+//! `.length`. Values follow JavaScript's conversions; where JEXL and Groovy convert otherwise, their [`Dialect`] says
+//! so, or the script is not known here. What throws there (an unknown name, an assignment to no variable) is told
+//! apart from that.
 
 use std::borrow::Cow;
 
 /// Nesting beyond this is not read.
 const MAX_DEPTH: u32 = 64;
+
+/// Whose rules hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    JavaScript,
+    Jexl,
+    Groovy,
+}
 
 /// Why there is no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,16 +39,30 @@ enum Value<'a> {
 /// Whether the script's value is `true`. One that throws is not.
 pub(super) fn is_true(source: &str) -> bool {
     // JMeter asks for the word, which the text "true" gives as well.
-    evaluate(source).is_ok_and(|value| value.text() == "true")
+    evaluate(source, Dialect::JavaScript).is_ok_and(|value| value.text() == "true")
+}
+
+/// Appends the script's value; false if it throws.
+pub(super) fn append(source: &str, dialect: Dialect, out: &mut String) -> bool {
+    let value = evaluate(source, dialect);
+    if let Ok(value) = &value {
+        out.push_str(&value.text());
+    }
+    value.is_ok()
+}
+
+/// Whether a script can be computed here and comes to true or false.
+pub(super) fn is_comparison(source: &str, dialect: Dialect) -> bool {
+    matches!(evaluate(source, dialect), Ok(Value::Bool(_)))
 }
 
 /// Whether a script can be computed here, or surely throws.
 pub(super) fn is_known(source: &str) -> bool {
-    !matches!(evaluate(source), Err(Fault::Unknown))
+    !matches!(evaluate(source, Dialect::JavaScript), Err(Fault::Unknown))
 }
 
-fn evaluate(source: &str) -> Result<Value<'_>, Fault> {
-    let mut reader = Reader { rest: source, depth: 0 };
+fn evaluate(source: &str, dialect: Dialect) -> Result<Value<'_>, Fault> {
+    let mut reader = Reader { rest: source, depth: 0, dialect };
     reader.skip();
     if reader.rest.is_empty() {
         return Err(Fault::Throws);
@@ -60,6 +83,7 @@ fn evaluate(source: &str) -> Result<Value<'_>, Fault> {
 struct Reader<'a> {
     rest: &'a str,
     depth: u32,
+    dialect: Dialect,
 }
 
 impl<'a> Reader<'a> {
@@ -94,7 +118,9 @@ impl<'a> Reader<'a> {
         let mut left = self.and()?;
         while self.take("||") {
             let right = self.and();
-            left = if left.truth() { skipped(right, left)? } else { right? };
+            let left_holds = left.truth(self.dialect);
+            left = if left_holds { skipped(right, left)? } else { right? };
+            left = self.logical(left);
         }
         self.depth -= 1;
         Ok(left)
@@ -104,22 +130,37 @@ impl<'a> Reader<'a> {
         let mut left = self.equality()?;
         while self.take("&&") {
             let right = self.equality();
-            left = if left.truth() { right? } else { skipped(right, left)? };
+            let left_holds = left.truth(self.dialect);
+            left = if left_holds { right? } else { skipped(right, left)? };
+            left = self.logical(left);
         }
         Ok(left)
+    }
+
+    /// What `&&` and `||` come to: an operand in JavaScript, else true or false.
+    fn logical(&self, value: Value<'a>) -> Value<'a> {
+        match self.dialect {
+            Dialect::JavaScript => value,
+            _ => Value::Bool(value.truth(self.dialect)),
+        }
     }
 
     fn equality(&mut self) -> Result<Value<'a>, Fault> {
         let mut left = self.order()?;
         loop {
+            if self.dialect != Dialect::JavaScript
+                && (self.rest.starts_with("===") || self.rest.starts_with("!=="))
+            {
+                return Err(Fault::Unknown);
+            }
             left = Value::Bool(if self.take("===") {
                 left == self.order()?
             } else if self.take("!==") {
                 left != self.order()?
             } else if self.take("==") {
-                left.equals(&self.order()?)
+                left.equals(&self.order()?, self.dialect)?
             } else if self.take("!=") {
-                !left.equals(&self.order()?)
+                !left.equals(&self.order()?, self.dialect)?
             } else {
                 return Ok(left);
             });
@@ -131,13 +172,13 @@ impl<'a> Reader<'a> {
         let mut left = self.sum()?;
         loop {
             left = Value::Bool(if self.take("<=") {
-                matches!(left.compare(&self.sum()?), Some(Less | Equal))
+                matches!(left.compare(&self.sum()?, self.dialect)?, Some(Less | Equal))
             } else if self.take(">=") {
-                matches!(left.compare(&self.sum()?), Some(Greater | Equal))
+                matches!(left.compare(&self.sum()?, self.dialect)?, Some(Greater | Equal))
             } else if self.take("<") {
-                left.compare(&self.sum()?) == Some(Less)
+                left.compare(&self.sum()?, self.dialect)? == Some(Less)
             } else if self.take(">") {
-                left.compare(&self.sum()?) == Some(Greater)
+                left.compare(&self.sum()?, self.dialect)? == Some(Greater)
             } else {
                 return Ok(left);
             });
@@ -149,6 +190,11 @@ impl<'a> Reader<'a> {
         loop {
             left = if self.take("+") {
                 let right = self.product()?;
+                if self.dialect == Dialect::Jexl
+                    && matches!(left, Value::Text(_)) != matches!(right, Value::Text(_))
+                {
+                    return Err(Fault::Unknown);
+                }
                 if matches!(left, Value::Text(_)) || matches!(right, Value::Text(_)) {
                     Value::Text(Cow::Owned([left.text(), right.text()].concat()))
                 } else {
@@ -167,6 +213,9 @@ impl<'a> Reader<'a> {
         loop {
             left = Value::Number(if self.take("*") {
                 left.number() * self.unary()?.number()
+            } else if self.dialect != Dialect::JavaScript && self.rest.starts_with('/') {
+                // Whole numbers divide to whole numbers in one of them, to decimals in the other.
+                return Err(Fault::Unknown);
             } else if self.take("/") {
                 left.number() / self.unary()?.number()
             } else if self.take("%") {
@@ -194,7 +243,7 @@ impl<'a> Reader<'a> {
         let mut value = self.primary()?;
         for sign in signs.into_iter().rev() {
             value = match sign {
-                '!' => Value::Bool(!value.truth()),
+                '!' => Value::Bool(!value.truth(self.dialect)),
                 '-' => Value::Number(-value.number()),
                 _ => Value::Number(value.number()),
             };
@@ -229,6 +278,9 @@ impl<'a> Reader<'a> {
             if rest.starts_with(['(', '_', '$']) || rest.starts_with(char::is_alphanumeric) {
                 return Err(Fault::Unknown);
             }
+            if self.dialect != Dialect::JavaScript {
+                return Err(Fault::Unknown);
+            }
             value = Value::Number(text.encode_utf16().count() as f64);
             self.rest = rest;
         }
@@ -259,6 +311,10 @@ impl<'a> Reader<'a> {
             } else if c == quote {
                 if let Cow::Borrowed(_) = text {
                     text = Cow::Borrowed(&body[..at]);
+                }
+                if self.dialect == Dialect::Groovy && quote == '"' && text.contains('$') {
+                    // An expression of its own within the text.
+                    return Err(Fault::Unknown);
                 }
                 self.rest = &body[at + 1..];
                 return Ok(Value::Text(text));
@@ -309,6 +365,7 @@ impl<'a> Reader<'a> {
             "true" => Value::Bool(true),
             "false" => Value::Bool(false),
             "null" => Value::Null,
+            _ if self.dialect != Dialect::JavaScript => return Err(Fault::Unknown),
             "undefined" => Value::Undefined,
             "NaN" => Value::Number(f64::NAN),
             "Infinity" => Value::Number(f64::INFINITY),
@@ -343,12 +400,14 @@ fn octal(digits: &str) -> Result<Value<'static>, Fault> {
 }
 
 impl Value<'_> {
-    fn truth(&self) -> bool {
+    fn truth(&self, dialect: Dialect) -> bool {
         match self {
             Value::Undefined | Value::Null => false,
             Value::Bool(value) => *value,
             Value::Number(value) => *value != 0.0 && !value.is_nan(),
-            Value::Text(value) => !value.is_empty(),
+            Value::Text(value) => {
+                !value.is_empty() && !(dialect == Dialect::Jexl && value == "false")
+            }
         }
     }
 
@@ -385,21 +444,45 @@ impl Value<'_> {
         }
     }
 
-    fn equals(&self, other: &Self) -> bool {
-        match (self, other) {
+    fn equals(&self, other: &Self, dialect: Dialect) -> Result<bool, Fault> {
+        Ok(match (self, other) {
             (Value::Undefined | Value::Null, Value::Undefined | Value::Null) => true,
             (Value::Undefined | Value::Null, _) | (_, Value::Undefined | Value::Null) => false,
             (Value::Text(one), Value::Text(two)) => one == two,
-            (one, two) => one.number() == two.number(),
-        }
+            (Value::Number(one), Value::Number(two)) => one == two,
+            (Value::Bool(one), Value::Bool(two)) => one == two,
+            (one, two) => match dialect {
+                Dialect::JavaScript => one.number() == two.number(),
+                Dialect::Groovy => false,
+                Dialect::Jexl => match (one, two) {
+                    (Value::Number(_), _) | (_, Value::Number(_)) => {
+                        one.strict_number()? == two.strict_number()?
+                    }
+                    _ => one.truth(dialect) == two.truth(dialect),
+                },
+            },
+        })
     }
 
-    fn compare(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        match (self, other) {
+    fn compare(&self, other: &Self, dialect: Dialect) -> Result<Option<std::cmp::Ordering>, Fault> {
+        Ok(match (self, other) {
             (Value::Text(one), Value::Text(two)) => {
                 Some(one.encode_utf16().cmp(two.encode_utf16()))
             }
-            (one, two) => one.number().partial_cmp(&two.number()),
+            (Value::Number(one), Value::Number(two)) => one.partial_cmp(two),
+            (one, two) => match dialect {
+                Dialect::JavaScript => one.number().partial_cmp(&two.number()),
+                Dialect::Groovy => return Err(Fault::Throws),
+                Dialect::Jexl => one.strict_number()?.partial_cmp(&two.strict_number()?),
+            },
+        })
+    }
+
+    /// A number where JEXL wants one: other text throws.
+    fn strict_number(&self) -> Result<f64, Fault> {
+        match self.number() {
+            number if number.is_nan() => Err(Fault::Throws),
+            number => Ok(number),
         }
     }
 }
@@ -457,7 +540,7 @@ mod tests {
         for source in [
             "vars.get(\"a\") == 1",
             "\"abc\".startsWith(\"a\")",
-            "a ? b : c",
+            "1 ? 2 : 3",
             "[1][0]",
             "/x/.test(1)",
             "1 == 1 ? true : false",
@@ -467,6 +550,36 @@ mod tests {
         for source in ["Tom == 1", "\"open", "5%2=0", ""] {
             assert!(is_known(source), "{source}");
         }
+    }
+
+    #[test]
+    fn dialects_differ_where_types_mix() {
+        use Dialect::*;
+        let value = |source: &str, dialect| {
+            let mut out = String::new();
+            append(source, dialect, &mut out).then_some(out)
+        };
+        for (source, jexl, groovy) in [
+            (r#""10" == 10"#, Some("true"), Some("false")),
+            (r#""a" == 1"#, None, Some("false")),
+            (r#""10" > 9"#, Some("true"), None),
+            (r#""10" > "9""#, Some("false"), Some("false")),
+            ("1 && 2", Some("true"), Some("true")),
+            (r#""false" || false"#, Some("false"), Some("true")),
+            ("!(3 != 3)", Some("true"), Some("true")),
+            ("null == 1", Some("false"), Some("false")),
+        ] {
+            assert_eq!(value(source, Jexl).as_deref(), jexl, "{source}");
+            assert_eq!(value(source, Groovy).as_deref(), groovy, "{source}");
+        }
+        assert!(is_comparison("1 == 3", Jexl) && is_comparison("'x' != \"y\"", Groovy));
+        for source in
+            ["1 + 1", "empty(x)", "not true", "vars.get('a') == 1", "1 === 1", "4 / 2 == 2"]
+        {
+            assert!(!is_comparison(source, Jexl), "{source}");
+            assert!(!is_comparison(source, Groovy), "{source}");
+        }
+        assert!(!is_comparison(r#""$x" == """#, Groovy));
     }
 
     #[test]

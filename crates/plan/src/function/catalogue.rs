@@ -8,6 +8,8 @@ use super::{Spec, Support};
 pub enum Level {
     /// Runs as in JMeter.
     Native,
+    /// Comparisons run as in JMeter; any other script needs a Java machine.
+    Comparisons,
     /// Needs a Java machine.
     Jvm,
 }
@@ -33,6 +35,7 @@ pub fn catalogue() -> impl Iterator<Item = Entry> {
         max: (spec.max != Spec::ANY).then_some(spec.max),
         level: match spec.support {
             Support::Native(_) => Level::Native,
+            Support::Script(..) => Level::Comparisons,
             Support::Jvm => Level::Jvm,
         },
     })

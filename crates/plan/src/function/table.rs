@@ -1,9 +1,10 @@
 //! All functions that JMeter comes with: name, number of parameters, how they run. Names are case-sensitive.
 
 use super::{
-    Spec, counter, csv_read, digest, draw, escape, file, letters, log, property, split,
+    Spec, comparison, counter, csv_read, digest, draw, escape, file, letters, log, property, split,
     string_from_file, sum, time, url, user, variable,
 };
+use crate::condition::Dialect;
 
 /// The function of a name, if JMeter has one.
 pub(crate) fn find(name: &str) -> Option<&'static Spec> {
@@ -39,13 +40,13 @@ pub(super) static FUNCTIONS: &[Spec] = &[
     Spec::native("__escapeXml", 1, 1, escape::to_xml),
     Spec::native("__eval", 1, 1, variable::eval),
     Spec::native("__evalVar", 1, 1, variable::eval_var).variable(0),
-    Spec::jvm("__groovy", 1, 2),
+    Spec::script("__groovy", Dialect::Groovy, comparison::groovy),
     Spec::native("__intSum", 2, Spec::ANY, sum::int),
     Spec::native("__isPropDefined", 1, 1, property::is_defined).reads_property(),
     Spec::native("__isVarDefined", 1, 1, variable::is_defined).variable(0),
-    Spec::jvm("__javaScript", 1, 2),
-    Spec::jvm("__jexl2", 1, 2),
-    Spec::jvm("__jexl3", 1, 2),
+    Spec::script("__javaScript", Dialect::JavaScript, comparison::java_script),
+    Spec::script("__jexl2", Dialect::Jexl, comparison::jexl),
+    Spec::script("__jexl3", Dialect::Jexl, comparison::jexl),
     Spec::native("__log", 1, 4, log::log),
     Spec::native("__logn", 1, 3, log::logn),
     Spec::native("__longSum", 2, Spec::ANY, sum::long),

@@ -8,6 +8,7 @@
 //! Cost: each level of nesting scans its text once more, and there is a limit to the levels.
 
 use super::{Part, Problem, Reason, Text, TextCompiler};
+use crate::condition::is_comparison;
 use crate::function::{self, Call, Spec, Support};
 use crate::vars::Names;
 
@@ -197,7 +198,8 @@ impl<'a> Build<'a> {
     fn call(&mut self, spec: &'static Spec, args: Vec<Text>, source: &str) -> Part {
         let run = match spec.support {
             Support::Native(run) => run,
-            Support::Jvm => {
+            Support::Script(dialect, run) if is_comparison(args[0].raw(), dialect) => run,
+            Support::Jvm | Support::Script(..) => {
                 self.problem(spec.name, Reason::NeedsJvm, source);
                 return Part::Foreign(source.into());
             }
