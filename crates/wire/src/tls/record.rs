@@ -29,7 +29,7 @@ pub(super) struct Keys {
     key: LessSafeKey,
     iv: [u8; 12],
     /// Records protected so far.
-    pub(super) sequence: u64,
+    sequence: u64,
     layout: Layout,
 }
 

@@ -1,6 +1,7 @@
 //! The client against rustls' own server, in memory.
 
 use super::*;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::{ServerConfig, ServerConnection};
 use std::io::{Read, Write};
@@ -11,18 +12,23 @@ struct Authority {
 }
 
 fn authority(versions: &[&'static rustls::SupportedProtocolVersion]) -> Authority {
+    authority_with(rustls::crypto::aws_lc_rs::default_provider(), versions)
+}
+
+fn authority_with(
+    provider: CryptoProvider,
+    versions: &[&'static rustls::SupportedProtocolVersion],
+) -> Authority {
     let certified =
         rcgen::generate_simple_self_signed(vec!["localhost".to_owned(), "127.0.0.1".to_owned()])
             .unwrap();
     let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
-    let mut server = ServerConfig::builder_with_provider(Arc::new(
-        rustls::crypto::aws_lc_rs::default_provider(),
-    ))
-    .with_protocol_versions(versions)
-    .unwrap()
-    .with_no_client_auth()
-    .with_single_cert(vec![certified.cert.der().clone()], key.into())
-    .unwrap();
+    let mut server = ServerConfig::builder_with_provider(Arc::new(provider))
+        .with_protocol_versions(versions)
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certified.cert.der().clone()], key.into())
+        .unwrap();
     server.alpn_protocols = vec![b"http/1.1".to_vec()];
     Authority { pem: certified.cert.pem(), server: Arc::new(server) }
 }
@@ -146,6 +152,62 @@ fn both_versions_shake_hands_and_talk() {
             pair.exchange(size);
         }
     }
+}
+
+#[test]
+fn every_cipher_suite_carries_traffic() {
+    let provider = rustls::crypto::aws_lc_rs::default_provider();
+    let config = client_config(&Settings::default()).unwrap();
+    let mut seen = 0;
+    for suite in provider.cipher_suites.clone() {
+        // The certificate is of an elliptic curve: suites that sign with RSA differ only in the handshake.
+        if format!("{:?}", suite.suite()).contains("_RSA_") {
+            continue;
+        }
+        let only = CryptoProvider { cipher_suites: vec![suite], ..provider.clone() };
+        let server = authority_with(only, &[suite.version()]).server;
+        let mut pair = Pair::new(&config, &server);
+        pair.handshake().unwrap();
+        assert_eq!(pair.server.negotiated_cipher_suite().map(|s| s.suite()), Some(suite.suite()));
+        for size in [1, 168, 40_000] {
+            pair.exchange(size);
+        }
+        pair.client.close(&mut pair.to_server);
+        pair.server.read_tls(&mut pair.to_server.as_slice()).unwrap();
+        assert!(pair.server.process_new_packets().unwrap().peer_has_closed());
+        seen += 1;
+    }
+    assert_eq!(seen, 6);
+}
+
+#[test]
+fn own_keys_are_renewed_in_time() {
+    let server = authority(BOTH).server;
+    let mut pair = Pair::new(&client_config(&settings((false, true))).unwrap(), &server);
+    pair.handshake().unwrap();
+    for left in [0, 1] {
+        let Phase::Traffic(traffic) = &mut pair.client.phase else { panic!("no traffic") };
+        traffic.key_lasts = left;
+        pair.exchange(100_000);
+        let Phase::Traffic(traffic) = &pair.client.phase else { panic!("no traffic") };
+        assert!(traffic.key_lasts > 1 << 20, "the key was not renewed");
+    }
+}
+
+#[test]
+fn messages_may_be_split_over_records() {
+    let server = authority(BOTH).server;
+    let mut pair = Pair::new(&client_config(&settings((false, true))).unwrap(), &server);
+    pair.handshake().unwrap();
+    let Phase::Traffic(traffic) = &mut pair.client.phase else { panic!("no traffic") };
+    let mut out = Vec::new();
+    traffic.messages(&[24, 0], &mut out).unwrap();
+    assert!(traffic.messages(&[24, 0, 0, 1, 2], &mut out).is_err(), "neither 0 nor 1");
+    assert!(traffic.messages(&[1, 0, 0, 0], &mut out).is_err(), "no ClientHello for clients");
+    assert!(traffic.messages(&vec![4; 70_000], &mut out).is_err(), "no message is that long");
+    assert!(traffic.alert(&[2]).is_err());
+    assert!(traffic.alert(&[2, 40]).is_err());
+    assert!(traffic.alert(&[1, 90]).is_ok());
 }
 
 #[test]
@@ -335,5 +397,32 @@ fn names_and_addresses_are_told_apart() {
     }
     for name in ["", "a b", "[::1", "a/b"] {
         assert!(matches!(Client::new(&config, name), Err(Error::BadName)), "{name}");
+    }
+}
+
+#[test]
+fn damaged_handshakes_fail_without_a_panic() {
+    let server = authority(BOTH).server;
+    for versions in [(true, false), (false, true)] {
+        let config = client_config(&settings(versions)).unwrap();
+        for damage in 0..150 {
+            let mut pair = Pair::new(&config, &server);
+            pair.advance().unwrap();
+            pair.serve();
+            let at = damage * 11 % pair.to_client.len();
+            pair.to_client[at] ^= 1 << (damage % 8);
+            let pieces: Vec<Vec<u8>> = pair.to_client.chunks(400).map(<[u8]>::to_vec).collect();
+            pair.to_client.clear();
+            for piece in pieces {
+                pair.to_client.extend_from_slice(&piece);
+                if pair.advance().is_err() {
+                    assert!(pair.client.write(b"x", &mut pair.to_server).is_err());
+                    assert!(pair.advance().is_err(), "an error stays");
+                    break;
+                }
+            }
+            let mut out = Vec::new();
+            pair.client.close(&mut out);
+        }
     }
 }

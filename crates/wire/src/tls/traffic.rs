@@ -25,6 +25,8 @@ pub(super) struct Traffic {
     fragment: Vec<u8>,
     pub(super) peer_closed: bool,
     closed: bool,
+    /// Records that may yet be sealed with this key.
+    pub(super) key_lasts: u64,
 }
 
 impl Traffic {
@@ -43,6 +45,7 @@ impl Traffic {
             fragment: Vec::new(),
             peer_closed,
             closed: false,
+            key_lasts: RECORDS_PER_KEY,
         })
     }
 
@@ -72,9 +75,10 @@ impl Traffic {
             return Err(Error::Closed);
         }
         for piece in plaintext.chunks(record::PLAINTEXT) {
-            if self.seal.sequence >= RECORDS_PER_KEY {
+            if self.key_lasts == 0 {
                 self.update_own_keys(out)?;
             }
+            self.key_lasts -= 1;
             self.seal.seal(DATA, piece, out)?;
         }
         Ok(())
@@ -117,7 +121,7 @@ impl Traffic {
         Ok(incoming.len())
     }
 
-    fn alert(&mut self, text: &[u8]) -> Result<(), rustls::Error> {
+    pub(super) fn alert(&mut self, text: &[u8]) -> Result<(), rustls::Error> {
         let &[level, description] = text else { return Err(garbled()) };
         match AlertDescription::from(description) {
             AlertDescription::CloseNotify => self.peer_closed = true,
@@ -128,7 +132,11 @@ impl Traffic {
         Ok(())
     }
 
-    fn messages(&mut self, mut text: &[u8], out: &mut Vec<u8>) -> Result<(), rustls::Error> {
+    pub(super) fn messages(
+        &mut self,
+        mut text: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), rustls::Error> {
         while !text.is_empty() {
             let message = match *text {
                 [kind, a, b, c, ref rest @ ..] => {
@@ -176,6 +184,7 @@ impl Traffic {
 
     /// Tells the peer and takes the next key; nothing can be done about it in TLS 1.2, where the nonces last on.
     fn update_own_keys(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.key_lasts = RECORDS_PER_KEY;
         if let Some(kernel) = &mut self.kernel {
             self.seal.seal(HANDSHAKE, &[KEY_UPDATE, 0, 0, 1, 0], out)?;
             self.seal = Keys::new(true, kernel.update_tx_secret().map_err(Error::Tls)?)?;

@@ -1,0 +1,28 @@
+//! Compressed bodies and charsets: no panic, no more output than allowed, a used state is as good as a new one.
+//!
+//! Input: the coding, the limit, then the body; the body's first line is also tried as a `Content-Type`.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use wire::charset;
+use wire::coding::{Coding, Inflater};
+
+fuzz_target!(|data: &[u8]| {
+    let [coding, limit, body @ ..] = data else { return };
+    let coding =
+        [Coding::Gzip, Coding::Deflate, Coding::Brotli, Coding::Identity][usize::from(coding % 4)];
+    let max = 1 << (limit % 20);
+    let mut out = vec![7];
+    let mut inflater = Inflater::new();
+    let first = inflater.decode(coding, body, &mut out, max);
+    assert!(out.len() <= max + 1 && out[0] == 7);
+    let mut again = vec![7];
+    assert_eq!(inflater.decode(coding, body, &mut again, max), first);
+    assert_eq!(again, out);
+
+    let line = body.split(|&b| b == b'\n').next().unwrap_or_default();
+    let _ = Coding::parse(line);
+    let mut text = String::new();
+    charset::decode_into(charset::charset_of(line), body, &mut text);
+});

@@ -1,0 +1,70 @@
+//! A response reads the same whole, in pieces, and byte by byte; nothing panics, and no piece of it is invented.
+//!
+//! Input: a byte of flags, two positions to cut at, the response.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use wire::http1::{Decoder, Error, Event, Limits};
+
+const LIMITS: Limits = Limits { head: 512, headers: 16 };
+
+#[derive(Debug, Default, PartialEq)]
+struct Seen {
+    head: Option<(u16, bool, Vec<u8>)>,
+    body: Vec<u8>,
+    ended: bool,
+    error: Option<Error>,
+}
+
+fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, head_request: bool, close: bool) -> Seen {
+    let mut decoder = Decoder::new(head_request, LIMITS);
+    let mut seen = Seen::default();
+    let mut unread = Vec::new();
+    for piece in pieces {
+        unread.extend_from_slice(piece);
+        while !seen.ended {
+            let (used, event) = match decoder.next(&unread) {
+                Ok(found) => found,
+                Err(error) => return Seen { error: Some(error), ..seen },
+            };
+            let mut more = true;
+            match event {
+                Event::NeedMore => more = false,
+                Event::Head(head) => {
+                    assert!(seen.head.is_none() && head.raw.len() <= used);
+                    assert!(head.headers().all(|(name, _)| !name.is_empty()));
+                    assert!(head.status == 101 || (200..).contains(&head.status));
+                    seen.head = Some((head.status, head.keep_alive, head.raw.to_vec()));
+                }
+                Event::Body(body) => {
+                    assert!(!body.is_empty() && body.len() <= used && seen.head.is_some());
+                    seen.body.extend_from_slice(body);
+                }
+                Event::End => seen.ended = true,
+            }
+            unread.drain(..used);
+            if !more {
+                break;
+            }
+        }
+    }
+    if close && !seen.ended {
+        seen.error = decoder.eof(&unread).err();
+        seen.ended = seen.error.is_none();
+    }
+    seen
+}
+
+fuzz_target!(|data: &[u8]| {
+    let [flags, a, b, response @ ..] = data else { return };
+    let (head_request, close) = (flags & 1 != 0, flags & 2 != 0);
+    let whole = feed([response], head_request, close);
+    let mut cuts = [usize::from(*a), usize::from(*b)].map(|cut| cut % (response.len() + 1));
+    cuts.sort_unstable();
+    let pieces = [&response[..cuts[0]], &response[cuts[0]..cuts[1]], &response[cuts[1]..]];
+    assert_eq!(feed(pieces, head_request, close), whole);
+    if response.len() <= 1024 {
+        assert_eq!(feed(response.chunks(1), head_request, close), whole);
+    }
+});

@@ -1,0 +1,9 @@
+//! Plan files: any bytes are read or refused, without a panic.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let _ = jmx::parse("fuzz.jmx", data.to_vec());
+});
