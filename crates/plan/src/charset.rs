@@ -102,7 +102,7 @@ impl Charset {
             Self::Utf8 => out.extend_from_slice(text.as_bytes()),
             Self::Latin1 => out.extend(text.chars().map(|c| u8::try_from(c).unwrap_or(b'?'))),
             Self::Ascii => {
-                out.extend(text.chars().map(|c| if c.is_ascii() { c as u8 } else { b'?' }))
+                out.extend(text.chars().map(|c| if c.is_ascii() { c as u8 } else { b'?' }));
             }
             Self::Utf16 => {
                 if !text.is_empty() {

@@ -18,7 +18,7 @@ pub(crate) use context::Context;
 
 use crate::element;
 use crate::plan::*;
-use crate::support::{Kind, Support};
+use crate::support::{Kind, Level, Support};
 use scope::{children, class};
 
 /// What a compilation depends on beside the document.
@@ -76,6 +76,7 @@ pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
         events: HashMap::new(),
         places: HashMap::new(),
         levels: Vec::new(),
+        shared: Vec::new(),
         guards: Vec::new(),
         slots: 0,
     };
@@ -95,8 +96,10 @@ struct Walk<'a> {
     events: HashMap<ElementId, OnIteration>,
     /// Where throughput timers and cookie managers went in the tables of the plan.
     places: HashMap<ElementId, u32>,
-    /// Enabled children of the group and of all controllers down to where the walk is.
-    levels: Vec<Vec<ElementId>>,
+    /// What applies to samplers, from the group's level down to where the walk is.
+    levels: Vec<scope::Level>,
+    /// Enabled elements below the Test Plan but for groups; groups have them for children as well.
+    shared: Vec<ElementId>,
     /// If Controllers around it that are evaluated before each sampler, outermost first.
     guards: Vec<ControllerId>,
     /// State slots of the group so far.
@@ -134,26 +137,30 @@ impl Walk<'_> {
             if matches!(scope::kind(doc, *id), Kind::Sampler | Kind::Controller)
                 && class(doc, *id) != "TestFragmentController"
             {
-                self.ctx.warn(
-                    *id,
-                    "outside-group",
-                    "it stands outside of all thread groups and does not run",
-                    "move it into a thread group",
-                );
+                let what = "it stands outside of all thread groups and does not run";
+                self.ctx.remark(*id, Level::Unsupported, what);
             }
         }
+        self.shared = shared;
         let mut numbers = HashMap::new();
         for id in groups {
-            let Some(phase) = element::thread_group::phase(class(doc, id)) else { continue };
-            let number = numbers.entry(phase as u8).and_modify(|n| *n += 1).or_insert(1u32);
-            self.group(id, phase, *number, &shared);
+            let phase = element::thread_group::phase(class(doc, id));
+            // Groups that cannot run still count in the names of users.
+            let number = numbers.entry(phase.unwrap_or(Phase::Main) as u8).or_insert(0u32);
+            *number += 1;
+            if let Some(phase) = phase {
+                let number = *number;
+                self.group(id, phase, number);
+            }
         }
     }
 
-    fn group(&mut self, id: ElementId, phase: Phase, number: u32, shared: &[ElementId]) {
+    fn group(&mut self, id: ElementId, phase: Phase, number: u32) {
         let own = children(self.ctx.doc, id);
         self.slots = 0;
-        self.levels = vec![own.iter().chain(shared).copied().collect()];
+        // The children of the Test Plan count as children of the group, behind its own.
+        let all = own.iter().chain(&self.shared).copied();
+        self.levels = vec![scope::level(self.ctx.doc, all)];
         let kind = element::thread_group::main_loop(&mut self.ctx, id);
         let entry = self.pc();
         let main = self.open(id, kind, None);
@@ -177,21 +184,18 @@ impl Walk<'_> {
 
     fn controller(&mut self, id: ElementId, around: ControllerId) {
         let own = children(self.ctx.doc, id);
-        self.levels.push(own);
-        if let Some(kind) = element::controller(&mut self.ctx, id) {
-            let guard = matches!(kind, ControllerKind::If { evaluate_all: true, .. });
-            let controller = self.open(id, kind, Some(around));
-            if guard {
-                self.guards.push(controller);
-            }
-            if let Some(own) = self.levels.last().cloned() {
-                self.body(&own, controller);
-            }
-            if guard {
-                self.guards.pop();
-            }
-            self.close(controller);
+        let Some(kind) = element::controller(&mut self.ctx, id) else { return };
+        self.levels.push(scope::level(self.ctx.doc, own.iter().copied()));
+        let guard = matches!(kind, ControllerKind::If { evaluate_all: true, .. });
+        let controller = self.open(id, kind, Some(around));
+        if guard {
+            self.guards.push(controller);
         }
+        self.body(&own, controller);
+        if guard {
+            self.guards.pop();
+        }
+        self.close(controller);
         self.levels.pop();
     }
 
@@ -203,7 +207,7 @@ impl Walk<'_> {
         parent: Option<ControllerId>,
     ) -> ControllerId {
         if let ControllerKind::Transaction(transaction) = &mut kind {
-            let scope = scope::of_transaction(self.ctx.doc, &self.levels);
+            let scope = scope::of_transaction(&self.levels);
             transaction.listeners = self.listeners(&scope.listeners);
             transaction.checks =
                 element::assertions(&mut self.ctx, &scope.checks, &mut transaction.needs);
@@ -248,13 +252,13 @@ impl Walk<'_> {
     /// the last of the tree first, as JMeter has it.
     fn on_iteration(&mut self, id: ElementId) -> Vec<OnIteration> {
         let mut found = Vec::new();
-        let own = match self.levels.as_slice() {
-            // The children of the Test Plan count as children of the group.
-            [group] => group.clone(),
-            _ => children(self.ctx.doc, id),
-        };
-        for child in own {
+        for child in children(self.ctx.doc, id) {
             self.find_on_iteration(child, &mut found);
+        }
+        if self.levels.len() == 1 {
+            for child in self.shared.clone() {
+                found.extend(self.event(child));
+            }
         }
         found.reverse();
         found
@@ -282,8 +286,8 @@ impl Walk<'_> {
 
     fn sampler(&mut self, id: ElementId, around: ControllerId) {
         let own = children(self.ctx.doc, id);
-        self.levels.push(own);
-        let scope = scope::collect(self.ctx.doc, &self.levels);
+        self.levels.push(scope::level(self.ctx.doc, own));
+        let scope = scope::collect(&self.levels);
         self.levels.pop();
         let cookies = self.cookies(&scope.configs);
         let Some(kind) = element::sampler(&mut self.ctx, id, &scope.configs, cookies) else {

@@ -243,7 +243,9 @@ fn read_value(value: &Value, text: &mut TextCompiler) {
         Value::Text(_, source) => drop(Text::compile(source, text)),
         Value::Object(object) => read_texts(&object.props, text),
         Value::List(members) | Value::Map(members) => {
-            members.iter().for_each(|member| read_value(&member.value, text));
+            for member in members {
+                read_value(&member.value, text);
+            }
         }
         Value::Other(_) => {}
     }

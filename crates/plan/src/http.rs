@@ -4,7 +4,6 @@
 //! by the engine. Everything but the cookie line is done here: which cookies apply is known to the user alone.
 
 mod body;
-pub(crate) use crate::charset;
 mod compile;
 mod header;
 mod percent;

@@ -1,56 +1,406 @@
 //! Documents in, plans out: scopes, controllers as jumps, findings.
 
-use plan::compile::{Compiled, Settings, compile};
+#![allow(clippy::format_collect, reason = "documents of tests are short")]
+
+mod world;
+
+use plan::compile::{Compiled, Settings};
 use plan::element::Timer;
 use plan::plan::*;
-
-/// A plan with `body` as the content of its one thread group, and `beside` on the level of the group.
-fn plan_of(body: &str, beside: &str) -> Compiled {
-    let source = format!(
-        r#"<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
-<TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="Plan" enabled="true"/><hashTree>
-<ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="Users" enabled="true">
-<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><stringProp name="LoopController.loops">1</stringProp></elementProp>
-<stringProp name="ThreadGroup.num_threads">1</stringProp></ThreadGroup><hashTree>{body}</hashTree>
-{beside}</hashTree></hashTree></jmeterTestPlan>"#
-    );
-    let (doc, diags) = jmx::parse("folder/a.jmx", source.into_bytes()).expect("a plan");
-    assert_eq!(diags, [], "the document of the test is sound");
-    compile(&doc, &Settings::default())
-}
+use plan::support::Level;
+use world::{compile_source, element, http_sampler, plan_of, source_of};
 
 fn timer(name: &str, delay: &str) -> String {
-    format!(
-        r#"<ConstantTimer guiclass="ConstantTimerGui" testclass="ConstantTimer" testname="{name}" enabled="true">
-<stringProp name="ConstantTimer.delay">{delay}</stringProp></ConstantTimer><hashTree/>"#
-    )
+    element("ConstantTimer", "ConstantTimerGui", name, &[("ConstantTimer.delay", delay)], "", "")
 }
 
 fn http(name: &str, inner: &str) -> String {
-    format!(
-        r#"<HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="{name}" enabled="true">
-<stringProp name="HTTPSampler.path">/{name}</stringProp></HTTPSamplerProxy><hashTree>{inner}</hashTree>"#
-    )
+    http_sampler(&[("HTTPSampler.path", name)], "", inner)
+}
+
+fn user_parameters(name: &str, per_iteration: bool) -> String {
+    let more = format!(
+        r#"<collectionProp name="UserParameters.names"><stringProp name="1">{name}</stringProp></collectionProp>
+<collectionProp name="UserParameters.thread_values"><collectionProp name="1"><stringProp name="1">v</stringProp></collectionProp></collectionProp>
+<boolProp name="UserParameters.per_iteration">{per_iteration}</boolProp>"#
+    );
+    element("UserParameters", "UserParametersGui", name, &[], &more, "")
+}
+
+fn counter(name: &str) -> String {
+    element("CounterConfig", "CounterConfigGui", name, &[("CounterConfig.name", name)], "", "")
+}
+
+fn plan(compiled: Compiled) -> Plan {
+    assert_eq!(compiled.diags, []);
+    compiled.plan.expect("a plan")
+}
+
+fn delays(sampler: &Sampler) -> Vec<&str> {
+    fn delay(timer: &Timer) -> &str {
+        match timer {
+            Timer::Constant(text) => text.fixed().expect("fixed"),
+            other => panic!("{other:?}"),
+        }
+    }
+    sampler.timers.iter().map(delay).collect()
 }
 
 #[test]
 fn timers_run_from_the_sampler_outwards_and_those_of_the_plan_last() {
     let body = timer("group", "2") + &http("a", &timer("own", "1"));
-    let compiled = plan_of(&body, &timer("plan", "3"));
-    assert_eq!(compiled.diags, []);
-    let plan = compiled.plan.expect("a plan");
+    let plan = plan(plan_of(&body, &timer("plan", "3")));
     assert_eq!(plan.file, "a.jmx");
-    let delays: Vec<_> = plan.samplers[0]
-        .timers
-        .iter()
-        .map(|timer| match timer {
-            Timer::Constant(text) => text.fixed().expect("fixed").to_string(),
-            other => panic!("{other:?}"),
-        })
-        .collect();
-    assert_eq!(delays, ["1", "2", "3"]);
+    assert_eq!(delays(&plan.samplers[0]), ["1", "2", "3"]);
     let main = ControllerId(0);
     assert_eq!(plan.ops, [Op::Enter(main), Op::Sample(SamplerId(0)), Op::Next(main), Op::End]);
     assert_eq!((plan.controllers[0].body, plan.controllers[0].after), (Pc(1), Pc(3)));
-    assert_eq!(plan.groups[0].slots, 2);
+    assert_eq!(plan.groups[0].slots, plan.controllers[0].kind.slots());
+}
+
+#[test]
+fn what_runs_before_goes_from_the_group_inwards() {
+    let inner = http("a", &user_parameters("own", false));
+    let body = element(
+        "GenericController",
+        "",
+        "c",
+        &[],
+        "",
+        &(user_parameters("controller", false) + &inner),
+    );
+    let body = user_parameters("group", false) + &body;
+    let plan = plan(plan_of(&body, &user_parameters("plan", false)));
+    let order: Vec<_> =
+        plan.samplers[0].before.iter().map(|Before::UserParameters(at)| *at).collect();
+    // Their places in the table tell which they are: those of the group were compiled first.
+    let of_group = &plan.controllers[0].on_iteration;
+    assert_eq!(of_group.len(), 2);
+    assert_eq!(order.len(), 4);
+    let group_then_plan: Vec<_> =
+        order[..2].iter().rev().map(|at| OnIteration::UserParameters(*at)).collect();
+    assert_eq!(*of_group, group_then_plan, "the last of the tree is told first");
+    assert_eq!(
+        plan.controllers[1].on_iteration,
+        [OnIteration::UserParameters(order[3]), OnIteration::UserParameters(order[2])]
+    );
+}
+
+#[test]
+fn iterations_are_told_to_what_has_no_controller_between() {
+    let inner =
+        element("GenericController", "", "c", &[], "", &(counter("inner") + &http("a", "")));
+    let body = counter("one") + &http("b", &counter("below")) + &inner + &counter("two");
+    let plan = plan(plan_of(&body, &counter("plan")));
+    let counters = |at: usize| -> Vec<u32> {
+        let number = |event: &OnIteration| match event {
+            OnIteration::Counter(at) => *at,
+            other => panic!("{other:?}"),
+        };
+        plan.controllers[at].on_iteration.iter().map(number).collect()
+    };
+    // Compiled in the order of the tree, told in the opposite one.
+    assert_eq!(counters(0), [3, 2, 1, 0]);
+    assert_eq!(counters(1), [4]);
+}
+
+#[test]
+fn controllers_become_jumps() {
+    let condition = [("IfController.condition", "${x}")];
+    let each = r#"<boolProp name="IfController.evaluateAll">true</boolProp><boolProp name="IfController.useExpression">true</boolProp>"#;
+    let looped =
+        element("LoopController", "", "l", &[("LoopController.loops", "-1")], "", &http("b", ""));
+    let body = element(
+        "IfController",
+        "",
+        "i",
+        &condition,
+        each,
+        &(http("a", "") + &looped + &http("c", "")),
+    );
+    let plan = plan(plan_of(&body, ""));
+    let [main, guard, inner] = [0, 1, 2].map(ControllerId);
+    let sample = |n| Op::Sample(SamplerId(n));
+    assert_eq!(
+        plan.ops,
+        [
+            Op::Enter(main),
+            Op::Enter(guard),
+            // The condition has just been evaluated.
+            sample(0),
+            Op::Enter(inner),
+            Op::Test(guard),
+            sample(1),
+            Op::Next(inner),
+            Op::Test(guard),
+            sample(2),
+            Op::Next(guard),
+            Op::Next(main),
+            Op::End,
+        ]
+    );
+    assert!(matches!(
+        plan.controllers[2].kind,
+        ControllerKind::Loop { count: LoopCount::Forever, .. }
+    ));
+    assert_eq!(plan.controllers[2].parent, Some(guard));
+    assert_eq!(plan.controllers[1].after, Pc(10));
+    let slots: Vec<_> = plan.controllers.iter().map(|controller| controller.slot).collect();
+    assert_eq!(slots, [0, plan.controllers[0].kind.slots(), plan.controllers[0].kind.slots()]);
+}
+
+#[test]
+fn disabled_elements_and_all_below_them_are_left_out() {
+    let body = http("a", "").replace("enabled=\"true\"", "enabled=\"false\"") + &http("b", "");
+    let compiled = plan_of(&body, "");
+    assert_eq!(compiled.support.len(), 3, "{:?}", compiled.support);
+    assert_eq!(plan(compiled).samplers.len(), 1);
+}
+
+#[test]
+fn what_cannot_run_is_told_with_its_place_and_left_out() {
+    let body = element("ModuleController", "", "Module", &[], "", "")
+        + &element("JDBCSampler", "TestBeanGUI", "Query", &[], "", &timer("t", "1"))
+        + &element(
+            "ResultCollector",
+            "ViewResultsFullVisualizer",
+            "Tree",
+            &[("filename", "")],
+            "",
+            "",
+        )
+        + &element("JSR223PostProcessor", "TestBeanGUI", "Script", &[], "", "")
+        + &http_sampler(
+            &[("HTTPSampler.path", "/${__groovy(1+1)}")],
+            r#"<boolProp name="HTTPSampler.image_parser">true</boolProp>"#,
+            "",
+        );
+    let compiled = plan_of(&body, "");
+    let found: Vec<_> = compiled
+        .support
+        .iter()
+        .filter(|support| support.level != Level::Native)
+        .map(|support| (support.level, support.class.as_str(), support.path.as_str()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (Level::Unsupported, "ModuleController", "Plan > Users > Module"),
+            (Level::Unsupported, "JDBCSampler", "Plan > Users > Query"),
+            (Level::Ignored, "ResultCollector", "Plan > Users > Tree"),
+            (Level::Jvm, "JSR223PostProcessor", "Plan > Users > Script"),
+            (Level::Unsupported, "HTTPSamplerProxy", "Plan > Users > Request"),
+        ]
+    );
+    let request = compiled.support.last().expect("the request");
+    assert!(request.consequence.contains("HTTPSampler.image_parser"), "{}", request.consequence);
+    assert!(request.consequence.contains("__groovy"), "{}", request.consequence);
+    assert!(compiled.support.iter().all(|support| support.line > 0));
+    assert_eq!(compiled.plan.expect("a plan").samplers.len(), 1);
+}
+
+#[test]
+fn scripts_in_conditions_need_a_jvm_only_where_they_do_more_than_compare() {
+    let controller = |condition: &str| {
+        element("IfController", "", "i", &[("IfController.condition", condition)], "", "")
+    };
+    for (condition, level) in [
+        ("\"${x}\" == \"a\" && ${n} < 3", Level::Native),
+        ("${JMeterThread.last_sample_ok}", Level::Native),
+        ("vars.get(\"x\") == 1", Level::Jvm),
+    ] {
+        let compiled = plan_of(&controller(condition), "");
+        assert_eq!(
+            compiled.support.last().map(|support| support.level),
+            Some(level),
+            "{condition}"
+        );
+    }
+}
+
+#[test]
+fn defaults_fill_what_is_missing_or_empty_nearest_first() {
+    let defaults = |domain: &str, port: &str| {
+        let props = [("HTTPSampler.domain", domain), ("HTTPSampler.port", port)];
+        element("ConfigTestElement", "HttpDefaultsGui", "d", &props, "", "")
+    };
+    let sampler = http_sampler(
+        &[("HTTPSampler.path", "/"), ("HTTPSampler.domain", ""), ("HTTPSampler.port", "")],
+        "",
+        &defaults("", "81"),
+    );
+    let compiled = plan_of(&(sampler + &defaults("group", "82")), &defaults("plan", "83"));
+    let mut world = world::World::new(compiled);
+    let mut request = plan::http::Request::default();
+    world.render(0, &mut request).expect("a request");
+    assert_eq!(request.url, "http://group:81/");
+}
+
+#[test]
+fn the_outermost_cookie_manager_counts() {
+    let manager = |name: &str, policy: &str| {
+        element("CookieManager", "CookiePanel", name, &[("CookieManager.policy", policy)], "", "")
+    };
+    let body = http("a", &manager("own", "inner")) + &http("b", "") + &manager("group", "middle");
+    let plan = plan(plan_of(&body, &manager("plan", "outer")));
+    let policies: Vec<_> = plan
+        .samplers
+        .iter()
+        .map(|sampler| match &sampler.kind {
+            SamplerKind::Http(http) => {
+                &*plan.cookie_managers[http.cookies.expect("one") as usize].policy
+            }
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(policies, ["outer", "outer"]);
+    assert_eq!(plan.cookie_managers.len(), 1);
+}
+
+#[test]
+fn listeners_count_if_they_write_a_file() {
+    let saved = r#"<objProp><name>saveConfig</name><value class="SampleSaveConfiguration"><time>true</time><xml>true</xml><responseData>true</responseData></value></objProp>"#;
+    let listener = element(
+        "ResultCollector",
+        "SimpleDataWriter",
+        "Rows",
+        &[("filename", "${f}.jtl")],
+        saved,
+        "",
+    );
+    let plan = plan(plan_of(&(http("a", "") + &http("b", "") + &listener), ""));
+    assert_eq!(plan.listeners.len(), 1);
+    assert_eq!(plan.samplers[1].listeners, [ListenerId(0)]);
+    assert_eq!(plan.listeners[0].options[0], ("time".to_string(), "true".to_string()));
+    assert!(plan.samplers[0].needs.contains(Needs::ROW | Needs::URL | Needs::TEXT));
+}
+
+#[test]
+fn user_defined_variables_are_collected_from_the_whole_tree() {
+    let variables = |pairs: &[(&str, &str)]| {
+        let entry = |(name, value): &(&str, &str)| {
+            format!(
+                r#"<elementProp name="{name}" elementType="Argument"><stringProp name="Argument.name">{name}</stringProp><stringProp name="Argument.value">{value}</stringProp></elementProp>"#
+            )
+        };
+        let entries: String = pairs.iter().map(entry).collect();
+        let more =
+            format!(r#"<collectionProp name="Arguments.arguments">{entries}</collectionProp>"#);
+        element("Arguments", "ArgumentsPanel", "v", &[], &more, "")
+    };
+    let body = variables(&[("a", "1"), ("b", "${a}"), ("a", "2")])
+        + &http("x", &variables(&[("c", "${a}-${b}")]));
+    let world = world::World::new(plan_of(&body, &variables(&[("a", "late")])));
+    // Within one element they do not see each other, and the first of a name counts; later elements see earlier ones.
+    let values = ["a", "b", "c"].map(|name| world.get(name));
+    assert_eq!(values, [Some("late"), Some("${a}"), Some("1-${a}")]);
+}
+
+#[test]
+fn loops_count_in_a_variable_that_the_plan_reads() {
+    let looped = element(
+        "LoopController",
+        "",
+        "L",
+        &[("LoopController.loops", "2")],
+        "",
+        &http("/${__jm__L__idx}", ""),
+    );
+    let plan = plan(plan_of(&looped, ""));
+    assert_eq!(plan.controllers[1].index, plan.names.find("__jm__L__idx"));
+    assert_eq!(plan.controllers[0].index, None);
+}
+
+#[test]
+fn findings_come_all_at_once_with_their_place() {
+    let body =
+        element("LoopController", "", "L", &[("LoopController.loops", "many")], "", &http("a", ""))
+            + &element("CounterConfig", "", "C", &[("CounterConfig.format", "0#")], "", "");
+    let compiled = plan_of(&body, "");
+    let codes: Vec<_> = compiled.diags.iter().map(|diag| diag.code).collect();
+    assert_eq!(codes, ["bad-number", "bad-number-format"]);
+    assert_eq!(compiled.diags[0].element.as_deref(), Some("Plan > Users > L"));
+    assert!(compiled.diags.iter().all(|diag| diag.line > 0 && diag.help.is_some()));
+}
+
+#[test]
+fn a_document_without_a_test_plan_is_no_plan() {
+    let (doc, _) =
+        jmx::parse("a.jmx", b"<jmeterTestPlan><hashTree/></jmeterTestPlan>".to_vec()).expect("XML");
+    let compiled = plan::compile::compile(&doc, &Settings::default());
+    assert!(compiled.plan.is_none());
+    assert_eq!(compiled.diags[0].code, "no-test-plan");
+}
+
+#[test]
+fn the_hash_depends_on_text_and_properties_alone() {
+    let source = source_of(&http("a", ""), "");
+    let mut settings = Settings::default();
+    let hash = |source: &str, settings: &Settings| {
+        compile_source(source, settings).plan.expect("a plan").hash
+    };
+    let first = hash(&source, &settings);
+    assert_eq!(first, hash(&source, &settings));
+    settings.properties.insert("users".into(), "5".into());
+    assert_ne!(first, hash(&source, &settings));
+    assert_ne!(first, hash(&source_of(&http("b", ""), ""), &Settings::default()));
+}
+
+/// Any class in any place, with any properties, compiles.
+#[test]
+fn nothing_panics_on_arbitrary_trees() {
+    let mut random = plan::random::Random::new(11);
+    let classes: Vec<_> = plan::support::table().iter().map(|class| class.name).collect();
+    let values = [
+        "",
+        "-1",
+        "7",
+        "${x}",
+        "${__groovy(1)}",
+        "${",
+        "true",
+        "a,b",
+        "ü€",
+        "{\"a\":1}",
+        "http://x/%zz",
+    ];
+    let names = [
+        "LoopController.loops",
+        "IfController.condition",
+        "HTTPSampler.path",
+        "HTTPSampler.method",
+        "calcMode",
+        "filename",
+        "variableNames",
+        "CounterConfig.format",
+        "ActionProcessor.action",
+        "classname",
+        "RegexExtractor.regex",
+        "Asserion.test_strings",
+        "JSON_PATH",
+        "JSONPostProcessor.jsonPathExprs",
+    ];
+    for _ in 0..300 {
+        let mut tree = String::new();
+        for _ in 0..=random.below(12) {
+            let mut draw = |list: &[&'static str]| list[random.below(list.len() as u64) as usize];
+            let class = draw(&classes);
+            let props = [(draw(&names), draw(&values)), (draw(&names), draw(&values))];
+            let more = r#"<collectionProp name="Arguments.arguments"><stringProp name="1">x</stringProp></collectionProp><objProp><name>saveConfig</name></objProp>"#;
+            tree = if random.below(3) == 0 {
+                element(class, "HttpDefaultsGui", "${n}", &props, more, &tree)
+            } else {
+                tree + &element(class, "", "n", &props, more, "")
+            };
+        }
+        let source = source_of(&tree, &tree);
+        let (doc, _) = jmx::parse("a.jmx", source.into_bytes()).expect("XML");
+        let compiled = plan::compile::compile(&doc, &Settings::default());
+        let mut world = world::World::new(compiled);
+        for sampler in 0..world.plan.samplers.len() {
+            if let SamplerKind::Http(_) = world.plan.samplers[sampler].kind {
+                let _ = world.render(sampler, &mut plan::http::Request::default());
+            }
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! HTTP requests as they are sent, against what JMeter 5.6.3 sends.
 
+#![allow(clippy::format_collect, reason = "documents of tests are short")]
+
 mod world;
 
 use plan::http::Request;

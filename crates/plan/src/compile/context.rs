@@ -2,7 +2,7 @@
 //!
 //! An element in the scope of many samplers is compiled once per sampler; what is found wrong with it is kept once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use jmx::{Diag, Document, ElementId, Props};
 
@@ -17,6 +17,7 @@ pub(crate) struct Context<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) text: TextCompiler,
     diags: Vec<Diag>,
+    told: HashSet<(u32, &'static str, String)>,
     /// What lowers the level of an element: its own, not its class's.
     remarks: BTreeMap<ElementId, Vec<(Level, String)>>,
 }
@@ -28,6 +29,7 @@ impl<'a> Context<'a> {
             settings,
             text: TextCompiler::default(),
             diags: Vec::new(),
+            told: HashSet::new(),
             remarks: BTreeMap::new(),
         }
     }
@@ -117,14 +119,14 @@ impl<'a> Context<'a> {
     }
 
     pub(crate) fn report(&mut self, diag: Diag) {
-        if !self.diags.contains(&diag) {
+        if self.told.insert((diag.line, diag.code, diag.message.clone())) {
             self.diags.push(diag);
         }
     }
 
     /// What was found wrong, in the order of the file.
     pub(crate) fn finish(mut self) -> (TextCompiler, Vec<Diag>) {
-        self.diags.sort_by_key(|diag| diag.line);
+        self.diags.sort_by_key(|diag| (diag.line, diag.span.map(|span| span.start)));
         (self.text, self.diags)
     }
 }

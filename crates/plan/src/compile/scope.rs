@@ -23,21 +23,33 @@ pub(crate) struct Scope {
     pub(crate) listeners: Vec<ElementId>,
 }
 
+/// The elements of one level that apply to samplers, with what they are. Samplers and controllers are left out: a
+/// level may hold very many, and each sampler looks at all that is in here.
+pub(crate) type Level = Vec<(Kind, ElementId)>;
+
+/// The level that some elements make up.
+pub(crate) fn level(doc: &Document, elements: impl IntoIterator<Item = ElementId>) -> Level {
+    let applies = |kind: &Kind| {
+        use Kind::{After, Assertion, Before, Config, Listener, Timer};
+        matches!(kind, Config | Timer | Before | After | Assertion | Listener)
+    };
+    let found = elements.into_iter().map(|id| (kind(doc, id), id));
+    found.filter(|(kind, _)| applies(kind)).collect()
+}
+
 /// Collects from `levels`, which run from the group's children to those of the sampler itself.
-pub(crate) fn collect(doc: &Document, levels: &[Vec<ElementId>]) -> Scope {
+pub(crate) fn collect(levels: &[Level]) -> Scope {
     let mut scope = Scope::default();
-    for level in levels.iter().rev() {
-        for id in level {
-            match kind(doc, *id) {
-                Kind::Config => scope.configs.push(*id),
-                Kind::Timer => scope.timers.push(*id),
-                Kind::Listener => scope.listeners.push(*id),
-                _ => {}
-            }
+    for (kind, id) in levels.iter().rev().flatten() {
+        match kind {
+            Kind::Config => scope.configs.push(*id),
+            Kind::Timer => scope.timers.push(*id),
+            Kind::Listener => scope.listeners.push(*id),
+            _ => {}
         }
     }
-    for id in levels.iter().flatten() {
-        match kind(doc, *id) {
+    for (kind, id) in levels.iter().flatten() {
+        match kind {
             Kind::Before => scope.before.push(*id),
             Kind::After => scope.after.push(*id),
             Kind::Assertion => scope.checks.push(*id),
@@ -48,10 +60,10 @@ pub(crate) fn collect(doc: &Document, levels: &[Vec<ElementId>]) -> Scope {
 }
 
 /// Collects the listeners and assertions of a Transaction Controller; the last level holds its children.
-pub(crate) fn of_transaction(doc: &Document, levels: &[Vec<ElementId>]) -> Scope {
-    let mut scope = collect(doc, levels);
-    let inwards = levels.iter().rev().flatten();
-    scope.checks = inwards.copied().filter(|id| kind(doc, *id) == Kind::Assertion).collect();
+pub(crate) fn of_transaction(levels: &[Level]) -> Scope {
+    let mut scope = collect(levels);
+    let inwards = levels.iter().rev().flatten().filter(|(kind, _)| *kind == Kind::Assertion);
+    scope.checks = inwards.map(|(_, id)| *id).collect();
     scope
 }
 

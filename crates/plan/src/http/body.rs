@@ -55,7 +55,8 @@ impl Http {
         first: bool,
     ) -> Result<(), Unsendable> {
         let raw = self.sends_raw(env);
-        if !may_enclose(&out.method) && !(first && raw && out.method == "GET") {
+        let get_with_body = first && raw && out.method == "GET";
+        if !may_enclose(&out.method) && !get_with_body {
             return Ok(());
         }
         let charset = self.charset(env)?;

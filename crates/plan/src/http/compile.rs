@@ -139,7 +139,9 @@ fn headers(ctx: &mut Context<'_>, configs: &[ElementId]) -> Vec<Header> {
     }
     // Where all names are known, what had to be left out is left out.
     if found.iter().all(|header| header.name.fixed().is_some()) {
-        found.iter_mut().for_each(|header| header.inherited = false);
+        for header in &mut found {
+            header.inherited = false;
+        }
     }
     found
 }

@@ -25,7 +25,9 @@ pub(crate) fn form(text: &str, charset: Charset, bytes: &mut Vec<u8>, out: &mut 
             let end = rest.find(|c| is_form_safe(c) || c == ' ').unwrap_or(rest.len());
             bytes.clear();
             charset.encode(&rest[..end], bytes);
-            bytes.iter().for_each(|byte| push_escaped(*byte, out));
+            for byte in bytes.iter() {
+                push_escaped(*byte, out);
+            }
             rest = &rest[end..];
         }
     }

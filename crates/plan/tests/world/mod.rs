@@ -48,7 +48,7 @@ impl World {
             iteration: 1,
             now_ms: 1_700_000_000_000,
         };
-        let initial = world.with(|plan, env| plan.initial_variables(env));
+        let initial = world.with(Plan::initial_variables);
         world.vars = Vars::new(Arc::new(initial));
         world
     }

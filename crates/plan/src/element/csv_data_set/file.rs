@@ -34,7 +34,7 @@ pub(super) enum Lines {
 /// A file in memory.
 #[derive(Debug)]
 pub(super) struct Text {
-    text: String,
+    content: String,
     header: Option<String>,
     /// Where each line of data starts, and where the last one ends.
     starts: Vec<u32>,
@@ -53,7 +53,7 @@ impl Text {
     pub(super) fn line(&self, nth: u64) -> &str {
         let nth = nth as usize;
         let range = self.starts.get(nth).zip(self.starts.get(nth + 1));
-        range.and_then(|(from, to)| self.text.get(*from as usize..*to as usize)).unwrap_or("")
+        range.and_then(|(from, to)| self.content.get(*from as usize..*to as usize)).unwrap_or("")
     }
 
     fn new(text: String, shape: Shape) -> Self {
@@ -71,7 +71,7 @@ impl Text {
             };
             starts.push(at as u32);
         }
-        Self { text, header, starts }
+        Self { content: text, header, starts }
     }
 }
 
@@ -145,7 +145,7 @@ impl Stream {
             if self.reader.read_until(b'\n', &mut self.line)? == 0 {
                 break;
             }
-            let open = self.line.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
+            let open = self.line.iter().fold(false, |open, byte| open ^ (*byte == b'"'));
             if self.shape.quoted.is_none() || !open {
                 break;
             }

@@ -1,0 +1,426 @@
+//! What elements do in a run: counters, random numbers, data files, timers, samplers that make up their answer.
+
+#![allow(clippy::format_collect, reason = "documents of tests are short")]
+
+mod world;
+
+use std::path::PathBuf;
+
+use plan::element::{Memory, Stop, before, iterate};
+use plan::plan::OnIteration;
+use world::{World, element, http_sampler, plan_of};
+
+/// A world whose group does one thing when an iteration starts.
+fn world(body: &str) -> World {
+    World::new(plan_of(body, ""))
+}
+
+fn next(world: &mut World) -> Result<(), Stop> {
+    let events: Vec<OnIteration> = world.plan.controllers[0].on_iteration.clone();
+    world.with(|plan, env| events.iter().try_for_each(|event| iterate(*event, plan, env)))
+}
+
+fn values(world: &mut World, name: &str, count: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    for _ in 0..count {
+        next(world).expect("no stop");
+        found.push(world.get(name).unwrap_or("(none)").to_string());
+    }
+    found
+}
+
+/// Another user of the same run.
+fn other_user(world: &mut World, user: u32) {
+    world.user = user;
+    world.vars.reset();
+    world.notes = Memory::default();
+}
+
+fn counter(props: &[(&str, &str)], per_user: bool) -> String {
+    let more = format!(r#"<boolProp name="CounterConfig.per_user">{per_user}</boolProp>"#);
+    let mut all = vec![("CounterConfig.name", "n")];
+    all.extend_from_slice(props);
+    element("CounterConfig", "CounterConfigGui", "Counter", &all, &more, "")
+}
+
+#[test]
+fn a_counter_starts_anew_behind_its_end() {
+    let props =
+        [("CounterConfig.start", "1"), ("CounterConfig.end", "3"), ("CounterConfig.incr", "1")];
+    let mut shared = world(&counter(&props, false));
+    assert_eq!(values(&mut shared, "n", 4), ["1", "2", "3", "1"]);
+    other_user(&mut shared, 1);
+    assert_eq!(values(&mut shared, "n", 1), ["2"], "users share it");
+    let mut own = world(&counter(&props, true));
+    assert_eq!(values(&mut own, "n", 4), ["1", "2", "3", "1"]);
+    other_user(&mut own, 1);
+    assert_eq!(values(&mut own, "n", 1), ["1"], "each user has its own");
+}
+
+#[test]
+fn a_counter_shows_its_number_by_a_pattern() {
+    let props = [
+        ("CounterConfig.start", "8"),
+        ("CounterConfig.incr", "2"),
+        ("CounterConfig.format", "id_000"),
+    ];
+    assert_eq!(values(&mut world(&counter(&props, false)), "n", 2), ["id_008", "id_010"]);
+}
+
+#[test]
+fn a_counter_of_a_user_may_start_anew_each_iteration() {
+    let more = r#"<boolProp name="CounterConfig.per_user">true</boolProp><boolProp name="CounterConfig.reset_on_tg_iteration">true</boolProp>"#;
+    let props =
+        [("CounterConfig.name", "n"), ("CounterConfig.start", "5"), ("CounterConfig.incr", "1")];
+    let mut world = world(&element("CounterConfig", "", "c", &props, more, ""));
+    assert_eq!(values(&mut world, "n", 2), ["5", "6"]);
+    world.iteration = 2;
+    assert_eq!(values(&mut world, "n", 2), ["5", "6"]);
+}
+
+#[test]
+fn random_variables_with_a_seed_are_those_of_java() {
+    let random = |seed: &str, per_user: bool| {
+        let more = format!(r#"<boolProp name="perThread">{per_user}</boolProp>"#);
+        let props = [
+            ("variableName", "r"),
+            ("minimumValue", "10"),
+            ("maximumValue", "109"),
+            ("randomSeed", seed),
+            ("outputFormat", ""),
+        ];
+        element("RandomVariableConfig", "TestBeanGUI", "r", &props, &more, "")
+    };
+    let mut shared = world(&random("42", false));
+    // new Random(42).nextInt(100) gives 30, 63, 48, 84.
+    assert_eq!(values(&mut shared, "r", 3), ["40", "73", "58"]);
+    other_user(&mut shared, 1);
+    assert_eq!(values(&mut shared, "r", 1), ["94"]);
+    let mut own = world(&random("42", true));
+    assert_eq!(values(&mut own, "r", 2), ["40", "73"]);
+    other_user(&mut own, 1);
+    assert_eq!(values(&mut own, "r", 1), ["40"]);
+    for drawn in values(&mut world(&random("", false)), "r", 50) {
+        assert!((10..=109).contains(&drawn.parse::<i64>().expect("a number")));
+    }
+}
+
+#[test]
+fn users_take_turns_with_user_parameters() {
+    let column = |values: &str| format!(r#"<collectionProp name="1">{values}</collectionProp>"#);
+    let text = |value: &str| format!(r#"<stringProp name="1">{value}</stringProp>"#);
+    let columns = column(&(text("a") + &text("${who}"))) + &column(&text("b"));
+    let more = format!(
+        r#"<collectionProp name="UserParameters.names">{}{}</collectionProp><collectionProp name="UserParameters.thread_values">{columns}</collectionProp><boolProp name="UserParameters.per_iteration">false</boolProp>"#,
+        text("one"),
+        text("two")
+    );
+    let body = element("UserParameters", "UserParametersGui", "u", &[], &more, "")
+        + &http_sampler(&[], "", "");
+    let mut world = world(&body);
+    let run = |world: &mut World| {
+        let events = world.plan.samplers[0].before.clone();
+        world.with(|plan, env| events.iter().for_each(|event| before(*event, plan, env)));
+        (world.get("one").map(str::to_string), world.get("two").map(str::to_string))
+    };
+    assert_eq!(next(&mut world), Ok(()));
+    assert_eq!(world.get("one"), None, "only samplers set them");
+    assert_eq!(run(&mut world), (Some("a".into()), Some("${who}".into())));
+    other_user(&mut world, 1);
+    assert_eq!(run(&mut world), (Some("b".into()), None));
+    other_user(&mut world, 2);
+    assert_eq!(run(&mut world).0, Some("a".into()));
+}
+
+/// A folder of its own under the build's, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn with(name: &str, file: &str, content: &[u8]) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("elements-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a folder");
+        std::fs::write(path.join(file), content).expect("a file");
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn csv(props: &[(&str, &str)], flags: &str) -> String {
+    let mut all = vec![("filename", "data.csv"), ("delimiter", ",")];
+    all.retain(|(name, _)| props.iter().all(|(other, _)| other != name));
+    all.extend_from_slice(props);
+    let flags: String = flags
+        .split_whitespace()
+        .map(|flag| format!(r#"<boolProp name="{flag}">true</boolProp>"#))
+        .collect();
+    element("CSVDataSet", "TestBeanGUI", "CSV", &all, &flags, "")
+}
+
+fn csv_world(name: &str, content: &[u8], props: &[(&str, &str)], flags: &str) -> (World, Folder) {
+    let folder = Folder::with(name, "data.csv", content);
+    let body = csv(props, flags).replace(
+        r#"<boolProp name="norecycle">true</boolProp>"#,
+        r#"<boolProp name="recycle">false</boolProp>"#,
+    );
+    (World::in_folder(plan_of(&body, ""), &folder.0), folder)
+}
+
+#[test]
+fn data_files_recycle_unless_told_not_to() {
+    let (mut world, _folder) = csv_world("recycle", b"1,a\n2,b\n", &[("variableNames", "n,s")], "");
+    assert_eq!(values(&mut world, "n", 3), ["1", "2", "1"]);
+    assert_eq!(world.get("s"), Some("a"));
+    other_user(&mut world, 1);
+    assert_eq!(values(&mut world, "n", 1), ["2"], "users share the place");
+    let (mut world, _folder) = csv_world("eof", b"1\n2", &[("variableNames", "n")], "norecycle");
+    assert_eq!(values(&mut world, "n", 4), ["1", "2", "<EOF>", "<EOF>"]);
+    let (mut world, _folder) =
+        csv_world("stop", b"1\n", &[("variableNames", "n")], "norecycle stopThread");
+    assert_eq!(next(&mut world), Ok(()));
+    match next(&mut world) {
+        Err(Stop::User(reason)) => assert!(reason.contains("End of file:data.csv"), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn names_may_come_from_the_first_line() {
+    let content = "\u{feff}id, name\r\n1,ü\r\n2,x\r\n".as_bytes();
+    let (mut world, _folder) = csv_world("header", content, &[("variableNames", "")], "");
+    assert_eq!(values(&mut world, "id", 3), ["1", "2", "1"]);
+    assert_eq!(world.get("name"), Some("ü"));
+    let (mut world, _folder) =
+        csv_world("ignore", b"h\n1\n2\n", &[("variableNames", "n")], "ignoreFirstLine");
+    assert_eq!(values(&mut world, "n", 3), ["1", "2", "1"]);
+}
+
+#[test]
+fn values_are_split_as_jmeter_splits_them() {
+    let (mut world, _folder) =
+        csv_world("split", b"a||c\n\nx|y\n", &[("variableNames", "p,q,r"), ("delimiter", "|")], "");
+    assert_eq!(values(&mut world, "q", 1), [""]);
+    // A blank line is the end of the file, for which names all get the same.
+    assert_eq!(values(&mut world, "p", 1), ["<EOF>"]);
+    // What a line lacks keeps its value.
+    assert_eq!(values(&mut world, "r", 1), ["<EOF>"]);
+    assert_eq!(world.get("q"), Some("y"));
+    let (mut world, _folder) =
+        csv_world("tab", b"a\tb\n", &[("variableNames", "p,q"), ("delimiter", "\\t")], "");
+    assert_eq!(values(&mut world, "q", 1), ["b"]);
+    let (mut world, _folder) = csv_world(
+        "quoted",
+        b"\"a,1\",\"x\ny\"\nplain,\"say \"\"hi\"\"\"\nbad\"quote,z\n",
+        &[("variableNames", "p,q")],
+        "quotedData",
+    );
+    assert_eq!(values(&mut world, "p", 1), ["a,1"]);
+    assert_eq!(world.get("q"), Some("x\ny"));
+    assert_eq!(values(&mut world, "q", 1), ["say \"hi\""]);
+    assert_eq!(values(&mut world, "q", 1), ["<EOF>"], "a line that cannot be read is as the end");
+}
+
+#[test]
+fn files_are_read_in_their_encoding() {
+    let latin = [("variableNames", "n"), ("fileEncoding", "ISO-8859-1")];
+    let (mut world, _folder) = csv_world("latin", b"\xfc\x80\n", &latin, "");
+    assert_eq!(values(&mut world, "n", 1), ["ü\u{80}"]);
+    let wide: Vec<u8> = "日\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let (mut world, _folder) =
+        csv_world("wide", &wide, &[("variableNames", "n"), ("fileEncoding", "UTF-16LE")], "");
+    assert_eq!(values(&mut world, "n", 1), ["日"]);
+}
+
+#[test]
+fn the_sharing_mode_tells_who_shares_a_place() {
+    let read = |mode: &str| {
+        let (mut world, _folder) = csv_world(
+            &format!("share{}", mode.len()),
+            b"1\n2\n3\n",
+            &[("variableNames", "n"), ("shareMode", mode)],
+            "",
+        );
+        let mut found = values(&mut world, "n", 1);
+        for (user, group) in [(1, 0), (0, 1)] {
+            other_user(&mut world, user);
+            world.notes = Memory::of_group(group);
+            found.extend(values(&mut world, "n", 1));
+        }
+        found
+    };
+    assert_eq!(read("shareMode.all"), ["1", "2", "3"]);
+    assert_eq!(read("shareMode.group"), ["1", "2", "1"]);
+    assert_eq!(read("shareMode.thread"), ["1", "1", "1"]);
+    assert_eq!(read("word"), ["1", "2", "3"]);
+}
+
+#[test]
+fn a_missing_file_ends_the_user_who_needs_it() {
+    let mut world = world(&csv(&[("filename", "nowhere/none.csv"), ("variableNames", "n")], ""));
+    match next(&mut world) {
+        Err(Stop::User(reason)) => {
+            assert!(reason.contains("File none.csv must exist and be readable"), "{reason}")
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn delay(world: &mut World) -> u64 {
+    world.with(|plan, env| plan.samplers[0].timers[0].delay(env))
+}
+
+fn timed(class: &str, props: &[(&str, &str)], more: &str) -> World {
+    world(&http_sampler(&[], "", &element(class, "", "t", props, more, "")))
+}
+
+#[test]
+fn timers_wait_what_they_are_told() {
+    let constant =
+        |ms: &str| delay(&mut timed("ConstantTimer", &[("ConstantTimer.delay", ms)], ""));
+    assert_eq!(["300", "-5", "x", ""].map(constant), [300_000_000, 0, 0, 0]);
+    let random = [("ConstantTimer.delay", "100"), ("RandomTimer.range", "50.5")];
+    let mut uniform = timed("UniformRandomTimer", &random, "");
+    let drawn: Vec<_> = (0..200).map(|_| delay(&mut uniform)).collect();
+    assert!(drawn.iter().all(|ns| (100_000_000..151_000_000).contains(ns) && ns % 1_000_000 == 0));
+    assert!(drawn.iter().any(|ns| *ns > 140_000_000));
+    let mut gaussian = timed("GaussianRandomTimer", &random, "");
+    let sum: u64 = (0..2000).map(|_| delay(&mut gaussian) / 1_000_000).sum();
+    assert!((95..105).contains(&(sum / 2000)), "{sum}");
+}
+
+#[test]
+fn throughput_is_kept_by_each_user_or_by_all() {
+    let timer = |mode: &str| {
+        let more = format!(
+            r#"<intProp name="calcMode">{mode}</intProp><doubleProp><name>throughput</name><value>120.0</value></doubleProp>"#
+        );
+        timed("ConstantThroughputTimer", &[], &more)
+    };
+    let mut own = timer("0");
+    // The first does not wait; each further one waits until half a second after the one before was due.
+    assert_eq!(
+        [delay(&mut own), delay(&mut own), delay(&mut own)],
+        [0, 500_000_000, 1_000_000_000]
+    );
+    own.now_ms += 10_000;
+    assert_eq!([delay(&mut own), delay(&mut own)], [0, 500_000_000]);
+    let mut all = timer("1");
+    (0..3).for_each(|_| all.run.user_started(0));
+    assert_eq!([delay(&mut all), delay(&mut all)], [0, 1_500_000_000]);
+    all.run.user_ended(0);
+    all.now_ms += 10_000;
+    assert_eq!([delay(&mut all), delay(&mut all)], [0, 1_000_000_000]);
+    for mode in ["3", "4"] {
+        let mut shared = timer(mode);
+        let mut found = vec![delay(&mut shared)];
+        other_user(&mut shared, 1);
+        found.extend([delay(&mut shared), delay(&mut shared)]);
+        assert_eq!(found, [0, 500_000_000, 1_000_000_000], "users take turns in mode {mode}");
+    }
+}
+
+fn java(class: &str, arguments: &[(&str, &str)]) -> String {
+    let entries: String = arguments
+        .iter()
+        .map(|(name, value)| {
+            format!(r#"<elementProp name="{name}" elementType="Argument"><stringProp name="Argument.name">{name}</stringProp><stringProp name="Argument.value">{value}</stringProp></elementProp>"#)
+        })
+        .collect();
+    let more = format!(
+        r#"<elementProp name="arguments" elementType="Arguments"><collectionProp name="Arguments.arguments">{entries}</collectionProp></elementProp>"#
+    );
+    let class = format!("org.apache.jmeter.protocol.java.test.{class}");
+    element("JavaSampler", "JavaTestSamplerGui", "Java", &[("classname", &class)], &more, "")
+}
+
+#[test]
+fn java_requests_answer_what_they_are_told() {
+    let arguments = [
+        ("Sleep_Time", "100"),
+        ("Sleep_Mask", "0xFF"),
+        ("Label", "L"),
+        ("ResponseCode", "201"),
+        ("ResponseMessage", "Made"),
+        ("Status", "KO"),
+        ("SamplerData", "in"),
+        ("ResultData", "out"),
+    ];
+    let mut world = world(&java("JavaTest", &arguments));
+    world.now_ms = 1_000;
+    let (result, sleep) = world.sample(0);
+    assert_eq!(sleep, (100 + 1_000 % 255) * 1_000_000);
+    assert_eq!((&*result.label, &*result.code, &*result.message), ("L", "201", "Made"));
+    assert_eq!((result.success, &*result.sampler_data, &*result.text), (false, "in", "out"));
+    assert_eq!((result.sent, result.bytes, result.data_type), (2, 3, "text"));
+    let mut world = self::world(&java("SleepTest", &[("SleepTime", "7"), ("SleepMask", "0")]));
+    let (result, sleep) = world.sample(0);
+    assert_eq!(sleep, 7_000_000);
+    assert_eq!(
+        (&*result.sampler_data, &*result.code, result.success),
+        ("Sleep Test: time = 7", "", true)
+    );
+}
+
+#[test]
+fn dummy_samplers_wait_or_claim_their_time() {
+    let dummy = |waits: bool| {
+        let more = format!(
+            r#"<boolProp name="WAITING">{waits}</boolProp><boolProp name="SUCCESFULL">true</boolProp>"#
+        );
+        let props = [
+            ("RESPONSE_CODE", "200"),
+            ("RESPONSE_MESSAGE", "OK"),
+            ("RESPONSE_DATA", "ü"),
+            ("REQUEST_DATA", "q"),
+            ("RESPONSE_TIME", "30"),
+            ("LATENCY", "20"),
+            ("CONNECT", "10"),
+            ("URL", "http://x/y"),
+        ];
+        element("kg.apc.jmeter.samplers.DummySampler", "", "Dummy", &props, &more, "")
+    };
+    let (result, sleep) = world(&dummy(true)).sample(0);
+    assert_eq!((sleep, result.elapsed), (30_000_000, 0));
+    assert_eq!((result.latency, result.connect, result.bytes), (20_000_000, 10_000_000, 2));
+    assert_eq!((&*result.url, &*result.code, &*result.text), ("http://x/y", "200", "ü"));
+    let (result, sleep) = world(&dummy(false)).sample(0);
+    assert_eq!((sleep, result.elapsed), (0, 30_000_000));
+}
+
+#[test]
+fn debug_samplers_list_variables_in_jmeters_order() {
+    let more = r#"<boolProp name="displayJMeterVariables">true</boolProp>"#;
+    let mut world = world(&element("DebugSampler", "TestBeanGUI", "Debug", &[], more, ""));
+    for (name, value) in [("b10", "x"), ("b9", "y"), ("JMeterThread.last_sample_ok", "true")] {
+        world.with(|plan, env| env.vars.set_named(&plan.names, name, value));
+    }
+    let (result, _) = world.sample(0);
+    let names: Vec<_> =
+        result.text.lines().map(|line| line.split('=').next().unwrap_or("")).collect();
+    assert_eq!(
+        names,
+        [
+            "JMeterVariables:",
+            "JMeterThread.last_sample_ok",
+            "JMeterThread.pack",
+            "START.HMS",
+            "START.MS",
+            "START.YMD",
+            "TESTSTART.MS",
+            "__jmv_SAME_USER",
+            "b9",
+            "b10",
+            "",
+        ]
+    );
+    assert!(result.text.starts_with("JMeterVariables:\nJMeterThread.last_sample_ok=true\n"));
+    assert_eq!(
+        (&*result.code, &*result.message, &*result.sampler_data),
+        ("200", "OK", "JMeterVariables\n")
+    );
+}
