@@ -50,6 +50,8 @@ pub(crate) struct Core<'p> {
     pub(crate) request: plan::http::Request,
     pub(crate) texts: Scratch,
     pub(crate) inflater: wire::coding::Inflater,
+    /// The last response head.
+    pub(crate) memo: wire::http1::Memo,
     pub(crate) recorder: Recorder,
     /// Labels of samplers whose name is fixed.
     pub(crate) labels: Vec<Option<LabelId>>,
@@ -121,6 +123,7 @@ impl<'p> Core<'p> {
             request: plan::http::Request::default(),
             texts: Scratch::new(run.seed ^ u64::from(index).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
             inflater: wire::coding::Inflater::new(),
+            memo: wire::http1::Memo::default(),
             recorder,
             labels,
             fixed: (0..plan.samplers.len()).map(|_| None).collect(),

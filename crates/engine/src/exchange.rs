@@ -7,7 +7,7 @@ use plan::http::{Http, Request};
 use plan::plan::{Needs, SamplerId};
 use stats::{Counter, Outcome};
 use wire::cookie::Origin;
-use wire::http1::{Decoder, Event, Limits};
+use wire::http1::{Decoder, Event, Limits, Memo};
 
 use crate::clock::{MS, Nanos, SECOND};
 use crate::conn::{Conn, Exchange, Stash, State};
@@ -250,7 +250,9 @@ impl<'p> Core<'p> {
         if !sent {
             return;
         }
-        let now = self.clock.now();
+        let entry = &mut self.conns[conn];
+        // Of a reused connection the start is the sending; another look at the clock would only measure itself.
+        let now = if entry.exchange.reused { entry.exchange.start } else { self.clock.now() };
         let entry = &mut self.conns[conn];
         entry.exchange.sent_at = now;
         let (index, limit) = (entry.user, entry.exchange.limit);
@@ -358,7 +360,7 @@ impl<'p> Core<'p> {
     /// Takes plain bytes.
     fn take(&mut self, conn: u32, bytes: &[u8], now: Nanos, hangup: bool) {
         let entry = &mut self.conns[conn];
-        match feed(entry, &mut self.stashes, bytes, now) {
+        match feed(entry, &mut self.stashes, &mut self.memo, bytes, now) {
             Ok(Fed::More(used)) => {
                 keep(&mut entry.tail, &bytes[used..]);
                 self.progress(conn, now);
@@ -414,7 +416,7 @@ impl<'p> Core<'p> {
 
     fn take_plain(&mut self, conn: u32, plain: &[u8], now: Nanos, hangup: bool) {
         let entry = &mut self.conns[conn];
-        match feed(entry, &mut self.stashes, plain, now) {
+        match feed(entry, &mut self.stashes, &mut self.memo, plain, now) {
             Ok(Fed::More(used)) => {
                 if let Some(tls) = entry.tls.as_mut() {
                     keep(&mut tls.plain, &plain[used..]);
@@ -484,8 +486,9 @@ impl<'p> Core<'p> {
         }
         let Wait::Exchange(id) = self.users[index].wait else { return };
         self.users[index].wait = Wait::Ready;
-        let lag = (now - exchange.arrival).max(0) as u64
-            + (exchange.sent_at - exchange.start).max(0) as u64 * u64::from(exchange.reused);
+        // From the intended to the actual start, and from the arrival of the last byte to our reading it.
+        let wait = (exchange.start - exchange.intended).max(0) as u64;
+        let lag = (now - exchange.arrival).max(0) as u64 + wait;
         let timing = Timing {
             start: exchange.start,
             end: now,
@@ -493,7 +496,7 @@ impl<'p> Core<'p> {
             latency: exchange.latency as u64,
             connect: exchange.connect as u64,
             lag,
-            wait: (exchange.start - exchange.intended).max(0) as u64,
+            wait,
             sent: exchange.sent,
             received: exchange.received,
         };
@@ -769,12 +772,14 @@ fn keep(tail: &mut Vec<u8>, rest: &[u8]) {
 fn feed(
     conn: &mut Conn,
     stashes: &mut Vec<Box<Stash>>,
+    memo: &mut Memo,
     bytes: &[u8],
     now: Nanos,
 ) -> Result<Fed, (usize, wire::http1::Error)> {
     let mut at = 0;
     loop {
-        let (used, event) = conn.decoder.next(&bytes[at..]).map_err(|error| (at, error))?;
+        let (used, event) =
+            conn.decoder.next_with(&bytes[at..], memo).map_err(|error| (at, error))?;
         at += used;
         let exchange = &mut conn.exchange;
         exchange.received += used as u64;

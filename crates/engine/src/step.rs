@@ -84,6 +84,7 @@ impl<'p> Core<'p> {
             }
             ControllerKind::While(condition) => {
                 self.users[index].state[slot] = 0;
+                self.write_index(index, id, 0);
                 if self.while_is_over(index, condition, false) {
                     return self.leave(index, id);
                 }
@@ -131,6 +132,8 @@ impl<'p> Core<'p> {
             }
             ControllerKind::While(condition) => {
                 self.users[index].state[slot] += 1;
+                // The condition sees the number of the iteration it decides on.
+                self.write_index(index, id, self.users[index].state[slot]);
                 if self.while_is_over(index, condition, true) {
                     self.leave(index, id);
                 } else {
@@ -219,8 +222,10 @@ impl<'p> Core<'p> {
             }
             ControllerKind::ForEach(each) => {
                 // JMeter looks at the first value again to see whether there is more to do, and leaves it there.
-                let (start, _) = self.bounds(index, each);
-                self.bind(index, each, start);
+                let (start, end) = self.bounds(index, each);
+                if start < end {
+                    self.bind(index, each, start);
+                }
                 self.write_index(index, id, start as u32);
             }
             _ => {}

@@ -8,6 +8,7 @@
 mod chunk;
 mod error;
 mod head;
+mod memo;
 mod seen;
 
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod tests;
 
 pub use error::Error;
 pub use head::Head;
+pub use memo::Memo;
 
 use memchr::memchr;
 
@@ -114,6 +116,32 @@ impl Decoder {
         }
     }
 
+    /// As [`Decoder::next`], with a memory of the last head.
+    #[inline]
+    pub fn next_with<'b>(
+        &mut self,
+        input: &'b [u8],
+        memo: &mut Memo,
+    ) -> Result<(usize, Event<'b>), Error> {
+        if self.state != State::StatusLine || self.scanned > 0 || self.spent > 0 {
+            return self.next(input);
+        }
+        if let Some((head, framing)) = memo.recall(input, self.request_is_head)
+            && head.raw.len() <= self.limit_head as usize
+        {
+            self.started = true;
+            self.enter(framing);
+            return Ok((head.raw.len(), Event::Head(head)));
+        }
+        let (used, event) = self.next(input)?;
+        if let Event::Head(head) = &event
+            && used == head.raw.len()
+        {
+            memo.remember(head, self.framing(), self.request_is_head);
+        }
+        Ok((used, event))
+    }
+
     /// The peer closed; `unread` is what was not used up. `Ok`: the response is complete, which includes a body that only
     /// the close ends, and last chunks whose trailers are cut short.
     pub fn eof(&mut self, unread: &[u8]) -> Result<(), Error> {
@@ -203,6 +231,16 @@ impl Decoder {
             _ if from == 0 => true,
             State::StatusLine => memchr(b'\n', &rest[from..]).is_some(),
             _ => head::has_end(rest, from),
+        }
+    }
+
+    /// The framing that [`Decoder::enter`] was just given.
+    fn framing(&self) -> head::Framing {
+        match self.state {
+            State::Length => head::Framing::Length(self.expected),
+            State::ChunkSize => head::Framing::Chunked,
+            State::UntilClose => head::Framing::UntilClose,
+            _ => head::Framing::None,
         }
     }
 
