@@ -270,7 +270,7 @@ impl<'p> Core<'p> {
             state: vec![0; compiled.slots as usize].into_boxed_slice(),
             vars: plan::vars::Vars::new(Arc::clone(&self.run.initial)),
             memory: plan::function::Memory::default(),
-            notes: plan::element::Memory::default(),
+            notes: plan::element::Memory::of_group(group),
             extra: None,
             last_ok: true,
             stopping: false,
