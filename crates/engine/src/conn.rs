@@ -22,6 +22,8 @@ pub(crate) struct Route {
     /// Known addresses, and until when they may be used.
     pub(crate) addresses: Vec<SocketAddr>,
     pub(crate) fresh_until: Nanos,
+    /// The last body from there was large and nobody read it.
+    pub(crate) large_unread: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +142,14 @@ impl Exchange {
         auto_follow: false,
         cookies: false,
     };
+}
+
+impl Conn {
+    /// Bytes of the response under way that may be dropped unseen.
+    pub(crate) fn unread_left(&self) -> u64 {
+        let dropped = self.state == State::Busy && self.tls.is_none() && !self.exchange.keep_body;
+        if dropped { self.decoder.body_left() } else { 0 }
+    }
 }
 
 /// What is kept of a request and its response for those who read it.

@@ -40,6 +40,7 @@ impl Core<'_> {
             source: source.to_owned(),
             addresses: Vec::new(),
             fresh_until: 0,
+            large_unread: false,
         });
         (self.routes.len() - 1) as u32
     }

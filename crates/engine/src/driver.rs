@@ -124,13 +124,26 @@ impl Driver {
         fd: &OwnedFd,
         buffer: &mut [u8],
     ) -> io::Result<Option<Received>> {
+        self.take(fd, buffer, MsgFlags::empty())
+    }
+
+    /// Takes up to `buffer.len()` bytes off the socket unseen: the kernel drops them without copying.
+    pub(crate) fn discard(
+        &mut self,
+        fd: &OwnedFd,
+        buffer: &mut [u8],
+    ) -> io::Result<Option<Received>> {
+        self.take(fd, buffer, MsgFlags::MSG_TRUNC)
+    }
+
+    fn take(
+        &mut self,
+        fd: &OwnedFd,
+        buffer: &mut [u8],
+        flags: MsgFlags,
+    ) -> io::Result<Option<Received>> {
         let mut parts = [IoSliceMut::new(buffer)];
-        match socket::recvmsg::<()>(
-            fd.as_raw_fd(),
-            &mut parts,
-            Some(&mut self.ancillary),
-            MsgFlags::empty(),
-        ) {
+        match socket::recvmsg::<()>(fd.as_raw_fd(), &mut parts, Some(&mut self.ancillary), flags) {
             Ok(message) => {
                 let arrival = message.cmsgs().ok().and_then(|mut all| {
                     all.find_map(|part| match part {

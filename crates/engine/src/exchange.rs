@@ -18,6 +18,11 @@ use crate::sample::Timing;
 use crate::user::Wait;
 use crate::wheel::Index;
 
+/// Bytes taken where a head is expected and the body behind it will not be read.
+const HEAD_ONLY: usize = 2048;
+/// What is left of a body, in bytes, for which another call is cheaper than copying it.
+const LARGE: u64 = 16 * 1024;
+
 /// A request that never changes.
 #[derive(Debug)]
 pub(crate) struct Fixed {
@@ -322,8 +327,19 @@ impl<'p> Core<'p> {
                 scratch.resize(kept + driver::SCRATCH, 0);
             }
             scratch[..kept].copy_from_slice(&entry.tail);
+            let unread = entry.unread_left().min(scratch.len() as u64) as usize;
+            let room = match unread {
+                // Little is taken where the head of a large body that nobody reads comes next.
+                0 if kept == 0 && self.routes[entry.route as usize].large_unread => HEAD_ONLY,
+                0 => scratch.len() - kept,
+                unread => unread,
+            };
             let Some(fd) = entry.fd.as_ref() else { break };
-            let received = match self.driver.receive(fd, &mut scratch[kept..]) {
+            let received = match unread {
+                0 => self.driver.receive(fd, &mut scratch[kept..kept + room]),
+                _ => self.driver.discard(fd, &mut scratch[..room]),
+            };
+            let received = match received {
                 Ok(Some(received)) => received,
                 Ok(None) => break,
                 Err(error) => {
@@ -341,8 +357,10 @@ impl<'p> Core<'p> {
             let arrival = received.arrival.map_or(now, |wall| self.clock.from_wall(wall));
             entry.exchange.arrival = arrival.clamp(entry.exchange.sent_at.min(now), now);
             let all = kept + received.bytes;
-            let full = all == scratch.len();
-            if entry.tls.is_some() {
+            let full = received.bytes == room;
+            if unread > 0 {
+                self.pass_over(conn, received.bytes as u64, now, hangup);
+            } else if entry.tls.is_some() {
                 self.take_sealed(conn, &mut scratch[..all], now, hangup);
             } else {
                 self.take(conn, &scratch[..all], now, hangup);
@@ -357,12 +375,25 @@ impl<'p> Core<'p> {
         self.scratch = scratch;
     }
 
+    /// Part of a body that nobody reads is gone.
+    fn pass_over(&mut self, conn: u32, bytes: u64, now: Nanos, hangup: bool) {
+        let entry = &mut self.conns[conn];
+        entry.exchange.received += bytes;
+        if entry.decoder.skip(bytes) {
+            self.finish(conn, now, Closing::of(false, hangup));
+        } else {
+            self.progress(conn, now);
+        }
+    }
+
     /// Takes plain bytes.
     fn take(&mut self, conn: u32, bytes: &[u8], now: Nanos, hangup: bool) {
         let entry = &mut self.conns[conn];
         match feed(entry, &mut self.stashes, &mut self.memo, bytes, now) {
             Ok(Fed::More(used)) => {
                 keep(&mut entry.tail, &bytes[used..]);
+                let route = &mut self.routes[entry.route as usize];
+                route.large_unread = entry.unread_left() >= LARGE;
                 self.progress(conn, now);
             }
             Ok(Fed::Done(used)) => {

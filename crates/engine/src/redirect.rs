@@ -55,6 +55,7 @@ impl<'p> Core<'p> {
                 source: String::new(),
                 addresses: Vec::new(),
                 fresh_until: 0,
+                large_unread: false,
             };
             let failure = Failure::TooManyRedirects(self.run.settings.max_redirects);
             let result = &mut *self.result;

@@ -177,6 +177,22 @@ impl Decoder {
         self.state == State::UntilClose
     }
 
+    /// Bytes of a body of known length that are yet to come; 0 outside of one.
+    pub fn body_left(&self) -> u64 {
+        if self.state == State::Length { self.left } else { 0 }
+    }
+
+    /// So many bytes of the body, [`Decoder::body_left`] at most, were taken off the connection unseen. True: the response
+    /// is complete.
+    pub fn skip(&mut self, bytes: u64) -> bool {
+        debug_assert!(bytes <= self.body_left());
+        self.left = self.left.saturating_sub(bytes);
+        if self.state == State::Length && self.left == 0 {
+            self.state = State::Done;
+        }
+        self.state == State::Done
+    }
+
     fn head<'b>(&mut self, input: &'b [u8]) -> Result<(usize, Event<'b>), Error> {
         self.started |= !input.is_empty();
         let mut at = 0;
