@@ -6,7 +6,7 @@ import statistics
 import subprocess
 import time
 
-from place import BENCH, REALTIME, REPO
+from place import BENCH, REALTIME, REPO, throng
 
 RESULTS = BENCH / "results"
 BUSY = 0.85
@@ -20,10 +20,15 @@ def machine():
 
 
 def commit():
+    """The commit measured: HEAD, if the program was built after it and nothing that goes into it is changed."""
     def git(*words):
         return subprocess.run(["git", "-C", str(REPO), *words], stdout=subprocess.PIPE, text=True).stdout.strip()
 
-    return git("rev-parse", "--short", "HEAD")
+    head = git("rev-parse", "--short", "HEAD")
+    built, committed = os.path.getmtime(throng()), int(git("log", "-1", "--format=%ct") or 0)
+    if built < committed or git("status", "--porcelain", "--", "crates", "Cargo.lock"):
+        return f"about {head}, from a working tree with changes"
+    return head
 
 
 def undisturbed(rounds):
