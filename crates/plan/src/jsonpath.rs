@@ -9,6 +9,7 @@ mod filter;
 mod function;
 mod number;
 mod path;
+mod projection;
 mod read;
 mod relation;
 #[cfg(test)]
@@ -19,7 +20,8 @@ mod walk;
 use std::borrow::Cow;
 
 pub use failure::Failure;
-pub use read::{Unreadable, read};
+pub use projection::Projection;
+pub use read::{Unreadable, read, read_for};
 pub use value::{Object, Value};
 
 use path::Path;
@@ -40,6 +42,11 @@ impl JsonPath {
     /// Whether it leads to one node at most.
     pub fn is_definite(&self) -> bool {
         self.0.is_definite()
+    }
+
+    /// Adds to a projection what the path can see.
+    pub fn project(&self, projection: &mut Projection) {
+        projection.add(&self.0);
     }
 
     /// What it leads to: a value if it is definite, a list otherwise.

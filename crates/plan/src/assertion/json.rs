@@ -7,7 +7,7 @@ use jmx::Props;
 
 use super::fail_for_null;
 use crate::env::Env;
-use crate::jsonpath::{self, Failure, JsonPath, Value};
+use crate::jsonpath::{self, Failure, JsonPath, Projection, Value};
 use crate::regexp::Source;
 use crate::result::{AssertionResult, SampleResult};
 use crate::text::{Text, TextCompiler};
@@ -18,6 +18,8 @@ pub struct JsonAssertion {
     path: Text,
     /// The path, if it is known before the run.
     fixed: Option<Result<JsonPath, Failure>>,
+    /// What of a document it can see.
+    projection: Projection,
     expected: Source,
     validates: bool,
     expects_null: bool,
@@ -28,8 +30,15 @@ pub struct JsonAssertion {
 pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> JsonAssertion {
     let path = Text::compile(props.str("JSON_PATH").unwrap_or(""), compiler);
     let flag = |name: &str, default: bool| props.bool(name).unwrap_or(default);
+    let fixed = path.fixed().map(JsonPath::new);
+    let mut projection = Projection::WHOLE;
+    if let Some(Ok(fixed)) = &fixed {
+        projection = Projection::default();
+        fixed.project(&mut projection);
+    }
     JsonAssertion {
-        fixed: path.fixed().map(JsonPath::new),
+        fixed,
+        projection,
         path,
         expected: Source::compile(props.str("EXPECTED_VALUE").unwrap_or(""), compiler),
         validates: flag("JSONVALIDATION", false),
@@ -95,7 +104,7 @@ impl JsonAssertion {
         text: &str,
         env: &mut Env<'_>,
     ) -> Result<(), String> {
-        let document = jsonpath::read(text)
+        let document = jsonpath::read_for(text, &self.projection)
             .map_err(|error| format!("net.minidev.json.parser.ParseException: {}", error.0))?;
         if document == Value::Null {
             return Err("json can not be null".into());

@@ -9,7 +9,7 @@ use super::Scope;
 use super::matches::Matches;
 use super::variable::Family;
 use crate::env::Env;
-use crate::jsonpath::{self, Failure, JsonPath, Value};
+use crate::jsonpath::{self, Failure, JsonPath, Projection, Value};
 use crate::plan::Needs;
 use crate::result::SampleResult;
 use crate::text::{Text, TextCompiler};
@@ -25,6 +25,8 @@ pub struct JsonExtractor {
     scope: Scope,
     /// The paths, if they are known before the run.
     fixed: Option<Vec<Result<JsonPath, Failure>>>,
+    /// What of a document they can see.
+    projection: Option<Projection>,
 }
 
 pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> (JsonExtractor, Needs) {
@@ -41,10 +43,25 @@ pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> (JsonExtrac
             compiler.names.intern(&format!("{}_matchNr", reference.trim()));
         }
     }
-    let fixed =
+    let fixed: Option<Vec<_>> =
         paths.fixed().map(|paths| split(paths).map(|path| JsonPath::new(path.trim())).collect());
+    let projection = fixed.as_ref().map(|fixed| {
+        let mut projection = Projection::default();
+        fixed.iter().flatten().for_each(|path: &JsonPath| path.project(&mut projection));
+        projection
+    });
     let concatenate = props.bool("JSONPostProcessor.compute_concat").unwrap_or(false);
-    (JsonExtractor { references, paths, numbers, defaults, concatenate, scope, fixed }, needs)
+    let made = JsonExtractor {
+        references,
+        paths,
+        numbers,
+        defaults,
+        concatenate,
+        scope,
+        fixed,
+        projection,
+    };
+    (made, needs)
 }
 
 /// Java's `split(";")`: empty parts at the end do not count, but an empty text is one part.
@@ -108,12 +125,12 @@ impl JsonExtractor {
         }
         let mut documents: Vec<Result<Value<'_>, ()>> = Vec::new();
         if matches!(self.scope, Scope::Variable(_)) {
-            documents.push(parse(&variable));
+            documents.push(self.parse(&variable));
         }
         if !matches!(self.scope, Scope::Variable(_)) {
             self.scope.each(result, |sample| {
                 if !sample.text.chars().all(char::is_whitespace) {
-                    documents.push(parse(&sample.text));
+                    documents.push(self.parse(&sample.text));
                 }
                 std::ops::ControlFlow::Continue(())
             });
@@ -148,6 +165,16 @@ impl JsonExtractor {
         }
         drop(documents);
         env.core.give(variable);
+    }
+
+    /// The document; Jayway takes no empty text.
+    fn parse<'t>(&self, text: &'t str) -> Result<Value<'t>, ()> {
+        let read = match &self.projection {
+            _ if text.is_empty() => return Err(()),
+            Some(projection) => jsonpath::read_for(text, projection),
+            None => jsonpath::read(text),
+        };
+        read.map_err(|_| ())
     }
 
     fn save(
@@ -198,11 +225,6 @@ impl JsonExtractor {
             family.put_number(env, format_args!("_matchNr"), count);
         }
     }
-}
-
-/// The document; Jayway takes no empty text.
-fn parse(text: &str) -> Result<Value<'_>, ()> {
-    if text.is_empty() { Err(()) } else { jsonpath::read(text).map_err(|_| ()) }
 }
 
 /// Removes what an earlier run left behind.

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use super::projection::Projection;
 use super::value::{Object, Value};
 
 const MAX_DEPTH: u32 = 400;
@@ -41,8 +42,13 @@ impl Stop {
 
 /// Reads a document.
 pub fn read(text: &str) -> Result<Value<'_>, Unreadable> {
+    read_for(text, &Projection::WHOLE)
+}
+
+/// Reads a document and keeps what the projection says.
+pub fn read_for<'t>(text: &'t str, wanted: &Projection) -> Result<Value<'t>, Unreadable> {
     let mut reader = Reader { text, at: 0, depth: 0 };
-    reader.value(Stop::Never, true)
+    reader.value(Stop::Never, true, Some(wanted))
 }
 
 struct Reader<'t> {
@@ -105,14 +111,20 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    fn value(&mut self, stop: Stop, first: bool) -> Reading<Value<'t>> {
+    /// Reads a value. Where nothing is `wanted`, arrays and objects come out empty.
+    fn value(
+        &mut self,
+        stop: Stop,
+        first: bool,
+        wanted: Option<&Projection>,
+    ) -> Reading<Value<'t>> {
         while matches!(self.byte(), b' ' | b'\r' | b'\n' | b'\t') {
             self.at += 1;
         }
         match self.byte() {
             b':' | b'}' | b']' => self.unexpected_char(0),
-            b'{' => self.object(),
-            b'[' => self.array(),
+            b'{' => self.object(wanted),
+            b'[' => self.array(wanted.filter(|wanted| wanted.whole)),
             b'"' | b'\'' => Ok(Value::String(self.string()?)),
             b'0'..=b'9' | b'-' => self.number(stop),
             _ if first && self.at >= self.text.len() => Ok(Value::String("".into())),
@@ -143,7 +155,7 @@ impl<'t> Reader<'t> {
         self.text[start..self.at.min(self.text.len())].trim_matches(is_whitespace)
     }
 
-    fn array(&mut self) -> Reading<Value<'t>> {
+    fn array(&mut self, wanted: Option<&Projection>) -> Reading<Value<'t>> {
         self.descend()?;
         self.at += 1;
         let mut values = Vec::new();
@@ -157,12 +169,17 @@ impl<'t> Reader<'t> {
                 }
                 b':' | b'}' => return self.unexpected_char(0),
                 END => return self.unexpected_end("EOF"),
-                _ => values.push(self.value(Stop::Element, false)?),
+                _ => {
+                    let value = self.value(Stop::Element, false, wanted)?;
+                    if wanted.is_some() {
+                        values.push(value);
+                    }
+                }
             }
         }
     }
 
-    fn object(&mut self) -> Reading<Value<'t>> {
+    fn object(&mut self, wanted: Option<&Projection>) -> Reading<Value<'t>> {
         self.descend()?;
         let mut members: Vec<(Cow<'t, str>, Value<'t>)> = Vec::new();
         let mut many = None;
@@ -187,8 +204,11 @@ impl<'t> Reader<'t> {
             if self.at >= self.text.len() {
                 return self.unexpected_end("EOF");
             }
-            let value = self.value(Stop::Member, false)?;
-            insert(&mut members, &mut many, key, value);
+            let wanted = wanted.and_then(|wanted| wanted.of(&key));
+            let value = self.value(Stop::Member, false, wanted)?;
+            if wanted.is_some() {
+                insert(&mut members, &mut many, key, value);
+            }
             self.skip_space();
             match self.byte() {
                 b'}' => break,
@@ -206,14 +226,21 @@ impl<'t> Reader<'t> {
         let quote = self.byte();
         let start = self.at + 1;
         let rest = &self.text.as_bytes()[start..];
-        let Some(length) = rest.iter().position(|byte| *byte == quote) else {
-            self.at = self.text.len() + 1;
-            return self.unexpected_end("null");
+        let length = match memchr::memchr2(quote, b'\\', rest) {
+            Some(at) if rest[at] == quote => Some(at),
+            Some(at) => memchr::memchr(quote, &rest[at..]).map(|_| usize::MAX),
+            None => None,
         };
-        let plain = &self.text[start..start + length];
-        if !plain.contains('\\') {
-            self.at = start + length + 1;
-            return Ok(plain.into());
+        match length {
+            None => {
+                self.at = self.text.len() + 1;
+                return self.unexpected_end("null");
+            }
+            Some(usize::MAX) => {}
+            Some(length) => {
+                self.at = start + length + 1;
+                return Ok(self.text[start..start + length].into());
+            }
         }
         self.at = start;
         self.escaped_string(quote).map(Cow::Owned)

@@ -24,7 +24,7 @@ pub(super) fn accepts(filter: &Filter, item: &Value<'_>, root: &Value<'_>) -> De
     }
 }
 
-fn holds(filter: &Filter, item: &Value<'_>, root: &Value<'_>) -> Deciding<bool> {
+fn holds<'a>(filter: &'a Filter, item: &'a Value<'a>, root: &'a Value<'a>) -> Deciding<bool> {
     match filter {
         Filter::Any(filters) => {
             for filter in filters {
@@ -56,6 +56,22 @@ fn holds(filter: &Filter, item: &Value<'_>, root: &Value<'_>) -> Deciding<bool> 
     }
 }
 
+/// A value of the document, or one made on the way.
+#[derive(Debug)]
+enum Held<'a> {
+    Borrowed(&'a Value<'a>),
+    Owned(Value<'a>),
+}
+
+impl<'a> Held<'a> {
+    fn value(&self) -> &Value<'a> {
+        match self {
+            Self::Borrowed(value) => value,
+            Self::Owned(value) => value,
+        }
+    }
+}
+
 /// A side of a relation, evaluated.
 #[derive(Debug)]
 enum Node<'a> {
@@ -65,19 +81,19 @@ enum Node<'a> {
     Number(Decimal),
     String(Cow<'a, str>),
     /// A list or object of the document.
-    Json(Value<'a>),
+    Json(Held<'a>),
     /// A list or object written as text: its text and, if it can be read, its value.
-    JsonText(&'a str, Option<Value<'a>>),
+    JsonText(&'a str, Option<Held<'a>>),
     Pattern(&'a fancy_regex::Regex),
     Path,
 }
 
-fn node<'a>(operand: &'a Operand, item: &Value<'a>, root: &Value<'a>) -> Deciding<Node<'a>> {
+fn node<'a>(operand: &'a Operand, item: &'a Value<'a>, root: &'a Value<'a>) -> Deciding<Node<'a>> {
     Ok(match operand {
         Operand::Path { path, .. } => {
             let start = if path.from_root { root } else { item };
             match walk::value(path, start, root, false) {
-                Ok(value) => of_value(value.into_owned())?,
+                Ok(value) => of_value(value)?,
                 Err(Failure::NotFound(_)) => Node::Undefined,
                 Err(other) => return Err(other),
             }
@@ -86,23 +102,30 @@ fn node<'a>(operand: &'a Operand, item: &Value<'a>, root: &Value<'a>) -> Decidin
         Operand::Number(number) => Node::Number(number.clone()),
         Operand::Bool(value) => Node::Bool(*value),
         Operand::Null => Node::Null,
-        Operand::Json { text, value } => Node::JsonText(text, value.clone()),
+        Operand::Json { text, value } => Node::JsonText(text, value.as_ref().map(Held::Borrowed)),
         Operand::Pattern(pattern) => Node::Pattern(pattern),
     })
 }
 
-fn of_value(value: Value<'_>) -> Deciding<Node<'_>> {
-    Ok(match value {
+fn of_value<'a>(value: Cow<'a, Value<'a>>) -> Deciding<Node<'a>> {
+    Ok(match value.as_ref() {
         Value::Null => Node::Null,
-        Value::Bool(value) => Node::Bool(value),
-        Value::String(text) => Node::String(text),
-        Value::Array(_) | Value::Object(_) => Node::Json(value),
+        Value::Bool(value) => Node::Bool(*value),
+        Value::String(_) => Node::String(match value {
+            Cow::Borrowed(Value::String(text)) => Cow::Borrowed(text),
+            Cow::Owned(Value::String(text)) => text,
+            _ => return Ok(Node::Undefined),
+        }),
+        Value::Array(_) | Value::Object(_) => Node::Json(match value {
+            Cow::Borrowed(value) => Held::Borrowed(value),
+            Cow::Owned(value) => Held::Owned(value),
+        }),
         Value::Keys(_) => {
             let mut text = format!("Could not convert class {}:", value.class());
             value.write_java(&mut text);
             return Err(Failure::Other(text + " to a ValueNode"));
         }
-        number => Node::Number(decimal(&number)?),
+        number => Node::Number(decimal(number)?),
     })
 }
 
@@ -124,7 +147,7 @@ fn of_element<'v>(value: &'v Value<'_>) -> Deciding<Node<'v>> {
                 (Some('$' | '@'), _) if path::read(trimmed, 0).is_ok() => Node::Path,
                 (Some('['), Some(']')) | (Some('{'), Some('}')) if trimmed.len() > 1 => {
                     match read_json(trimmed) {
-                        Ok(value) => Node::JsonText(text, Some(value)),
+                        Ok(value) => Node::JsonText(text, Some(Held::Owned(value))),
                         Err(_) => unquoted(text)?,
                     }
                 }
@@ -165,7 +188,7 @@ fn equal(left: &Node<'_>, right: &Node<'_>) -> bool {
         (Node::Number(a), Node::String(b)) => {
             Decimal::parse(b).is_some_and(|b| a.compare(&b) == Ordering::Equal)
         }
-        (Node::Json(a), Node::Json(b)) => a == b,
+        (Node::Json(a), Node::Json(b)) => a.value() == b.value(),
         (Node::JsonText(a, _), Node::JsonText(b, _)) => a == b,
         _ => false,
     }
@@ -178,20 +201,22 @@ fn same_type(left: &Node<'_>, right: &Node<'_>) -> bool {
 
 fn equals(left: &Node<'_>, right: &Node<'_>) -> Deciding<bool> {
     Ok(match (left, right) {
-        (Node::Json(a), Node::JsonText(_, b)) => Some(a) == Some(json(b.as_ref())?),
+        (Node::Json(a), Node::JsonText(_, b)) => a.value() == json(b.as_ref())?,
         (Node::JsonText(..), Node::Json(_) | Node::JsonText(..)) => false,
         _ => equal(left, right),
     })
 }
 
-fn json<'v, 'a>(value: Option<&'v Value<'a>>) -> Deciding<&'v Value<'a>> {
-    value.ok_or_else(|| Failure::Other("net.minidev.json.parser.ParseException".into()))
+fn json<'v, 'a>(value: Option<&'v Held<'a>>) -> Deciding<&'v Value<'a>> {
+    value
+        .map(Held::value)
+        .ok_or_else(|| Failure::Other("net.minidev.json.parser.ParseException".into()))
 }
 
 /// The elements of a list; `None` if it is JSON but no list.
 fn list<'v>(node: &'v Node<'_>) -> Deciding<Option<Vec<Node<'v>>>> {
     let value = match node {
-        Node::Json(value) => value,
+        Node::Json(value) => value.value(),
         Node::JsonText(_, value) => json(value.as_ref())?,
         _ => return Err(Failure::InvalidPath("Expected value list node".into())),
     };
@@ -209,7 +234,7 @@ fn is_json(node: &Node<'_>) -> bool {
 
 fn json_value<'v, 'a>(node: &'v Node<'a>) -> Deciding<Option<&'v Value<'a>>> {
     match node {
-        Node::Json(value) => Ok(Some(value)),
+        Node::Json(value) => Ok(Some(value.value())),
         Node::JsonText(_, value) => json(value.as_ref()).map(Some),
         _ => Ok(None),
     }

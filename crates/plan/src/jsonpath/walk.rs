@@ -59,7 +59,7 @@ pub(super) fn walk<'m, 't>(
     root: &Value<'t>,
     strict: bool,
 ) -> Result<Found<'m, 't>, Failure> {
-    let mut walker = Walker { path, root, strict, indexes: vec![-1; path.tokens.len()] };
+    let mut walker = Walker { path, root, strict, indexes: Vec::new() };
     let mut found = Vec::new();
     let trail = Trail { parent: None, step: Step::Root(path.from_root) };
     if path.tokens.is_empty() {
@@ -92,7 +92,7 @@ struct Walker<'a, 't> {
     path: &'a Path,
     root: &'a Value<'t>,
     strict: bool,
-    /// For each step the index that a scan over arrays set last; see [`Walker::is_wanted`].
+    /// For each step the index that a scan over arrays set last; empty before. See [`Walker::is_wanted`].
     indexes: Vec<i64>,
 }
 
@@ -272,8 +272,8 @@ impl<'t> Walker<'_, 't> {
     /// Jayway drops a member behind an array in a scan unless the step before is an index and names the array's
     /// element at hand.
     fn is_wanted(&self, at: usize) -> bool {
-        let index = self.indexes[at];
-        index == -1 || at > 0 && self.fragment(at - 1) == format!("[{index}]")
+        let Some(index) = self.indexes.get(at) else { return true };
+        *index == -1 || at > 0 && self.fragment(at - 1) == format!("[{index}]")
     }
 
     fn wildcard<'m>(
@@ -388,6 +388,7 @@ impl<'t> Walker<'_, 't> {
                         self.step(at, trail, model, found)?;
                     } else {
                         for (index, value) in values.iter().enumerate() {
+                            self.indexes.resize(self.path.tokens.len(), -1);
                             self.indexes[at + 1] = index as i64;
                             self.step(
                                 at + 1,
