@@ -82,7 +82,13 @@ impl Core<'_> {
                 digest(&mut result.body);
             }
             if let Some(error) = broken {
-                undecodable(&mut result, error, stash.body.len());
+                undecodable(&mut result, error);
+            }
+            if result.encoding.is_empty()
+                && result.content_type.starts_with("text/html")
+                && let Some(charset) = wire::charset::charset_in_html(&result.body)
+            {
+                result.encoding.push_str(charset);
             }
             if needs.contains(Needs::TEXT) {
                 let charset = (!result.encoding.is_empty()).then_some(&*result.encoding);
@@ -137,12 +143,14 @@ fn digest(body: &mut Vec<u8>) {
 }
 
 /// The body could not be decoded: the sample fails as JMeter's does.
-fn undecodable(result: &mut SampleResult, error: CodingError, length: usize) {
+fn undecodable(result: &mut SampleResult, error: CodingError) {
     let (class, message) = match error {
-        // The ten bytes of a gzip head are read without a message of their own.
-        CodingError::Truncated if length < 10 => ("java.io.EOFException", "null"),
+        CodingError::TruncatedFrame => ("java.io.EOFException", "null"),
         CodingError::Truncated => ("java.io.EOFException", "Unexpected end of ZLIB input stream"),
-        CodingError::Corrupt => ("java.util.zip.ZipException", "Not in GZIP format"),
+        CodingError::NotGzip => ("java.util.zip.ZipException", "Not in GZIP format"),
+        CodingError::BadTrailer => ("java.util.zip.ZipException", "Corrupt GZIP trailer"),
+        // Java names the rule of the format that was broken; which it was is not known here.
+        CodingError::Corrupt => ("java.util.zip.ZipException", "invalid compressed data"),
         CodingError::TooLarge { .. } => return,
     };
     result.code.clear();

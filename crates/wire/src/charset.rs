@@ -22,6 +22,15 @@ pub fn charset_of(content_type: &[u8]) -> Option<&str> {
     std::str::from_utf8(value).ok().filter(|name| !name.is_empty())
 }
 
+/// The charset that a page itself names, in the one spelling of the tag that JMeter looks for, near its start.
+pub fn charset_in_html(body: &[u8]) -> Option<&str> {
+    const TAG: &[u8] = b"<meta http-equiv=\"content-type\" content=\"";
+    let start = &body[..body.len().min(2000)];
+    let at = start.windows(TAG.len()).position(|window| window.eq_ignore_ascii_case(TAG))?;
+    let value = &start[at + TAG.len()..];
+    charset_of(&value[..memchr::memchr(b'"', value)?])
+}
+
 /// Whether [`decode_into`] knows the charset.
 pub fn is_known(charset: &str) -> bool {
     find(charset).is_some()

@@ -113,13 +113,13 @@ impl Inflater {
                 return Ok(());
             }
             let Some((trailer, rest)) = input[used..].split_first_chunk::<8>() else {
-                return Err(CodingError::Truncated);
+                return Err(CodingError::TruncatedFrame);
             };
             let mut crc = Crc::new();
             crc.update(&out[start..]);
             let expected = u64::from(crc.sum()) | u64::from(crc.amount()) << 32;
             if u64::from_le_bytes(*trailer) != expected {
-                return Err(CodingError::Corrupt);
+                return Err(CodingError::BadTrailer);
             }
             input = rest;
             // What follows is another member, or nothing that matters.
@@ -222,30 +222,30 @@ fn gzip_header(input: &[u8]) -> Result<usize, CodingError> {
     let Some((head, _)) = input.split_first_chunk::<10>() else {
         let magic = [0x1f, 0x8b, 8];
         let fits = input.iter().zip(magic).all(|(a, b)| *a == b);
-        return Err(if fits { CodingError::Truncated } else { CodingError::Corrupt });
+        return Err(if fits { CodingError::TruncatedFrame } else { CodingError::NotGzip });
     };
-    let [0x1f, 0x8b, 8, flags, ..] = *head else { return Err(CodingError::Corrupt) };
+    let [0x1f, 0x8b, 8, flags, ..] = *head else { return Err(CodingError::NotGzip) };
     let mut at = 10;
     if flags & 4 != 0 {
-        let len = input.get(at..at + 2).ok_or(CodingError::Truncated)?;
+        let len = input.get(at..at + 2).ok_or(CodingError::TruncatedFrame)?;
         at += 2 + usize::from(u16::from_le_bytes([len[0], len[1]]));
     }
     for text in [8, 16] {
         if flags & text != 0 {
-            let rest = input.get(at..).ok_or(CodingError::Truncated)?;
-            at += 1 + memchr::memchr(0, rest).ok_or(CodingError::Truncated)?;
+            let rest = input.get(at..).ok_or(CodingError::TruncatedFrame)?;
+            at += 1 + memchr::memchr(0, rest).ok_or(CodingError::TruncatedFrame)?;
         }
     }
     if flags & 2 != 0 {
-        let sum = input.get(at..at + 2).ok_or(CodingError::Truncated)?;
+        let sum = input.get(at..at + 2).ok_or(CodingError::TruncatedFrame)?;
         let mut crc = Crc::new();
         crc.update(&input[..at]);
         if crc.sum() as u16 != u16::from_le_bytes([sum[0], sum[1]]) {
-            return Err(CodingError::Corrupt);
+            return Err(CodingError::NotGzip);
         }
         at += 2;
     }
-    if at <= input.len() { Ok(at) } else { Err(CodingError::Truncated) }
+    if at <= input.len() { Ok(at) } else { Err(CodingError::TruncatedFrame) }
 }
 
 /// Why a body could not be decoded; what was decoded before stays in the output.
@@ -253,7 +253,13 @@ fn gzip_header(input: &[u8]) -> Result<usize, CodingError> {
 pub enum CodingError {
     /// The input ended too early.
     Truncated,
-    /// The input is not of that coding, or its checksum is wrong.
+    /// The input ended within the head or the trailer of a gzip member.
+    TruncatedFrame,
+    /// The input does not start as gzip does.
+    NotGzip,
+    /// Length or checksum of a gzip member are wrong.
+    BadTrailer,
+    /// The input is not of that coding.
     Corrupt,
     /// More than `max` bytes came out.
     TooLarge { max: usize },
@@ -262,7 +268,11 @@ pub enum CodingError {
 impl fmt::Display for CodingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Truncated => f.write_str("unexpected end of the compressed body"),
+            Self::Truncated | Self::TruncatedFrame => {
+                f.write_str("unexpected end of the compressed body")
+            }
+            Self::NotGzip => f.write_str("not a gzip body"),
+            Self::BadTrailer => f.write_str("wrong checksum or length of a gzip body"),
             Self::Corrupt => f.write_str("corrupt compressed body"),
             Self::TooLarge { max } => write!(f, "decompressed body exceeds {max} bytes"),
         }

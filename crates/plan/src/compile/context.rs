@@ -88,8 +88,9 @@ impl<'a> Context<'a> {
                     self.remark(id, Level::Unsupported, format!("{function}: {what}"));
                 }
                 Reason::Invalid(message) => {
-                    let message = format!("{source} cannot be read: {message}");
-                    self.warn(id, "bad-expression", message, "JMeter uses this text as it stands");
+                    let message =
+                        format!("{source} cannot be read: {message}; JMeter runs no plan with it");
+                    self.remark(id, Level::Unsupported, message);
                 }
             }
         }

@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
     }
 
     fn order(&mut self) -> Result<Value<'a>, Fault> {
-        use std::cmp::Ordering::*;
+        use std::cmp::Ordering::{Equal, Greater, Less};
         let mut left = self.sum()?;
         loop {
             left = Value::Bool(if self.take("<=") {

@@ -87,3 +87,18 @@ proptest! {
         prop_assert_eq!(decoded("latin1", &bytes).chars().map(|c| c as u32 as u8).collect::<Vec<_>>(), bytes);
     }
 }
+
+#[test]
+fn a_page_may_name_its_charset() {
+    let page = b"<html><META HTTP-EQUIV=\"Content-Type\" content=\"text/html; charset=Shift_JIS\">";
+    assert_eq!(charset_in_html(page), Some("Shift_JIS"));
+    assert_eq!(
+        charset_in_html(b"<meta http-equiv='content-type' content='text/html; charset=x'>"),
+        None
+    );
+    assert_eq!(
+        charset_in_html(b"<meta http-equiv=\"content-type\" content=\"text/html; charset=x"),
+        None
+    );
+    assert_eq!(charset_in_html(&[&[b' '; 2000], &page[..]].concat()), None);
+}
