@@ -4,6 +4,7 @@
 //! heap, except while something is unfinished; what a response's readers need is kept in a stash from the core's pool.
 
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 
 use wire::http1::Decoder;
@@ -157,6 +158,11 @@ impl Conn {
 pub(crate) struct Stash {
     /// Head of the response as on the wire.
     pub(crate) head: Vec<u8>,
+    /// Where in it the content type and the content encoding stand.
+    pub(crate) content_type: Option<Range<usize>>,
+    pub(crate) content_encoding: Option<Range<usize>>,
+    /// It sets cookies.
+    pub(crate) set_cookie: bool,
     /// Body of the response as on the wire, framing removed.
     pub(crate) body: Vec<u8>,
     /// URL of the request.
@@ -172,7 +178,25 @@ pub(crate) struct Stash {
 }
 
 impl Stash {
+    /// Keeps a response's head.
+    pub(crate) fn keep_head(&mut self, head: &wire::http1::Head<'_>) {
+        self.head.clear();
+        self.head.extend_from_slice(head.raw);
+        let start = head.raw.as_ptr() as usize;
+        // Values are slices of the head: their distance from its start is their place in it.
+        let place = |value: &[u8]| {
+            let from = value.as_ptr() as usize - start;
+            from..from + value.len()
+        };
+        self.content_type = head.content_type.map(place);
+        self.content_encoding = head.content_encoding.map(place);
+        self.set_cookie = head.set_cookie;
+    }
+
     pub(crate) fn clear(&mut self) {
+        self.content_type = None;
+        self.content_encoding = None;
+        self.set_cookie = false;
         self.head.clear();
         self.body.clear();
         self.url.clear();

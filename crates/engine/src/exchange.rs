@@ -546,6 +546,7 @@ impl<'p> Core<'p> {
     ) {
         if let Some(stash) = &stash
             && exchange.cookies
+            && stash.set_cookie
         {
             self.store_cookies(index, id, stash);
         }
@@ -832,8 +833,7 @@ fn feed(
                         stash.clear();
                         stash
                     });
-                    stash.head.clear();
-                    stash.head.extend_from_slice(head.raw);
+                    stash.keep_head(&head);
                 }
             }
             Event::Body(body) => {

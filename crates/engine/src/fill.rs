@@ -26,7 +26,7 @@ impl Core<'_> {
         result.clear();
         result.label.push_str(self.sampler_name(index, id));
         result.code.push_str(itoa::Buffer::new().format(exchange.status));
-        let (status_line, headers) = split_head(&stash.head);
+        let status_line = status_line(&stash.head);
         push_latin1(&mut result.message, reason(status_line));
         result.success = (200..400).contains(&exchange.status);
         result.url.push_str(&stash.url);
@@ -34,14 +34,8 @@ impl Core<'_> {
         (result.elapsed, result.latency, result.connect) =
             (timing.elapsed(), timing.latency, timing.connect);
         (result.bytes, result.sent) = (timing.received, timing.sent);
-        let (mut content_type, mut coding) = (None, None);
-        for line in headers.split(|byte| *byte == b'\n') {
-            if let Some(value) = value_of(line, b"content-type") {
-                content_type = Some(value);
-            } else if let Some(value) = value_of(line, b"content-encoding") {
-                coding = coding.or(Some(value));
-            }
-        }
+        let content_type = stash.content_type.clone().map(|place| &stash.head[place]);
+        let coding = stash.content_encoding.clone().map(|place| &stash.head[place]);
         if let Some(content_type) = content_type {
             push_latin1(&mut result.content_type, content_type);
             if let Some(charset) = wire::charset::charset_of(content_type) {
@@ -110,11 +104,10 @@ fn data_type(content_type: &str) -> &'static str {
     if BINARY.iter().any(lower) && !TEXT_AFTER_ALL.iter().any(lower) { "bin" } else { "text" }
 }
 
-/// The status line without its end, and what follows.
-fn split_head(head: &[u8]) -> (&[u8], &[u8]) {
+/// The status line without its end.
+fn status_line(head: &[u8]) -> &[u8] {
     let end = memchr::memchr(b'\n', head).unwrap_or(head.len());
-    let line = head[..end].strip_suffix(b"\r").unwrap_or(&head[..end]);
-    (line, &head[(end + 1).min(head.len())..])
+    head[..end].strip_suffix(b"\r").unwrap_or(&head[..end])
 }
 
 /// The reason phrase of a status line.
@@ -192,6 +185,11 @@ fn write_headers(head: &[u8], decoded: bool, out: &mut String) {
 }
 
 fn push_latin1(out: &mut String, bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && text.is_ascii()
+    {
+        return out.push_str(text);
+    }
     out.extend(bytes.iter().map(|byte| *byte as char));
 }
 
@@ -201,9 +199,8 @@ mod tests {
 
     #[test]
     fn heads_are_taken_apart() {
-        let (line, headers) = split_head(b"HTTP/1.1 404 Not  Found\r\nA: b\r\n\r\n");
+        let line = status_line(b"HTTP/1.1 404 Not  Found\r\nA: b\r\n\r\n");
         assert_eq!(reason(line), b"Not  Found");
-        assert_eq!(headers, b"A: b\r\n\r\n");
         assert_eq!(reason(b"HTTP/1.1 200"), b"");
         assert_eq!(
             value_of(b"Content-Type : text/html \r", b"content-type"),

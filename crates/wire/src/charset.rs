@@ -26,7 +26,8 @@ pub fn charset_of(content_type: &[u8]) -> Option<&str> {
 pub fn charset_in_html(body: &[u8]) -> Option<&str> {
     const TAG: &[u8] = b"<meta http-equiv=\"content-type\" content=\"";
     let start = &body[..body.len().min(2000)];
-    let at = start.windows(TAG.len()).position(|window| window.eq_ignore_ascii_case(TAG))?;
+    let is_tag = |at: &usize| start.get(*at..at + TAG.len()).is_some_and(|text| text.eq_ignore_ascii_case(TAG));
+    let at = memchr::memchr_iter(b'<', start).find(is_tag)?;
     let value = &start[at + TAG.len()..];
     charset_of(&value[..memchr::memchr(b'"', value)?])
 }
@@ -38,6 +39,12 @@ pub fn is_known(charset: &str) -> bool {
 
 /// Appends `bytes` as text. Unknown or absent charsets read as UTF-8.
 pub fn decode_into(charset: Option<&str>, bytes: &[u8], out: &mut String) {
+    // Nearly all text is sound UTF-8, and its charset need not be looked up.
+    if charset.is_none_or(|name| name.eq_ignore_ascii_case("utf-8"))
+        && let Ok(text) = std::str::from_utf8(bytes)
+    {
+        return out.push_str(text);
+    }
     match charset.map_or(Some(Kind::Other(UTF_8)), find).unwrap_or(Kind::Other(UTF_8)) {
         Kind::Ascii => each(bytes, out, |b| if b < 0x80 { char::from(b) } else { '\u{fffd}' }),
         Kind::Latin1 => each(bytes, out, char::from),

@@ -53,7 +53,8 @@ pub(crate) fn compile(
     http
 }
 
-fn is_defaults(ctx: &Context<'_>, id: ElementId) -> bool {
+/// Whether an element holds properties for HTTP requests that lack them.
+pub(crate) fn is_defaults(ctx: &Context<'_>, id: ElementId) -> bool {
     let gui = ctx.doc.element(id).gui_class.rsplit('.').next().unwrap_or("");
     scope::class(ctx.doc, id) == "ConfigTestElement"
         && matches!(gui, "HttpDefaultsGui" | "UrlConfigGui" | "SimpleConfigGui" | "LoginConfigGui")

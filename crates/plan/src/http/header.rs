@@ -5,10 +5,19 @@ use crate::env::Env;
 
 /// Appends a line. Line breaks become blanks; what is beyond Latin-1 becomes `?`.
 pub(super) fn push(headers: &mut Vec<u8>, name: &str, value: &str) {
-    headers.extend(name.chars().map(byte));
+    push_text(headers, name);
     headers.extend_from_slice(b": ");
-    headers.extend(value.chars().map(byte));
+    push_text(headers, value);
     headers.extend_from_slice(b"\r\n");
+}
+
+fn push_text(headers: &mut Vec<u8>, text: &str) {
+    // Nearly every header is plain ASCII and goes out as it is.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t')) {
+        headers.extend_from_slice(text.as_bytes());
+    } else {
+        headers.extend(text.chars().map(byte));
+    }
 }
 
 pub(super) fn push_with_port(headers: &mut Vec<u8>, name: &str, value: &str, port: u32) {
@@ -40,9 +49,19 @@ fn byte(c: char) -> u8 {
 
 /// The values of all lines of that name.
 fn values<'a>(headers: &'a [u8], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
-    headers.split(|byte| *byte == b'\n').filter_map(move |line| {
-        let colon = line.iter().position(|byte| *byte == b':')?;
-        line[..colon].eq_ignore_ascii_case(name.as_bytes()).then(|| line[colon + 1..].trim_ascii())
+    let mut rest = headers;
+    std::iter::from_fn(move || {
+        while !rest.is_empty() {
+            let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+            let line = &rest[..end];
+            rest = &rest[end..];
+            if line.get(name.len()) == Some(&b':')
+                && line[..name.len()].eq_ignore_ascii_case(name.as_bytes())
+            {
+                return Some(line[name.len() + 1..].trim_ascii());
+            }
+        }
+        None
     })
 }
 

@@ -16,7 +16,7 @@ impl Http {
         out.clear();
         self.method.eval(env, &mut out.method);
         let built = self.write_url(env, out);
-        thrown(env)?;
+        thrown(env).map_err(|failure| Unsendable { no_url: true, ..failure })?;
         let fault = built.map_err(|url::Malformed(message)| Unsendable {
             no_url: true,
             ..Unsendable::new(BAD_URL, &message)
@@ -186,9 +186,7 @@ fn verify(url: &str) -> Result<(), Unsendable> {
 /// What an expression threw, as the failure of the sample. A function that ends the user is left to the engine.
 fn thrown(env: &mut Env<'_>) -> Result<(), Unsendable> {
     match env.core.thrown.take_if(|thrown| !thrown.stops_user()) {
-        Some(thrown) => {
-            Err(Unsendable { no_url: true, ..Unsendable::new(thrown.class, &thrown.message) })
-        }
+        Some(thrown) => Err(Unsendable::new(thrown.class, &thrown.message)),
         None => Ok(()),
     }
 }
