@@ -293,8 +293,7 @@ impl Walk<'_> {
         let Some(kind) = element::sampler(&mut self.ctx, id, &scope.configs, cookies) else {
             return;
         };
-        let name = &self.ctx.doc.element(id).name;
-        let name = self.ctx.text(id, name);
+        let name = element::sampler_name(&mut self.ctx, id, &scope.configs);
         let mut needs = Needs::default();
         let after = element::extractors(&mut self.ctx, &scope.after, &mut needs);
         let checks = element::assertions(&mut self.ctx, &scope.checks, &mut needs);

@@ -100,6 +100,17 @@ pub(crate) fn sampler(
     })
 }
 
+/// The label of a sampler. One without a name takes that of the nearest defaults, as it does any property.
+pub(crate) fn sampler_name(ctx: &mut Context<'_>, id: ElementId, configs: &[ElementId]) -> Text {
+    let mut named = id;
+    if ctx.doc.element(id).name.is_empty() && scope::class(ctx.doc, id) == "HTTPSamplerProxy" {
+        let defaults = configs.iter().filter(|config| http::is_defaults(ctx, **config));
+        named = defaults.copied().find(|id| !ctx.doc.element(*id).name.is_empty()).unwrap_or(id);
+    }
+    let name = &ctx.doc.element(named).name;
+    ctx.text(named, name)
+}
+
 /// A timer; `None` if it cannot run. `count` throughput timers came before it.
 pub(crate) fn timer(ctx: &mut Context<'_>, id: ElementId, count: u32) -> Option<Timer> {
     Some(match scope::class(ctx.doc, id) {

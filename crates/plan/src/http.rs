@@ -14,7 +14,7 @@ pub mod url;
 
 use std::ops::Range;
 
-pub(crate) use compile::{compile, review};
+pub(crate) use compile::{compile, is_defaults, review};
 pub use redirect::{location, method_after_redirect};
 
 use crate::element::Flag;

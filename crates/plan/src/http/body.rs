@@ -53,6 +53,7 @@ impl Http {
         env: &mut Env<'_>,
         out: &mut Request,
         first: bool,
+        present: header::Present,
     ) -> Result<(), Unsendable> {
         let raw = self.sends_raw(env);
         let get_with_body = first && raw && out.method == "GET";
@@ -60,7 +61,8 @@ impl Http {
             return Ok(());
         }
         let charset = self.charset(env)?;
-        if self.form_by_default && !header::has_value(&out.headers, "Content-Type") {
+        let by_default = self.form_by_default && !present.content_type_value;
+        if by_default {
             header::push(&mut out.headers, "Content-Type", "application/x-www-form-urlencoded");
         }
         if raw {
@@ -69,11 +71,11 @@ impl Http {
             self.write_form(env, charset, out)?;
         }
         charset.encode(&out.query_string, &mut out.body);
-        if header::has(&out.headers, "Transfer-Encoding") {
+        if present.transfer_encoding {
             return Err(Unsendable::new("org.apache.http.client.ClientProtocolException", "null"));
         }
         header::push_length(&mut out.headers, out.body.len());
-        if !header::has(&out.headers, "Content-Type") {
+        if !present.content_type && !by_default {
             let kind = if raw {
                 "text/plain; charset="
             } else {

@@ -28,10 +28,9 @@ pub(super) fn push_with_port(headers: &mut Vec<u8>, name: &str, value: &str, por
 
 /// Appends a number after `mark`, and the end of the line.
 fn push_number(headers: &mut Vec<u8>, mark: u8, number: u64) {
-    use std::io::Write;
     headers.push(mark);
-    // Writing to a vector cannot fail.
-    let _ = write!(headers, "{number}\r\n");
+    headers.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+    headers.extend_from_slice(b"\r\n");
 }
 
 pub(super) fn push_length(headers: &mut Vec<u8>, length: usize) {
@@ -47,39 +46,59 @@ fn byte(c: char) -> u8 {
     }
 }
 
-/// The values of all lines of that name.
-fn values<'a>(headers: &'a [u8], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
-    let mut rest = headers;
-    std::iter::from_fn(move || {
+/// Which of the lines that requests need stand in the headers already.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Present {
+    pub(super) host: bool,
+    pub(super) user_agent: bool,
+    pub(super) transfer_encoding: bool,
+    pub(super) content_type: bool,
+    /// The first `Content-Type` has a value.
+    pub(super) content_type_value: bool,
+    /// Some `Connection` line says that the connection ends.
+    pub(super) close: bool,
+}
+
+impl Present {
+    /// Looks through the lines once.
+    pub(super) fn of(headers: &[u8]) -> Self {
+        let mut present = Self::default();
+        let mut rest = headers;
         while !rest.is_empty() {
             let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
-            let line = &rest[..end];
-            rest = &rest[end..];
-            if line.get(name.len()) == Some(&b':')
-                && line[..name.len()].eq_ignore_ascii_case(name.as_bytes())
-            {
-                return Some(line[name.len() + 1..].trim_ascii());
+            let (line, after) = rest.split_at(end);
+            rest = after;
+            if value_of(line, b"Host").is_some() {
+                present.host = true;
+            } else if value_of(line, b"User-Agent").is_some() {
+                present.user_agent = true;
+            } else if value_of(line, b"Transfer-Encoding").is_some() {
+                present.transfer_encoding = true;
+            } else if let Some(value) = value_of(line, b"Content-Type") {
+                present.content_type_value |= !present.content_type && !value.is_empty();
+                present.content_type = true;
+            } else if let Some(value) = value_of(line, b"Connection") {
+                let mut tokens = value.split(|byte| *byte == b',');
+                present.close |=
+                    tokens.any(|token| token.trim_ascii().eq_ignore_ascii_case(b"close"));
             }
         }
-        None
-    })
+        present
+    }
+}
+
+/// The value of a line of that name.
+fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    // The place of the colon tells most lines apart before a letter is compared.
+    (line.get(name.len()) == Some(&b':') && line[..name.len()].eq_ignore_ascii_case(name))
+        .then(|| line[name.len() + 1..].trim_ascii())
 }
 
 /// Whether there is a line of that name.
-pub(super) fn has(headers: &[u8], name: &str) -> bool {
-    values(headers, name).next().is_some()
-}
-
-/// Whether the first line of that name has a value.
-pub(super) fn has_value(headers: &[u8], name: &str) -> bool {
-    values(headers, name).next().is_some_and(|value| !value.is_empty())
-}
-
-/// Whether some `Connection` line says that the connection ends.
-pub(super) fn asks_to_close(headers: &[u8]) -> bool {
-    values(headers, "Connection")
-        .flat_map(|value| value.split(|byte| *byte == b','))
-        .any(|token| token.trim_ascii().eq_ignore_ascii_case(b"close"))
+fn has(headers: &[u8], name: &str) -> bool {
+    headers
+        .split_inclusive(|byte| *byte == b'\n')
+        .any(|line| value_of(line, name.as_bytes()).is_some())
 }
 
 impl Http {

@@ -64,10 +64,11 @@ impl Http {
         out.cookie_at =
             if out.own_cookie.is_empty() { out.headers.len() } else { out.own_cookie.start };
         thrown(env)?;
-        self.write_body(env, out, first)?;
+        let present = header::Present::of(&out.headers);
+        self.write_body(env, out, first, present)?;
         thrown(env)?;
-        self.write_target(out, &parts)?;
-        out.keep_alive = !header::asks_to_close(&out.headers);
+        self.write_target(out, &parts, present)?;
+        out.keep_alive = !present.close;
         Ok(())
     }
 
@@ -111,7 +112,12 @@ impl Http {
     }
 
     /// Writes host, port and the target of the request line.
-    fn write_target(&self, out: &mut Request, parts: &url::Parts) -> Result<(), Unsendable> {
+    fn write_target(
+        &self,
+        out: &mut Request,
+        parts: &url::Parts,
+        present: header::Present,
+    ) -> Result<(), Unsendable> {
         let Request { url, host, headers, target, bytes, .. } = out;
         let protocol = &url[parts.protocol.clone()];
         let name = &url[parts.host.clone()];
@@ -145,13 +151,13 @@ impl Http {
             })?,
             None => default_port(out.secure),
         };
-        if !header::has(headers, "Host") {
+        if !present.host {
             match parts.port {
                 Some(port) => header::push_with_port(headers, "Host", name, port),
                 None => header::push(headers, "Host", name),
             }
         }
-        if !self.user_agent.is_empty() && !header::has(headers, "User-Agent") {
+        if !self.user_agent.is_empty() && !present.user_agent {
             header::push(headers, "User-Agent", &self.user_agent);
         }
         let query = parts.query.clone().map(|query| &url[query]);

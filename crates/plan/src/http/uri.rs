@@ -55,7 +55,21 @@ const ANYWHERE: [bool; 256] = {
     while byte < 128 {
         let b = byte as u8;
         table[byte] = b.is_ascii_alphanumeric()
-            || matches!(b, b'_' | b'-' | b'.' | b'~' | b'/' | b'&' | b'=' | b'+' | b':' | b',' | b';' | b'@' | b'$');
+            || matches!(
+                b,
+                b'_' | b'-'
+                    | b'.'
+                    | b'~'
+                    | b'/'
+                    | b'&'
+                    | b'='
+                    | b'+'
+                    | b':'
+                    | b','
+                    | b';'
+                    | b'@'
+                    | b'$'
+            );
         byte += 1;
     }
     table
@@ -146,6 +160,9 @@ pub(crate) fn verify(input: &str) -> Result<(), BadUri> {
 
 fn authority(input: &str, from: usize, to: usize) -> Result<(), BadUri> {
     let text = &input[from..to];
+    if is_plain_authority(text) {
+        return Ok(());
+    }
     let bracket = text.find(']').is_some_and(|at| at > 0);
     let server_chars = if bracket {
         text.chars().all(|c| server(c) || c == '%')
@@ -166,6 +183,15 @@ fn authority(input: &str, from: usize, to: usize) -> Result<(), BadUri> {
         Err(_) if registry_chars => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Whether it is letters, digits, dots and inner hyphens with, at most, a port behind them. Such a text is a server
+/// or, failing that, a registry name: sound in either case.
+fn is_plain_authority(text: &str) -> bool {
+    let (host, port) = text.split_once(':').unwrap_or((text, ""));
+    port.bytes().all(|byte| byte.is_ascii_digit())
+        && host.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'))
 }
 
 fn parse_server(input: &str, from: usize, to: usize) -> Result<(), BadUri> {
