@@ -26,7 +26,11 @@ pub fn charset_of(content_type: &[u8]) -> Option<&str> {
 pub fn charset_in_html(body: &[u8]) -> Option<&str> {
     const TAG: &[u8] = b"<meta http-equiv=\"content-type\" content=\"";
     let start = &body[..body.len().min(2000)];
-    let is_tag = |at: &usize| start.get(*at..at + TAG.len()).is_some_and(|text| text.eq_ignore_ascii_case(TAG));
+    // Most tags are told apart by their first letter.
+    let is_tag = |at: &usize| {
+        matches!(start.get(at + 1), Some(b'm' | b'M'))
+            && start.get(*at..at + TAG.len()).is_some_and(|text| text.eq_ignore_ascii_case(TAG))
+    };
     let at = memchr::memchr_iter(b'<', start).find(is_tag)?;
     let value = &start[at + TAG.len()..];
     charset_of(&value[..memchr::memchr(b'"', value)?])
