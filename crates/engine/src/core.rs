@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use nix::sys::eventfd::EventFd;
 use plan::env::{Env, Scratch, Who};
-use plan::plan::{ControllerId, ControllerKind, Pc, Plan, SamplerId};
+use plan::plan::{Pc, Plan, SamplerId};
 use plan::result::SampleResult;
 use stats::{Counter, LabelId, Recorder, Snapshot};
 
@@ -57,8 +57,8 @@ pub(crate) struct Core<'p> {
     pub(crate) labels: Vec<Option<LabelId>>,
     /// Requests that never change, rendered at their first use.
     pub(crate) fixed: Vec<Option<Box<Fixed>>>,
-    /// Once Only controllers inside each controller.
-    pub(crate) once: Vec<Vec<ControllerId>>,
+    /// State that each controller makes its inner ones forget.
+    pub(crate) anew: Vec<Vec<u32>>,
     pub(crate) rows: Rows,
     pub(crate) reports: Sender<Report>,
     /// TLS configuration that all users share, if they do.
@@ -98,13 +98,7 @@ impl<'p> Core<'p> {
             .iter()
             .map(|s| s.name.fixed().map(|name| recorder.intern(name)))
             .collect();
-        let mut once = vec![Vec::new(); plan.controllers.len()];
-        for (n, controller) in plan.controllers.iter().enumerate() {
-            if let (ControllerKind::OnceOnly, Some(parent)) = (&controller.kind, controller.parent)
-            {
-                once[parent.0 as usize].push(ControllerId(n as u32));
-            }
-        }
+        let anew = crate::step::begun_anew(plan);
         Ok(Self {
             plan,
             run,
@@ -127,7 +121,7 @@ impl<'p> Core<'p> {
             recorder,
             labels,
             fixed: (0..plan.samplers.len()).map(|_| None).collect(),
-            once,
+            anew,
             rows,
             reports,
             tls_shared: None,

@@ -4,7 +4,7 @@
 //! under `tests/parity` hold it.
 
 use plan::plan::{
-    ControllerId, ControllerKind, ForEach, LoopCount, OnIteration, Op, Pc, WhileCondition,
+    ControllerId, ControllerKind, ForEach, LoopCount, OnIteration, Op, Pc, Plan, WhileCondition,
 };
 use plan::text::Text;
 
@@ -26,6 +26,29 @@ pub(crate) enum Leave {
     BreakLoop,
 }
 
+/// For each controller, the state that it makes its inner ones forget: a Once Only controller runs again when the loop
+/// it is directly in starts anew, and all of them, and loops that had ended for good, when an If around them is false.
+pub(crate) fn begun_anew(plan: &Plan) -> Vec<Vec<u32>> {
+    let mut anew = vec![Vec::new(); plan.controllers.len()];
+    for controller in &plan.controllers {
+        let (slot, in_loops) = match controller.kind {
+            ControllerKind::OnceOnly => (controller.slot, true),
+            ControllerKind::Loop { once: true, .. } => (controller.slot + 2, false),
+            _ => continue,
+        };
+        let mut around = controller.parent;
+        while let Some(id) = around {
+            let outer = &plan.controllers[id.0 as usize];
+            let direct = in_loops && controller.parent == Some(id);
+            if direct || matches!(outer.kind, ControllerKind::If { .. }) {
+                anew[id.0 as usize].push(slot);
+            }
+            around = outer.parent;
+        }
+    }
+    anew
+}
+
 impl<'p> Core<'p> {
     /// Runs one operation. False: the user waits or has ended.
     pub(crate) fn operate(&mut self, index: Index) -> bool {
@@ -41,6 +64,7 @@ impl<'p> Core<'p> {
                 if condition.holds(&mut env!(self, user, "")) {
                     user.pc.0 += 1;
                 } else {
+                    self.begin_anew(index, controller);
                     self.leave(index, controller);
                 }
             }
@@ -79,6 +103,7 @@ impl<'p> Core<'p> {
             ControllerKind::If { condition, .. } => {
                 let user = &mut self.users[index];
                 if !condition.holds(&mut env!(self, user, "")) {
+                    self.begin_anew(index, id);
                     return self.leave(index, id);
                 }
             }
@@ -169,12 +194,7 @@ impl<'p> Core<'p> {
         if count == 0
             && matches!(controller.kind, ControllerKind::Loop { .. } | ControllerKind::While(_))
         {
-            // A Once Only controller runs again when the loop around it starts anew.
-            for n in 0..self.once[id.0 as usize].len() {
-                let once = self.once[id.0 as usize][n];
-                let slot = self.controller(once).slot as usize;
-                self.users[index].state[slot] = 0;
-            }
+            self.begin_anew(index, id);
         }
         if controller.parent.is_none() {
             self.begin_iteration(index);
@@ -183,6 +203,13 @@ impl<'p> Core<'p> {
             if !self.fire(index, *event) {
                 return;
             }
+        }
+    }
+
+    /// Forgets what controllers below `id` have done for good.
+    fn begin_anew(&mut self, index: Index, id: ControllerId) {
+        for slot in &self.anew[id.0 as usize] {
+            self.users[index].state[*slot as usize] = 0;
         }
     }
 
