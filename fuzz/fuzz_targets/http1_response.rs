@@ -1,11 +1,12 @@
-//! A response reads the same whole, in pieces, and byte by byte; nothing panics, and no piece of it is invented.
+//! A response reads the same whole, in pieces, byte by byte, and with its head remembered; nothing panics, and no piece of
+//! it is invented.
 //!
 //! Input: a byte of flags, two positions to cut at, the response.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wire::http1::{Decoder, Error, Event, Limits};
+use wire::http1::{Decoder, Error, Event, Limits, Memo};
 
 const LIMITS: Limits = Limits { head: 512, headers: 16 };
 
@@ -17,14 +18,19 @@ struct Seen {
     error: Option<Error>,
 }
 
-fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, head_request: bool, close: bool) -> Seen {
+fn feed<'a>(
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+    head_request: bool,
+    close: bool,
+    memo: &mut Memo,
+) -> Seen {
     let mut decoder = Decoder::new(head_request, LIMITS);
     let mut seen = Seen::default();
     let mut unread = Vec::new();
     for piece in pieces {
         unread.extend_from_slice(piece);
         while !seen.ended {
-            let (used, event) = match decoder.next(&unread) {
+            let (used, event) = match decoder.next_with(&unread, memo) {
                 Ok(found) => found,
                 Err(error) => return Seen { error: Some(error), ..seen },
             };
@@ -59,12 +65,14 @@ fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, head_request: bool, clos
 fuzz_target!(|data: &[u8]| {
     let [flags, a, b, response @ ..] = data else { return };
     let (head_request, close) = (flags & 1 != 0, flags & 2 != 0);
-    let whole = feed([response], head_request, close);
+    let mut memo = Memo::default();
+    let whole = feed([response], head_request, close, &mut memo);
+    assert_eq!(feed([response], head_request, close, &mut memo), whole);
     let mut cuts = [usize::from(*a), usize::from(*b)].map(|cut| cut % (response.len() + 1));
     cuts.sort_unstable();
     let pieces = [&response[..cuts[0]], &response[cuts[0]..cuts[1]], &response[cuts[1]..]];
-    assert_eq!(feed(pieces, head_request, close), whole);
+    assert_eq!(feed(pieces, head_request, close, &mut memo), whole);
     if response.len() <= 1024 {
-        assert_eq!(feed(response.chunks(1), head_request, close), whole);
+        assert_eq!(feed(response.chunks(1), head_request, close, &mut Memo::default()), whole);
     }
 });
