@@ -4,14 +4,14 @@
 //! thread that owns its users, connections, timers and recorder; cores share nothing that changes but a few counters.
 //!
 //! The hot path, in reading order: `core` (the loop) → `step` (one operation of a user) → `sample` (a sampler from
-//! pre-processors to listeners) → `exchange` (an HTTP request and its response).
+//! pre-processors to listeners) → `exchange` (an HTTP request goes out) → `receive` (its response comes in).
 //!
 //! | module | holds |
 //! |---|---|
 //! | `run`, `prepare`, `group`, `schedule` | starting groups in order, what is evaluated before, when users start |
 //! | `core`, `user`, `wheel`, `clock` | the loop of a core, its users, its timers |
 //! | `step`, `sample`, `transaction` | operations, samples, transactions |
-//! | `exchange`, `redirect`, `cookies`, `fill` | HTTP |
+//! | `exchange`, `receive`, `failure`, `redirect`, `cookies`, `fill` | HTTP |
 //! | `connect`, `conn`, `driver`, `resolve` | connections, sockets, addresses |
 //! | `record`, `rows` | result rows and the thread that writes them |
 //! | `outcome`, `settings` | the wording of failures, properties |
@@ -23,10 +23,12 @@ mod cookies;
 mod core;
 mod driver;
 mod exchange;
+mod failure;
 mod fill;
 mod group;
 mod outcome;
 mod prepare;
+mod receive;
 mod record;
 mod redirect;
 mod resolve;

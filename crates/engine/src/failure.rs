@@ -1,0 +1,170 @@
+//! Exchanges that fail: the connection is closed, and the sample concluded with what JMeter would report.
+
+use plan::plan::{Needs, SamplerId};
+use stats::{Counter, Outcome};
+
+use crate::conn::{Exchange, Stash, State};
+use crate::core::Core;
+use crate::driver;
+use crate::outcome::Failure;
+use crate::sample::Timing;
+use crate::user::Wait;
+use crate::wheel::Index;
+
+impl Core<'_> {
+    /// An exchange failed: the connection is closed and the sample concluded, unless the request may be sent again.
+    pub(crate) fn fail(&mut self, conn: u32, failure: &Failure) {
+        let now = self.clock.now();
+        let entry = &mut self.conns[conn];
+        let (exchange, index, route) = (entry.exchange, entry.user, entry.route);
+        let stash = entry.stash.take();
+        let dead =
+            matches!(failure, Failure::Socket(_) | Failure::Http(wire::http1::Error::NoResponse));
+        let untouched = !exchange.head_seen && entry.tail.is_empty();
+        let by_peer = matches!(failure, Failure::Socket(_) | Failure::Http(_) | Failure::TlsClosed);
+        if self.conns[conn].state == State::Connecting {
+            self.drop_connection(conn, Counter::ConnFailed);
+        } else {
+            if !by_peer && let Some(fd) = self.conns[conn].fd.as_ref() {
+                driver::reset(fd);
+            }
+            self.drop_connection(
+                conn,
+                if by_peer { Counter::ConnClosedByPeer } else { Counter::ConnClosedByUs },
+            );
+        }
+        let id = match self.users[index].wait {
+            Wait::Exchange(id) | Wait::Resolve(id) => id,
+            _ => return,
+        };
+        if dead
+            && untouched
+            && exchange.reused
+            && !exchange.retried
+            && self.run.settings.retry_stale
+        {
+            return self.send_again(index, id, route, exchange, stash);
+        }
+        self.users[index].wait = Wait::Ready;
+        let timing = Timing {
+            start: exchange.start,
+            end: now,
+            connect: exchange.connect as u64,
+            latency: exchange.latency as u64,
+            wait: (exchange.start - exchange.intended).max(0) as u64,
+            ..Timing::default()
+        };
+        self.result.clear();
+        if let Some(stash) = stash {
+            self.result.url.push_str(&stash.url);
+            self.stashes.push(stash);
+        }
+        let route = &self.routes[route as usize];
+        let result = &mut *self.result;
+        let outcome =
+            crate::outcome::describe(failure, route, &mut result.code, &mut result.message);
+        self.fail_result(index, id, timing, outcome, true);
+        self.step(index);
+    }
+
+    /// The connection was kept too long by our side: the peer had given it up. The request goes out anew, once.
+    fn send_again(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        route: u32,
+        exchange: Exchange,
+        stash: Option<Box<Stash>>,
+    ) {
+        self.recorder.add(Counter::StaleRetried, 1);
+        let mut stash = stash.unwrap_or_else(|| {
+            let mut stash = self.stashes.pop().unwrap_or_default();
+            stash.clear();
+            stash
+        });
+        if stash.request.is_empty()
+            && let Some(fixed) = &self.fixed[id.0 as usize]
+        {
+            stash.request.extend_from_slice(&fixed.bytes);
+        }
+        let again = Exchange { retried: true, reused: false, received: 0, ..exchange };
+        self.open(index, id, route, again, stash);
+    }
+
+    /// Evaluating the sampler's texts threw: the sample fails with it.
+    pub(crate) fn thrown(&mut self, index: Index, id: SamplerId, thrown: &plan::text::Thrown) {
+        let code = format!("Non HTTP response code: {}", thrown.class);
+        let message = format!("Non HTTP response message: {}", thrown.message);
+        self.unsendable(index, id, &code, &message, true);
+    }
+
+    /// A request that could not even be made.
+    pub(crate) fn unsendable(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        code: &str,
+        message: &str,
+        named: bool,
+    ) {
+        let now = self.clock.now();
+        self.result.code.push_str(code);
+        self.result.message.push_str(message);
+        let timing = Timing { start: now, end: now, ..Timing::default() };
+        self.fail_result(index, id, timing, Outcome::Other, named);
+    }
+
+    /// Concludes a sample that failed before it had an answer; code, message and URL stand in the result.
+    pub(crate) fn fail_result(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        timing: Timing,
+        outcome: Outcome,
+        named: bool,
+    ) {
+        let mut label = std::mem::take(&mut self.result.label);
+        // JMeter labels a sample only after its URL is put together.
+        if named {
+            label.push_str(self.sampler_name(index, id));
+        }
+        self.result.label = label;
+        self.result.start_ms = self.clock.wall_ms(timing.start);
+        self.result.success = false;
+        self.result.data_type = "text";
+        self.put_exception_text(id);
+        let chain = self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
+        if chain {
+            return self.fail_chain(index, id, timing, outcome);
+        }
+        self.conclude(index, id, timing, outcome);
+    }
+
+    /// Where JMeter has the stack trace of the exception, its first line stands as the body.
+    fn put_exception_text(&mut self, id: SamplerId) {
+        if !self.plan.samplers[id.0 as usize].needs.intersects(Needs::BODY | Needs::TEXT) {
+            return;
+        }
+        let result = &mut *self.result;
+        let class = result.code.strip_prefix("Non HTTP response code: ").unwrap_or(&result.code);
+        let message =
+            result.message.strip_prefix("Non HTTP response message: ").unwrap_or(&result.message);
+        result.text.push_str(class);
+        if message != "null" {
+            result.text.push_str(": ");
+            result.text.push_str(message);
+        }
+        result.text.push('\n');
+        result.body.extend_from_slice(result.text.as_bytes());
+    }
+
+    /// The run ends at once while an exchange is under way.
+    pub(crate) fn cut(&mut self, index: Index, _id: SamplerId) {
+        let conn = self.users[index].conn;
+        if conn == crate::user::NO_CONN {
+            self.end_user(index);
+        } else {
+            self.fail(conn, &Failure::Cut);
+        }
+    }
+}

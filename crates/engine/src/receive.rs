@@ -1,0 +1,392 @@
+//! An HTTP response on its way in: taken off the socket, decoded in the receive buffer, concluded. Hot.
+//!
+//! A response that nobody reads is counted and dropped, large ones in the kernel; what is read is kept in a stash,
+//! given back to the core's pool afterwards.
+
+use plan::plan::SamplerId;
+use stats::{Counter, Outcome};
+use wire::http1::{Event, Memo};
+
+use crate::clock::{Nanos, SECOND};
+use crate::conn::{Conn, Exchange, Stash, State};
+use crate::core::Core;
+use crate::driver;
+use crate::outcome::Failure;
+use crate::sample::Timing;
+use crate::user::Wait;
+use crate::wheel::Index;
+
+/// Bytes taken where a head is expected and the body behind it will not be read.
+const HEAD_ONLY: usize = 2048;
+/// What is left of a body, in bytes, for which another call is cheaper than copying it.
+const LARGE: u64 = 16 * 1024;
+
+/// What becomes of a connection whose response is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Closing {
+    /// It may be used again.
+    No,
+    /// The peer has closed it.
+    ByPeer,
+    /// What follows on it is no answer of ours, or its end was the end of the response.
+    Broken,
+}
+
+impl Closing {
+    fn of(rest: bool, hangup: bool) -> Self {
+        match (rest, hangup) {
+            (true, _) => Self::Broken,
+            (false, true) => Self::ByPeer,
+            (false, false) => Self::No,
+        }
+    }
+}
+
+/// What feeding bytes to a response's decoder led to.
+enum Fed {
+    /// More is needed; so many bytes are used up.
+    More(usize),
+    /// The response is complete; so many bytes are used up.
+    Done(usize),
+}
+
+impl Core<'_> {
+    /// Takes what a socket has.
+    pub(crate) fn read(&mut self, conn: u32, hangup: bool) {
+        let generation = self.conns[conn].generation;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        loop {
+            let entry = &mut self.conns[conn];
+            let kept = entry.tail.len();
+            if kept + 32 * 1024 > scratch.len() {
+                scratch.resize(kept + driver::SCRATCH, 0);
+            }
+            scratch[..kept].copy_from_slice(&entry.tail);
+            let unread = entry.unread_left().min(scratch.len() as u64) as usize;
+            let room = match unread {
+                // Little is taken where the head of a large body that nobody reads comes next.
+                0 if kept == 0 && self.routes[entry.route as usize].large_unread => HEAD_ONLY,
+                0 => scratch.len() - kept,
+                unread => unread,
+            };
+            let Some(fd) = entry.fd.as_ref() else { break };
+            let received = match unread {
+                0 => self.driver.receive(fd, &mut scratch[kept..kept + room]),
+                _ => self.driver.discard(fd, &mut scratch[..room]),
+            };
+            let received = match received {
+                Ok(Some(received)) => received,
+                Ok(None) => break,
+                Err(error) => {
+                    self.fail(conn, &Failure::Socket(error));
+                    break;
+                }
+            };
+            let now = self.clock.now();
+            if received.bytes == 0 {
+                self.on_eof(conn, now);
+                break;
+            }
+            self.recorder.add(Counter::BytesIn, received.bytes as u64);
+            let entry = &mut self.conns[conn];
+            let arrival = received.arrival.map_or(now, |wall| self.clock.from_wall(wall));
+            entry.exchange.arrival = arrival.clamp(entry.exchange.sent_at.min(now), now);
+            let all = kept + received.bytes;
+            let full = received.bytes == room;
+            if unread > 0 {
+                self.pass_over(conn, received.bytes as u64, now, hangup);
+            } else if entry.tls.is_some() {
+                self.take_sealed(conn, &mut scratch[..all], now, hangup);
+            } else {
+                self.take(conn, &scratch[..all], now, hangup);
+            }
+            let entry = &self.conns[conn];
+            let over = entry.generation != generation
+                || !matches!(entry.state, State::Busy | State::Handshaking);
+            if over || !(full || hangup) {
+                break;
+            }
+        }
+        self.scratch = scratch;
+    }
+
+    /// Part of a body that nobody reads is gone.
+    fn pass_over(&mut self, conn: u32, bytes: u64, now: Nanos, hangup: bool) {
+        let entry = &mut self.conns[conn];
+        entry.exchange.received += bytes;
+        if entry.decoder.skip(bytes) {
+            self.finish(conn, now, Closing::of(false, hangup));
+        } else {
+            self.progress(conn, now);
+        }
+    }
+
+    /// Takes plain bytes.
+    fn take(&mut self, conn: u32, bytes: &[u8], now: Nanos, hangup: bool) {
+        let entry = &mut self.conns[conn];
+        match feed(entry, &mut self.stashes, &mut self.memo, bytes, now) {
+            Ok(Fed::More(used)) => {
+                keep(&mut entry.tail, &bytes[used..]);
+                let route = &mut self.routes[entry.route as usize];
+                route.large_unread = entry.unread_left() >= LARGE;
+                self.progress(conn, now);
+            }
+            Ok(Fed::Done(used)) => {
+                let rest = used < bytes.len();
+                entry.tail = Vec::new();
+                self.finish(conn, now, Closing::of(rest, hangup));
+            }
+            Err(error) => self.fail(conn, &broken(error, bytes)),
+        }
+    }
+
+    /// Takes TLS records.
+    fn take_sealed(&mut self, conn: u32, bytes: &mut [u8], now: Nanos, hangup: bool) {
+        if self.conns[conn].state == State::Handshaking {
+            let generation = self.conns[conn].generation;
+            let used = self.handshake(conn, bytes);
+            let entry = &mut self.conns[conn];
+            if entry.generation == generation {
+                keep(&mut entry.tail, &bytes[used..]);
+            }
+            return;
+        }
+        let mut plain = std::mem::take(&mut self.plain);
+        plain.clear();
+        let mut out = std::mem::take(&mut self.out);
+        out.clear();
+        let entry = &mut self.conns[conn];
+        let mut progress = None;
+        if let Some(tls) = entry.tls.as_mut() {
+            plain.extend_from_slice(&tls.plain);
+            progress = Some(
+                tls.client.advance(bytes, &mut out, &mut |data| plain.extend_from_slice(data)),
+            );
+        }
+        match progress {
+            Some(Ok(progress)) => {
+                keep(&mut entry.tail, &bytes[progress.used..]);
+                if self.send_raw(conn, &out) {
+                    self.take_plain(conn, &plain, now, hangup || progress.peer_closed);
+                    if progress.peer_closed && self.conns[conn].state == State::Busy {
+                        self.on_eof(conn, now);
+                    }
+                }
+            }
+            Some(Err(error)) => self.fail(conn, &Failure::Tls(error.to_string())),
+            None => {}
+        }
+        self.plain = plain;
+        self.out = out;
+    }
+
+    fn take_plain(&mut self, conn: u32, plain: &[u8], now: Nanos, hangup: bool) {
+        let entry = &mut self.conns[conn];
+        match feed(entry, &mut self.stashes, &mut self.memo, plain, now) {
+            Ok(Fed::More(used)) => {
+                if let Some(tls) = entry.tls.as_mut() {
+                    keep(&mut tls.plain, &plain[used..]);
+                }
+                self.progress(conn, now);
+            }
+            Ok(Fed::Done(used)) => {
+                if let Some(tls) = entry.tls.as_mut() {
+                    tls.plain = Vec::new();
+                }
+                self.finish(conn, now, Closing::of(used < plain.len(), hangup));
+            }
+            Err(error) => self.fail(conn, &broken(error, plain)),
+        }
+    }
+
+    /// Part of a response arrived: its time limit starts anew, as a socket timeout does.
+    fn progress(&mut self, conn: u32, now: Nanos) {
+        let entry = &self.conns[conn];
+        if entry.exchange.limit > 0 {
+            let (index, limit) = (entry.user, entry.exchange.limit);
+            self.users[index].limit = now + limit;
+        }
+    }
+
+    /// The peer closed.
+    fn on_eof(&mut self, conn: u32, now: Nanos) {
+        let entry = &mut self.conns[conn];
+        if entry.state == State::Handshaking {
+            self.recorder.add(Counter::TlsFailed, 1);
+            return self.fail(conn, &Failure::TlsClosed);
+        }
+        let unread = match &entry.tls {
+            Some(tls) => &tls.plain,
+            None => &entry.tail,
+        };
+        match entry.decoder.eof(unread) {
+            Ok(()) => self.finish(conn, now, Closing::Broken),
+            Err(error) => self.fail(conn, &Failure::Http(error)),
+        }
+    }
+
+    /// A response is complete.
+    fn finish(&mut self, conn: u32, now: Nanos, closing: Closing) {
+        let entry = &mut self.conns[conn];
+        let mut exchange = entry.exchange;
+        let index = entry.user;
+        let stash = entry.stash.take();
+        if exchange.has_body && exchange.latency == 0 {
+            exchange.latency = now - exchange.start;
+        }
+        if exchange.keep_alive && exchange.want_keep_alive && closing != Closing::Broken {
+            entry.state = State::Idle;
+            entry.idle_since = now;
+            let life = self.run.settings.time_to_live;
+            let told = exchange.keep_alive_s.map_or(Nanos::MAX, |s| Nanos::from(s) * SECOND);
+            entry.expires = now.saturating_add(told.min(life));
+            if closing == Closing::ByPeer {
+                self.peer_gave_up(conn);
+            }
+        } else {
+            let by_us = exchange.keep_alive && closing == Closing::No;
+            self.drop_connection(
+                conn,
+                if by_us { Counter::ConnClosedByUs } else { Counter::ConnClosedByPeer },
+            );
+        }
+        let Wait::Exchange(id) = self.users[index].wait else { return };
+        self.users[index].wait = Wait::Ready;
+        // From the intended to the actual start, and from the arrival of the last byte to our reading it.
+        let wait = (exchange.start - exchange.intended).max(0) as u64;
+        let lag = (now - exchange.arrival).max(0) as u64 + wait;
+        let timing = Timing {
+            start: exchange.start,
+            end: now,
+            idle: 0,
+            latency: exchange.latency as u64,
+            connect: exchange.connect as u64,
+            lag,
+            wait,
+            sent: exchange.sent,
+            received: exchange.received,
+        };
+        self.answered(index, id, &exchange, timing, stash);
+        self.step(index);
+    }
+
+    /// A response was read whole: cookies, redirects, the result; then the sample is concluded.
+    fn answered(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        exchange: &Exchange,
+        mut timing: Timing,
+        stash: Option<Box<Stash>>,
+    ) {
+        if let Some(stash) = &stash
+            && exchange.cookies
+            && stash.set_cookie
+        {
+            self.store_cookies(index, id, stash);
+        }
+        let success = (200..400).contains(&exchange.status);
+        let redirect = matches!(exchange.status, 301 | 302 | 303 | 307 | 308);
+        let chain = self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
+        if let Some(stash) = stash {
+            if chain || (redirect && (exchange.follow || exchange.auto_follow)) || self.observes(id)
+            {
+                self.fill(index, id, exchange, &timing, &stash);
+            }
+            let goes_on = (chain || redirect && (exchange.follow || exchange.auto_follow))
+                && self.follow(index, id, &timing, exchange, &stash);
+            self.stashes.push(stash);
+            if goes_on {
+                return;
+            }
+            if self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some()) {
+                return self.conclude_chain(index, id);
+            }
+        }
+        if !success && !self.observes(id) {
+            self.result.clear();
+            let mut digits = itoa::Buffer::new();
+            self.result.code.push_str(digits.format(exchange.status));
+            self.result.success = false;
+        }
+        let outcome = if !success {
+            Outcome::Status
+        } else if self.observes(id) && !self.result.success {
+            timing.sent = 0;
+            Outcome::Protocol
+        } else {
+            Outcome::Ok
+        };
+        self.conclude(index, id, timing, outcome);
+    }
+}
+
+/// A response that breaks the protocol at a place in the input.
+fn broken((at, error): (usize, wire::http1::Error), bytes: &[u8]) -> Failure {
+    if error != wire::http1::Error::BadChunkSize {
+        return Failure::Http(error);
+    }
+    let line = bytes[at..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+    Failure::ChunkSize(line.trim_ascii().iter().map(|byte| *byte as char).collect())
+}
+
+/// Keeps unfinished input; frees the buffer when there is none.
+fn keep(tail: &mut Vec<u8>, rest: &[u8]) {
+    if rest.is_empty() {
+        *tail = Vec::new();
+    } else {
+        tail.clear();
+        tail.extend_from_slice(rest);
+    }
+}
+
+/// Feeds bytes to the response under way.
+fn feed(
+    conn: &mut Conn,
+    stashes: &mut Vec<Box<Stash>>,
+    memo: &mut Memo,
+    bytes: &[u8],
+    now: Nanos,
+) -> Result<Fed, (usize, wire::http1::Error)> {
+    let mut at = 0;
+    loop {
+        let (used, event) =
+            conn.decoder.next_with(&bytes[at..], memo).map_err(|error| (at, error))?;
+        at += used;
+        let exchange = &mut conn.exchange;
+        exchange.received += used as u64;
+        match event {
+            Event::NeedMore => return Ok(Fed::More(at)),
+            Event::Head(head) => {
+                exchange.status = head.status;
+                exchange.keep_alive = head.keep_alive;
+                exchange.keep_alive_s = head.keep_alive_timeout_s;
+                exchange.has_body = head.has_body;
+                exchange.head_seen = true;
+                // JMeter counts a status line without reason with the blank that its own form of it has.
+                exchange.received += u64::from(head.reason.is_empty());
+                let redirects =
+                    (exchange.follow || exchange.auto_follow) && (300..400).contains(&head.status);
+                if exchange.keep_head || redirects || (exchange.cookies && head.set_cookie) {
+                    let stash = conn.stash.get_or_insert_with(|| {
+                        let mut stash = stashes.pop().unwrap_or_default();
+                        stash.clear();
+                        stash
+                    });
+                    stash.keep_head(&head);
+                }
+            }
+            Event::Body(body) => {
+                if exchange.latency == 0 {
+                    exchange.latency = now - exchange.start;
+                }
+                if exchange.keep_body
+                    && let Some(stash) = conn.stash.as_mut()
+                {
+                    stash.body.extend_from_slice(body);
+                }
+            }
+            Event::End => return Ok(Fed::Done(at)),
+        }
+    }
+}
