@@ -404,3 +404,27 @@ fn nothing_panics_on_arbitrary_trees() {
         }
     }
 }
+
+#[test]
+fn the_deepest_document_compiles_on_a_small_stack() {
+    let open = r#"<GenericController guiclass="" testclass="GenericController" testname="c" enabled="true"/><hashTree>"#;
+    let depth = jmx::MAX_DEPTH as usize;
+    let body = open.repeat(depth) + &http("a", "") + &"</hashTree>".repeat(depth);
+    let source = source_of(&body, "");
+    let work = move || {
+        let (doc, _) = jmx::parse("a.jmx", source.into_bytes()).expect("XML");
+        let compiled = plan::compile::compile(&doc, &Settings::default());
+        assert!(compiled.plan.expect("a plan").controllers.len() > 100);
+    };
+    let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(work).expect("a thread");
+    thread.join().expect("no overflow");
+}
+
+#[test]
+fn a_level_with_very_many_samplers_takes_no_longer_for_each() {
+    // Each sampler looks at what applies to it, not at its neighbours: this is 20 000 of them, not their square.
+    let many: String = (0..20_000).map(|n| http(&n.to_string(), "")).collect();
+    let plan = plan(plan_of(&(many + &timer("t", "1")), ""));
+    assert_eq!(plan.samplers.len(), 20_000);
+    assert!(plan.samplers.iter().all(|sampler| sampler.timers.len() == 1));
+}

@@ -264,7 +264,7 @@ fn a_missing_file_ends_the_user_who_needs_it() {
     let mut world = world(&csv(&[("filename", "nowhere/none.csv"), ("variableNames", "n")], ""));
     match next(&mut world) {
         Err(Stop::User(reason)) => {
-            assert!(reason.contains("File none.csv must exist and be readable"), "{reason}")
+            assert!(reason.contains("File none.csv must exist and be readable"), "{reason}");
         }
         other => panic!("{other:?}"),
     }

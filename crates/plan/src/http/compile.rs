@@ -174,6 +174,9 @@ impl Http {
 
 /// Tells what of a sampler or of its defaults is not sent as JMeter would.
 pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
+    if scope::class(ctx.doc, id) == "ConfigTestElement" && !is_defaults(ctx, id) {
+        return ctx.remark(id, Level::Ignored, "defaults of samplers that do not run natively");
+    }
     let props = ctx.props(id);
     let is = |name: &str| props.bool(name).unwrap_or(false);
     let set = |name: &str| props.str(name).is_some_and(|text| !text.is_empty());
