@@ -122,10 +122,10 @@ pub(crate) fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
         if varies && let Some(field) = column("sentBytes").and_then(|i| record.get_mut(i)) {
             *field = digits_masked(field);
         }
-        if varies || unanswered || (rules.traces && failed) {
-            if let Some(field) = column("bytes").and_then(|i| record.get_mut(i)) {
-                *field = digits_masked(field);
-            }
+        if (varies || unanswered || (rules.traces && failed))
+            && let Some(field) = column("bytes").and_then(|i| record.get_mut(i))
+        {
+            *field = digits_masked(field);
         }
         for &i in &times {
             if let Some(field) = record.get_mut(i) {
@@ -177,15 +177,12 @@ fn records(text: &str) -> Vec<Vec<String>> {
 /// `It took 1,003 milliseconds` becomes `It took _ milliseconds`.
 fn without_durations(text: &str) -> String {
     let mut pieces = text.split("It took ");
-    pieces.next().unwrap_or_default().to_owned()
-        + &pieces
-            .map(|p| {
-                format!(
-                    "It took _{}",
-                    p.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',')
-                )
-            })
-            .collect::<String>()
+    let mut masked = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        masked.push_str("It took _");
+        masked.push_str(piece.trim_start_matches(|c: char| c.is_ascii_digit() || c == ','));
+    }
+    masked
 }
 
 fn without_ports(text: &str, ports: &[(&str, u16)]) -> String {

@@ -110,7 +110,7 @@ fn read_replies(text: &str, folder: &Path) -> HashMap<String, VecDeque<Reply>> {
                 ("reset", _) => reply.reset = true,
                 ("stall", _) => reply.stall = true,
                 ("delay", ms) => {
-                    reply.delay = Duration::from_millis(ms.parse().expect("delay in ms"))
+                    reply.delay = Duration::from_millis(ms.parse().expect("delay in ms"));
                 }
                 ("file", name) => reply.body = body_file(&folder.join(name)),
                 (other, _) => panic!("unknown flag {other} of {target}"),

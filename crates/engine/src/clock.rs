@@ -1,7 +1,7 @@
 //! The one clock of a core: nanoseconds of the monotonic clock since the run's zero, and what the wall clock
 //! read at that zero.
 //!
-//! Kernel receive timestamps are wall-clock times; [`Clock::from_wall`] brings them to the same scale. The
+//! Kernel receive timestamps are wall-clock times; [`Clock::of_wall`] brings them to the same scale. The
 //! offset is renewed once a second, so that a stepped wall clock distorts a second at most.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -44,7 +44,7 @@ impl Clock {
     }
 
     /// A wall-clock time in nanoseconds since 1970, on this clock's scale.
-    pub(crate) fn from_wall(&self, wall: i64) -> Nanos {
+    pub(crate) fn of_wall(&self, wall: i64) -> Nanos {
         wall - self.wall_at_zero
     }
 }

@@ -3,6 +3,8 @@
 //! The loop: start users that are due, fire timers, run users that are ready, take what the sockets have, once a
 //! second hand over a snapshot. Nothing in it blocks but the wait for events, whose length the next due time bounds.
 
+#![allow(clippy::vec_box)] // What is lent moves between owners by its pointer.
+
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
@@ -310,7 +312,7 @@ impl<'p> Core<'p> {
                     self.starts.push(Start::new(group, settings, at, self.index, self.run.cores));
                 }
                 Message::Resolved { user, route, addresses } => {
-                    self.on_resolved(user, route, addresses)
+                    self.on_resolved(user, route, addresses);
                 }
                 Message::Recycle(snapshot) => self.snapshots.push(snapshot),
                 Message::Stop => self.stop(false),

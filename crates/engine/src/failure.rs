@@ -33,10 +33,7 @@ impl Core<'_> {
                 if by_peer { Counter::ConnClosedByPeer } else { Counter::ConnClosedByUs },
             );
         }
-        let id = match self.users[index].wait {
-            Wait::Exchange(id) | Wait::Resolve(id) => id,
-            _ => return,
-        };
+        let (Wait::Exchange(id) | Wait::Resolve(id)) = self.users[index].wait else { return };
         if dead
             && untouched
             && exchange.reused

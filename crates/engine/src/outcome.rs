@@ -185,9 +185,12 @@ fn http_text(error: wire::http1::Error, route: &Route, message: &mut String) -> 
         Error::NoResponse => write!(message, "{}:{} failed to respond", route.host, route.port),
         Error::TruncatedBody { expected, got } => write!(
             message,
-            "Premature end of Content-Length delimited message body (expected: {expected}; received: {got})"
+            "Premature end of Content-Length delimited message body (expected: {}; received: {})",
+            grouped(expected),
+            grouped(got)
         ),
         Error::TruncatedChunk { expected, got } => {
+            let (expected, got) = (grouped(expected), grouped(got));
             write!(message, "Truncated chunk (expected size: {expected}; actual size: {got})")
         }
         Error::NoLastChunk => {
@@ -201,4 +204,17 @@ fn http_text(error: wire::http1::Error, route: &Route, message: &mut String) -> 
         | Error::BadHeader
         | Error::TruncatedHead => message.write_str("null"),
     }
+}
+
+/// A number in the words of HttpClient, which puts a comma before every three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (n, digit) in digits.chars().enumerate() {
+        if n > 0 && (digits.len() - n).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
 }

@@ -82,7 +82,6 @@ pub(crate) fn prepare(
             successes_only: listener.successes_only,
         });
     }
-    drop(env);
     Ok(Prepared { groups, initial, state, listeners, complaints })
 }
 

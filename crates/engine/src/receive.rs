@@ -3,6 +3,8 @@
 //! A response that nobody reads is counted and dropped, large ones in the kernel; what is read is kept in a stash,
 //! given back to the core's pool afterwards.
 
+#![allow(clippy::vec_box)] // Stashes move between pool and connections by their pointer.
+
 use plan::plan::SamplerId;
 use stats::{Counter, Outcome};
 use wire::http1::{Event, Memo};
@@ -89,7 +91,7 @@ impl Core<'_> {
             }
             self.recorder.add(Counter::BytesIn, received.bytes as u64);
             let entry = &mut self.conns[conn];
-            let arrival = received.arrival.map_or(now, |wall| self.clock.from_wall(wall));
+            let arrival = received.arrival.map_or(now, |wall| self.clock.of_wall(wall));
             entry.exchange.arrival = arrival.clamp(entry.exchange.sent_at.min(now), now);
             let all = kept + received.bytes;
             let full = received.bytes == room;

@@ -14,7 +14,7 @@ use crate::sample::Timing;
 use crate::user::Redirect;
 use crate::wheel::Index;
 
-impl<'p> Core<'p> {
+impl Core<'_> {
     /// Takes one hop's answer (in the core's result) and goes on to where it points.
     /// False: the chain, if there is one, is complete.
     pub(crate) fn follow(

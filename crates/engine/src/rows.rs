@@ -138,6 +138,7 @@ impl Rows {
 }
 
 /// The writer thread and what cores need to reach it.
+#[allow(clippy::struct_field_names)] // `to_writer` says where the chunks go.
 #[derive(Debug)]
 pub(crate) struct Writer {
     sinks: Vec<(ResultFile, usize)>,
@@ -222,7 +223,7 @@ impl Writer {
             let mut turn = 0;
             for (file, mut chunk) in jobs {
                 let (path, out) = &mut files[file];
-                if let Err(error) = out.write_all(&chunk) {
+                if let Err(error) = write_whole(out, &chunk) {
                     if failed[file] == 0 {
                         complain(format!(
                             "cannot write results to {}: {error}; rows are being lost",
@@ -245,6 +246,28 @@ impl Writer {
             }
         })
     }
+}
+
+/// Writes all of a chunk or nothing: half a row at the end would spoil the first one after it that finds room again.
+fn write_whole(out: &mut File, chunk: &[u8]) -> io::Result<()> {
+    let mut written = 0;
+    while written < chunk.len() {
+        match out.write(&chunk[written..]) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(n) => written += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                // What is no regular file keeps what it got.
+                if let Ok(length) = out.metadata().map(|data| data.len())
+                    && written > 0
+                {
+                    let _ = out.set_len(length.saturating_sub(written as u64));
+                }
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn open(path: &Path, columns: &Columns, variables: &[&str]) -> io::Result<File> {

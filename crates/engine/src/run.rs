@@ -167,7 +167,7 @@ pub fn start(plan: Arc<Plan>, options: Options) -> Result<Run, StartError> {
     };
     let (to_log, log) = channel();
     let base_dir = options.base_dir.clone();
-    let shared = plan::function::Shared::new(options.properties.clone(), base_dir.clone(), to_log);
+    let shared = plan::function::Shared::new(options.properties.clone(), base_dir, to_log);
     let settings = Settings::from_properties(|key| options.properties.get(key).cloned());
     let prepared = crate::prepare::prepare(&plan, &options, &shared, zero)?;
     let mut writer =

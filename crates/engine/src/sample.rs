@@ -36,7 +36,7 @@ impl Timing {
     }
 }
 
-impl<'p> Core<'p> {
+impl Core<'_> {
     /// Begins a sampler: pre-processors and timers. False: the user waits or has ended.
     pub(crate) fn sample(&mut self, index: Index, id: SamplerId) -> bool {
         let plan = self.plan;

@@ -128,7 +128,7 @@ impl<'p> Core<'p> {
                 }
             }
             ControllerKind::Transaction(transaction) => {
-                self.begin_transaction(index, id, transaction)
+                self.begin_transaction(index, id, transaction);
             }
         }
         self.iterate(index, id);
@@ -139,7 +139,7 @@ impl<'p> Core<'p> {
         let slot = controller.slot as usize;
         match &controller.kind {
             ControllerKind::Simple | ControllerKind::If { .. } | ControllerKind::OnceOnly => {
-                self.leave(index, id)
+                self.leave(index, id);
             }
             ControllerKind::Transaction(_) => {
                 self.finish_transaction(index, id);
@@ -150,9 +150,9 @@ impl<'p> Core<'p> {
                 // A forever loop's counter stays below the mark.
                 state[slot] = (state[slot] + 1).min(FOREVER - 1);
                 if state[slot] >= state[slot + 1] {
-                    self.leave(index, id)
+                    self.leave(index, id);
                 } else {
-                    self.iterate(index, id)
+                    self.iterate(index, id);
                 }
             }
             ControllerKind::While(condition) => {
@@ -245,7 +245,7 @@ impl<'p> Core<'p> {
                 self.users[index].state[controller.slot as usize + 2] = ENDED;
             }
             ControllerKind::Loop { .. } | ControllerKind::While(_) => {
-                self.write_index(index, id, 0)
+                self.write_index(index, id, 0);
             }
             ControllerKind::ForEach(each) => {
                 // JMeter looks at the first value again to see whether there is more to do, and leaves it there.

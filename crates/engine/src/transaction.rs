@@ -12,7 +12,7 @@ use crate::sample::Timing;
 use crate::user::Transaction;
 use crate::wheel::Index;
 
-impl<'p> Core<'p> {
+impl Core<'_> {
     pub(crate) fn begin_transaction(
         &mut self,
         index: Index,

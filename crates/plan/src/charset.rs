@@ -83,10 +83,15 @@ impl Charset {
             Self::Utf8 => String::from_utf8_lossy(bytes),
             Self::Latin1 => return bytes.iter().map(|byte| *byte as char).collect(),
             Self::Ascii => {
-                return bytes.iter().map(|b| if b.is_ascii() { *b as char } else { '\u{fffd}' }).collect();
+                return bytes
+                    .iter()
+                    .map(|b| if b.is_ascii() { *b as char } else { '\u{fffd}' })
+                    .collect();
             }
             Self::Utf16 => match bytes {
-                [0xff, 0xfe, rest @ ..] => encoding_rs::UTF_16LE.decode_without_bom_handling(rest).0,
+                [0xff, 0xfe, rest @ ..] => {
+                    encoding_rs::UTF_16LE.decode_without_bom_handling(rest).0
+                }
                 _ => encoding_rs::UTF_16BE.decode_with_bom_removal(bytes).0,
             },
             Self::Utf16Be => encoding_rs::UTF_16BE.decode_without_bom_handling(bytes).0,

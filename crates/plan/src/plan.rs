@@ -26,7 +26,6 @@ pub struct SamplerId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ListenerId(pub u32);
 
-
 /// A compiled plan.
 #[derive(Debug)]
 pub struct Plan {

@@ -408,7 +408,7 @@ fn nothing_panics_on_arbitrary_trees() {
 #[test]
 fn the_deepest_document_compiles_on_a_small_stack() {
     let open = r#"<GenericController guiclass="" testclass="GenericController" testname="c" enabled="true"/><hashTree>"#;
-    let depth = jmx::MAX_DEPTH as usize;
+    let depth = jmx::MAX_DEPTH;
     let body = open.repeat(depth) + &http("a", "") + &"</hashTree>".repeat(depth);
     let source = source_of(&body, "");
     let work = move || {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use plan::function::{SupportLevel, catalogue};
-use plan::support::{Class, Kind, Level, table};
+use plan::support::{Class, Kind, table};
 
 const HEAD: &str = "\
 # Elements and functions

@@ -349,10 +349,7 @@ impl<'a> Reader<'a> {
         }
         if number.len() > 1 && number.starts_with('0') && number.bytes().all(|b| b.is_ascii_digit())
         {
-            return octal(number).map(|value| {
-                self.rest = rest;
-                value
-            });
+            return octal(number).inspect(|_| self.rest = rest);
         }
         self.rest = rest;
         number.parse().map(Value::Number).map_err(|_| Fault::Throws)
@@ -406,7 +403,7 @@ impl Value<'_> {
             Value::Bool(value) => *value,
             Value::Number(value) => *value != 0.0 && !value.is_nan(),
             Value::Text(value) => {
-                !value.is_empty() && !(dialect == Dialect::Jexl && value == "false")
+                !(value.is_empty() || dialect == Dialect::Jexl && value == "false")
             }
         }
     }

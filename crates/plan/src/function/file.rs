@@ -7,8 +7,8 @@ use std::io::Write;
 use std::path::Path;
 
 use super::{Call, Level, is_true, trim};
-use crate::env::Env;
 use crate::charset::Charset;
+use crate::env::Env;
 use crate::text::{Outcome, Thrown};
 
 /// `__FileToString(file, character set, variable)`.
