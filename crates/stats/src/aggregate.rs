@@ -12,6 +12,8 @@ use crate::decimal::{bare, fixed, percent};
 use crate::totals::{Row, Totals};
 
 pub const TOTAL: &str = "TOTAL";
+/// Characters of a label that the table shows: the longest label is the width of its column.
+const LABEL_SHOWN: usize = 200;
 
 /// The percentiles to show, in percent: `aggregate_rpt_pct1` to `3`. The text is part of the
 /// column's heading.
@@ -210,10 +212,21 @@ impl Line {
 
     fn text_cells(&self) -> [String; 13] {
         let mut cells = self.csv_cells();
+        cells[0] = shown(&self.label);
         cells[9] = percent(self.error_share, 2);
         cells[10] = rate(self.throughput);
         cells
     }
+}
+
+/// A label as it fits into one line of a table.
+fn shown(label: &str) -> String {
+    let mut rest = label.chars().map(|char| if char.is_control() { ' ' } else { char });
+    let mut shown: String = rest.by_ref().take(LABEL_SHOWN).collect();
+    if rest.next().is_some() {
+        shown.push('…');
+    }
+    shown
 }
 
 impl Row {
