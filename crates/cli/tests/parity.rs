@@ -41,6 +41,8 @@ cases! {
     cookies_redirect
     cookies_user
     cookies_variables
+    cookies_version_default
+    cookies_version_standard
     counter
     counter_users
     csv_basic

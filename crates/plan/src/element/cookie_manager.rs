@@ -19,10 +19,15 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> CookieManager {
         let secure = cookie.props.bool("Cookie.secure").unwrap_or(false);
         cookies.push(UserCookie { name, value, domain, path, secure });
     }
+    let policy = props.str("CookieManager.policy").unwrap_or("standard").to_string();
+    if matches!(policy.as_str(), "rfc2109" | "rfc2965") {
+        let message = format!("cookies are read and sent by \"compatibility\", not by {policy}");
+        ctx.warn(id, "cookie-policy", message, "\"standard\" is what servers of today expect");
+    }
     CookieManager {
         clear_each_iteration: ctx.flag(id, "CookieManager.clearEachIteration", false),
         controlled_by_group: ctx.flag(id, "CookieManager.controlledByThreadGroup", false),
-        policy: props.str("CookieManager.policy").unwrap_or("standard").to_string(),
+        policy,
         cookies,
     }
 }
