@@ -1,5 +1,6 @@
 //! Java Request with the two classes that JMeter brings: `JavaTest`, which answers what it is told, and `SleepTest`.
-//! Both only wait, and vary the time by the clock.
+//! Both only wait, and vary the time by the clock. `SleepTest` reads its parameters at a user's first sample and keeps
+//! them.
 
 use jmx::ElementId;
 
@@ -12,9 +13,22 @@ use crate::text::Text;
 /// A compiled Java Request.
 #[derive(Debug)]
 pub struct JavaSampler {
+    /// Which element of the plan it is.
+    element: u32,
     class: Class,
     parameters: Vec<(Text, Text)>,
 }
+
+/// What a `SleepTest` keeps for a user.
+#[derive(Debug)]
+pub(super) struct Setup {
+    pub(super) element: u32,
+    base: i64,
+    mask: i64,
+    label: String,
+}
+
+static NO_SETUP: Setup = Setup { element: 0, base: 0, mask: 0, label: String::new() };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
@@ -48,6 +62,7 @@ pub(super) fn compile(
         ctx.remark(id, Level::Jvm, what);
         return None;
     };
+    let element = id.index() as u32;
     let mut parameters = Vec::new();
     for id in chain {
         let Some(object) = ctx.props(id).object("arguments") else { continue };
@@ -58,7 +73,7 @@ pub(super) fn compile(
             parameters.push((name, value));
         }
     }
-    Some(JavaSampler { class, parameters })
+    Some(JavaSampler { element, class, parameters })
 }
 
 impl JavaSampler {
@@ -68,7 +83,11 @@ impl JavaSampler {
             Class::JavaTest => self.answer(env, result),
             Class::SleepTest => {
                 use std::fmt::Write;
-                let sleep = self.sleep(env, ("SleepTime", 1000), ("SleepMask", 0x3ff));
+                let Setup { base, mask, label, .. } = self.setup(env, &result.label);
+                result.label.clear();
+                result.label.push_str(label);
+                let (base, mask) = (*base, *mask);
+                let sleep = vary(base, mask, env.now_ms);
                 let _ = write!(result.sampler_data, "Sleep Test: time = {sleep}");
                 result.success = true;
                 sleep
@@ -78,7 +97,9 @@ impl JavaSampler {
     }
 
     fn answer(&self, env: &mut Env<'_>, result: &mut SampleResult) -> i64 {
-        let sleep = self.sleep(env, ("Sleep_Time", 100), ("Sleep_Mask", 0xff));
+        let base = self.long(("Sleep_Time", 100), env);
+        let mask = self.long(("Sleep_Mask", 0xff), env);
+        let sleep = vary(base, mask, env.now_ms);
         self.value("ResponseCode", env, &mut result.code);
         self.value("ResponseMessage", env, &mut result.message);
         let mut text = env.core.take();
@@ -101,11 +122,14 @@ impl JavaSampler {
         sleep
     }
 
-    /// Milliseconds to wait: a base, and by the clock up to a mask more.
-    fn sleep(&self, env: &mut Env<'_>, base: (&str, i64), mask: (&str, i64)) -> i64 {
-        let base = self.long(base, env);
-        let mask = self.long(mask, env);
-        if base > 0 && mask > 0 { base.saturating_add(env.now_ms.rem_euclid(mask)) } else { base }
+    /// What the user's first sample found.
+    fn setup<'e>(&self, env: &'e mut Env<'_>, label: &str) -> &'e Setup {
+        if env.notes.setup(self.element).is_none() {
+            let base = self.long(("SleepTime", 1000), env);
+            let mask = self.long(("SleepMask", 0x3ff), env);
+            env.notes.keep(Setup { element: self.element, base, mask, label: label.into() });
+        }
+        env.notes.setup(self.element).unwrap_or(&NO_SETUP)
     }
 
     /// Appends a parameter's value; false if there is no such parameter. The first of a name counts.
@@ -124,6 +148,11 @@ impl JavaSampler {
         env.core.give(text);
         value
     }
+}
+
+/// Milliseconds to wait: a base, and by the clock up to a mask more.
+fn vary(base: i64, mask: i64, now_ms: i64) -> i64 {
+    if base > 0 && mask > 0 { base.saturating_add(now_ms.rem_euclid(mask)) } else { base }
 }
 
 /// A number as `Long.decode` reads it: decimal, octal after `0`, hexadecimal after `0x` or `#`.

@@ -2,6 +2,7 @@
 
 use super::counter::Own;
 use super::csv_data_set::Handle;
+use super::java_sampler::Setup;
 use super::random_variable::JavaRandom;
 
 /// Memory of a user.
@@ -18,6 +19,7 @@ struct Notes {
     randoms: Vec<JavaRandom>,
     /// When the last sample behind a throughput timer was due, nanoseconds since 1970.
     previous: Vec<i64>,
+    setups: Vec<Setup>,
 }
 
 impl Memory {
@@ -45,6 +47,14 @@ impl Memory {
 
     pub(super) fn random(&mut self, at: usize) -> &mut JavaRandom {
         grown(&mut self.notes().randoms, at)
+    }
+
+    pub(super) fn setup(&self, element: u32) -> Option<&Setup> {
+        self.notes.as_ref()?.setups.iter().find(|setup| setup.element == element)
+    }
+
+    pub(super) fn keep(&mut self, setup: Setup) {
+        self.notes().setups.push(setup);
     }
 
     pub(super) fn previous(&mut self, at: usize) -> &mut i64 {
