@@ -96,6 +96,7 @@ impl Core<'_> {
                 route_data.fresh_until = Nanos::MAX;
             } else {
                 self.users[index].wait = Wait::Resolve(id);
+                self.recorder.add(Counter::DnsLookups, 1);
                 let question = Question {
                     host: route_data.host.clone(),
                     port: route_data.port,
@@ -165,7 +166,6 @@ impl Core<'_> {
     }
 
     fn connect_failed(&mut self, conn: u32, error: std::io::Error) {
-        self.recorder.add(Counter::ConnFailed, 1);
         self.conns[conn].attempt += 1;
         let route = &self.routes[self.conns[conn].route as usize];
         if (self.conns[conn].attempt as usize) < route.addresses.len() {
@@ -281,21 +281,16 @@ impl Core<'_> {
         &mut self,
         index: Index,
     ) -> Result<Arc<wire::tls::rustls::ClientConfig>, wire::tls::Error> {
+        let base = match &self.tls {
+            Some(base) => base,
+            None => self.tls.insert(wire::tls::client_config(&self.run.settings.tls)?),
+        };
         if self.run.settings.tls_shared {
-            if self.tls_shared.is_none() {
-                self.tls_shared = Some(wire::tls::client_config(&self.run.settings.tls)?);
-            }
-            if let Some(config) = &self.tls_shared {
-                return Ok(Arc::clone(config));
-            }
+            return Ok(Arc::clone(base));
         }
-        let extra = self.users[index].extra();
-        if let Some(config) = &extra.tls {
-            return Ok(Arc::clone(config));
-        }
-        let config = wire::tls::client_config(&self.run.settings.tls)?;
-        extra.tls = Some(Arc::clone(&config));
-        Ok(config)
+        let own = &mut self.users[index].extra().tls;
+        let config = own.get_or_insert_with(|| wire::tls::with_fresh_sessions(base, 1));
+        Ok(Arc::clone(config))
     }
 
     /// Makes a connection one of the user's, the one used last.

@@ -63,8 +63,8 @@ pub(crate) struct Core<'p> {
     pub(crate) anew: Vec<Vec<u32>>,
     pub(crate) rows: Rows,
     pub(crate) reports: Sender<Report>,
-    /// TLS configuration that all users share, if they do.
-    pub(crate) tls_shared: Option<Arc<wire::tls::rustls::ClientConfig>>,
+    /// TLS configuration; users have it with a session cache of their own, or share this one.
+    pub(crate) tls: Option<Arc<wire::tls::rustls::ClientConfig>>,
     pub(crate) stopping: bool,
     starts: Vec<Start>,
     /// Users alive, per group.
@@ -126,7 +126,7 @@ impl<'p> Core<'p> {
             anew,
             rows,
             reports,
-            tls_shared: None,
+            tls: None,
             stopping: false,
             starts: Vec::new(),
             alive: vec![0; plan.groups.len()],
@@ -231,6 +231,10 @@ impl<'p> Core<'p> {
             if !self.operate(index) {
                 return;
             }
+        }
+        // Samplers look at the clock; a loop that reaches none must be stopped here.
+        if self.time_is_up(index) {
+            return self.end_user(index);
         }
         self.ready.push_back(index);
     }

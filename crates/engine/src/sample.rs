@@ -308,7 +308,8 @@ impl Core<'_> {
         }
     }
 
-    fn time_is_up(&self, index: Index) -> bool {
+    /// Whether the duration of a user's group is over.
+    pub(crate) fn time_is_up(&self, index: Index) -> bool {
         self.run.ends_at(self.users[index].group).is_some_and(|end| self.clock.now() >= end)
     }
 
