@@ -63,6 +63,7 @@ cases! {
     dummy
     dummy_times
     duration_assertion
+    extract_chain
     flow_action_children
     flow_break
     flow_break_around_transaction
@@ -150,6 +151,7 @@ cases! {
     http_timeouts
     http_unnamed_body
     http_url_errors
+    http_variables_in_path
     if_condition
     if_evaluate_all
     if_nested
@@ -177,6 +179,8 @@ cases! {
     nested_controllers
     once
     plan_disabled
+    plan_functional
+    plan_old_names
     post_processor_scope
     properties_files
     random_variable
