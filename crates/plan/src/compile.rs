@@ -166,6 +166,11 @@ impl Walk<'_> {
         let main = self.open(id, kind, None);
         self.body(&own, main);
         self.close(main);
+        // JMeter drops controllers that hold nothing: where no sampler is, users end at once, even in endless loops.
+        let controllers = &self.plan.controllers[main.0 as usize..];
+        let works = self.plan.ops[entry.0 as usize..].iter().any(|op| matches!(op, Op::Sample(_)))
+            || controllers.iter().any(|one| matches!(one.kind, ControllerKind::Transaction(_)));
+        let entry = if works { entry } else { self.pc() };
         self.plan.ops.push(Op::End);
         let mut group = element::thread_group::compile(&mut self.ctx, id, phase, number);
         (group.main, group.entry, group.slots) = (main, entry, self.slots);

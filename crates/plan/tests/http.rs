@@ -129,3 +129,32 @@ fn requests_are_those_of_jmeter() {
     }
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+/// The table was made by JMeter's own steps from a `Location` to the URL it asks for next.
+#[test]
+fn redirects_lead_where_jmeter_goes() {
+    let mut wrong = Vec::new();
+    for line in include_str!("data/location.tsv").lines() {
+        let fields: Vec<_> = line.split('\t').map(unescaped).collect();
+        let [base, location, kind, expected] = &fields[..] else { panic!("{line}") };
+        let mut url = String::new();
+        let got = match plan::http::location(base, location, &mut url) {
+            Ok(()) => ("ok".to_string(), url),
+            Err(failure) => {
+                let after =
+                    |text: &str| text.split_once(": ").map_or("", |(_, rest)| rest).to_string();
+                (
+                    "error".to_string(),
+                    format!("{}: {}", after(&failure.code), after(&failure.message)),
+                )
+            }
+        };
+        if got != (kind.clone(), expected.clone()) {
+            wrong.push(format!(
+                "{base:?} {location:?}\n  jmeter {kind} {expected:?}\n  here   {} {:?}",
+                got.0, got.1
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}

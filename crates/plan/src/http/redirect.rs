@@ -35,8 +35,8 @@ fn quote(url: &mut String) {
     let parts = url::split(url);
     let mut quoted = url[..parts.path.start].to_string();
     let query_or_end = |c: char| c.is_ascii_alphanumeric() || "_-!.~'()*;/?:@&=+$,[]#".contains(c);
-    for c in url[parts.path.start..].chars() {
-        let in_path = quoted.len() < parts.path.end && "[]".contains(c);
+    for (at, c) in url[parts.path.start..].char_indices() {
+        let in_path = parts.path.start + at < parts.path.end && "[]".contains(c);
         if (query_or_end(c) && !in_path) || (!c.is_ascii() && !c.is_control() && !c.is_whitespace())
         {
             quoted.push(c);

@@ -124,9 +124,10 @@ pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), M
         spec = &spec[end + 1..];
     }
     let base = base.map(|base| (base, split(base)));
-    // A base of another protocol does not count; of the same one it does unless the rest is absolute.
+    // A base of another protocol does not count; for one of the same, the protocol might as well be missing.
     let base = base.filter(|(text, parts)| {
-        protocol.is_empty() || (protocol == text[parts.protocol.clone()] && !spec.starts_with('/'))
+        let same = protocol == text[parts.protocol.clone()] && !parts.path.is_empty();
+        protocol.is_empty() || same
     });
     if protocol.is_empty() {
         match &base {
@@ -158,7 +159,9 @@ pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), M
         authority = rest[..end].to_string();
         check_authority(&authority)?;
         rest = &rest[end..];
-        path.clear();
+        if !authority.is_empty() {
+            path.clear();
+        }
     }
     let mut relative = false;
     let query_only = rest.is_empty() && query.is_some() && base.is_some();
@@ -184,7 +187,6 @@ pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), M
     if relative {
         path = without_dots(&path);
     }
-    let unchanged = rest.is_empty() && query.is_none();
     out.push_str(&protocol);
     out.push(':');
     if !authority.is_empty() {
@@ -192,7 +194,7 @@ pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), M
         out.push_str(&authority);
     }
     out.push_str(&path);
-    if let Some(query) = query.or(inherited.filter(|_| unchanged)) {
+    if let Some(query) = query.or(inherited.filter(|_| spec.is_empty())) {
         out.push('?');
         out.push_str(query);
     }
@@ -240,17 +242,18 @@ fn without_dots(path: &str) -> String {
     }
     let mut from = 0;
     while let Some(at) = path[from..].find("/../").map(|at| at + from) {
-        match path[..at].rfind('/') {
-            Some(start) if at > 0 && path[start..at] != *"/.." => {
+        let start = path[..at].rfind('/').filter(|start| *start > 0 || !path.starts_with("/../"));
+        match start {
+            Some(start) => {
                 path.replace_range(start..at + 3, "");
                 from = 0;
             }
-            _ => from = at + 3,
+            None => from = at + 3,
         }
     }
     while path.ends_with("/..") {
-        let at = path.len() - 3;
-        match path[..at].rfind('/') {
+        let first = path.find("/..").unwrap_or(0);
+        match path[..first].rfind('/') {
             Some(start) => path.truncate(start + 1),
             None => break,
         }
