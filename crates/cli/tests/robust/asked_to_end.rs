@@ -1,0 +1,89 @@
+//! An impatient user: Ctrl-C once and twice, and `kill -9`, with requests under way.
+
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use crate::peer::{answering, peer, request, stall};
+use crate::trial::{JTL, Trial, number, rows};
+
+/// Waits until the condition holds; a minute is an answer too.
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < end, "never: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Ctrl-C.
+pub(crate) fn interrupt(child: &Child) {
+    let id = rustix::process::Pid::from_child(child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it lives");
+}
+
+fn started(trial: &Trial, port: u16, more: &[&str]) -> Child {
+    let port = format!("-Jport={port}");
+    let line = [env!("CARGO_BIN_EXE_throng"), "-n", "-t", "http.jmx", "-l", JTL, &port];
+    trial.spawn(&[&line[..], more].concat())
+}
+
+#[test]
+fn twice_cuts_what_never_ends_and_counts_it_apart() {
+    let trial = Trial::new();
+    let port = peer(|connection| {
+        request(connection);
+        stall(connection);
+    });
+    let child = started(&trial, port, &["-Jusers=20"]);
+    until("a second", || !trial.seconds().is_empty());
+    interrupt(&child);
+    std::thread::sleep(Duration::from_millis(300));
+    interrupt(&child);
+    let ended = trial.finish(child);
+    assert_eq!(ended.code, 130, "{ended:?}");
+    let summary = trial.summary();
+    let counts = ["requests", "failed", "cut_by_end"].map(|name| number(&summary, name));
+    assert_eq!(counts, [0, 0, 20], "{summary}");
+    assert!(ended.out.contains("... end of run"), "{ended:?}");
+}
+
+#[test]
+fn once_waits_for_what_is_under_way() {
+    let trial = Trial::new();
+    let port = peer(|connection| {
+        while request(connection) {
+            std::thread::sleep(Duration::from_secs(2));
+            let _ = std::io::Write::write_all(
+                connection,
+                b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+            );
+        }
+    });
+    let child = started(&trial, port, &["-Jusers=20", "-Jloops=-1"]);
+    until("a second", || !trial.seconds().is_empty());
+    interrupt(&child);
+    let ended = trial.finish(child);
+    assert_eq!(ended.code, 130, "{ended:?}");
+    let rows = trial.rows();
+    let summary = trial.summary();
+    assert_eq!((number(&summary, "cut_by_end"), number(&summary, "failed")), (0, 0), "{summary}");
+    assert_eq!(rows.len() as u64, number(&summary, "requests"));
+    assert!(rows.len() >= 20 && rows.iter().all(|row| row.success), "{rows:?}");
+}
+
+#[test]
+fn after_a_kill_everything_up_to_the_last_second_is_readable() {
+    let trial = Trial::new();
+    let port = answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    let mut child = started(&trial, port, &["-Jusers=4", "-Jloops=-1"]);
+    until("three seconds", || trial.seconds().len() >= 3);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let told: u64 = trial.seconds().iter().map(|second| number(second, "samples")).sum();
+    let rows = rows(&trial.program.read(JTL));
+    assert!(told > 0 && rows.iter().all(|row| row.success && row.label == "Request"));
+    // A second's rows are on their way to the file when its line is written.
+    let seconds = trial.seconds();
+    let last = number(seconds.last().unwrap(), "samples");
+    assert!(rows.len() as u64 >= told - last, "{} rows of {told} samples", rows.len());
+}

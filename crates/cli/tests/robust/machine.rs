@@ -1,0 +1,131 @@
+//! A machine that is short of something: ports, file descriptors, disk.
+
+use std::process::Command;
+
+use crate::trial::{JTL, Trial, number};
+
+/// Whether namespaces of one's own are to be had here; the reason is printed if they are not.
+fn may_unshare(flags: &str) -> bool {
+    let tried = Command::new("unshare").args([flags, "true"]).output();
+    let may = tried.as_ref().is_ok_and(|output| output.status.success());
+    if !may {
+        println!("skipped: unshare {flags} is not permitted here: {tried:?}");
+    }
+    may
+}
+
+#[test]
+fn local_ports_are_exhausted() {
+    // A network of its own with ten ports; whoever connects, does so from one of them.
+    if !may_unshare("-rn") {
+        return;
+    }
+    let trial = Trial::new();
+    let script = r#"exec unshare -rn sh -ec '
+        ip link set lo up
+        echo 40000 40009 >/proc/sys/net/ipv4/ip_local_port_range
+        "$0" target delay --port 8080 --option ms=400 --seconds 100 >target 2>&1 &
+        target=$!
+        trap "kill $target" EXIT
+        for try in $(seq 100); do grep -q "^listening" target && break; sleep 0.1; done
+        "$0" -n -t http.jmx -l out.jtl -Jport=8080 -Jusers=30 -Jloops=1 --cores 1 || exit $?
+    ' "$0""#;
+    let ended = trial.shell(&script.replace(" --cores 1", ""));
+    if ended.err.contains("ip: not found") {
+        println!("skipped: there is no program ip: {ended:?}");
+        return;
+    }
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let rows = trial.rows();
+    assert_eq!(rows.len(), 30, "{rows:?}");
+    let failed: Vec<_> = rows.iter().filter(|row| !row.success).collect();
+    assert_eq!(failed.len(), 20, "ten ports serve ten users: {rows:?}");
+    for row in failed {
+        assert_eq!(row.code, "Non HTTP response code: java.net.NoRouteToHostException");
+        assert_eq!(row.message, "Non HTTP response message: Cannot assign requested address");
+    }
+    let summary = trial.summary();
+    assert_eq!(summary["errors"][0]["kind"], "ports exhausted", "{summary}");
+}
+
+#[test]
+fn file_descriptors_are_exhausted() {
+    let target = targets::start(targets::Config::new("delay").option("ms", 500)).expect("a target");
+    let trial = Trial::new();
+    let port = target.addr().port();
+    let ended = trial.shell(&format!(
+        "ulimit -n 64; exec \"$0\" -n -t http.jmx -l {JTL} -Jport={port} -Jusers=200 -Jloops=2"
+    ));
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let rows = trial.rows();
+    assert_eq!(rows.len(), 400, "{ended:?}");
+    let (passed, failed): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.success);
+    assert!(passed.len() >= 40, "the descriptors that there are serve: {}", passed.len());
+    assert!(!failed.is_empty());
+    for row in failed {
+        assert_eq!(row.code, "Non HTTP response code: java.net.SocketException");
+        assert_eq!(row.message, "Non HTTP response message: Too many open files");
+    }
+    assert_eq!(trial.summary()["errors"][0]["kind"], "files exhausted");
+}
+
+#[test]
+fn a_disk_that_is_full_from_the_start() {
+    let trial = Trial::new();
+    let ended = trial.run(&["-n", "-t", "plan.jmx", "-l", "/dev/full"]);
+    assert_eq!(ended.code, 5, "{ended:?}");
+    assert!(
+        ended.err.contains("cannot write results") && ended.err.contains("No space"),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn a_disk_that_fills_up() {
+    if !may_unshare("-rm") {
+        return;
+    }
+    let trial = Trial::new();
+    let target = targets::start(targets::Config::new("fixed")).expect("a target");
+    let port = target.addr().port();
+    // The disk gives room again when the run is over, so that its rows can be looked at.
+    let script = r#"exec unshare -rm sh -ec '
+        mkdir small
+        mount -t tmpfs -o size=512k none small
+        "$0" -n -t http.jmx -l small/out.jtl -Jport=PORT -Jusers=10 -Jloops=2000 || exit $?
+        cp small/out.jtl out.jtl
+    ' "$0""#;
+    let ended = trial.shell(&script.replace("PORT", &port.to_string()));
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.err.contains("rows are being lost"), "{ended:?}");
+    let text = trial.program.read(JTL);
+    assert!(text.ends_with('\n'), "the file ends with a whole row: {:?}", &text[text.len() - 80..]);
+    let rows = trial.rows();
+    assert!(rows.len() > 1000 && rows.len() < 20_000, "{} rows", rows.len());
+    assert!(rows.iter().all(|row| row.success && row.label == "Request"));
+    assert_eq!(number(&trial.summary(), "requests"), 20_000, "the load went on");
+    let lost = 20_000 - rows.len();
+    assert!(ended.err.contains(&format!("{lost} rows could not be written")), "{ended:?}");
+}
+
+#[test]
+fn a_full_disk_under_everything() {
+    if !may_unshare("-rm") {
+        return;
+    }
+    let trial = Trial::new();
+    let script = r#"exec unshare -rm sh -c '
+        mkdir small
+        mount -t tmpfs -o size=16k none small
+        cp http.jmx plan.jmx
+        dd if=/dev/zero of=small/filler bs=4k count=100 2>/dev/null
+        "$0" run plan.jmx --runs small/runs --jtl -Jport=9 -Jusers=3
+        echo code $?
+    ' "$0""#;
+    let ended = trial.shell(script);
+    assert!(ended.err.contains("No space"), "{ended:?}");
+    assert!(
+        ended.out.ends_with("code 0\n") || ended.out.ends_with("code 5\n"),
+        "it runs without traces, or says why not: {ended:?}"
+    );
+}

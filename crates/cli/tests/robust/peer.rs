@@ -1,0 +1,68 @@
+//! A server made of a socket and a closure: it does to a connection what no HTTP library would.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+
+/// Serves every connection on a thread of its own until the test ends. Returns the port.
+pub(crate) fn peer(serve: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let serve = std::sync::Arc::new(serve);
+    std::thread::spawn(move || {
+        for mut connection in listener.incoming().flatten() {
+            let serve = std::sync::Arc::clone(&serve);
+            std::thread::spawn(move || serve(&mut connection));
+        }
+    });
+    port
+}
+
+/// Answers each request of a connection with these bytes.
+pub(crate) fn answering(answer: impl Into<Vec<u8>>) -> u16 {
+    let answer = answer.into();
+    peer(move |connection| while request(connection) && connection.write_all(&answer).is_ok() {})
+}
+
+/// Answers the first request of a connection with these bytes and closes.
+pub(crate) fn answering_once(answer: impl Into<Vec<u8>>) -> u16 {
+    let answer = answer.into();
+    peer(move |connection| {
+        request(connection);
+        let _ = connection.write_all(&answer);
+    })
+}
+
+/// Answers with a head and then with the same bytes until the client has enough.
+pub(crate) fn endless(head: &'static [u8], again: &'static [u8]) -> u16 {
+    let block = again.repeat(65_536 / again.len());
+    peer(move |connection| {
+        request(connection);
+        let _ = connection.write_all(head);
+        while connection.write_all(&block).is_ok() {}
+    })
+}
+
+/// Reads the head of a request. False: there is none.
+pub(crate) fn request(connection: &mut TcpStream) -> bool {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") {
+        match connection.read(&mut byte) {
+            Ok(1) => head.push(byte[0]),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Keeps the connection open without a word until the client leaves.
+pub(crate) fn stall(connection: &mut TcpStream) {
+    let _ = connection.set_read_timeout(Some(Duration::from_secs(60)));
+    while matches!(connection.read(&mut [0; 1024]), Ok(1..)) {}
+}
+
+/// A port that nobody listens on.
+pub(crate) fn closed_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("an address").port()
+}

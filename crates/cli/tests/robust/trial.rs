@@ -1,0 +1,169 @@
+//! One run of the program under a time limit, and the rows, sums and words it left behind.
+
+use std::fs::File;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::http_plan::{HTTP, scheduled};
+use crate::program::{Ended, Program};
+
+/// No run of these tests takes a tenth of it, even on a busy machine.
+const LIMIT: Duration = Duration::from_secs(120);
+/// Where rows go.
+pub(crate) const JTL: &str = "out.jtl";
+
+/// A row of a result file, as far as the tests look at it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) label: String,
+    pub(crate) code: String,
+    pub(crate) message: String,
+    pub(crate) success: bool,
+    pub(crate) bytes: u64,
+}
+
+/// The program in a folder with the plan `http.jmx`.
+pub(crate) struct Trial {
+    pub(crate) program: Program,
+}
+
+impl Trial {
+    pub(crate) fn new() -> Self {
+        let program = Program::new();
+        program.write("http.jmx", HTTP);
+        Self { program }
+    }
+
+    /// A trial of the plan with more elements behind its request.
+    pub(crate) fn with(more: &str) -> Self {
+        let trial = Self::new();
+        trial.program.write("http.jmx", &HTTP.replace("<!--more-->", more));
+        trial
+    }
+
+    /// The same with a group that ends after the property `seconds`.
+    pub(crate) fn scheduled(more: &str) -> Self {
+        let trial = Self::with(more);
+        trial.program.write("http.jmx", &scheduled(&trial.program.read("http.jmx")));
+        trial
+    }
+
+    /// Runs `http.jmx` against a port and returns how it ended and its rows.
+    pub(crate) fn against(&self, port: u16, more: &[&str]) -> (Ended, Vec<Row>) {
+        let port = format!("-Jport={port}");
+        let line = ["-n", "-t", "http.jmx", "-l", JTL, &port];
+        let ended = self.run(&[&line[..], more].concat());
+        (ended, self.rows())
+    }
+
+    /// Runs the program with that command line.
+    pub(crate) fn run(&self, line: &[&str]) -> Ended {
+        let program = env!("CARGO_BIN_EXE_throng");
+        self.finish(self.spawn(&[&[program], line].concat()))
+    }
+
+    /// Runs a shell script; `$0` is the program.
+    pub(crate) fn shell(&self, script: &str) -> Ended {
+        self.finish(self.spawn(&["sh", "-c", script, env!("CARGO_BIN_EXE_throng")]))
+    }
+
+    /// Starts a command in the folder, its output in files: nobody need read them for it to go on.
+    pub(crate) fn spawn(&self, line: &[&str]) -> Child {
+        let file = |name: &str| File::create(self.program.path(name)).expect("a writable folder");
+        Command::new(line[0])
+            .args(&line[1..])
+            .current_dir(self.program.path("."))
+            .stdin(Stdio::null())
+            .stdout(file("stdout"))
+            .stderr(file("stderr"))
+            .spawn()
+            .expect("it starts")
+    }
+
+    /// Waits for the end, which must come in time and without a panic.
+    pub(crate) fn finish(&self, mut child: Child) -> Ended {
+        let begin = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().expect("a child") {
+                break Some(status);
+            }
+            if begin.elapsed() > LIMIT {
+                let _ = child.kill();
+                let _ = child.wait();
+                break None;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        let ended = Ended {
+            code: status.and_then(|status| status.code()).unwrap_or(-1),
+            out: self.program.read("stdout"),
+            err: self.program.read("stderr"),
+        };
+        assert!(status.is_some(), "it did not end: {ended:?}");
+        assert!(!ended.err.contains("panicked"), "{ended:?}");
+        ended
+    }
+
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        rows(&self.program.read(JTL))
+    }
+
+    /// The summary of the only run; its number of requests must be the number of rows.
+    pub(crate) fn summary(&self) -> serde_json::Value {
+        let text = std::fs::read_to_string(self.program.run_folder().join("summary.json"));
+        serde_json::from_str(&text.expect("a summary")).expect("JSON")
+    }
+
+    /// The sum over the seconds of the only run, as far as they are on disk.
+    pub(crate) fn seconds(&self) -> Vec<serde_json::Value> {
+        let Ok(runs) = std::fs::read_dir(self.program.path("runs")) else { return Vec::new() };
+        let file = runs.flatten().next().map(|run| run.path().join("seconds.jsonl"));
+        let text = file.and_then(|file| std::fs::read_to_string(file).ok()).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).expect("complete lines")).collect()
+    }
+}
+
+/// The number at that name.
+pub(crate) fn number(value: &serde_json::Value, name: &str) -> u64 {
+    value[name].as_u64().unwrap_or_else(|| panic!("{name} is missing: {value}"))
+}
+
+/// The complete rows of a result file with its header.
+pub(crate) fn rows(text: &str) -> Vec<Row> {
+    let mut records = records(text).into_iter();
+    let header = records.next().expect("a header");
+    let at = |name: &str| header.iter().position(|column| column == name).expect("the column");
+    let (label, code, message) = (at("label"), at("responseCode"), at("responseMessage"));
+    let (success, bytes) = (at("success"), at("bytes"));
+    let row = |record: Vec<String>| {
+        assert_eq!(record.len(), header.len(), "{record:?}");
+        Row {
+            label: record[label].clone(),
+            code: record[code].clone(),
+            message: record[message].clone(),
+            success: record[success] == "true",
+            bytes: record[bytes].parse().expect("a number"),
+        }
+    };
+    records.map(row).collect()
+}
+
+/// Records of a CSV file; one that the file's end cuts off is left out.
+fn records(text: &str) -> Vec<Vec<String>> {
+    let (mut records, mut record, mut field, mut quoted) =
+        (Vec::new(), Vec::new(), String::new(), false);
+    let mut chars = text.chars().peekable();
+    while let Some(char) = chars.next() {
+        match char {
+            '"' if quoted && chars.peek() == Some(&'"') => field.extend(chars.next()),
+            '"' => quoted = !quoted,
+            ',' if !quoted => record.push(std::mem::take(&mut field)),
+            '\n' if !quoted => {
+                record.push(std::mem::take(&mut field));
+                records.push(std::mem::take(&mut record));
+            }
+            char => field.push(char),
+        }
+    }
+    records
+}
