@@ -116,6 +116,10 @@ impl Core<'_> {
     fn pass_over(&mut self, conn: u32, bytes: u64, now: Nanos, hangup: bool) {
         let entry = &mut self.conns[conn];
         entry.exchange.received += bytes;
+        // The head may have come alone: then these are the first bytes of the body.
+        if entry.exchange.latency == 0 {
+            entry.exchange.latency = now - entry.exchange.start;
+        }
         if entry.decoder.skip(bytes) {
             self.finish(conn, now, Closing::of(false, hangup));
         } else {

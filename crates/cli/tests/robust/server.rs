@@ -227,6 +227,24 @@ fn a_large_body() {
 }
 
 #[test]
+fn a_slow_large_body() {
+    // The head comes alone, a part of the body after it, and the rest a second later: latency ends with that part.
+    let port = peer(|connection| {
+        while request(connection) {
+            let pause = |ms| std::thread::sleep(Duration::from_millis(ms));
+            let _ = connection.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n");
+            pause(50);
+            let _ = connection.write_all(&[b'x'; 1_000_000]);
+            pause(1000);
+            let _ = connection.write_all(&[b'x'; 1_000_000]);
+        }
+    });
+    let (row, _) = six(port, &[]);
+    assert!(row.success && row.elapsed >= 1000, "{row:?}");
+    assert!(row.latency + 500 < row.elapsed, "{row:?}");
+}
+
+#[test]
 fn a_large_body_that_an_assertion_reads() {
     const SIZE: usize = 16 << 20;
     let mut answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {SIZE}\r\n\r\n").into_bytes();

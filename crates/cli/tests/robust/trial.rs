@@ -20,6 +20,9 @@ pub(crate) struct Row {
     pub(crate) message: String,
     pub(crate) success: bool,
     pub(crate) bytes: u64,
+    /// Milliseconds.
+    pub(crate) elapsed: u64,
+    pub(crate) latency: u64,
 }
 
 /// The program in a folder with the plan `http.jmx`.
@@ -134,7 +137,8 @@ pub(crate) fn rows(text: &str) -> Vec<Row> {
     let header = records.next().expect("a header");
     let at = |name: &str| header.iter().position(|column| column == name).expect("the column");
     let (label, code, message) = (at("label"), at("responseCode"), at("responseMessage"));
-    let (success, bytes) = (at("success"), at("bytes"));
+    let success = at("success");
+    let [bytes, elapsed, latency] = ["bytes", "elapsed", "Latency"].map(at);
     let row = |record: Vec<String>| {
         assert_eq!(record.len(), header.len(), "{record:?}");
         Row {
@@ -143,6 +147,8 @@ pub(crate) fn rows(text: &str) -> Vec<Row> {
             message: record[message].clone(),
             success: record[success] == "true",
             bytes: record[bytes].parse().expect("a number"),
+            elapsed: record[elapsed].parse().expect("a number"),
+            latency: record[latency].parse().expect("a number"),
         }
     };
     records.map(row).collect()
