@@ -229,14 +229,15 @@ fn a_large_body() {
 #[test]
 fn a_slow_large_body() {
     // The head comes alone, a part of the body after it, and the rest a second later: latency ends with that part.
-    let port = peer(|connection| {
+    let half = vec![b'x'; 1_000_000];
+    let port = peer(move |connection| {
         while request(connection) {
             let pause = |ms| std::thread::sleep(Duration::from_millis(ms));
             let _ = connection.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n");
             pause(50);
-            let _ = connection.write_all(&[b'x'; 1_000_000]);
+            let _ = connection.write_all(&half);
             pause(1000);
-            let _ = connection.write_all(&[b'x'; 1_000_000]);
+            let _ = connection.write_all(&half);
         }
     });
     let (row, _) = six(port, &[]);
