@@ -1,0 +1,203 @@
+//! What a server answered to the upgrade request, judged as JMeter's WebSocket plug-in judges it.
+//!
+//! The status is judged as soon as its line is there; the rest when the head is complete: `Upgrade`, `Connection`, the presence of
+//! `Sec-WebSocket-Accept`, its value, in this order. Values must match as wholes, so `Connection: keep-alive, Upgrade` is refused,
+//! and a header that comes twice is a list and matches nothing. A server that closes within the head has ended it.
+
+use std::fmt;
+
+use super::line::{Line, first};
+use super::{Deflate, LIMIT, accept};
+
+/// An upgrade that took place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Bytes of the head; what follows are frames.
+    pub size: usize,
+    /// Compression that the server agreed to.
+    pub deflate: Option<Deflate>,
+}
+
+/// Why there is no upgrade.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Closed without a byte.
+    Empty,
+    /// `line` is the status line without its end; bytes beyond ASCII are U+FFFD.
+    Status {
+        status: u16,
+        line: String,
+    },
+    InvalidStatusLine,
+    NoUpgrade,
+    NoConnection,
+    NoAccept,
+    WrongAccept,
+    /// More than [`LIMIT`] bytes without an end.
+    TooLarge,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("connection closed without a response"),
+            Self::Status { status, line } => write!(f, "status {status}: {line}"),
+            Self::InvalidStatusLine => f.write_str("not a status line"),
+            Self::NoUpgrade => f.write_str("no `Upgrade: websocket` in the response"),
+            Self::NoConnection => f.write_str("no `Connection: Upgrade` in the response"),
+            Self::NoAccept => f.write_str("no `Sec-WebSocket-Accept` in the response"),
+            Self::WrongAccept => f.write_str("wrong `Sec-WebSocket-Accept` in the response"),
+            Self::TooLarge => write!(f, "response head exceeds {LIMIT} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Reads the answer to a request that carried `key`; `None` if more bytes are needed.
+pub fn answer(bytes: &[u8], key: &[u8; 24]) -> Result<Option<Answer>, Refusal> {
+    read(bytes, key, false)
+}
+
+/// The same when the server has closed and nothing more will come.
+pub fn answer_at_end(bytes: &[u8], key: &[u8; 24]) -> Result<Answer, Refusal> {
+    if bytes.is_empty() {
+        return Err(Refusal::Empty);
+    }
+    // At the end there is always a verdict.
+    read(bytes, key, true).map(|answer| answer.unwrap_or(Answer { size: 0, deflate: None }))
+}
+
+/// A header that must have one value.
+#[derive(Clone, Copy, Default)]
+enum Value<'b> {
+    #[default]
+    Absent,
+    One(Line<'b>),
+    /// JMeter joins them with commas; no list is what is wanted.
+    List,
+}
+
+impl<'b> Value<'b> {
+    fn add(&mut self, value: Line<'b>) {
+        *self = match self {
+            Self::Absent => Self::One(value),
+            _ => Self::List,
+        };
+    }
+
+    fn fits(self, matches: impl Fn(Line<'_>) -> bool) -> bool {
+        matches!(self, Self::One(value) if matches(value))
+    }
+}
+
+fn read(bytes: &[u8], key: &[u8; 24], ended: bool) -> Result<Option<Answer>, Refusal> {
+    let mut lines = Lines::new(bytes, ended);
+    let Some(status) = lines.next() else { return lines.incomplete() };
+    expect_status(status, 101)?;
+    let (mut upgrade, mut connection, mut accepted) = <(Value, Value, Value)>::default();
+    let mut deflate = None;
+    loop {
+        let Some(line) = lines.next() else { return lines.incomplete() };
+        if let Some((name, value)) = line.header() {
+            if name.is_ignoring_case(b"upgrade") {
+                upgrade.add(value);
+            } else if name.is_ignoring_case(b"connection") {
+                connection.add(value);
+            } else if name.is_ignoring_case(b"sec-websocket-accept") {
+                accepted.add(value);
+            } else if name.is_ignoring_case(b"sec-websocket-extensions") {
+                deflate = deflate.or_else(|| Deflate::answered(value.0));
+            }
+        }
+        if line.trimmed().0.is_empty() {
+            break;
+        }
+    }
+    if !upgrade.fits(|value| value.is_ignoring_case(b"websocket")) {
+        return Err(Refusal::NoUpgrade);
+    }
+    if !connection.fits(|value| value.is_ignoring_case(b"upgrade")) {
+        return Err(Refusal::NoConnection);
+    }
+    if matches!(accepted, Value::Absent) {
+        return Err(Refusal::NoAccept);
+    }
+    if !accepted.fits(|value| value.is(&accept(key))) {
+        return Err(Refusal::WrongAccept);
+    }
+    Ok(Some(Answer { size: lines.at, deflate }))
+}
+
+/// Reads the answer of a proxy to `CONNECT`: the size of its head if the status is 200; `None` if more bytes are needed.
+/// The status is judged when the head is complete.
+pub fn proxy_answer(bytes: &[u8]) -> Result<Option<usize>, Refusal> {
+    let mut lines = Lines::new(bytes, false);
+    let Some(status) = lines.next() else { return lines.incomplete() };
+    loop {
+        let Some(line) = lines.next() else { return lines.incomplete() };
+        if line.trimmed().0.is_empty() {
+            break;
+        }
+    }
+    expect_status(status, 200)?;
+    Ok(Some(lines.at))
+}
+
+/// `HTTP/d.d ddd`, whatever follows.
+fn expect_status(line: Line<'_>, wanted: u16) -> Result<(), Refusal> {
+    let mut start = [0; 12];
+    let mut length = 0;
+    for (slot, byte) in start.iter_mut().zip(line.bytes()) {
+        *slot = byte;
+        length += 1;
+    }
+    let [b'H', b'T', b'T', b'P', b'/', major, b'.', minor, b' ', digits @ ..] = start else {
+        return Err(Refusal::InvalidStatusLine);
+    };
+    let all_digits = digits.iter().chain([&major, &minor]).all(u8::is_ascii_digit);
+    if length < start.len() || !all_digits {
+        return Err(Refusal::InvalidStatusLine);
+    }
+    let status = digits.iter().fold(0, |number, digit| number * 10 + u16::from(digit - b'0'));
+    if status != wanted {
+        return Err(Refusal::Status { status, line: line.text() });
+    }
+    Ok(())
+}
+
+/// The lines of a head so far.
+struct Lines<'b> {
+    bytes: &'b [u8],
+    at: usize,
+    /// What comes after the last line feed is a line too, and after it the head is at its end.
+    ended: bool,
+    full: bool,
+}
+
+impl<'b> Lines<'b> {
+    fn new(bytes: &'b [u8], ended: bool) -> Self {
+        let full = bytes.len() >= LIMIT;
+        Self { bytes: &bytes[..bytes.len().min(LIMIT)], at: 0, ended: ended && !full, full }
+    }
+
+    fn next(&mut self) -> Option<Line<'b>> {
+        let rest = &self.bytes[self.at..];
+        match first(rest) {
+            Some((line, size)) => {
+                self.at += size;
+                Some(line)
+            }
+            // An empty rest stands for the empty line that ends the head.
+            None if self.ended => {
+                self.at = self.bytes.len();
+                Some(Line(rest))
+            }
+            None => None,
+        }
+    }
+
+    fn incomplete<T>(&self) -> Result<Option<T>, Refusal> {
+        if self.full { Err(Refusal::TooLarge) } else { Ok(None) }
+    }
+}
