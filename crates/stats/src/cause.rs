@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::sample::Outcome;
 
 pub const MAX_CAUSES: usize = 256;
@@ -14,7 +16,7 @@ pub const MAX_CAUSES: usize = 256;
 const MAX_TEXT: usize = 300;
 pub const OTHER: &str = "(other causes)";
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {
     pub outcome: Outcome,
     pub code: Arc<str>,

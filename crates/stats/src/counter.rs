@@ -1,7 +1,9 @@
 //! Run-wide counters: a fixed array, so that counting is one addition.
 //!
 //! Names are stable: they appear in the per-second file and in the summary.
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::de::{MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
@@ -41,6 +43,34 @@ counters! {
     CutByEnd = "cut_by_end",
     DnsLookups = "dns_lookups",
     Redirects = "redirects",
+    /// Openings of a WebSocket that were begun; each ends as opened or failed.
+    WsStarted = "ws_started",
+    /// Upgrades done: connections that stood. Held now: opened less closed.
+    WsOpened = "ws_opened",
+    /// Connections that stood and ended.
+    WsClosed = "ws_closed",
+    /// Openings that failed, whether in TCP, TLS or the upgrade.
+    WsFailed = "ws_failed",
+    MessagesIn = "messages_in",
+    MessagesOut = "messages_out",
+    MessageBytesIn = "message_bytes_in",
+    MessageBytesOut = "message_bytes_out",
+    HeartbeatsSent = "heartbeats_sent",
+    HeartbeatsAnswered = "heartbeats_answered",
+    /// Heartbeats given up waiting for.
+    HeartbeatsMissed = "heartbeats_missed",
+    /// Bytes of messages queued for users that were not reading, and taken out again. Queued now:
+    /// in less out.
+    InboxIn = "inbox_in",
+    InboxOut = "inbox_out",
+    /// Messages dropped because an inbox was full.
+    InboxDropped = "inbox_dropped",
+    /// Times a socket was no longer read because its inbox was full, and was read again.
+    ReadingStopped = "reading_stopped",
+    ReadingResumed = "reading_resumed",
+    /// Sockets asked how many bytes lie unread in the kernel, and the bytes found.
+    UnreadProbed = "unread_probed",
+    UnreadBytes = "unread_bytes",
 }
 
 const N: usize = Counter::ALL.len();
@@ -66,7 +96,7 @@ impl Counters {
 
     pub fn merge(&mut self, other: &Self) {
         for (a, b) in self.0.iter_mut().zip(other.0) {
-            *a += b;
+            *a = a.saturating_add(b);
         }
     }
 
@@ -78,12 +108,38 @@ impl Counters {
 /// A map of those that are not zero.
 impl Serialize for Counters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
+        let length = self.0.iter().filter(|n| **n != 0).count();
+        let mut map = serializer.serialize_map(Some(length))?;
         for &counter in Counter::ALL {
             if self.get(counter) != 0 {
                 map.serialize_entry(counter.name(), &self.get(counter))?;
             }
         }
         map.end()
+    }
+}
+
+/// From such a map; names that are not known here are passed over.
+impl<'de> Deserialize<'de> for Counters {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Named;
+        impl<'de> Visitor<'de> for Named {
+            type Value = Counters;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a map from names of counters to numbers")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Counters, A::Error> {
+                let mut counters = Counters::default();
+                while let Some((name, n)) = map.next_entry::<String, u64>()? {
+                    if let Some(counter) = Counter::ALL.iter().find(|c| c.name() == name) {
+                        counters.0[*counter as usize] = n;
+                    }
+                }
+                Ok(counters)
+            }
+        }
+        deserializer.deserialize_map(Named)
     }
 }

@@ -1,15 +1,18 @@
-//! Histograms: where values go, and two stores for the counts.
+//! Histograms: where values go, and the stores for the counts.
 //!
 //! `layout` maps a value in µs to a bin with three significant digits, as an HDR histogram does.
 //! `Paged` is a histogram whose memory grows with the bins touched, not with the range;
-//! `Bins` is a sorted list of (bin, count): what a snapshot carries; `Exact` counts whole ms.
+//! `Bins` is a sorted list of (bin, count): what a snapshot carries; `Exact` counts whole ms;
+//! `Tray` is filled and emptied again and again.
 mod bins;
 mod exact;
 pub mod layout;
 mod paged;
 #[cfg(test)]
 mod tests;
+mod tray;
 
 pub use bins::Bins;
 pub use exact::Exact;
 pub use paged::Hist;
+pub(crate) use tray::Tray;

@@ -6,6 +6,7 @@
 //! Times inside are nanoseconds; JMeter's own formulas work on whole milliseconds.
 pub mod aggregate;
 pub mod cause;
+pub mod close;
 pub mod counter;
 pub mod decimal;
 pub mod hist;
@@ -16,13 +17,16 @@ pub mod recorder;
 pub mod sample;
 pub mod snapshot;
 pub mod snapshot_file;
+pub mod span;
 pub mod summariser;
 pub mod summary;
 pub mod tally;
 pub mod totals;
 
+pub use close::CloseCause;
 pub use counter::{Counter, Counters};
 pub use recorder::Recorder;
 pub use sample::{LabelId, Outcome, Phase, Sample};
 pub use snapshot::Snapshot;
+pub use span::Span;
 pub use totals::Totals;

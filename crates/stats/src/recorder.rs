@@ -8,10 +8,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::cause::Causes;
+use crate::close::{CloseCause, Closes};
 use crate::counter::{Counter, Counters};
-use crate::hist::layout;
+use crate::hist::{Tray, layout};
 use crate::sample::{LabelId, Outcome, Sample, millis};
 use crate::snapshot::{LabelDelta, Snapshot};
+use crate::span::Span;
 use crate::tally::Tally;
 
 /// How many distinct labels are kept apart; the rest is counted under [`OTHER_LABELS`].
@@ -42,6 +44,8 @@ pub struct Recorder {
     order: Vec<(u32, u32)>,
     counters: Counters,
     causes: Causes,
+    spans: [Tray; Span::COUNT],
+    closes: Closes,
     seq: u64,
 }
 
@@ -79,6 +83,8 @@ impl Recorder {
             order: Vec::with_capacity(WARM_PAGES),
             counters: Counters::default(),
             causes: Causes::default(),
+            spans: Default::default(),
+            closes: Closes::default(),
             seq: 0,
         }
     }
@@ -146,6 +152,19 @@ impl Recorder {
         self.counters.add(counter, n);
     }
 
+    /// Adds a time in nanoseconds to a span.
+    #[inline]
+    pub fn span(&mut self, span: Span, nanos: u64) {
+        self.spans[span as usize].record(nanos / 1000);
+    }
+
+    /// A connection has ended, or its opening has failed: called once for each that was begun.
+    /// `code` is the close status, or an upgrade's HTTP status; 0 where there is none. `idle_ms` is
+    /// how long no byte had gone either way. The counters (`WsClosed`, `WsFailed`) are the caller's.
+    pub fn closed(&mut self, cause: CloseCause, code: u16, idle_ms: u64) {
+        self.closes.add(cause, code, idle_ms);
+    }
+
     /// Everything since the last drain, moved into `into`, which is emptied first. `at_ms` and
     /// `core` are left to the caller.
     pub fn drain(&mut self, into: &mut Snapshot) {
@@ -155,6 +174,10 @@ impl Recorder {
         into.counters = self.counters;
         self.counters.clear();
         self.causes.drain_into(&mut into.causes);
+        for span in Span::ALL {
+            self.spans[span as usize].drain(into.spans.get_mut(span));
+        }
+        self.closes.drain_into(&mut into.closes, &mut into.spare_bins);
         self.touched.sort_unstable();
         for at in self.touched.drain(..) {
             let label = &mut self.labels[at as usize];

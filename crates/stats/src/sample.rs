@@ -3,13 +3,14 @@
 //! A plain `Copy` value of two cache lines; the label is a number given out by the recorder of
 //! the same core. Durations are nanoseconds. JMeter's formulas need whole milliseconds:
 //! [`millis`] is the one place that rounds, so that result rows and reports agree.
+use serde::{Deserialize, Serialize};
 
 /// A label as one core's recorder knows it; meaningless on another core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LabelId(pub u32);
 
 /// The part of an exchange a time limit ran out in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Phase {
     Connect,
     Tls,
@@ -17,7 +18,7 @@ pub enum Phase {
 }
 
 /// How a sample ended. The wording for result files is the caller's; this is the kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Outcome {
     Ok,
     /// The server answered with a status of 400 or above.

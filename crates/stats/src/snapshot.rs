@@ -2,17 +2,23 @@
 //!
 //! Only labels that were touched are in it. Merging is by name (core-local numbers mean nothing
 //! elsewhere), commutative and associative but for the order of labels. A snapshot given back to
-//! `Recorder::drain` keeps the memory of its lists.
+//! `Recorder::drain` keeps the memory of its lists. It can be sent to another process by any format
+//! of serde's, compact ones without field names too (fields are in order, maps know their length);
+//! what a newer or older program does not know of the counters is passed over.
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::cause::{Cause, Causes};
+use crate::close::{self, Close};
 use crate::counter::Counters;
 use crate::hist::Bins;
+use crate::span::SpanBins;
 use crate::tally::Tally;
 
 /// One label's part. Requests and transactions of the same name are two entries.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelDelta {
     pub name: Arc<str>,
     pub transaction: bool,
@@ -27,7 +33,7 @@ pub struct LabelDelta {
     pub lag: Bins,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Snapshot {
     /// End of the interval, epoch ms; set by who drains.
     pub at_ms: i64,
@@ -38,7 +44,13 @@ pub struct Snapshot {
     pub labels: Vec<LabelDelta>,
     pub counters: Counters,
     pub causes: Vec<Cause>,
+    pub spans: SpanBins,
+    /// Connections that ended, each way once.
+    pub closes: Vec<Close>,
+    #[serde(skip)]
     spare: Vec<LabelDelta>,
+    #[serde(skip)]
+    pub(crate) spare_bins: Vec<Bins>,
 }
 
 /// The few sums of an interval that JMeter's summariser and a status line need.
@@ -61,6 +73,11 @@ impl Snapshot {
         self.spare.append(&mut self.labels);
         self.counters.clear();
         self.causes.clear();
+        self.spans.clear();
+        for mut close in self.closes.drain(..) {
+            close.idle_ms.clear();
+            self.spare_bins.push(close.idle_ms);
+        }
     }
 
     /// An empty entry at the end of the list.
@@ -82,6 +99,8 @@ impl Snapshot {
             self.causes.clear();
             causes.drain_into(&mut self.causes);
         }
+        self.spans.merge(&other.spans);
+        close::merge(&mut self.closes, &other.closes);
         let mut index: HashMap<(Arc<str>, bool), usize> =
             self.labels.iter().enumerate().map(|(i, l)| (l.key(), i)).collect();
         for theirs in &other.labels {

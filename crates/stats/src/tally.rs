@@ -1,9 +1,11 @@
 //! Sums of one label: everything about a set of samples that needs no distribution.
 //!
 //! Merging is commutative and associative; the empty tally is its neutral element.
+use serde::{Deserialize, Serialize};
+
 use crate::sample::{Outcome, Sample};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     pub count: u64,
     pub errors: u64,

@@ -7,9 +7,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::cause::{Cause, Causes};
+use crate::close::{self, Closed};
 use crate::counter::Counters;
 use crate::hist::{Exact, Hist};
 use crate::snapshot::{LabelDelta, Snapshot};
+use crate::span::Span;
 use crate::tally::Tally;
 
 /// One label over the run.
@@ -33,6 +35,8 @@ pub struct Totals {
     index: HashMap<(Arc<str>, bool), usize>,
     pub counters: Counters,
     causes: Causes,
+    spans: [Hist; Span::COUNT],
+    closed: Vec<Closed>,
 }
 
 impl Row {
@@ -73,6 +77,10 @@ impl Totals {
     pub fn add(&mut self, snapshot: &Snapshot) {
         self.counters.merge(&snapshot.counters);
         self.causes.merge(&snapshot.causes);
+        for span in Span::ALL {
+            self.spans[span as usize].add(snapshot.spans.get(span));
+        }
+        close::add(&mut self.closed, &snapshot.closes);
         for delta in &snapshot.labels {
             let at = *self
                 .index
@@ -93,6 +101,16 @@ impl Totals {
 
     pub fn causes(&self) -> &[Cause] {
         self.causes.list()
+    }
+
+    /// A span's times in µs.
+    pub fn span(&self, span: Span) -> &Hist {
+        &self.spans[span as usize]
+    }
+
+    /// Connections that ended, each way once, in the order of their first appearance.
+    pub fn closed(&self) -> &[Closed] {
+        &self.closed
     }
 
     /// All samples under one name, as JMeter's TOTAL row counts them: with transactions.

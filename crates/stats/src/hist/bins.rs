@@ -1,10 +1,25 @@
 //! A sorted, sparse list of (bin, count).
 //!
 //! Bins are strictly ascending and counts above zero, so equality is equality of the counts.
-//! Merging two lists is linear; clearing keeps the memory.
+//! Merging two lists is linear; clearing keeps the memory. A list that was read from elsewhere is
+//! refused if it breaks this.
+use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<(u32, u64)>")]
 pub struct Bins(Vec<(u32, u64)>);
+
+impl TryFrom<Vec<(u32, u64)>> for Bins {
+    type Error = &'static str;
+
+    fn try_from(list: Vec<(u32, u64)>) -> Result<Self, Self::Error> {
+        let ascending = list.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        if !ascending || list.iter().any(|bin| bin.1 == 0) {
+            return Err("the bins of a histogram are not in order");
+        }
+        Ok(Self(list))
+    }
+}
 
 impl Bins {
     /// Appends a bin; it must lie above all others, and its count must not be zero.
