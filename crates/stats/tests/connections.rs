@@ -61,7 +61,7 @@ proptest! {
         let mut left = x.clone();
         left.merge(&y);
         left.merge(&z);
-        let mut tail = z.clone();
+        let mut tail = z;
         tail.merge(&y);
         let mut right = x.clone();
         right.merge(&tail);
