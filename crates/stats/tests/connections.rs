@@ -63,7 +63,7 @@ proptest! {
         left.merge(&z);
         let mut tail = z;
         tail.merge(&y);
-        let mut right = x.clone();
+        let mut right = x;
         right.merge(&tail);
         let together = snapshot_of(&[a, b, c].concat());
         prop_assert_eq!(canonical(&left), canonical(&together));
