@@ -3,7 +3,7 @@
 //! * [`http1`] reads responses without copying them.
 //! * [`coding`] undoes content codings, [`charset`] turns a body into text.
 //! * [`cookie`] keeps a user's cookies, [`url`] splits and resolves addresses.
-//! * [`websocket`] reads and writes frames, and checks the opening handshake.
+//! * [`websocket`] reads and writes frames and messages, and checks the opening handshake.
 //! * [`tls`] drives one TLS connection over buffers that the caller owns.
 
 pub mod charset;
