@@ -3,10 +3,12 @@
 //! Each adds its finding to the result, with JMeter's words, as those end up in result files. A failed check
 //! allocates for its message only if the buffer has to grow.
 
+mod binary;
 mod duration;
 mod json;
 mod response;
 
+pub use binary::BinaryContentAssertion;
 pub use duration::DurationAssertion;
 pub use json::JsonAssertion;
 pub use response::ResponseAssertion;
@@ -36,9 +38,10 @@ enum Check {
     Response(Box<ResponseAssertion>),
     Json(Box<JsonAssertion>),
     Duration(DurationAssertion),
+    Binary(BinaryContentAssertion),
 }
 
-/// Compiles a Response, JSON or Duration Assertion; `None` for any other element.
+/// Compiles a Response, JSON, Duration or Binary Content Assertion; `None` for any other element.
 pub fn compile(
     element: &Element,
     compiler: &mut TextCompiler,
@@ -56,6 +59,10 @@ pub fn compile(
         "DurationAssertion" => {
             let needs = scope.needs(Needs::empty());
             Ok((scope, Check::Duration(duration::compile(props, compiler)), needs))
+        }
+        "BinaryContentAssertion" => {
+            let needs = scope.needs(Needs::BODY);
+            Ok((scope, Check::Binary(binary::compile(props, compiler)), needs))
         }
         _ => return None,
     };
@@ -82,7 +89,7 @@ impl Assertion {
         match &self.check {
             Check::Response(check) => check.complaint(),
             Check::Json(check) => check.complaint(),
-            Check::Duration(_) => None,
+            Check::Duration(_) | Check::Binary(_) => None,
         }
     }
 
@@ -96,6 +103,7 @@ impl Assertion {
             Check::Response(check) => check.run(&self.scope, result, env, &mut entry),
             Check::Json(check) => check.run(result, env, &mut entry),
             Check::Duration(check) => check.run(result, env, &mut entry),
+            Check::Binary(check) => check.run(result, env, &mut entry),
         }
         result.success &= !(entry.failure || entry.error);
         result.put_assertion(entry);

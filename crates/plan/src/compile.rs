@@ -5,6 +5,7 @@
 //! What cannot run is left out of the plan and told in [`Compiled::support`]: whether to go on without it is the
 //! caller's decision. Costs time and memory in proportion to samplers times what is in their scope.
 
+mod around;
 mod context;
 mod report;
 pub(crate) mod scope;
@@ -295,7 +296,8 @@ impl Walk<'_> {
         let scope = scope::collect(&self.levels);
         self.levels.pop();
         let cookies = self.cookies(&scope.configs);
-        let Some(kind) = element::sampler(&mut self.ctx, id, &scope.configs, cookies) else {
+        let near = self.around(&scope.configs, cookies);
+        let Some(kind) = element::sampler(&mut self.ctx, id, &scope.configs, cookies, near) else {
             return;
         };
         let name = element::sampler_name(&mut self.ctx, id, &scope.configs);
@@ -392,6 +394,14 @@ impl Walk<'_> {
         let names = &mut self.ctx.text.names;
         for name in element::START_VARIABLES {
             names.intern(name);
+        }
+        if self
+            .plan
+            .samplers
+            .iter()
+            .any(|sampler| matches!(sampler.kind, SamplerKind::WebSocket(_)))
+        {
+            names.intern(crate::websocket::wording::LAST_FRAME_FINAL);
         }
         for controller in &self.plan.controllers {
             let iterates = matches!(

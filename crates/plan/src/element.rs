@@ -59,6 +59,7 @@ use crate::http;
 use crate::plan::{Before, ControllerKind, Needs, OnIteration, Plan, SamplerKind, Transaction};
 use crate::support::Level;
 use crate::text::{Text, TextCompiler};
+use crate::websocket::{self, Around};
 
 /// A controller; `None` if it cannot run.
 pub(crate) fn controller(ctx: &mut Context<'_>, id: ElementId) -> Option<ControllerKind> {
@@ -87,16 +88,20 @@ pub(crate) fn sampler(
     id: ElementId,
     configs: &[ElementId],
     cookies: Option<u32>,
+    around: Around,
 ) -> Option<SamplerKind> {
     Some(match scope::class(ctx.doc, id) {
         "HTTPSamplerProxy" => SamplerKind::Http(Box::new(http::compile(ctx, id, configs, cookies))),
         "DebugSampler" => SamplerKind::Debug(debug_sampler::compile(ctx, id)),
-        "TestAction" => SamplerKind::Action(flow_control_action::compile(ctx, id)),
+        "TestAction" => match websocket::hold_of(ctx, id, around) {
+            Some(hold) => SamplerKind::WebSocket(Box::new(hold)),
+            None => SamplerKind::Action(flow_control_action::compile(ctx, id)),
+        },
         "JavaSampler" => SamplerKind::Java(java_sampler::compile(ctx, id, configs)?),
         "kg.apc.jmeter.samplers.DummySampler" => {
             SamplerKind::Dummy(Box::new(dummy_sampler::compile(ctx, id)))
         }
-        _ => return None,
+        _ => SamplerKind::WebSocket(Box::new(websocket::compile(ctx, id, configs, around)?)),
     })
 }
 
@@ -229,7 +234,11 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
         "ResultCollector" | "kg.apc.jmeter.vizualizers.CorrectedResultCollector" => {
             result_collector::review(ctx, id);
         }
-        "HTTPSamplerProxy" | "ConfigTestElement" => http::review(ctx, id),
+        "HTTPSamplerProxy" => http::review(ctx, id),
+        "ConfigTestElement" => {
+            http::review(ctx, id);
+            websocket::review(ctx, id);
+        }
         "IfController" => if_controller::review(ctx, id),
         "AuthManager" | "DNSCacheManager" => config::review(ctx, id),
         _ => {}

@@ -14,7 +14,7 @@ pub mod url;
 
 use std::ops::Range;
 
-pub(crate) use compile::{compile, is_defaults, review};
+pub(crate) use compile::{compile, headers, is_defaults, review};
 pub use redirect::{location, method_after_redirect};
 
 use crate::element::Flag;
@@ -62,11 +62,11 @@ struct Argument {
 
 /// A header that the plan sets.
 #[derive(Debug)]
-struct Header {
-    name: Text,
-    value: Text,
+pub(crate) struct Header {
+    pub(crate) name: Text,
+    pub(crate) value: Text,
     /// Not sent where one of the headers before has the same name: it comes from a manager further out.
-    inherited: bool,
+    pub(crate) inherited: bool,
 }
 
 /// A rendered request. One per core, reused.

@@ -12,6 +12,7 @@
 //! | `text`, `function` | expressions with `${…}` and the functions in them |
 //! | `vars`, `env`, `random` | what expressions read and write |
 //! | `http` | HTTP Request: its compiled form and how a request is rendered |
+//! | `websocket` | WebSocket samplers, frame filters, heartbeats, holds |
 //! | `extract`, `regexp`, `jsonpath` | post-processors and their languages |
 //! | `assertion` | assertions |
 //! | `condition` | conditions of If controllers |
@@ -36,3 +37,4 @@ pub mod result;
 pub mod support;
 pub mod text;
 pub mod vars;
+pub mod websocket;

@@ -12,6 +12,7 @@ use crate::extract::Extractor;
 use crate::http::Http;
 use crate::text::Text;
 use crate::vars::{Names, VarId};
+use crate::websocket::{FrameFilter, Heartbeat, WebSocket};
 
 /// Index of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,6 +58,10 @@ pub struct Plan {
     pub user_parameters: Vec<UserParameters>,
     /// Cookie managers.
     pub cookie_managers: Vec<CookieManager>,
+    /// Frame filters of WebSocket samplers ([`FilterId`](crate::websocket::FilterId)).
+    pub frame_filters: Vec<FrameFilter>,
+    /// Heartbeats of WebSocket connections ([`HeartbeatId`](crate::websocket::HeartbeatId)).
+    pub heartbeats: Vec<Heartbeat>,
     /// Number of throughput timers (each has shared state).
     pub throughput_timers: u32,
     /// Groups run one after another (`TestPlan.serialize_threadgroups`).
@@ -342,6 +347,8 @@ pub enum SamplerKind {
     Java(crate::element::JavaSampler),
     /// jp@gc Dummy Sampler.
     Dummy(Box<crate::element::DummySampler>),
+    /// A WebSocket sampler, or a hold.
+    WebSocket(Box<WebSocket>),
 }
 
 /// A Cookie Manager.

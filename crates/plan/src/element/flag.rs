@@ -13,6 +13,12 @@ pub(crate) enum Flag {
     Text(Text),
 }
 
+impl Default for Flag {
+    fn default() -> Self {
+        Self::Fixed(false)
+    }
+}
+
 impl Flag {
     /// The value now.
     pub(crate) fn get(&self, env: &mut Env<'_>) -> bool {

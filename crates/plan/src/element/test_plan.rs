@@ -27,6 +27,8 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
         randoms: Vec::new(),
         user_parameters: Vec::new(),
         cookie_managers: Vec::new(),
+        frame_filters: Vec::new(),
+        heartbeats: Vec::new(),
         throughput_timers: 0,
         serialize_groups: ctx.flag(id, "TestPlan.serialize_threadgroups", false),
         teardown_on_shutdown: ctx.flag(id, "TestPlan.tearDown_on_shutdown", false),

@@ -117,7 +117,8 @@ fn arguments(ctx: &mut Context<'_>, chain: &Chain) -> Vec<Argument> {
     found
 }
 
-fn headers(ctx: &mut Context<'_>, configs: &[ElementId]) -> Vec<Header> {
+/// The headers that the managers in scope set, nearest manager first.
+pub(crate) fn headers(ctx: &mut Context<'_>, configs: &[ElementId]) -> Vec<Header> {
     let mut found: Vec<Header> = Vec::new();
     let managers = configs.iter().filter(|id| scope::class(ctx.doc, **id) == "HeaderManager");
     for (nth, id) in managers.copied().collect::<Vec<_>>().into_iter().enumerate() {

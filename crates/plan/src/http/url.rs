@@ -74,7 +74,7 @@ pub fn assemble(
 }
 
 /// The characters that URLs refuse in a host since Java 17.
-fn check_host(host: &str) -> Result<(), Malformed> {
+pub(crate) fn check_host(host: &str) -> Result<(), Malformed> {
     match host.chars().find(|c| *c < ' ' || matches!(c, '/' | '\u{7f}')) {
         Some(c) => Err(Malformed(format!("Illegal character found in host: {}", describe(c)))),
         None => Ok(()),

@@ -1,0 +1,303 @@
+//! From elements to WebSocket samplers, frame filters, heartbeats and holds.
+//!
+//! A property that the sampler lacks or leaves empty is taken from the nearest Simple Config Element that has it, as
+//! JMeter merges them. Words of enumerations are read once: one with an expression in it is not supported.
+
+use jmx::{ElementId, Prop};
+
+use super::filter::{Comparison, Test};
+use super::heartbeat::{is_one as is_heartbeat, knows as heartbeat_knows};
+use super::{
+    Act, FilterId, Form, FrameFilter, HeartbeatId, Payload, Peer, Want, WebSocket, hold, zaleski,
+};
+use crate::compile::{Context, scope};
+use crate::element::{Flag, flag};
+use crate::http;
+use crate::regexp::Source;
+use crate::support::Level;
+use crate::text::Text;
+
+const PACKAGE: &str = "eu.luminis.jmeter.wssampler.";
+
+/// The filters and the heartbeat in the scope of a sampler, in the tables of the plan.
+#[derive(Debug, Default)]
+pub(crate) struct Around {
+    pub(crate) filters: Vec<FilterId>,
+    pub(crate) heartbeat: Option<HeartbeatId>,
+    pub(crate) cookies: Option<u32>,
+}
+
+/// A sampler with the configuration in its scope, nearest first; `None` if the element is none.
+pub(crate) fn compile(
+    ctx: &mut Context<'_>,
+    id: ElementId,
+    configs: &[ElementId],
+    around: Around,
+) -> Option<WebSocket> {
+    let class = scope::class(ctx.doc, id);
+    let mut of = Reader { chain: vec![id] };
+    of.chain.extend(configs.iter().filter(|id| scope::class(ctx.doc, **id) == "ConfigTestElement"));
+    let (act, creates) = match class.strip_prefix(PACKAGE) {
+        Some("OpenWebSocketSampler") => (Act::Open, true),
+        Some("RequestResponseWebSocketSampler") => {
+            let want = if of.form(ctx) == Form::Binary { Want::Binary } else { Want::Text };
+            (Act::RequestResponse(want), true)
+        }
+        Some("SingleReadWebSocketSampler") => (Act::Read(of.want(ctx)), false),
+        Some("SingleWriteWebSocketSampler") => (Act::Write, false),
+        Some("PingPongSampler") => (of.ping(ctx), false),
+        Some("CloseWebSocketSampler") => (Act::Close, false),
+        _ if class == ZALESKI => (Act::Exchange(Box::new(zaleski::compile(ctx, id))), true),
+        _ => return None,
+    };
+    let opens = !matches!(act, Act::PingPong | Act::Pong | Act::Close);
+    let mut sampler = WebSocket {
+        cookies: around.cookies.filter(|_| opens && !matches!(act, Act::Exchange(_))),
+        filters: around.filters,
+        heartbeat: around.heartbeat.filter(|_| opens),
+        peer: Peer {
+            creates: of.flag(ctx, "createNewConnection", creates),
+            secure: of.flag(ctx, "TLS", false),
+            server: of.text(ctx, "server", ""),
+            port: of.text(ctx, "port", "80"),
+            path: of.text(ctx, "path", ""),
+        },
+        headers: if opens { http::headers(ctx, configs) } else { Vec::new() },
+        payload: Payload {
+            form: of.form(ctx),
+            data: of.text(ctx, "requestData", ""),
+            from_file: of.flag(ctx, "loadDataFromFile", false),
+            file: of.text(ctx, "dataFile", ""),
+        },
+        connect_timeout: of.text(ctx, "connectTimeout", "20000"),
+        read_timeout: of.text(ctx, "readTimeout", "6000"),
+        optional: of.flag(ctx, "optional", false),
+        close_status: of.text(ctx, "statusCode", "1000"),
+        fixed: false,
+        act,
+    };
+    sampler.fixed = sampler.nothing_varies();
+    Some(sampler)
+}
+
+pub(crate) const ZALESKI: &str = "JMeter.plugins.functional.samplers.websocket.WebSocketSampler";
+
+/// The hold that a Flow Control Action is, if it is one.
+pub(crate) fn hold_of(ctx: &mut Context<'_>, id: ElementId, around: Around) -> Option<WebSocket> {
+    const PAUSE: i64 = 1;
+    if ctx.props(id).int("ActionProcessor.action") != Some(PAUSE) {
+        return None;
+    }
+    let settings = hold::settings_below(ctx, id)?;
+    let hold = hold::compile(ctx, id, settings);
+    Some(WebSocket {
+        act: Act::Hold(Box::new(hold)),
+        cookies: None,
+        filters: around.filters,
+        heartbeat: None,
+        peer: Peer::default(),
+        headers: Vec::new(),
+        payload: Payload::default(),
+        connect_timeout: Text::default(),
+        read_timeout: Text::default(),
+        optional: Flag::Fixed(false),
+        close_status: Text::default(),
+        fixed: false,
+    })
+}
+
+/// A frame filter; `None` if the element is none.
+pub(crate) fn filter(ctx: &mut Context<'_>, id: ElementId) -> Option<FrameFilter> {
+    let class = scope::class(ctx.doc, id).strip_prefix(PACKAGE)?;
+    let of = Reader { chain: vec![id] };
+    let test = match class {
+        "TextFrameFilter" => of.text_test(ctx, id),
+        "BinaryFrameFilter" => match of.comparison(ctx) {
+            Ok((comparison, None)) => Test::Binary {
+                comparison,
+                value: of.text(ctx, "matchValue", ""),
+                at: of.text(ctx, "matchPosition", ""),
+            },
+            Ok(_) => Test::Unknown("java.lang.RuntimeException: unknown comparison type".into()),
+            Err(unknown) => Test::Unknown(unknown),
+        },
+        "PingFrameFilter" => {
+            let reply = of.flag(ctx, "replyToPing", false);
+            match of.word(ctx, "filterType", "FilterAll").as_str() {
+                "FilterAll" => Test::Ping { pings: true, pongs: true, reply },
+                "FilterPingOnly" => Test::Ping { pings: true, pongs: false, reply },
+                "FilterPongOnly" => Test::Ping { pings: false, pongs: true, reply },
+                other => Test::Unknown(no_constant("PingFrameFilter.PingFilterType", other)),
+            }
+        }
+        _ => return None,
+    };
+    let name = ctx.doc.element(id).name.clone();
+    let filter = FrameFilter { name: ctx.text(id, &name), test };
+    if let Some(complaint) = filter.complaint() {
+        let help = "samplers in its scope will fail when they read, as in JMeter";
+        ctx.warn(id, "cannot-work", complaint, help);
+    }
+    Some(filter)
+}
+
+/// Java's complaint about a word that is none of an enumeration.
+fn no_constant(of: &str, word: &str) -> String {
+    format!("java.lang.IllegalArgumentException: No enum constant {PACKAGE}{of}.{word}")
+}
+
+/// Reads properties of an element and of what it is merged with, nearest first.
+struct Reader {
+    chain: Vec<ElementId>,
+}
+
+impl Reader {
+    /// The property that counts, and the element it stands in.
+    fn find<'a>(&self, ctx: &Context<'a>, name: &str) -> Option<(ElementId, &'a Prop)> {
+        let mut last = None;
+        for id in &self.chain {
+            let Some(prop) = ctx.props(*id).get(name) else { continue };
+            last = Some((*id, prop));
+            if prop.text() != Some("") {
+                break;
+            }
+        }
+        last
+    }
+
+    fn text(&self, ctx: &mut Context<'_>, name: &str, default: &str) -> Text {
+        match self.find(ctx, name) {
+            Some((id, prop)) => ctx.text(id, prop.text().unwrap_or("")),
+            None => Text::Fixed(default.into()),
+        }
+    }
+
+    fn flag(&self, ctx: &mut Context<'_>, name: &str, default: bool) -> Flag {
+        match self.find(ctx, name) {
+            Some((id, prop)) => flag::of_prop(ctx, id, prop),
+            None => Flag::Fixed(default),
+        }
+    }
+
+    /// A word that must be known before the run.
+    fn word(&self, ctx: &mut Context<'_>, name: &str, default: &str) -> String {
+        let Some((id, prop)) = self.find(ctx, name) else { return default.into() };
+        let word = prop.text().unwrap_or("");
+        if word.contains("${") {
+            let what = format!("{name} holds an expression, which is not evaluated");
+            ctx.remark(id, Level::Unsupported, what);
+        }
+        word.into()
+    }
+
+    fn form(&self, ctx: &mut Context<'_>) -> Form {
+        let Some(_) = self.find(ctx, "payloadType") else {
+            let binary = matches!(self.flag(ctx, "binaryPayload", false), Flag::Fixed(true));
+            return if binary { Form::Binary } else { Form::Text };
+        };
+        match self.word(ctx, "payloadType", "").as_str() {
+            "Binary" => Form::Binary,
+            "TextStomp" => Form::Stomp,
+            // What the plug-in does not know it takes for text.
+            _ => Form::Text,
+        }
+    }
+
+    fn want(&self, ctx: &mut Context<'_>) -> Want {
+        match self.word(ctx, "dataType", "").as_str() {
+            "Text" => Want::Text,
+            "Binary" => Want::Binary,
+            "Any" => Want::Any,
+            other => {
+                if !other.is_empty() && !other.contains("${") {
+                    let message = format!("dataType {other} is none of Text, Binary and Any");
+                    let help = "it is read as Text; JMeter fails each such sample";
+                    ctx.warn(self.chain[0], "unknown-word", message, help);
+                }
+                let binary = matches!(self.flag(ctx, "binaryPayload", false), Flag::Fixed(true));
+                if binary { Want::Binary } else { Want::Text }
+            }
+        }
+    }
+
+    fn ping(&self, ctx: &mut Context<'_>) -> Act {
+        if self.word(ctx, "type", "PingPong") == "Pong" { Act::Pong } else { Act::PingPong }
+    }
+
+    /// How a filter compares; the second is whether a pattern must match the whole.
+    fn comparison(&self, ctx: &mut Context<'_>) -> Result<(Comparison, Option<bool>), String> {
+        let word = self.word(ctx, "comparisonType", "IsPlain");
+        let (not, bare) = match word.strip_prefix("Not") {
+            Some(bare) => (true, bare),
+            None => (false, word.as_str()),
+        };
+        Ok(match bare {
+            "IsPlain" if !not => (Comparison::Any, None),
+            "Equals" => (Comparison::Equals { not }, None),
+            "EqualsRegex" => (Comparison::Equals { not }, Some(true)),
+            "Contains" => (Comparison::Contains { not }, None),
+            "ContainsRegex" => (Comparison::Contains { not }, Some(false)),
+            "StartsWith" => (Comparison::StartsWith { not }, None),
+            "EndsWith" => (Comparison::EndsWith { not }, None),
+            _ => return Err(no_constant("ComparisonType", &word)),
+        })
+    }
+
+    fn text_test(&self, ctx: &mut Context<'_>, id: ElementId) -> Test {
+        match self.comparison(ctx) {
+            Ok((comparison, None)) => Test::Text(comparison, self.text(ctx, "matchValue", "")),
+            Ok((comparison, Some(whole))) => {
+                let not = matches!(
+                    comparison,
+                    Comparison::Equals { not: true } | Comparison::Contains { not: true }
+                );
+                let source = ctx.props(id).str("matchValue").unwrap_or("");
+                let pattern = Source::compile(source, &mut ctx.text);
+                ctx.settle(id);
+                Test::Pattern { whole, not, pattern }
+            }
+            Err(unknown) => Test::Unknown(unknown),
+        }
+    }
+}
+
+impl WebSocket {
+    fn nothing_varies(&self) -> bool {
+        let texts = [
+            &self.peer.server,
+            &self.peer.port,
+            &self.peer.path,
+            &self.payload.data,
+            &self.connect_timeout,
+            &self.read_timeout,
+            &self.close_status,
+        ];
+        let flags = [&self.peer.creates, &self.peer.secure, &self.optional];
+        !matches!(self.act, Act::Exchange(_) | Act::Hold(_))
+            && matches!(self.payload.from_file, Flag::Fixed(false))
+            && texts.iter().all(|text| text.fixed().is_some())
+            && flags.iter().all(|flag| matches!(flag, Flag::Fixed(_)))
+            && self.headers.iter().all(|h| h.name.fixed().is_some() && h.value.fixed().is_some())
+    }
+}
+
+/// Tells what becomes of a single element.
+pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
+    let (heart, hold) = (is_heartbeat(ctx, id), hold::is_one(ctx, id));
+    if heart {
+        ctx.remark(
+            id,
+            Level::Native,
+            "a heartbeat for WebSocket connections; JMeter does nothing with it",
+        );
+    }
+    if hold {
+        ctx.remark(id, Level::Native, "makes the pause above it a hold of a WebSocket connection");
+    }
+    for prop in ctx.props(id).iter().filter(|prop| prop.name.starts_with("throng.websocket.")) {
+        if !heartbeat_knows(&prop.name) && !hold::knows(&prop.name) {
+            let message = format!("{} is no property of a heartbeat or a hold", prop.name);
+            ctx.warn(id, "unknown-property", message, "docs/websocket.md lists them");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! A heartbeat that the engine keeps for a connection while its user does something else.
+//!
+//! In a plan it is a Simple Config Element with properties of ours, which JMeter loads, shows and ignores. It applies
+//! by scope to the samplers that open a connection; of several in scope the nearest counts.
+
+use jmx::ElementId;
+
+use crate::compile::{Context, scope};
+use crate::env::Env;
+use crate::text::Text;
+
+/// What the names of its properties start with.
+pub(super) const PREFIX: &str = "throng.websocket.heartbeat.";
+
+/// Its properties and their defaults.
+const PROPERTIES: [(&str, &str); 5] = [
+    ("interval_ms", "60000"),
+    ("jitter_ms", "0"),
+    ("payload", ""),
+    ("missed", "0"),
+    ("reply_to_ping", "true"),
+];
+
+/// Index of a heartbeat in [`Plan::heartbeats`](crate::plan::Plan::heartbeats).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HeartbeatId(pub u32);
+
+/// A compiled heartbeat.
+#[derive(Debug)]
+pub struct Heartbeat {
+    texts: [Text; PROPERTIES.len()],
+}
+
+/// A heartbeat's settings, evaluated once per run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeartbeatSettings {
+    /// Milliseconds between heartbeats, counted from the upgrade; 0: none is sent.
+    pub interval_ms: u32,
+    /// Up to this many milliseconds, drawn anew for each heartbeat, come on top.
+    pub jitter_ms: u32,
+    /// What a text frame carries; `None`: a ping frame without payload.
+    pub payload: Option<Vec<u8>>,
+    /// How many heartbeats in a row without an answer end the connection; 0: none do. A pong answers a ping, any
+    /// message answers a payload.
+    pub missed: u32,
+    /// Whether pings of the server are answered while no sampler reads.
+    pub reply_to_ping: bool,
+}
+
+/// A Simple Config Element that is a heartbeat; `None` for any other.
+pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<Heartbeat> {
+    is_one(ctx, id).then(|| Heartbeat {
+        texts: PROPERTIES
+            .map(|(name, default)| ctx.prop_or(id, &format!("{PREFIX}{name}"), default)),
+    })
+}
+
+/// Whether an element is a heartbeat.
+pub(super) fn is_one(ctx: &Context<'_>, id: ElementId) -> bool {
+    scope::class(ctx.doc, id) == "ConfigTestElement"
+        && ctx.props(id).iter().any(|prop| prop.name.starts_with(PREFIX))
+}
+
+/// Whether a heartbeat has a property of that name.
+pub(super) fn knows(name: &str) -> bool {
+    name.strip_prefix(PREFIX).is_some_and(|name| PROPERTIES.iter().any(|(known, _)| *known == name))
+}
+
+impl Heartbeat {
+    /// Evaluates the settings.
+    pub fn settings(&self, env: &mut Env<'_>) -> Result<HeartbeatSettings, String> {
+        let [interval, jitter, payload, missed, reply] = &self.texts;
+        let mut number = |text: &Text, at: usize| {
+            text.parsed(env, |text| match text.trim().parse::<u32>() {
+                Ok(number) => Ok(number),
+                Err(_) if text.trim().is_empty() => Ok(0),
+                Err(_) => Err(format!("{PREFIX}{} is not a number: {text}", PROPERTIES[at].0)),
+            })
+        };
+        let (interval_ms, jitter_ms, missed) =
+            (number(interval, 0)?, number(jitter, 1)?, number(missed, 3)?);
+        let reply_to_ping = reply.parsed(env, |text| text.trim().eq_ignore_ascii_case("true"));
+        let payload =
+            payload.parsed(env, |text| (!text.is_empty()).then(|| text.as_bytes().to_vec()));
+        Ok(HeartbeatSettings { interval_ms, jitter_ms, payload, missed, reply_to_ping })
+    }
+}
