@@ -10,6 +10,7 @@
 //! Flags: `close` after the answer; `raw` adds no length; `chunked` sends pieces of seven bytes; `delay=MS`;
 //! `file=NAME` takes the body from a file of the case; `drop` closes without an answer; `reset` the same with a
 //! TCP reset; `stall` sends the head and half of the body and waits for the client to go.
+//! With the flag `ws` the block holds the script of a WebSocket conversation (`socket.rs`).
 //! A target that is not listed answers `ok`; below `/echo` the body repeats method, target and body.
 
 use std::collections::{HashMap, VecDeque};
@@ -20,6 +21,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+use crate::socket;
 
 /// One request as it arrived.
 pub(crate) struct Seen {
@@ -39,6 +42,8 @@ struct Reply {
     reset: bool,
     stall: bool,
     delay: Duration,
+    /// Steps of a WebSocket conversation.
+    script: Option<String>,
 }
 
 struct Shared {
@@ -105,6 +110,7 @@ fn read_replies(text: &str, folder: &Path) -> HashMap<String, VecDeque<Reply>> {
             match flag.split_once('=').unwrap_or((flag, "")) {
                 ("close", _) => reply.close = true,
                 ("raw", _) => reply.raw = true,
+                ("ws", _) => reply.script = Some(rest.to_owned()),
                 ("chunked", _) => reply.chunked = true,
                 ("drop", _) => reply.drop = true,
                 ("reset", _) => reply.reset = true,
@@ -146,6 +152,14 @@ fn serve(shared: &Shared, mut stream: TcpStream) {
             return;
         }
         let Some(body) = read_body(&mut stream, &text) else { return };
+        if let Some(script) = reply.as_ref().and_then(|reply| reply.script.as_deref()) {
+            let key = socket::key_of(&text);
+            let head = text.replace(key, "KEY").into_bytes();
+            note(shared, Seen { connection: number, head, body: Vec::new() });
+            return socket::converse(stream, key, script, |line| {
+                note(shared, Seen { connection: number, head: line.into_bytes(), body: Vec::new() });
+            });
+        }
         let echoed = format!("{method} {target}\n{}", String::from_utf8_lossy(&body));
         note(shared, Seen { connection: number, head, body });
         let reply = reply.unwrap_or_else(|| Reply {

@@ -11,6 +11,8 @@ mod diff;
 mod normal;
 #[path = "../../../tests/parity/server.rs"]
 mod server;
+#[path = "../../../tests/parity/socket.rs"]
+mod socket;
 
 /// One test per folder; `every_folder_is_listed` keeps the list complete.
 macro_rules! cases {
