@@ -18,6 +18,8 @@ pub(crate) struct Route {
     pub(crate) secure: bool,
     pub(crate) host: String,
     pub(crate) port: u16,
+    /// Behind a proxy that tunnels: where the tunnel leads; host and port are then the proxy's.
+    pub(crate) tunnel: Option<Tunnel>,
     /// Local address to use; empty is any.
     pub(crate) source: String,
     /// Known addresses, and until when they may be used.
@@ -25,6 +27,13 @@ pub(crate) struct Route {
     pub(crate) fresh_until: Nanos,
     /// The last body from there was large and nobody read it.
     pub(crate) large_unread: bool,
+}
+
+/// Where a proxy's tunnel leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tunnel {
+    pub(crate) host: String,
+    pub(crate) port: u16,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +59,8 @@ pub(crate) struct Conn {
     pub(crate) route: u32,
     /// Which of the route's addresses is being tried.
     pub(crate) attempt: u32,
+    /// How many local addresses have been tried.
+    pub(crate) sources_tried: u16,
     pub(crate) decoder: Decoder,
     /// Input that is not used up (raw bytes, or ciphertext under TLS).
     pub(crate) tail: Vec<u8>,
@@ -237,6 +248,7 @@ impl Conns {
                 user,
                 route,
                 attempt: 0,
+                sources_tried: 0,
                 decoder: Decoder::new(false, wire::http1::Limits::default()),
                 tail: Vec::new(),
                 unsent: Vec::new(),
@@ -252,6 +264,7 @@ impl Conns {
         let conn = &mut self.all[index as usize];
         (conn.state, conn.user, conn.route, conn.attempt) = (State::Connecting, user, route, 0);
         conn.expires = Nanos::MAX;
+        conn.sources_tried = 0;
         index
     }
 

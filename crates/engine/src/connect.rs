@@ -15,6 +15,7 @@ use crate::core::Core;
 use crate::driver::{self, Ready};
 use crate::outcome::Failure;
 use crate::resolve::{self, Question};
+use crate::source;
 use crate::user::{NO_CONN, Wait};
 use crate::wheel::Index;
 
@@ -25,7 +26,8 @@ impl Core<'_> {
     /// The route to a peer; made at its first use.
     pub(crate) fn route(&mut self, secure: bool, host: &str, port: u16, source: &str) -> u32 {
         let same = |route: &Route| {
-            route.port == port
+            route.tunnel.is_none()
+                && route.port == port
                 && route.secure == secure
                 && route.host == host
                 && route.source == source
@@ -37,6 +39,7 @@ impl Core<'_> {
             secure,
             host: host.to_owned(),
             port,
+            tunnel: None,
             source: source.to_owned(),
             addresses: Vec::new(),
             fresh_until: 0,
@@ -138,7 +141,7 @@ impl Core<'_> {
             return self.fail(conn, &Failure::UnknownHost);
         };
         let source: Option<IpAddr> = match &*route.source {
-            "" => None,
+            "" => self.sources.current(address),
             source => match source_address(source) {
                 Some(address) => Some(address),
                 None => return self.fail(conn, &Failure::UnknownSource),
@@ -166,6 +169,9 @@ impl Core<'_> {
     }
 
     fn connect_failed(&mut self, conn: u32, error: std::io::Error) {
+        if self.try_next_source(conn, &error) {
+            return;
+        }
         self.conns[conn].attempt += 1;
         let route = &self.routes[self.conns[conn].route as usize];
         if (self.conns[conn].attempt as usize) < route.addresses.len() {
@@ -173,6 +179,27 @@ impl Core<'_> {
             return self.connect(conn);
         }
         self.fail(conn, &Failure::Connect(error));
+    }
+
+    /// Where the local address has no port left, the next one of the list is tried. False: there is none.
+    fn try_next_source(&mut self, conn: u32, error: &std::io::Error) -> bool {
+        let entry = &self.conns[conn];
+        let route = &self.routes[entry.route as usize];
+        let tried = entry.sources_tried;
+        if !source::is_exhausted(error)
+            || !route.source.is_empty()
+            || usize::from(tried) + 1 >= self.sources.len()
+        {
+            return false;
+        }
+        let address = route.addresses.get(entry.attempt as usize).copied();
+        if let Some(spent) = address.and_then(|address| self.sources.current(address)) {
+            self.sources.pass_over(spent);
+        }
+        self.conns[conn].sources_tried = tried + 1;
+        self.conns.drop_socket(conn);
+        self.connect(conn);
+        true
     }
 
     /// A socket has something to say.
@@ -277,7 +304,7 @@ impl Core<'_> {
     }
 
     /// The user's TLS configuration with its session cache; all users' if the plan's properties say so.
-    fn tls_config(
+    pub(crate) fn tls_config(
         &mut self,
         index: Index,
     ) -> Result<Arc<wire::tls::rustls::ClientConfig>, wire::tls::Error> {

@@ -23,6 +23,9 @@ use crate::exchange::Fixed;
 use crate::rows::Rows;
 use crate::run::{Message, Report, RunShared};
 use crate::schedule::Start;
+use crate::pace::ConnectPace;
+use crate::socket::{NO_SOCKET, Sockets};
+use crate::source::Sources;
 use crate::user::{NO_CONN, User, Users, Wait};
 use crate::wheel::{Index, Links, Wheel};
 
@@ -38,6 +41,23 @@ pub(crate) struct Core<'p> {
     pub(crate) wheel: Wheel,
     pub(crate) users: Users,
     pub(crate) conns: Conns,
+    pub(crate) sockets: Sockets,
+    /// Timers of the heartbeats.
+    pub(crate) beats: Wheel,
+    /// Settings of the heartbeats, evaluated at their first use.
+    pub(crate) heartbeats: Vec<Option<Box<plan::websocket::HeartbeatSettings>>>,
+    /// Connections whose inbox has room again, by token.
+    pub(crate) resumed: Vec<u64>,
+    /// Somebody reads the URL of WebSocket connections.
+    pub(crate) shows_urls: bool,
+    /// It has been told that reading stopped somewhere.
+    pub(crate) told_stopped: bool,
+    /// What sending on a WebSocket connection failed with, until who sent has seen it.
+    pub(crate) send_error: Option<io::Error>,
+    /// Local addresses to connect from.
+    pub(crate) sources: Sources,
+    pub(crate) connect_pace: ConnectPace,
+    pub(crate) random: plan::random::Random,
     pub(crate) routes: Vec<Route>,
     /// Receive buffer.
     pub(crate) scratch: Vec<u8>,
@@ -45,13 +65,21 @@ pub(crate) struct Core<'p> {
     pub(crate) plain: Vec<u8>,
     /// Output being put together.
     pub(crate) out: Vec<u8>,
+    /// Output under TLS.
+    pub(crate) sealed: Vec<u8>,
+    /// A message after decompression.
+    pub(crate) inflated: Vec<u8>,
     /// The result being processed.
     pub(crate) result: Box<SampleResult>,
     pub(crate) results: Vec<Box<SampleResult>>,
     pub(crate) stashes: Vec<Box<Stash>>,
     pub(crate) request: plan::http::Request,
+    pub(crate) call: plan::websocket::Call,
+    /// Calls that never change, rendered at their first use.
+    pub(crate) calls: Vec<Option<Box<plan::websocket::Call>>>,
     pub(crate) texts: Scratch,
     pub(crate) inflater: wire::coding::Inflater,
+    pub(crate) message_inflater: wire::websocket::deflate::Inflater,
     /// The last response head.
     pub(crate) memo: wire::http1::Memo,
     pub(crate) recorder: Recorder,
@@ -109,16 +137,34 @@ impl<'p> Core<'p> {
             wheel: Wheel::new(now),
             users: Users::default(),
             conns: Conns::default(),
+            sockets: Sockets::default(),
+            beats: Wheel::new(now),
+            heartbeats: (0..plan.heartbeats.len()).map(|_| None).collect(),
+            resumed: Vec::new(),
+            shows_urls: plan.samplers.iter().any(|sampler| {
+                matches!(sampler.kind, plan::plan::SamplerKind::WebSocket(_))
+                    && sampler.needs.contains(plan::plan::Needs::SAMPLER_DATA)
+            }),
+            told_stopped: false,
+            send_error: None,
+            sources: Sources::new(&run.settings.sources, index as usize),
+            connect_pace: ConnectPace::new(run.settings.connect_rate, run.cores),
+            random: plan::random::Random::new(run.seed.rotate_left(17) ^ u64::from(index)),
             routes: Vec::new(),
             scratch: vec![0; SCRATCH],
             plain: Vec::new(),
             out: Vec::new(),
+            sealed: Vec::new(),
+            inflated: Vec::new(),
             result: Box::default(),
             results: Vec::new(),
             stashes: Vec::new(),
             request: plan::http::Request::default(),
+            call: plan::websocket::Call::default(),
+            calls: (0..plan.samplers.len()).map(|_| None).collect(),
             texts: Scratch::new(run.seed ^ u64::from(index).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
             inflater: wire::coding::Inflater::new(),
+            message_inflater: wire::websocket::deflate::Inflater::new(),
             memo: wire::http1::Memo::default(),
             recorder,
             labels,
@@ -152,6 +198,7 @@ impl<'p> Core<'p> {
                     self.resume(index);
                 }
             }
+            self.read_resumed();
             if now >= self.next_second {
                 self.tick(now);
             }
@@ -160,6 +207,10 @@ impl<'p> Core<'p> {
                 let ready = self.driver.ready(n);
                 if ready.token == INBOX {
                     self.read_inbox();
+                } else if Sockets::owns(ready.token) {
+                    if let Some(socket) = self.sockets.by_token(ready.token) {
+                        self.on_socket_ready(socket, ready);
+                    }
                 } else if let Some(conn) = self.conns.by_token(ready.token) {
                     self.on_ready(conn, ready);
                 }
@@ -172,11 +223,14 @@ impl<'p> Core<'p> {
     }
 
     fn timeout_ms(&self, now: Nanos) -> i32 {
-        if !self.ready.is_empty() {
+        if !self.ready.is_empty() || !self.resumed.is_empty() {
             return 0;
         }
         let mut until = self.next_second;
         if let Some(look) = self.wheel.next_look() {
+            until = until.min(look);
+        }
+        if let Some(look) = self.beats.next_look() {
             until = until.min(look);
         }
         for start in &self.starts {
@@ -191,8 +245,13 @@ impl<'p> Core<'p> {
         for index in due.drain(..) {
             match self.users[index].wait {
                 Wait::Exchange(_) | Wait::Resolve(_) => self.check_limit(index, now),
+                Wait::Socket(_) | Wait::SocketResolve(_) => self.check_socket_limit(index, now),
                 _ => self.resume(index),
             }
+        }
+        self.beats.expire(now, &mut self.sockets, &mut due);
+        for socket in due.drain(..) {
+            self.on_beat(socket, now);
         }
         self.due = due;
     }
@@ -214,7 +273,10 @@ impl<'p> Core<'p> {
             }
             Wait::Pause(sampler) => self.after_action(index, sampler),
             Wait::Sleep(sampler) => self.wake_sampler(index, sampler),
-            wait @ (Wait::Exchange(_) | Wait::Resolve(_)) => {
+            wait @ (Wait::Exchange(_)
+            | Wait::Resolve(_)
+            | Wait::Socket(_)
+            | Wait::SocketResolve(_)) => {
                 user.wait = wait;
                 return;
             }
@@ -264,6 +326,8 @@ impl<'p> Core<'p> {
             number,
             iteration: 0,
             conn: NO_CONN,
+            socket: NO_SOCKET,
+            paced: false,
             intended,
             limit: 0,
             links: Links::default(),
@@ -291,6 +355,7 @@ impl<'p> Core<'p> {
     pub(crate) fn end_user(&mut self, index: Index) {
         self.wheel.remove(index, &mut self.users);
         self.close_connections(index);
+        self.end_socket(index);
         self.end_transactions(index);
         let group = self.users[index].group;
         self.users.remove(index);
@@ -316,6 +381,7 @@ impl<'p> Core<'p> {
                     self.starts.push(Start::new(group, settings, at, self.index, self.run.cores));
                 }
                 Message::Resolved { user, route, addresses } => {
+                    self.on_socket_resolved(user, &addresses);
                     self.on_resolved(user, route, addresses);
                 }
                 Message::Recycle(snapshot) => self.snapshots.push(snapshot),
@@ -339,7 +405,15 @@ impl<'p> Core<'p> {
                 Wait::Ready | Wait::Delay(_) | Wait::Pause(_) => self.end_user(index),
                 Wait::Exchange(sampler) | Wait::Resolve(sampler) if now => self.cut(index, sampler),
                 Wait::Sleep(_) if now => self.end_user(index),
-                Wait::Exchange(_) | Wait::Resolve(_) | Wait::Sleep(_) => {}
+                // Holding is waiting: as a pause, it ends when the run is asked to.
+                Wait::Socket(_) | Wait::SocketResolve(_) if now || self.holds(index) => {
+                    self.cut_socket(index);
+                }
+                Wait::Exchange(_)
+                | Wait::Resolve(_)
+                | Wait::Sleep(_)
+                | Wait::Socket(_)
+                | Wait::SocketResolve(_) => {}
             }
         }
         for group in groups {
@@ -350,6 +424,7 @@ impl<'p> Core<'p> {
     fn tick(&mut self, now: Nanos) {
         self.next_second = (now / SECOND + 1) * SECOND;
         self.clock.sync();
+        self.probe_unread();
         self.hand_over(now);
         self.rows.flush();
     }

@@ -12,7 +12,8 @@
 //! | `core`, `user`, `wheel`, `clock` | the loop of a core, its users, its timers |
 //! | `step`, `sample`, `transaction` | operations, samples, transactions |
 //! | `exchange`, `receive`, `failure`, `redirect`, `cookies`, `fill` | HTTP |
-//! | `connect`, `conn`, `driver`, `resolve` | connections, sockets, addresses |
+//! | `connect`, `conn`, `driver`, `resolve`, `source`, `pace` | connections, sockets, addresses, the connect rate |
+//! | `socket` | WebSocket connections and their samplers |
 //! | `record`, `rows` | result rows and the thread that writes them |
 //! | `outcome`, `settings` | the wording of failures, properties |
 
@@ -27,6 +28,7 @@ mod failure;
 mod fill;
 mod group;
 mod outcome;
+mod pace;
 mod prepare;
 mod receive;
 mod record;
@@ -37,6 +39,8 @@ mod run;
 mod sample;
 mod schedule;
 mod settings;
+mod socket;
+mod source;
 mod step;
 mod transaction;
 mod user;

@@ -73,6 +73,26 @@ pub(crate) fn describe(
     outcome
 }
 
+/// A failure in the words of a plain socket of Java.
+pub(crate) fn socket_text(failure: &Failure, route: &Route) -> String {
+    match failure {
+        Failure::UnknownHost => route.host.clone(),
+        Failure::UnknownSource => route.source.clone(),
+        Failure::ConnectTimeout => "Connect timed out".into(),
+        Failure::Connect(error) | Failure::Socket(error) => io_text(error),
+        Failure::Tls(text) => text.clone(),
+        Failure::TlsClosed => "Remote host terminated the handshake".into(),
+        Failure::TlsTimeout | Failure::ResponseTimeout => "Read timed out".into(),
+        Failure::Http(_) | Failure::ChunkSize(_) | Failure::TooManyRedirects(_) => String::new(),
+        Failure::Cut => "Socket closed".into(),
+    }
+}
+
+/// The kind of a failure.
+pub(crate) fn kind(failure: &Failure, route: &Route) -> Outcome {
+    classify(failure, route).1
+}
+
 fn attempt(route: &Route, message: &mut String) {
     let _ = write!(message, "Connect to {}:{} [", route.host, route.port);
     for (n, address) in route.addresses.iter().enumerate() {

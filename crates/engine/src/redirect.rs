@@ -49,6 +49,7 @@ impl Core<'_> {
         };
         if chain.hops >= self.run.settings.max_redirects {
             let route = crate::conn::Route {
+                tunnel: None,
                 secure: false,
                 host: String::new(),
                 port: 0,

@@ -169,6 +169,9 @@ pub fn start(plan: Arc<Plan>, options: Options) -> Result<Run, StartError> {
     let base_dir = options.base_dir.clone();
     let shared = plan::function::Shared::new(options.properties.clone(), base_dir, to_log);
     let settings = Settings::from_properties(|key| options.properties.get(key).cloned());
+    if let Some(complaint) = &settings.complaint {
+        return Err(StartError::Setting(complaint.clone()));
+    }
     let prepared = crate::prepare::prepare(&plan, &options, &shared, zero)?;
     let mut writer =
         Writer::open(&options.results, &prepared.listeners, &settings.sample_variables)
@@ -252,6 +255,8 @@ pub fn start(plan: Arc<Plan>, options: Options) -> Result<Run, StartError> {
 pub enum StartError {
     /// A result file cannot be written.
     Results(String),
+    /// A setting that makes no sense.
+    Setting(String),
     /// The system refused threads or descriptors.
     System(io::Error),
 }
@@ -260,6 +265,7 @@ impl std::fmt::Display for StartError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Results(text) => write!(f, "cannot write results: {text}"),
+            Self::Setting(text) => f.write_str(text),
             Self::System(error) => write!(f, "cannot start: {error}"),
         }
     }

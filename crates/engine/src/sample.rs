@@ -83,6 +83,7 @@ impl Core<'_> {
         let plan = self.plan;
         match &plan.samplers[id.0 as usize].kind {
             SamplerKind::Http(http) => self.begin_http(index, id, http),
+            SamplerKind::WebSocket(sampler) => self.begin_socket(index, id, sampler),
             SamplerKind::Action(action) => self.act(index, id, action),
             SamplerKind::Debug(debug) => {
                 let timing = self.begin_plain(index, id);
@@ -269,7 +270,7 @@ impl Core<'_> {
             || sampler.needs.intersects(Needs::all().difference(Needs::ROW))
             || !sampler.after.is_empty()
             || !sampler.checks.is_empty()
-            || !matches!(sampler.kind, SamplerKind::Http(_))
+            || !matches!(sampler.kind, SamplerKind::Http(_) | SamplerKind::WebSocket(_))
     }
 
     /// What a sample's outcome asks of its user.

@@ -27,6 +27,24 @@ pub(crate) struct Settings {
     pub(crate) keep_sub_labels: bool,
     /// `sample_variables`.
     pub(crate) sample_variables: Vec<String>,
+    /// Bytes that may wait for a user that does not read (`throng.websocket.inbox.bytes`).
+    pub(crate) inbox_bytes: usize,
+    /// What happens then (`throng.websocket.inbox.full`).
+    pub(crate) inbox_full: WhenFull,
+    /// Frames that filters take out count in a sample's size (`websocket.result.size_includes_filtered_frames`).
+    pub(crate) count_discarded: bool,
+    /// What becomes of a WebSocket connection when its user ends (`websocket.thread.stop.policy`).
+    pub(crate) at_user_end: AtUserEnd,
+    /// Local addresses to connect from (`throng.source.addresses`).
+    pub(crate) sources: Vec<std::net::IpAddr>,
+    /// Connections opened per second by the whole run at most; 0 is no limit (`throng.connect.rate`).
+    pub(crate) connect_rate: f64,
+    /// A proxy for WebSocket connections (`http.proxyHost`, `http.proxyPort`, `http.nonProxyHosts`).
+    pub(crate) proxy: Option<Proxy>,
+    /// User and password for it (`http.proxyUser`, `http.proxyPass`).
+    pub(crate) proxy_credentials: Option<(String, String)>,
+    /// What of these cannot be understood.
+    pub(crate) complaint: Option<String>,
     /// `CookieManager.check.cookies`.
     pub(crate) cookie_check: bool,
     /// `CookieManager.delete_null_cookies`.
@@ -35,6 +53,44 @@ pub(crate) struct Settings {
     pub(crate) cookie_save: bool,
     /// `CookieManager.name.prefix`.
     pub(crate) cookie_prefix: String,
+}
+
+/// What happens when an inbox is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhenFull {
+    /// Nothing more is read until the user reads: the peer's sends stall.
+    Stop,
+    DropOldest,
+    /// The connection is closed.
+    Fail,
+}
+
+/// What becomes of a WebSocket connection when its user ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtUserEnd {
+    /// It is closed without a word.
+    Tcp,
+    /// A close frame is sent first.
+    CloseFrame,
+}
+
+/// A proxy that makes tunnels.
+#[derive(Clone, Debug)]
+pub(crate) struct Proxy {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// Hosts that are reached without it; `*` at the start stands for any text.
+    pub(crate) except: Vec<String>,
+}
+
+impl Proxy {
+    /// Whether a host is reached through it.
+    pub(crate) fn serves(&self, host: &str) -> bool {
+        !self.except.iter().any(|name| match name.strip_prefix('*') {
+            Some(end) => host.ends_with(end),
+            None => name == host,
+        })
+    }
 }
 
 /// The properties read here, for those who tell users which ones count.
@@ -51,6 +107,17 @@ pub const PROPERTIES: &[&str] = &[
     "sampleresult.default.encoding",
     "sample_variables",
     "subresults.disable_renaming",
+    "throng.websocket.inbox.bytes",
+    "throng.websocket.inbox.full",
+    "websocket.result.size_includes_filtered_frames",
+    "websocket.thread.stop.policy",
+    "throng.source.addresses",
+    "throng.connect.rate",
+    "http.proxyHost",
+    "http.proxyPort",
+    "http.nonProxyHosts",
+    "http.proxyUser",
+    "http.proxyPass",
     "CookieManager.check.cookies",
     "CookieManager.delete_null_cookies",
     "CookieManager.save.cookies",
@@ -83,7 +150,37 @@ impl Settings {
             (true, true)
         };
         let versions = if versions == (false, false) { (true, true) } else { versions };
+        let (sources, complaint) = match crate::source::parse(&text("throng.source.addresses", "")) {
+            Ok(sources) => (sources, None),
+            Err(error) => (Vec::new(), Some(format!("throng.source.addresses: {error}"))),
+        };
+        let proxy = get("http.proxyHost").filter(|host| !host.trim().is_empty()).map(|host| Proxy {
+            host,
+            port: number("http.proxyPort", 0).clamp(0, 65_535) as u16,
+            except: text("http.nonProxyHosts", "")
+                .split('|')
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned)
+                .collect(),
+        });
         Self {
+            inbox_bytes: number("throng.websocket.inbox.bytes", 65_536).max(0) as usize,
+            inbox_full: match text("throng.websocket.inbox.full", "stop").trim() {
+                "drop_oldest" => WhenFull::DropOldest,
+                "fail" => WhenFull::Fail,
+                _ => WhenFull::Stop,
+            },
+            count_discarded: is("websocket.result.size_includes_filtered_frames", false),
+            at_user_end: if text("websocket.thread.stop.policy", "none").trim().eq_ignore_ascii_case("wsclose") {
+                AtUserEnd::CloseFrame
+            } else {
+                AtUserEnd::Tcp
+            },
+            sources,
+            complaint,
+            connect_rate: get("throng.connect.rate").and_then(|rate| rate.trim().parse().ok()).unwrap_or(0.0),
+            proxy,
+            proxy_credentials: get("http.proxyUser").zip(get("http.proxyPass")),
             time_to_live: number("httpclient4.time_to_live", 60_000).max(0) * MS,
             retry_stale: is("throng.http.retry_stale", false),
             validate_after: number("httpclient4.validate_after_inactivity", 4_900) * MS,

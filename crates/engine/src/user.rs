@@ -26,6 +26,10 @@ pub(crate) enum Wait {
     Exchange(SamplerId),
     /// An address.
     Resolve(SamplerId),
+    /// The WebSocket connection: its opening, a frame, the end of a hold.
+    Socket(SamplerId),
+    /// The address of a WebSocket server.
+    SocketResolve(SamplerId),
 }
 
 /// No connection.
@@ -43,6 +47,8 @@ pub(crate) struct User {
     pub(crate) iteration: u32,
     /// The connection used last; others are in `extra`.
     pub(crate) conn: u32,
+    /// The WebSocket connection; a user has one at most.
+    pub(crate) socket: u32,
     /// When what runs now should have started.
     pub(crate) intended: Nanos,
     /// Time limit of the exchange under way; the timer in `links` may fire earlier and is then set again.
@@ -62,6 +68,8 @@ pub(crate) struct User {
     pub(crate) fresh: bool,
     /// The sampler whose listeners a transaction's sample goes to.
     pub(crate) last_sampler: Option<SamplerId>,
+    /// It has waited for its turn to connect.
+    pub(crate) paced: bool,
     /// The slot is in use.
     pub(crate) alive: bool,
 }

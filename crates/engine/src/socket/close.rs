@@ -1,0 +1,202 @@
+//! How WebSocket connections end, and how that is counted: once per connection, with who ended it and how long it
+//! had been silent.
+
+use stats::{CloseCause, Counter, Outcome};
+use wire::websocket::{self, Opcode};
+
+use super::{NO_SOCKET, State, Task};
+use crate::clock::{MS, Nanos};
+use crate::core::Core;
+use crate::driver;
+use crate::settings::AtUserEnd;
+use crate::socket::sample::Fault;
+use crate::wheel::Index;
+
+/// How a connection ended that the plan had not closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// The peer closed its side.
+    Fin,
+    /// The peer reset it.
+    Reset,
+    /// The peer's host no longer answers.
+    Silence,
+    /// The peer broke the protocol.
+    Protocol,
+    /// Heartbeats went unanswered.
+    MissedHeartbeat,
+    /// More came than the inbox may hold.
+    InboxFull,
+    /// The peer sent a close frame, and got its answer.
+    CloseFrame,
+}
+
+impl Ending {
+    /// The ending that an error of the socket stands for.
+    pub(super) fn of(error: &std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::TimedOut => Self::Silence,
+            _ => Self::Reset,
+        }
+    }
+
+    fn cause(self) -> CloseCause {
+        match self {
+            Self::Fin => CloseCause::PeerFin,
+            Self::Reset => CloseCause::PeerReset,
+            Self::Silence => CloseCause::IdleTimeout,
+            Self::Protocol => CloseCause::Protocol,
+            Self::MissedHeartbeat => CloseCause::MissedHeartbeat,
+            Self::InboxFull => CloseCause::InboxFull,
+            Self::CloseFrame => CloseCause::PeerFrame,
+        }
+    }
+
+    pub(super) fn outcome(self) -> Outcome {
+        match self {
+            Self::Fin | Self::CloseFrame => Outcome::Closed,
+            Self::Reset => Outcome::Reset,
+            Self::Silence => Outcome::Timeout(stats::Phase::Response),
+            Self::Protocol => Outcome::Protocol,
+            Self::MissedHeartbeat | Self::InboxFull => Outcome::Other,
+        }
+    }
+}
+
+impl Core<'_> {
+    /// A connection ended that the plan had not closed. Who waits on it is told by `settle`.
+    pub(super) fn socket_ended(&mut self, at: u32, ending: Ending) {
+        let now = self.clock.now();
+        let unopened = !matches!(self.sockets[at].state, State::Open | State::Ended(_));
+        if matches!(self.sockets[at].state, State::Ended(_)) {
+            return;
+        }
+        self.beats.remove(at, &mut self.sockets);
+        self.sockets[at].state = State::Ended(ending);
+        if !unopened {
+            self.count_close(at, ending.cause(), 0, now);
+        }
+        // A peer that only stopped sending can still be written to, as the plug-in would.
+        if ending != Ending::Fin || self.sockets[at].heartbeat.is_some() {
+            self.sockets.drop_socket(at);
+        }
+    }
+
+    /// Counts the end of an open connection, the first time.
+    pub(super) fn count_close(&mut self, at: u32, cause: CloseCause, code: u16, now: Nanos) {
+        let socket = &mut self.sockets[at];
+        if std::mem::replace(&mut socket.counted, true) {
+            return;
+        }
+        let idle = (now - socket.last_io).max(0) / MS;
+        self.recorder.closed(cause, code, idle as u64);
+        self.recorder.add(Counter::WsClosed, 1);
+        let counter = match cause {
+            CloseCause::PeerFrame | CloseCause::PeerFin | CloseCause::PeerReset => {
+                Counter::ConnClosedByPeer
+            }
+            _ => Counter::ConnClosedByUs,
+        };
+        self.recorder.add(counter, 1);
+    }
+
+    /// Closes a connection from our side and frees its slot; its user has none afterwards.
+    pub(super) fn close_socket(&mut self, at: u32, cause: CloseCause) {
+        let now = self.clock.now();
+        if matches!(self.sockets[at].state, State::Open | State::Ended(_)) {
+            self.count_close(at, cause, 0, now);
+        }
+        self.free_socket(at);
+    }
+
+    /// A connection that could not be opened.
+    pub(super) fn drop_unopened(&mut self, at: u32) {
+        self.recorder.add(Counter::ConnFailed, 1);
+        self.free_socket(at);
+    }
+
+    fn free_socket(&mut self, at: u32) {
+        self.beats.remove(at, &mut self.sockets);
+        let socket = &mut self.sockets[at];
+        if let (Some(tls), Some(fd)) = (socket.tls.as_mut(), socket.fd.as_ref()) {
+            self.out.clear();
+            tls.client.close(&mut self.out);
+            let _ = driver::send(fd, &self.out);
+        }
+        let queued = socket.rest.as_ref().map_or(0, |rest| rest.inbox.bytes());
+        self.recorder.add(Counter::InboxOut, queued as u64);
+        let index = socket.user;
+        if let Task::Work(work) = std::mem::take(&mut socket.task) {
+            self.sockets.give_work(work);
+        }
+        self.sockets.free(at);
+        if self.users[index].socket == at {
+            self.users[index].socket = NO_SOCKET;
+        }
+    }
+
+    /// The user ends: so does its connection, politely if the plan's properties say so.
+    pub(crate) fn end_socket(&mut self, index: Index) {
+        let at = self.users[index].socket;
+        if at == NO_SOCKET {
+            return;
+        }
+        let polite = self.run.settings.at_user_end == AtUserEnd::CloseFrame;
+        if polite && self.sockets[at].state == State::Open && !self.sockets[at].closing {
+            let mut payload = [0; 64];
+            let text = b"test thread finished";
+            payload[..2].copy_from_slice(&1000u16.to_be_bytes());
+            payload[2..2 + text.len()].copy_from_slice(text);
+            self.send_frame(at, Opcode::CLOSE, &payload[..2 + text.len()]);
+            self.send_error = None;
+        }
+        let cause = if self.stopping { CloseCause::Stopped } else { CloseCause::UserEnded };
+        self.close_socket(at, cause);
+    }
+
+    /// The run ends at once while a sample is under way.
+    pub(crate) fn cut_socket(&mut self, index: Index) {
+        let at = self.users[index].socket;
+        if at == NO_SOCKET {
+            return self.end_user(index);
+        }
+        match &self.sockets[at].task {
+            Task::Work(_) => {
+                self.fault(at, Fault::Cut);
+                self.go_on(index);
+            }
+            Task::Hold(_) => {
+                self.finish_hold(at);
+                self.go_on(index);
+            }
+            Task::None => self.end_user(index),
+        }
+    }
+
+    /// How the plug-in words the end of a connection for who reads on it.
+    pub(super) fn ending_text(&self, at: u32, ending: Ending) -> String {
+        match ending {
+            Ending::Fin => self.end_of_stream(at),
+            Ending::Reset => "Connection reset".into(),
+            Ending::Silence => "Connection timed out".into(),
+            Ending::Protocol => "protocol error".into(),
+            Ending::MissedHeartbeat => "heartbeats went unanswered".into(),
+            Ending::InboxFull => "the inbox is full".into(),
+            Ending::CloseFrame => "the server closed the connection".into(),
+        }
+    }
+
+    /// The end of the stream within a frame has a wording of its own.
+    fn end_of_stream(&self, at: u32) -> String {
+        let rest = self.sockets.all.get(at as usize).and_then(|socket| socket.rest.as_ref());
+        let tail = rest.map_or(&[][..], |rest| if rest.plain.is_empty() { &rest.tail } else { &rest.plain });
+        match websocket::head(tail) {
+            Ok(Some(head)) if tail.len() > head.size => format!(
+                "WebSocket protocol error: expected payload of length {}, but can only read {} bytes",
+                head.length,
+                tail.len() - head.size
+            ),
+            _ => "end of stream".into(),
+        }
+    }
+}

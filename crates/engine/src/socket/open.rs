@@ -1,0 +1,358 @@
+//! Opening a WebSocket connection: address, TCP, tunnel through a proxy, TLS, upgrade.
+
+use std::net::{IpAddr, SocketAddr};
+
+use base64::Engine;
+use plan::plan::SamplerId;
+use stats::{CloseCause, Counter, Span};
+use wire::websocket::handshake::{self, Refusal};
+
+use super::{Deflate, Ending, State, Step, Task, Work};
+use crate::clock::Nanos;
+use crate::core::Core;
+use crate::driver;
+use crate::outcome::Failure;
+use crate::resolve::{self, Question};
+use crate::socket::sample::Fault;
+use crate::source;
+use crate::user::Wait;
+use crate::wheel::Index;
+
+/// How long an address may be used without asking again (Java's default).
+const ADDRESS_LIFE: Nanos = 30 * crate::clock::SECOND;
+/// The most that an answer of a proxy may hold, bytes.
+const TUNNEL_LIMIT: usize = 64 * 1024;
+
+impl Core<'_> {
+    /// Opens the connection whose work is set up.
+    pub(super) fn open_socket(&mut self, at: u32, id: SamplerId) {
+        let socket = &self.sockets[at];
+        let (index, route) = (socket.user, socket.route);
+        let entry = &mut self.routes[route as usize];
+        let now = self.clock.now();
+        self.users[index].wait = Wait::Socket(id);
+        if entry.addresses.is_empty() || entry.fresh_until < now {
+            if let Some(ip) = resolve::literal(&entry.host) {
+                entry.addresses = vec![SocketAddr::new(ip, entry.port)];
+                entry.fresh_until = Nanos::MAX;
+            } else {
+                self.users[index].wait = Wait::SocketResolve(id);
+                self.recorder.add(Counter::DnsLookups, 1);
+                let question = Question {
+                    host: entry.host.clone(),
+                    port: entry.port,
+                    user: index,
+                    route,
+                    reply_to: self.run.inbox(self.index),
+                };
+                let _ = self.run.resolver.send(question);
+                return;
+            }
+        }
+        self.connect_socket(at);
+    }
+
+    /// The address that a connection waited for is known, or is not to be had.
+    pub(crate) fn on_socket_resolved(&mut self, index: Index, addresses: &[SocketAddr]) {
+        let Wait::SocketResolve(id) = self.users[index].wait else { return };
+        let at = self.users[index].socket;
+        let route = &mut self.routes[self.sockets[at].route as usize];
+        if !addresses.is_empty() {
+            route.addresses = addresses.to_vec();
+            route.fresh_until = self.clock.now() + ADDRESS_LIFE;
+        }
+        self.users[index].wait = Wait::Socket(id);
+        if self.routes[self.sockets[at].route as usize].addresses.is_empty() {
+            self.fault(at, Fault::Failure(Failure::UnknownHost));
+        } else {
+            self.connect_socket(at);
+        }
+        self.go_on(index);
+    }
+
+    /// Tries the route's next address from the next local one.
+    fn connect_socket(&mut self, at: u32) {
+        let Task::Work(work) = &self.sockets[at].task else { return };
+        let (attempt, limit) = (work.attempt as usize, work.connect_limit);
+        let route = &self.routes[self.sockets[at].route as usize];
+        let Some(address) = route.addresses.get(attempt).copied() else {
+            return self.fault(at, Fault::Failure(Failure::UnknownHost));
+        };
+        let from = self.sources.current(address);
+        let token = self.sockets.token(at);
+        match self.driver.connect(address, from, token) {
+            Ok(fd) => {
+                self.sockets[at].fd = Some(fd);
+                self.sockets[at].state = State::Connecting;
+                let (index, now) = (self.sockets[at].user, self.clock.now());
+                match limit {
+                    0 => self.users[index].limit = Nanos::MAX,
+                    limit => self.arm(index, now + limit),
+                }
+            }
+            Err(error) => self.socket_connect_failed(at, error, from),
+        }
+    }
+
+    fn socket_connect_failed(&mut self, at: u32, error: std::io::Error, from: Option<IpAddr>) {
+        let sources = self.sources.len() as u32;
+        let addresses = self.routes[self.sockets[at].route as usize].addresses.len() as u32;
+        let Task::Work(work) = &mut self.sockets[at].task else { return };
+        if source::is_exhausted(&error) && work.sources_tried + 1 < sources {
+            work.sources_tried += 1;
+            if let Some(from) = from {
+                self.sources.pass_over(from);
+            }
+            self.sockets.drop_socket(at);
+            return self.connect_socket(at);
+        }
+        work.attempt += 1;
+        if work.attempt < addresses {
+            work.sources_tried = 0;
+            self.sockets.drop_socket(at);
+            return self.connect_socket(at);
+        }
+        self.fault(at, Fault::Failure(Failure::Connect(error)));
+    }
+
+    /// The time limit for connecting is over: the next address is tried, if there is one.
+    pub(super) fn socket_connect_late(&mut self, at: u32) {
+        let addresses = self.routes[self.sockets[at].route as usize].addresses.len() as u32;
+        let Task::Work(work) = &mut self.sockets[at].task else { return };
+        work.attempt += 1;
+        if work.attempt < addresses {
+            self.sockets.drop_socket(at);
+            return self.connect_socket(at);
+        }
+        self.fault(at, Fault::Failure(Failure::ConnectTimeout));
+    }
+
+    /// The TCP connection stands, or could not be made.
+    pub(super) fn socket_connected(&mut self, at: u32) {
+        let Some(fd) = self.sockets[at].fd.as_ref() else { return };
+        if let Err(error) = driver::connect_result(fd) {
+            return self.socket_connect_failed(at, error, None);
+        }
+        self.recorder.add(Counter::ConnOpened, 1);
+        self.read_limit(at);
+        if self.proxied(at) {
+            self.ask_for_tunnel(at);
+        } else {
+            self.secure_or_upgrade(at);
+        }
+    }
+
+    /// Whether the connection goes through a proxy.
+    fn proxied(&self, at: u32) -> bool {
+        self.routes[self.sockets[at].route as usize].tunnel.is_some()
+    }
+
+    fn ask_for_tunnel(&mut self, at: u32) {
+        self.sockets[at].state = State::Tunnelling;
+        let Some(tunnel) = &self.routes[self.sockets[at].route as usize].tunnel else { return };
+        let mut request =
+            format!("CONNECT {0}:{1} HTTP/1.1\r\nHost: {0}\r\n", tunnel.host, tunnel.port);
+        if let Some((user, password)) = &self.run.settings.proxy_credentials {
+            let secret = base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
+            request.push_str("Proxy-Authorization: Basic ");
+            request.push_str(&secret);
+            request.push_str("\r\n");
+        }
+        request.push_str("\r\n");
+        self.send_bytes(at, request.as_bytes());
+    }
+
+    fn secure_or_upgrade(&mut self, at: u32) {
+        let route = &self.routes[self.sockets[at].route as usize];
+        if route.secure { self.start_socket_tls(at) } else { self.ask_for_upgrade(at) }
+    }
+
+    fn start_socket_tls(&mut self, at: u32) {
+        let index = self.sockets[at].user;
+        let config = match self.tls_config(index) {
+            Ok(config) => config,
+            Err(error) => return self.fault(at, Fault::Failure(Failure::Tls(error.to_string()))),
+        };
+        let route = &self.routes[self.sockets[at].route as usize];
+        let host = route.tunnel.as_ref().map_or(&*route.host, |tunnel| &*tunnel.host);
+        match wire::tls::Client::new(&config, host) {
+            Ok(client) => {
+                let socket = &mut self.sockets[at];
+                socket.tls = Some(Box::new(crate::conn::Tls { client, plain: Vec::new() }));
+                socket.state = State::Handshaking;
+                self.shake_hands(at, &mut []);
+            }
+            Err(error) => self.fault(at, Fault::Failure(Failure::Tls(error.to_string()))),
+        }
+    }
+
+    /// Continues a handshake with what arrived; returns how much of it is used up.
+    pub(super) fn shake_hands(&mut self, at: u32, incoming: &mut [u8]) -> usize {
+        let mut out = std::mem::take(&mut self.out);
+        out.clear();
+        let Some(tls) = self.sockets[at].tls.as_mut() else { return 0 };
+        let plain = &mut tls.plain;
+        let progress =
+            tls.client.advance(incoming, &mut out, &mut |bytes| plain.extend_from_slice(bytes));
+        let sent = self.send_raw_bytes(at, &out);
+        self.out = out;
+        match progress {
+            Err(error) => {
+                self.recorder.add(Counter::TlsFailed, 1);
+                self.fault(at, Fault::Failure(Failure::Tls(error.to_string())));
+                0
+            }
+            Ok(_) if !sent => 0,
+            Ok(progress) => {
+                if !progress.handshaking && self.sockets[at].state == State::Handshaking {
+                    let kind = self.sockets[at].tls.as_ref().and_then(|tls| tls.client.kind());
+                    let counter = match kind {
+                        Some(wire::tls::Handshake::Resumed) => Counter::TlsResumed,
+                        _ => Counter::TlsFull,
+                    };
+                    self.recorder.add(counter, 1);
+                    self.ask_for_upgrade(at);
+                }
+                progress.used
+            }
+        }
+    }
+
+    /// The peer can be talked to: the upgrade is asked for.
+    fn ask_for_upgrade(&mut self, at: u32) {
+        let now = self.clock.now();
+        self.sockets[at].state = State::Upgrading;
+        let Task::Work(work) = &mut self.sockets[at].task else { return };
+        work.connected_at = now;
+        let request = std::mem::take(&mut work.request);
+        self.recorder.span(Span::Connect, (now - work.start).max(0) as u64);
+        let sent = self.send_bytes(at, &request);
+        if let Task::Work(work) = &mut self.sockets[at].task {
+            work.request = request;
+        }
+        if sent {
+            self.read_limit(at);
+        }
+    }
+
+    /// The proxy's answer, as far as it has come. Returns how much of it is used up.
+    pub(super) fn on_tunnel_answer(&mut self, at: u32, bytes: &[u8]) -> usize {
+        let end = memchr::memmem::find(bytes, b"\r\n\r\n").map(|end| end + 4);
+        let Some(end) = end else {
+            if bytes.len() > TUNNEL_LIMIT {
+                self.fault(at, Fault::Refused(Refusal::TooLarge));
+            }
+            return 0;
+        };
+        let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii();
+        let line = String::from_utf8_lossy(line).into_owned();
+        let digits = line.get(9..12).filter(|_| line.starts_with("HTTP/1."));
+        match digits.and_then(|digits| digits.parse::<u16>().ok()) {
+            Some(200) => {
+                self.read_limit(at);
+                self.secure_or_upgrade(at);
+            }
+            Some(status) => self.fault(at, Fault::ProxyRefused(status)),
+            None => self.fault(at, Fault::Refused(Refusal::InvalidStatusLine)),
+        }
+        end
+    }
+
+    /// The answer to the upgrade, as far as it has come. Returns how much of it is used up.
+    pub(super) fn on_upgrade_answer(&mut self, at: u32, bytes: &[u8], now: Nanos) -> usize {
+        let Task::Work(work) = &mut self.sockets[at].task else { return 0 };
+        match handshake::answer(bytes, &work.key) {
+            Ok(None) => 0,
+            Ok(Some(answer)) => {
+                work.sizes.opened(work.request.len() as u64, answer.size as u64);
+                work.connect = now - work.start;
+                work.opened = true;
+                if work.observed {
+                    work.answer.extend_from_slice(&bytes[..answer.size]);
+                }
+                let upgrade = (now - work.connected_at).max(0) as u64;
+                let (heartbeat, offer) = (work.heartbeat, work.deflate);
+                self.recorder.span(Span::Upgrade, upgrade);
+                self.recorder.add(Counter::WsOpened, 1);
+                let socket = &mut self.sockets[at];
+                socket.state = State::Open;
+                socket.last_io = now;
+                socket.heartbeat = heartbeat;
+                if let Some(offer) = offer {
+                    let window = (!offer.server_no_context_takeover).then(Default::default);
+                    self.sockets.rest(at).deflate = Some(Deflate { window, parts: Vec::new() });
+                }
+                self.start_heartbeat(at, now);
+                self.talk_opened(at);
+                self.perform(at);
+                answer.size
+            }
+            Err(refusal) => {
+                self.recorder.closed(CloseCause::Refused, status_of(&refusal), 0);
+                self.sockets[at].counted = true;
+                self.fault(at, Fault::Refused(refusal));
+                0
+            }
+        }
+    }
+
+    /// The connection ended before the upgrade was accepted. As the plug-in's reader has it, the end of the stream ends
+    /// the head as well.
+    pub(super) fn opening_ended(&mut self, at: u32, ending: Ending) {
+        let Task::Work(work) = &self.sockets[at].task else { return };
+        let (asked, key) = (work.connected_at > 0, work.key);
+        let secure = self.routes[self.sockets[at].route as usize].secure;
+        if ending != Ending::Fin {
+            return self.fault(at, Fault::Ended(ending));
+        }
+        if !asked {
+            let fault = if secure { Fault::Failure(Failure::TlsClosed) } else { Fault::Ended(ending) };
+            return self.fault(at, fault);
+        }
+        let rest = self.sockets[at].rest.as_mut();
+        let mut head = rest
+            .map(|rest| std::mem::take(if secure { &mut rest.plain } else { &mut rest.tail }))
+            .unwrap_or_default();
+        if head.is_empty() {
+            return self.fault(at, Fault::Protocol("Empty response; connection closed."));
+        }
+        head.extend_from_slice(b"\r\n\r\n");
+        match handshake::answer(&head, &key) {
+            Err(refusal) => self.fault(at, Fault::Refused(refusal)),
+            Ok(_) => self.fault(at, Fault::Ended(ending)),
+        }
+    }
+
+    /// The limit for reading starts anew.
+    pub(super) fn read_limit(&mut self, at: u32) {
+        let Task::Work(work) = &self.sockets[at].task else { return };
+        let (limit, index) = (work.read_limit, self.sockets[at].user);
+        match limit {
+            0 => self.users[index].limit = Nanos::MAX,
+            limit => {
+                let now = self.clock.now();
+                self.arm(index, now + limit);
+            }
+        }
+    }
+
+    /// Puts the upgrade request together: the plan's header lines, then those that make it an upgrade.
+    pub(super) fn write_upgrade(&mut self, work: &mut Work, call: &plan::websocket::Call, cookie: &str) {
+        let mut random = [0; 16];
+        for half in random.chunks_exact_mut(8) {
+            half.copy_from_slice(&self.random.bits().to_ne_bytes());
+        }
+        work.key = handshake::key(random);
+        work.request.clear();
+        call.write_request(&work.key, cookie, &mut work.request);
+        work.step = Step::Opening;
+    }
+}
+
+/// The status that an upgrade was refused with; 0 if there was none.
+fn status_of(refusal: &Refusal) -> u16 {
+    match refusal {
+        Refusal::Status { status, .. } => *status,
+        _ => 0,
+    }
+}

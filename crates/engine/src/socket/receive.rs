@@ -1,0 +1,371 @@
+//! Bytes off the socket, and the frames in them. Hot.
+//!
+//! A socket is read whenever it has something, unless its inbox is full. Input that ends within a frame is kept and
+//! looked at again when the frame is whole; everything else is parsed where it was received.
+
+use stats::Counter;
+use wire::websocket;
+
+use super::{Ending, State, Task};
+use crate::clock::Nanos;
+use crate::core::Core;
+use crate::driver::Ready;
+use crate::socket::sample::Fault;
+use crate::user::Wait;
+use crate::wheel::Index;
+
+/// The largest frame, bytes: what fits an array of Java.
+const LARGEST: u64 = i32::MAX as u64;
+
+/// Where one look at a socket's input ended.
+enum Look {
+    /// So many bytes are used up.
+    Used(usize),
+    /// The connection is gone, or nothing more can be understood on it.
+    Over,
+}
+
+impl Core<'_> {
+    /// A WebSocket connection has something to say.
+    pub(crate) fn on_socket_ready(&mut self, at: u32, ready: Ready) {
+        let index = self.sockets[at].user;
+        let waited = self.waits_for_socket(index);
+        match self.sockets[at].state {
+            State::Connecting => {
+                if ready.writable {
+                    self.socket_connected(at);
+                }
+            }
+            State::Free | State::Ended(_) => {}
+            State::Handshaking | State::Tunnelling | State::Upgrading | State::Open => {
+                let generation = self.sockets[at].generation;
+                if ready.writable && !self.all_sent(at) {
+                    self.flush_socket(at);
+                    self.sent_or_not(at);
+                }
+                let same = self.sockets[at].generation == generation;
+                if ready.readable && same && !self.sockets[at].stopped {
+                    self.read_socket(at, ready.hangup);
+                }
+            }
+        }
+        self.settle(at);
+        if waited {
+            self.go_on(index);
+        }
+    }
+
+    /// Whether a user's sample waits for its WebSocket connection.
+    pub(super) fn waits_for_socket(&self, index: Index) -> bool {
+        matches!(self.users[index].wait, Wait::Socket(_))
+    }
+
+    /// Goes on with a user whose sample may have been concluded.
+    pub(super) fn go_on(&mut self, index: Index) {
+        if self.users[index].alive && self.users[index].wait == Wait::Ready {
+            self.step(index);
+        }
+    }
+
+    /// A sample that waited for room in the socket's buffer is over when everything has gone.
+    fn sent_or_not(&mut self, at: u32) {
+        if let Task::Work(work) = &self.sockets[at].task
+            && work.step == super::Step::Sending
+            && self.all_sent(at)
+            && self.is_open(at)
+        {
+            let now = self.clock.now();
+            self.succeed(at, None, now);
+        }
+    }
+
+    /// Tells who waits on a connection that has ended.
+    pub(super) fn settle(&mut self, at: u32) {
+        let State::Ended(ending) = self.sockets[at].state else {
+            return self.sockets.tidy(at);
+        };
+        self.send_error = None;
+        match &self.sockets[at].task {
+            Task::Work(work) if !work.existing && !work.opened => self.opening_ended(at, ending),
+            Task::Work(_) => self.fault(at, Fault::Ended(ending)),
+            Task::Hold(_) => self.hold_ended(at, ending),
+            Task::None => {}
+        }
+    }
+
+    /// The timer of a user that waits on its connection fired.
+    pub(crate) fn check_socket_limit(&mut self, index: Index, now: Nanos) {
+        let user = &self.users[index];
+        if user.limit == Nanos::MAX {
+            return;
+        }
+        if now < user.limit {
+            let limit = user.limit;
+            return self.wheel.insert(index, limit, &mut self.users);
+        }
+        let at = user.socket;
+        if at == super::NO_SOCKET {
+            return;
+        }
+        match (&self.sockets[at].task, self.sockets[at].state) {
+            (Task::Hold(_), _) => self.finish_hold(at),
+            (Task::Work(_), State::Connecting) => self.socket_connect_late(at),
+            (Task::Work(_), _) => self.fault(at, Fault::ReadTimeout),
+            (Task::None, _) => {}
+        }
+        self.go_on(index);
+    }
+
+    /// Reads on where an inbox has room again.
+    pub(crate) fn read_resumed(&mut self) {
+        while let Some(token) = self.resumed.pop() {
+            let Some(at) = self.sockets.by_token(token) else { continue };
+            let index = self.sockets[at].user;
+            let waited = self.waits_for_socket(index);
+            self.read_kept(at);
+            if self.sockets.by_token(token).is_some() && !self.sockets[at].stopped {
+                // What else arrived meanwhile made no new edge.
+                self.read_socket(at, true);
+            }
+            self.settle(at);
+            if waited {
+                self.go_on(index);
+            }
+        }
+    }
+
+    /// Looks at the frames that stayed in the input when reading stopped.
+    fn read_kept(&mut self, at: u32) {
+        let secure = self.sockets[at].tls.is_some();
+        let Some(rest) = self.sockets[at].rest.as_mut() else { return };
+        let kept = if secure { &mut rest.plain } else { &mut rest.tail };
+        let mut bytes = std::mem::take(kept);
+        rest.need = 0;
+        let generation = self.sockets[at].generation;
+        let now = self.clock.now();
+        let look = self.take_plain_input(at, &bytes, now, now);
+        if self.sockets[at].generation != generation {
+            return;
+        }
+        if let Look::Used(used) = look {
+            bytes.drain(..used);
+            let rest = self.sockets.rest(at);
+            if secure {
+                rest.plain = bytes;
+            } else {
+                rest.tail = bytes;
+            }
+        }
+    }
+
+    /// Takes what a socket has.
+    pub(super) fn read_socket(&mut self, at: u32, hangup: bool) {
+        let generation = self.sockets[at].generation;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        loop {
+            let Some(fd) = self.sockets[at].fd.as_ref() else { break };
+            let received = match self.driver.receive(fd, &mut scratch) {
+                Ok(Some(received)) => received,
+                Ok(None) => break,
+                Err(error) => {
+                    self.socket_ended(at, Ending::of(&error));
+                    break;
+                }
+            };
+            let now = self.clock.now();
+            if received.bytes == 0 {
+                self.socket_ended(at, Ending::Fin);
+                break;
+            }
+            self.recorder.add(Counter::BytesIn, received.bytes as u64);
+            let socket = &mut self.sockets[at];
+            socket.last_io = now;
+            socket.unanswered = 0;
+            let arrival = received.arrival.map_or(now, |wall| self.clock.of_wall(wall)).min(now);
+            let full = received.bytes == scratch.len();
+            self.take_input(at, &mut scratch[..received.bytes], arrival, now);
+            let socket = &self.sockets[at];
+            let over = socket.generation != generation
+                || socket.stopped
+                || matches!(socket.state, State::Free | State::Ended(_));
+            if over || !(full || hangup) {
+                break;
+            }
+        }
+        self.scratch = scratch;
+    }
+
+    /// Takes bytes as they came from the socket.
+    fn take_input(&mut self, at: u32, bytes: &mut [u8], arrival: Nanos, now: Nanos) {
+        if self.sockets[at].tls.is_some() {
+            return self.take_records(at, bytes, arrival, now);
+        }
+        let generation = self.sockets[at].generation;
+        let kept = self.sockets[at].rest.as_ref().is_some_and(|rest| !rest.tail.is_empty());
+        if kept {
+            let rest = self.sockets.rest(at);
+            rest.tail.extend_from_slice(bytes);
+            if rest.tail.len() < rest.need {
+                return self.input_kept(at);
+            }
+            let mut tail = std::mem::take(&mut rest.tail);
+            rest.need = 0;
+            let look = self.take_plain_input(at, &tail, arrival, now);
+            if self.sockets[at].generation != generation {
+                return;
+            }
+            if let Look::Used(used) = look {
+                tail.drain(..used);
+            } else {
+                tail.clear();
+            }
+            if tail.capacity() > 64 * 1024 && tail.is_empty() {
+                tail = Vec::new();
+            }
+            self.sockets.rest(at).tail = tail;
+            self.input_kept(at);
+        } else if let Look::Used(used) = self.take_plain_input(at, bytes, arrival, now)
+            && used < bytes.len()
+            && self.sockets[at].generation == generation
+        {
+            self.sockets.rest(at).tail.extend_from_slice(&bytes[used..]);
+            self.input_kept(at);
+        }
+    }
+
+    /// Takes TLS records.
+    fn take_records(&mut self, at: u32, bytes: &mut [u8], arrival: Nanos, now: Nanos) {
+        let generation = self.sockets[at].generation;
+        let kept = self.sockets[at].rest.as_mut().map(|rest| std::mem::take(&mut rest.tail));
+        let mut joined = kept.unwrap_or_default();
+        let bytes = if joined.is_empty() {
+            bytes
+        } else {
+            joined.extend_from_slice(bytes);
+            &mut joined[..]
+        };
+        let mut at_byte = 0;
+        if self.sockets[at].state == State::Handshaking {
+            at_byte = self.shake_hands(at, bytes);
+            if self.sockets[at].generation != generation {
+                return;
+            }
+        }
+        let mut plain = std::mem::take(&mut self.plain);
+        plain.clear();
+        let mut closed = false;
+        let socket = &mut self.sockets[at];
+        if let Some(rest) = socket.rest.as_mut() {
+            plain.append(&mut rest.plain);
+        }
+        if let Some(tls) = socket.tls.as_mut() {
+            plain.append(&mut tls.plain);
+        }
+        if self.sockets[at].state != State::Handshaking && at_byte < bytes.len() {
+            let mut out = std::mem::take(&mut self.out);
+            out.clear();
+            if let Some(tls) = self.sockets[at].tls.as_mut() {
+                let progress = tls.client.advance(&mut bytes[at_byte..], &mut out, &mut |data| {
+                    plain.extend_from_slice(data);
+                });
+                match progress {
+                    Ok(progress) => {
+                        at_byte += progress.used;
+                        closed = progress.peer_closed;
+                    }
+                    Err(_) => self.socket_ended(at, Ending::Protocol),
+                }
+            }
+            self.send_raw_bytes(at, &out);
+            self.out = out;
+        }
+        if at_byte < bytes.len() {
+            let left = bytes[at_byte..].to_vec();
+            self.sockets.rest(at).tail = left;
+        }
+        if !plain.is_empty()
+            && let Look::Used(used) = self.take_plain_input(at, &plain, arrival, now)
+            && used < plain.len()
+            && self.sockets[at].generation == generation
+        {
+            self.sockets.rest(at).plain.extend_from_slice(&plain[used..]);
+        }
+        self.plain = plain;
+        if closed && self.sockets[at].generation == generation {
+            self.socket_ended(at, Ending::Fin);
+        }
+    }
+
+    /// Takes bytes of the connection itself: the answers of its opening, then frames.
+    fn take_plain_input(&mut self, at: u32, bytes: &[u8], arrival: Nanos, now: Nanos) -> Look {
+        let generation = self.sockets[at].generation;
+        let mut used = 0;
+        while used < bytes.len() {
+            let took = match self.sockets[at].state {
+                State::Tunnelling => self.on_tunnel_answer(at, &bytes[used..]),
+                State::Upgrading => {
+                    if let Task::Work(work) = &mut self.sockets[at].task {
+                        work.arrival = arrival;
+                    }
+                    self.on_upgrade_answer(at, &bytes[used..], now)
+                }
+                State::Open => return self.take_frames(at, bytes, used, arrival, now),
+                _ => break,
+            };
+            if self.sockets[at].generation != generation {
+                return Look::Over;
+            }
+            if took == 0 {
+                break;
+            }
+            used += took;
+        }
+        Look::Used(used)
+    }
+
+    fn take_frames(
+        &mut self,
+        at: u32,
+        bytes: &[u8],
+        mut used: usize,
+        arrival: Nanos,
+        now: Nanos,
+    ) -> Look {
+        let generation = self.sockets[at].generation;
+        while used < bytes.len() {
+            let head = match websocket::head(&bytes[used..]) {
+                Ok(Some(head)) if head.length <= LARGEST && head.mask.is_none() => head,
+                Ok(None) => break,
+                Ok(Some(_)) | Err(_) => {
+                    self.socket_ended(at, Ending::Protocol);
+                    return Look::Over;
+                }
+            };
+            let whole = head.size + head.length as usize;
+            if bytes.len() - used < whole {
+                self.sockets.rest(at).need = whole;
+                break;
+            }
+            let payload = &bytes[used + head.size..used + whole];
+            used += whole;
+            self.on_frame(at, &head, payload, arrival, now);
+            let socket = &self.sockets[at];
+            if socket.generation != generation || matches!(socket.state, State::Ended(_)) {
+                return Look::Over;
+            }
+            if socket.stopped {
+                break;
+            }
+        }
+        Look::Used(used)
+    }
+
+    /// Input waits for the rest of its frame: where nobody is to get it, it counts against the inbox.
+    fn input_kept(&mut self, at: u32) {
+        let socket = &self.sockets[at];
+        let waiting = socket.rest.as_ref().map_or(0, |rest| rest.tail.len() + rest.inbox.bytes());
+        if waiting > self.run.settings.inbox_bytes && matches!(socket.task, Task::None) {
+            self.inbox_is_full(at);
+        }
+    }
+}

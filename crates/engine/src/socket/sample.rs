@@ -1,0 +1,480 @@
+//! The WebSocket samplers: from the evaluated call to the concluded sample. Hot.
+//!
+//! A sample opens its connection or uses the user's, sends what it has to send, reads one frame if it wants one, and
+//! is concluded. Whatever goes wrong on the way ends in one place, [`Core::fault`], and becomes a failed sample.
+
+use plan::plan::{SamplerId, SamplerKind};
+use plan::result::SampleResult;
+use plan::websocket::{Act, Call, Frame, FrameKind, WebSocket, wording};
+use stats::{CloseCause, Counter, Outcome, Phase};
+use wire::cookie::Origin;
+use wire::websocket::Opcode;
+use wire::websocket::handshake::Refusal;
+
+use super::{Ending, NO_SOCKET, State, Step, Task, Work};
+use crate::clock::{MS, Nanos};
+use crate::conn::{Route, Tunnel};
+use crate::core::{Core, env};
+use crate::outcome::{self, Failure};
+use crate::sample::Timing;
+use crate::user::Wait;
+use crate::wheel::Index;
+
+/// Why a sample failed.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Failure(Failure),
+    /// The server answered the upgrade with something else.
+    Refused(Refusal),
+    /// The proxy did not make the tunnel.
+    ProxyRefused(u16),
+    /// The connection ended.
+    Ended(Ending),
+    /// Nothing came within the limit.
+    ReadTimeout,
+    /// What came breaks the protocol, in the words of an input error.
+    Protocol(&'static str),
+    /// What the plug-in's own code cannot take, in the words of its exception.
+    Beyond(String),
+    /// The payload could not be made: code and message.
+    Problem((String, String)),
+    /// The run ends at once.
+    Cut,
+}
+
+impl<'p> Core<'p> {
+    pub(crate) fn begin_socket(&mut self, index: Index, id: SamplerId, sampler: &'p WebSocket) {
+        if let Act::Hold(hold) = &sampler.act {
+            return self.begin_hold(index, id, hold);
+        }
+        let slot = id.0 as usize;
+        if let Some(call) = self.calls[slot].take() {
+            self.begin_call(index, id, sampler, &call);
+            self.calls[slot] = Some(call);
+            return;
+        }
+        let mut call = std::mem::take(&mut self.call);
+        match self.with_env(index, id, |env, _| sampler.render(env, &mut call)) {
+            Ok(()) => {
+                self.begin_call(index, id, sampler, &call);
+                if sampler.is_fixed() {
+                    self.calls[slot] = Some(Box::new(std::mem::take(&mut call)));
+                }
+            }
+            Err(refusal) => {
+                self.refuse(index, id, |result| wording::refused_to_start(&refusal, result));
+            }
+        }
+        self.call = call;
+    }
+
+    fn begin_call(&mut self, index: Index, id: SamplerId, sampler: &'p WebSocket, call: &Call) {
+        let at = self.users[index].socket;
+        let opens = call.opens && !self.goes_on_talking(at, call);
+        if opens {
+            let now = self.clock.now();
+            let user = &mut self.users[index];
+            if let Some(until) = self.connect_pace.wait(now, user.paced) {
+                user.paced = true;
+                user.wait = Wait::Delay(id);
+                return self.wheel.insert(index, until, &mut self.users);
+            }
+            user.paced = false;
+            if at != NO_SOCKET {
+                self.close_socket(at, CloseCause::Replaced);
+            }
+        } else if at == NO_SOCKET {
+            return self.refuse(index, id, |result| wording::no_connection(&sampler.act, result));
+        }
+        let mut work = self.sockets.take_work();
+        work.sampler = id;
+        work.start = self.clock.now();
+        work.arrival = work.start;
+        work.intended = self.users[index].intended;
+        work.observed = self.observes(id);
+        work.optional = call.optional;
+        work.opcode = call.opcode;
+        work.read_limit = Nanos::from(call.read_timeout_ms) * MS;
+        work.connect_limit = Nanos::from(call.connect_timeout_ms) * MS;
+        work.problem.clone_from(&call.problem);
+        work.frame.extend_from_slice(&call.payload);
+        if work.observed {
+            work.shown.url.push_str(&call.url);
+            work.shown.data.push_str(&call.data);
+        }
+        if !opens {
+            work.existing = true;
+            if work.observed
+                && let Some(url) = &self.sockets[at].url
+            {
+                work.shown.url.clear();
+                work.shown.url.push_str(url);
+            }
+            self.sockets[at].task = Task::Work(work);
+            self.users[index].wait = Wait::Socket(id);
+            if let Act::Exchange(exchange) = &sampler.act {
+                self.begin_talk(index, at, exchange, call, true);
+            }
+            return self.perform(at);
+        }
+        let cookie = self.socket_cookies(index, sampler, call);
+        self.write_upgrade(&mut work, call, &cookie);
+        if work.observed {
+            call.show_headers(&cookie, &mut work.shown.headers);
+        }
+        self.texts.give(cookie);
+        work.deflate = call.deflate;
+        work.heartbeat = sampler.heartbeat;
+        let route = self.socket_route(call);
+        let at = self.sockets.open(index, route);
+        if self.shows_urls {
+            self.sockets[at].url = Some(Box::new(call.url.clone()));
+        }
+        self.sockets[at].task = Task::Work(work);
+        self.users[index].socket = at;
+        if let Act::Exchange(exchange) = &sampler.act {
+            self.begin_talk(index, at, exchange, call, false);
+        }
+        self.open_socket(at, id);
+    }
+
+    /// A sampler that cannot even start: its result has neither start nor length.
+    pub(super) fn refuse(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        fill: impl FnOnce(&mut SampleResult),
+    ) {
+        let mut result = self.lend_result();
+        result.clear();
+        result.label.push_str(self.sampler_name(index, id));
+        fill(&mut result);
+        self.return_result(result);
+        let now = self.clock.now();
+        self.users[index].wait = Wait::Ready;
+        let timing = Timing { start: now, end: now, ..Timing::default() };
+        self.conclude(index, id, timing, Outcome::Other);
+    }
+
+    /// Does what the sampler does on a connection that stands.
+    pub(super) fn perform(&mut self, at: u32) {
+        let Task::Work(work) = &mut self.sockets[at].task else { return };
+        let id = work.sampler;
+        if let Some(problem) = work.problem.take() {
+            return self.fault(at, Fault::Problem(problem));
+        }
+        work.performed = true;
+        let opcode = work.opcode;
+        let Some(sampler) = self.socket_sampler(id) else { return };
+        if opcode != 0 {
+            // A peer that reset the connection is found out by sending; one that only stopped sending is not.
+            if let State::Ended(ending) = self.sockets[at].state
+                && self.sockets[at].fd.is_none()
+            {
+                return self.fault(at, Fault::Ended(ending));
+            }
+            let Task::Work(work) = &mut self.sockets[at].task else { return };
+            let frame = std::mem::take(&mut work.frame);
+            self.sockets[at].closing |= opcode == Opcode::CLOSE.0;
+            let sent = self.send_frame(at, Opcode(opcode), &frame);
+            let Task::Work(work) = &mut self.sockets[at].task else { return };
+            work.frame = frame;
+            work.sizes.sent(sent as u64);
+            if let Some(error) = self.send_error.take() {
+                return self.fault(at, Fault::Failure(Failure::Socket(error)));
+            }
+        }
+        let all_sent = self.all_sent(at);
+        let Task::Work(work) = &mut self.sockets[at].task else { return };
+        match sampler.act {
+            Act::Open | Act::Write | Act::Pong | Act::Hold(_) if all_sent => {
+                let now = self.clock.now();
+                self.succeed(at, None, now);
+            }
+            Act::Open | Act::Write | Act::Pong | Act::Hold(_) => {
+                work.step = Step::Sending;
+                let index = self.sockets[at].user;
+                self.users[index].limit = Nanos::MAX;
+            }
+            _ => {
+                work.step = Step::Reading;
+                // Of a connection that was there the start is the sending; another look at the clock would only
+                // measure itself.
+                let now = if work.opened { self.clock.now() } else { work.start };
+                self.read_frame(at, now);
+            }
+        }
+    }
+
+    /// The WebSocket sampler of that number.
+    pub(super) fn socket_sampler(&self, id: SamplerId) -> Option<&'p WebSocket> {
+        match &self.plan.samplers[id.0 as usize].kind {
+            SamplerKind::WebSocket(sampler) => Some(sampler),
+            _ => None,
+        }
+    }
+
+    /// Takes the work off a connection whose sample is over; its user may go on.
+    pub(super) fn take_finished(&mut self, at: u32) -> Option<(Index, Box<Work>)> {
+        let socket = &mut self.sockets[at];
+        if !matches!(socket.task, Task::Work(_)) {
+            return None;
+        }
+        let Task::Work(work) = std::mem::take(&mut socket.task) else { return None };
+        let index = socket.user;
+        self.users[index].wait = Wait::Ready;
+        self.users[index].limit = Nanos::MAX;
+        Some((index, work))
+    }
+
+    /// The sample ends well, with the frame that it read if it read one.
+    pub(super) fn succeed(&mut self, at: u32, frame: Option<&Frame<'_>>, now: Nanos) {
+        let Some((index, mut work)) = self.take_finished(at) else { return };
+        let id = work.sampler;
+        let Some(sampler) = self.socket_sampler(id) else { return };
+        let mut data = 0;
+        if let Some(frame) = frame {
+            work.sizes.read(frame);
+            data = frame.shown().len();
+        }
+        if work.observed {
+            let mut result = self.start_result(index, &mut work);
+            let opened = work.opened.then_some(&work.answer[..]);
+            if work.optional && frame.is_none() && matches!(sampler.act, Act::Read(_)) {
+                wording::no_response(opened, &mut result);
+            } else {
+                let user = &mut self.users[index];
+                let env = &mut env!(self, user, "");
+                wording::success(&sampler.act, opened, frame, &mut result, env);
+            }
+            data = result.body.len();
+            self.return_result(result);
+        } else if let Some(frame) = frame
+            && frame.is_data()
+        {
+            let user = &mut self.users[index];
+            wording::note_final(frame, &mut env!(self, user, ""));
+        }
+        let timing = timing(&work, data as u64, now);
+        self.sockets.give_work(work);
+        if frame.is_some_and(|frame| frame.kind == FrameKind::Close) {
+            self.close_socket(at, CloseCause::ByPlan);
+        }
+        self.conclude(index, id, timing, Outcome::Ok);
+    }
+
+    /// A frame of a kind that the sampler does not take.
+    pub(super) fn surprise(&mut self, at: u32, frame: &Frame<'_>, now: Nanos) {
+        let Some((index, mut work)) = self.take_finished(at) else { return };
+        let id = work.sampler;
+        let mut result = self.start_result(index, &mut work);
+        if let Some(sampler) = self.socket_sampler(id) {
+            wording::unexpected(&sampler.act, frame, &mut result);
+        }
+        self.return_result(result);
+        // The plug-in counts only what it accepts.
+        let timing = timing(&work, 0, now);
+        let opened = work.opened;
+        self.sockets.give_work(work);
+        if frame.kind == FrameKind::Close {
+            self.after_peer_close(at, opened);
+        } else if self.sockets[at].closing {
+            self.close_socket(at, CloseCause::ByPlan);
+        }
+        self.conclude(index, id, timing, Outcome::Protocol);
+    }
+
+    /// A close frame came instead of what was waited for. The plug-in forgets the connection, unless it opened it in
+    /// the same sample: then its next user finds it out.
+    fn after_peer_close(&mut self, at: u32, opened: bool) {
+        if opened {
+            self.socket_ended(at, Ending::CloseFrame);
+        } else {
+            self.close_socket(at, CloseCause::PeerFrame);
+        }
+    }
+
+    /// The sample fails.
+    pub(super) fn fault(&mut self, at: u32, fault: Fault) {
+        let now = self.clock.now();
+        let reads = match &self.sockets[at].task {
+            Task::Work(work) if work.optional && work.step == Step::Reading => {
+                self.socket_sampler(work.sampler)
+            }
+            _ => None,
+        };
+        if matches!(fault, Fault::ReadTimeout)
+            && reads.is_some_and(|sampler| matches!(sampler.act, Act::Read(_)))
+        {
+            return self.succeed(at, None, now);
+        }
+        if self.talks(at) {
+            return self.finish_talk(at, Some(&fault), now, false);
+        }
+        let route = self.sockets[at].route;
+        let Some((index, mut work)) = self.take_finished(at) else { return };
+        let id = work.sampler;
+        let mut result = self.start_result(index, &mut work);
+        let outcome = self.word(at, route, &fault, &mut result);
+        self.return_result(result);
+        let timing = timing(&work, 0, now);
+        let opening = !work.existing && !work.opened;
+        self.sockets.give_work(work);
+        if opening {
+            self.recorder.add(Counter::WsFailed, 1);
+            self.drop_unopened(at);
+        } else if self.sockets[at].closing {
+            self.close_socket(at, CloseCause::ByPlan);
+        } else if self.sockets[at].state == State::Ended(Ending::CloseFrame) {
+            self.close_socket(at, CloseCause::PeerFrame);
+        }
+        self.conclude(index, id, timing, outcome);
+    }
+
+    /// Words a failure in the result.
+    fn word(&self, at: u32, route: u32, fault: &Fault, result: &mut SampleResult) -> Outcome {
+        match fault {
+            Fault::Refused(Refusal::Status { status, line }) => {
+                wording::refused(Ok((*status, line)), result);
+                Outcome::Status
+            }
+            Fault::Refused(Refusal::InvalidStatusLine) => {
+                wording::io_error("Invalid status line", result);
+                Outcome::Protocol
+            }
+            Fault::Refused(Refusal::TooLarge) => {
+                wording::io_error("the head of the answer is larger than 64 KiB", result);
+                Outcome::Protocol
+            }
+            Fault::Refused(refusal) => {
+                let text = match refusal {
+                    Refusal::NoUpgrade => wording::fault::NO_UPGRADE,
+                    Refusal::NoConnection => wording::fault::NO_CONNECTION,
+                    Refusal::NoAccept => wording::fault::NO_ACCEPT,
+                    _ => wording::fault::WRONG_ACCEPT,
+                };
+                wording::refused(Err(text), result);
+                Outcome::Protocol
+            }
+            Fault::ProxyRefused(status) => {
+                let text = format!("Connecting proxy failed with status code {status}");
+                wording::refused(Err(&text), result);
+                result.code.push_str(itoa::Buffer::new().format(*status));
+                Outcome::Status
+            }
+            Fault::Failure(failure) => {
+                let route = &self.routes[route as usize];
+                wording::io_error(&outcome::socket_text(failure, route), result);
+                outcome::kind(failure, route)
+            }
+            Fault::Ended(Ending::CloseFrame) => {
+                let text = "java.lang.IllegalStateException: Cannot connect when state is CLOSED_SERVER";
+                wording::error(text, result);
+                Outcome::Closed
+            }
+            Fault::Ended(ending) => {
+                wording::io_error(&self.ending_text(at, *ending), result);
+                ending.outcome()
+            }
+            Fault::ReadTimeout => {
+                wording::io_error("Read timed out", result);
+                Outcome::Timeout(Phase::Response)
+            }
+            Fault::Protocol(text) => {
+                wording::io_error(text, result);
+                Outcome::Protocol
+            }
+            Fault::Beyond(text) => {
+                wording::error(text, result);
+                Outcome::Protocol
+            }
+            Fault::Problem(problem) => {
+                wording::unmade(problem, result);
+                Outcome::File
+            }
+            Fault::Cut => {
+                wording::io_error("Socket closed", result);
+                Outcome::CutByEnd
+            }
+        }
+    }
+
+    /// The core's result, begun with what is known of a sample.
+    pub(super) fn start_result(&mut self, index: Index, work: &mut Work) -> Box<SampleResult> {
+        let mut result = self.lend_result();
+        result.clear();
+        result.label.push_str(self.sampler_name(index, work.sampler));
+        result.start_ms = self.clock.wall_ms(work.start);
+        if let Some(sampler) = self.socket_sampler(work.sampler)
+            && work.observed
+        {
+            wording::begin(&work.shown.url, work.existing, &mut result);
+            if work.performed {
+                wording::request(&sampler.act, &work.shown.data, &mut result);
+            }
+            result.request_headers.push_str(&work.shown.headers);
+        }
+        for sub in work.discarded.drain(..) {
+            *result.add_sub() = sub;
+        }
+        result
+    }
+
+    /// The route of a connection: to the server, or to the proxy before it.
+    fn socket_route(&mut self, call: &Call) -> u32 {
+        let proxy = self.run.settings.proxy.as_ref().filter(|proxy| proxy.serves(&call.host));
+        let Some(proxy) = proxy else {
+            return self.route(call.secure, &call.host, call.port, "");
+        };
+        let tunnel = Some(Tunnel { host: call.host.clone(), port: call.port });
+        let same = |route: &Route| route.secure == call.secure && route.tunnel == tunnel;
+        if let Some(at) = self.routes.iter().position(same) {
+            return at as u32;
+        }
+        self.routes.push(Route {
+            secure: call.secure,
+            host: proxy.host.clone(),
+            port: proxy.port,
+            tunnel,
+            source: String::new(),
+            addresses: Vec::new(),
+            fresh_until: 0,
+            large_unread: false,
+        });
+        (self.routes.len() - 1) as u32
+    }
+
+    /// The user's cookies for a connection, in a text of the core's.
+    fn socket_cookies(&mut self, index: Index, sampler: &WebSocket, call: &Call) -> String {
+        let mut text = self.texts.take();
+        let Some(manager) = sampler.cookies else { return text };
+        let now_ms = self.clock.wall_ms(self.clock.now());
+        let Some(jar) = self.jar(index, manager) else { return text };
+        let mut line = std::mem::take(&mut self.plain);
+        line.clear();
+        let path = &call.target[..call.path_len.min(call.target.len())];
+        let origin = Origin { host: &call.host, path, secure: call.secure };
+        let jar = self.users[index].extra.as_mut().and_then(|extra| extra.jars[jar].as_mut());
+        if jar.is_some_and(|jar| jar.header(&origin, now_ms, &mut line)) {
+            text.push_str(&String::from_utf8_lossy(&line));
+        }
+        self.plain = line;
+        text
+    }
+}
+
+/// What was measured, up to `now`. `data` is the length of the response data, bytes.
+pub(super) fn timing(work: &Work, data: u64, now: Nanos) -> Timing {
+    let wait = (work.start - work.intended).max(0) as u64;
+    let late = if work.arrival > work.start { (now - work.arrival).max(0) as u64 } else { 0 };
+    Timing {
+        start: work.start,
+        end: now,
+        connect: work.connect as u64,
+        lag: late + wait,
+        wait,
+        sent: work.sizes.sent,
+        received: work.sizes.received(data),
+        ..Timing::default()
+    }
+}
