@@ -157,7 +157,10 @@ fn serve(shared: &Shared, mut stream: TcpStream) {
             let head = text.replace(key, "KEY").into_bytes();
             note(shared, Seen { connection: number, head, body: Vec::new() });
             return socket::converse(stream, key, script, |line| {
-                note(shared, Seen { connection: number, head: line.into_bytes(), body: Vec::new() });
+                note(
+                    shared,
+                    Seen { connection: number, head: line.into_bytes(), body: Vec::new() },
+                );
             });
         }
         let echoed = format!("{method} {target}\n{}", String::from_utf8_lossy(&body));

@@ -59,9 +59,9 @@ pub(crate) fn converse(
                 stream.write_all(&frame(first, &unescaped(text))).is_ok()
             }
             "hex" => {
-                let bytes = rest.split(' ').map(|byte| {
-                    u8::from_str_radix(byte, 16).expect("bytes in hexadecimal")
-                });
+                let bytes = rest
+                    .split(' ')
+                    .map(|byte| u8::from_str_radix(byte, 16).expect("bytes in hexadecimal"));
                 stream.write_all(&bytes.collect::<Vec<u8>>()).is_ok()
             }
             "read" => read(&mut stream, &mut note).is_some(),
@@ -233,9 +233,10 @@ fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
     for three in bytes.chunks(3) {
-        let bits = three.iter().enumerate().fold(0u32, |bits, (at, byte)| {
-            bits | u32::from(*byte) << (16 - 8 * at)
-        });
+        let bits = three
+            .iter()
+            .enumerate()
+            .fold(0u32, |bits, (at, byte)| bits | u32::from(*byte) << (16 - 8 * at));
         for at in 0..4 {
             let letter = LETTERS[(bits >> (18 - 6 * at)) as usize & 63];
             out.push(if at <= three.len() { char::from(letter) } else { '=' });

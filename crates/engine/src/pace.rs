@@ -13,11 +13,8 @@ pub(crate) struct ConnectPace {
 impl ConnectPace {
     /// `rate`: connections per second of the whole run, which has so many cores; 0 is no limit.
     pub(crate) fn new(rate: f64, cores: u32) -> Self {
-        let interval = if rate > 0.0 {
-            (SECOND as f64 * f64::from(cores) / rate).ceil() as Nanos
-        } else {
-            0
-        };
+        let interval =
+            if rate > 0.0 { (SECOND as f64 * f64::from(cores) / rate).ceil() as Nanos } else { 0 };
         Self { interval, next: 0 }
     }
 

@@ -150,19 +150,21 @@ impl Settings {
             (true, true)
         };
         let versions = if versions == (false, false) { (true, true) } else { versions };
-        let (sources, complaint) = match crate::source::parse(&text("throng.source.addresses", "")) {
+        let (sources, complaint) = match crate::source::parse(&text("throng.source.addresses", ""))
+        {
             Ok(sources) => (sources, None),
             Err(error) => (Vec::new(), Some(format!("throng.source.addresses: {error}"))),
         };
-        let proxy = get("http.proxyHost").filter(|host| !host.trim().is_empty()).map(|host| Proxy {
-            host,
-            port: number("http.proxyPort", 0).clamp(0, 65_535) as u16,
-            except: text("http.nonProxyHosts", "")
-                .split('|')
-                .filter(|name| !name.is_empty())
-                .map(str::to_owned)
-                .collect(),
-        });
+        let proxy =
+            get("http.proxyHost").filter(|host| !host.trim().is_empty()).map(|host| Proxy {
+                host,
+                port: number("http.proxyPort", 0).clamp(0, 65_535) as u16,
+                except: text("http.nonProxyHosts", "")
+                    .split('|')
+                    .filter(|name| !name.is_empty())
+                    .map(str::to_owned)
+                    .collect(),
+            });
         Self {
             inbox_bytes: number("throng.websocket.inbox.bytes", 65_536).max(0) as usize,
             inbox_full: match text("throng.websocket.inbox.full", "stop").trim() {
@@ -171,14 +173,19 @@ impl Settings {
                 _ => WhenFull::Stop,
             },
             count_discarded: is("websocket.result.size_includes_filtered_frames", false),
-            at_user_end: if text("websocket.thread.stop.policy", "none").trim().eq_ignore_ascii_case("wsclose") {
+            at_user_end: if text("websocket.thread.stop.policy", "none")
+                .trim()
+                .eq_ignore_ascii_case("wsclose")
+            {
                 AtUserEnd::CloseFrame
             } else {
                 AtUserEnd::Tcp
             },
             sources,
             complaint,
-            connect_rate: get("throng.connect.rate").and_then(|rate| rate.trim().parse().ok()).unwrap_or(0.0),
+            connect_rate: get("throng.connect.rate")
+                .and_then(|rate| rate.trim().parse().ok())
+                .unwrap_or(0.0),
             proxy,
             proxy_credentials: get("http.proxyUser").zip(get("http.proxyPass")),
             time_to_live: number("httpclient4.time_to_live", 60_000).max(0) * MS,

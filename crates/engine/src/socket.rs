@@ -15,6 +15,8 @@
 //! | `exchange` | Zaleski's sampler |
 //! | `close` | how connections end, and how that is counted |
 
+#![allow(clippy::vec_box)] // Boxes move between pools and connections by their pointer.
+
 mod close;
 mod deliver;
 mod exchange;
@@ -102,7 +104,10 @@ pub(crate) struct Socket {
     pub(crate) rest: Option<Box<Rest>>,
     pub(crate) tls: Option<Box<Tls>>,
     /// Its URL, in plans where somebody reads it.
-    #[expect(clippy::box_collection, reason = "absent in most runs, which should pay for one word")]
+    #[expect(
+        clippy::box_collection,
+        reason = "absent in most runs, which should pay for one word"
+    )]
     pub(crate) url: Option<Box<String>>,
 }
 
@@ -441,6 +446,6 @@ impl Work {
         frame.shrink_to(4096);
         answer.clear();
         shown.clear();
-        *self = Self { request, frame, answer, shown, levels, ..Self::NEW };
+        *self = Self { levels, request, frame, answer, shown, ..Self::NEW };
     }
 }

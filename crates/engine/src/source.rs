@@ -42,10 +42,7 @@ impl Sources {
 
 /// Whether connecting failed because the local address has no port left.
 pub(crate) fn is_exhausted(error: &std::io::Error) -> bool {
-    matches!(
-        error.raw_os_error(),
-        Some(nix::libc::EADDRNOTAVAIL | nix::libc::EADDRINUSE)
-    )
+    matches!(error.raw_os_error(), Some(nix::libc::EADDRNOTAVAIL | nix::libc::EADDRINUSE))
 }
 
 /// Reads a list: `127.0.0.2, 10.0.0.1-10.0.0.20, eth1`.
@@ -66,8 +63,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<IpAddr>, String> {
 /// The addresses of `first-last`; `None` if the text is no range.
 fn range(text: &str) -> Result<Option<impl Iterator<Item = IpAddr>>, String> {
     let Some((first, last)) = text.split_once('-') else { return Ok(None) };
-    let (Ok(first), Ok(last)) =
-        (first.trim().parse::<Ipv4Addr>(), last.trim().parse::<Ipv4Addr>())
+    let (Ok(first), Ok(last)) = (first.trim().parse::<Ipv4Addr>(), last.trim().parse::<Ipv4Addr>())
     else {
         return Ok(None);
     };
@@ -94,7 +90,9 @@ fn of_interface(name: &str) -> Result<Vec<IpAddr>, String> {
         .filter(|address| !matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local()))
         .collect();
     if found.is_empty() {
-        return Err(format!("{name}: neither an address, nor a range of addresses, nor an interface with one"));
+        return Err(format!(
+            "{name}: neither an address, nor a range of addresses, nor an interface with one"
+        ));
     }
     Ok(found)
 }
@@ -109,7 +107,9 @@ mod tests {
         let found: Vec<String> =
             parse(text).expect("valid").iter().map(ToString::to_string).collect();
         assert_eq!(found, ["127.0.0.9", "127.0.1.1", "127.0.1.2", "127.0.1.3", "::1"]);
-        assert!(parse("lo").expect("the loopback interface").contains(&IpAddr::V4(Ipv4Addr::LOCALHOST)));
+        assert!(
+            parse("lo").expect("the loopback interface").contains(&IpAddr::V4(Ipv4Addr::LOCALHOST))
+        );
         assert!(parse("").expect("nothing").is_empty());
     }
 

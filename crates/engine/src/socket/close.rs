@@ -189,7 +189,8 @@ impl Core<'_> {
     /// The end of the stream within a frame has a wording of its own.
     fn end_of_stream(&self, at: u32) -> String {
         let rest = self.sockets.all.get(at as usize).and_then(|socket| socket.rest.as_ref());
-        let tail = rest.map_or(&[][..], |rest| if rest.plain.is_empty() { &rest.tail } else { &rest.plain });
+        let tail = rest
+            .map_or(&[][..], |rest| if rest.plain.is_empty() { &rest.tail } else { &rest.plain });
         match websocket::head(tail) {
             Ok(Some(head)) if tail.len() > head.size => format!(
                 "WebSocket protocol error: expected payload of length {}, but can only read {} bytes",

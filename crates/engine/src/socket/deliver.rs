@@ -109,8 +109,8 @@ impl Core<'_> {
             }
         };
         let data = !opcode.is_control();
-        let compressed = data
-            && if opcode == Opcode::CONTINUATION { socket.compressed } else { rsv & 4 != 0 };
+        let compressed =
+            data && if opcode == Opcode::CONTINUATION { socket.compressed } else { rsv & 4 != 0 };
         let mut shown = payload;
         if compressed {
             if let Err(text) = self.inflate(at, payload, fin, inflated) {
@@ -133,7 +133,14 @@ impl Core<'_> {
                 (_, false) => return protocol("missing continuation frame"),
             }
         }
-        Understood::Frame(Frame { kind, fin, continuation, payload: shown, size, placeholder: compressed && !fin })
+        Understood::Frame(Frame {
+            kind,
+            fin,
+            continuation,
+            payload: shown,
+            size,
+            placeholder: compressed && !fin,
+        })
     }
 
     /// Inflates the message that a frame completes; of one that does not, nothing comes out yet.
@@ -221,7 +228,14 @@ impl Core<'_> {
     }
 
     /// A filter takes a frame out: it may answer it, and the result shows it.
-    fn discard(&mut self, at: u32, filter: &FrameFilter, level: usize, frame: &Frame<'_>, now: Nanos) {
+    fn discard(
+        &mut self,
+        at: u32,
+        filter: &FrameFilter,
+        level: usize,
+        frame: &Frame<'_>,
+        now: Nanos,
+    ) {
         let index = self.sockets[at].user;
         let user = &mut self.users[index];
         let mut sent = 0;

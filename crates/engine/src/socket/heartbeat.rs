@@ -19,8 +19,7 @@ impl Core<'_> {
         if self.heartbeats[id.0 as usize].is_none() {
             let index = self.sockets[at].user;
             let user = &mut self.users[index];
-            let settings =
-                self.plan.heartbeats[id.0 as usize].settings(&mut env!(self, user, ""));
+            let settings = self.plan.heartbeats[id.0 as usize].settings(&mut env!(self, user, ""));
             let settings = settings.unwrap_or_else(|problem| {
                 self.log(problem);
                 HeartbeatSettings {
@@ -95,7 +94,13 @@ impl Core<'_> {
     }
 
     /// What a heartbeat makes of a frame. True: nobody else gets it.
-    pub(super) fn kept_alive(&mut self, at: u32, opcode: Opcode, payload: &[u8], now: Nanos) -> bool {
+    pub(super) fn kept_alive(
+        &mut self,
+        at: u32,
+        opcode: Opcode,
+        payload: &[u8],
+        now: Nanos,
+    ) -> bool {
         let Some(settings) = self.sockets[at].heartbeat.and_then(|id| self.beat(id)) else {
             return false;
         };

@@ -153,7 +153,8 @@ impl Core<'_> {
         let mut request =
             format!("CONNECT {0}:{1} HTTP/1.1\r\nHost: {0}\r\n", tunnel.host, tunnel.port);
         if let Some((user, password)) = &self.run.settings.proxy_credentials {
-            let secret = base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
+            let secret =
+                base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
             request.push_str("Proxy-Authorization: Basic ");
             request.push_str(&secret);
             request.push_str("\r\n");
@@ -306,7 +307,8 @@ impl Core<'_> {
             return self.fault(at, Fault::Ended(ending));
         }
         if !asked {
-            let fault = if secure { Fault::Failure(Failure::TlsClosed) } else { Fault::Ended(ending) };
+            let fault =
+                if secure { Fault::Failure(Failure::TlsClosed) } else { Fault::Ended(ending) };
             return self.fault(at, fault);
         }
         let rest = self.sockets[at].rest.as_mut();
@@ -337,7 +339,12 @@ impl Core<'_> {
     }
 
     /// Puts the upgrade request together: the plan's header lines, then those that make it an upgrade.
-    pub(super) fn write_upgrade(&mut self, work: &mut Work, call: &plan::websocket::Call, cookie: &str) {
+    pub(super) fn write_upgrade(
+        &mut self,
+        work: &mut Work,
+        call: &plan::websocket::Call,
+        cookie: &str,
+    ) {
         let mut random = [0; 16];
         for half in random.chunks_exact_mut(8) {
             half.copy_from_slice(&self.random.bits().to_ne_bytes());

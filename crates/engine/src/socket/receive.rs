@@ -162,8 +162,7 @@ impl Core<'_> {
     pub(super) fn read_socket(&mut self, at: u32, hangup: bool) {
         let generation = self.sockets[at].generation;
         let mut scratch = std::mem::take(&mut self.scratch);
-        loop {
-            let Some(fd) = self.sockets[at].fd.as_ref() else { break };
+        while let Some(fd) = self.sockets[at].fd.as_ref() {
             let received = match self.driver.receive(fd, &mut scratch) {
                 Ok(Some(received)) => received,
                 Ok(None) => break,

@@ -368,7 +368,8 @@ impl<'p> Core<'p> {
                 outcome::kind(failure, route)
             }
             Fault::Ended(Ending::CloseFrame) => {
-                let text = "java.lang.IllegalStateException: Cannot connect when state is CLOSED_SERVER";
+                let text =
+                    "java.lang.IllegalStateException: Cannot connect when state is CLOSED_SERVER";
                 wording::error(text, result);
                 Outcome::Closed
             }
