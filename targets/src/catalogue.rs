@@ -19,7 +19,7 @@ use crate::mirror::Mirror;
 use crate::reactor::Reactor;
 use crate::running::Running;
 use crate::service::Service;
-use crate::{dying, tls};
+use crate::{dying, tls, websocket};
 
 /// A target as `throng target` lists it.
 #[derive(Debug, Clone, Copy)]
@@ -97,7 +97,19 @@ const DYING: [OptionInfo; 4] = [
     option("size", "20", "bytes of body"),
 ];
 
-static NAMES: [TargetInfo; 11] = [
+const WEBSOCKET_ECHO: [OptionInfo; 9] = [
+    option("compression", "false", "agree to permessage-deflate"),
+    option("fragment", "0", "bytes in each frame sent; 0 is all in one"),
+    option("protocols", "", "subprotocols spoken, with commas; empty is whatever is asked for"),
+    option("limit", "16777216", "bytes of the largest message taken"),
+    option("idle", "0", "milliseconds of silence after which a connection is cut; 0 is never"),
+    option("cut", "close", "how: close (a close frame with 4008), fin or rst"),
+    option("slow", "drop", "a peer that does not read: drop, or wait, which keeps all for it"),
+    option("unsent", "1048576", "bytes that may wait for such a peer before it is dropped"),
+    option("listen", "", "addresses, with commas and ranges: 127.0.1.1-127.0.1.9"),
+];
+
+static NAMES: [TargetInfo; 12] = [
     TargetInfo { name: "fixed", what: "the same answer to every request, fast", options: &FIXED },
     TargetInfo {
         name: "fitness",
@@ -133,6 +145,11 @@ static NAMES: [TargetInfo; 11] = [
         what: "serves, goes away with all its connections, comes back",
         options: &DYING,
     },
+    TargetInfo {
+        name: "websocket-echo",
+        what: "sends every WebSocket message back; /stats counts",
+        options: &WEBSOCKET_ECHO,
+    },
 ];
 
 /// Every target. Options that all of them have (TLS, backlog) are in [`TargetInfo::common`].
@@ -150,6 +167,9 @@ impl TargetInfo {
 /// Starts a target on its own thread; it listens when this returns.
 pub fn start(config: Config) -> Result<Running, Error> {
     check_names(&config)?;
+    if config.name == "websocket-echo" {
+        return websocket::start_echo(&config);
+    }
     let socket = listen(&config)?;
     let addr = socket.local_addr()?.as_socket().unwrap_or(config.listen);
     let tls = config.tls_options()?.map(tls::server).transpose()?;

@@ -32,6 +32,7 @@ mod running;
 mod scratch;
 mod service;
 mod tls;
+mod websocket;
 
 pub use catalogue::{OptionInfo, TargetInfo, names, start};
 pub use config::{Config, TlsConfig};

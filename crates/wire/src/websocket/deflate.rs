@@ -100,17 +100,14 @@ impl Inflater {
                     out.reserve((max - (out.len() - start)).saturating_add(1).min(STEP));
                 }
                 let (read, written) = (self.inflate.total_in(), out.len());
-                let status = self
-                    .inflate
-                    .decompress_vec(input, out, FlushDecompress::Sync)
-                    .map_err(|_| Error::Invalid)?;
+                let status = self.inflate.decompress_vec(input, out, FlushDecompress::Sync);
                 let read = (self.inflate.total_in() - read) as usize;
                 input = &input[read..];
                 if out.len() - start > max {
                     out.truncate(start + max);
                     return Err(Error::TooLarge { max });
                 }
-                match status {
+                match status.map_err(|_| Error::Invalid)? {
                     // A final block ends a stream, not the message.
                     Status::StreamEnd => {
                         finals += 1;

@@ -80,6 +80,11 @@ fn rubbish_is_an_error_and_forgotten() {
     let mut out = Vec::new();
     inflater.message(Some(&mut window), &[0xf2, 0x00, 0x11, 0x00, 0x00], &mut out, 9).unwrap();
     assert_eq!(out, b"Hello");
+    // Bytes that turn out to be rubbish after something was decompressed.
+    let mut out = Vec::new();
+    let late = [0x60, 0x85, 0x85, 0x85, 0x85, 0x0c];
+    assert!(inflater.message(None, &late, &mut out, 1).is_err());
+    assert!(out.len() <= 1);
     // A final block costs two bytes; there is a limit to them.
     let finals = [3, 0].repeat(1 << 16);
     assert_eq!(inflater.message(None, &finals, &mut Vec::new(), 9), Err(Error::Invalid));

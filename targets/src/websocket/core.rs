@@ -1,0 +1,158 @@
+//! The connections of a hub, and what a service may do with them: answer, send, close.
+//!
+//! Answers to the connection being read are gathered and leave in one write. A connection that fails while it is sent to is not
+//! removed at once but noted, so that a service can walk its lists undisturbed.
+
+use std::os::fd::OwnedFd;
+use std::time::Instant;
+
+use rustix::event::epoll::{self, EventData, EventFlags};
+use slab::Slab;
+use wire::websocket::deflate::{Deflate, Deflater, Inflater};
+use wire::websocket::{Opcode, push_frame, push_head};
+
+use super::settings::{Settings, Slow};
+use super::socket::{CAUSES, Cause, Socket, State};
+
+/// Figures that every service has.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Figures {
+    /// WebSockets open now.
+    pub(crate) open: u64,
+    /// WebSockets opened since the start.
+    pub(crate) opened: u64,
+    /// In the order of [`Cause`].
+    pub(crate) closed: [u64; CAUSES.len()],
+    /// Messages received, without control frames.
+    pub(crate) messages_in: u64,
+    pub(crate) messages_out: u64,
+}
+
+pub(crate) struct Core {
+    pub(crate) epoll: OwnedFd,
+    pub(crate) settings: Settings,
+    pub(crate) sockets: Slab<Socket>,
+    pub(crate) figures: Figures,
+    /// Frames for the connection being read.
+    pub(crate) out: Vec<u8>,
+    /// Connections that failed while they were sent to.
+    pub(crate) doomed: Vec<(usize, Cause)>,
+    pub(crate) inflater: Inflater,
+    /// One for each window size from 9 bits on, made when first needed.
+    deflaters: [Option<Deflater>; 7],
+    packed: Vec<u8>,
+    pub(crate) start: Instant,
+    /// Milliseconds since the start, as of the last wait.
+    pub(crate) now: u32,
+}
+
+/// What epoll hands back for a connection: its slot, and enough to recognise events for an earlier owner of the slot.
+pub(crate) fn token(slot: usize, generation: u32) -> u64 {
+    u64::from(generation & 0x3fff_ffff) << 32 | slot as u64
+}
+
+impl Core {
+    pub(crate) fn new(epoll: OwnedFd, settings: Settings) -> Self {
+        Self {
+            epoll,
+            settings,
+            sockets: Slab::new(),
+            figures: Figures::default(),
+            out: Vec::new(),
+            doomed: Vec::new(),
+            inflater: Inflater::new(),
+            deflaters: Default::default(),
+            packed: Vec::new(),
+            start: Instant::now(),
+            now: 0,
+        }
+    }
+
+    /// Adds a message to the answers to the connection being read.
+    pub(crate) fn answer(&mut self, slot: usize, text: bool, payload: &[u8]) {
+        self.figures.messages_out += 1;
+        let opcode = if text { Opcode::TEXT } else { Opcode::BINARY };
+        let compression =
+            self.sockets.get_mut(slot).and_then(|socket| socket.compression.as_deref_mut());
+        let Some(compression) = compression else {
+            push_message(&mut self.out, opcode, false, payload, self.settings.fragment);
+            return;
+        };
+        let Deflate { server_max_window_bits: bits, server_no_context_takeover, .. } =
+            compression.terms;
+        let bits = bits.clamp(9, 15);
+        let deflater = &mut self.deflaters[usize::from(bits - 9)];
+        // Level 1: a target is to be fast.
+        let deflater = deflater.get_or_insert_with(|| Deflater::new(1, bits));
+        let window = (!server_no_context_takeover).then_some(&mut compression.sent);
+        self.packed.clear();
+        deflater.message(window, payload, &mut self.packed);
+        push_message(&mut self.out, opcode, true, &self.packed, self.settings.fragment);
+    }
+
+    /// Sends what was answered to the connection that was read.
+    pub(crate) fn flush_answers(&mut self, slot: usize) {
+        if !self.out.is_empty() {
+            let out = std::mem::take(&mut self.out);
+            self.send(slot, &out);
+            self.out = out;
+            self.out.clear();
+            self.out.shrink_to(1 << 20);
+        }
+    }
+
+    /// Sends bytes to a connection; what it does not take waits for it.
+    pub(crate) fn send(&mut self, slot: usize, bytes: &[u8]) {
+        let Some(socket) = self.sockets.get_mut(slot) else { return };
+        if socket.state == State::Closing {
+            return;
+        }
+        if socket.send(bytes).is_err() {
+            self.doomed.push((slot, Cause::PeerReset));
+            return;
+        }
+        let unsent = socket.unsent();
+        if unsent > self.settings.unsent && self.settings.slow == Slow::Drop {
+            self.doomed.push((slot, Cause::Slow));
+        } else if unsent > 0 {
+            self.watch(slot);
+        }
+    }
+
+    /// Waits for room to write, or no longer.
+    pub(crate) fn watch(&mut self, slot: usize) {
+        let Some(socket) = self.sockets.get_mut(slot) else { return };
+        let wanted = socket.unsent() > 0;
+        if wanted != socket.waits_to_write {
+            socket.waits_to_write = wanted;
+            let flags = if wanted { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN };
+            let data = EventData::new_u64(token(slot, socket.generation));
+            if epoll::modify(&self.epoll, socket.stream(), data, flags).is_err() {
+                self.doomed.push((slot, Cause::PeerReset));
+            }
+        }
+    }
+
+    /// Bytes that wait in this process for peers to read them.
+    pub(crate) fn unsent(&self) -> usize {
+        self.sockets.iter().map(|(_, socket)| socket.unsent()).sum()
+    }
+}
+
+/// Appends a message in one frame or in fragments of at most `size` bytes.
+fn push_message(out: &mut Vec<u8>, opcode: Opcode, rsv1: bool, payload: &[u8], size: usize) {
+    if size == 0 || payload.len() <= size {
+        if !rsv1 {
+            return push_frame(out, opcode, payload, None);
+        }
+        push_head(out, true, true, opcode, payload.len(), None);
+        return out.extend_from_slice(payload);
+    }
+    let count = payload.len().div_ceil(size);
+    for (number, piece) in payload.chunks(size).enumerate() {
+        let first = number == 0;
+        let opcode = if first { opcode } else { Opcode::CONTINUATION };
+        push_head(out, number + 1 == count, rsv1 && first, opcode, piece.len(), None);
+        out.extend_from_slice(piece);
+    }
+}

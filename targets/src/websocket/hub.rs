@@ -1,0 +1,480 @@
+//! The event loop of the WebSocket targets: many connections on one thread, at rest 80 bytes and a descriptor each.
+//!
+//! Listens on any number of addresses. Costs per message: one event, one read, one write; broadcasts one write for each receiver and
+//! turn. Silence is looked for by a sweep over all connections, a millisecond for a hundred thousand. One thread owns everything here; a byte
+//! (or the end) on the wake pipe ends it.
+
+use std::io::{self, ErrorKind};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, CreateFlags, Event as Happened, EventData, EventFlags};
+use rustix::net::SocketFlags;
+use rustls::{ServerConfig, ServerConnection};
+use wire::websocket::deflate::Window;
+use wire::websocket::handshake::{self, NoUpgrade, Request, RequestError};
+use wire::websocket::message::{Assembler, Event, Role, Rules, Violation, inflate};
+use wire::websocket::{Opcode, close, push_frame};
+
+use super::core::{Core, token};
+use super::settings::{Cut, Settings};
+use super::socket::{Cause, Compression, Socket, State};
+
+/// Tokens from here on are not connections.
+const LISTENERS: u64 = 1 << 63;
+const WAKE: u64 = u64::MAX;
+/// The service's own descriptor.
+pub(crate) const LINK: u64 = u64::MAX - 1;
+/// Connections accepted in one turn from one listener, so that a storm of them does not starve those that are served.
+const ACCEPTS: usize = 256;
+const EVENTS: usize = 1024;
+/// Room for an unfinished head and a read.
+const BUFFER: usize = 1 << 17;
+const CIPHER: usize = 1 << 15;
+/// How long a peer may take to close its side after we closed ours, in milliseconds.
+const LINGER: u32 = 1000;
+/// Closing because nothing was heard.
+const SILENT: u16 = 4008;
+
+/// What a hub serves.
+pub(crate) trait Service: Send {
+    /// A message has come. Answers go through [`Core::answer`].
+    fn message(&mut self, core: &mut Core, slot: usize, text: bool, payload: &[u8]);
+
+    /// A plain GET of `/stats`. `None`: the answer comes later, through [`plain_answer`].
+    fn stats(&mut self, core: &mut Core, slot: usize) -> Option<String>;
+
+    /// A WebSocket is no more; `tag` is what the service had noted on it.
+    fn gone(&mut self, _core: &mut Core, _tag: [u32; 2]) {}
+
+    /// Its own descriptor, registered with [`LINK`], is ready. False ends the hub.
+    fn linked(&mut self, _core: &mut Core, _flags: EventFlags) -> bool {
+        true
+    }
+
+    /// All events of a turn have been looked at. False ends the hub.
+    fn turn(&mut self, _core: &mut Core) -> bool {
+        true
+    }
+}
+
+pub(crate) struct Hub<S> {
+    pub(crate) core: Core,
+    pub(crate) service: S,
+    listeners: Vec<TcpListener>,
+    tls: Option<Arc<ServerConfig>>,
+    generation: u32,
+    buffer: Vec<u8>,
+    cipher: Vec<u8>,
+    swept: u32,
+}
+
+impl<S: Service> Hub<S> {
+    pub(crate) fn new(
+        listeners: Vec<TcpListener>,
+        wake: &UnixStream,
+        tls: Option<Arc<ServerConfig>>,
+        settings: Settings,
+        service: S,
+    ) -> io::Result<Self> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        for (number, listener) in listeners.iter().enumerate() {
+            listener.set_nonblocking(true)?;
+            let data = EventData::new_u64(LISTENERS + number as u64);
+            epoll::add(&epoll, listener.as_fd(), data, EventFlags::IN)?;
+        }
+        epoll::add(&epoll, wake.as_fd(), EventData::new_u64(WAKE), EventFlags::IN)?;
+        Ok(Self {
+            core: Core::new(epoll, settings),
+            service,
+            listeners,
+            cipher: if tls.is_some() { vec![0; CIPHER] } else { Vec::new() },
+            tls,
+            generation: 0,
+            buffer: vec![0; BUFFER],
+            swept: 0,
+        })
+    }
+
+    /// Serves until a byte (or the end) comes through the wake pipe, or the service ends it.
+    pub(crate) fn run(&mut self) -> io::Result<()> {
+        let mut events: Vec<Happened> = Vec::with_capacity(EVENTS);
+        let pause = self.pause();
+        loop {
+            let next = (self.swept + pause).saturating_sub(self.core.now);
+            let left = Duration::from_millis(u64::from(next));
+            let timeout =
+                Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+            events.clear();
+            let room = rustix::buffer::spare_capacity(&mut events);
+            match epoll::wait(&self.core.epoll, room, Some(&timeout)) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            self.core.now = self.core.start.elapsed().as_millis() as u32;
+            for event in &events {
+                let happened = event.data.u64();
+                let goes_on = match happened {
+                    WAKE => false,
+                    LINK => self.service.linked(&mut self.core, event.flags),
+                    LISTENERS.. => {
+                        self.accept((happened - LISTENERS) as usize);
+                        true
+                    }
+                    _ => {
+                        self.happened(happened, event.flags);
+                        true
+                    }
+                };
+                if !goes_on {
+                    return Ok(());
+                }
+            }
+            if !self.service.turn(&mut self.core) {
+                return Ok(());
+            }
+            self.bury();
+            if self.core.now >= self.swept + pause {
+                self.swept = self.core.now;
+                self.sweep();
+            }
+        }
+    }
+
+    /// Milliseconds between two sweeps: a tenth of the silence that is looked for.
+    fn pause(&self) -> u32 {
+        match self.core.settings.idle_ms {
+            0 => LINGER,
+            idle => (idle / 10).clamp(5, LINGER),
+        }
+    }
+
+    fn accept(&mut self, number: usize) {
+        for _ in 0..ACCEPTS {
+            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+            match rustix::net::accept_with(&self.listeners[number], flags) {
+                Ok(stream) => self.admit(TcpStream::from(stream)),
+                Err(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE) => {
+                    // Out of descriptors: the listener stays readable, and without a pause this loop would spin.
+                    std::thread::sleep(Duration::from_millis(1));
+                    return;
+                }
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn admit(&mut self, stream: TcpStream) {
+        let tls = match &self.tls {
+            None => None,
+            Some(config) => {
+                let Ok(mut tls) = ServerConnection::new(Arc::clone(config)) else { return };
+                tls.set_buffer_limit(None);
+                Some(Box::new(tls))
+            }
+        };
+        // A peer that has already gone shows itself at the first read.
+        let _ = stream.set_nodelay(true);
+        self.generation = self.generation.wrapping_add(1) & 0x3fff_ffff;
+        let rules = Rules { role: Role::Server, deflate: false, limit: self.core.settings.limit };
+        let assembler = Assembler::new(rules);
+        let entry = self.core.sockets.vacant_entry();
+        let data = EventData::new_u64(token(entry.key(), self.generation));
+        if epoll::add(&self.core.epoll, &stream, data, EventFlags::IN).is_ok() {
+            entry.insert(Socket::new(stream, tls, assembler, self.core.now, self.generation));
+        }
+    }
+
+    fn happened(&mut self, token: u64, flags: EventFlags) {
+        let slot = (token & u64::from(u32::MAX)) as usize;
+        let Some(socket) = self.core.sockets.get_mut(slot) else { return };
+        if self::token(slot, socket.generation) != token {
+            return;
+        }
+        if flags.contains(EventFlags::OUT) {
+            if socket.flush().is_err() {
+                return self.remove(slot, Cause::PeerReset);
+            }
+            self.core.watch(slot);
+        }
+        if flags.intersects(EventFlags::IN | EventFlags::HUP | EventFlags::ERR)
+            && let Err(cause) = self.readable(slot)
+        {
+            self.remove(slot, cause);
+        }
+        self.bury();
+    }
+
+    /// Reads what is there. An error means that the connection is of no more use.
+    fn readable(&mut self, slot: usize) -> Result<(), Cause> {
+        let socket = &mut self.core.sockets[slot];
+        let kept = socket.take_input(&mut self.buffer);
+        let read = socket.read(&mut self.buffer[kept..], &mut self.cipher);
+        let count = match read {
+            Ok(0) => return Err(Cause::PeerFin),
+            Ok(count) => count,
+            Err(error) if is_for_later(&error) => {
+                socket.keep_input(&self.buffer[..kept]);
+                self.core.watch(slot);
+                return Ok(());
+            }
+            Err(error) if error.kind() == ErrorKind::InvalidData => return Err(Cause::Protocol),
+            Err(_) => return Err(Cause::PeerReset),
+        };
+        if socket.state == State::Closing {
+            return Ok(());
+        }
+        socket.heard = self.core.now;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let used = self.consume(slot, &mut buffer[..kept + count]);
+        if let (Ok(used), Some(socket)) = (used, self.core.sockets.get_mut(slot)) {
+            socket.keep_input(&buffer[used..kept + count]);
+        }
+        self.buffer = buffer;
+        used.map(|_| ())
+    }
+
+    /// Takes what is whole; returns how much that was.
+    fn consume(&mut self, slot: usize, input: &mut [u8]) -> Result<usize, Cause> {
+        let mut used = 0;
+        if self.core.sockets[slot].state == State::Asking {
+            used = match handshake::request(input) {
+                Ok(None) => return Ok(0),
+                Ok(Some(request)) => {
+                    self.asked(slot, &request);
+                    request.size
+                }
+                Err(error) => {
+                    let status = match error {
+                        RequestError::RequestLine => "400 Bad Request",
+                        RequestError::TooLarge => "431 Request Header Fields Too Large",
+                    };
+                    self.refuse(slot, status, "");
+                    input.len()
+                }
+            };
+        }
+        if self.core.sockets[slot].state != State::Open {
+            return Ok(input.len());
+        }
+        // The assembler stays out of the slab while its events are looked at.
+        let rules = Rules { role: Role::Server, deflate: false, limit: 0 };
+        let mut assembler =
+            std::mem::replace(&mut self.core.sockets[slot].assembler, Assembler::new(rules));
+        let result = loop {
+            match assembler.next(&mut input[used..]) {
+                Ok((count, Event::NeedMore)) => {
+                    used += count;
+                    break Ok(Flow::GoesOn);
+                }
+                Ok((count, event)) => {
+                    used += count;
+                    match self.event(slot, &event) {
+                        Ok(Flow::GoesOn) => {}
+                        other => break other,
+                    }
+                }
+                Err(violation) => break Err(violation),
+            }
+        };
+        self.core.sockets[slot].assembler = assembler;
+        let (cause, code, reason) = match result {
+            Ok(Flow::GoesOn) => {
+                self.core.flush_answers(slot);
+                return Ok(used);
+            }
+            Ok(Flow::Closes(code)) => (Cause::PeerClose, code, String::new()),
+            Err(violation) => (Cause::Protocol, Some(violation.code()), violation.to_string()),
+        };
+        match code {
+            Some(code) => close::push(&mut self.core.out, code, &reason, None),
+            None => push_frame(&mut self.core.out, Opcode::CLOSE, &[], None),
+        }
+        self.core.flush_answers(slot);
+        self.finish(slot, cause);
+        Ok(input.len())
+    }
+
+    fn event(&mut self, slot: usize, event: &Event<'_>) -> Result<Flow, Violation> {
+        let Self { core, service, .. } = self;
+        match *event {
+            Event::NeedMore | Event::Pong(_) => {}
+            Event::Ping(payload) => push_frame(&mut core.out, Opcode::PONG, payload, None),
+            Event::Close { code, .. } => return Ok(Flow::Closes(code)),
+            Event::Message { text, compressed: false, payload } => {
+                core.figures.messages_in += 1;
+                service.message(core, slot, text, payload);
+            }
+            Event::Message { text, payload, .. } => {
+                core.figures.messages_in += 1;
+                let limit = core.settings.limit as usize;
+                let compression = core.sockets[slot].compression.as_deref_mut();
+                let window = compression.and_then(|compression| {
+                    let forgets = compression.terms.client_no_context_takeover;
+                    (!forgets).then_some(&mut compression.received)
+                });
+                let mut plain = Vec::new();
+                inflate(&mut core.inflater, window, text, payload, &mut plain, limit)?;
+                service.message(core, slot, text, &plain);
+            }
+        }
+        Ok(Flow::GoesOn)
+    }
+
+    fn asked(&mut self, slot: usize, request: &Request<'_>) {
+        let key = match request.upgrade() {
+            Ok(key) => key,
+            Err(NoUpgrade::Ordinary) if request.target == b"/stats" => {
+                self.core.sockets[slot].state = State::Answering;
+                if let Some(body) = self.service.stats(&mut self.core, slot) {
+                    plain_answer(&mut self.core, slot, &body);
+                }
+                return;
+            }
+            Err(NoUpgrade::Ordinary) => {
+                return self.refuse(slot, "426 Upgrade Required", "Upgrade: websocket\r\n");
+            }
+            Err(NoUpgrade::Version) => {
+                let version = "Sec-WebSocket-Version: 13\r\n";
+                return self.refuse(slot, "426 Upgrade Required", version);
+            }
+            Err(NoUpgrade::Key) => return self.refuse(slot, "400 Bad Request", ""),
+        };
+        let settings = &self.core.settings;
+        let spoken = |name: &&[u8]| {
+            settings.protocols.is_empty()
+                || settings.protocols.iter().any(|own| own.as_bytes() == *name)
+        };
+        let protocol = request.protocols().find(spoken);
+        // zlib has no window of 8 bits to compress with.
+        let terms = request
+            .deflate()
+            .filter(|terms| settings.compression && terms.server_max_window_bits > 8);
+        handshake::push_answer(&mut self.core.out, key, terms.as_ref(), protocol);
+        let rules = Rules { role: Role::Server, deflate: terms.is_some(), limit: settings.limit };
+        let socket = &mut self.core.sockets[slot];
+        socket.assembler = Assembler::new(rules);
+        socket.compression = terms.map(|terms| {
+            Box::new(Compression { terms, received: Window::default(), sent: Window::default() })
+        });
+        socket.state = State::Open;
+        self.core.figures.open += 1;
+        self.core.figures.opened += 1;
+    }
+
+    fn refuse(&mut self, slot: usize, status: &str, header: &str) {
+        let answer =
+            format!("HTTP/1.1 {status}\r\n{header}Connection: close\r\nContent-Length: 0\r\n\r\n");
+        self.core.send(slot, answer.as_bytes());
+        self.finish(slot, Cause::Protocol);
+    }
+
+    /// Closes our side in good order; the peer has a second to close its own.
+    fn finish(&mut self, slot: usize, cause: Cause) {
+        let Some(socket) = self.core.sockets.get_mut(slot) else { return };
+        let was_open = socket.state == State::Open;
+        if socket.state != State::Closing {
+            socket.finish();
+            socket.state = State::Closing;
+            socket.heard = self.core.now;
+        }
+        let tag = socket.tag;
+        if was_open {
+            self.count(cause, tag);
+        }
+    }
+
+    fn remove(&mut self, slot: usize, cause: Cause) {
+        let Some(socket) = self.core.sockets.try_remove(slot) else { return };
+        if cause == Cause::Slow {
+            socket.abort();
+        }
+        let was_open = socket.state == State::Open;
+        let tag = socket.tag;
+        drop(socket);
+        if was_open {
+            self.count(cause, tag);
+        }
+    }
+
+    fn count(&mut self, cause: Cause, tag: [u32; 2]) {
+        self.core.figures.open -= 1;
+        self.core.figures.closed[cause as usize] += 1;
+        self.service.gone(&mut self.core, tag);
+    }
+
+    /// Removes the connections that failed meanwhile.
+    fn bury(&mut self) {
+        while let Some((slot, cause)) = self.core.doomed.pop() {
+            self.remove(slot, cause);
+        }
+    }
+
+    /// Looks for silence.
+    fn sweep(&mut self) {
+        let (now, idle) = (self.core.now, self.core.settings.idle_ms);
+        let silent: Vec<(usize, State)> = self
+            .core
+            .sockets
+            .iter()
+            .filter(|(_, socket)| {
+                let age = now.saturating_sub(socket.heard);
+                match socket.state {
+                    State::Closing => age >= LINGER,
+                    State::Asking | State::Open => idle > 0 && age >= idle,
+                    State::Answering => false,
+                }
+            })
+            .map(|(slot, socket)| (slot, socket.state))
+            .collect();
+        for (slot, state) in silent {
+            match (state, self.core.settings.cut) {
+                (State::Open, Cut::Close) => {
+                    let mut frame = Vec::new();
+                    close::push(&mut frame, SILENT, "nothing was heard", None);
+                    self.core.send(slot, &frame);
+                    self.finish(slot, Cause::Silent);
+                }
+                (State::Open, Cut::Fin) => self.finish(slot, Cause::Silent),
+                (State::Open, Cut::Reset) => {
+                    if let Some(socket) = self.core.sockets.get(slot) {
+                        socket.abort();
+                    }
+                    self.remove(slot, Cause::Silent);
+                }
+                _ => self.remove(slot, Cause::Silent),
+            }
+        }
+        self.bury();
+    }
+}
+
+/// What an event asks of the loop.
+enum Flow {
+    GoesOn,
+    /// The peer closes, with this code.
+    Closes(Option<u16>),
+}
+
+fn is_for_later(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
+
+/// Answers a plain request with JSON; the connection ends with it.
+pub(crate) fn plain_answer(core: &mut Core, slot: usize, body: &str) {
+    let length = body.len();
+    let answer = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\
+         Content-Length: {length}\r\n\r\n{body}"
+    );
+    core.send(slot, answer.as_bytes());
+    if let Some(socket) = core.sockets.get_mut(slot) {
+        socket.finish();
+        socket.state = State::Closing;
+        socket.heard = core.now;
+    }
+}
