@@ -12,6 +12,7 @@ pub mod decimal;
 pub mod hist;
 pub mod jtl;
 pub mod laws;
+pub mod machine;
 pub mod process;
 pub mod recorder;
 pub mod sample;

@@ -1,0 +1,116 @@
+//! What the machine under the generator is doing: sockets, TCP's troubles, processors, memory.
+//!
+//! Read from /proc once a second. The kernel adds these figures up as it goes, so a reading costs
+//! some hundred µs however many sockets there are; the table of sockets by state, which costs a line per
+//! socket, is read only while there are few ([`TABLE_LIMIT`]). The figures are those of the whole
+//! network namespace: a target beside the generator is in them too. What cannot be read is 0.
+mod reading;
+mod sockets;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+pub use reading::Reading;
+pub use sockets::{Sockets, StateCount, TABLE_LIMIT};
+
+/// The machine in one second: counts of what happened in it, and how things stood at its end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Machine {
+    pub sockets: Sockets,
+    /// Ports a connection may be given by the system, for one source and one destination.
+    pub local_ports: u64,
+    /// TCP segments sent, and how many of them again.
+    pub segments_out: u64,
+    pub retransmitted: u64,
+    pub syn_retransmitted: u64,
+    /// Times a socket of this machine told its peer to stop sending, because nobody read.
+    pub zero_windows_offered: u64,
+    /// Times it wanted to, and could not without shrinking a window.
+    pub zero_windows_wanted: u64,
+    /// Times such a window was opened again.
+    pub zero_windows_left: u64,
+    /// Connections that a full accept queue of this machine did not take, and all that were dropped.
+    pub listen_overflows: u64,
+    pub listen_drops: u64,
+    /// Connections the kernel gave up: for want of memory, by its own time limits, and with data
+    /// that nobody had read.
+    pub aborted_memory: u64,
+    pub aborted_timeout: u64,
+    pub aborted_unread: u64,
+    /// Times TCP as a whole came near the limit of `tcp_mem`.
+    pub memory_pressures: u64,
+    /// Sockets that skipped TIME_WAIT because `tcp_max_tw_buckets` was reached.
+    pub time_wait_overflows: u64,
+    pub resets_sent: u64,
+    /// Processes that ran or could have, on average over a minute.
+    pub load: f64,
+    pub processors: u32,
+    /// Share of all processors' time that was used, 0 to 1, and what a host took from this guest.
+    pub cpu: f64,
+    pub stolen: f64,
+    /// Bytes.
+    pub memory_total: u64,
+    pub memory_available: u64,
+}
+
+impl Machine {
+    /// What happened between two readings, and how things stood at the later one.
+    pub fn between(before: &Reading, now: &Reading) -> Self {
+        let since = |count: fn(&Reading) -> u64| count(now).saturating_sub(count(before));
+        let ticks = since(|r| r.ticks.all).max(1) as f64;
+        Self {
+            sockets: now.sockets.clone(),
+            local_ports: now.local_ports,
+            segments_out: since(|r| r.tcp.segments_out),
+            retransmitted: since(|r| r.tcp.retransmitted),
+            syn_retransmitted: since(|r| r.tcp.syn_retransmitted),
+            zero_windows_offered: since(|r| r.tcp.zero_windows_offered),
+            zero_windows_wanted: since(|r| r.tcp.zero_windows_wanted),
+            zero_windows_left: since(|r| r.tcp.zero_windows_left),
+            listen_overflows: since(|r| r.tcp.listen_overflows),
+            listen_drops: since(|r| r.tcp.listen_drops),
+            aborted_memory: since(|r| r.tcp.aborted_memory),
+            aborted_timeout: since(|r| r.tcp.aborted_timeout),
+            aborted_unread: since(|r| r.tcp.aborted_unread),
+            memory_pressures: since(|r| r.tcp.memory_pressures),
+            time_wait_overflows: since(|r| r.tcp.time_wait_overflows),
+            resets_sent: since(|r| r.tcp.resets_sent),
+            load: now.load,
+            processors: now.processors,
+            cpu: since(|r| r.ticks.busy) as f64 / ticks,
+            stolen: since(|r| r.ticks.stolen) as f64 / ticks,
+            memory_total: now.memory_total,
+            memory_available: now.memory_available,
+        }
+    }
+}
+
+/// Reads the machine again and again, and says what happened in between.
+#[derive(Debug)]
+pub struct Watch {
+    last: Reading,
+    at: Instant,
+}
+
+impl Watch {
+    pub fn start() -> Self {
+        Self { last: Reading::now(), at: Instant::now() }
+    }
+
+    /// What happened since the last look.
+    pub fn look(&mut self) -> Machine {
+        let now = Reading::now();
+        let machine = Machine::between(&self.last, &now);
+        (self.last, self.at) = (now, Instant::now());
+        machine
+    }
+
+    /// Whether the last look is so long ago that another one says something.
+    pub fn is_due(&self) -> bool {
+        self.at.elapsed().as_millis() >= 500
+    }
+}
