@@ -3,6 +3,8 @@
 //! Counted per cause and close code, each with a histogram of idle ages in milliseconds. The
 //! number of codes told apart is bounded ([`MAX_CLOSES`]): a peer that invents codes cannot fill
 //! memory. A pair seen before costs a short search and no allocation.
+pub mod words;
+
 use serde::{Deserialize, Serialize};
 
 use crate::hist::{Bins, Hist, Tray};

@@ -8,7 +8,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::counter::Counters;
+use crate::flow::Flow;
 use crate::hist::Hist;
+use crate::machine::Machine;
 use crate::process::Usage;
 use crate::snapshot::Snapshot;
 
@@ -44,11 +46,21 @@ pub struct Second {
     pub cpu_s: f64,
     pub rss: u64,
     pub counters: Counters,
+    /// In runs with WebSocket connections.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connections: Option<Flow>,
+    /// Ports that can still be had on the run's source addresses for its destinations, where that
+    /// was counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ports_left: Option<u64>,
+    /// The machine as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
 }
 
 impl Second {
     /// From the merged snapshots of one second. `before` and `now` are the process's usage at its
-    /// two ends. Users are the caller's to fill in.
+    /// two ends. Users, connections and the machine are the caller's to fill in.
     pub fn new(snapshot: &Snapshot, before: &Usage, now: &Usage) -> Self {
         let (mut service, mut response, mut lag) = (Hist::new(), Hist::new(), Hist::new());
         let mut tally = crate::tally::Tally::EMPTY;

@@ -1,17 +1,26 @@
 //! The end of a run: everything a tester wants to know, as data and as text.
 //!
-//! Computed once from `Totals`; the JSON is this struct. Response times, connections and the
+//! Computed once from `Totals` and the run's course; the JSON is this struct. What makes its figures
+//! doubtful stands first. Response times, connections and the
 //! generator's own share stand side by side, so that a slow generator cannot pass for a slow
 //! server. Samples cut by the end of the run are counted apart.
+mod connections;
+
 use serde::Serialize;
 
 use crate::aggregate::{Percentages, Report};
+use crate::close::CloseCause;
 use crate::counter::{Counter, Counters};
 use crate::decimal::percent;
 use crate::hist::Hist;
 use crate::laws;
 use crate::process::Usage;
+use crate::sample::Outcome;
+use crate::timeline::Timeline;
 use crate::totals::{Row, Totals};
+use crate::verdict::{self, Evidence, Finding};
+
+pub use connections::{ClosedLine, Connections};
 
 /// How many causes the text shows; the JSON has all.
 const CAUSES_SHOWN: usize = 20;
@@ -28,6 +37,8 @@ pub struct Frame {
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
+    /// What in the generator's own figures makes the rest doubtful; none in a good run.
+    pub findings: Vec<Finding>,
     pub start_ms: i64,
     pub duration_ms: i64,
     /// Requests, without transactions.
@@ -48,7 +59,13 @@ pub struct Summary {
     pub lag: Spread,
     pub aggregate: Report,
     pub errors: Vec<ErrorLine>,
+    /// In runs with WebSocket connections.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connections: Option<Connections>,
     pub generator: Generator,
+    /// Peaks and sums over the run's seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub course: Option<Timeline>,
     pub counters: Counters,
 }
 
@@ -112,6 +129,7 @@ impl Summary {
         let per_s = if t.count > 0 && span_s > 0.0 { t.count as f64 / span_s } else { 0.0 };
         let mean_s = t.sum_elapsed as f64 / 1e9 / t.count.max(1) as f64;
         Self {
+            findings: Vec::new(),
             start_ms: frame.start_ms,
             duration_ms: frame.end_ms - frame.start_ms,
             requests: t.count,
@@ -126,9 +144,39 @@ impl Summary {
             lag: Spread::new(&requests.lag, t.max_lag),
             aggregate: Report::new(totals, percentages),
             errors: error_lines(totals),
+            connections: None,
             generator: Generator::new(frame, &requests),
+            course: None,
             counters: totals.counters,
         }
+    }
+
+    /// Adds what the run's course says: connections over time, and whether the generator kept up.
+    pub fn over_time(mut self, totals: &Totals, timeline: &Timeline) -> Self {
+        self.connections = Connections::new(totals, timeline, self.duration_ms);
+        let failed = |outcome: Outcome| {
+            let causes = totals.causes().iter().filter(move |cause| cause.outcome == outcome);
+            causes.max_by_key(|cause| cause.count).map_or((0, ""), |most| {
+                let all = totals.causes().iter().filter(|cause| cause.outcome == outcome);
+                (all.map(|cause| cause.count).sum(), &*most.message)
+            })
+        };
+        let (ports_exhausted, example) = failed(Outcome::PortsExhausted);
+        let lost = totals.closed().iter().filter(|closed| closed.cause == CloseCause::WorkerLost);
+        self.findings = verdict::findings(&Evidence {
+            requests: self.requests,
+            service_p99: self.service.p99,
+            response_p99: self.response.p99,
+            lag_p99: self.lag.p99,
+            counters: self.counters,
+            timeline: timeline.clone(),
+            ports_exhausted,
+            files_exhausted: failed(Outcome::FilesExhausted).0,
+            lost: lost.map(|closed| closed.idle_ms.total()).sum(),
+            example,
+        });
+        self.course = Some(timeline.clone());
+        self
     }
 
     pub fn json(&self) -> serde_json::Result<String> {
@@ -137,8 +185,12 @@ impl Summary {
 
     /// Several short blocks, separated by empty lines.
     pub fn text(&self) -> String {
-        let mut out = self.aggregate.text();
+        let mut out = verdict::text(&self.findings);
+        out.push_str(&self.aggregate.text());
         self.push_errors(&mut out);
+        if let Some(connections) = &self.connections {
+            out.push_str(&connections.text());
+        }
         let n = |counter| self.counters.get(counter);
         out.push_str(&format!(
             "\nResponse time   p50 {}  p90 {}  p99 {}  max {} ms\n",

@@ -1,0 +1,161 @@
+//! Closed connections in plain words, a line each.
+//!
+//! A line whose connections had all been silent for the same time says so in the sentence: that is
+//! the mark of a time limit, ours, the server's or that of something between.
+use crate::grouped::{count, seconds};
+use crate::hist::Hist;
+
+use super::{CloseCause, OTHER_CODES};
+
+/// Idle ages as close together as this count as one: a share of the median, or ms.
+const TOGETHER: f64 = 0.05;
+const TOGETHER_MS: u64 = 1000;
+/// Shorter silence is no mark of a time limit, ms.
+const LEAST_IDLE_MS: u64 = 5000;
+
+/// The idle age that these connections have in common, ms: the median, if a tenth and nine tenths
+/// of them lie close to it.
+pub fn common_idle_ms(idle_ms: &Hist) -> Option<u64> {
+    let [low, middle, high] = idle_ms.quantiles([0.1, 0.5, 0.9]);
+    let close = high - low <= TOGETHER_MS || (high - low) as f64 <= TOGETHER * middle as f64;
+    (middle >= LEAST_IDLE_MS && close).then_some(middle)
+}
+
+/// `20 000 cut by the peer's FIN after 180 s without data`, or with the spread of idle ages.
+pub fn line(cause: CloseCause, code: u16, idle_ms: &Hist) -> String {
+    let n = count(idle_ms.total());
+    let what = what(cause, code);
+    if !cause.had_opened() {
+        return format!("{n} {what}");
+    }
+    match common_idle_ms(idle_ms) {
+        Some(ms) => format!("{n} {what} after {} without data", seconds(ms)),
+        None => {
+            let [low, middle, high] = idle_ms.quantiles([0.1, 0.5, 0.9]).map(seconds);
+            format!("{n} {what}; without data before that: p10 {low}, p50 {middle}, p90 {high}")
+        }
+    }
+}
+
+/// What follows from a line, if anything does.
+pub fn hint(cause: CloseCause, idle_ms: &Hist) -> Option<String> {
+    let by_peer =
+        matches!(cause, CloseCause::PeerFrame | CloseCause::PeerFin | CloseCause::PeerReset);
+    let ms = common_idle_ms(idle_ms).filter(|_| by_peer)?;
+    Some(format!(
+        "a time limit of {} at the server or a proxy before it: send heartbeats more often than \
+         that, or raise the limit",
+        seconds(ms)
+    ))
+}
+
+fn what(cause: CloseCause, code: u16) -> String {
+    let code = match (cause, code) {
+        (_, 0) => String::new(),
+        (CloseCause::Refused, OTHER_CODES) => " with other HTTP statuses".into(),
+        (CloseCause::Refused, status) => format!(" with HTTP status {status}"),
+        (_, OTHER_CODES) => " with other codes".into(),
+        (_, code) => match meaning(code) {
+            "" => format!(" with code {code}"),
+            meaning => format!(" with code {code} ({meaning})"),
+        },
+    };
+    let (before, after) = match cause {
+        CloseCause::PeerFrame => ("closed by the peer's close frame", ""),
+        CloseCause::PeerFin => ("cut by the peer's FIN", ""),
+        CloseCause::PeerReset => ("reset by the peer (RST)", ""),
+        CloseCause::IdleTimeout => ("ended by our own idle timeout", ""),
+        CloseCause::MissedHeartbeat => ("given up here after missed heartbeats", ""),
+        CloseCause::Refused => ("refused at the upgrade", ""),
+        CloseCause::Protocol => ("ended here", ": the peer broke the protocol"),
+        CloseCause::InboxFull => ("ended here", ": the user's inbox was full"),
+        CloseCause::Replaced => ("replaced by a new connection of the user", ""),
+        CloseCause::ByPlan => ("closed by the plan", ""),
+        CloseCause::UserEnded => ("closed at their user's end", ""),
+        CloseCause::Stopped => ("closed when the run was stopped", ""),
+        CloseCause::WorkerLost => ("lost with their worker process", ""),
+        CloseCause::ConnectFailed => ("never stood: TCP or TLS failed", ""),
+    };
+    format!("{before}{code}{after}")
+}
+
+/// What RFC 6455, section 7.4.1, and IANA's registry call a close code.
+pub fn meaning(code: u16) -> &'static str {
+    match code {
+        1000 => "normal closure",
+        1001 => "going away",
+        1002 => "protocol error",
+        1003 => "unsupported data",
+        1005 => "no status",
+        1006 => "abnormal closure",
+        1007 => "invalid payload data",
+        1008 => "policy violation",
+        1009 => "message too big",
+        1010 => "extension missing",
+        1011 => "internal error",
+        1012 => "service restart",
+        1013 => "try again later",
+        1014 => "bad gateway",
+        1015 => "TLS handshake",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ages(list: &[(u64, u64)]) -> Hist {
+        let mut hist = Hist::new();
+        for (ms, n) in list {
+            hist.record(*ms, *n);
+        }
+        hist
+    }
+
+    #[test]
+    fn a_time_limit_is_one_line() {
+        let idle = ages(&[(179_990, 9_000), (180_020, 11_000)]);
+        assert_eq!(
+            line(CloseCause::PeerFin, 0, &idle),
+            "20 000 cut by the peer's FIN after 180 s without data"
+        );
+        let hint = hint(CloseCause::PeerFin, &idle).expect("a time limit");
+        assert!(hint.starts_with("a time limit of 180 s at the server"), "{hint}");
+    }
+
+    #[test]
+    fn what_is_scattered_or_short_is_no_time_limit() {
+        let scattered = ages(&[(1_000, 50), (90_000, 50)]);
+        assert_eq!(common_idle_ms(&scattered), None);
+        assert_eq!(
+            line(CloseCause::PeerFrame, 1001, &scattered),
+            "100 closed by the peer's close frame with code 1001 (going away); without data before that: \
+             p10 1.0 s, p50 1.0 s, p90 90 s"
+        );
+        assert_eq!(common_idle_ms(&ages(&[(4_000, 100)])), None);
+        assert_eq!(common_idle_ms(&ages(&[])), None);
+        // Within 5 % of a long time, and within a second of a short one.
+        assert!(common_idle_ms(&ages(&[(900_000, 50), (940_000, 50)])).is_some());
+        assert!(common_idle_ms(&ages(&[(6_000, 50), (6_900, 50)])).is_some());
+        assert_eq!(common_idle_ms(&ages(&[(6_000, 50), (7_200, 50)])), None);
+    }
+
+    #[test]
+    fn each_cause_has_words_of_its_own() {
+        let one = ages(&[(100, 1)]);
+        let mut lines: Vec<_> = CloseCause::ALL.iter().map(|cause| line(*cause, 0, &one)).collect();
+        lines.sort();
+        lines.dedup();
+        assert_eq!(lines.len(), CloseCause::ALL.len());
+        assert_eq!(
+            line(CloseCause::Refused, 403, &one),
+            "1 refused at the upgrade with HTTP status 403"
+        );
+        assert!(line(CloseCause::Protocol, 1002, &one).starts_with(
+            "1 ended here with code 1002 (protocol error): the peer broke the protocol; without"
+        ));
+        assert!(line(CloseCause::PeerFrame, OTHER_CODES, &one).contains("with other codes"));
+        assert_eq!(hint(CloseCause::ByPlan, &ages(&[(60_000, 5)])), None);
+    }
+}

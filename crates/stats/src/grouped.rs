@@ -1,0 +1,67 @@
+//! Numbers for people: thousands apart, bytes and times in units that fit.
+//!
+//! Two to three significant digits where a value is measured, all digits where it is counted.
+
+/// `1234567` as `1 234 567`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(' ');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A rate or a share of things: whole from 10 on, with a digit behind the point below.
+pub fn rate(value: f64) -> String {
+    if value >= 10.0 { count(value.round() as u64) } else { format!("{value:.1}") }
+}
+
+/// Bytes in the largest unit that leaves a number above 1.
+pub fn bytes(n: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if n < 1024 {
+        return format!("{n} bytes");
+    }
+    let (mut value, mut unit) = (n as f64 / 1024.0, 0);
+    while value >= 1000.0 && unit + 1 < UNITS.len() {
+        (value, unit) = (value / 1024.0, unit + 1);
+    }
+    if value >= 10.0 {
+        format!("{value:.0} {}", UNITS[unit])
+    } else {
+        format!("{value:.1} {}", UNITS[unit])
+    }
+}
+
+/// Milliseconds as seconds: whole from 10 s on, else with a digit behind the point.
+pub fn seconds(ms: u64) -> String {
+    let s = ms as f64 / 1000.0;
+    if s >= 9.95 { format!("{} s", count(s.round() as u64)) } else { format!("{s:.1} s") }
+}
+
+/// A share of 1 in percent: whole from 10 on, else with a digit behind the point.
+pub fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    if value >= 9.95 { format!("{value:.0} %") } else { format!("{value:.1} %") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_for_people() {
+        assert_eq!([0, 999, 1000, 1234567].map(count), ["0", "999", "1 000", "1 234 567"]);
+        assert_eq!([0.04, 9.9, 12345.6].map(rate), ["0.0", "9.9", "12 346"]);
+        assert_eq!(
+            [0, 1023, 1024, 10240, 1023 << 10, 1 << 40].map(bytes),
+            ["0 bytes", "1023 bytes", "1.0 KiB", "10 KiB", "1.0 MiB", "1.0 TiB"]
+        );
+        assert_eq!([0, 9940, 180_049].map(seconds), ["0.0 s", "9.9 s", "180 s"]);
+        assert_eq!([0.004, 0.123].map(percent), ["0.4 %", "12 %"]);
+    }
+}

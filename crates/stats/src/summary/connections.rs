@@ -1,0 +1,234 @@
+//! The summary's block on connections that are held: how many, how they came to stand, what went
+//! over them, and how they ended.
+use serde::Serialize;
+
+use crate::close::{CloseCause, words};
+use crate::counter::Counter;
+use crate::grouped::{bytes, count, rate};
+use crate::span::Span;
+use crate::timeline::Timeline;
+use crate::totals::Totals;
+
+use super::{Spread, digits};
+
+/// Connections over the run. Times are milliseconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Connections {
+    /// Openings begun, connections that stood, openings that failed.
+    pub started: u64,
+    pub opened: u64,
+    pub failed: u64,
+    pub held_peak: u64,
+    /// In the last second.
+    pub held_last: u64,
+    /// Opened per second while any were, and over the best ten seconds in a row.
+    pub opened_per_s: f64,
+    pub opened_per_s_best_10s: f64,
+    pub connect: Spread,
+    pub upgrade: Spread,
+    pub messages_in: u64,
+    pub messages_out: u64,
+    pub message_bytes_in: u64,
+    pub message_bytes_out: u64,
+    /// Over the whole run.
+    pub messages_in_per_s: f64,
+    pub messages_out_per_s: f64,
+    pub message: Spread,
+    pub heartbeats_sent: u64,
+    pub heartbeats_answered: u64,
+    pub heartbeats_missed: u64,
+    pub heartbeat: Spread,
+    /// Most bytes that waited for their users at once.
+    pub inbox_peak: u64,
+    pub inbox_dropped: u64,
+    pub reading_stopped: u64,
+    pub closed: Vec<ClosedLine>,
+    #[serde(skip)]
+    duration_s: f64,
+    #[serde(skip)]
+    has: [bool; Span::COUNT],
+}
+
+/// Connections that ended in one way.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClosedLine {
+    pub count: u64,
+    pub cause: CloseCause,
+    /// Close status or HTTP status; 0 for none.
+    pub code: u16,
+    /// As the text has it.
+    pub words: String,
+    /// What follows from it, if anything does.
+    pub hint: Option<String>,
+    /// Milliseconds without a byte either way, at the end.
+    pub idle_p10_ms: u64,
+    pub idle_p50_ms: u64,
+    pub idle_p90_ms: u64,
+    /// The idle age they have in common, if they do.
+    pub idle_common_ms: Option<u64>,
+}
+
+impl Connections {
+    /// `None` for a run without such connections.
+    pub(super) fn new(totals: &Totals, timeline: &Timeline, duration_ms: i64) -> Option<Self> {
+        let n = |counter| totals.counters.get(counter);
+        let (opened, failed) = (n(Counter::WsOpened), n(Counter::WsFailed));
+        let started = n(Counter::WsStarted).max(opened + failed);
+        if started == 0 {
+            return None;
+        }
+        let duration_s = (duration_ms.max(1)) as f64 / 1000.0;
+        let spread = |span: Span| {
+            let hist = totals.span(span);
+            Spread::new(hist, hist.quantile(1.0).saturating_mul(1000))
+        };
+        Some(Self {
+            started,
+            opened,
+            failed,
+            held_peak: timeline.held_peak,
+            held_last: timeline.held_last,
+            opened_per_s: timeline.opened_mean(),
+            opened_per_s_best_10s: timeline.opened_best,
+            connect: spread(Span::Connect),
+            upgrade: spread(Span::Upgrade),
+            messages_in: n(Counter::MessagesIn),
+            messages_out: n(Counter::MessagesOut),
+            message_bytes_in: n(Counter::MessageBytesIn),
+            message_bytes_out: n(Counter::MessageBytesOut),
+            messages_in_per_s: n(Counter::MessagesIn) as f64 / duration_s,
+            messages_out_per_s: n(Counter::MessagesOut) as f64 / duration_s,
+            message: spread(Span::Message),
+            heartbeats_sent: n(Counter::HeartbeatsSent),
+            heartbeats_answered: n(Counter::HeartbeatsAnswered),
+            heartbeats_missed: n(Counter::HeartbeatsMissed),
+            heartbeat: spread(Span::Heartbeat),
+            inbox_peak: timeline.inbox_peak,
+            inbox_dropped: n(Counter::InboxDropped),
+            reading_stopped: n(Counter::ReadingStopped),
+            closed: closed_lines(totals),
+            duration_s,
+            has: Span::ALL.map(|span| totals.span(span).total() > 0),
+        })
+    }
+
+    pub(super) fn text(&self) -> String {
+        let mut out = String::from("\nConnections over time\n");
+        let mut line = |name: &str, text: String| out.push_str(&format!("  {name:<14}{text}\n"));
+        line(
+            "held",
+            format!(
+                "{} at most, {} in the last second; {} of {} openings stood, {} failed",
+                count(self.held_peak),
+                count(self.held_last),
+                count(self.opened),
+                count(self.started),
+                count(self.failed)
+            ),
+        );
+        let best = match self.opened_per_s_best_10s {
+            0.0 => String::new(),
+            best => format!(", {}/s over the best 10 s", rate(best)),
+        };
+        line("opened", format!("{}/s while opening{best}", rate(self.opened_per_s)));
+        let has = |span: Span| self.has[span as usize];
+        if has(Span::Connect) {
+            line("connect", spread(&self.connect));
+        }
+        if has(Span::Upgrade) {
+            line("upgrade", spread(&self.upgrade));
+        }
+        if self.messages_in + self.messages_out > 0 {
+            let side = |n: u64, size: u64, word: &str| {
+                let per_s = rate(n as f64 / self.duration_s);
+                format!("{} {word} ({per_s}/s, {})", count(n), bytes(size))
+            };
+            line(
+                "messages",
+                format!(
+                    "{}, {}",
+                    side(self.messages_in, self.message_bytes_in, "in"),
+                    side(self.messages_out, self.message_bytes_out, "out")
+                ),
+            );
+        }
+        if has(Span::Message) {
+            line("latency", spread(&self.message));
+        }
+        if self.heartbeats_sent > 0 {
+            let answer = if has(Span::Heartbeat) {
+                format!("; answer {}", spread(&self.heartbeat))
+            } else {
+                String::new()
+            };
+            line(
+                "heartbeats",
+                format!(
+                    "{} sent, {} answered, {} missed{answer}",
+                    count(self.heartbeats_sent),
+                    count(self.heartbeats_answered),
+                    count(self.heartbeats_missed)
+                ),
+            );
+        }
+        if self.inbox_peak + self.inbox_dropped + self.reading_stopped > 0 {
+            line(
+                "inboxes",
+                format!(
+                    "{} waited for their users at most; {} messages dropped, reading stopped {} times",
+                    bytes(self.inbox_peak),
+                    count(self.inbox_dropped),
+                    count(self.reading_stopped)
+                ),
+            );
+        }
+        if !self.closed.is_empty() {
+            out.push_str("\nClosed connections, by who and why\n");
+        }
+        for closed in &self.closed {
+            out.push_str(&format!("  {}\n", closed.words));
+            if let Some(hint) = &closed.hint {
+                out.push_str(&format!("      {hint}\n"));
+            }
+        }
+        out
+    }
+}
+
+fn spread(spread: &Spread) -> String {
+    format!(
+        "p50 {}  p90 {}  p99 {}  max {} ms",
+        digits(spread.p50),
+        digits(spread.p90),
+        digits(spread.p99),
+        digits(spread.max)
+    )
+}
+
+/// What nobody asked for comes first, then the most frequent.
+fn closed_lines(totals: &Totals) -> Vec<ClosedLine> {
+    let mut lines: Vec<ClosedLine> = totals
+        .closed()
+        .iter()
+        .map(|closed| {
+            let idle = &closed.idle_ms;
+            let [idle_p10_ms, idle_p50_ms, idle_p90_ms] = idle.quantiles([0.1, 0.5, 0.9]);
+            ClosedLine {
+                count: idle.total(),
+                cause: closed.cause,
+                code: closed.code,
+                words: words::line(closed.cause, closed.code, idle),
+                hint: words::hint(closed.cause, idle),
+                idle_p10_ms,
+                idle_p50_ms,
+                idle_p90_ms,
+                idle_common_ms: words::common_idle_ms(idle),
+            }
+        })
+        .collect();
+    lines.sort_by(|a, b| {
+        let wanted = a.cause.was_wanted().cmp(&b.cause.was_wanted());
+        wanted.then(b.count.cmp(&a.count)).then(a.cause.cmp(&b.cause)).then(a.code.cmp(&b.code))
+    });
+    lines
+}

@@ -1,0 +1,160 @@
+//! The course of a run in a few numbers: peaks, sums and spells over its seconds.
+//!
+//! Fed with every second as it ends; keeps no list of them, so its size does not depend on how
+//! long the run is. What it says of the machine is the machine's, not this process's alone.
+use std::collections::VecDeque;
+
+use serde::Serialize;
+
+use crate::snapshot_file::Second;
+
+/// Seconds a rate must be sustained for to count as the best.
+const SUSTAINED: usize = 10;
+/// Shorter pieces of a second, as at the end of a run, say nothing about processors.
+const LEAST_MS: i64 = 500;
+/// Share of the processors from which on they count as full.
+const FULL: f64 = 0.95;
+/// Unread bytes of a socket below which growth is no news.
+const UNREAD_SOME: u64 = 4 << 10;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Timeline {
+    /// Processors this run's threads can fill.
+    pub processors: f64,
+    /// End of the last second, epoch ms.
+    #[serde(skip)]
+    pub(crate) at_ms: i64,
+    /// Seconds looked at, without the short ones.
+    pub seconds: u64,
+    /// Those in which the run's own processes filled their processors, and the largest share.
+    pub full_seconds: u64,
+    pub cpu_peak: f64,
+    /// Those in which all processors of the machine were full, though the run did not fill them.
+    pub machine_full_seconds: u64,
+    pub held_peak: u64,
+    pub held_last: u64,
+    pub opened: u64,
+    /// How long connections were being opened, ms.
+    pub opening_ms: u64,
+    /// Most opened per second over ten seconds in a row; 0 in shorter runs.
+    pub opened_best: f64,
+    #[serde(skip)]
+    pub(crate) recent: VecDeque<(u64, i64)>,
+    pub inbox_peak: u64,
+    pub not_read_peak: u64,
+    pub not_read_last: u64,
+    /// Unread bytes of a socket: most in a second, and the most seconds in a row in which they grew.
+    pub unread_peak: u64,
+    pub unread_grew: u64,
+    #[serde(skip)]
+    pub(crate) unread: (u64, u64),
+    pub segments_out: u64,
+    pub retransmitted: u64,
+    pub zero_windows_offered: u64,
+    pub listen_overflows: u64,
+    pub aborted_memory: u64,
+    pub memory_pressures: u64,
+    pub time_wait_peak: u64,
+    pub load_peak: f64,
+    /// Least bytes available, and all there are; 0 where that is not known.
+    pub memory_least: u64,
+    pub memory_total: u64,
+    /// Ports that can be had and fewest left; `None` where that was not counted.
+    pub ports: Option<u64>,
+    pub ports_least: Option<u64>,
+}
+
+impl Timeline {
+    /// `threads` run users, on a machine with so many processors; `start_ms` is the run's start.
+    pub fn new(threads: u32, processors: u32, start_ms: i64) -> Self {
+        let processors = f64::from(threads.min(processors.max(1)).max(1));
+        Self { processors, at_ms: start_ms, ..Self::default() }
+    }
+
+    /// The number of threads changed: workers came or went.
+    pub fn set_threads(&mut self, threads: u32, processors: u32) {
+        self.processors = f64::from(threads.min(processors.max(1)).max(1));
+    }
+
+    pub fn add(&mut self, second: &Second) {
+        let ms = second.at_ms - self.at_ms;
+        self.at_ms = second.at_ms;
+        self.add_load(second, ms);
+        if let Some(flow) = &second.connections {
+            self.held_peak = self.held_peak.max(flow.held);
+            self.held_last = flow.held;
+            self.inbox_peak = self.inbox_peak.max(flow.inbox_bytes);
+            self.not_read_peak = self.not_read_peak.max(flow.not_read);
+            self.not_read_last = flow.not_read;
+            self.add_opened(flow.opened, ms.max(0));
+            if flow.unread_probed > 0 {
+                self.add_unread(flow.unread_each());
+            }
+        }
+        if let Some(machine) = &second.machine {
+            self.segments_out += machine.segments_out;
+            self.retransmitted += machine.retransmitted;
+            self.zero_windows_offered += machine.zero_windows_offered;
+            self.listen_overflows += machine.listen_overflows;
+            self.aborted_memory += machine.aborted_memory;
+            self.memory_pressures += machine.memory_pressures;
+            self.time_wait_peak = self.time_wait_peak.max(machine.sockets.time_wait);
+            self.load_peak = self.load_peak.max(machine.load);
+            if machine.memory_total > 0 {
+                let first = self.memory_total == 0;
+                self.memory_total = machine.memory_total;
+                let least = if first { u64::MAX } else { self.memory_least };
+                self.memory_least = least.min(machine.memory_available);
+            }
+        }
+        if let Some(left) = second.ports_left {
+            self.ports_least = Some(self.ports_least.unwrap_or(u64::MAX).min(left));
+        }
+    }
+
+    fn add_load(&mut self, second: &Second, ms: i64) {
+        if ms < LEAST_MS {
+            return;
+        }
+        self.seconds += 1;
+        let used = second.cpu_s * 1000.0 / ms as f64 / self.processors.max(1.0);
+        self.cpu_peak = self.cpu_peak.max(used.min(1.0));
+        if used >= FULL {
+            self.full_seconds += 1;
+        } else if second.machine.as_ref().is_some_and(|machine| machine.cpu >= 0.98) {
+            self.machine_full_seconds += 1;
+        }
+    }
+
+    fn add_opened(&mut self, opened: u64, ms: i64) {
+        self.opened += opened;
+        if opened > 0 {
+            self.opening_ms += ms as u64;
+        }
+        self.recent.push_back((opened, ms));
+        if self.recent.len() > SUSTAINED {
+            self.recent.pop_front();
+        }
+        let (sum, span) = self.recent.iter().fold((0, 0), |(n, t), one| (n + one.0, t + one.1));
+        if self.recent.len() == SUSTAINED && span > 0 {
+            self.opened_best = self.opened_best.max(sum as f64 * 1000.0 / span as f64);
+        }
+    }
+
+    fn add_unread(&mut self, each: u64) {
+        let (last, grew) = self.unread;
+        let grew = if each > last && each >= UNREAD_SOME { grew + 1 } else { 0 };
+        self.unread = (each, grew);
+        self.unread_peak = self.unread_peak.max(each);
+        self.unread_grew = self.unread_grew.max(grew);
+    }
+
+    /// Connections opened per second while any were.
+    pub fn opened_mean(&self) -> f64 {
+        if self.opening_ms == 0 {
+            0.0
+        } else {
+            self.opened as f64 * 1000.0 / self.opening_ms as f64
+        }
+    }
+}
