@@ -3,12 +3,14 @@
 //! Each core hands over a snapshot a second. A second is complete when every core has, when one comes a second time,
 //! or when the others are overdue; then it becomes a line of `seconds.jsonl`, a step of the summariser and a status.
 
-use stats::Snapshot;
+use stats::flow::Flow;
+use stats::machine::Watch;
 use stats::process::Usage;
 use stats::snapshot::Brief;
 use stats::snapshot_file::Second;
 use stats::summariser::Users;
 use stats::totals::Totals;
+use stats::{Snapshot, Timeline};
 
 /// How long the last core may be behind the first, ms.
 const OVERDUE_MS: i64 = 1500;
@@ -25,6 +27,8 @@ pub(crate) struct Progress {
     users: Users,
     start_ms: i64,
     with_transactions: bool,
+    machine: Watch,
+    timeline: Timeline,
 }
 
 impl Progress {
@@ -39,6 +43,8 @@ impl Progress {
             users: Users::default(),
             start_ms,
             with_transactions,
+            machine: Watch::start(),
+            timeline: Timeline::new(cores, processors(), start_ms),
         }
     }
 
@@ -53,6 +59,11 @@ impl Progress {
 
     pub(crate) fn totals(&self) -> &Totals {
         &self.totals
+    }
+
+    /// The run so far, in a few numbers.
+    pub(crate) fn timeline(&self) -> &Timeline {
+        &self.timeline
     }
 
     /// Whole seconds from the start of the run.
@@ -90,8 +101,11 @@ impl Progress {
             users: active,
             started,
             finished,
+            connections: Flow::new(&self.open, &self.totals.counters),
+            machine: Some(self.machine.look()),
             ..Second::new(&self.open, &self.usage, &now)
         };
+        self.timeline.add(&second);
         let sums = self.open.brief(self.with_transactions);
         self.usage = now;
         self.seen.clear();
@@ -99,6 +113,11 @@ impl Progress {
         self.open.at_ms = 0;
         Some((second, sums))
     }
+}
+
+/// How many the system lets this process use.
+fn processors() -> u32 {
+    std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
 }
 
 #[cfg(test)]

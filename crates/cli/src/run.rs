@@ -121,7 +121,8 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     summariser_log(&lines, &mut log, &mut console);
     let frame = Frame { start_ms, end_ms, usage: used(&before, &Usage::now()) };
     let percentages = Percentages::from_properties(|key| properties.get(key).map(str::to_string));
-    let summary = Summary::new(progress.totals(), &frame, &percentages);
+    let summary = Summary::new(progress.totals(), &frame, &percentages)
+        .over_time(progress.totals(), progress.timeline());
     report(&summary, request, &mut folder, &mut console);
     match run.aborted() {
         Some(reason) => console.fail(&format!("the run was aborted: {reason}"), Exit::Aborted),

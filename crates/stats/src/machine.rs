@@ -10,8 +10,6 @@ mod sockets;
 mod tests;
 mod text;
 
-use std::time::Instant;
-
 use serde::Serialize;
 
 pub use reading::Reading;
@@ -90,27 +88,21 @@ impl Machine {
 }
 
 /// Reads the machine again and again, and says what happened in between.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Watch {
     last: Reading,
-    at: Instant,
 }
 
 impl Watch {
     pub fn start() -> Self {
-        Self { last: Reading::now(), at: Instant::now() }
+        Self { last: Reading::now() }
     }
 
     /// What happened since the last look.
     pub fn look(&mut self) -> Machine {
         let now = Reading::now();
         let machine = Machine::between(&self.last, &now);
-        (self.last, self.at) = (now, Instant::now());
+        self.last = now;
         machine
-    }
-
-    /// Whether the last look is so long ago that another one says something.
-    pub fn is_due(&self) -> bool {
-        self.at.elapsed().as_millis() >= 500
     }
 }
