@@ -112,6 +112,10 @@ impl Core<'_> {
     /// A connection that could not be opened.
     pub(super) fn drop_unopened(&mut self, at: u32) {
         self.recorder.add(Counter::ConnFailed, 1);
+        self.recorder.add(Counter::WsFailed, 1);
+        if !std::mem::replace(&mut self.sockets[at].counted, true) {
+            self.recorder.closed(CloseCause::ConnectFailed, 0, 0);
+        }
         self.free_socket(at);
     }
 

@@ -30,6 +30,7 @@ impl Core<'_> {
         let (index, route) = (socket.user, socket.route);
         let entry = &mut self.routes[route as usize];
         let now = self.clock.now();
+        self.recorder.add(Counter::WsStarted, 1);
         self.users[index].wait = Wait::Socket(id);
         if entry.addresses.is_empty() || entry.fresh_until < now {
             if let Some(ip) = resolve::literal(&entry.host) {

@@ -6,7 +6,7 @@
 use plan::plan::{SamplerId, SamplerKind};
 use plan::result::SampleResult;
 use plan::websocket::{Act, Call, Frame, FrameKind, WebSocket, wording};
-use stats::{CloseCause, Counter, Outcome, Phase};
+use stats::{CloseCause, Outcome, Phase};
 use wire::cookie::Origin;
 use wire::websocket::Opcode;
 use wire::websocket::handshake::Refusal;
@@ -321,7 +321,6 @@ impl<'p> Core<'p> {
         let opening = !work.existing && !work.opened;
         self.sockets.give_work(work);
         if opening {
-            self.recorder.add(Counter::WsFailed, 1);
             self.drop_unopened(at);
         } else if self.sockets[at].closing {
             self.close_socket(at, CloseCause::ByPlan);
