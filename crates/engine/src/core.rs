@@ -20,7 +20,7 @@ use crate::clock::{Clock, MS, Nanos, SECOND};
 use crate::conn::{Conns, Route, Stash};
 use crate::driver::{Driver, INBOX, SCRATCH};
 use crate::exchange::Fixed;
-use crate::pace::ConnectPace;
+use crate::pace::{Backoff, ConnectPace};
 use crate::rows::Rows;
 use crate::run::{Message, Report, RunShared};
 use crate::schedule::Start;
@@ -57,6 +57,7 @@ pub(crate) struct Core<'p> {
     /// Local addresses to connect from.
     pub(crate) sources: Sources,
     pub(crate) connect_pace: ConnectPace,
+    pub(crate) backoff: Backoff,
     pub(crate) random: plan::random::Random,
     pub(crate) routes: Vec<Route>,
     /// Receive buffer.
@@ -149,6 +150,7 @@ impl<'p> Core<'p> {
             send_error: None,
             sources: Sources::new(&run.settings.sources, index as usize),
             connect_pace: ConnectPace::new(run.settings.connect_rate, run.cores),
+            backoff: run.settings.backoff,
             random: plan::random::Random::new(run.seed.rotate_left(17) ^ u64::from(index)),
             routes: Vec::new(),
             scratch: vec![0; SCRATCH],
@@ -327,6 +329,7 @@ impl<'p> Core<'p> {
             iteration: 0,
             conn: NO_CONN,
             socket: NO_SOCKET,
+            setbacks: 0,
             paced: false,
             intended,
             limit: 0,

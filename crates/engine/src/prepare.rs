@@ -25,6 +25,10 @@ pub(crate) struct Prepared {
     pub(crate) complaints: Vec<String>,
 }
 
+/// The variable that says whether a user's last sample passed. All users start with it true, so that those whose
+/// samples pass need no memory for it.
+pub(crate) const LAST_SAMPLE_OK: &str = "JMeterThread.last_sample_ok";
+
 pub(crate) fn prepare(
     plan: &Plan,
     options: &Options,
@@ -56,7 +60,10 @@ pub(crate) fn prepare(
         core: &mut texts,
         now_ms: clock.wall_ms(clock.now()),
     };
-    let initial = plan.initial_variables(&mut env);
+    let mut initial = plan.initial_variables(&mut env);
+    if let Some(variable) = plan.names.find(LAST_SAMPLE_OK) {
+        initial.set(variable, "true");
+    }
     let mut groups = Vec::new();
     let mut complaints = Vec::new();
     for group in &plan.groups {

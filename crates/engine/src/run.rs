@@ -197,7 +197,7 @@ pub fn start(plan: Arc<Plan>, options: Options) -> Result<Run, StartError> {
         initial: Arc::new(prepared.initial),
         shared,
         state: prepared.state,
-        last_sample_ok: plan.names.find("JMeterThread.last_sample_ok"),
+        last_sample_ok: plan.names.find(crate::prepare::LAST_SAMPLE_OK),
         hostname: hostname(),
         resolver: resolve::start().map_err(StartError::System)?,
         inboxes,

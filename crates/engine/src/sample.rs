@@ -376,7 +376,10 @@ impl Core<'_> {
         let user = &mut self.users[index];
         user.last_ok = ok;
         if let Some(variable) = self.run.last_sample_ok {
-            user.vars.set(variable, if ok { "true" } else { "false" });
+            let value = if ok { "true" } else { "false" };
+            if user.vars.get(variable) != Some(value) {
+                user.vars.set(variable, value);
+            }
         }
     }
 

@@ -39,6 +39,9 @@ pub(crate) struct Settings {
     pub(crate) sources: Vec<std::net::IpAddr>,
     /// Connections opened per second by the whole run at most; 0 is no limit (`throng.connect.rate`).
     pub(crate) connect_rate: f64,
+    /// Before a user opens a WebSocket connection after one that failed or was lost
+    /// (`throng.websocket.reconnect.first_ms`, `throng.websocket.reconnect.most_ms`).
+    pub(crate) backoff: crate::pace::Backoff,
     /// A proxy for WebSocket connections (`http.proxyHost`, `http.proxyPort`, `http.nonProxyHosts`).
     pub(crate) proxy: Option<Proxy>,
     /// User and password for it (`http.proxyUser`, `http.proxyPass`).
@@ -113,6 +116,8 @@ pub const PROPERTIES: &[&str] = &[
     "websocket.thread.stop.policy",
     "throng.source.addresses",
     "throng.connect.rate",
+    "throng.websocket.reconnect.first_ms",
+    "throng.websocket.reconnect.most_ms",
     "http.proxyHost",
     "http.proxyPort",
     "http.nonProxyHosts",
@@ -186,6 +191,10 @@ impl Settings {
             connect_rate: get("throng.connect.rate")
                 .and_then(|rate| rate.trim().parse().ok())
                 .unwrap_or(0.0),
+            backoff: crate::pace::Backoff {
+                first: number("throng.websocket.reconnect.first_ms", 100).max(0) * MS,
+                most: number("throng.websocket.reconnect.most_ms", 10_000).max(0) * MS,
+            },
             proxy,
             proxy_credentials: get("http.proxyUser").zip(get("http.proxyPass")),
             time_to_live: number("httpclient4.time_to_live", 60_000).max(0) * MS,

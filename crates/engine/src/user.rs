@@ -68,6 +68,8 @@ pub(crate) struct User {
     pub(crate) fresh: bool,
     /// The sampler whose listeners a transaction's sample goes to.
     pub(crate) last_sampler: Option<SamplerId>,
+    /// Connections that failed or were lost since one stood; the next is opened later for it.
+    pub(crate) setbacks: u8,
     /// It has waited for its turn to connect.
     pub(crate) paced: bool,
     /// The slot is in use.

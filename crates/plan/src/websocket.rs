@@ -29,6 +29,7 @@ pub use hold::{Heard, Hold, HoldSettings};
 pub use zaleski::{Talk, Verdict, Zaleski};
 
 use crate::element::Flag;
+use crate::env::Env;
 use crate::http::Header;
 use crate::text::Text;
 
@@ -212,6 +213,15 @@ pub struct Refusal {
 }
 
 impl WebSocket {
+    /// Whether a sample opens a connection, where that does not depend on the one that its user has.
+    pub fn opens(&self, env: &mut Env<'_>) -> bool {
+        match &self.act {
+            Act::Open => true,
+            Act::RequestResponse(_) | Act::Read(_) | Act::Write => self.peer.creates.get(env),
+            Act::PingPong | Act::Pong | Act::Close | Act::Hold(_) | Act::Exchange(_) => false,
+        }
+    }
+
     /// Whether every rendering gives the same call.
     pub fn is_fixed(&self) -> bool {
         self.fixed

@@ -63,7 +63,16 @@ impl Ending {
     }
 }
 
+/// A connection that was lost counts as so many that failed.
+const LOST: u8 = 3;
+
 impl Core<'_> {
+    /// Something went wrong with a user's connection that an immediate new one would not mend.
+    pub(super) fn set_back(&mut self, index: Index, by: u8) {
+        let user = &mut self.users[index];
+        user.setbacks = user.setbacks.max(by - 1).saturating_add(1);
+    }
+
     /// A connection ended that the plan had not closed. Who waits on it is told by `settle`.
     pub(super) fn socket_ended(&mut self, at: u32, ending: Ending) {
         let now = self.clock.now();
@@ -74,6 +83,9 @@ impl Core<'_> {
         self.beats.remove(at, &mut self.sockets);
         self.sockets[at].state = State::Ended(ending);
         if !unopened {
+            // Where very many lose their connection at once, they must not all come back at once.
+            let index = self.sockets[at].user;
+            self.set_back(index, LOST);
             self.count_close(at, ending.cause(), 0, now);
         }
         // A peer that only stopped sending can still be written to, as the plug-in would.
@@ -113,6 +125,8 @@ impl Core<'_> {
     pub(super) fn drop_unopened(&mut self, at: u32) {
         self.recorder.add(Counter::ConnFailed, 1);
         self.recorder.add(Counter::WsFailed, 1);
+        let index = self.sockets[at].user;
+        self.set_back(index, 1);
         if !std::mem::replace(&mut self.sockets[at].counted, true) {
             self.recorder.closed(CloseCause::ConnectFailed, 0, 0);
         }

@@ -274,8 +274,10 @@ impl Core<'_> {
                 }
                 let upgrade = (now - work.connected_at).max(0) as u64;
                 let (heartbeat, offer) = (work.heartbeat, work.deflate);
+                let index = self.sockets[at].user;
                 self.recorder.span(Span::Upgrade, upgrade);
                 self.recorder.add(Counter::WsOpened, 1);
+                self.users[index].setbacks = 0;
                 let socket = &mut self.sockets[at];
                 socket.state = State::Open;
                 socket.last_io = now;

@@ -47,6 +47,10 @@ impl<'p> Core<'p> {
         if let Act::Hold(hold) = &sampler.act {
             return self.begin_hold(index, id, hold);
         }
+        // Before the call is evaluated: what its functions count must be counted once.
+        if self.must_wait(index, id, sampler) {
+            return;
+        }
         let slot = id.0 as usize;
         if let Some(call) = self.calls[slot].take() {
             self.begin_call(index, id, sampler, &call);
@@ -68,18 +72,29 @@ impl<'p> Core<'p> {
         self.call = call;
     }
 
+    /// Whether a user that opens a connection has to wait for its turn: by the connect rate, or after a setback.
+    fn must_wait(&mut self, index: Index, id: SamplerId, sampler: &WebSocket) -> bool {
+        let user = &mut self.users[index];
+        if std::mem::take(&mut user.paced) || !sampler.opens(&mut env!(self, user, "")) {
+            return false;
+        }
+        let now = self.clock.now();
+        let user = &mut self.users[index];
+        let from = now + self.backoff.after(user.setbacks, &mut self.random);
+        let until = self.connect_pace.place(from);
+        if until <= now {
+            return false;
+        }
+        user.paced = true;
+        user.wait = Wait::Delay(id);
+        self.wheel.insert(index, until, &mut self.users);
+        true
+    }
+
     fn begin_call(&mut self, index: Index, id: SamplerId, sampler: &'p WebSocket, call: &Call) {
         let at = self.users[index].socket;
         let opens = call.opens && !self.goes_on_talking(at, call);
         if opens {
-            let now = self.clock.now();
-            let user = &mut self.users[index];
-            if let Some(until) = self.connect_pace.wait(now, user.paced) {
-                user.paced = true;
-                user.wait = Wait::Delay(id);
-                return self.wheel.insert(index, until, &mut self.users);
-            }
-            user.paced = false;
             if at != NO_SOCKET {
                 self.close_socket(at, CloseCause::Replaced);
             }
