@@ -49,19 +49,91 @@ fn serve() -> SocketAddr {
     address
 }
 
+/// Takes WebSocket connections and sends every frame back, without allocating.
+fn serve_websocket() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            std::thread::spawn(move || {
+                let mut buffer = [0u8; 8192];
+                let mut held = 0;
+                while !buffer[..held].ends_with(b"\r\n\r\n") {
+                    held += stream.read(&mut buffer[held..]).unwrap();
+                }
+                let head = std::str::from_utf8(&buffer[..held]).unwrap();
+                let key = head.split_once("Sec-WebSocket-Key: ").unwrap().1;
+                let accept = wire::websocket::handshake::accept(&key.as_bytes()[..24]);
+                stream
+                    .write_all(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ")
+                    .unwrap();
+                stream.write_all(&accept).unwrap();
+                stream.write_all(b"\r\n\r\n").unwrap();
+                loop {
+                    // Frames of this plan are short and masked, and come one at a time.
+                    if stream.read_exact(&mut buffer[..6]).is_err() {
+                        return;
+                    }
+                    let length = usize::from(buffer[1] & 0x7f);
+                    let key = [buffer[2], buffer[3], buffer[4], buffer[5]];
+                    stream.read_exact(&mut buffer[2..2 + length]).unwrap();
+                    buffer[1] = length as u8;
+                    wire::websocket::apply_mask(&mut buffer[2..2 + length], key, 0);
+                    SERVED.fetch_add(1, Ordering::Relaxed);
+                    if stream.write_all(&buffer[..2 + length]).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    address
+}
+
+/// One request and its response per turn, on a connection that is opened once.
+fn websocket_plan(port: u16, data: &str, inside: &str) -> Arc<plan::plan::Plan> {
+    let sampler = |class: &str, more: &str, below: &str| {
+        let class = format!("eu.luminis.jmeter.wssampler.{class}");
+        format!(
+            r#"<{class} guiclass="{class}Gui" testclass="{class}" testname="ws" enabled="true">
+<boolProp name="TLS">false</boolProp><stringProp name="server">127.0.0.1</stringProp><stringProp name="port">{port}</stringProp>
+<stringProp name="path">/</stringProp><stringProp name="readTimeout">6000</stringProp>{more}</{class}><hashTree>{below}</hashTree>"#
+        )
+    };
+    let open = sampler("OpenWebSocketSampler", "", "");
+    let request = sampler(
+        "RequestResponseWebSocketSampler",
+        &format!(
+            r#"<boolProp name="createNewConnection">false</boolProp><stringProp name="payloadType">Text</stringProp><stringProp name="requestData">{data}</stringProp>"#
+        ),
+        inside,
+    );
+    compiled(&format!(
+        r#"{open}<LoopController testclass="LoopController" testname="loop" enabled="true"><intProp name="LoopController.loops">-1</intProp></LoopController><hashTree>{request}</hashTree>"#
+    ))
+}
+
 fn plan(port: u16, path: &str, around: &str, inside: &str) -> Arc<plan::plan::Plan> {
+    compiled(&format!(
+        r#"{around}
+<HTTPSamplerProxy testclass="HTTPSamplerProxy" testname="get" enabled="true">
+<stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">{port}</stringProp>
+<stringProp name="HTTPSampler.path">{path}</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
+<boolProp name="HTTPSampler.follow_redirects">true</boolProp><boolProp name="HTTPSampler.use_keepalive">true</boolProp>
+</HTTPSamplerProxy><hashTree>{inside}</hashTree>"#
+    ))
+}
+
+/// A plan whose four users do this for ever.
+fn compiled(body: &str) -> Arc<plan::plan::Plan> {
     let text = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
 <TestPlan testclass="TestPlan" testname="plan" enabled="true"/><hashTree>
 <ThreadGroup testclass="ThreadGroup" testname="users" enabled="true">
 <elementProp name="ThreadGroup.main_controller" elementType="LoopController"><intProp name="LoopController.loops">-1</intProp></elementProp>
 <stringProp name="ThreadGroup.num_threads">4</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp></ThreadGroup><hashTree>
-{around}
-<HTTPSamplerProxy testclass="HTTPSamplerProxy" testname="get" enabled="true">
-<stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">{port}</stringProp>
-<stringProp name="HTTPSampler.path">{path}</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
-<boolProp name="HTTPSampler.follow_redirects">true</boolProp><boolProp name="HTTPSampler.use_keepalive">true</boolProp>
-</HTTPSamplerProxy><hashTree>{inside}</hashTree>
+{body}
 </hashTree></hashTree></hashTree></jmeterTestPlan>"#
     );
     let (document, _) = jmx::parse("plan.jmx", text.into_bytes()).unwrap();
@@ -137,11 +209,25 @@ fn warm_plans_do_not_allocate_per_request() {
 <stringProp name="RegexExtractor.match_number">1</stringProp><stringProp name="RegexExtractor.default">none</stringProp></RegexExtractor><hashTree/>
 <ResponseAssertion testclass="ResponseAssertion" testname="has name" enabled="true"><collectionProp name="Asserion.test_strings"><stringProp name="1">name</stringProp></collectionProp>
 <stringProp name="Assertion.test_field">Assertion.response_data</stringProp><intProp name="Assertion.test_type">16</intProp></ResponseAssertion><hashTree/>"#;
-    let rich =
-        measure(plan(port, "/item?id=${id}&r=${__Random(1,100)}", around, inside), vec![file]);
-    let _ = std::fs::remove_dir_all(&folder);
+    let rich = measure(
+        plan(port, "/item?id=${id}&r=${__Random(1,100)}", around, inside),
+        vec![file.clone()],
+    );
     assert!(
         rich < HAND_OVER,
         "cookies, headers, extractor, assertion, rows: {rich} allocations a request"
+    );
+
+    let port = serve_websocket().port();
+    let frames = measure(websocket_plan(port, "hello", ""), Vec::new());
+    assert!(frames < HAND_OVER, "a fixed frame and its answer: {frames} allocations a request");
+    let assertion = r#"<ResponseAssertion testclass="ResponseAssertion" testname="number" enabled="true"><collectionProp name="Asserion.test_strings"><stringProp name="1">hello \d+</stringProp></collectionProp>
+<stringProp name="Assertion.test_field">Assertion.response_data</stringProp><intProp name="Assertion.test_type">2</intProp></ResponseAssertion><hashTree/>"#;
+    let rich_frames =
+        measure(websocket_plan(port, "hello ${__Random(1,100)}", assertion), vec![file]);
+    let _ = std::fs::remove_dir_all(&folder);
+    assert!(
+        rich_frames < HAND_OVER,
+        "frames that vary, with assertion and rows: {rich_frames} allocations a request"
     );
 }
