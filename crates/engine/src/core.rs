@@ -164,7 +164,9 @@ impl<'p> Core<'p> {
             request: plan::http::Request::default(),
             call: plan::websocket::Call::default(),
             calls: (0..plan.samplers.len()).map(|_| None).collect(),
-            texts: Scratch::new(run.seed ^ u64::from(index).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            texts: Scratch::new(
+                run.seed ^ u64::from(run.rank(index)).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            ),
             inflater: wire::coding::Inflater::new(),
             message_inflater: wire::websocket::deflate::Inflater::new(),
             memo: wire::http1::Memo::default(),
@@ -381,7 +383,8 @@ impl<'p> Core<'p> {
             match message {
                 Message::Start { group, at } => {
                     let settings = &self.run.groups[group as usize];
-                    self.starts.push(Start::new(group, settings, at, self.index, self.run.cores));
+                    let (rank, ranks) = (self.run.rank(self.index), self.run.ranks());
+                    self.starts.push(Start::new(group, settings, at, rank, ranks));
                 }
                 Message::Resolved { user, route, addresses } => {
                     self.on_socket_resolved(user, &addresses);

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use plan::plan::{OnError, Phase};
+use plan::plan::OnError;
 
 use crate::clock::Nanos;
 
@@ -10,7 +10,6 @@ use crate::clock::Nanos;
 #[derive(Clone, Debug)]
 pub(crate) struct GroupSettings {
     pub(crate) name: String,
-    pub(crate) phase: Phase,
     pub(crate) number: u32,
     pub(crate) users: u32,
     /// Time between the starts of two users.
@@ -29,11 +28,15 @@ pub(crate) struct Counts {
     pub(crate) started: AtomicU32,
     pub(crate) finished: AtomicU32,
     pub(crate) groups: Box<[AtomicU32]>,
+    /// Active in other processes of the run, as last heard: of each group, and in all.
+    elsewhere: Box<[AtomicU32]>,
+    all_elsewhere: AtomicU32,
 }
 
 impl Counts {
     pub(crate) fn new(groups: usize) -> Self {
-        Self { groups: (0..groups).map(|_| AtomicU32::new(0)).collect(), ..Self::default() }
+        let many = || (0..groups).map(|_| AtomicU32::new(0)).collect();
+        Self { groups: many(), elsewhere: many(), ..Self::default() }
     }
 
     pub(crate) fn start(&self, group: u32) {
@@ -48,8 +51,19 @@ impl Counts {
         self.groups[group as usize].fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Active users of a group, and of all.
+    pub(crate) fn set_elsewhere(&self, groups: &[u32]) {
+        for (held, users) in self.elsewhere.iter().zip(groups) {
+            held.store(*users, Ordering::Relaxed);
+        }
+        self.all_elsewhere.store(groups.iter().sum(), Ordering::Relaxed);
+    }
+
+    /// Active users of a group, and of all, in all processes.
     pub(crate) fn active(&self, group: u32) -> (u32, u32) {
-        (self.groups[group as usize].load(Ordering::Relaxed), self.active.load(Ordering::Relaxed))
+        let sum = |here: &AtomicU32, there: &AtomicU32| {
+            here.load(Ordering::Relaxed).saturating_add(there.load(Ordering::Relaxed))
+        };
+        let at = group as usize;
+        (sum(&self.groups[at], &self.elsewhere[at]), sum(&self.active, &self.all_elsewhere))
     }
 }

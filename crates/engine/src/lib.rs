@@ -8,7 +8,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `run`, `prepare`, `group`, `schedule` | starting groups in order, what is evaluated before, when users start |
+//! | `run`, `prepare`, `batches`, `group`, `schedule` | starting groups in order, what is evaluated before, when users start |
 //! | `core`, `user`, `wheel`, `clock` | the loop of a core, its users, its timers |
 //! | `step`, `sample`, `transaction` | operations, samples, transactions |
 //! | `exchange`, `receive`, `failure`, `redirect`, `cookies`, `fill` | HTTP |
@@ -17,6 +17,7 @@
 //! | `record`, `rows` | result rows and the thread that writes them |
 //! | `outcome`, `settings` | the wording of failures, properties |
 
+mod batches;
 mod clock;
 mod conn;
 mod connect;
@@ -46,6 +47,8 @@ mod transaction;
 mod user;
 mod wheel;
 
+pub use batches::Batches;
+pub use prepare::{Evaluated, create_results, evaluate};
 pub use rows::ResultFile;
-pub use run::{Event, Options, Run, StartError, Users, start};
+pub use run::{Event, Handle, Options, Paced, Run, StartError, Users, start};
 pub use settings::PROPERTIES;

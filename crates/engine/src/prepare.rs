@@ -1,6 +1,10 @@
 //! What is evaluated once, before any user starts: variables, the groups' numbers, the names of result files.
+//!
+//! It happens in one place even where the run is spread over several processes, which get the values: a number of
+//! users that is random, or a variable that holds the time, is the same in all of them.
 
 use std::path::PathBuf;
+use std::sync::mpsc::channel;
 use std::time::Instant;
 
 use plan::element::{Memory, RunState};
@@ -8,35 +12,67 @@ use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
 use plan::plan::{Group, Plan};
 use plan::text::Text;
-use plan::vars::{Initial, Vars};
+use plan::vars::{Initial, VarId, Vars};
+use serde::{Deserialize, Serialize};
 use stats::jtl::Columns;
 
 use crate::clock::Clock;
 use crate::group::GroupSettings;
-use crate::rows::ResultFile;
+use crate::rows::{self, ResultFile};
 use crate::run::{Options, StartError, ramp_step, seconds};
+use crate::settings::Settings;
 
-pub(crate) struct Prepared {
-    pub(crate) groups: Vec<GroupSettings>,
-    pub(crate) initial: Initial,
-    pub(crate) state: RunState,
-    pub(crate) listeners: Vec<ResultFile>,
+/// What is known once the plan's texts have been evaluated for the run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Evaluated {
+    groups: Vec<Numbers>,
+    /// Starting values of variables, by slot.
+    variables: Vec<(u32, String)>,
+    /// File names of the plan's listeners.
+    listeners: Vec<String>,
+    /// Properties that evaluating has set.
+    pub(crate) properties: Vec<(String, String)>,
     /// What the user should be told.
-    pub(crate) complaints: Vec<String>,
+    complaints: Vec<String>,
 }
 
 /// The variable that says whether a user's last sample passed. All users start with it true, so that those whose
 /// samples pass need no memory for it.
 pub(crate) const LAST_SAMPLE_OK: &str = "JMeterThread.last_sample_ok";
 
-pub(crate) fn prepare(
-    plan: &Plan,
-    options: &Options,
-    shared: &Shared,
-    zero: Instant,
-) -> Result<Prepared, StartError> {
-    let clock = Clock::new(zero);
-    let state = RunState::new(plan, &options.base_dir);
+/// Numbers of a group; times in nanoseconds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Numbers {
+    name: String,
+    users: u32,
+    step: i64,
+    delay: i64,
+    duration: Option<i64>,
+}
+
+impl Evaluated {
+    /// Number of users that the groups ask for, all together.
+    pub fn users(&self) -> u64 {
+        self.groups.iter().map(|group| u64::from(group.users)).sum()
+    }
+
+    /// Number of users of each group of the plan.
+    pub fn users_by_group(&self) -> impl Iterator<Item = u32> + '_ {
+        self.groups.iter().map(|group| group.users)
+    }
+
+    /// What the user should be told; nobody else tells it then.
+    pub fn take_complaints(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.complaints)
+    }
+}
+
+/// Evaluates what a run of the plan starts with. Nothing is opened or started.
+pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
+    let (to_log, log) = channel();
+    let shared = Shared::new(options.properties.clone(), options.base_dir.clone(), to_log);
+    let clock = Clock::new(Instant::now());
+    let state = RunState::before(plan);
     let mut texts = Scratch::new(options.seed);
     let mut memory = plan::function::Memory::default();
     let mut notes = Memory::default();
@@ -56,7 +92,7 @@ pub(crate) fn prepare(
         memory: &mut memory,
         notes: &mut notes,
         run: &state,
-        shared,
+        shared: &shared,
         core: &mut texts,
         now_ms: clock.wall_ms(clock.now()),
     };
@@ -64,14 +100,78 @@ pub(crate) fn prepare(
     if let Some(variable) = plan.names.find(LAST_SAMPLE_OK) {
         initial.set(variable, "true");
     }
-    let mut groups = Vec::new();
     let mut complaints = Vec::new();
-    for group in &plan.groups {
-        groups.push(settings(group, &mut env, &mut complaints));
+    let groups = plan.groups.iter().map(|group| numbers(group, &mut env, &mut complaints)).collect();
+    let listeners =
+        plan.listeners.iter().map(|listener| value(&listener.file, &mut env)).collect();
+    let variables = initial.iter().map(|(id, value)| (id.0, value.to_string())).collect();
+    let properties = shared
+        .properties()
+        .into_iter()
+        .filter(|(key, value)| options.properties.get(&**key).is_none_or(|held| **held != **value))
+        .map(|(key, value)| (key.into(), value.into()))
+        .collect();
+    complaints.extend(log.try_iter().map(|(level, text)| format!("{level:?}: {text}")));
+    Evaluated { groups, variables, listeners, properties, complaints }
+}
+
+/// Makes the result files of a run of several processes, each with its header.
+pub fn create_results(
+    plan: &Plan,
+    options: &Options,
+    evaluated: &Evaluated,
+) -> Result<(), StartError> {
+    let settings = Settings::from_properties(|key| options.properties.get(key).cloned());
+    if let Some(complaint) = settings.complaint {
+        return Err(StartError::Setting(complaint));
     }
-    let mut listeners = Vec::new();
-    for listener in &plan.listeners {
-        let path = evaluate(&listener.file, &mut env);
+    let mut files = options.results.clone();
+    files.extend(listeners(plan, options, &evaluated.listeners)?);
+    rows::create(&files, &settings.sample_variables)
+        .map_err(|error| StartError::Results(error.to_string()))
+}
+
+pub(crate) struct Prepared {
+    pub(crate) groups: Vec<GroupSettings>,
+    pub(crate) initial: Initial,
+    pub(crate) state: RunState,
+    pub(crate) listeners: Vec<ResultFile>,
+    pub(crate) complaints: Vec<String>,
+}
+
+/// Makes what the cores share of what was evaluated.
+pub(crate) fn prepare(
+    plan: &Plan,
+    options: &Options,
+    evaluated: Evaluated,
+) -> Result<Prepared, StartError> {
+    let users: Vec<u32> = evaluated.users_by_group().collect();
+    let state = RunState::new(plan, &options.base_dir, options.shard, &users);
+    let mut initial = Initial::default();
+    for (slot, value) in &evaluated.variables {
+        initial.set(VarId(*slot), value);
+    }
+    let listeners = listeners(plan, options, &evaluated.listeners)?;
+    let groups = plan.groups.iter().zip(evaluated.groups).map(|(group, numbers)| GroupSettings {
+        name: numbers.name,
+        number: group.number,
+        users: numbers.users,
+        step: numbers.step,
+        delay: numbers.delay,
+        duration: numbers.duration,
+        on_error: group.on_error,
+    });
+    let groups = groups.collect();
+    Ok(Prepared { groups, initial, state, listeners, complaints: evaluated.complaints })
+}
+
+fn listeners(
+    plan: &Plan,
+    options: &Options,
+    paths: &[String],
+) -> Result<Vec<ResultFile>, StartError> {
+    let mut files = Vec::new();
+    for (listener, path) in plan.listeners.iter().zip(paths) {
         let overrides =
             listener.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let columns = Columns::from_properties(|key| options.properties.get(key).cloned())
@@ -82,20 +182,20 @@ pub(crate) fn prepare(
             Some(rest) => options.base_dir.join(rest),
             None => PathBuf::from(path),
         };
-        listeners.push(ResultFile {
+        files.push(ResultFile {
             path,
             columns,
             errors_only: listener.errors_only,
             successes_only: listener.successes_only,
         });
     }
-    Ok(Prepared { groups, initial, state, listeners, complaints })
+    Ok(files)
 }
 
-fn settings(group: &Group, env: &mut Env<'_>, complaints: &mut Vec<String>) -> GroupSettings {
-    let name = evaluate(&group.name, env);
+fn numbers(group: &Group, env: &mut Env<'_>, complaints: &mut Vec<String>) -> Numbers {
+    let name = value(&group.name, env);
     let number =
-        |text: &Text, env: &mut Env<'_>| evaluate(text, env).trim().parse::<i64>().unwrap_or(0);
+        |text: &Text, env: &mut Env<'_>| value(text, env).trim().parse::<i64>().unwrap_or(0);
     let mut users = number(&group.users, env).max(0) as u32;
     let ramp = number(&group.ramp_up, env);
     let (mut delay, mut duration) = (0, None);
@@ -116,19 +216,10 @@ fn settings(group: &Group, env: &mut Env<'_>, complaints: &mut Vec<String>) -> G
         }
         (delay, duration) = (seconds(delay_s.max(0)), Some(seconds(duration_s.max(0))));
     }
-    GroupSettings {
-        name,
-        phase: group.phase,
-        number: group.number,
-        users,
-        step: ramp_step(ramp, users),
-        delay,
-        duration,
-        on_error: group.on_error,
-    }
+    Numbers { name, users, step: ramp_step(ramp, users), delay, duration }
 }
 
-fn evaluate(text: &Text, env: &mut Env<'_>) -> String {
+fn value(text: &Text, env: &mut Env<'_>) -> String {
     let mut value = String::new();
     text.eval(env, &mut value);
     value

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
+use plan::element::Shard;
 use stats::jtl::{Columns, Row};
 
 /// Bytes at which a chunk is handed over.
@@ -148,15 +149,19 @@ pub(crate) struct Writer {
     backs: Vec<Sender<Vec<u8>>>,
     jobs: Option<Receiver<(usize, Vec<u8>)>>,
     files: Vec<(PathBuf, File)>,
+    /// Whether no other process writes to the files.
+    alone: bool,
     variables: Arc<[String]>,
 }
 
 impl Writer {
-    /// Opens the files, writing headers into new ones. `roots` get every sample; `listeners` are those of the plan.
+    /// Opens the files. The only process of a run writes headers into new ones; where there are several, whoever
+    /// started them has done so by [`create`]. `roots` get every sample; `listeners` are those of the plan.
     pub(crate) fn open(
         roots: &[ResultFile],
         listeners: &[ResultFile],
         variables: &[String],
+        shard: Shard,
     ) -> io::Result<Self> {
         let (to_writer, jobs) = channel();
         let mut files: Vec<(PathBuf, File)> = Vec::new();
@@ -167,7 +172,7 @@ impl Writer {
             let file = match by_path.get(&result.path) {
                 Some(file) => *file,
                 None => {
-                    files.push((result.path.clone(), open(&result.path, &result.columns, &names)?));
+                    files.push((result.path.clone(), open(&result.path, &result.columns, &names, shard.count == 1)?));
                     by_path.insert(result.path.clone(), files.len() - 1);
                     files.len() - 1
                 }
@@ -182,6 +187,7 @@ impl Writer {
             backs: Vec::new(),
             jobs: Some(jobs),
             files,
+            alone: shard.count == 1,
             variables: variables.into(),
         })
     }
@@ -216,6 +222,7 @@ impl Writer {
     ) -> io::Result<JoinHandle<()>> {
         let jobs = self.jobs.take();
         let (mut files, backs, under_way) = (self.files, self.backs, self.under_way);
+        let alone = self.alone;
         drop(self.to_writer);
         std::thread::Builder::new().name("rows".into()).spawn(move || {
             let Some(jobs) = jobs else { return };
@@ -223,7 +230,7 @@ impl Writer {
             let mut turn = 0;
             for (file, mut chunk) in jobs {
                 let (path, out) = &mut files[file];
-                if let Err(error) = write_whole(out, &chunk) {
+                if let Err(error) = write_whole(out, &chunk, alone) {
                     if failed[file] == 0 {
                         complain(format!(
                             "cannot write results to {}: {error}; rows are being lost",
@@ -249,7 +256,9 @@ impl Writer {
 }
 
 /// Writes all of a chunk or nothing: half a row at the end would spoil the first one after it that finds room again.
-fn write_whole(out: &mut File, chunk: &[u8]) -> io::Result<()> {
+/// A file that several processes append to grows by whole chunks, for the system lets one append at a time; there what
+/// got half through is left to its own line, since what stands behind it by then may be another's.
+fn write_whole(out: &mut File, chunk: &[u8], alone: bool) -> io::Result<()> {
     let mut written = 0;
     while written < chunk.len() {
         match out.write(&chunk[written..]) {
@@ -257,6 +266,12 @@ fn write_whole(out: &mut File, chunk: &[u8]) -> io::Result<()> {
             Ok(n) => written += n,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => {
+                if !alone {
+                    if written > 0 {
+                        let _ = out.write(b"\n");
+                    }
+                    return Err(error);
+                }
                 // What is no regular file keeps what it got.
                 if let Ok(length) = out.metadata().map(|data| data.len())
                     && written > 0
@@ -270,12 +285,18 @@ fn write_whole(out: &mut File, chunk: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-fn open(path: &Path, columns: &Columns, variables: &[&str]) -> io::Result<File> {
+/// Makes result files with their headers, for a run of several processes.
+pub(crate) fn create(files: &[ResultFile], variables: &[String]) -> io::Result<()> {
+    let names: Vec<&str> = variables.iter().map(String::as_str).collect();
+    files.iter().try_for_each(|file| open(&file.path, &file.columns, &names, true).map(drop))
+}
+
+fn open(path: &Path, columns: &Columns, variables: &[&str], header: bool) -> io::Result<File> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)?;
     }
     let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-    if file.metadata()?.len() == 0 && columns.field_names {
+    if header && columns.field_names && file.metadata()?.len() == 0 {
         let mut header = Vec::new();
         columns.header(variables, &mut header);
         file.write_all(&header)?;

@@ -1,7 +1,7 @@
 //! A run: cores on their threads, and the coordinator that starts groups in order, gathers snapshots and ends it all.
 //!
-//! setUp groups run first, then the main groups (together, or one after another), then the tearDown groups. The
-//! coordinator only passes messages; it never looks into a core.
+//! The coordinator only passes messages; it never looks into a core. A run may be one of several shares of a larger
+//! one, each in a process of its own; then somebody else says when groups start ([`Handle`]).
 
 use std::collections::HashMap;
 use std::io;
@@ -9,23 +9,26 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::sys::eventfd::EventFd;
-use plan::plan::{Phase, Plan};
+use plan::element::Shard;
+use plan::plan::Plan;
 use plan::vars::{Initial, VarId};
 use stats::Snapshot;
 
+use crate::batches::Batches;
 use crate::clock::{Clock, MS, Nanos, SECOND};
 use crate::core::{Core, Parts};
 use crate::driver;
 use crate::group::{Counts, GroupSettings};
+use crate::prepare::Evaluated;
 use crate::resolve::{self, Question};
 use crate::rows::{ResultFile, Rows, Writer};
 use crate::settings::Settings;
 
 /// How a run is to be carried out.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Options {
     /// Threads that run users; 0 is one per available processor.
     pub cores: u32,
@@ -35,8 +38,21 @@ pub struct Options {
     pub base_dir: PathBuf,
     /// Result files that get every sample.
     pub results: Vec<ResultFile>,
-    /// Seed of the random generators.
+    /// Seed of the random generators, the same in all processes of a run.
     pub seed: u64,
+    /// Which share of the run this is. Only the whole run writes headers into result files.
+    pub shard: Shard,
+    /// For a share of a run; `None` starts all by itself.
+    pub paced: Option<Paced>,
+    /// What [`crate::evaluate`] found; `None` evaluates at the start.
+    pub evaluated: Option<Evaluated>,
+}
+
+/// How a share of a run keeps step with the others: groups start only by [`Handle::start`].
+#[derive(Clone, Copy, Debug)]
+pub struct Paced {
+    /// Zero of the clock of all shares, nanoseconds since 1970.
+    pub zero: i64,
 }
 
 /// What a run reports while it goes on.
@@ -46,6 +62,13 @@ pub enum Event {
     Snapshot(Box<Snapshot>),
     /// Something to be told to the user.
     Log(String),
+    /// Paced: all users of the groups that were started have ended.
+    BatchDone,
+    /// Paced: a user asked to stop the test, which stops here by itself.
+    StopAsked {
+        /// At once, cutting samples.
+        now: bool,
+    },
     /// Nothing happened within the time asked for.
     Idle,
     /// The run is over; all snapshots and rows have been handed over.
@@ -67,15 +90,14 @@ pub struct Users {
 #[derive(Debug)]
 pub struct Run {
     shared: Arc<RunShared>,
-    plan: Arc<Plan>,
     reports: Receiver<Report>,
     threads: Vec<JoinHandle<()>>,
     writer: Option<JoinHandle<()>>,
-    /// Groups yet to be started, in batches that run together.
-    batches: Vec<Vec<u32>>,
+    /// Groups yet to be started; `None` when somebody else tells which.
+    batches: Option<Batches>,
+    told: Sender<Report>,
     /// Groups under way, with the number of cores that are not done with them.
     open: HashMap<u32, u32>,
-    teardown: Vec<u32>,
     stopped: bool,
     ended: bool,
     ends: u32,
@@ -87,6 +109,7 @@ pub struct Run {
 pub(crate) struct RunShared {
     pub(crate) zero: Instant,
     pub(crate) cores: u32,
+    pub(crate) shard: Shard,
     pub(crate) seed: u64,
     pub(crate) settings: Settings,
     pub(crate) groups: Vec<GroupSettings>,
@@ -107,6 +130,17 @@ impl RunShared {
     pub(crate) fn ends_at(&self, group: u32) -> Option<Nanos> {
         let end = self.ends[group as usize].load(std::sync::atomic::Ordering::Relaxed);
         (end != Nanos::MAX).then_some(end)
+    }
+
+    /// Which of all cores of the run, in all processes, the core of that number here is. Users are dealt out to the
+    /// processes first, so that each has as many as any other.
+    pub(crate) fn rank(&self, core: u32) -> u32 {
+        core * self.shard.count + self.shard.index
+    }
+
+    /// All cores of the run.
+    pub(crate) fn ranks(&self) -> u32 {
+        self.cores * self.shard.count
     }
 
     pub(crate) fn inbox(&self, core: u32) -> Inbox {
@@ -154,27 +188,44 @@ pub(crate) enum Report {
         now: bool,
     },
     Log(String),
+    /// From a [`Handle`].
+    Told(Told),
     /// A core's thread has ended, by an error if there is one.
     CoreEnded(Option<String>),
 }
 
+/// What a [`Handle`] asks for.
+#[derive(Debug)]
+pub(crate) enum Told {
+    Start { groups: Vec<u32>, at: Nanos },
+    Stop,
+    StopNow,
+    End,
+}
+
 /// Starts a run.
-pub fn start(plan: Arc<Plan>, options: Options) -> Result<Run, StartError> {
-    let zero = Instant::now();
+pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
+    let zero = options.paced.map_or_else(Instant::now, |paced| instant(paced.zero));
+    let evaluated = match options.evaluated.take() {
+        Some(evaluated) => evaluated,
+        None => crate::prepare::evaluate(&plan, &options),
+    };
+    options.properties.extend(evaluated.properties.iter().cloned());
     let cores = match options.cores {
         0 => std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
         n => n,
     };
     let (to_log, log) = channel();
     let base_dir = options.base_dir.clone();
-    let shared = plan::function::Shared::new(options.properties.clone(), base_dir, to_log);
+    let shared = plan::function::Shared::new(options.properties.clone(), base_dir, to_log)
+        .for_shard(options.shard);
     let settings = Settings::from_properties(|key| options.properties.get(key).cloned());
     if let Some(complaint) = &settings.complaint {
         return Err(StartError::Setting(complaint.clone()));
     }
-    let prepared = crate::prepare::prepare(&plan, &options, &shared, zero)?;
+    let prepared = crate::prepare::prepare(&plan, &options, evaluated)?;
     let mut writer =
-        Writer::open(&options.results, &prepared.listeners, &settings.sample_variables)
+        Writer::open(&options.results, &prepared.listeners, &settings.sample_variables, options.shard)
             .map_err(|error| StartError::Results(error.to_string()))?;
     let (reports_in, reports) = channel();
     let mut inboxes = Vec::new();
@@ -189,6 +240,7 @@ pub fn start(plan: Arc<Plan>, options: Options) -> Result<Run, StartError> {
     let shared = Arc::new(RunShared {
         zero,
         cores,
+        shard: options.shard,
         seed: options.seed,
         settings,
         ends: (0..group_count).map(|_| Nanos::MAX.into()).collect(),
@@ -230,23 +282,23 @@ pub fn start(plan: Arc<Plan>, options: Options) -> Result<Run, StartError> {
     for complaint in prepared.complaints {
         let _ = reports_in.send(Report::Log(complaint));
     }
-    forward_log(log, reports_in);
-    let (batches, teardown) = batches(&plan, &shared.groups);
+    forward_log(log, reports_in.clone());
     let mut run = Run {
         shared,
-        plan,
         reports,
         threads,
         writer: Some(writer),
-        batches,
+        batches: options.paced.is_none().then(|| Batches::new(&plan)),
+        told: reports_in,
         open: HashMap::new(),
-        teardown,
         stopped: false,
         ended: false,
         ends: 0,
         aborted: None,
     };
-    run.start_next();
+    if run.batches.is_some() {
+        run.start_next();
+    }
     Ok(run)
 }
 
@@ -292,9 +344,22 @@ impl Run {
                     return Event::Snapshot(snapshot);
                 }
                 Ok(Report::Log(text)) => return Event::Log(text),
-                Ok(Report::GroupDone { group }) => self.group_done(group),
-                Ok(Report::StopTest { now: true }) => self.stop_now(),
-                Ok(Report::StopTest { now: false }) => self.stop(),
+                Ok(Report::GroupDone { group }) => {
+                    if self.group_done(group) && self.batches.is_none() {
+                        return Event::BatchDone;
+                    }
+                }
+                Ok(Report::StopTest { now }) => {
+                    self.halt(now);
+                    if self.batches.is_none() {
+                        return Event::StopAsked { now };
+                    }
+                }
+                Ok(Report::Told(told)) => {
+                    if self.obey(told) {
+                        return Event::BatchDone;
+                    }
+                }
                 Ok(Report::CoreEnded(error)) => {
                     self.ends += 1;
                     if let Some(error) = error {
@@ -328,7 +393,18 @@ impl Run {
         self.halt(true);
     }
 
-    /// Numbers of users, as of now.
+    /// For whoever paces the run.
+    pub fn handle(&self) -> Handle {
+        Handle { shared: Arc::clone(&self.shared), told: self.told.clone() }
+    }
+
+    /// Users of each group of the plan that run now, in this process.
+    pub fn active_by_group(&self) -> impl Iterator<Item = u32> + '_ {
+        use std::sync::atomic::Ordering::Relaxed;
+        self.shared.counts.groups.iter().map(|group| group.load(Relaxed))
+    }
+
+    /// Numbers of users in this process, as of now.
     pub fn users(&self) -> Users {
         use std::sync::atomic::Ordering::Relaxed;
         let counts = &self.shared.counts;
@@ -337,11 +413,6 @@ impl Run {
             started: counts.started.load(Relaxed),
             finished: counts.finished.load(Relaxed),
         }
-    }
-
-    /// Number of users that the groups ask for, all together.
-    pub fn users_planned(&self) -> u64 {
-        self.shared.groups.iter().map(|group| u64::from(group.users)).sum()
     }
 
     /// Threads that run users.
@@ -361,56 +432,70 @@ impl Run {
 
     fn halt(&mut self, now: bool) {
         self.stopped = true;
-        self.batches.clear();
-        let in_setup =
-            self.open.keys().any(|group| self.shared.groups[*group as usize].phase == Phase::Setup);
-        if in_setup || !self.plan.teardown_on_shutdown {
-            self.teardown.clear();
+        if let Some(batches) = &mut self.batches {
+            batches.stop();
         }
         for inbox in &self.shared.inboxes {
             inbox.send(if now { Message::StopNow } else { Message::Stop });
         }
     }
 
-    fn group_done(&mut self, group: u32) {
-        let Some(left) = self.open.get_mut(&group) else { return };
+    /// Whether no group is open any more.
+    fn group_done(&mut self, group: u32) -> bool {
+        let Some(left) = self.open.get_mut(&group) else { return false };
         *left -= 1;
-        if *left == 0 {
-            self.open.remove(&group);
-            if self.open.is_empty() {
-                self.start_next();
+        if *left > 0 {
+            return false;
+        }
+        self.open.remove(&group);
+        let through = self.open.is_empty();
+        if through && self.batches.is_some() {
+            self.start_next();
+        }
+        through
+    }
+
+    /// Does what a [`Handle`] asked for; whether a batch is done by that already.
+    fn obey(&mut self, told: Told) -> bool {
+        match told {
+            Told::Start { groups, at } => {
+                self.start_groups(&groups, at);
+                groups.is_empty()
+            }
+            Told::Stop => {
+                self.halt(false);
+                false
+            }
+            Told::StopNow => {
+                self.halt(true);
+                false
+            }
+            Told::End => {
+                self.end();
+                false
             }
         }
     }
 
     /// Starts the next groups, or ends the run when there are none.
     fn start_next(&mut self) {
-        let clock = Clock::new(self.shared.zero);
-        loop {
-            let batch = if !self.batches.is_empty() {
-                self.batches.remove(0)
-            } else if !self.teardown.is_empty() {
-                std::mem::take(&mut self.teardown)
-            } else {
-                return self.end();
-            };
-            if batch.is_empty() {
-                continue;
+        match self.batches.as_mut().and_then(Batches::next) {
+            Some(groups) => self.start_groups(&groups, Clock::new(self.shared.zero).now()),
+            None => self.end(),
+        }
+    }
+
+    fn start_groups(&mut self, groups: &[u32], at: Nanos) {
+        for group in groups {
+            let Some(settings) = self.shared.groups.get(*group as usize) else { continue };
+            if let Some(duration) = settings.duration {
+                let end = at + settings.delay + duration;
+                self.shared.ends[*group as usize].store(end, std::sync::atomic::Ordering::Relaxed);
             }
-            let at = clock.now();
-            for group in batch {
-                let settings = &self.shared.groups[group as usize];
-                if let Some(duration) = settings.duration {
-                    let end = at + settings.delay + duration;
-                    self.shared.ends[group as usize]
-                        .store(end, std::sync::atomic::Ordering::Relaxed);
-                }
-                self.open.insert(group, self.shared.cores);
-                for inbox in &self.shared.inboxes {
-                    inbox.send(Message::Start { group, at });
-                }
+            self.open.insert(*group, self.shared.cores);
+            for inbox in &self.shared.inboxes {
+                inbox.send(Message::Start { group: *group, at });
             }
-            return;
         }
     }
 
@@ -432,21 +517,49 @@ impl Run {
     }
 }
 
-/// Groups in the order in which they run: each batch together, and the tearDown groups.
-fn batches(plan: &Plan, groups: &[GroupSettings]) -> (Vec<Vec<u32>>, Vec<u32>) {
-    let of = |phase: Phase| -> Vec<u32> {
-        (0..groups.len() as u32).filter(|n| groups[*n as usize].phase == phase).collect()
-    };
-    let split = |groups: Vec<u32>| -> Vec<Vec<u32>> {
-        if plan.serialize_groups {
-            groups.into_iter().map(|group| vec![group]).collect()
-        } else {
-            vec![groups]
+/// The way to a run from another thread.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    shared: Arc<RunShared>,
+    told: Sender<Report>,
+}
+
+impl Handle {
+    /// Starts groups, by their index in the plan, at a moment of the run's clock in nanoseconds.
+    pub fn start(&self, groups: Vec<u32>, at: i64) {
+        self.tell(Told::Start { groups, at });
+    }
+
+    /// Ends users after the samples under way, or at once.
+    pub fn stop(&self, now: bool) {
+        self.tell(if now { Told::StopNow } else { Told::Stop });
+    }
+
+    /// Ends the run: [`Event::Finished`] follows.
+    pub fn end(&self) {
+        self.tell(Told::End);
+    }
+
+    /// Says how many users of each group run in other processes, for those who count all users of the run.
+    pub fn users_elsewhere(&self, groups: &[u32]) {
+        self.shared.counts.set_elsewhere(groups);
+        for (group, users) in (0..).zip(groups) {
+            self.shared.state.users_elsewhere(group, *users);
         }
-    };
-    let mut batches = split(of(Phase::Setup));
-    batches.extend(split(of(Phase::Main)));
-    (batches, of(Phase::Teardown))
+    }
+
+    fn tell(&self, told: Told) {
+        let _ = self.told.send(Report::Told(told));
+    }
+}
+
+/// The moment that was so many nanoseconds since 1970.
+fn instant(wall: i64) -> Instant {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64);
+    let ago = Duration::from_nanos((now - wall).unsigned_abs());
+    let moment = Instant::now();
+    let then = if now >= wall { moment.checked_sub(ago) } else { moment.checked_add(ago) };
+    then.unwrap_or(moment)
 }
 
 fn hostname() -> String {

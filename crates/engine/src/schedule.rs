@@ -1,6 +1,7 @@
 //! When users start: a pure sequence of start times, one per user of the group.
 //!
-//! A core takes every number n with n mod cores = its index: cores need no coordination.
+//! A core takes every number n with n mod cores = its rank, where the cores of all processes of the run count: cores
+//! need no coordination.
 
 use crate::clock::Nanos;
 use crate::group::GroupSettings;
@@ -64,12 +65,11 @@ impl Start {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plan::plan::{OnError, Phase};
+    use plan::plan::OnError;
 
     fn settings(users: u32, step: Nanos) -> GroupSettings {
         GroupSettings {
             name: String::new(),
-            phase: Phase::Main,
             number: 1,
             users,
             step,

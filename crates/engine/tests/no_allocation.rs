@@ -149,6 +149,7 @@ fn measure(plan: Arc<plan::plan::Plan>, results: Vec<engine::ResultFile>) -> f64
         base_dir: ".".into(),
         results,
         seed: 1,
+        ..engine::Options::default()
     };
     let mut run = engine::start(plan, options).unwrap();
     let mut pass = |until: &dyn Fn() -> bool| {
@@ -158,7 +159,9 @@ fn measure(plan: Arc<plan::plan::Plan>, results: Vec<engine::ResultFile>) -> f64
             match run.next_event(Duration::from_millis(5)) {
                 engine::Event::Snapshot(snapshot) => run.recycle(snapshot),
                 engine::Event::Log(text) => panic!("{text}"),
-                engine::Event::Idle => {}
+                engine::Event::Idle
+                | engine::Event::BatchDone
+                | engine::Event::StopAsked { .. } => {}
                 engine::Event::Finished => panic!("the run ended"),
             }
         }

@@ -68,6 +68,12 @@ impl Initial {
         self.values[at] = Some(value.into());
     }
 
+    /// All slots that have a starting value.
+    pub fn iter(&self) -> impl Iterator<Item = (VarId, &str)> {
+        let all = self.values.iter().enumerate();
+        all.filter_map(|(at, value)| Some((VarId(at as u32), value.as_deref()?)))
+    }
+
     /// The starting value of a slot.
     pub fn get(&self, id: VarId) -> Option<&str> {
         self.values.get(id.0 as usize)?.as_deref()

@@ -1,13 +1,14 @@
 //! Counter: a number that goes up at each iteration of the loop around it, one for all users or one per user.
 //!
-//! The shared number is one atomic. An end that is left empty is no end; behind the end it starts anew.
+//! The shared number is one atomic. An end that is left empty is no end; behind the end it starts anew. In a run of
+//! several processes each takes every n-th step of the whole run's number.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use jmx::ElementId;
 
 use super::format::NumberFormat;
-use super::{Flag, flag};
+use super::{Flag, Shard, flag};
 use crate::compile::Context;
 use crate::env::Env;
 use crate::text::Text;
@@ -82,19 +83,55 @@ impl CounterConfig {
             }
             value
         } else {
-            env.run.counter(at).map_or(start, |shared| shared.step(start, end, increment))
+            env.run.counter(at).map_or(start, |(shared, shard)| shared.step(start, end, increment, shard))
         };
         self.variable.set(env, |env, out| self.format.write(value, env, out));
     }
 }
 
 impl Shared {
-    fn step(&self, start: i64, end: i64, increment: i64) -> i64 {
-        let current = |held: i64| if held == NONE || held > end { start } else { held };
-        let step = |held| Some(current(held).wrapping_add(increment));
+    fn step(&self, start: i64, end: i64, increment: i64, shard: Shard) -> i64 {
+        let anew = |held: i64| if held > end { start } else { held };
+        // The steps of the other processes, between two of ours, wrap where ours would.
+        let steps = |mut held: i64, count: u32| {
+            for _ in 0..count {
+                held = anew(held).wrapping_add(increment);
+            }
+            held
+        };
+        let current = |held: i64| match held {
+            NONE => anew(steps(start, shard.index)),
+            held => anew(held),
+        };
+        let step = |held| Some(steps(current(held), shard.count));
         // The closure never gives up, so both arms hold the number before the step.
         let (Ok(held) | Err(held)) =
             self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step);
         current(held)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `count` processes give out in `steps` steps each, in the order of the run.
+    fn dealt(count: u32, steps: usize, (start, end, increment): (i64, i64, i64)) -> Vec<i64> {
+        let shares: Vec<Shared> = (0..count).map(|_| Shared::default()).collect();
+        let mut all = Vec::new();
+        for _ in 0..steps {
+            for (index, shared) in (0..).zip(&shares) {
+                all.push(shared.step(start, end, increment, Shard { index, count }));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn several_processes_count_as_one() {
+        for settings in [(1, i64::MAX, 1), (0, 9, 1), (5, 20, 4), (10, 12, 7), (3, 2, 1)] {
+            assert_eq!(dealt(3, 8, settings), dealt(1, 24, settings), "{settings:?}");
+            assert_eq!(dealt(4, 6, settings), dealt(1, 24, settings), "{settings:?}");
+        }
     }
 }

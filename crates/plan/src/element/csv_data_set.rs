@@ -146,7 +146,11 @@ impl CsvDataSet {
             skip_first: from_header || self.ignore_first.get(env),
             file,
         };
-        let source = env.run.csv.source(&key).map_err(|problem| {
+        let lines = match key.share {
+            source::Share::Group(group) => env.run.lines(Some(group)),
+            _ => env.run.lines(None),
+        };
+        let source = env.run.csv.source(&key, lines).map_err(|problem| {
             Stop::User(format!("{problem} (CSV Data Set Config {})", self.name))
         })?;
         let names = if from_header {

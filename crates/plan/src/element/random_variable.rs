@@ -1,14 +1,14 @@
 //! Random Variable: a random whole number at each iteration of the loop around it.
 //!
 //! With a seed the numbers are those of `java.util.Random`, so that a plan draws the same ones as in JMeter; without
-//! one they come from the core's generator. The generator that users share is one atomic.
+//! one they come from the core's generator. The generator that users share is one atomic; processes of one run deal its numbers out.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jmx::ElementId;
 
 use super::format::NumberFormat;
-use super::{Flag, Variable, flag};
+use super::{Flag, Shard, Variable, flag};
 use crate::compile::Context;
 use crate::env::Env;
 use crate::text::Text;
@@ -63,7 +63,7 @@ impl RandomVariable {
         let offset = match seed {
             None => env.core.random.below(range as u64) as i64,
             Some(seed) if self.per_user.get(env) => env.notes.random(at).below(seed, range),
-            Some(seed) => env.run.random(at).map_or(0, |random| random.below(seed, range)),
+            Some(seed) => env.run.random(at).map_or(0, |(random, shard)| random.dealt(seed, range, shard)),
         };
         let value = minimum.wrapping_add(offset);
         self.variable.set(env, |env, out| self.format.write(value, env, out));
@@ -71,6 +71,16 @@ impl RandomVariable {
 }
 
 impl JavaRandom {
+    /// The next number of this process's share in `0..bound`: those of the others are drawn and thrown away.
+    fn dealt(&self, seed: i64, bound: i32, shard: Shard) -> i64 {
+        let fresh = self.0.load(Ordering::Relaxed) == NONE;
+        let skipped = if fresh { shard.index } else { shard.count - 1 };
+        for _ in 0..skipped {
+            self.below(seed, bound);
+        }
+        self.below(seed, bound)
+    }
+
     /// The next number in `0..bound`. The seed counts at the first one.
     fn below(&self, seed: i64, bound: i32) -> i64 {
         if bound & (bound - 1) == 0 {
@@ -113,5 +123,11 @@ mod tests {
         let random = JavaRandom::default();
         let drawn: Vec<_> = (0..4).map(|_| random.below(-7, 64)).collect();
         assert_eq!(drawn, [17, 57, 43, 60]);
+        let dealt = |index, count, times| -> Vec<i64> {
+            let random = JavaRandom::default();
+            (0..times).map(|_| random.dealt(42, 100, Shard { index, count })).collect()
+        };
+        assert_eq!(dealt(0, 3, 3), [30, 84, 5]);
+        assert_eq!(dealt(2, 3, 3), [48, 25, 19]);
     }
 }

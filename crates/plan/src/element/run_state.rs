@@ -1,13 +1,15 @@
 //! What elements share between all users of a run. Nothing in here is locked on the way of a sample but the first
 //! look at a data file.
+//!
+//! Where the run is spread over several processes, what users of all of them share is dealt out by [`Shard`].
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::csv_data_set::Sources;
 use super::throughput_timer::Turns;
-use super::{counter, random_variable};
-use crate::plan::Plan;
+use super::{Shard, counter, random_variable};
+use crate::plan::{ControllerId, OnIteration, Plan};
 
 /// Shared state of a run.
 #[derive(Debug, Default)]
@@ -17,13 +19,22 @@ pub struct RunState {
     randoms: Box<[random_variable::JavaRandom]>,
     turns: Turns,
     groups: Box<[Group]>,
+    /// Who shares in what users of all groups share.
+    all: Shard,
+    /// The same for data files, and for each counter and random variable: with the users of those groups only that have them.
+    files: Shard,
+    counting: Box<[Shard]>,
+    drawing: Box<[Shard]>,
 }
 
 /// What the users of one group share.
 #[derive(Debug, Default)]
 struct Group {
     active: AtomicU32,
+    /// Users that run in other processes.
+    elsewhere: AtomicU32,
     turns: Turns,
+    shard: Shard,
 }
 
 fn many<T: Default>(count: usize) -> Box<[T]> {
@@ -32,17 +43,46 @@ fn many<T: Default>(count: usize) -> Box<[T]> {
 
 impl RunState {
     /// State of a run that has not started. Data files whose names are known are read now, so that no user waits for
-    /// them; what is wrong with one is told to the users who need it.
-    pub fn new(plan: &Plan, folder: &Path) -> Self {
+    /// them; what is wrong with one is told to the users who need it. `users` are those of each group, in all processes.
+    pub fn new(plan: &Plan, folder: &Path, shard: Shard, users: &[u32]) -> Self {
         let csv = Sources::new(folder);
         plan.csv.iter().for_each(|element| element.preload(&csv));
+        let (mut files, mut all) = (0, 0);
+        let mut counting = vec![0; plan.counters.len()];
+        let mut drawing = vec![0; plan.randoms.len()];
+        for (group, users) in users.iter().enumerate() {
+            all = all.max(*users);
+            for event in events(plan, group) {
+                match event {
+                    OnIteration::Csv(_) => files = files.max(*users),
+                    OnIteration::Counter(at) => raise(&mut counting, *at, *users),
+                    OnIteration::Random(at) => raise(&mut drawing, *at, *users),
+                    OnIteration::UserParameters(_) => {}
+                }
+            }
+        }
+        let among = |most: Vec<u32>| most.into_iter().map(|users| shard.among(users)).collect();
         Self {
             csv,
             counters: many(plan.counters.len()),
             randoms: many(plan.randoms.len()),
             turns: Turns::default(),
-            groups: many(plan.groups.len()),
+            groups: (0..plan.groups.len())
+                .map(|at| Group {
+                    shard: shard.among(users.get(at).copied().unwrap_or(0)),
+                    ..Group::default()
+                })
+                .collect(),
+            all: shard.among(all),
+            files: shard.among(files),
+            counting: among(counting),
+            drawing: among(drawing),
         }
+    }
+
+    /// State to evaluate what is evaluated before any user starts: no data file is read.
+    pub fn before(plan: &Plan) -> Self {
+        Self { groups: many(plan.groups.len()), ..Self::default() }
     }
 
     /// A user of the group with that index in the plan has started.
@@ -61,29 +101,75 @@ impl RunState {
         }
     }
 
-    /// Users that run.
+    /// So many users of the group with that index in the plan run in other processes.
+    pub fn users_elsewhere(&self, group: u32, users: u32) {
+        if let Some(group) = self.groups.get(group as usize) {
+            group.elsewhere.store(users, Ordering::Relaxed);
+        }
+    }
+
+    /// Users that run, in all processes.
     pub fn active(&self) -> u32 {
-        self.groups.iter().map(|group| group.active.load(Ordering::Relaxed)).sum()
+        self.groups.iter().map(Group::active).sum()
     }
 
-    /// Users of a group that run.
+    /// Users of a group that run, in all processes.
     pub fn active_in(&self, group: u32) -> u32 {
-        self.groups.get(group as usize).map_or(0, |group| group.active.load(Ordering::Relaxed))
+        self.groups.get(group as usize).map_or(0, Group::active)
     }
 
-    pub(super) fn counter(&self, at: usize) -> Option<&counter::Shared> {
-        self.counters.get(at)
+    /// The number that all users count up, and this process's share of it.
+    pub(super) fn counter(&self, at: usize) -> Option<(&counter::Shared, Shard)> {
+        Some((self.counters.get(at)?, *self.counting.get(at)?))
     }
 
-    pub(super) fn random(&self, at: usize) -> Option<&random_variable::JavaRandom> {
-        self.randoms.get(at)
+    /// The generator that all users draw from, and this process's share of its numbers.
+    pub(super) fn random(&self, at: usize) -> Option<(&random_variable::JavaRandom, Shard)> {
+        Some((self.randoms.get(at)?, *self.drawing.get(at)?))
+    }
+
+    /// This process's share of the lines of a data file that users of all groups, or of one, read together.
+    pub(super) fn lines(&self, group: Option<u32>) -> Shard {
+        match group {
+            None => self.files,
+            Some(group) => self.groups.get(group as usize).map_or(self.files, |group| group.shard),
+        }
     }
 
     /// Turns of all users, or of those of a group.
-    pub(super) fn turns(&self, group: Option<u32>) -> Option<&Turns> {
+    pub(super) fn turns(&self, group: Option<u32>) -> Option<(&Turns, Shard)> {
         match group {
-            None => Some(&self.turns),
-            Some(group) => self.groups.get(group as usize).map(|group| &group.turns),
+            None => Some((&self.turns, self.all)),
+            Some(group) => self.groups.get(group as usize).map(|group| (&group.turns, group.shard)),
         }
+    }
+}
+
+impl Group {
+    fn active(&self) -> u32 {
+        let here = self.active.load(Ordering::Relaxed);
+        here.saturating_add(self.elsewhere.load(Ordering::Relaxed))
+    }
+}
+
+/// What happens at the start of iterations anywhere in a group.
+fn events(plan: &Plan, group: usize) -> impl Iterator<Item = &OnIteration> {
+    let main = plan.groups[group].main;
+    let inside = move |mut at: usize| loop {
+        if ControllerId(at as u32) == main {
+            return true;
+        }
+        match plan.controllers[at].parent {
+            Some(parent) => at = parent.0 as usize,
+            None => return false,
+        }
+    };
+    let all = plan.controllers.iter().enumerate();
+    all.filter(move |(at, _)| inside(*at)).flat_map(|(_, controller)| &controller.on_iteration)
+}
+
+fn raise(most: &mut [u32], at: u32, users: u32) {
+    if let Some(most) = most.get_mut(at as usize) {
+        *most = users.max(*most);
     }
 }

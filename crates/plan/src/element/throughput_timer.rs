@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use jmx::ElementId;
 
+use super::Shard;
 use crate::compile::Context;
 use crate::env::Env;
 use crate::text::Text;
@@ -128,7 +129,7 @@ impl ThroughputTimer {
             Mode::Group => env.run.active_in(env.notes.group()),
             Mode::AllShared | Mode::GroupShared => {
                 let group = (self.mode == Mode::GroupShared).then(|| env.notes.group());
-                return env.run.turns(group).map_or(0, |turns| turns.take(now, interval));
+                return env.run.turns(group).map_or(0, |(turns, shard)| turns.take(now, interval, shard));
             }
         };
         let previous = env.notes.previous(self.at as usize);
@@ -144,8 +145,15 @@ impl ThroughputTimer {
 }
 
 impl Turns {
-    fn take(&self, now: i64, interval: f64) -> i64 {
-        let due = |last: i64| now.max(last.saturating_add(interval as i64));
+    /// How long until the next turn of this process's share: each of n processes keeps an n-th of the rate, the first
+    /// of each a turn later than that of the one before.
+    fn take(&self, now: i64, interval: f64, shard: Shard) -> i64 {
+        let own = (interval * f64::from(shard.count)) as i64;
+        let first = (interval * f64::from(shard.index)) as i64;
+        let due = |last: i64| match last {
+            0 => now.saturating_add(first),
+            last => now.max(last.saturating_add(own)),
+        };
         let (Ok(last) | Err(last)) =
             self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(due(last)));
         due(last) - now
@@ -160,11 +168,22 @@ mod tests {
     fn turns_keep_the_exact_rate() {
         let turns = Turns::default();
         let interval = 60e9 / 40_000.0;
-        let now = 1_000_000_000;
-        let delays: Vec<_> = (0..5).map(|_| turns.take(now, interval)).collect();
+        let (now, all) = (1_000_000_000, Shard::default());
+        let delays: Vec<_> = (0..5).map(|_| turns.take(now, interval, all)).collect();
         assert_eq!(delays, [0, 1_500_000, 3_000_000, 4_500_000, 6_000_000]);
         // Who comes late does not catch up.
-        assert_eq!(turns.take(now + 20_000_000, interval), 0);
+        assert_eq!(turns.take(now + 20_000_000, interval, all), 0);
+    }
+
+    #[test]
+    fn processes_share_the_rate_and_take_turns() {
+        let mut due = Vec::new();
+        for index in 0..2 {
+            let turns = Turns::default();
+            due.extend((0..3).map(|_| turns.take(5_000, 1_000.0, Shard { index, count: 2 })));
+        }
+        due.sort_unstable();
+        assert_eq!(due, [0, 1_000, 2_000, 3_000, 4_000, 5_000]);
     }
 
     #[test]

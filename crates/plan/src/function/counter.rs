@@ -12,7 +12,11 @@ pub(super) fn count(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
     let value = match call.site {
         None => 1,
         Some(site) if is_true(&per_user) => env.memory.count(site),
-        Some(site) => env.shared.site(site).count(),
+        Some(site) => {
+            // As JMeter's, the number of all users wraps at 32 bits.
+            let before = env.shared.site(site).count() as u32;
+            (env.shared.dealt(u64::from(before)) as i32).wrapping_add(1)
+        }
     };
     env.core.give(per_user);
     let start = out.len();

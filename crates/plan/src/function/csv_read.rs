@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::split::tokens;
@@ -18,7 +18,7 @@ use crate::text::Outcome;
 #[derive(Debug)]
 pub(super) struct Table {
     rows: Vec<Vec<Box<str>>>,
-    next: AtomicU32,
+    next: AtomicU64,
 }
 
 /// All open files.
@@ -103,7 +103,7 @@ impl Attached {
     }
 
     fn column(&mut self, column: i32, shared: &Shared, out: &mut String) {
-        let row = *self.row.get_or_insert_with(|| self.table.next_row());
+        let row = *self.row.get_or_insert_with(|| self.table.next_row(shared));
         let value = self
             .table
             .rows
@@ -162,12 +162,12 @@ impl Table {
             .take_while(|line| !line.is_empty())
             .map(|line| fields(line, delimiter))
             .collect();
-        Ok(Self { rows, next: AtomicU32::new(0) })
+        Ok(Self { rows, next: AtomicU64::new(0) })
     }
 
-    fn next_row(&self) -> u32 {
-        let step = |row: u32| Some(if (row as usize) + 1 >= self.rows.len() { 0 } else { row + 1 });
-        self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step).unwrap_or(0)
+    fn next_row(&self, shared: &Shared) -> u32 {
+        let nth = shared.dealt(self.next.fetch_add(1, Ordering::Relaxed));
+        (nth % self.rows.len().max(1) as u64) as u32
     }
 }
 

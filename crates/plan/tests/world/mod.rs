@@ -35,7 +35,7 @@ impl World {
 
     pub(crate) fn in_folder(compiled: Compiled, folder: &Path) -> Self {
         let plan = compiled.plan.expect("a plan");
-        let run = Arc::new(RunState::new(&plan, folder));
+        let run = Arc::new(RunState::new(&plan, folder, plan::element::Shard::default(), &[]));
         let mut world = Self {
             plan,
             run,

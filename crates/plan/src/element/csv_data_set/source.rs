@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::file::{self, Lines, Problem, Shape};
 use super::parse;
+use crate::element::Shard;
 
 /// Whom a place in a file is shared with.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -35,6 +36,8 @@ pub(super) struct Source {
     lines: Arc<Content>,
     quoted: Option<char>,
     next: AtomicU64,
+    /// Which of the lines are for this process.
+    shard: Shard,
 }
 
 /// A file's content and, where it is not in memory, its one reader.
@@ -59,11 +62,11 @@ impl Source {
         self.quoted
     }
 
-    /// Appends the next line; false at the end. Lines in which values may be quoted keep their line break.
+    /// Appends the next line of this process's share to the empty `out`; false at the end. Lines in which values may be quoted keep their line break.
     pub(super) fn next(&self, recycle: bool, out: &mut String) -> bool {
         let found = match &self.lines.lines {
             Body::Memory(text) => {
-                let nth = self.next.fetch_add(1, Ordering::Relaxed);
+                let nth = self.shard.nth(self.next.fetch_add(1, Ordering::Relaxed));
                 let len = text.len();
                 let found = len > 0 && (recycle || nth < len);
                 if found {
@@ -71,7 +74,17 @@ impl Source {
                 }
                 found
             }
-            Body::Stream(stream) => lock(stream).next(recycle, out),
+            Body::Stream(stream) => {
+                let mut stream = lock(stream);
+                let fresh = self.next.fetch_add(1, Ordering::Relaxed) == 0;
+                let skipped = if fresh { self.shard.index } else { self.shard.count - 1 };
+                let mut more = true;
+                for _ in 0..skipped {
+                    more &= stream.next(recycle, out);
+                    out.clear();
+                }
+                more && stream.next(recycle, out)
+            }
         };
         if self.quoted.is_none() {
             out.truncate(parse::without_break(out).len());
@@ -99,25 +112,26 @@ impl Sources {
         let _ = self.content(key);
     }
 
-    pub(super) fn source(&self, key: &Key) -> Result<Arc<Source>, Problem> {
+    /// The place of that key; `shard` deals out the lines of one that users share.
+    pub(super) fn source(&self, key: &Key, shard: Shard) -> Result<Arc<Source>, Problem> {
         if key.share == Share::User {
-            return self.open(key);
+            return self.open(key, Shard::default());
         }
         let mut places = lock(&self.places);
         if let Some(place) = places.get(key) {
             return Ok(place.clone());
         }
-        let place = self.open(key)?;
+        let place = self.open(key, shard)?;
         places.insert(key.clone(), place.clone());
         Ok(place)
     }
 
-    fn open(&self, key: &Key) -> Result<Arc<Source>, Problem> {
+    fn open(&self, key: &Key, shard: Shard) -> Result<Arc<Source>, Problem> {
         let lines = self.content(key)?;
         if key.skip_first && lines.header.is_none() {
             return Err(format!("Could not read file header line for file {}", key.file));
         }
-        Ok(Arc::new(Source { lines, quoted: key.quoted, next: AtomicU64::new(0) }))
+        Ok(Arc::new(Source { lines, quoted: key.quoted, next: AtomicU64::new(0), shard }))
     }
 
     fn content(&self, key: &Key) -> Result<Arc<Content>, Problem> {
@@ -155,4 +169,46 @@ impl Sources {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `count` processes read in turns until the first finds the end, at most `most` lines.
+    fn dealt(count: u32, recycle: bool, most: usize, text: &str) -> Vec<String> {
+        let folder = std::env::temp_dir().join(format!("throng-dealt-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let file = folder.join(format!("{count}-{recycle}-{most}.csv"));
+        std::fs::write(&file, text).expect("writable");
+        let key = Key {
+            file: file.to_string_lossy().into_owned(),
+            encoding: String::new(),
+            quoted: None,
+            skip_first: false,
+            share: Share::All,
+        };
+        let processes: Vec<Sources> = (0..count).map(|_| Sources::default()).collect();
+        let mut lines = Vec::new();
+        'all: loop {
+            for (index, sources) in (0..).zip(&processes) {
+                let source = sources.source(&key, Shard { index, count }).expect("readable");
+                let mut line = String::new();
+                if lines.len() == most || !source.next(recycle, &mut line) {
+                    break 'all;
+                }
+                lines.push(line);
+            }
+        }
+        let _ = std::fs::remove_file(file);
+        lines
+    }
+
+    #[test]
+    fn several_processes_read_each_line_once_a_round() {
+        let text = "a\nb\nc\nd\ne\n";
+        assert_eq!(dealt(3, false, 99, text), ["a", "b", "c", "d", "e"]);
+        assert_eq!(dealt(2, true, 12, text).concat(), "abcdeabcdeab");
+        assert_eq!(dealt(2, true, 12, text), dealt(1, true, 12, text));
+    }
 }
