@@ -14,6 +14,8 @@ pub(crate) enum Exit {
     Plan = 3,
     /// The run ended before its end without being asked to.
     Aborted = 5,
+    /// Worker processes died; the run went on without their users, or was stopped for it.
+    WorkersLost = 7,
     /// Ended by Ctrl-C or a signal.
     Interrupted = 130,
 }

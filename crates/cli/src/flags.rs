@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::properties::{Setting, Sources};
 use crate::request::Request;
@@ -10,7 +10,7 @@ use crate::request::Request;
 const AFTER: &str = "\
 JMeter's command line works as it is: throng -n -t PLAN.jmx -l out.jtl -Jusers=50
 
-Exit codes: 0 ok, 1 bug, 2 usage, 3 plan invalid or not runnable, 5 run aborted, 130 interrupted.";
+Exit codes: 0 ok, 1 bug, 2 usage, 3 plan invalid or not runnable, 5 run aborted, 7 workers lost, 130 interrupted.";
 
 /// Runs JMeter plans natively.
 #[derive(Debug, Parser)]
@@ -93,6 +93,19 @@ pub(crate) struct RunFlags {
     /// Threads that run users; by default one per processor.
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     cores: usize,
+    /// Processes that run users; by default one, or as many as the users' connections take.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    workers: Option<u32>,
+    /// What happens when a worker process dies: the others go on, or the run stops.
+    #[arg(long, value_name = "WHAT", default_value = "continue")]
+    on_worker_lost: OnLoss,
+}
+
+/// What a worker's death means for the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OnLoss {
+    Continue,
+    Stop,
 }
 
 #[derive(Debug, Args)]
@@ -206,6 +219,8 @@ impl RunFlags {
             skip_unsupported: self.skip_unsupported,
             runs: self.runs,
             cores: self.cores,
+            workers: self.workers.unwrap_or(0),
+            stop_on_loss: self.on_worker_lost == OnLoss::Stop,
             listen: false,
         }
     }

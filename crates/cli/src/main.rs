@@ -6,7 +6,9 @@
 //! | `request`, `properties` | what both ask for |
 //! | `run`, `check`, `target`, `demo` | the verbs |
 //! | `load`, `render` | a plan file compiled, and findings as text |
+//! | `spread` | users in this process or in workers |
 //! | `progress` | snapshots of cores become seconds of the run |
+//! | `lost` | what went with workers that died |
 //! | `folder`, `log`, `console` | where a run leaves its traces |
 //! | `interrupt`, `control`, `exit` | signals and JMeter's control port in, exit codes out |
 
@@ -21,11 +23,13 @@ mod interrupt;
 mod jmeter_line;
 mod load;
 mod log;
+mod lost;
 mod progress;
 mod properties;
 mod render;
 mod request;
 mod run;
+mod spread;
 mod target;
 
 use std::process::ExitCode;
@@ -38,9 +42,24 @@ fn main() -> ExitCode {
     let args: Vec<String> =
         std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let first = args.get(1).map_or("", String::as_str);
+    // A worker is started by the hundred and must stay small: it looks at nothing else.
+    if first == "worker" {
+        return worker().into();
+    }
     // Our own verbs are words; a line that starts with an option is JMeter's, but for the options both have.
     let ours = !first.starts_with('-') || ["--help", "-V"].contains(&first);
     if ours { own(&args) } else { jmeter(&args[1..]) }.into()
+}
+
+/// `throng worker`, started by a run for a share of its users.
+fn worker() -> Exit {
+    match fleet::main() {
+        Ok(()) => Exit::Ok,
+        Err(error) => {
+            eprint!("{}", render::error(&error.to_string(), render::Colour::Plain));
+            Exit::Usage
+        }
+    }
 }
 
 /// `throng VERB …`.

@@ -23,7 +23,10 @@ pub(crate) struct Progress {
     open: Snapshot,
     /// Cores that are in it.
     seen: Vec<u32>,
+    /// Use so far, of all processes, and what it was at the end of the second before.
+    now: Usage,
     usage: Usage,
+    workers: u32,
     users: Users,
     start_ms: i64,
     with_transactions: bool,
@@ -39,13 +42,20 @@ impl Progress {
             totals: Totals::new(),
             open: Snapshot::new(),
             seen: Vec::new(),
+            now: usage,
             usage,
+            workers: 0,
             users: Users::default(),
             start_ms,
             with_transactions,
             machine: Watch::start(),
             timeline: Timeline::new(cores, processors(), start_ms),
         }
+    }
+
+    /// Threads and worker processes that are there, and what all processes have used so far.
+    pub(crate) fn set_processes(&mut self, cores: u32, workers: u32, usage: Usage) {
+        (self.cores, self.workers, self.now) = (cores, workers, usage);
     }
 
     pub(crate) fn set_users(&mut self, active: u32, started: u32, finished: u32) {
@@ -95,7 +105,7 @@ impl Progress {
         if self.seen.is_empty() {
             return None;
         }
-        let now = Usage::now();
+        let now = self.now;
         let Users { active, started, finished } = self.users;
         let second = Second {
             users: active,
@@ -103,6 +113,7 @@ impl Progress {
             finished,
             connections: Flow::new(&self.open, &self.totals.counters),
             machine: Some(self.machine.look()),
+            workers: self.workers,
             ..Second::new(&self.open, &self.usage, &now)
         };
         self.timeline.add(&second);

@@ -26,6 +26,10 @@ pub(crate) struct Request {
     pub(crate) runs: PathBuf,
     /// Threads that run users; 0 for one per processor.
     pub(crate) cores: usize,
+    /// Worker processes; 0 for as many as the users' connections take.
+    pub(crate) workers: u32,
+    /// A worker that dies stops the run.
+    pub(crate) stop_on_loss: bool,
     /// Listen for JMeter's `shutdown.sh` and `stoptest.sh`.
     pub(crate) listen: bool,
 }

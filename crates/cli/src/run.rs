@@ -5,10 +5,10 @@
 //! at every moment.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Event, Options, ResultFile, Run};
+use engine::{Options, ResultFile};
+use fleet::Loss;
 use plan::plan::Plan;
 use stats::aggregate::Percentages;
 use stats::jtl::Columns;
@@ -26,7 +26,8 @@ use crate::log::{Level, Log};
 use crate::progress::Progress;
 use crate::properties::Properties;
 use crate::request::Request;
-use crate::{check, control, log};
+use crate::spread::{self, News, Size, Spread};
+use crate::{check, control, log, lost};
 
 /// How long to wait for news before looking whether the user wants to end.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -46,7 +47,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     for warning in &warnings {
         console.warn(warning);
     }
-    let loaded = load::load(&request.plan, bytes, &properties);
+    let loaded = load::load(&request.plan, bytes.clone(), &properties);
     if !may_run(&loaded, request.skip_unsupported, &mut console) {
         return Exit::Plan;
     }
@@ -88,7 +89,6 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     console.create_summariser(&properties);
     console.jmeter_line(&format!("Created the tree successfully using {}", request.plan.display()));
     let Ok(interrupt) = Interrupt::install() else { return Exit::Bug };
-    raise_descriptors();
     let options = Options {
         cores: request.cores as u32,
         properties: properties
@@ -98,15 +98,23 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         base_dir: request.folder(),
         results: result_files(request, &folder, &columns),
         seed: seed(),
+        ..Options::default()
     };
+    let mut evaluated = engine::evaluate(&plan, &options);
+    let users = evaluated.users();
+    let size = Size::of(request, users);
+    if let Some(words) = size.words(request, users) {
+        note(&mut log, &mut console, Level::Warn, "throng", &words);
+        console.warn(&words);
+    }
     let before = Usage::now();
     let start_ms = now_ms();
     console.start(&properties, start_ms);
-    let mut run = match engine::start(Arc::new(plan), options) {
+    let complaints = evaluated.take_complaints();
+    let mut run = match spread::start(size, request, bytes, plan, options, evaluated) {
         Ok(run) => run,
-        Err(error) => return console.fail(&error.to_string(), Exit::Aborted),
+        Err(message) => return console.fail(&message, Exit::Aborted),
     };
-    let users = run.users_planned();
     console.live_line(&format!("{}: {users} users; Ctrl-C ends the run", request.plan.display()));
     if request.listen
         && let Some(line) = control::listen(&properties, &interrupt)
@@ -115,18 +123,20 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     }
     let mut progress = Progress::new(run.cores(), before, start_ms, console.counts_transactions());
     let mut traces = Traces { console: &mut console, folder: &mut folder, log: &mut log };
-    drive(&mut run, &mut progress, &interrupt, &mut traces);
+    complaints.iter().for_each(|text| heard(text, &mut traces));
+    let losses = drive(&mut run, &mut progress, &interrupt, &mut traces);
     let end_ms = now_ms();
     let lines = console.finish(progress.users(), end_ms);
     summariser_log(&lines, &mut log, &mut console);
-    let frame = Frame { start_ms, end_ms, usage: used(&before, &Usage::now()) };
+    let frame = Frame { start_ms, end_ms, usage: used(&before, &run.usage()) };
     let percentages = Percentages::from_properties(|key| properties.get(key).map(str::to_string));
     let summary = Summary::new(progress.totals(), &frame, &percentages)
         .over_time(progress.totals(), progress.timeline());
-    report(&summary, request, &mut folder, &mut console);
+    report(&summary, &losses, request, &mut folder, &mut console);
     match run.aborted() {
         Some(reason) => console.fail(&format!("the run was aborted: {reason}"), Exit::Aborted),
         None if interrupt.asked() > 0 => Exit::Interrupted,
+        None if !losses.is_empty() => Exit::WorkersLost,
         None => Exit::Ok,
     }
 }
@@ -163,8 +173,14 @@ struct Traces<'a> {
     log: &'a mut Log,
 }
 
-/// The loop of a run: news from the engine, and the user's wish to end.
-fn drive(run: &mut Run, progress: &mut Progress, interrupt: &Interrupt, traces: &mut Traces<'_>) {
+/// The loop of a run: news from the engine, and the user's wish to end. Returns the workers that died.
+fn drive(
+    run: &mut Spread,
+    progress: &mut Progress,
+    interrupt: &Interrupt,
+    traces: &mut Traces<'_>,
+) -> Vec<Loss> {
+    let mut losses = Vec::new();
     let mut obeyed = 0;
     loop {
         let asked = interrupt.asked();
@@ -172,28 +188,37 @@ fn drive(run: &mut Run, progress: &mut Progress, interrupt: &Interrupt, traces: 
             obeyed = asked;
             stop(run, asked, traces);
         }
-        let event = run.next_event(PATIENCE);
+        let news = run.next_event(PATIENCE);
         let users = run.users();
         progress.set_users(users.active, users.started, users.finished);
-        match event {
-            Event::Snapshot(snapshot) => {
+        match news {
+            News::Snapshot(snapshot) => {
+                progress.set_processes(run.cores(), run.workers(), run.usage());
                 let second = progress.add(&snapshot);
                 run.recycle(snapshot);
                 tell(second, progress, traces);
             }
-            Event::Log(text) => heard(&text, traces),
-            Event::Idle => tell(progress.overdue(now_ms()), progress, traces),
-            Event::Finished => return tell(progress.close(), progress, traces),
+            News::Log(text) => heard(&text, traces),
+            News::Lost(loss) => {
+                let words = lost::words(&loss);
+                note(traces.log, traces.console, Level::Error, "throng", &words);
+                traces.console.warn(&words);
+                losses.push(loss);
+            }
+            News::Idle => tell(progress.overdue(now_ms()), progress, traces),
+            News::Finished => {
+                tell(progress.close(), progress, traces);
+                return losses;
+            }
         }
     }
 }
 
-fn stop(run: &mut Run, asked: usize, traces: &mut Traces<'_>) {
+fn stop(run: &mut Spread, asked: usize, traces: &mut Traces<'_>) {
+    run.stop(asked > 1);
     let message = if asked == 1 {
-        run.stop();
         "stopping: samples in flight finish; asked once more, the run ends at once"
     } else {
-        run.stop_now();
         "stopping at once"
     };
     note(traces.log, traces.console, Level::Warn, "throng", message);
@@ -233,9 +258,15 @@ fn tell(second: Option<(Second, Brief)>, progress: &Progress, traces: &mut Trace
 }
 
 /// The summary, on the console and in the folder.
-fn report(summary: &Summary, request: &Request, folder: &mut Folder, console: &mut Console) {
-    let text = summary.text();
-    let json = summary.json().unwrap_or_default();
+fn report(
+    summary: &Summary,
+    losses: &[Loss],
+    request: &Request,
+    folder: &mut Folder,
+    console: &mut Console,
+) {
+    let text = format!("{}{}", summary.text(), lost::text(losses));
+    let json = lost::into_json(summary.json().unwrap_or_default(), losses);
     let written = [folder.write("summary.txt", &text), folder.write("summary.json", &json)];
     written.into_iter().flatten().for_each(|message| console.warn(&message));
     console.put(&format!("\n{text}\n"));
@@ -308,13 +339,6 @@ fn summariser_log(lines: &[String], log: &mut Log, console: &mut Console) {
             note(log, console, Level::Info, "o.a.j.r.Summariser", line);
         }
     }
-}
-
-/// Lifts the limit of open files to what the system allows: each user may hold connections.
-fn raise_descriptors() {
-    let mut limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-    limit.current = limit.maximum;
-    let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, limit);
 }
 
 /// Different in every run.

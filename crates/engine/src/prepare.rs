@@ -101,9 +101,9 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
         initial.set(variable, "true");
     }
     let mut complaints = Vec::new();
-    let groups = plan.groups.iter().map(|group| numbers(group, &mut env, &mut complaints)).collect();
-    let listeners =
-        plan.listeners.iter().map(|listener| value(&listener.file, &mut env)).collect();
+    let groups =
+        plan.groups.iter().map(|group| numbers(group, &mut env, &mut complaints)).collect();
+    let listeners = plan.listeners.iter().map(|listener| value(&listener.file, &mut env)).collect();
     let variables = initial.iter().map(|(id, value)| (id.0, value.to_string())).collect();
     let properties = shared
         .properties()

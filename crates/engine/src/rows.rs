@@ -172,7 +172,10 @@ impl Writer {
             let file = match by_path.get(&result.path) {
                 Some(file) => *file,
                 None => {
-                    files.push((result.path.clone(), open(&result.path, &result.columns, &names, shard.count == 1)?));
+                    files.push((
+                        result.path.clone(),
+                        open(&result.path, &result.columns, &names, shard.count == 1)?,
+                    ));
                     by_path.insert(result.path.clone(), files.len() - 1);
                     files.len() - 1
                 }

@@ -224,9 +224,13 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         return Err(StartError::Setting(complaint.clone()));
     }
     let prepared = crate::prepare::prepare(&plan, &options, evaluated)?;
-    let mut writer =
-        Writer::open(&options.results, &prepared.listeners, &settings.sample_variables, options.shard)
-            .map_err(|error| StartError::Results(error.to_string()))?;
+    let mut writer = Writer::open(
+        &options.results,
+        &prepared.listeners,
+        &settings.sample_variables,
+        options.shard,
+    )
+    .map_err(|error| StartError::Results(error.to_string()))?;
     let (reports_in, reports) = channel();
     let mut inboxes = Vec::new();
     let mut receivers = Vec::new();

@@ -1,9 +1,9 @@
 //! What this process itself uses: CPU time and resident memory, read from /proc.
 //!
 //! A read costs a few tens of µs; call it once a second. Where /proc is missing all is zero.
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// Seconds of CPU since the process began.
     pub user_s: f64,
@@ -11,6 +11,8 @@ pub struct Usage {
     /// Bytes resident now, and at most so far.
     pub rss: u64,
     pub rss_peak: u64,
+    /// Of `rss`, pages of files: the program's own, which processes that run it share.
+    pub rss_file: u64,
 }
 
 impl Usage {
@@ -22,6 +24,7 @@ impl Usage {
         if let Ok(status) = std::fs::read_to_string("/proc/self/status") {
             usage.rss = kib(&status, "VmRSS:") * 1024;
             usage.rss_peak = kib(&status, "VmHWM:") * 1024;
+            usage.rss_file = kib(&status, "RssFile:") * 1024;
         }
         usage
     }

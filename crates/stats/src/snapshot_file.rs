@@ -45,6 +45,8 @@ pub struct Second {
     /// CPU seconds of this process in this second, all cores.
     pub cpu_s: f64,
     pub rss: u64,
+    /// Worker processes that ran users; 0 where they were in the one process. `cpu_s` and `rss` are of all processes.
+    pub workers: u32,
     pub counters: Counters,
     /// In runs with WebSocket connections.
     #[serde(skip_serializing_if = "Option::is_none")]

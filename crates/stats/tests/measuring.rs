@@ -273,7 +273,7 @@ fn summary_text_shows_errors_connections_and_the_generator() {
     }
     recorder.add(Counter::ConnOpened, 5);
     recorder.add(Counter::TlsResumed, 2);
-    let usage = Usage { user_s: 0.25, system_s: 0.5, rss: 0, rss_peak: 3 << 20 };
+    let usage = Usage { user_s: 0.25, system_s: 0.5, rss_peak: 3 << 20, ..Usage::default() };
     let frame = Frame { start_ms: 0, end_ms: 2000, usage };
     let totals = totals_of([&drained(&mut recorder)]);
     let text = Summary::new(&totals, &frame, &Percentages::default()).text();

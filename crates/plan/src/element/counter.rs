@@ -83,7 +83,9 @@ impl CounterConfig {
             }
             value
         } else {
-            env.run.counter(at).map_or(start, |(shared, shard)| shared.step(start, end, increment, shard))
+            env.run
+                .counter(at)
+                .map_or(start, |(shared, shard)| shared.step(start, end, increment, shard))
         };
         self.variable.set(env, |env, out| self.format.write(value, env, out));
     }

@@ -63,7 +63,9 @@ impl RandomVariable {
         let offset = match seed {
             None => env.core.random.below(range as u64) as i64,
             Some(seed) if self.per_user.get(env) => env.notes.random(at).below(seed, range),
-            Some(seed) => env.run.random(at).map_or(0, |(random, shard)| random.dealt(seed, range, shard)),
+            Some(seed) => {
+                env.run.random(at).map_or(0, |(random, shard)| random.dealt(seed, range, shard))
+            }
         };
         let value = minimum.wrapping_add(offset);
         self.variable.set(env, |env, out| self.format.write(value, env, out));

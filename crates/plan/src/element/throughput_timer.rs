@@ -129,7 +129,10 @@ impl ThroughputTimer {
             Mode::Group => env.run.active_in(env.notes.group()),
             Mode::AllShared | Mode::GroupShared => {
                 let group = (self.mode == Mode::GroupShared).then(|| env.notes.group());
-                return env.run.turns(group).map_or(0, |(turns, shard)| turns.take(now, interval, shard));
+                return env
+                    .run
+                    .turns(group)
+                    .map_or(0, |(turns, shard)| turns.take(now, interval, shard));
             }
         };
         let previous = env.notes.previous(self.at as usize);

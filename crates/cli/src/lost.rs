@@ -1,0 +1,60 @@
+//! Workers that died: what is said of them while the run goes on, and in its summary.
+
+use fleet::Loss;
+use serde_json::{Value, json};
+
+/// What is said at once.
+pub(crate) fn words(loss: &Loss) -> String {
+    let Loss { worker, pid, reason, users, connections, .. } = loss;
+    format!(
+        "worker {worker} (process {pid}) is lost: {reason}; with it {users} users and {connections} connections, and its \
+         samples since {}",
+        moment(loss)
+    )
+}
+
+/// A block of the summary's text; empty if nothing was lost.
+pub(crate) fn text(losses: &[Loss]) -> String {
+    if losses.is_empty() {
+        return String::new();
+    }
+    let users: u64 = losses.iter().map(|loss| u64::from(loss.users)).sum();
+    let connections: u64 = losses.iter().map(|loss| loss.connections).sum();
+    let mut out = format!(
+        "\nWorkers lost    {}: {users} users and {connections} connections went with them, and their last samples\n",
+        losses.len()
+    );
+    for loss in losses {
+        out.push_str(&format!("                {}\n", words(loss)));
+    }
+    out
+}
+
+/// The summary's JSON with what was lost, if something was.
+pub(crate) fn into_json(json: String, losses: &[Loss]) -> String {
+    if losses.is_empty() {
+        return json;
+    }
+    let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
+    let lost = losses.iter().map(|loss| {
+        json!({
+            "worker": loss.worker,
+            "pid": loss.pid,
+            "reason": loss.reason,
+            "users": loss.users,
+            "connections": loss.connections,
+            "last_report_ms": loss.last_ms,
+        })
+    });
+    summary.insert("workers_lost".into(), lost.collect());
+    serde_json::to_string_pretty(&summary).unwrap_or(json)
+}
+
+/// The end of the last second the worker reported.
+fn moment(loss: &Loss) -> String {
+    if loss.last_ms == 0 {
+        return "its start".into();
+    }
+    let at = jiff::Timestamp::from_millisecond(loss.last_ms).unwrap_or_default();
+    at.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S").to_string()
+}

@@ -1,0 +1,204 @@
+//! One process or several: where the users of a run are, and the same news from either.
+//!
+//! Users that need more descriptors than one process may have are spread over worker processes; so are those of a run
+//! for which workers were asked for. Whoever drives the run does not see the difference.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{Evaluated, Options, Run, Users};
+use fleet::{Fleet, Job, Loss, Processes};
+use plan::plan::Plan;
+use rustix::process::{Resource, getrlimit, setrlimit};
+use stats::Snapshot;
+use stats::process::Usage;
+
+use crate::request::Request;
+
+/// A run that goes on, somewhere.
+#[derive(Debug)]
+pub(crate) enum Spread {
+    Here(Box<Run>),
+    Fleet(Box<Fleet>),
+}
+
+/// What a run reports.
+pub(crate) enum News {
+    Snapshot(Box<Snapshot>),
+    Log(String),
+    Lost(Loss),
+    Idle,
+    Finished,
+}
+
+/// How many processes a run takes; 1 is this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub(crate) workers: u32,
+    /// Descriptors that a process may have.
+    pub(crate) descriptors: u64,
+}
+
+impl Size {
+    /// The size for so many users: what was asked for, or what their connections take.
+    pub(crate) fn of(request: &Request, users: u64) -> Self {
+        let descriptors = raise_descriptors();
+        let workers = match request.workers {
+            0 => u32::try_from(fleet::workers_for(users, descriptors)).unwrap_or(u32::MAX),
+            n => n,
+        };
+        Self { workers, descriptors }
+    }
+
+    /// What to say about it, if there is something to say.
+    pub(crate) fn words(self, request: &Request, users: u64) -> Option<String> {
+        let Self { workers, descriptors } = self;
+        if workers > 1 && request.workers == 0 {
+            return Some(format!(
+                "{users} users need more than the {descriptors} descriptors of one process: {workers} workers"
+            ));
+        }
+        let fits = u64::from(workers) * fleet::users_per_process(descriptors);
+        (users > fits).then(|| {
+            format!(
+                "{users} users on {workers} processes of {descriptors} descriptors: beyond about {fits} connections, \
+                 opening one will fail; leave --workers out, and there will be enough"
+            )
+        })
+    }
+}
+
+/// Starts a run of that size.
+pub(crate) fn start(
+    size: Size,
+    request: &Request,
+    text: Vec<u8>,
+    plan: Plan,
+    mut options: Options,
+    mut evaluated: Evaluated,
+) -> Result<Spread, String> {
+    if size.workers <= 1 {
+        options.evaluated = Some(evaluated);
+        let run = engine::start(Arc::new(plan), options).map_err(|error| error.to_string())?;
+        return Ok(Spread::Here(Box::new(run)));
+    }
+    engine::create_results(&plan, &options, &evaluated).map_err(|error| error.to_string())?;
+    evaluated.take_complaints();
+    let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+    let job = Job {
+        name: request.plan.display().to_string(),
+        text,
+        properties: options.properties.into_iter().collect(),
+        folder: options.base_dir,
+        evaluated,
+        results: options.results.into_iter().map(|file| file.path).collect(),
+        // As many threads as there are processors, but at least one a worker.
+        cores: match options.cores {
+            0 => (processors / size.workers).max(1),
+            n => n,
+        },
+        seed: options.seed,
+        stop_on_loss: request.stop_on_loss,
+    };
+    let workers = Processes::start(size.workers)
+        .map_err(|error| format!("cannot start {} workers: {error}", size.workers))?;
+    let fleet = Fleet::start(Box::new(workers), &plan, job).map_err(|error| error.to_string())?;
+    Ok(Spread::Fleet(Box::new(fleet)))
+}
+
+impl Spread {
+    /// Waits for news, for `patience` at most.
+    pub(crate) fn next_event(&mut self, patience: Duration) -> News {
+        match self {
+            Self::Here(run) => match run.next_event(patience) {
+                engine::Event::Snapshot(snapshot) => News::Snapshot(snapshot),
+                engine::Event::Log(text) => News::Log(text),
+                engine::Event::Finished => News::Finished,
+                engine::Event::Idle
+                | engine::Event::BatchDone
+                | engine::Event::StopAsked { .. } => News::Idle,
+            },
+            Self::Fleet(fleet) => match fleet.next_event(patience) {
+                fleet::Event::Snapshot(snapshot) => News::Snapshot(snapshot),
+                fleet::Event::Log(text) => News::Log(text),
+                fleet::Event::Lost(loss) => News::Lost(loss),
+                fleet::Event::Idle => News::Idle,
+                fleet::Event::Finished => News::Finished,
+            },
+        }
+    }
+
+    /// Gives a snapshot's memory back.
+    pub(crate) fn recycle(&self, snapshot: Box<Snapshot>) {
+        if let Self::Here(run) = self {
+            run.recycle(snapshot);
+        }
+    }
+
+    /// Ends the run: gracefully, or at once.
+    pub(crate) fn stop(&mut self, now: bool) {
+        match (self, now) {
+            (Self::Here(run), false) => run.stop(),
+            (Self::Here(run), true) => run.stop_now(),
+            (Self::Fleet(fleet), false) => fleet.stop(),
+            (Self::Fleet(fleet), true) => fleet.stop_now(),
+        }
+    }
+
+    pub(crate) fn users(&self) -> Users {
+        match self {
+            Self::Here(run) => run.users(),
+            Self::Fleet(fleet) => fleet.users(),
+        }
+    }
+
+    /// Threads that run users, in all processes.
+    pub(crate) fn cores(&self) -> u32 {
+        match self {
+            Self::Here(run) => run.cores(),
+            Self::Fleet(fleet) => fleet.cores(),
+        }
+    }
+
+    /// Worker processes that are there; 0 when the users are in this process.
+    pub(crate) fn workers(&self) -> u32 {
+        match self {
+            Self::Here(_) => 0,
+            Self::Fleet(fleet) => fleet.workers(),
+        }
+    }
+
+    /// What this process and all workers have used so far. Memory is the sum of what each has for itself, and the
+    /// program's own pages once.
+    pub(crate) fn usage(&self) -> Usage {
+        let own = Usage::now();
+        match self {
+            Self::Here(_) => own,
+            Self::Fleet(fleet) => {
+                let workers = fleet.usage();
+                Usage {
+                    user_s: own.user_s + workers.user_s,
+                    system_s: own.system_s + workers.system_s,
+                    rss: own.rss + workers.rss,
+                    rss_peak: own.rss_peak + workers.rss_peak,
+                    ..own
+                }
+            }
+        }
+    }
+
+    pub(crate) fn aborted(&self) -> Option<&str> {
+        match self {
+            Self::Here(run) => run.aborted(),
+            Self::Fleet(fleet) => fleet.aborted(),
+        }
+    }
+}
+
+/// Lifts the limit of open files to what the system allows, and says what that is: each user may hold connections.
+fn raise_descriptors() -> u64 {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    let _ = setrlimit(Resource::Nofile, limit);
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}

@@ -1,0 +1,32 @@
+//! The way between the coordinator and its workers, as the coordinator sees it.
+//!
+//! Sending never blocks: what a worker does not take waits in memory. What is told of a worker comes in the order in
+//! which it was sent, and [`News::Gone`] is the last of it.
+
+use std::time::Duration;
+
+use crate::message::{FromWorker, ToWorker};
+
+/// Carries messages to workers and back.
+pub trait Bus: std::fmt::Debug {
+    /// How many workers there are; they are numbered from 0.
+    fn workers(&self) -> u32;
+
+    /// Sends a message to a worker. One that is gone does not get it.
+    fn send(&mut self, worker: u32, message: &ToWorker);
+
+    /// The next news, or `None` when there is none for so long.
+    fn next(&mut self, patience: Duration) -> Option<(u32, News)>;
+
+    /// Ends a worker by force.
+    fn kill(&mut self, worker: u32);
+}
+
+/// What is heard of a worker.
+#[derive(Debug)]
+pub enum News {
+    /// It says something.
+    Said(FromWorker),
+    /// It will not say anything any more: why.
+    Gone(String),
+}

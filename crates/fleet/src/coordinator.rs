@@ -1,0 +1,384 @@
+//! The coordinator of a run that is spread over workers: the whole run, seen as if it were one process.
+//!
+//! A batch of groups starts everywhere at the same moment, once every worker is ready, and the next one when it is
+//! through everywhere. A worker that dies is marked, what went with it is reported, and the run goes on with the
+//! others. Reports are numbered; none counts twice.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use engine::{Batches, Evaluated, Users};
+use plan::plan::Plan;
+use stats::Snapshot;
+use stats::process::Usage;
+
+use crate::bus::{Bus, News};
+use crate::loss::{self, Loss};
+use crate::member::{Member, Stage};
+use crate::message::{FromWorker, Share, ToWorker, VERSION};
+
+/// From the decision to start a batch to its start: every worker must have heard of it by then.
+const LEAD: Duration = Duration::from_millis(50);
+/// How often workers are told about the users of the others.
+const ADJUST: Duration = Duration::from_secs(1);
+
+/// A run to be spread over workers.
+#[derive(Debug)]
+pub struct Job {
+    /// Name of the plan file, as the user gave it.
+    pub name: String,
+    /// Its bytes.
+    pub text: Vec<u8>,
+    pub properties: Vec<(String, String)>,
+    /// Folder of the plan.
+    pub folder: PathBuf,
+    pub evaluated: Evaluated,
+    /// Result files that get every sample; they exist, with their headers.
+    pub results: Vec<PathBuf>,
+    /// Threads of each worker.
+    pub cores: u32,
+    pub seed: u64,
+    /// A worker's death stops the run.
+    pub stop_on_loss: bool,
+}
+
+/// What a run reports while it goes on.
+#[derive(Debug)]
+pub enum Event {
+    /// What one core of a worker measured in a second; `core` is a number among all cores of the run.
+    Snapshot(Box<Snapshot>),
+    /// Something to be told to the user.
+    Log(String),
+    /// A worker died. A snapshot of the connections it held follows.
+    Lost(Loss),
+    /// Nothing happened within the time asked for.
+    Idle,
+    /// The run is over.
+    Finished,
+}
+
+/// A run that goes on in workers.
+#[derive(Debug)]
+pub struct Fleet {
+    bus: Box<dyn Bus>,
+    share: Share,
+    batches: Batches,
+    members: Vec<Member>,
+    events: VecDeque<Event>,
+    /// Whether a batch is open.
+    open: bool,
+    /// Whether workers were told to end.
+    ending: bool,
+    finished: bool,
+    stopped: bool,
+    stop_on_loss: bool,
+    aborted: Option<String>,
+    adjusted: Instant,
+    users_planned: u64,
+}
+
+/// Why a run could not be spread.
+#[derive(Debug)]
+pub struct StartError(pub String);
+
+impl std::fmt::Display for StartError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "cannot start: {}", self.0)
+    }
+}
+
+impl std::error::Error for StartError {}
+
+impl Fleet {
+    /// Spreads a run over the workers of the bus. Users start when all workers are ready.
+    pub fn start(bus: Box<dyn Bus>, plan: &Plan, job: Job) -> Result<Self, StartError> {
+        let count = bus.workers();
+        if count == 0 {
+            return Err(StartError("there is no worker".into()));
+        }
+        let users_planned = job.evaluated.users();
+        let share = Share {
+            name: job.name,
+            plan: job.text,
+            hash: plan.hash,
+            properties: job.properties,
+            folder: job.folder,
+            evaluated: job.evaluated,
+            results: job.results,
+            index: 0,
+            count,
+            cores: job.cores,
+            seed: job.seed,
+            zero: wall_ns(),
+        };
+        Ok(Self {
+            bus,
+            share,
+            batches: Batches::new(plan),
+            members: (0..count).map(|_| Member::default()).collect(),
+            events: VecDeque::new(),
+            open: false,
+            ending: false,
+            finished: false,
+            stopped: false,
+            stop_on_loss: job.stop_on_loss,
+            aborted: None,
+            adjusted: Instant::now(),
+            users_planned,
+        })
+    }
+
+    /// Waits for the next event, for `patience` at most.
+    pub fn next_event(&mut self, patience: Duration) -> Event {
+        let end = Instant::now() + patience;
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                return event;
+            }
+            if self.finished {
+                return Event::Finished;
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            match self.bus.next(left) {
+                Some((worker, News::Said(message))) => self.heard(worker, message),
+                Some((worker, News::Gone(words))) => self.gone(worker, &words),
+                None => {
+                    self.adjust();
+                    return self.events.pop_front().unwrap_or(Event::Idle);
+                }
+            }
+            self.adjust();
+        }
+    }
+
+    /// Ends the run gracefully: samples under way finish.
+    pub fn stop(&mut self) {
+        self.halt(false);
+    }
+
+    /// Ends the run at once: samples under way are cut.
+    pub fn stop_now(&mut self) {
+        self.halt(true);
+    }
+
+    /// Numbers of users, as last reported; those of workers that died have ended.
+    pub fn users(&self) -> Users {
+        let mut users = Users::default();
+        for member in &self.members {
+            let active = if member.stage == Stage::Lost { 0 } else { member.users() };
+            users.active += active;
+            users.started += member.started;
+            users.finished += member.started.saturating_sub(active).max(member.finished);
+        }
+        users
+    }
+
+    /// Number of users that the groups ask for, all together.
+    pub fn users_planned(&self) -> u64 {
+        self.users_planned
+    }
+
+    /// Workers that have not died or ended.
+    pub fn workers(&self) -> u32 {
+        self.members.iter().filter(|member| member.is_alive()).count() as u32
+    }
+
+    /// Threads that run users, in all workers that are left.
+    pub fn cores(&self) -> u32 {
+        let alive = self.members.iter().filter(|member| member.is_alive());
+        alive.map(|member| member.cores.max(1)).sum()
+    }
+
+    /// Use of all workers so far, as last reported. Pages of the program, which all share, count once.
+    pub fn usage(&self) -> Usage {
+        let mut sum = Usage::default();
+        for member in &self.members {
+            let usage = member.usage;
+            sum.user_s += usage.user_s;
+            sum.system_s += usage.system_s;
+            if member.is_alive() {
+                sum.rss += usage.rss.saturating_sub(usage.rss_file);
+                sum.rss_file = sum.rss_file.max(usage.rss_file);
+            }
+            sum.rss_peak += usage.rss_peak.saturating_sub(usage.rss_file);
+        }
+        sum
+    }
+
+    /// Whether the run was told to stop before its plan was through.
+    pub fn was_stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// Why the run ended before its time, if it did so by an error.
+    pub fn aborted(&self) -> Option<&str> {
+        self.aborted.as_deref()
+    }
+
+    fn heard(&mut self, worker: u32, message: FromWorker) {
+        let Some(member) = self.members.get_mut(worker as usize) else { return };
+        if !member.is_alive() {
+            return;
+        }
+        match message {
+            FromWorker::Offer { version, .. } if version != VERSION => {
+                self.fail(format!("worker {worker} speaks version {version} of the protocol"));
+            }
+            FromWorker::Offer { pid, .. } => {
+                member.pid = pid;
+                self.share.index = worker;
+                let share = Box::new(self.share.clone());
+                self.bus.send(worker, &ToWorker::Plan(share));
+            }
+            FromWorker::Ready { cores } => {
+                member.cores = cores;
+                member.stage = Stage::Ready;
+                self.go_on();
+            }
+            FromWorker::Report(mut report) => {
+                let (counts, missing) = member.takes(&report);
+                if missing > 0 {
+                    let text = format!("{missing} seconds of worker {worker} are missing");
+                    self.events.push_back(Event::Log(text));
+                }
+                if counts {
+                    // Numbers of cores only need to differ.
+                    report.snapshot.core = report.snapshot.core * self.share.count + worker;
+                    self.events.push_back(Event::Snapshot(report.snapshot));
+                }
+            }
+            FromWorker::BatchDone => {
+                if member.stage == Stage::Running {
+                    member.stage = Stage::Ready;
+                }
+                self.go_on();
+            }
+            FromWorker::StopAsked { now } => self.halt(now),
+            FromWorker::Log(text) => self.events.push_back(Event::Log(text)),
+            FromWorker::Done { aborted } => {
+                member.stage = Stage::Done;
+                member.active.clear();
+                if let Some(reason) = aborted {
+                    self.fail(format!("worker {worker}: {reason}"));
+                }
+                self.go_on();
+            }
+        }
+    }
+
+    /// A worker is gone: after its last word that is its end, otherwise a loss.
+    fn gone(&mut self, worker: u32, reason: &str) {
+        let Some(member) = self.members.get_mut(worker as usize) else { return };
+        if member.is_alive() {
+            member.stage = Stage::Lost;
+            let loss = Loss {
+                worker,
+                pid: member.pid,
+                reason: reason.to_string(),
+                users: member.users(),
+                connections: loss::held(&member.counters),
+                last_ms: member.last_ms,
+            };
+            let at_ms = wall_ns() / 1_000_000;
+            let snapshot = loss::snapshot(&member.counters, at_ms);
+            self.events.push_back(Event::Lost(loss));
+            self.events.push_back(Event::Snapshot(snapshot));
+            if self.stop_on_loss {
+                self.halt(false);
+            }
+        }
+        self.go_on();
+    }
+
+    /// Starts the next batch when all workers wait for it, ends the run when there is none, and finishes it when all
+    /// have ended.
+    fn go_on(&mut self) {
+        let alive = || self.members.iter().filter(|member| member.is_alive());
+        if alive().next().is_none() {
+            if !self.ending && self.aborted.is_none() {
+                self.aborted = Some("all workers were lost".into());
+            }
+            self.finished = true;
+            return;
+        }
+        if self.ending || alive().any(|member| member.stage != Stage::Ready) {
+            return;
+        }
+        self.open = false;
+        match self.batches.next() {
+            Some(groups) => {
+                let at = wall_ns() - self.share.zero + LEAD.as_nanos() as i64;
+                self.open = true;
+                for (worker, member) in (0..).zip(&mut self.members) {
+                    if member.is_alive() {
+                        member.stage = Stage::Running;
+                        self.bus.send(worker, &ToWorker::Start { groups: groups.clone(), at });
+                    }
+                }
+            }
+            None => self.end(),
+        }
+    }
+
+    fn halt(&mut self, now: bool) {
+        self.stopped = true;
+        self.batches.stop();
+        self.tell(&ToWorker::Stop { now });
+        if !self.open {
+            // No users run: nothing will be reported as done.
+            self.end();
+        }
+    }
+
+    /// The run cannot go on.
+    fn fail(&mut self, reason: String) {
+        self.aborted.get_or_insert(reason);
+        self.tell(&ToWorker::Stop { now: true });
+        self.end();
+    }
+
+    fn end(&mut self) {
+        if !std::mem::replace(&mut self.ending, true) {
+            self.tell(&ToWorker::End);
+        }
+    }
+
+    fn tell(&mut self, message: &ToWorker) {
+        for (worker, member) in (0..).zip(&self.members) {
+            if member.is_alive() {
+                self.bus.send(worker, message);
+            }
+        }
+    }
+
+    /// Tells each worker how many users run in the others.
+    fn adjust(&mut self) {
+        if self.adjusted.elapsed() < ADJUST {
+            return;
+        }
+        self.adjusted = Instant::now();
+        let mut all: Vec<u32> = Vec::new();
+        for member in self.members.iter().filter(|member| member.is_alive()) {
+            all.resize(all.len().max(member.active.len()), 0);
+            all.iter_mut().zip(&member.active).for_each(|(sum, active)| *sum += active);
+        }
+        for (worker, member) in (0..).zip(&mut self.members) {
+            if !member.is_alive() {
+                continue;
+            }
+            let own = member.active.iter().copied().chain(std::iter::repeat(0));
+            let elsewhere: Vec<u32> =
+                all.iter().zip(own).map(|(all, own)| all.saturating_sub(own)).collect();
+            if elsewhere != member.told {
+                self.bus.send(worker, &ToWorker::Adjust { elsewhere: elsewhere.clone() });
+                member.told = elsewhere;
+            }
+        }
+    }
+}
+
+/// Now, in nanoseconds since 1970.
+fn wall_ns() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64)
+}

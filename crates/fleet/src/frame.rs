@@ -1,0 +1,120 @@
+//! Messages as bytes: four bytes of length, least significant first, then the message in postcard's form.
+//!
+//! Reading copies nothing but what is left of an unfinished frame. A length beyond [`LONGEST`] is an error: what
+//! comes in is not ours.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// No message is longer: a plan of hundreds of MiB is a mistake.
+const LONGEST: usize = 1 << 30;
+
+/// Appends a frame.
+pub(crate) fn push(out: &mut Vec<u8>, message: &impl Serialize) -> Result<(), String> {
+    let start = out.len();
+    out.extend([0; 4]);
+    // Handing the buffer over and taking it back avoids a copy.
+    match postcard::to_extend(message, std::mem::take(out)) {
+        Ok(filled) => *out = filled,
+        Err(error) => return Err(format!("a message cannot be sent: {error}")),
+    }
+    let length = out.len() - start - 4;
+    if length > LONGEST {
+        out.truncate(start);
+        return Err(format!("a message of {length} bytes is too long"));
+    }
+    out[start..start + 4].copy_from_slice(&(length as u32).to_le_bytes());
+    Ok(())
+}
+
+/// Bytes that came in and are not yet a whole message.
+#[derive(Debug, Default)]
+pub(crate) struct Incoming {
+    bytes: Vec<u8>,
+    at: usize,
+}
+
+impl Incoming {
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        if self.at > 0 {
+            self.bytes.drain(..self.at);
+            self.at = 0;
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The next whole message.
+    pub(crate) fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>, String> {
+        let rest = &self.bytes[self.at..];
+        let Some((length, rest)) = rest.split_first_chunk::<4>() else { return Ok(None) };
+        let length = u32::from_le_bytes(*length) as usize;
+        if length > LONGEST {
+            return Err(format!("a message of {length} bytes is announced"));
+        }
+        let Some(message) = rest.get(..length) else { return Ok(None) };
+        let message =
+            postcard::from_bytes(message).map_err(|error| format!("a message is broken: {error}"));
+        self.at += 4 + length;
+        if self.at == self.bytes.len() {
+            // Nothing is left: large messages must not hold their memory for good.
+            self.at = 0;
+            self.bytes.clear();
+            self.bytes.shrink_to(64 << 10);
+        }
+        message.map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{FromWorker, Report, ToWorker};
+    use stats::{Counter, Recorder, Sample};
+
+    #[test]
+    fn messages_survive_every_split() {
+        let mut bytes = Vec::new();
+        push(&mut bytes, &ToWorker::Start { groups: vec![0, 3], at: -5 }).unwrap();
+        push(&mut bytes, &ToWorker::End).unwrap();
+        for split in 0..bytes.len() {
+            let mut incoming = Incoming::default();
+            let mut got = Vec::new();
+            for part in [&bytes[..split], &bytes[split..]] {
+                incoming.add(part);
+                while let Some(message) = incoming.next::<ToWorker>().unwrap() {
+                    got.push(format!("{message:?}"));
+                }
+            }
+            assert_eq!(got, ["Start { groups: [0, 3], at: -5 }", "End"], "split at {split}");
+        }
+    }
+
+    #[test]
+    fn a_report_comes_back_as_it_was() {
+        let mut recorder = Recorder::new();
+        let label = recorder.intern("Home");
+        recorder.record(&Sample { elapsed: 2_500_000, sent: 7, ..Sample::new(label, 1_000) });
+        recorder.add(Counter::ConnOpened, 3);
+        let mut report = Report { seq: 9, active: vec![1, 2], ..Report::default() };
+        recorder.drain(&mut report.snapshot);
+        let mut bytes = Vec::new();
+        push(&mut bytes, &FromWorker::Report(Box::new(report))).unwrap();
+        let mut incoming = Incoming::default();
+        incoming.add(&bytes);
+        let Some(FromWorker::Report(report)) = incoming.next().unwrap() else { panic!("a report") };
+        assert_eq!((report.seq, report.active.as_slice()), (9, &[1, 2][..]));
+        assert_eq!(report.snapshot.counters.get(Counter::ConnOpened), 3);
+        let tally = report.snapshot.labels[0].tally;
+        assert_eq!((&*report.snapshot.labels[0].name, tally.count, tally.sent), ("Home", 1, 7));
+    }
+
+    #[test]
+    fn what_is_not_ours_is_an_error() {
+        let mut incoming = Incoming::default();
+        incoming.add(b"GET / HTTP/1.1\r\n");
+        assert!(incoming.next::<ToWorker>().is_err());
+        let mut incoming = Incoming::default();
+        incoming.add(&[1, 0, 0, 0, 99]);
+        assert!(incoming.next::<ToWorker>().unwrap_err().contains("broken"));
+    }
+}

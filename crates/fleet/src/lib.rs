@@ -1,0 +1,34 @@
+//! One run spread over several processes.
+//!
+//! A process may hold only so many descriptors, so users beyond that need others. The coordinator ([`Fleet`]) deals the
+//! users out to workers ([`serve`]), starts each batch of groups everywhere at the same moment, sums up what they
+//! measured, and goes on without those that die. They talk in messages over a [`Bus`]; `docs/decisions/fleet.md` has
+//! the protocol and the rules for what users share.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `message`, `frame` | what is said, and as which bytes |
+//! | `bus`, `processes`, `threads` | how it gets there: to child processes, or within this process for tests |
+//! | `coordinator`, `member`, `loss` | the run as a whole, one worker of it, what went with one that died |
+//! | `worker` | a share of the run |
+//! | `size` | how many workers a number of users takes |
+
+mod bus;
+mod coordinator;
+mod frame;
+mod loss;
+mod member;
+mod message;
+mod processes;
+mod size;
+mod threads;
+mod worker;
+
+pub use bus::{Bus, News};
+pub use coordinator::{Event, Fleet, Job, StartError};
+pub use loss::Loss;
+pub use message::{FromWorker, Share, ToWorker, VERSION};
+pub use processes::Processes;
+pub use size::{RESERVE, users_per_process, workers_for};
+pub use threads::Threads;
+pub use worker::{main, serve};

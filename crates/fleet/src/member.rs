@@ -1,0 +1,81 @@
+//! One worker as the coordinator knows it.
+
+use stats::Counters;
+use stats::process::Usage;
+
+use crate::message::Report;
+
+/// Where a worker is in its life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// It has not said anything yet, or is compiling.
+    #[default]
+    Coming,
+    /// It waits for a batch of groups.
+    Ready,
+    /// Users of the batch run.
+    Running,
+    /// It is through.
+    Done,
+    /// It died.
+    Lost,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Member {
+    pub(crate) stage: Stage,
+    pub(crate) pid: u32,
+    pub(crate) cores: u32,
+    /// Number of its last report.
+    pub(crate) seq: u64,
+    pub(crate) usage: Usage,
+    pub(crate) active: Vec<u32>,
+    pub(crate) started: u32,
+    pub(crate) finished: u32,
+    /// All its counters so far.
+    pub(crate) counters: Counters,
+    pub(crate) last_ms: i64,
+    /// What it was last told of users elsewhere.
+    pub(crate) told: Vec<u32>,
+}
+
+impl Member {
+    /// Takes over a report; false if it was counted before. The second part is how many are missing before it.
+    pub(crate) fn takes(&mut self, report: &Report) -> (bool, u64) {
+        if report.seq <= self.seq {
+            return (false, 0);
+        }
+        let missing = report.seq - self.seq - 1;
+        self.seq = report.seq;
+        self.usage = report.usage;
+        self.active.clone_from(&report.active);
+        (self.started, self.finished) = (report.started, report.finished);
+        self.counters.merge(&report.snapshot.counters);
+        self.last_ms = report.snapshot.at_ms;
+        (true, missing)
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        !matches!(self.stage, Stage::Done | Stage::Lost)
+    }
+
+    pub(crate) fn users(&self) -> u32 {
+        self.active.iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_that_comes_twice_counts_once() {
+        let mut member = Member::default();
+        let report = |seq| Report { seq, active: vec![2, 3], ..Report::default() };
+        assert_eq!(member.takes(&report(1)), (true, 0));
+        assert_eq!(member.takes(&report(1)), (false, 0));
+        assert_eq!(member.takes(&report(4)), (true, 2));
+        assert_eq!(member.takes(&report(3)), (false, 0));
+        assert_eq!(member.users(), 5);
+    }
+}

@@ -1,0 +1,90 @@
+//! What coordinator and workers say to each other.
+//!
+//! A worker offers itself, gets its share of the run, says that it is ready, and from then on only obeys: groups start
+//! at a moment of the run's common clock. Once a second it reports; reports are numbered, so that none counts twice.
+
+use std::path::PathBuf;
+
+use engine::Evaluated;
+use serde::{Deserialize, Serialize};
+use stats::Snapshot;
+use stats::process::Usage;
+
+/// Version of the protocol; both sides must have the same.
+pub const VERSION: u32 = 1;
+
+/// To a worker.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum ToWorker {
+    /// What to run.
+    Plan(Box<Share>),
+    /// Groups, by their index in the plan, start at a moment of the run's clock, in nanoseconds.
+    Start { groups: Vec<u32>, at: i64 },
+    /// So many users of each group run in the other workers.
+    Adjust { elsewhere: Vec<u32> },
+    /// Users end after their samples under way, or at once.
+    Stop { now: bool },
+    /// Nothing more will start: hand over what is left and end.
+    End,
+}
+
+/// A worker's share of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Share {
+    /// Name of the plan file, as the user gave it.
+    pub name: String,
+    /// Its bytes.
+    pub plan: Vec<u8>,
+    /// Hash of the compiled plan, which must come out the same.
+    pub hash: u64,
+    /// All properties.
+    pub properties: Vec<(String, String)>,
+    /// Folder of the plan.
+    pub folder: PathBuf,
+    /// What was evaluated before the first user.
+    pub evaluated: Evaluated,
+    /// Result files that get every sample.
+    pub results: Vec<PathBuf>,
+    /// Which of how many shares.
+    pub index: u32,
+    pub count: u32,
+    /// Threads that run users.
+    pub cores: u32,
+    pub seed: u64,
+    /// Zero of the run's clock, nanoseconds since 1970.
+    pub zero: i64,
+}
+
+/// From a worker.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum FromWorker {
+    /// It is there.
+    Offer { version: u32, pid: u32, descriptors: u64 },
+    /// Its share is compiled; its threads wait for the start.
+    Ready { cores: u32 },
+    /// What one of its cores measured in a second.
+    Report(Box<Report>),
+    /// All users of the groups that were started have ended.
+    BatchDone,
+    /// A user asked to stop the test.
+    StopAsked { now: bool },
+    /// Something to be told to the user.
+    Log(String),
+    /// It is through, or has given up for a reason.
+    Done { aborted: Option<String> },
+}
+
+/// A second of a worker's core.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Report {
+    /// Counts the reports of the worker, from 1.
+    pub seq: u64,
+    /// Use of the worker's process so far.
+    pub usage: Usage,
+    /// Users of each group that run in the worker now.
+    pub active: Vec<u32>,
+    /// Users started and ended in it so far.
+    pub started: u32,
+    pub finished: u32,
+    pub snapshot: Box<Snapshot>,
+}

@@ -1,0 +1,221 @@
+//! Workers as child processes of the same program, each at the other end of a socket pair that is its standard input.
+//!
+//! One thread serves all sockets: they do not block and are polled. A worker's end closes its socket, and the
+//! coordinator's end closes all of them, at which workers end by themselves; no signal is needed. Workers are in
+//! process groups of their own, so that Ctrl-C reaches the coordinator only.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::bus::{Bus, News};
+use crate::frame::{self, Incoming};
+use crate::message::ToWorker;
+
+/// Workers as processes of this machine.
+#[derive(Debug)]
+pub struct Processes {
+    workers: Vec<Worker>,
+    heard: VecDeque<(u32, News)>,
+    buffer: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Worker {
+    child: Child,
+    /// `None` once it is gone.
+    socket: Option<UnixStream>,
+    incoming: Incoming,
+    outgoing: Vec<u8>,
+}
+
+impl Processes {
+    /// Starts so many processes of this program with the argument `worker`.
+    pub fn start(count: u32) -> io::Result<Self> {
+        let workers = (0..count).map(|_| Worker::start()).collect::<io::Result<_>>()?;
+        Ok(Self { workers, heard: VecDeque::new(), buffer: vec![0; 64 << 10] })
+    }
+
+    /// Waits for one of the sockets and takes what is there.
+    fn wait(&mut self, patience: Duration) {
+        let mut ready = Vec::new();
+        let mut sockets = Vec::new();
+        for (number, worker) in (0u32..).zip(&self.workers) {
+            let Some(socket) = &worker.socket else { continue };
+            let mut flags = PollFlags::IN;
+            if !worker.outgoing.is_empty() {
+                flags |= PollFlags::OUT;
+            }
+            sockets.push(PollFd::new(socket, flags));
+            ready.push((number, PollFlags::empty()));
+        }
+        let patience = Timespec::try_from(patience).ok();
+        if sockets.is_empty() {
+            std::thread::sleep(Duration::from_millis(1));
+            return;
+        }
+        if poll(&mut sockets, patience.as_ref()).is_err() {
+            return;
+        }
+        for (ready, socket) in ready.iter_mut().zip(&sockets) {
+            ready.1 = socket.revents();
+        }
+        drop(sockets);
+        for (number, flags) in ready {
+            if flags.intersects(PollFlags::OUT) {
+                self.workers[number as usize].flush();
+            }
+            if flags.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR) {
+                self.receive(number);
+            }
+        }
+    }
+
+    fn receive(&mut self, number: u32) {
+        let worker = &mut self.workers[number as usize];
+        let mut gone = None;
+        while let Some(socket) = &mut worker.socket {
+            match socket.read(&mut self.buffer) {
+                Ok(0) => gone = Some(String::new()),
+                Ok(n) => {
+                    worker.incoming.add(&self.buffer[..n]);
+                    loop {
+                        match worker.incoming.next() {
+                            Ok(Some(message)) => {
+                                self.heard.push_back((number, News::Said(message)));
+                            }
+                            Ok(None) => break,
+                            Err(error) => {
+                                gone = Some(error);
+                                break;
+                            }
+                        }
+                    }
+                    if n == self.buffer.len() && gone.is_none() {
+                        continue;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                // The reset that a dead process leaves behind says nothing.
+                Err(_) => gone = Some(String::new()),
+            }
+            break;
+        }
+        if let Some(words) = gone {
+            worker.socket = None;
+            let ended = worker.reap(words.is_empty());
+            let words = if words.is_empty() { ended } else { words };
+            self.heard.push_back((number, News::Gone(words)));
+        }
+    }
+}
+
+impl Bus for Processes {
+    fn workers(&self) -> u32 {
+        self.workers.len() as u32
+    }
+
+    fn send(&mut self, worker: u32, message: &ToWorker) {
+        let Some(to) = self.workers.get_mut(worker as usize) else { return };
+        if to.socket.is_none() {
+            return;
+        }
+        match frame::push(&mut to.outgoing, message) {
+            Ok(()) => to.flush(),
+            Err(error) => {
+                to.socket = None;
+                to.reap(false);
+                self.heard.push_back((worker, News::Gone(error)));
+            }
+        }
+    }
+
+    fn next(&mut self, patience: Duration) -> Option<(u32, News)> {
+        let end = Instant::now() + patience;
+        loop {
+            if let Some(news) = self.heard.pop_front() {
+                return Some(news);
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            self.wait(left);
+            if left.is_zero() {
+                return self.heard.pop_front();
+            }
+        }
+    }
+
+    fn kill(&mut self, worker: u32) {
+        if let Some(worker) = self.workers.get_mut(worker as usize) {
+            let _ = worker.child.kill();
+        }
+    }
+}
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        // Closing its socket tells each to end; only those that have gone are waited for.
+        for worker in &mut self.workers {
+            worker.socket = None;
+            let _ = worker.child.try_wait();
+        }
+    }
+}
+
+impl Worker {
+    fn start() -> io::Result<Self> {
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let child = Command::new("/proc/self/exe")
+            .arg0("throng")
+            .arg("worker")
+            // One heap for all threads: a worker has few, and each further heap costs memory in every worker.
+            .env("MALLOC_ARENA_MAX", "1")
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .process_group(0)
+            .spawn()?;
+        Ok(Self { child, socket: Some(ours), incoming: Incoming::default(), outgoing: Vec::new() })
+    }
+
+    /// Sends what it takes.
+    fn flush(&mut self) {
+        let Some(socket) = &mut self.socket else { return };
+        let mut sent = 0;
+        while sent < self.outgoing.len() {
+            match socket.write(&self.outgoing[sent..]) {
+                Ok(0) => break,
+                Ok(n) => sent += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                // Reading will find out that it is gone.
+                Err(_) => sent = self.outgoing.len(),
+            }
+        }
+        self.outgoing.drain(..sent);
+        if self.outgoing.is_empty() {
+            self.outgoing.shrink_to(4 << 10);
+        }
+    }
+
+    /// Takes the process's end, which has come or comes now, and says how it was.
+    fn reap(&mut self, ends_by_itself: bool) -> String {
+        if !ends_by_itself {
+            let _ = self.child.kill();
+        }
+        match self.child.wait() {
+            Ok(status) => match (status.signal(), status.code()) {
+                (Some(signal), _) => format!("it was killed by signal {signal}"),
+                (None, Some(code)) => format!("it ended with code {code}"),
+                (None, None) => "it ended".to_string(),
+            },
+            Err(error) => format!("it cannot be waited for: {error}"),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! How many processes a number of users takes: pure arithmetic.
+//!
+//! Each user is taken to hold one connection, which is one descriptor. Some are kept for everything else: files, the
+//! event loop, connections that are being replaced.
+
+/// Descriptors kept for other things than users' connections.
+pub const RESERVE: u64 = 300;
+
+/// Users that a process with so many descriptors can carry, at least one.
+pub fn users_per_process(descriptors: u64) -> u64 {
+    // Where descriptors are very few, the reserve is a quarter of them.
+    let reserve = RESERVE.min(descriptors / 4);
+    (descriptors - reserve).max(1)
+}
+
+/// Processes that so many users take.
+pub fn workers_for(users: u64, descriptors: u64) -> u64 {
+    users.div_ceil(users_per_process(descriptors)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_of_20_000_descriptors_carries_19_700_users() {
+        assert_eq!(users_per_process(20_000), 19_700);
+        assert_eq!(workers_for(1_000_000, 20_000), 51);
+        assert_eq!(workers_for(19_700, 20_000), 1);
+        assert_eq!(workers_for(19_701, 20_000), 2);
+    }
+
+    #[test]
+    fn few_descriptors_still_carry_somebody() {
+        assert_eq!(users_per_process(200), 150);
+        assert_eq!(workers_for(1_000, 200), 7);
+        assert_eq!(users_per_process(0), 1);
+        assert_eq!(workers_for(0, 200), 1);
+    }
+}

@@ -1,0 +1,73 @@
+//! Workers as threads of this process, for tests: the same messages, through channels.
+
+use std::fmt;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use crate::bus::{Bus, News};
+use crate::message::{FromWorker, ToWorker};
+
+/// Workers as threads.
+pub struct Threads {
+    /// `None` once it was killed.
+    workers: Vec<Option<Sender<ToWorker>>>,
+    heard: Receiver<(u32, News)>,
+}
+
+impl fmt::Debug for Threads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Threads").field("workers", &self.workers.len()).finish()
+    }
+}
+
+impl Threads {
+    /// Starts so many threads, each running `work` with its number, the way in and the way out.
+    pub fn start<F>(count: u32, work: F) -> Self
+    where
+        F: Fn(u32, Receiver<ToWorker>, &mut dyn FnMut(FromWorker)) + Clone + Send + 'static,
+    {
+        let (say, heard) = channel();
+        let workers = (0..count).map(|number| {
+            let (to, from) = channel();
+            let (say, work) = (say.clone(), work.clone());
+            std::thread::spawn(move || {
+                work(number, from, &mut |message| {
+                    let _ = say.send((number, News::Said(message)));
+                });
+                let _ = say.send((number, News::Gone("its thread ended".into())));
+            });
+            Some(to)
+        });
+        Self { workers: workers.collect(), heard }
+    }
+}
+
+impl Bus for Threads {
+    fn workers(&self) -> u32 {
+        self.workers.len() as u32
+    }
+
+    fn send(&mut self, worker: u32, message: &ToWorker) {
+        // What a process would get is what is read back from the bytes.
+        let mut bytes = Vec::new();
+        let mut incoming = crate::frame::Incoming::default();
+        if crate::frame::push(&mut bytes, message).is_ok() {
+            incoming.add(&bytes);
+        }
+        if let (Some(Some(to)), Ok(Some(message))) =
+            (self.workers.get(worker as usize), incoming.next())
+        {
+            let _ = to.send(message);
+        }
+    }
+
+    fn next(&mut self, patience: Duration) -> Option<(u32, News)> {
+        self.heard.recv_timeout(patience).ok()
+    }
+
+    fn kill(&mut self, worker: u32) {
+        if let Some(to) = self.workers.get_mut(worker as usize) {
+            *to = None;
+        }
+    }
+}

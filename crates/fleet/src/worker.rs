@@ -1,0 +1,189 @@
+//! A worker: runs its share of the plan's users and says once a second what it measured.
+//!
+//! It obeys messages, which come in on a thread of their own; what the engine reports goes out on this one. When the
+//! way to the coordinator closes, users are cut, rows and the last second are handed over, and the worker ends.
+
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use engine::{Event, Handle, Options, Paced, ResultFile, Run};
+use plan::element::Shard;
+use plan::plan::Plan;
+use stats::jtl::Columns;
+use stats::process::Usage;
+
+use crate::frame::{self, Incoming};
+use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
+
+/// The engine's news wake the worker; this only bounds a wait for nothing.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The worker process: its standard input is the way to the coordinator.
+pub fn main() -> io::Result<()> {
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    if socket.peer_addr().is_err() {
+        return Err(io::Error::other("workers are started by `throng run`"));
+    }
+    let descriptors = raise_descriptors();
+    let mut reader = socket.try_clone()?;
+    let mut incoming = Incoming::default();
+    let next = move || {
+        let mut buffer = [0; 4096];
+        loop {
+            match incoming.next() {
+                Ok(Some(message)) => return Some(message),
+                Ok(None) => {}
+                Err(_) => return None,
+            }
+            match reader.read(&mut buffer) {
+                Ok(0) => return None,
+                Ok(n) => incoming.add(&buffer[..n]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return None,
+            }
+        }
+    };
+    let mut writer = socket;
+    let mut bytes = Vec::new();
+    serve(descriptors, next, &mut |message| {
+        bytes.clear();
+        if frame::push(&mut bytes, &message).is_ok() {
+            // A coordinator that has gone is noticed by reading.
+            let _ = writer.write_all(&bytes);
+        }
+    });
+    Ok(())
+}
+
+/// Runs a share as `next` and `say` carry messages in and out; `next` gives `None` when the coordinator is gone.
+pub fn serve(
+    descriptors: u64,
+    mut next: impl FnMut() -> Option<ToWorker> + Send + 'static,
+    say: &mut dyn FnMut(FromWorker),
+) {
+    say(FromWorker::Offer { version: VERSION, pid: std::process::id(), descriptors });
+    let share = loop {
+        match next() {
+            Some(ToWorker::Plan(share)) => break share,
+            Some(ToWorker::End) | None => return say(FromWorker::Done { aborted: None }),
+            Some(_) => {}
+        }
+    };
+    let mut run = match start(*share) {
+        Ok(run) => run,
+        Err(reason) => return say(FromWorker::Done { aborted: Some(reason) }),
+    };
+    say(FromWorker::Ready { cores: run.cores() });
+    let handle = run.handle();
+    let alone = Arc::new(AtomicBool::new(false));
+    let noticed = Arc::clone(&alone);
+    let obeying = std::thread::Builder::new().name("orders".into()).spawn(move || {
+        while let Some(message) = next() {
+            obey(message, &handle);
+        }
+        noticed.store(true, Ordering::Relaxed);
+        handle.stop(true);
+        handle.end();
+    });
+    if let Err(error) = obeying {
+        return say(FromWorker::Done { aborted: Some(error.to_string()) });
+    }
+    report(&mut run, say);
+    let aborted = run.aborted().map(str::to_string);
+    if !alone.load(Ordering::Relaxed) {
+        say(FromWorker::Done { aborted });
+    }
+}
+
+fn obey(message: ToWorker, handle: &Handle) {
+    match message {
+        ToWorker::Start { groups, at } => handle.start(groups, at),
+        ToWorker::Adjust { elsewhere } => handle.users_elsewhere(&elsewhere),
+        ToWorker::Stop { now } => handle.stop(now),
+        ToWorker::End => handle.end(),
+        ToWorker::Plan(_) => {}
+    }
+}
+
+/// Passes on what the engine has to say until the share is through.
+fn report(run: &mut Run, say: &mut dyn FnMut(FromWorker)) {
+    let mut seq = 0;
+    loop {
+        match run.next_event(PATIENCE) {
+            Event::Snapshot(snapshot) => {
+                seq += 1;
+                let users = run.users();
+                let report = FromWorker::Report(Box::new(Report {
+                    seq,
+                    usage: Usage::now(),
+                    active: run.active_by_group().collect(),
+                    started: users.started,
+                    finished: users.finished,
+                    snapshot,
+                }));
+                say(report);
+            }
+            Event::Log(text) => say(FromWorker::Log(text)),
+            Event::BatchDone => say(FromWorker::BatchDone),
+            Event::StopAsked { now } => say(FromWorker::StopAsked { now }),
+            Event::Idle => {}
+            Event::Finished => return,
+        }
+    }
+}
+
+/// Compiles the share's plan and starts its cores, which then wait.
+fn start(share: Share) -> Result<Run, String> {
+    let properties: HashMap<String, String> = share.properties.into_iter().collect();
+    let columns = Columns::from_properties(|key| properties.get(key).cloned())
+        .map_err(|error| error.to_string())?;
+    let plan = compile(&share.name, share.plan, &share.folder, &properties)?;
+    if plan.hash != share.hash {
+        return Err("its plan is not the coordinator's: the program was changed meanwhile".into());
+    }
+    let file = |path| ResultFile {
+        path,
+        columns: columns.clone(),
+        errors_only: false,
+        successes_only: false,
+    };
+    let options = Options {
+        cores: share.cores,
+        properties,
+        base_dir: share.folder,
+        results: share.results.into_iter().map(file).collect(),
+        seed: share.seed,
+        shard: Shard { index: share.index, count: share.count.max(1) },
+        paced: Some(Paced { zero: share.zero }),
+        evaluated: Some(share.evaluated),
+    };
+    engine::start(Arc::new(plan), options).map_err(|error| error.to_string())
+}
+
+fn compile(
+    name: &str,
+    text: Vec<u8>,
+    folder: &std::path::Path,
+    properties: &HashMap<String, String>,
+) -> Result<Plan, String> {
+    let (document, _) = jmx::parse(name, text).map_err(|jmx::NotXml(found)| found.message)?;
+    let settings =
+        plan::compile::Settings { properties: properties.clone(), folder: folder.to_path_buf() };
+    plan::compile::compile(&document, &settings)
+        .plan
+        .ok_or_else(|| "its plan cannot be compiled".to_string())
+}
+
+/// Lifts the limit of open files as far as the system allows, and says how far that is.
+fn raise_descriptors() -> u64 {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    let _ = setrlimit(Resource::Nofile, limit);
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}
