@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// No message is longer: a plan of hundreds of MiB is a mistake.
-const LONGEST: usize = 1 << 30;
+const LONGEST: usize = 256 << 20;
 
 /// Appends a frame.
 pub(crate) fn push(out: &mut Vec<u8>, message: &impl Serialize) -> Result<(), String> {
