@@ -123,7 +123,9 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     }
     let mut progress = Progress::new(run.cores(), before, start_ms, console.counts_transactions());
     let mut traces = Traces { console: &mut console, folder: &mut folder, log: &mut log };
-    complaints.iter().for_each(|text| heard(text, &mut traces));
+    for text in &complaints {
+        heard(text, &mut traces);
+    }
     let losses = drive(&mut run, &mut progress, &interrupt, &mut traces);
     let end_ms = now_ms();
     let lines = console.finish(progress.users(), end_ms);

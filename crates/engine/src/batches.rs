@@ -38,7 +38,7 @@ impl Batches {
     }
 
     /// The groups that start next, by their index in the plan; `None` when the plan is through.
-    pub fn next(&mut self) -> Option<Vec<u32>> {
+    pub fn start_next(&mut self) -> Option<Vec<u32>> {
         let (phase, groups) = self.rest.pop_front()?;
         self.phase = Some(phase);
         Some(groups)

@@ -483,7 +483,7 @@ impl Run {
 
     /// Starts the next groups, or ends the run when there are none.
     fn start_next(&mut self) {
-        match self.batches.as_mut().and_then(Batches::next) {
+        match self.batches.as_mut().and_then(Batches::start_next) {
             Some(groups) => self.start_groups(&groups, Clock::new(self.shared.zero).now()),
             None => self.end(),
         }

@@ -306,7 +306,7 @@ impl Fleet {
             return;
         }
         self.open = false;
-        match self.batches.next() {
+        match self.batches.start_next() {
             Some(groups) => {
                 let at = wall_ns() - self.share.zero + LEAD.as_nanos() as i64;
                 self.open = true;

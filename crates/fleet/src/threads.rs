@@ -1,6 +1,5 @@
 //! Workers as threads of this process, for tests: the same messages, through channels.
 
-use std::fmt;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -8,16 +7,11 @@ use crate::bus::{Bus, News};
 use crate::message::{FromWorker, ToWorker};
 
 /// Workers as threads.
+#[derive(Debug)]
 pub struct Threads {
     /// `None` once it was killed.
     workers: Vec<Option<Sender<ToWorker>>>,
     heard: Receiver<(u32, News)>,
-}
-
-impl fmt::Debug for Threads {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Threads").field("workers", &self.workers.len()).finish()
-    }
 }
 
 impl Threads {
