@@ -109,7 +109,21 @@ const WEBSOCKET_ECHO: [OptionInfo; 9] = [
     option("listen", "", "addresses, with commas and ranges: 127.0.1.1-127.0.1.9"),
 ];
 
-static NAMES: [TargetInfo; 12] = [
+const CHAT: [OptionInfo; 11] = [
+    option("processes", "1", "processes that share the connections"),
+    option("listen", "", "addresses, with commas and ranges: 127.0.1.1-127.0.1.52"),
+    option("rooms", "100000", "rooms there may be"),
+    option("heartbeat", "0", "seconds of silence after which a connection is cut; 0 is never"),
+    option("cut", "close", "how: close (a close frame with 4008), fin or rst"),
+    option("slow", "drop", "a peer that does not read: drop, or wait, which keeps all for it"),
+    option("unsent", "1048576", "bytes that may wait for such a peer before it is dropped"),
+    option("compression", "false", "agree to permessage-deflate; broadcasts stay uncompressed"),
+    option("protocols", "", "subprotocols spoken, with commas; empty is whatever is asked for"),
+    option("limit", "16777216", "bytes of the largest message taken"),
+    option("child", "", "which of the processes this is; they set it themselves"),
+];
+
+static NAMES: [TargetInfo; 13] = [
     TargetInfo { name: "fixed", what: "the same answer to every request, fast", options: &FIXED },
     TargetInfo {
         name: "fitness",
@@ -150,6 +164,11 @@ static NAMES: [TargetInfo; 12] = [
         what: "sends every WebSocket message back; /stats counts",
         options: &WEBSOCKET_ECHO,
     },
+    TargetInfo {
+        name: "chat",
+        what: "WebSocket rooms: join ROOM, say TEXT, ping; /stats counts",
+        options: &CHAT,
+    },
 ];
 
 /// Every target. Options that all of them have (TLS, backlog) are in [`TargetInfo::common`].
@@ -167,8 +186,10 @@ impl TargetInfo {
 /// Starts a target on its own thread; it listens when this returns.
 pub fn start(config: Config) -> Result<Running, Error> {
     check_names(&config)?;
-    if config.name == "websocket-echo" {
-        return websocket::start_echo(&config);
+    match config.name.as_str() {
+        "websocket-echo" => return websocket::start_echo(&config),
+        "chat" => return websocket::start_chat(&config),
+        _ => {}
     }
     let socket = listen(&config)?;
     let addr = socket.local_addr()?.as_socket().unwrap_or(config.listen);

@@ -2,6 +2,7 @@
 //!
 //! Options stay text until the target reads them through [`Config::read`], which names the option and the value when they do not fit.
 
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::str::FromStr;
@@ -31,13 +32,16 @@ pub struct Config {
     pub listen: SocketAddr,
     pub tls: Option<TlsConfig>,
     pub options: Vec<(String, String)>,
+    /// The arguments with which this program becomes the same target again. Targets with several processes need them; what is
+    /// appended are further `--option KEY=VALUE`.
+    pub respawn: Option<Vec<OsString>>,
 }
 
 impl Config {
     /// The named target on any free loopback port, without TLS, with every option at its default.
     pub fn new(name: impl Into<String>) -> Self {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        Self { name: name.into(), listen, tls: None, options: Vec::new() }
+        Self { name: name.into(), listen, tls: None, options: Vec::new(), respawn: None }
     }
 
     pub fn listen(mut self, listen: SocketAddr) -> Self {
@@ -52,6 +56,12 @@ impl Config {
 
     pub fn tls(mut self, tls: TlsConfig) -> Self {
         self.tls = Some(tls);
+        self
+    }
+
+    /// Lets the target start processes: this program, with these arguments.
+    pub fn respawn(mut self, arguments: impl IntoIterator<Item = OsString>) -> Self {
+        self.respawn = Some(arguments.into_iter().collect());
         self
     }
 

@@ -1,8 +1,9 @@
 //! Systems under test: small HTTP servers with known behaviour.
 //!
 //! Examples, tests, benches and `throng target` all load-test the servers of this one library, so that a figure in the docs and a figure
-//! in a test speak of the same thing. Every target is one [`Service`](service::Service) on one event-loop thread ([`reactor`]); nothing it
-//! answers depends on the clock of the day, so byte counts repeat from run to run.
+//! in a test speak of the same thing. Every HTTP target is one [`Service`](service::Service) on one event-loop thread ([`reactor`]); the
+//! [`websocket`] targets have a loop of their own, for very many connections. Nothing they answer depends on the clock of the day but the
+//! time in a chat's messages, so byte counts repeat from run to run.
 //!
 //! ```
 //! let running = targets::start(targets::Config::new("fixed").option("size", 20))?;

@@ -34,6 +34,11 @@ impl Running {
         self.journal.recorded()
     }
 
+    /// Whether it has ended by itself, as a process does whose parent is gone.
+    pub fn is_over(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// Closes the listener and every connection and joins the thread.
     pub fn stop(self) {
         drop(self);

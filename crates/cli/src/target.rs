@@ -20,6 +20,8 @@ pub(crate) fn run(flags: TargetFlags) -> Exit {
     if flags.tls {
         config = config.tls(TlsConfig::default());
     }
+    // A target with several processes runs this program again.
+    config = config.respawn(std::env::args_os().skip(1));
     for option in &flags.options {
         let Some((key, value)) = option.split_once('=') else {
             eprint!("{}", render::error(&format!("{option} is not KEY=VALUE"), Colour::Plain));
@@ -34,7 +36,10 @@ pub(crate) fn run(flags: TargetFlags) -> Exit {
             // Whoever started this waits for the line before sending anything.
             println!("listening on {}", running.url());
             let end = flags.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-            while interrupt.asked() == 0 && end.is_none_or(|end| Instant::now() < end) {
+            while interrupt.asked() == 0
+                && !running.is_over()
+                && end.is_none_or(|end| Instant::now() < end)
+            {
                 std::thread::sleep(Duration::from_millis(50));
             }
             running.stop();

@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use targets::{Config, TargetInfo, TlsConfig, names, start};
 
@@ -32,15 +32,15 @@ fn main() -> ExitCode {
 
 fn run(arguments: &[String]) -> Result<(), String> {
     let (config, seconds) = read(arguments)?;
+    // A target with several processes runs this program again.
+    let config = config.respawn(std::env::args_os().skip(1));
     let running = start(config).map_err(|error| error.to_string())?;
     // Whoever started this waits for the line before sending anything.
     writeln!(std::io::stdout(), "listening on {}", running.url())
         .map_err(|error| error.to_string())?;
-    match seconds {
-        Some(seconds) => thread::sleep(Duration::from_secs(seconds)),
-        None => loop {
-            thread::park();
-        },
+    let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    while !running.is_over() && end.is_none_or(|end| Instant::now() < end) {
+        thread::sleep(Duration::from_millis(100));
     }
     running.stop();
     Ok(())

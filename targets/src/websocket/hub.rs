@@ -42,6 +42,11 @@ const SILENT: u16 = 4008;
 
 /// What a hub serves.
 pub(crate) trait Service: Send {
+    /// The loop is about to run.
+    fn begin(&mut self, _core: &Core) -> io::Result<()> {
+        Ok(())
+    }
+
     /// A message has come. Answers go through [`Core::answer`].
     fn message(&mut self, core: &mut Core, slot: usize, text: bool, payload: &[u8]);
 

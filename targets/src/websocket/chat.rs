@@ -1,0 +1,294 @@
+//! `chat`: rooms whose members get whatever one of them says.
+//!
+//! A connection is in one room at most. Rooms are numbered and their messages ordered by [`rooms`], which is here or, if the
+//! target has several processes, in their parent ([`parent`]), reached through a [`link`]. A member is listed when the parent has
+//! counted it, so each message reaches exactly those who were in the room when it got its number, once. What is said within
+//! one turn of the loop leaves in one write for each member.
+
+pub(super) mod figures;
+pub(super) mod link;
+pub(super) mod parent;
+pub(super) mod rooms;
+
+use std::collections::HashMap;
+use std::io;
+
+use rustix::event::epoll::EventFlags;
+use wire::websocket::{Opcode, push_frame};
+
+use super::core::{Core, token};
+use super::hub::{LINK, Service, plain_answer};
+use figures::Figures;
+use link::{Link, down, up};
+use rooms::{RoomId, Rooms};
+
+/// The tag of a connection that is in no room.
+const NOWHERE: u32 = u32::MAX;
+/// Longest name of a room, in bytes.
+const LONGEST_NAME: usize = 64;
+
+/// Where the rooms are kept.
+enum Home {
+    Here(Rooms),
+    Parent(Link),
+}
+
+/// A room as this process sees it.
+#[derive(Default)]
+struct Local {
+    /// Slots of its members here.
+    members: Vec<u32>,
+    /// Frames said since the last turn.
+    pending: Vec<u8>,
+    count: u64,
+}
+
+pub(crate) struct Chat {
+    home: Home,
+    rooms: Vec<Local>,
+    /// Rooms with something pending.
+    spoken: Vec<RoomId>,
+    /// Connections that wait to be let in, and what they have said meanwhile.
+    joining: HashMap<u64, Vec<String>>,
+    figures: Figures,
+}
+
+impl Chat {
+    /// All in this process, with so many rooms at most.
+    pub(super) fn alone(most_rooms: usize) -> Self {
+        Self::new(Home::Here(Rooms::new(1, most_rooms)))
+    }
+
+    /// One of several processes.
+    pub(super) fn child(link: Link) -> Self {
+        Self::new(Home::Parent(link))
+    }
+
+    fn new(home: Home) -> Self {
+        let (rooms, spoken, joining) = (Vec::new(), Vec::new(), HashMap::new());
+        Self { home, rooms, spoken, joining, figures: Figures::default() }
+    }
+
+    fn join(&mut self, core: &mut Core, slot: usize, name: &str) {
+        match &mut self.home {
+            Home::Here(rooms) => match rooms.join(0, name) {
+                Some((id, members)) => self.enter(core, slot, id, name, members),
+                None => core.answer(slot, true, b"error too many rooms"),
+            },
+            Home::Parent(link) => {
+                let token = token(slot, core.sockets[slot].generation);
+                link.push(up::JOIN, &[&token.to_le_bytes(), name.as_bytes()]);
+                self.joining.entry(token).or_default();
+            }
+        }
+    }
+
+    /// The room has counted the connection; here it is listed.
+    fn enter(&mut self, core: &mut Core, slot: usize, id: RoomId, name: &str, mut members: u64) {
+        let tag = core.sockets[slot].tag;
+        if tag[0] == id {
+            // It was here before, and has been counted twice.
+            self.uncount(id);
+            members -= 1;
+        } else {
+            self.leave(core, tag);
+            if self.rooms.len() <= id as usize {
+                self.rooms.resize_with(id as usize + 1, Local::default);
+            }
+            // What was said before is not for the one who comes.
+            self.spread(core, id);
+            let local = &mut self.rooms[id as usize];
+            core.sockets[slot].tag = [id, local.members.len() as u32];
+            local.members.push(slot as u32);
+            self.figures.joined += 1;
+        }
+        core.answer(slot, true, format!("joined {name} {members}").as_bytes());
+    }
+
+    fn leave(&mut self, core: &mut Core, [id, place]: [u32; 2]) {
+        if id == NOWHERE {
+            return;
+        }
+        self.spread(core, id);
+        let members = &mut self.rooms[id as usize].members;
+        members.swap_remove(place as usize);
+        if let Some(&moved) = members.get(place as usize)
+            && let Some(socket) = core.sockets.get_mut(moved as usize)
+        {
+            socket.tag[1] = place;
+        }
+        self.uncount(id);
+    }
+
+    fn uncount(&mut self, id: RoomId) {
+        match &mut self.home {
+            Home::Here(rooms) => rooms.leave(0, id),
+            Home::Parent(link) => link.push(up::LEAVE, &[&id.to_le_bytes()]),
+        }
+    }
+
+    fn say(&mut self, id: RoomId, text: &str) {
+        self.figures.said += 1;
+        match &mut self.home {
+            Home::Here(rooms) => {
+                if let Some(message) = rooms.say(id, text) {
+                    let mut frame = Vec::new();
+                    push_frame(&mut frame, Opcode::TEXT, message.as_bytes(), None);
+                    self.hear(id, &frame);
+                }
+            }
+            Home::Parent(link) => link.push(up::SAY, &[&id.to_le_bytes(), text.as_bytes()]),
+        }
+    }
+
+    /// A frame for all members here; it leaves at the end of the turn.
+    fn hear(&mut self, id: RoomId, frame: &[u8]) {
+        let Some(local) = self.rooms.get_mut(id as usize) else { return };
+        if local.count == 0 {
+            self.spoken.push(id);
+        }
+        local.pending.extend_from_slice(frame);
+        local.count += 1;
+    }
+
+    /// Sends what is pending in a room to its members.
+    fn spread(&mut self, core: &mut Core, id: RoomId) {
+        let Some(local) = self.rooms.get_mut(id as usize) else { return };
+        if local.count == 0 {
+            return;
+        }
+        let frames = std::mem::take(&mut local.pending);
+        for &slot in &local.members {
+            core.send(slot as usize, &frames);
+        }
+        let sent = local.count * local.members.len() as u64;
+        local.count = 0;
+        self.figures.receivers += sent;
+        core.figures.messages_out += sent;
+    }
+
+    /// A message from the parent.
+    fn told(&mut self, core: &mut Core, kind: u8, body: &[u8]) {
+        match kind {
+            down::JOINED => {
+                let (token, rest) = link::number(body);
+                let (id, rest) = link::room(rest);
+                let (members, name) = link::number(rest);
+                let name = String::from_utf8_lossy(name);
+                let said = self.joining.remove(&token).unwrap_or_default();
+                let Some(slot) = slot_of(core, token) else {
+                    // It has gone meanwhile.
+                    return self.uncount(id);
+                };
+                self.enter(core, slot, id, &name, members);
+                core.flush_answers(slot);
+                for text in said {
+                    self.say(id, &text);
+                }
+            }
+            down::FULL => {
+                let (token, _) = link::number(body);
+                self.joining.remove(&token);
+                if let Some(slot) = slot_of(core, token) {
+                    core.answer(slot, true, b"error too many rooms");
+                    core.flush_answers(slot);
+                }
+            }
+            down::MESSAGE => {
+                let (id, frame) = link::room(body);
+                self.hear(id, frame);
+            }
+            down::FIGURES => {
+                let figures = self.figures.with(core).to_bytes();
+                if let Home::Parent(link) = &mut self.home {
+                    link.push(up::FIGURES, &[&figures]);
+                }
+            }
+            down::STATS => {
+                let (token, json) = link::number(body);
+                if let Some(slot) = slot_of(core, token) {
+                    plain_answer(core, slot, &String::from_utf8_lossy(json));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The slot of a connection that is still the one it was.
+fn slot_of(core: &Core, wanted: u64) -> Option<usize> {
+    let slot = (wanted & u64::from(u32::MAX)) as usize;
+    let socket = core.sockets.get(slot)?;
+    (token(slot, socket.generation) == wanted).then_some(slot)
+}
+
+impl Service for Chat {
+    fn begin(&mut self, core: &Core) -> io::Result<()> {
+        let Home::Parent(link) = &mut self.home else { return Ok(()) };
+        link.register(&core.epoll, LINK)?;
+        link.push(up::READY, &[]);
+        link.flush(&core.epoll, LINK)
+    }
+
+    fn message(&mut self, core: &mut Core, slot: usize, text: bool, payload: &[u8]) {
+        // The hub has seen to it that text is text.
+        let command = if text { std::str::from_utf8(payload).unwrap_or_default() } else { "" };
+        match command.split_once(' ').unwrap_or((command, "")) {
+            ("say", said) => {
+                let socket = &core.sockets[slot];
+                if let Some(waiting) = self.joining.get_mut(&token(slot, socket.generation)) {
+                    waiting.push(said.to_owned());
+                } else if socket.tag[0] == NOWHERE {
+                    core.answer(slot, true, b"error in no room");
+                } else {
+                    self.say(socket.tag[0], said);
+                }
+            }
+            ("ping", "") => core.answer(slot, true, b"pong"),
+            ("join", name) => {
+                if name.is_empty() || name.len() > LONGEST_NAME || name.contains(' ') {
+                    core.answer(slot, true, b"error a room's name is one word of 1 to 64 bytes");
+                } else {
+                    self.join(core, slot, name);
+                }
+            }
+            _ => core.answer(slot, true, b"error there are: join ROOM, say TEXT, ping"),
+        }
+    }
+
+    fn stats(&mut self, core: &mut Core, slot: usize) -> Option<String> {
+        match &mut self.home {
+            Home::Here(_) => Some(self.figures.with(core).to_json(&[core.figures.open])),
+            Home::Parent(link) => {
+                let token = token(slot, core.sockets[slot].generation);
+                link.push(up::STATS, &[&token.to_le_bytes()]);
+                None
+            }
+        }
+    }
+
+    fn gone(&mut self, core: &mut Core, tag: [u32; 2]) {
+        self.leave(core, tag);
+    }
+
+    fn linked(&mut self, core: &mut Core, _flags: EventFlags) -> bool {
+        // The link is in use while its messages are looked at, so they are gathered first.
+        let mut messages = Vec::new();
+        let Home::Parent(link) = &mut self.home else { return true };
+        let lives = link.receive(|_, kind, body| messages.push((kind, body.to_vec())));
+        for (kind, body) in messages {
+            self.told(core, kind, &body);
+        }
+        lives
+    }
+
+    fn turn(&mut self, core: &mut Core) -> bool {
+        for id in std::mem::take(&mut self.spoken) {
+            self.spread(core, id);
+        }
+        match &mut self.home {
+            Home::Here(_) => true,
+            Home::Parent(link) => link.flush(&core.epoll, LINK).is_ok(),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The parent of a chat with several processes: starts them, keeps the rooms, and relays.
+//!
+//! Each process is the same program run again with the option `child`, its link as standard input, and listeners of its own. The parent
+//! holds no connections. A process that dies takes its members with it; the others go on. When the parent ends, the links close, and
+//! with them the processes.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use wire::websocket::{Opcode, push_frame};
+
+use super::figures::Figures;
+use super::link::{self, Link, down, up};
+use super::rooms::Rooms;
+
+const WAKE: u64 = u64::MAX;
+const EVENTS: usize = 256;
+
+struct Process {
+    child: Child,
+    /// `None`: the process is gone.
+    link: Option<Link>,
+    ready: bool,
+    figures: Figures,
+    /// Its figures were asked for.
+    asked: bool,
+}
+
+pub(crate) struct Parent {
+    epoll: OwnedFd,
+    processes: Vec<Process>,
+    rooms: Rooms,
+    /// Who is waiting for the statistics being collected, and who came too late for them: process and token.
+    waiting: Vec<(usize, u64)>,
+    later: Vec<(usize, u64)>,
+}
+
+impl Parent {
+    /// Starts the processes and waits until all of them listen. Each gets `arguments` and then `child=NUMBER:PORT` as an option.
+    pub(crate) fn start(
+        arguments: &[OsString],
+        processes: usize,
+        port: u16,
+        most_rooms: usize,
+        wake: &UnixStream,
+    ) -> io::Result<Self> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        let mut parent = Self {
+            epoll,
+            processes: Vec::new(),
+            rooms: Rooms::new(processes, most_rooms),
+            waiting: Vec::new(),
+            later: Vec::new(),
+        };
+        let program = std::env::current_exe()?;
+        for number in 0..processes {
+            let (ours, theirs) = UnixStream::pair()?;
+            let child = Command::new(&program)
+                .args(arguments)
+                .arg("--option")
+                .arg(format!("child={number}:{port}"))
+                .stdin(OwnedFd::from(theirs))
+                .stdout(Stdio::null())
+                .spawn()?;
+            let link = Link::new(ours)?;
+            link.register(&parent.epoll, number as u64)?;
+            parent.processes.push(Process {
+                child,
+                link: Some(link),
+                ready: false,
+                figures: Figures::default(),
+                asked: false,
+            });
+        }
+        while parent.processes.iter().any(|process| !process.ready) {
+            parent.step()?;
+            if let Some(number) = parent.processes.iter().position(|own| own.link.is_none()) {
+                return Err(io::Error::other(format!("process {number} did not start")));
+            }
+        }
+        epoll::add(&parent.epoll, wake.as_fd(), EventData::new_u64(WAKE), EventFlags::IN)?;
+        Ok(parent)
+    }
+
+    /// Relays until a byte (or the end) comes through the wake pipe, or no process is left.
+    pub(crate) fn run(&mut self) -> io::Result<()> {
+        while self.processes.iter().any(|process| process.link.is_some()) && self.step()? {}
+        Ok(())
+    }
+
+    fn step(&mut self) -> io::Result<bool> {
+        let mut events: Vec<Event> = Vec::with_capacity(EVENTS);
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), None) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        for event in &events {
+            if event.data.u64() == WAKE {
+                return Ok(false);
+            }
+            self.hear(event.data.u64() as usize);
+        }
+        for number in 0..self.processes.len() {
+            let Some(link) = &mut self.processes[number].link else { continue };
+            if link.flush(&self.epoll, number as u64).is_err() {
+                self.lose(number);
+            }
+        }
+        Ok(true)
+    }
+
+    fn hear(&mut self, number: usize) {
+        let Some(mut link) = self.processes[number].link.take() else { return };
+        let lives = link.receive(|link, kind, body| self.told(number, link, kind, body));
+        if lives {
+            self.processes[number].link = Some(link);
+            // What it told may be for itself as well; that waited until its link was back.
+            self.collect();
+        } else {
+            drop(link);
+            self.lose(number);
+        }
+    }
+
+    /// A message from a process, whose link is out of the table meanwhile.
+    fn told(&mut self, number: usize, own: &mut Link, kind: u8, body: &[u8]) {
+        match kind {
+            up::READY => self.processes[number].ready = true,
+            up::JOIN => {
+                let (token, name) = link::number(body);
+                let token = token.to_le_bytes();
+                match self.rooms.join(number, &String::from_utf8_lossy(name)) {
+                    Some((id, members)) => own.push(
+                        down::JOINED,
+                        &[&token, &id.to_le_bytes(), &members.to_le_bytes(), name],
+                    ),
+                    None => own.push(down::FULL, &[&token]),
+                }
+            }
+            up::LEAVE => self.rooms.leave(number, link::room(body).0),
+            up::SAY => {
+                let (id, text) = link::room(body);
+                let Some(message) = self.rooms.say(id, &String::from_utf8_lossy(text)) else {
+                    return;
+                };
+                let mut frame = Vec::new();
+                push_frame(&mut frame, Opcode::TEXT, message.as_bytes(), None);
+                for process in self.rooms.processes(id) {
+                    let link = if process == number {
+                        Some(&mut *own)
+                    } else {
+                        self.processes[process].link.as_mut()
+                    };
+                    if let Some(link) = link {
+                        link.push(down::MESSAGE, &[&id.to_le_bytes(), &frame]);
+                    }
+                }
+            }
+            up::STATS => self.later.push((number, link::number(body).0)),
+            up::FIGURES => {
+                let process = &mut self.processes[number];
+                process.figures = Figures::from_bytes(body);
+                process.asked = false;
+            }
+            _ => {}
+        }
+    }
+
+    /// Answers those who wait for statistics when all figures are there, and asks for figures for those who came later.
+    fn collect(&mut self) {
+        if self.processes.iter().any(|process| process.asked) {
+            return;
+        }
+        let living = || self.processes.iter().filter(|process| process.link.is_some());
+        if !self.waiting.is_empty() {
+            let mut sum = Figures::default();
+            living().for_each(|process| sum.add(process.figures));
+            let open: Vec<u64> = living().map(|process| process.figures.open).collect();
+            let json = sum.to_json(&open);
+            for (number, token) in std::mem::take(&mut self.waiting) {
+                if let Some(link) = &mut self.processes[number].link {
+                    link.push(down::STATS, &[&token.to_le_bytes(), json.as_bytes()]);
+                }
+            }
+        }
+        if !self.later.is_empty() {
+            self.waiting = std::mem::take(&mut self.later);
+            for process in &mut self.processes {
+                if let Some(link) = &mut process.link {
+                    link.push(down::FIGURES, &[]);
+                    process.asked = true;
+                }
+            }
+        }
+    }
+
+    fn lose(&mut self, number: usize) {
+        let process = &mut self.processes[number];
+        process.link = None;
+        process.asked = false;
+        self.rooms.forget(number);
+        self.collect();
+    }
+}
+
+impl Drop for Parent {
+    fn drop(&mut self) {
+        for process in &mut self.processes {
+            process.link = None;
+        }
+        for process in &mut self.processes {
+            // It ends because its link has; one that was killed has ended already.
+            let _ = process.child.wait();
+        }
+    }
+}
