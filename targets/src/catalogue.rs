@@ -19,6 +19,7 @@ use crate::mirror::Mirror;
 use crate::reactor::Reactor;
 use crate::running::Running;
 use crate::service::Service;
+use crate::websocket::odd::Odd;
 use crate::{dying, tls, websocket};
 
 /// A target as `throng target` lists it.
@@ -123,7 +124,7 @@ const CHAT: [OptionInfo; 11] = [
     option("child", "", "which of the processes this is; they set it themselves"),
 ];
 
-static NAMES: [TargetInfo; 13] = [
+static NAMES: [TargetInfo; 14] = [
     TargetInfo { name: "fixed", what: "the same answer to every request, fast", options: &FIXED },
     TargetInfo {
         name: "fitness",
@@ -169,6 +170,11 @@ static NAMES: [TargetInfo; 13] = [
         what: "WebSocket rooms: join ROOM, say TEXT, ping; /stats counts",
         options: &CHAT,
     },
+    TargetInfo {
+        name: "websocket-odd",
+        what: "breaks the WebSocket protocol by path; / lists the paths",
+        options: &[],
+    },
 ];
 
 /// Every target. Options that all of them have (TLS, backlog) are in [`TargetInfo::common`].
@@ -209,6 +215,7 @@ pub fn start(config: Config) -> Result<Running, Error> {
             "fitness" => Box::new(Fitness::new(&config)?),
             "delay" => Box::new(Delay::new(&config)?),
             "flaky" => Box::new(Flaky::new(&config)?),
+            "websocket-odd" => Box::new(Odd),
             _ => Box::new(Mirror::new(Arc::clone(&journal))),
         };
         let mut reactor = Reactor::new(socket.into(), &woken, tls, service)?;

@@ -8,6 +8,7 @@ mod chat;
 pub(crate) mod core;
 pub(crate) mod echo;
 pub(crate) mod hub;
+pub(crate) mod odd;
 pub(crate) mod settings;
 pub(crate) mod socket;
 
