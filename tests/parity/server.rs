@@ -50,6 +50,8 @@ struct Shared {
     replies: Mutex<HashMap<String, VecDeque<Reply>>>,
     seen: Mutex<Vec<Seen>>,
     connections: AtomicUsize,
+    /// WebSocket conversations under way.
+    conversing: AtomicUsize,
 }
 
 pub(crate) struct Server {
@@ -72,6 +74,7 @@ impl Server {
             replies: Mutex::new(read_replies(&text, folder)),
             seen: Mutex::new(Vec::new()),
             connections: AtomicUsize::new(0),
+            conversing: AtomicUsize::new(0),
         });
         let of_thread = Arc::clone(&shared);
         std::thread::spawn(move || {
@@ -87,8 +90,14 @@ impl Server {
         self.address.port()
     }
 
-    /// Takes what was seen so far.
+    /// Takes what was seen so far. Conversations whose client has gone are seen to their end.
     pub(crate) fn seen(&self) -> Vec<Seen> {
+        for _ in 0..500 {
+            if self.shared.conversing.load(Ordering::SeqCst) == 0 {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
         std::mem::take(&mut *self.shared.seen.lock().expect("no panic in a connection"))
     }
 }
@@ -156,12 +165,15 @@ fn serve(shared: &Shared, mut stream: TcpStream) {
             let key = socket::key_of(&text);
             let head = text.replace(key, "KEY").into_bytes();
             note(shared, Seen { connection: number, head, body: Vec::new() });
-            return socket::converse(stream, key, script, |line| {
+            shared.conversing.fetch_add(1, Ordering::SeqCst);
+            socket::converse(stream, key, script, |line| {
                 note(
                     shared,
                     Seen { connection: number, head: line.into_bytes(), body: Vec::new() },
                 );
             });
+            shared.conversing.fetch_sub(1, Ordering::SeqCst);
+            return;
         }
         let echoed = format!("{method} {target}\n{}", String::from_utf8_lossy(&body));
         note(shared, Seen { connection: number, head, body });

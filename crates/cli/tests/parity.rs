@@ -225,6 +225,43 @@ cases! {
     variables_per_thread
     while_controller
     while_extracted
+    ws_bare
+    ws_binary_assertion
+    ws_close
+    ws_closed_just_opened
+    ws_cookies
+    ws_cookies_none
+    ws_deflate
+    ws_deflate_unasked
+    ws_extractors
+    ws_files
+    ws_filter_any
+    ws_filter_binary
+    ws_filter_nested
+    ws_filter_ping
+    ws_filter_sizes
+    ws_filter_sub_labels
+    ws_filter_text
+    ws_filter_timeout
+    ws_fragments
+    ws_headers
+    ws_hold_jmeter
+    ws_new_connection_each
+    ws_no_connection
+    ws_open
+    ws_open_refused
+    ws_ping
+    ws_properties_merged
+    ws_read
+    ws_read_end
+    ws_read_timeout
+    ws_request_response
+    ws_request_response_wrong
+    ws_server_closes
+    ws_survives_iterations
+    ws_thread_stop_tcp
+    ws_thread_stop_ws
+    ws_validation
 }
 
 #[test]

@@ -58,7 +58,7 @@ impl BinaryContentAssertion {
                 entry.fail(&text);
             }
             Err(word) => entry.go_wrong(&format!(
-                "No enum constant eu.luminis.jmeter.assertions.BinaryContentAssertion.ComparisonType.{word}"
+                "java.lang.IllegalArgumentException: No enum constant eu.luminis.jmeter.assertions.BinaryContentAssertion.ComparisonType.{word}"
             )),
         }
     }
@@ -66,26 +66,18 @@ impl BinaryContentAssertion {
 
 /// Java's complaint about the first piece of a text that is no byte.
 fn first_bad(text: &str) -> String {
-    for token in text.split(' ') {
-        if let Some(digits) = token.strip_prefix("0x") {
-            if binary::parse(token, &mut Vec::new()).is_err() {
-                return match digits {
-                    "" => "Zero length string".into(),
-                    digits if digits.starts_with(['+', '-']) => {
-                        "Sign character in wrong position".into()
-                    }
-                    digits => format!("For input string: \"{digits}\" under radix 16"),
-                };
-            }
-            continue;
-        }
+    let is_bad = |piece: &String| binary::parse(piece, &mut Vec::new()).is_err();
+    let pieces = text.split(' ').flat_map(|token| {
         let letters: Vec<char> = token.chars().collect();
-        for pair in letters.chunks(2) {
-            let pair: String = pair.iter().collect();
-            if binary::parse(&pair, &mut Vec::new()).is_err() {
-                return format!("For input string: \"{pair}\" under radix 16");
-            }
-        }
-    }
-    String::new()
+        let length = if token.starts_with("0x") { letters.len() } else { 2 };
+        letters.chunks(length).map(|piece| piece.iter().collect()).collect::<Vec<String>>()
+    });
+    let bad = pieces.into_iter().find(is_bad).unwrap_or_default();
+    let digits = bad.strip_prefix("0x").unwrap_or(&bad);
+    let complaint = if digits.len() < bad.len() && digits.starts_with(['+', '-']) {
+        "Sign character in wrong position".to_string()
+    } else {
+        format!("For input string: \"{digits}\" under radix 16")
+    };
+    format!("java.lang.NumberFormatException: {complaint}")
 }
