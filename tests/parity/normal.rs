@@ -78,7 +78,7 @@ pub(crate) fn requests(seen: &[Seen], rules: &Rules, ports: &[(&str, u16)]) -> S
     for (i, text) in connections.iter().enumerate() {
         let _ = write!(all, "== connection {}\n{text}", i + 1);
     }
-    without_ports(&all, ports)
+    without_keys(&without_ports(&all, ports))
 }
 
 fn visible(line: &str) -> String {
@@ -93,7 +93,7 @@ fn visible(line: &str) -> String {
 
 /// Rows of a CSV file with a header, masked by column name. Quoting and line ends inside fields stay.
 pub(crate) fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
-    let text = without_durations(&without_ports(text, ports));
+    let text = without_keys(&without_durations(&without_ports(text, ports)));
     let mut records = records(&text);
     if records.is_empty() {
         return text;
@@ -183,6 +183,25 @@ fn without_durations(text: &str) -> String {
         masked.push_str(piece.trim_start_matches(|c: char| c.is_ascii_digit() || c == ','));
     }
     masked
+}
+
+/// The values of the WebSocket handshake, which are random.
+fn without_keys(text: &str) -> String {
+    let mut text = text.to_owned();
+    for name in ["Sec-WebSocket-Key: ", "Sec-WebSocket-Accept: "] {
+        let mut pieces = text.split(name);
+        let mut masked = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            masked.push_str(name);
+            let value =
+                piece.bytes().take_while(|b| b.is_ascii_alphanumeric() || b"+/=".contains(b));
+            let length = value.count();
+            masked.push_str(if matches!(length, 24 | 28) { "_" } else { &piece[..length] });
+            masked.push_str(&piece[length..]);
+        }
+        text = masked;
+    }
+    text
 }
 
 fn without_ports(text: &str, ports: &[(&str, u16)]) -> String {

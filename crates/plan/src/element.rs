@@ -109,10 +109,17 @@ pub(crate) fn sampler(
 
 /// The label of a sampler. One without a name takes that of the nearest defaults, as it does any property.
 pub(crate) fn sampler_name(ctx: &mut Context<'_>, id: ElementId, configs: &[ElementId]) -> Text {
+    let class = scope::class(ctx.doc, id);
+    let applies = |config: ElementId| match class {
+        "HTTPSamplerProxy" => http::is_defaults(ctx, config),
+        _ => {
+            websocket::takes_defaults(class) && scope::class(ctx.doc, config) == "ConfigTestElement"
+        }
+    };
     let mut named = id;
-    if ctx.doc.element(id).name.is_empty() && scope::class(ctx.doc, id) == "HTTPSamplerProxy" {
-        let defaults = configs.iter().filter(|config| http::is_defaults(ctx, **config));
-        named = defaults.copied().find(|id| !ctx.doc.element(*id).name.is_empty()).unwrap_or(id);
+    if ctx.doc.element(id).name.is_empty() {
+        let mut defaults = configs.iter().copied().filter(|config| applies(*config));
+        named = defaults.find(|id| !ctx.doc.element(*id).name.is_empty()).unwrap_or(id);
     }
     let name = &ctx.doc.element(named).name;
     ctx.text(named, name)

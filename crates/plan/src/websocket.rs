@@ -20,11 +20,11 @@ mod zaleski;
 
 use std::ops::Range;
 
-pub(crate) use compile::{Around, compile, filter, hold_of, review};
+pub(crate) use compile::{Around, compile, filter, hold_of, review, takes_defaults};
 pub use filter::{FilterId, FrameFilter};
 pub use frame::{Frame, FrameKind};
-pub(crate) use heartbeat::compile as heartbeat;
 pub use heartbeat::{Heartbeat, HeartbeatId, HeartbeatSettings};
+pub(crate) use heartbeat::{compile as heartbeat, is_one as is_heartbeat};
 pub use hold::{Heard, Hold, HoldSettings};
 pub use zaleski::{Talk, Verdict, Zaleski};
 

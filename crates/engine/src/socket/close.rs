@@ -210,10 +210,15 @@ impl Core<'_> {
         let tail = rest
             .map_or(&[][..], |rest| if rest.plain.is_empty() { &rest.tail } else { &rest.plain });
         match websocket::head(tail) {
-            Ok(Some(head)) if tail.len() > head.size => format!(
+            Ok(Some(head)) => format!(
                 "WebSocket protocol error: expected payload of length {}, but can only read {} bytes",
                 head.length,
                 tail.len() - head.size
+            ),
+            // A length of eight bytes is read as one piece, shorter ones byte by byte.
+            Ok(None) if tail.get(1).is_some_and(|length| length & 0x7f == 127) => format!(
+                "WebSocket protocol error: expected 8 length bytes, but can only read {} bytes",
+                tail.len() - 2
             ),
             _ => "end of stream".into(),
         }

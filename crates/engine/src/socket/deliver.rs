@@ -114,7 +114,7 @@ impl Core<'_> {
         let mut shown = payload;
         if compressed {
             if let Err(text) = self.inflate(at, payload, fin, inflated) {
-                return protocol(text);
+                return Understood::Fault(Fault::Beyond(text.into()));
             }
             shown = inflated;
         }
@@ -153,7 +153,7 @@ impl Core<'_> {
     ) -> Result<(), &'static str> {
         let rest = self.sockets[at].rest.as_mut();
         let Some(deflate) = rest.and_then(|rest| rest.deflate.as_mut()) else {
-            return Err("compressed frame without permessage-deflate");
+            return Err(wording::NOT_INFLATED);
         };
         if !fin {
             deflate.parts.extend_from_slice(payload);
@@ -169,7 +169,7 @@ impl Core<'_> {
         };
         self.message_inflater
             .message(deflate.window.as_mut(), input, inflated, INFLATED_LIMIT)
-            .map_err(|_| "cannot inflate the message")
+            .map_err(|_| "java.lang.RuntimeException: java.util.zip.DataFormatException")
     }
 
     /// Offers a frame to the filters, and to the sampler if none discards it.

@@ -3,6 +3,8 @@
 //! A sample opens its connection or uses the user's, sends what it has to send, reads one frame if it wants one, and
 //! is concluded. Whatever goes wrong on the way ends in one place, [`Core::fault`], and becomes a failed sample.
 
+use std::fmt::Write;
+
 use plan::plan::{SamplerId, SamplerKind};
 use plan::result::SampleResult;
 use plan::websocket::{Act, Call, Frame, FrameKind, WebSocket, wording};
@@ -429,7 +431,12 @@ impl<'p> Core<'p> {
             }
             result.request_headers.push_str(&work.shown.headers);
         }
-        for sub in work.discarded.drain(..) {
+        let keep_labels = self.run.settings.keep_sub_labels;
+        for (n, mut sub) in work.discarded.drain(..).enumerate() {
+            if !keep_labels {
+                sub.label.clear();
+                let _ = write!(sub.label, "{}-{n}", result.label);
+            }
             *result.add_sub() = sub;
         }
         result

@@ -34,7 +34,9 @@ impl Walk<'_> {
     }
 
     fn heartbeat(&mut self, id: ElementId) -> Option<HeartbeatId> {
-        self.tabled(id, websocket::heartbeat, |plan| &mut plan.heartbeats).map(HeartbeatId)
+        websocket::is_heartbeat(&self.ctx, id)
+            .then(|| self.tabled(id, websocket::heartbeat, |plan| &mut plan.heartbeats))?
+            .map(HeartbeatId)
     }
 
     /// The place of an element in a table of the plan; it is compiled when it is first met.

@@ -82,6 +82,11 @@ pub(crate) fn compile(
 
 pub(crate) const ZALESKI: &str = "JMeter.plugins.functional.samplers.websocket.WebSocketSampler";
 
+/// Whether samplers of a class are merged with every Simple Config Element in their scope.
+pub(crate) fn takes_defaults(class: &str) -> bool {
+    class.starts_with(PACKAGE) || class == ZALESKI
+}
+
 /// The hold that a Flow Control Action is, if it is one.
 pub(crate) fn hold_of(ctx: &mut Context<'_>, id: ElementId, around: Around) -> Option<WebSocket> {
     const PAUSE: i64 = 1;

@@ -2,7 +2,8 @@
 //!
 //! The plug-in puts names and values into a map and sends what iterating gives. Equal names (letter for letter) have
 //! the last value; the cookie manager's line is the entry put last. The order is that of the table: its size doubles
-//! when it is three quarters full, and within a slot the order of insertion stays.
+//! when it is three quarters full, and within a slot the order of insertion stays. With a cookie manager the order is that
+//! with a cookie line: only where 12, 24, … headers and no cookie are sent it is another one in Java.
 
 use std::ops::Range;
 

@@ -47,16 +47,15 @@ pub struct HeartbeatSettings {
     pub reply_to_ping: bool,
 }
 
-/// A Simple Config Element that is a heartbeat; `None` for any other.
+/// Compiles a Simple Config Element that [is one](is_one).
 pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<Heartbeat> {
-    is_one(ctx, id).then(|| Heartbeat {
-        texts: PROPERTIES
-            .map(|(name, default)| ctx.prop_or(id, &format!("{PREFIX}{name}"), default)),
-    })
+    let texts =
+        PROPERTIES.map(|(name, default)| ctx.prop_or(id, &format!("{PREFIX}{name}"), default));
+    Some(Heartbeat { texts })
 }
 
 /// Whether an element is a heartbeat.
-pub(super) fn is_one(ctx: &Context<'_>, id: ElementId) -> bool {
+pub(crate) fn is_one(ctx: &Context<'_>, id: ElementId) -> bool {
     scope::class(ctx.doc, id) == "ConfigTestElement"
         && ctx.props(id).iter().any(|prop| prop.name.starts_with(PREFIX))
 }

@@ -30,6 +30,11 @@ use crate::result::SampleResult;
 /// The variable that tells whether the last data frame ended its message.
 pub const LAST_FRAME_FINAL: &str = "websocket.last_frame_final";
 
+/// What the plug-in has to say of a compressed frame where the plan did not offer to inflate.
+pub const NOT_INFLATED: &str = "java.lang.NullPointerException: Cannot invoke \
+    \"eu.luminis.websocket.WebSocketInflater.appendCompressedData(byte[], boolean, org.apache.log.Logger)\" because \
+    \"webSocketInflater\" is null";
+
 /// Bytes of a sample in JMeter's way of counting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
