@@ -19,6 +19,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
+use rustix::process::{Resource, Rlimit};
 use rustls::ServerConfig;
 
 use crate::config::{Config, bad};
@@ -100,6 +101,16 @@ fn share(addresses: &[IpAddr], processes: usize, number: usize) -> Vec<IpAddr> {
     addresses.iter().copied().skip(number).step_by(processes).collect()
 }
 
+/// Lets this process have as many descriptors as it may, since each connection is one.
+fn raise_limit() {
+    let limit = rustix::process::getrlimit(Resource::Nofile);
+    // Where it may not be raised, the target serves as many as it can.
+    let _ = rustix::process::setrlimit(
+        Resource::Nofile,
+        Rlimit { current: limit.maximum, maximum: limit.maximum },
+    );
+}
+
 /// A hub on a thread of its own.
 fn serve<S: hub::Service + 'static>(
     name: &str,
@@ -110,6 +121,7 @@ fn serve<S: hub::Service + 'static>(
 ) -> Result<Running, Error> {
     let addr = listeners.first().map(TcpListener::local_addr).transpose()?;
     let addr = addr.ok_or_else(|| io::Error::other("no address to listen on"))?;
+    raise_limit();
     let (wake, woken) = UnixStream::pair()?;
     let over_tls = tls.is_some();
     let mut hub = hub::Hub::new(listeners, &woken, tls, settings, service)?;

@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // Every test file uses another part of this.
 
+pub(crate) mod trust;
+
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
