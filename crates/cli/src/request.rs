@@ -26,7 +26,7 @@ pub(crate) struct Request {
     pub(crate) runs: PathBuf,
     /// Threads that run users; 0 for one per processor.
     pub(crate) cores: usize,
-    /// Worker processes; 0 for as many as the users' connections take.
+    /// Worker processes; 0 for what `throng.workers` says, or as many as the users' connections take.
     pub(crate) workers: u32,
     /// A worker that dies stops the run.
     pub(crate) stop_on_loss: bool,

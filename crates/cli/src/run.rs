@@ -102,8 +102,8 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     };
     let mut evaluated = engine::evaluate(&plan, &options);
     let users = evaluated.users();
-    let size = Size::of(request, users);
-    if let Some(words) = size.words(request, users) {
+    let size = Size::of(request, &properties, users);
+    if let Some(words) = size.words(users) {
         note(&mut log, &mut console, Level::Warn, "throng", &words);
         console.warn(&words);
     }

@@ -13,6 +13,7 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use stats::Snapshot;
 use stats::process::Usage;
 
+use crate::properties::Properties;
 use crate::request::Request;
 
 /// A run that goes on, somewhere.
@@ -37,23 +38,29 @@ pub(crate) struct Size {
     pub(crate) workers: u32,
     /// Descriptors that a process may have.
     pub(crate) descriptors: u64,
+    /// Whether somebody asked for that number.
+    asked: bool,
 }
 
 impl Size {
     /// The size for so many users: what was asked for, or what their connections take.
-    pub(crate) fn of(request: &Request, users: u64) -> Self {
+    pub(crate) fn of(request: &Request, properties: &Properties, users: u64) -> Self {
         let descriptors = raise_descriptors();
-        let workers = match request.workers {
+        let asked = match request.workers {
+            0 => properties.int("throng.workers", 0).clamp(0, 1000) as u32,
+            n => n,
+        };
+        let workers = match asked {
             0 => u32::try_from(fleet::workers_for(users, descriptors)).unwrap_or(u32::MAX),
             n => n,
         };
-        Self { workers, descriptors }
+        Self { workers, descriptors, asked: asked > 0 }
     }
 
     /// What to say about it, if there is something to say.
-    pub(crate) fn words(self, request: &Request, users: u64) -> Option<String> {
-        let Self { workers, descriptors } = self;
-        if workers > 1 && request.workers == 0 {
+    pub(crate) fn words(self, users: u64) -> Option<String> {
+        let Self { workers, descriptors, asked } = self;
+        if workers > 1 && !asked {
             return Some(format!(
                 "{users} users need more than the {descriptors} descriptors of one process: {workers} workers"
             ));
@@ -62,7 +69,7 @@ impl Size {
         (users > fits).then(|| {
             format!(
                 "{users} users on {workers} processes of {descriptors} descriptors: beyond about {fits} connections, \
-                 opening one will fail; leave --workers out, and there will be enough"
+                 opening one will fail; without --workers or throng.workers there are enough"
             )
         })
     }

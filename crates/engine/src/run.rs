@@ -218,7 +218,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let (to_log, log) = channel();
     let base_dir = options.base_dir.clone();
     let shared = plan::function::Shared::new(options.properties.clone(), base_dir, to_log)
-        .for_shard(options.shard);
+        .dealt_out(options.shard.deal(evaluated.users_by_group().max().unwrap_or(0)));
     let settings = Settings::from_properties(|key| options.properties.get(key).cloned());
     if let Some(complaint) = &settings.complaint {
         return Err(StartError::Setting(complaint.clone()));

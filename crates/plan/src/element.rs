@@ -45,7 +45,7 @@ pub use java_sampler::JavaSampler;
 pub use memory::Memory;
 pub use random_variable::RandomVariable;
 pub use run_state::RunState;
-pub use shard::Shard;
+pub use shard::{Deal, Shard};
 pub(crate) use start::START_VARIABLES;
 pub use throughput_timer::ThroughputTimer;
 pub use timer::{Shape, Timer};

@@ -83,6 +83,13 @@ impl Program {
         ended(self.command(line).output().expect("the program starts"))
     }
 
+    /// Runs a script of the shell, to which the program is `$0`.
+    pub(crate) fn shell(&self, script: &str) -> Ended {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script, env!("CARGO_BIN_EXE_throng")]).current_dir(self.folder.path());
+        ended(shell.stdin(Stdio::null()).output().expect("a shell"))
+    }
+
     /// Starts it with its output in pipes.
     pub(crate) fn start(&self, line: &[&str]) -> Child {
         self.command(line)

@@ -54,7 +54,7 @@ fn file_descriptors_are_exhausted() {
     let trial = Trial::new();
     let port = target.addr().port();
     let ended = trial.shell(&format!(
-        "ulimit -n 64; exec \"$0\" -n -t http.jmx -l {JTL} -Jport={port} -Jusers=200 -Jloops=2"
+        "ulimit -n 64; exec \"$0\" -n -t http.jmx -l {JTL} -Jport={port} -Jusers=200 -Jloops=2 -Jthrong.workers=1"
     ));
     assert_eq!(ended.code, 0, "{ended:?}");
     let rows = trial.rows();

@@ -1,14 +1,14 @@
 //! Counter: a number that goes up at each iteration of the loop around it, one for all users or one per user.
 //!
 //! The shared number is one atomic. An end that is left empty is no end; behind the end it starts anew. In a run of
-//! several processes each takes every n-th step of the whole run's number.
+//! several processes the steps are dealt out.
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use jmx::ElementId;
 
 use super::format::NumberFormat;
-use super::{Flag, Shard, flag};
+use super::{Deal, Flag, flag};
 use crate::compile::Context;
 use crate::env::Env;
 use crate::text::Text;
@@ -27,14 +27,18 @@ pub struct CounterConfig {
 
 /// The number of all users.
 #[derive(Debug)]
-pub(super) struct Shared(AtomicI64);
+pub(super) struct Shared {
+    next: AtomicI64,
+    /// Steps of this process, where others are dealt to other processes.
+    stepped: AtomicU64,
+}
 
 /// The value that stands for "not started".
 const NONE: i64 = i64::MIN;
 
 impl Default for Shared {
     fn default() -> Self {
-        Self(AtomicI64::new(NONE))
+        Self { next: AtomicI64::new(NONE), stepped: AtomicU64::new(0) }
     }
 }
 
@@ -85,36 +89,44 @@ impl CounterConfig {
         } else {
             env.run
                 .counter(at)
-                .map_or(start, |(shared, shard)| shared.step(start, end, increment, shard))
+                .map_or(start, |(shared, deal)| shared.step(start, end, increment, deal))
         };
         self.variable.set(env, |env, out| self.format.write(value, env, out));
     }
 }
 
 impl Shared {
-    fn step(&self, start: i64, end: i64, increment: i64, shard: Shard) -> i64 {
-        let anew = |held: i64| if held > end { start } else { held };
-        // The steps of the other processes, between two of ours, wrap where ours would.
-        let steps = |mut held: i64, count: u32| {
-            for _ in 0..count {
-                held = anew(held).wrapping_add(increment);
-            }
-            held
-        };
-        let current = |held: i64| match held {
-            NONE => anew(steps(start, shard.index)),
-            held => anew(held),
-        };
-        let step = |held| Some(steps(current(held), shard.count));
+    fn step(&self, start: i64, end: i64, increment: i64, deal: Deal) -> i64 {
+        if !deal.is_all() {
+            let nth = deal.nth(self.stepped.fetch_add(1, Ordering::Relaxed));
+            return nth_value(nth, start, end, increment);
+        }
+        let current = |held: i64| if held == NONE || held > end { start } else { held };
+        let step = |held| Some(current(held).wrapping_add(increment));
         // The closure never gives up, so both arms hold the number before the step.
         let (Ok(held) | Err(held)) =
-            self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step);
+            self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step);
         current(held)
+    }
+}
+
+/// The value after `nth` steps, if settings have been the same all the time.
+fn nth_value(nth: u64, start: i64, end: i64, increment: i64) -> i64 {
+    let after = |steps: u64| start.wrapping_add(increment.wrapping_mul(steps as i64));
+    match (increment > 0, start > end) {
+        (true, true) => start,
+        (true, false) => match (end.abs_diff(start) / increment.unsigned_abs()).checked_add(1) {
+            Some(round) => after(nth % round),
+            None => after(nth),
+        },
+        (false, true) if after(1) > end => start,
+        (false, _) => after(nth),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Shard;
     use super::*;
 
     /// What `count` processes give out in `steps` steps each, in the order of the run.
@@ -123,7 +135,7 @@ mod tests {
         let mut all = Vec::new();
         for _ in 0..steps {
             for (index, shared) in (0..).zip(&shares) {
-                all.push(shared.step(start, end, increment, Shard { index, count }));
+                all.push(shared.step(start, end, increment, Shard { index, count }.deal(count)));
             }
         }
         all
@@ -131,7 +143,18 @@ mod tests {
 
     #[test]
     fn several_processes_count_as_one() {
-        for settings in [(1, i64::MAX, 1), (0, 9, 1), (5, 20, 4), (10, 12, 7), (3, 2, 1)] {
+        for settings in [
+            (1, i64::MAX, 1),
+            (0, 9, 1),
+            (5, 20, 4),
+            (10, 12, 7),
+            (3, 2, 1),
+            (3, 2, 0),
+            (5, 2, -1),
+            (5, 2, -4),
+            (1, 2, -1),
+            (0, 0, 1),
+        ] {
             assert_eq!(dealt(3, 8, settings), dealt(1, 24, settings), "{settings:?}");
             assert_eq!(dealt(4, 6, settings), dealt(1, 24, settings), "{settings:?}");
         }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use jmx::ElementId;
 
 use super::format::NumberFormat;
-use super::{Flag, Shard, Variable, flag};
+use super::{Deal, Flag, Variable, flag};
 use crate::compile::Context;
 use crate::env::Env;
 use crate::text::Text;
@@ -26,14 +26,18 @@ pub struct RandomVariable {
 
 /// `java.util.Random`: a linear congruential generator of 48 bits.
 #[derive(Debug)]
-pub(super) struct JavaRandom(AtomicU64);
+pub(super) struct JavaRandom {
+    state: AtomicU64,
+    /// Numbers drawn here, where others are dealt to other processes.
+    drawn: AtomicU64,
+}
 
 /// No number has been drawn yet.
 const NONE: u64 = u64::MAX;
 
 impl Default for JavaRandom {
     fn default() -> Self {
-        Self(AtomicU64::new(NONE))
+        Self { state: AtomicU64::new(NONE), drawn: AtomicU64::new(0) }
     }
 }
 
@@ -64,7 +68,7 @@ impl RandomVariable {
             None => env.core.random.below(range as u64) as i64,
             Some(seed) if self.per_user.get(env) => env.notes.random(at).below(seed, range),
             Some(seed) => {
-                env.run.random(at).map_or(0, |(random, shard)| random.dealt(seed, range, shard))
+                env.run.random(at).map_or(0, |(random, deal)| random.dealt(seed, range, deal))
             }
         };
         let value = minimum.wrapping_add(offset);
@@ -74,10 +78,9 @@ impl RandomVariable {
 
 impl JavaRandom {
     /// The next number of this process's share in `0..bound`: those of the others are drawn and thrown away.
-    fn dealt(&self, seed: i64, bound: i32, shard: Shard) -> i64 {
-        let fresh = self.0.load(Ordering::Relaxed) == NONE;
-        let skipped = if fresh { shard.index } else { shard.count - 1 };
-        for _ in 0..skipped {
+    fn dealt(&self, seed: i64, bound: i32, deal: Deal) -> i64 {
+        let nth = self.drawn.fetch_add(1, Ordering::Relaxed);
+        for _ in 0..deal.gap(nth) {
             self.below(seed, bound);
         }
         self.below(seed, bound)
@@ -107,13 +110,14 @@ impl JavaRandom {
             state.wrapping_mul(FACTOR).wrapping_add(0xB) & MASK
         };
         let (Ok(held) | Err(held)) =
-            self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |held| Some(step(held)));
+            self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |held| Some(step(held)));
         (step(held) >> 17) as i32
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Shard;
     use super::*;
 
     #[test]
@@ -127,7 +131,7 @@ mod tests {
         assert_eq!(drawn, [17, 57, 43, 60]);
         let dealt = |index, count, times| -> Vec<i64> {
             let random = JavaRandom::default();
-            (0..times).map(|_| random.dealt(42, 100, Shard { index, count })).collect()
+            (0..times).map(|_| random.dealt(42, 100, Shard { index, count }.deal(count))).collect()
         };
         assert_eq!(dealt(0, 3, 3), [30, 84, 5]);
         assert_eq!(dealt(2, 3, 3), [48, 25, 19]);

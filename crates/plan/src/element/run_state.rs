@@ -1,14 +1,14 @@
 //! What elements share between all users of a run. Nothing in here is locked on the way of a sample but the first
 //! look at a data file.
 //!
-//! Where the run is spread over several processes, what users of all of them share is dealt out by [`Shard`].
+//! Where the run is spread over several processes, what users of all of them share is dealt out by [`Deal`].
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::csv_data_set::Sources;
 use super::throughput_timer::Turns;
-use super::{Shard, counter, random_variable};
+use super::{Deal, Shard, counter, random_variable};
 use crate::plan::{ControllerId, OnIteration, Plan};
 
 /// Shared state of a run.
@@ -20,11 +20,11 @@ pub struct RunState {
     turns: Turns,
     groups: Box<[Group]>,
     /// Who shares in what users of all groups share.
-    all: Shard,
+    all: Deal,
     /// The same for data files, and for each counter and random variable: with the users of those groups only that have them.
-    files: Shard,
-    counting: Box<[Shard]>,
-    drawing: Box<[Shard]>,
+    files: Deal,
+    counting: Box<[Deal]>,
+    drawing: Box<[Deal]>,
 }
 
 /// What the users of one group share.
@@ -34,7 +34,7 @@ struct Group {
     /// Users that run in other processes.
     elsewhere: AtomicU32,
     turns: Turns,
-    shard: Shard,
+    deal: Deal,
 }
 
 fn many<T: Default>(count: usize) -> Box<[T]> {
@@ -61,7 +61,7 @@ impl RunState {
                 }
             }
         }
-        let among = |most: Vec<u32>| most.into_iter().map(|users| shard.among(users)).collect();
+        let deals = |most: Vec<u32>| most.into_iter().map(|users| shard.deal(users)).collect();
         Self {
             csv,
             counters: many(plan.counters.len()),
@@ -69,14 +69,14 @@ impl RunState {
             turns: Turns::default(),
             groups: (0..plan.groups.len())
                 .map(|at| Group {
-                    shard: shard.among(users.get(at).copied().unwrap_or(0)),
+                    deal: shard.deal(users.get(at).copied().unwrap_or(0)),
                     ..Group::default()
                 })
                 .collect(),
-            all: shard.among(all),
-            files: shard.among(files),
-            counting: among(counting),
-            drawing: among(drawing),
+            all: shard.deal(all),
+            files: shard.deal(files),
+            counting: deals(counting),
+            drawing: deals(drawing),
         }
     }
 
@@ -119,28 +119,28 @@ impl RunState {
     }
 
     /// The number that all users count up, and this process's share of it.
-    pub(super) fn counter(&self, at: usize) -> Option<(&counter::Shared, Shard)> {
+    pub(super) fn counter(&self, at: usize) -> Option<(&counter::Shared, Deal)> {
         Some((self.counters.get(at)?, *self.counting.get(at)?))
     }
 
     /// The generator that all users draw from, and this process's share of its numbers.
-    pub(super) fn random(&self, at: usize) -> Option<(&random_variable::JavaRandom, Shard)> {
+    pub(super) fn random(&self, at: usize) -> Option<(&random_variable::JavaRandom, Deal)> {
         Some((self.randoms.get(at)?, *self.drawing.get(at)?))
     }
 
     /// This process's share of the lines of a data file that users of all groups, or of one, read together.
-    pub(super) fn lines(&self, group: Option<u32>) -> Shard {
+    pub(super) fn lines(&self, group: Option<u32>) -> Deal {
         match group {
             None => self.files,
-            Some(group) => self.groups.get(group as usize).map_or(self.files, |group| group.shard),
+            Some(group) => self.groups.get(group as usize).map_or(self.files, |group| group.deal),
         }
     }
 
     /// Turns of all users, or of those of a group.
-    pub(super) fn turns(&self, group: Option<u32>) -> Option<(&Turns, Shard)> {
+    pub(super) fn turns(&self, group: Option<u32>) -> Option<(&Turns, Deal)> {
         match group {
             None => Some((&self.turns, self.all)),
-            Some(group) => self.groups.get(group as usize).map(|group| (&group.turns, group.shard)),
+            Some(group) => self.groups.get(group as usize).map(|group| (&group.turns, group.deal)),
         }
     }
 }

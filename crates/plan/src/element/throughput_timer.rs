@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use jmx::ElementId;
 
-use super::Shard;
+use super::Deal;
 use crate::compile::Context;
 use crate::env::Env;
 use crate::text::Text;
@@ -132,7 +132,7 @@ impl ThroughputTimer {
                 return env
                     .run
                     .turns(group)
-                    .map_or(0, |(turns, shard)| turns.take(now, interval, shard));
+                    .map_or(0, |(turns, deal)| turns.take(now, interval, deal));
             }
         };
         let previous = env.notes.previous(self.at as usize);
@@ -148,11 +148,11 @@ impl ThroughputTimer {
 }
 
 impl Turns {
-    /// How long until the next turn of this process's share: each of n processes keeps an n-th of the rate, the first
-    /// of each a turn later than that of the one before.
-    fn take(&self, now: i64, interval: f64, shard: Shard) -> i64 {
-        let own = (interval * f64::from(shard.count)) as i64;
-        let first = (interval * f64::from(shard.index)) as i64;
+    /// How long until the next turn of this process's share: each process keeps the part of the rate that is its
+    /// users', and the first of each is a turn later than that of the one before.
+    fn take(&self, now: i64, interval: f64, deal: Deal) -> i64 {
+        let own = (interval * deal.spacing()) as i64;
+        let first = (interval * deal.first()) as i64;
         let due = |last: i64| match last {
             0 => now.saturating_add(first),
             last => now.max(last.saturating_add(own)),
@@ -165,13 +165,14 @@ impl Turns {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Shard;
     use super::*;
 
     #[test]
     fn turns_keep_the_exact_rate() {
         let turns = Turns::default();
         let interval = 60e9 / 40_000.0;
-        let (now, all) = (1_000_000_000, Shard::default());
+        let (now, all) = (1_000_000_000, Deal::default());
         let delays: Vec<_> = (0..5).map(|_| turns.take(now, interval, all)).collect();
         assert_eq!(delays, [0, 1_500_000, 3_000_000, 4_500_000, 6_000_000]);
         // Who comes late does not catch up.
@@ -183,7 +184,9 @@ mod tests {
         let mut due = Vec::new();
         for index in 0..2 {
             let turns = Turns::default();
-            due.extend((0..3).map(|_| turns.take(5_000, 1_000.0, Shard { index, count: 2 })));
+            due.extend(
+                (0..3).map(|_| turns.take(5_000, 1_000.0, Shard { index, count: 2 }.deal(4))),
+            );
         }
         due.sort_unstable();
         assert_eq!(due, [0, 1_000, 2_000, 3_000, 4_000, 5_000]);

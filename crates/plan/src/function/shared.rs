@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 
 use super::csv_read::Tables;
 use super::string_from_file::Lines;
-use crate::element::Shard;
+use crate::element::Deal;
 
 /// Properties by name.
 pub(super) type Map = HashMap<Box<str>, Box<str>>;
@@ -49,7 +49,7 @@ pub struct Shared {
     tables: Tables,
     writing: Mutex<()>,
     /// This process's share of what all users of the run count up.
-    shard: Shard,
+    deal: Deal,
     /// The folder of the plan, to which relative file names may refer.
     pub base_dir: PathBuf,
     host: OnceLock<Host>,
@@ -97,7 +97,7 @@ impl Shared {
             zone: TimeZone::system(),
             tables: Tables::default(),
             writing: Mutex::new(()),
-            shard: Shard::default(),
+            deal: Deal::default(),
             base_dir,
             host: OnceLock::new(),
         }
@@ -133,13 +133,13 @@ impl Shared {
 
     /// The same, for one of the processes of a run.
     #[must_use]
-    pub fn for_shard(self, shard: Shard) -> Self {
-        Self { shard, ..self }
+    pub fn dealt_out(self, deal: Deal) -> Self {
+        Self { deal, ..self }
     }
 
     /// The `nth` number, from 0, of this process's share.
     pub(super) fn dealt(&self, nth: u64) -> u64 {
-        self.shard.nth(nth)
+        self.deal.nth(nth)
     }
 
     /// Says something in the log.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::file::{self, Lines, Problem, Shape};
 use super::parse;
-use crate::element::Shard;
+use crate::element::Deal;
 
 /// Whom a place in a file is shared with.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -37,7 +37,7 @@ pub(super) struct Source {
     quoted: Option<char>,
     next: AtomicU64,
     /// Which of the lines are for this process.
-    shard: Shard,
+    deal: Deal,
 }
 
 /// A file's content and, where it is not in memory, its one reader.
@@ -66,7 +66,7 @@ impl Source {
     pub(super) fn next(&self, recycle: bool, out: &mut String) -> bool {
         let found = match &self.lines.lines {
             Body::Memory(text) => {
-                let nth = self.shard.nth(self.next.fetch_add(1, Ordering::Relaxed));
+                let nth = self.deal.nth(self.next.fetch_add(1, Ordering::Relaxed));
                 let len = text.len();
                 let found = len > 0 && (recycle || nth < len);
                 if found {
@@ -76,10 +76,8 @@ impl Source {
             }
             Body::Stream(stream) => {
                 let mut stream = lock(stream);
-                let fresh = self.next.fetch_add(1, Ordering::Relaxed) == 0;
-                let skipped = if fresh { self.shard.index } else { self.shard.count - 1 };
                 let mut more = true;
-                for _ in 0..skipped {
+                for _ in 0..self.deal.gap(self.next.fetch_add(1, Ordering::Relaxed)) {
                     more &= stream.next(recycle, out);
                     out.clear();
                 }
@@ -112,26 +110,26 @@ impl Sources {
         let _ = self.content(key);
     }
 
-    /// The place of that key; `shard` deals out the lines of one that users share.
-    pub(super) fn source(&self, key: &Key, shard: Shard) -> Result<Arc<Source>, Problem> {
+    /// The place of that key; `deal` deals out the lines of one that users share.
+    pub(super) fn source(&self, key: &Key, deal: Deal) -> Result<Arc<Source>, Problem> {
         if key.share == Share::User {
-            return self.open(key, Shard::default());
+            return self.open(key, Deal::default());
         }
         let mut places = lock(&self.places);
         if let Some(place) = places.get(key) {
             return Ok(place.clone());
         }
-        let place = self.open(key, shard)?;
+        let place = self.open(key, deal)?;
         places.insert(key.clone(), place.clone());
         Ok(place)
     }
 
-    fn open(&self, key: &Key, shard: Shard) -> Result<Arc<Source>, Problem> {
+    fn open(&self, key: &Key, deal: Deal) -> Result<Arc<Source>, Problem> {
         let lines = self.content(key)?;
         if key.skip_first && lines.header.is_none() {
             return Err(format!("Could not read file header line for file {}", key.file));
         }
-        Ok(Arc::new(Source { lines, quoted: key.quoted, next: AtomicU64::new(0), shard }))
+        Ok(Arc::new(Source { lines, quoted: key.quoted, next: AtomicU64::new(0), deal }))
     }
 
     fn content(&self, key: &Key) -> Result<Arc<Content>, Problem> {
@@ -174,6 +172,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::element::Shard;
 
     /// What `count` processes read in turns until the first finds the end, at most `most` lines.
     fn dealt(count: u32, recycle: bool, most: usize, text: &str) -> Vec<String> {
@@ -192,7 +191,8 @@ mod tests {
         let mut lines = Vec::new();
         'all: loop {
             for (index, sources) in (0..).zip(&processes) {
-                let source = sources.source(&key, Shard { index, count }).expect("readable");
+                let source =
+                    sources.source(&key, Shard { index, count }.deal(count)).expect("readable");
                 let mut line = String::new();
                 if lines.len() == most || !source.next(recycle, &mut line) {
                     break 'all;
