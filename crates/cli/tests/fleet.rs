@@ -54,7 +54,7 @@ fn share(workers: &str, more: &[&str]) -> Seen {
     let target = targets::start(targets::Config::new("mirror")).expect("a target");
     let program = Program::new();
     program.write("sharing.jmx", SHARING);
-    program.write("lines.csv", &(1..=14).map(|n| format!("line{n}\n")).collect::<String>());
+    program.write("lines.csv", &(1..=14).fold(String::new(), |all, n| all + &format!("line{n}\n")));
     let port = format!("-Jport={}", target.addr().port());
     let mut line = vec!["run", "sharing.jmx", "-l", "out.jtl", "--workers", workers, &port];
     line.extend(more);
