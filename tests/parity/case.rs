@@ -78,7 +78,7 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
         .arg(format!("-Jport={}", server.port()))
         .arg(format!("-Jclosed={closed}"))
         .arg("-Jjmeter.save.saveservice.sample_count=true")
-        .args(std::fs::read_to_string(case.join("args")).unwrap_or_default().lines())
+        .args(arguments(case, server.port()).lines())
         .current_dir(work)
         .env("TZ", "UTC")
         .stdin(Stdio::null())
@@ -124,6 +124,12 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
             .insert(name.clone(), normal::rows(&String::from_utf8_lossy(&bytes), &rules, &ports));
     }
     outcome
+}
+
+/// The case's further arguments.
+fn arguments(case: &Path, port: u16) -> String {
+    let text = std::fs::read_to_string(case.join("args")).unwrap_or_default();
+    text.replace("${port}", &port.to_string())
 }
 
 fn compare(case: &Path, outcome: &Outcome) -> String {

@@ -147,7 +147,17 @@ fn serve(shared: &Shared, mut stream: TcpStream) {
         let text = String::from_utf8_lossy(&peeked).into_owned();
         let mut words = text.split(' ');
         let method = words.next().unwrap_or_default().to_owned();
-        let target = words.next().unwrap_or_default().to_owned();
+        let target = words.next().unwrap_or_default();
+        // As a proxy it has the answer of `/connect`; through its own tunnel it is the server as well.
+        let target = match target
+            .strip_prefix("http://")
+            .and_then(|rest| rest.find('/').map(|at| &rest[at..]))
+        {
+            Some(path) => path,
+            None if method == "CONNECT" => "/connect",
+            None => target,
+        };
+        let target = target.to_owned();
         let reply = reply_to(shared, &target);
         let number = *connection
             .get_or_insert_with(|| shared.connections.fetch_add(1, Ordering::Relaxed) + 1);

@@ -252,6 +252,10 @@ cases! {
     ws_open_refused
     ws_ping
     ws_properties_merged
+    ws_proxy
+    ws_proxy_closed
+    ws_proxy_refused
+    ws_proxy_user
     ws_read
     ws_read_end
     ws_read_timeout

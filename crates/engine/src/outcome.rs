@@ -79,6 +79,10 @@ pub(crate) fn socket_text(failure: &Failure, route: &Route) -> String {
         Failure::UnknownHost => route.host.clone(),
         Failure::UnknownSource => route.source.clone(),
         Failure::ConnectTimeout => "Connect timed out".into(),
+        // Of a proxy the plug-in says so.
+        Failure::Connect(error) if route.tunnel.is_some() => {
+            format!("Proxy connection setup error: {}", io_text(error))
+        }
         Failure::Connect(error) | Failure::Socket(error) => io_text(error),
         Failure::Tls(text) => text.clone(),
         Failure::TlsClosed => "Remote host terminated the handshake".into(),

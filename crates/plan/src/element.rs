@@ -248,6 +248,7 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
             http::review(ctx, id);
             websocket::review(ctx, id);
         }
+        "TestAction" => websocket::review_action(ctx, id),
         "IfController" => if_controller::review(ctx, id),
         "AuthManager" | "DNSCacheManager" => config::review(ctx, id),
         _ => {}

@@ -20,7 +20,7 @@ mod zaleski;
 
 use std::ops::Range;
 
-pub(crate) use compile::{Around, compile, filter, hold_of, review, takes_defaults};
+pub(crate) use compile::{Around, compile, filter, hold_of, review, review_action, takes_defaults};
 pub use filter::{FilterId, FrameFilter};
 pub use frame::{Frame, FrameKind};
 pub use heartbeat::{Heartbeat, HeartbeatId, HeartbeatSettings};
@@ -149,6 +149,8 @@ pub struct Call {
     pub path_len: usize,
     /// Value of the `Host` line.
     pub authority: String,
+    /// What follows `#` in the path, which is sent to nobody but a proxy; empty or with its `#`.
+    pub fragment: String,
     /// The user's header lines in the order in which they are sent, each ended by CR LF, without the cookie manager's.
     pub headers: Vec<u8>,
     /// The line in `headers` that the cookie manager's line takes the place of; empty where the line is inserted.
@@ -236,6 +238,7 @@ impl Call {
             &mut self.url,
             &mut self.target,
             &mut self.authority,
+            &mut self.fragment,
             &mut self.request_headers,
             &mut self.data,
             &mut self.connection,
@@ -253,9 +256,18 @@ impl Call {
     }
 
     /// Appends the upgrade request, byte for byte as the plug-in sends it. `cookie` is the value of the cookie
-    /// manager's line, empty if there is none.
-    pub fn write_request(&self, key: &[u8], cookie: &str, out: &mut Vec<u8>) {
-        for piece in ["GET ", &self.target, " HTTP/1.1\r\nHost: ", &self.authority, "\r\n"] {
+    /// manager's line, empty if there is none. Through the tunnel of a proxy the plug-in names the whole URL.
+    pub fn write_request(&self, key: &[u8], cookie: &str, proxied: bool, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"GET ");
+        if proxied {
+            let scheme = if self.secure { "https://" } else { "http://" };
+            for piece in [scheme, &self.authority, &self.target, &self.fragment] {
+                out.extend_from_slice(piece.as_bytes());
+            }
+        } else {
+            out.extend_from_slice(self.target.as_bytes());
+        }
+        for piece in [" HTTP/1.1\r\nHost: ", &self.authority, "\r\n"] {
             out.extend_from_slice(piece.as_bytes());
         }
         if self.style == Style::Jetty {

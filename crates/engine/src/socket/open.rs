@@ -347,14 +347,16 @@ impl Core<'_> {
         work: &mut Work,
         call: &plan::websocket::Call,
         cookie: &str,
+        route: u32,
     ) {
+        let proxied = self.routes[route as usize].tunnel.is_some();
         let mut random = [0; 16];
         for half in random.chunks_exact_mut(8) {
             half.copy_from_slice(&self.random.bits().to_ne_bytes());
         }
         work.key = handshake::key(random);
         work.request.clear();
-        call.write_request(&work.key, cookie, &mut work.request);
+        call.write_request(&work.key, cookie, proxied, &mut work.request);
         work.step = Step::Opening;
     }
 }

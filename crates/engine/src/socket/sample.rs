@@ -135,14 +135,14 @@ impl<'p> Core<'p> {
             return self.perform(at);
         }
         let cookie = self.socket_cookies(index, sampler, call);
-        self.write_upgrade(&mut work, call, &cookie);
+        let route = self.socket_route(call);
+        self.write_upgrade(&mut work, call, &cookie, route);
         if work.observed {
             call.show_headers(&cookie, &mut work.shown.headers);
         }
         self.texts.give(cookie);
         work.deflate = call.deflate;
         work.heartbeat = sampler.heartbeat;
-        let route = self.socket_route(call);
         let at = self.sockets.open(index, route);
         if self.shows_urls {
             self.sockets[at].url = Some(Box::new(call.url.clone()));

@@ -89,8 +89,7 @@ pub(crate) fn takes_defaults(class: &str) -> bool {
 
 /// The hold that a Flow Control Action is, if it is one.
 pub(crate) fn hold_of(ctx: &mut Context<'_>, id: ElementId, around: Around) -> Option<WebSocket> {
-    const PAUSE: i64 = 1;
-    if ctx.props(id).int("ActionProcessor.action") != Some(PAUSE) {
+    if !is_pause(ctx, id) {
         return None;
     }
     let settings = hold::settings_below(ctx, id)?;
@@ -109,6 +108,20 @@ pub(crate) fn hold_of(ctx: &mut Context<'_>, id: ElementId, around: Around) -> O
         close_status: Text::default(),
         fixed: false,
     })
+}
+
+/// Whether an element is a Flow Control Action that pauses.
+fn is_pause(ctx: &Context<'_>, id: ElementId) -> bool {
+    const PAUSE: i64 = 1;
+    scope::class(ctx.doc, id) == "TestAction"
+        && ctx.props(id).int("ActionProcessor.action") == Some(PAUSE)
+}
+
+/// Tells of an action that it is a hold.
+pub(crate) fn review_action(ctx: &mut Context<'_>, id: ElementId) {
+    if is_pause(ctx, id) && hold::settings_below(ctx, id).is_some() {
+        ctx.remark(id, Level::Native, "holds the user's WebSocket connection and makes a sample");
+    }
 }
 
 /// A frame filter; `None` if the element is none.
@@ -297,7 +310,15 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
         );
     }
     if hold {
-        ctx.remark(id, Level::Native, "makes the pause above it a hold of a WebSocket connection");
+        let above = ctx.doc.element(id).parent.filter(|above| is_pause(ctx, *above));
+        if above.is_some() {
+            let what = "makes the pause above it a hold of a WebSocket connection";
+            ctx.remark(id, Level::Native, what);
+        } else {
+            let message = "settings of a hold that do not stand below a pause";
+            let help = "put them below a Flow Control Action whose action is Pause";
+            ctx.warn(id, "no-hold", message, help);
+        }
     }
     for prop in ctx.props(id).iter().filter(|prop| prop.name.starts_with("throng.websocket.")) {
         if !heartbeat_knows(&prop.name) && !hold::knows(&prop.name) {

@@ -212,7 +212,8 @@ pub(super) fn write_url(server: &str, path: &str, call: &mut Call) -> Result<(),
     // Java takes the empty name for this machine.
     let host = server.trim_start_matches('[').trim_end_matches(']');
     call.host.push_str(if host.is_empty() { "127.0.0.1" } else { host });
-    let file = path.split('#').next().unwrap_or("");
+    let (file, fragment) = path.split_at(path.find('#').unwrap_or(path.len()));
+    call.fragment.push_str(fragment);
     if !file.starts_with('/') {
         call.target.push('/');
     }
