@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -161,14 +162,12 @@ pub(crate) fn element(
     more: &str,
     inner: &str,
 ) -> String {
-    let props: String = props
-        .iter()
-        .map(|(name, value)| {
-            format!(r#"<stringProp name="{name}">{}</stringProp>"#, escaped(value))
-        })
-        .collect();
+    let mut own = String::new();
+    for (name, value) in props {
+        let _ = write!(own, r#"<stringProp name="{name}">{}</stringProp>"#, escaped(value));
+    }
     format!(
-        r#"<{class} guiclass="{gui}" testclass="{class}" testname="{name}" enabled="true">{props}{more}</{class}><hashTree>{inner}</hashTree>"#
+        r#"<{class} guiclass="{gui}" testclass="{class}" testname="{name}" enabled="true">{own}{more}</{class}><hashTree>{inner}</hashTree>"#
     )
 }
 
