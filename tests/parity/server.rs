@@ -63,8 +63,7 @@ impl Server {
     /// Starts a server that answers as the `replies` file in `folder` says, if there is one.
     /// `names` are the `${name}` texts replaced in it, beside `${port}`.
     pub(crate) fn start(folder: &Path, names: &[(&str, String)]) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("a bound address");
+        let (listener, address) = bind();
         let mut text = std::fs::read_to_string(folder.join("replies")).unwrap_or_default();
         text = text.replace("${port}", &address.port().to_string());
         for (name, value) in names {
@@ -99,6 +98,19 @@ impl Server {
             std::thread::sleep(Duration::from_millis(2));
         }
         std::mem::take(&mut *self.shared.seen.lock().expect("no panic in a connection"))
+    }
+}
+
+/// Listens on a port of five digits, for sizes in the goldens count them.
+fn bind() -> (TcpListener, SocketAddr) {
+    let mut shorter = Vec::new();
+    loop {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("a bound address");
+        if address.port() >= 10_000 {
+            return (listener, address);
+        }
+        shorter.push(listener);
     }
 }
 
