@@ -27,7 +27,7 @@ mod worker;
 pub use bus::{Bus, News};
 pub use coordinator::{Event, Fleet, Job, StartError};
 pub use loss::Loss;
-pub use message::{FromWorker, Share, ToWorker, VERSION};
+pub use message::{FromWorker, Report, Share, ToWorker, VERSION};
 pub use processes::Processes;
 pub use size::{RESERVE, users_per_process, workers_for};
 pub use threads::Threads;

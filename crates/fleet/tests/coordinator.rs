@@ -1,0 +1,268 @@
+//! The coordinator with workers in threads: real ones that run their share, and ones that only say what a test wants.
+
+use std::collections::HashMap;
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use fleet::{Event, Fleet, FromWorker, Job, Loss, Report, Threads, ToWorker, VERSION};
+use plan::plan::Plan;
+use stats::{Counter, Recorder};
+
+/// A setUp group of one user and a main group of `users`, each user with `loops` samples of a sleep of 2 ms.
+fn text(users: u32, loops: u32) -> String {
+    let group = |class: &str, users: u32, loops: u32| {
+        format!(
+            r#"<{class} testclass="{class}" testname="{class}"><elementProp name="ThreadGroup.main_controller" elementType="LoopController"><stringProp name="LoopController.loops">{loops}</stringProp></elementProp><stringProp name="ThreadGroup.num_threads">{users}</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp></{class}><hashTree><JavaSampler testclass="JavaSampler" testname="Sleep"><elementProp name="arguments" elementType="Arguments"><collectionProp name="Arguments.arguments"><elementProp name="Sleep_Time" elementType="Argument"><stringProp name="Argument.name">Sleep_Time</stringProp><stringProp name="Argument.value">2</stringProp></elementProp></collectionProp></elementProp><stringProp name="classname">org.apache.jmeter.protocol.java.test.JavaTest</stringProp></JavaSampler><hashTree/></hashTree>"#
+        )
+    };
+    format!(
+        r#"<jmeterTestPlan version="1.2" properties="5.0"><hashTree><TestPlan testclass="TestPlan" testname="P"/><hashTree>{}{}</hashTree></hashTree></jmeterTestPlan>"#,
+        group("SetupThreadGroup", 1, 1),
+        group("ThreadGroup", users, loops)
+    )
+}
+
+fn compile(text: &str) -> Plan {
+    let (document, _) = jmx::parse("plan.jmx", text.as_bytes().to_vec()).expect("XML");
+    let compiled = plan::compile::compile(&document, &plan::compile::Settings::default());
+    compiled.plan.unwrap_or_else(|| panic!("{:?}", compiled.diags))
+}
+
+fn job(text: &str, plan: &Plan) -> Job {
+    let options = engine::Options::default();
+    Job {
+        name: "plan.jmx".into(),
+        text: text.as_bytes().to_vec(),
+        properties: Vec::new(),
+        folder: "".into(),
+        evaluated: engine::evaluate(plan, &options),
+        results: Vec::new(),
+        cores: 1,
+        seed: 1,
+        stop_on_loss: false,
+    }
+}
+
+/// What a run said until it was over.
+#[derive(Default)]
+struct Told {
+    snapshots: usize,
+    samples: HashMap<String, u64>,
+    logs: Vec<String>,
+    losses: Vec<Loss>,
+}
+
+fn run(fleet: &mut Fleet) -> Told {
+    let mut told = Told::default();
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        assert!(Instant::now() < end, "the run does not end");
+        match fleet.next_event(Duration::from_millis(100)) {
+            Event::Snapshot(snapshot) => {
+                told.snapshots += 1;
+                for label in &snapshot.labels {
+                    *told.samples.entry(label.name.to_string()).or_default() += label.tally.count;
+                }
+            }
+            Event::Log(text) => told.logs.push(text),
+            Event::Lost(loss) => told.losses.push(loss),
+            Event::Idle => {}
+            Event::Finished => return told,
+        }
+    }
+}
+
+/// Workers that run nothing: `play` answers each message after the offer and the plan.
+fn played(
+    count: u32,
+    play: impl Fn(u32, &ToWorker, &mut dyn FnMut(FromWorker)) -> bool + Clone + Send + 'static,
+) -> Threads {
+    Threads::start(count, move |number, from: Receiver<ToWorker>, say| {
+        say(FromWorker::Offer { version: VERSION, pid: 100 + number, descriptors: 1 });
+        for message in from {
+            match message {
+                ToWorker::Plan(share) => {
+                    assert_eq!((share.index, share.count), (number, count));
+                    say(FromWorker::Ready { cores: 1 });
+                }
+                ToWorker::End => return say(FromWorker::Done { aborted: None }),
+                message => {
+                    if !play(number, &message, say) {
+                        return;
+                    }
+                }
+            }
+        }
+    })
+}
+
+fn report(seq: u64, users: u32) -> FromWorker {
+    let mut recorder = Recorder::new();
+    recorder.add(Counter::ConnOpened, 5);
+    recorder.add(Counter::ConnClosedByUs, 2);
+    let mut report = Report { seq, active: vec![0, users], started: users, ..Report::default() };
+    recorder.drain(&mut report.snapshot);
+    report.snapshot.at_ms = 7_000;
+    FromWorker::Report(Box::new(report))
+}
+
+#[test]
+fn workers_run_all_users_once() {
+    let text = text(5, 4);
+    let plan = compile(&text);
+    let bus = Threads::start(3, |_, from: Receiver<ToWorker>, say| {
+        fleet::serve(100, move || from.recv().ok(), say);
+    });
+    let mut fleet = Fleet::start(Box::new(bus), &plan, job(&text, &plan)).expect("workers");
+    let told = run(&mut fleet);
+    assert_eq!((told.logs, told.losses), (Vec::<String>::new(), Vec::new()));
+    assert_eq!(told.samples["Sleep"], 1 + 5 * 4);
+    assert_eq!(fleet.aborted(), None);
+    let users = fleet.users();
+    assert_eq!((users.started, users.finished, users.active), (6, 6, 0));
+}
+
+#[test]
+fn a_batch_starts_everywhere_at_once_when_the_one_before_is_through_everywhere() {
+    let text = text(5, 4);
+    let plan = compile(&text);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let starts = Arc::clone(&seen);
+    let bus = played(3, move |number, message, say| {
+        if let ToWorker::Start { groups, at } = message {
+            // Later workers take longer.
+            std::thread::sleep(Duration::from_millis(20 * u64::from(number)));
+            starts.lock().unwrap().push((groups.clone(), *at));
+            say(FromWorker::BatchDone);
+        }
+        true
+    });
+    let mut fleet = Fleet::start(Box::new(bus), &plan, job(&text, &plan)).expect("workers");
+    run(&mut fleet);
+    let seen = seen.lock().unwrap();
+    let groups: Vec<_> = seen.iter().map(|(groups, _)| groups.clone()).collect();
+    assert_eq!(groups, [[0], [0], [0], [1], [1], [1]]);
+    assert!(seen[..3].iter().all(|(_, at)| *at == seen[0].1), "{seen:?}");
+    assert!(seen[3..].iter().all(|(_, at)| *at == seen[3].1), "{seen:?}");
+    assert!(seen[3].1 > seen[0].1);
+}
+
+#[test]
+fn a_report_that_comes_twice_counts_once_and_a_missing_one_is_told() {
+    let text = text(5, 4);
+    let plan = compile(&text);
+    let bus = played(1, |_, message, say| {
+        if let ToWorker::Start { groups, .. } = message {
+            if groups == &[0] {
+                for seq in [1, 1, 2, 1, 5] {
+                    say(report(seq, 0));
+                }
+            }
+            say(FromWorker::BatchDone);
+        }
+        true
+    });
+    let mut fleet = Fleet::start(Box::new(bus), &plan, job(&text, &plan)).expect("workers");
+    let told = run(&mut fleet);
+    assert_eq!(told.snapshots, 3);
+    assert_eq!(told.logs, ["2 seconds of worker 0 are missing"]);
+}
+
+#[test]
+fn a_worker_that_dies_is_a_loss_and_the_others_finish() {
+    let text = text(6, 4);
+    let plan = compile(&text);
+    let bus = played(3, |number, message, say| {
+        if let ToWorker::Start { groups, .. } = message {
+            if number == 1 && groups == &[1] {
+                say(report(1, 2));
+                return false;
+            }
+            say(FromWorker::BatchDone);
+        }
+        true
+    });
+    let mut fleet = Fleet::start(Box::new(bus), &plan, job(&text, &plan)).expect("workers");
+    let told = run(&mut fleet);
+    let expected = Loss {
+        worker: 1,
+        pid: 101,
+        reason: "its thread ended".into(),
+        users: 2,
+        connections: 3,
+        last_ms: 7_000,
+    };
+    assert_eq!(told.losses, [expected]);
+    assert_eq!((fleet.aborted(), fleet.was_stopped()), (None, false));
+    assert_eq!((fleet.users().active, fleet.users().finished), (0, 2));
+}
+
+#[test]
+fn when_all_workers_die_the_run_is_aborted() {
+    let text = text(6, 4);
+    let plan = compile(&text);
+    let bus = played(2, |_, message, _| !matches!(message, ToWorker::Start { .. }));
+    let mut fleet = Fleet::start(Box::new(bus), &plan, job(&text, &plan)).expect("workers");
+    assert_eq!(run(&mut fleet).losses.len(), 2);
+    assert_eq!(fleet.aborted(), Some("all workers were lost"));
+}
+
+#[test]
+fn a_user_that_stops_the_test_stops_the_other_workers_too() {
+    let text = text(6, 4);
+    let plan = compile(&text);
+    let stops = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&stops);
+    let bus = played(2, move |number, message, say| {
+        match message {
+            ToWorker::Start { .. } if number == 0 => say(FromWorker::StopAsked { now: true }),
+            ToWorker::Stop { now } => {
+                heard.lock().unwrap().push((number, *now));
+                say(FromWorker::BatchDone);
+            }
+            _ => {}
+        }
+        true
+    });
+    let mut fleet = Fleet::start(Box::new(bus), &plan, job(&text, &plan)).expect("workers");
+    run(&mut fleet);
+    let mut stops = stops.lock().unwrap().clone();
+    stops.sort_unstable();
+    assert_eq!((stops, fleet.was_stopped()), (vec![(0, true), (1, true)], true));
+}
+
+#[test]
+fn workers_of_another_version_and_of_another_plan_are_refused() {
+    let text = text(2, 1);
+    let plan = compile(&text);
+    let bus = Threads::start(1, |_, from: Receiver<ToWorker>, say| {
+        say(FromWorker::Offer { version: VERSION + 1, pid: 1, descriptors: 1 });
+        while !matches!(from.recv(), Ok(ToWorker::End) | Err(_)) {}
+    });
+    let mut fleet = Fleet::start(Box::new(bus), &plan, job(&text, &plan)).expect("workers");
+    run(&mut fleet);
+    assert!(fleet.aborted().is_some_and(|reason| reason.contains("version")));
+
+    let bus = Threads::start(2, |_, from: Receiver<ToWorker>, say| {
+        fleet::serve(100, move || from.recv().ok(), say);
+    });
+    let other = Plan { hash: plan.hash ^ 1, ..compile(&text) };
+    let mut fleet = Fleet::start(Box::new(bus), &other, job(&text, &plan)).expect("workers");
+    run(&mut fleet);
+    assert!(fleet.aborted().is_some_and(|reason| reason.contains("not the coordinator's")));
+}
+
+#[test]
+fn a_run_can_be_stopped_before_its_workers_are_ready() {
+    let text = text(2, 1);
+    let plan = compile(&text);
+    let bus = played(2, |_, message, _| {
+        assert!(!matches!(message, ToWorker::Start { .. }), "nothing starts");
+        true
+    });
+    let mut fleet = Fleet::start(Box::new(bus), &plan, job(&text, &plan)).expect("workers");
+    fleet.stop();
+    let told = run(&mut fleet);
+    assert_eq!((told.losses.len(), fleet.aborted()), (0, None));
+}
