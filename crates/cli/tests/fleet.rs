@@ -231,7 +231,7 @@ fn workers_end_when_the_coordinator_is_killed_and_their_rows_are_whole() {
         "-Jms=20",
     ];
     let mut child = program.start(&line);
-    until("two seconds", || run_seconds(&program).len() >= 2);
+    until("four seconds", || run_seconds(&program).len() >= 4);
     let workers = workers(&child);
     assert_eq!(workers.len(), 3);
     child.kill().unwrap();
@@ -239,6 +239,8 @@ fn workers_end_when_the_coordinator_is_killed_and_their_rows_are_whole() {
     until("the end of the workers", || workers.iter().all(|worker| is_gone(*worker)));
     let rows = program.read("out.jtl");
     assert!(rows.ends_with('\n') && rows.lines().all(|row| row.split(',').count() == 17), "{rows}");
+    let last = rows.lines().last().expect("rows");
+    assert!(last.contains(",6,6,"), "users of all workers are counted: {last}");
     let seconds = run_seconds(&program);
     let told: u64 = seconds.iter().filter_map(|second| second["samples"].as_u64()).sum();
     assert!(rows.lines().count() as u64 > told, "all that was told is there: {told}");

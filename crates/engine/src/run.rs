@@ -402,6 +402,11 @@ impl Run {
         Handle { shared: Arc::clone(&self.shared), told: self.told.clone() }
     }
 
+    /// Properties that users have set so far, unless none has been set since the given version; 0 is the start's.
+    pub fn properties_since(&self, version: u64) -> Option<(u64, Vec<(String, String)>)> {
+        self.shared.shared.written_since(version)
+    }
+
     /// Users of each group of the plan that run now, in this process.
     pub fn active_by_group(&self) -> impl Iterator<Item = u32> + '_ {
         use std::sync::atomic::Ordering::Relaxed;
@@ -542,6 +547,15 @@ impl Handle {
     /// Ends the run: [`Event::Finished`] follows.
     pub fn end(&self) {
         self.tell(Told::End);
+    }
+
+    /// Sets properties, as a user of another process has.
+    pub fn set_properties(&self, properties: &[(String, String)]) {
+        for (name, value) in properties {
+            if self.shared.shared.property(name).as_deref() != Some(value) {
+                self.shared.shared.set_property(name, value);
+            }
+        }
     }
 
     /// Says how many users of each group run in other processes, for those who count all users of the run.

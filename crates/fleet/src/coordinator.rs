@@ -4,7 +4,7 @@
 //! through everywhere. A worker that dies is marked, what went with it is reported, and the run goes on with the
 //! others. Reports are numbered; none counts twice.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -76,6 +76,9 @@ pub struct Fleet {
     aborted: Option<String>,
     adjusted: Instant,
     users_planned: u64,
+    /// Properties that users have set, and those that all workers have been told of.
+    properties: BTreeMap<String, String>,
+    told: BTreeMap<String, String>,
 }
 
 /// Why a run could not be spread.
@@ -126,6 +129,8 @@ impl Fleet {
             aborted: None,
             adjusted: Instant::now(),
             users_planned,
+            properties: BTreeMap::new(),
+            told: BTreeMap::new(),
         })
     }
 
@@ -248,7 +253,12 @@ impl Fleet {
                     self.events.push_back(Event::Snapshot(report.snapshot));
                 }
             }
-            FromWorker::BatchDone => {
+            FromWorker::BatchDone { properties } => {
+                // What it was told is no news.
+                let told = &self.told;
+                let news =
+                    properties.into_iter().filter(|(key, value)| told.get(key) != Some(value));
+                self.properties.extend(news);
                 if member.stage == Stage::Running {
                     member.stage = Stage::Ready;
                 }
@@ -308,12 +318,15 @@ impl Fleet {
         self.open = false;
         match self.batches.start_next() {
             Some(groups) => {
+                self.told.clone_from(&self.properties);
+                let properties: Vec<_> = self.told.clone().into_iter().collect();
                 let at = wall_ns() - self.share.zero + LEAD.as_nanos() as i64;
                 self.open = true;
                 for (worker, member) in (0..).zip(&mut self.members) {
                     if member.is_alive() {
                         member.stage = Stage::Running;
-                        self.bus.send(worker, &ToWorker::Start { groups: groups.clone(), at });
+                        let (groups, properties) = (groups.clone(), properties.clone());
+                        self.bus.send(worker, &ToWorker::Start { groups, at, properties });
                     }
                 }
             }

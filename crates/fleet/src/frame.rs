@@ -74,7 +74,8 @@ mod tests {
     #[test]
     fn messages_survive_every_split() {
         let mut bytes = Vec::new();
-        push(&mut bytes, &ToWorker::Start { groups: vec![0, 3], at: -5 }).unwrap();
+        push(&mut bytes, &ToWorker::Start { groups: vec![0, 3], at: -5, properties: vec![] })
+            .unwrap();
         push(&mut bytes, &ToWorker::End).unwrap();
         for split in 0..bytes.len() {
             let mut incoming = Incoming::default();
@@ -85,7 +86,11 @@ mod tests {
                     got.push(format!("{message:?}"));
                 }
             }
-            assert_eq!(got, ["Start { groups: [0, 3], at: -5 }", "End"], "split at {split}");
+            assert_eq!(
+                got,
+                ["Start { groups: [0, 3], at: -5, properties: [] }", "End"],
+                "split at {split}"
+            );
         }
     }
 

@@ -18,8 +18,9 @@ pub const VERSION: u32 = 1;
 pub enum ToWorker {
     /// What to run.
     Plan(Box<Share>),
-    /// Groups, by their index in the plan, start at a moment of the run's clock, in nanoseconds.
-    Start { groups: Vec<u32>, at: i64 },
+    /// Groups, by their index in the plan, start at a moment of the run's clock, in nanoseconds. Properties that users of
+    /// any worker have set in the groups before come with it.
+    Start { groups: Vec<u32>, at: i64, properties: Vec<(String, String)> },
     /// So many users of each group run in the other workers.
     Adjust { elsewhere: Vec<u32> },
     /// Users end after their samples under way, or at once.
@@ -64,8 +65,9 @@ pub enum FromWorker {
     Ready { cores: u32 },
     /// What one of its cores measured in a second.
     Report(Box<Report>),
-    /// All users of the groups that were started have ended.
-    BatchDone,
+    /// All users of the groups that were started have ended; properties that they or earlier ones have set, if some
+    /// were set since the last time.
+    BatchDone { properties: Vec<(String, String)> },
     /// A user asked to stop the test.
     StopAsked { now: bool },
     /// Something to be told to the user.

@@ -6,11 +6,14 @@
 /// Descriptors kept for other things than users' connections.
 pub const RESERVE: u64 = 300;
 
+/// What a process has open before its first user, and a little more.
+const LEAST: u64 = 16;
+
 /// Users that a process with so many descriptors can carry, at least one.
 pub fn users_per_process(descriptors: u64) -> u64 {
-    // Where descriptors are very few, the reserve is a quarter of them.
-    let reserve = RESERVE.min(descriptors / 4);
-    (descriptors - reserve).max(1)
+    // Where descriptors are few, the reserve is a quarter of them, but never less than a process has open anyway.
+    let reserve = RESERVE.min((descriptors / 4).max(LEAST));
+    descriptors.saturating_sub(reserve).max(1)
 }
 
 /// Processes that so many users take.
@@ -34,6 +37,7 @@ mod tests {
     fn few_descriptors_still_carry_somebody() {
         assert_eq!(users_per_process(200), 150);
         assert_eq!(workers_for(1_000, 200), 7);
+        assert_eq!(users_per_process(32), 16);
         assert_eq!(users_per_process(0), 1);
         assert_eq!(workers_for(0, 200), 1);
     }

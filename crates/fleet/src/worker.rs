@@ -102,7 +102,10 @@ pub fn serve(
 
 fn obey(message: ToWorker, handle: &Handle) {
     match message {
-        ToWorker::Start { groups, at } => handle.start(groups, at),
+        ToWorker::Start { groups, at, properties } => {
+            handle.set_properties(&properties);
+            handle.start(groups, at);
+        }
         ToWorker::Adjust { elsewhere } => handle.users_elsewhere(&elsewhere),
         ToWorker::Stop { now } => handle.stop(now),
         ToWorker::End => handle.end(),
@@ -112,7 +115,7 @@ fn obey(message: ToWorker, handle: &Handle) {
 
 /// Passes on what the engine has to say until the share is through.
 fn report(run: &mut Run, say: &mut dyn FnMut(FromWorker)) {
-    let mut seq = 0;
+    let (mut seq, mut version) = (0, 0);
     loop {
         match run.next_event(PATIENCE) {
             Event::Snapshot(snapshot) => {
@@ -129,7 +132,13 @@ fn report(run: &mut Run, say: &mut dyn FnMut(FromWorker)) {
                 say(report);
             }
             Event::Log(text) => say(FromWorker::Log(text)),
-            Event::BatchDone => say(FromWorker::BatchDone),
+            Event::BatchDone => {
+                let properties = run.properties_since(version).map(|(now, properties)| {
+                    version = now;
+                    properties
+                });
+                say(FromWorker::BatchDone { properties: properties.unwrap_or_default() });
+            }
             Event::StopAsked { now } => say(FromWorker::StopAsked { now }),
             Event::Idle => {}
             Event::Finished => return,

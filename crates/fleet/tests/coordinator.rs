@@ -130,11 +130,11 @@ fn a_batch_starts_everywhere_at_once_when_the_one_before_is_through_everywhere()
     let seen = Arc::new(Mutex::new(Vec::new()));
     let starts = Arc::clone(&seen);
     let bus = played(3, move |number, message, say| {
-        if let ToWorker::Start { groups, at } = message {
+        if let ToWorker::Start { groups, at, .. } = message {
             // Later workers take longer.
             std::thread::sleep(Duration::from_millis(20 * u64::from(number)));
             starts.lock().unwrap().push((groups.clone(), *at));
-            say(FromWorker::BatchDone);
+            say(FromWorker::BatchDone { properties: Vec::new() });
         }
         true
     });
@@ -159,7 +159,7 @@ fn a_report_that_comes_twice_counts_once_and_a_missing_one_is_told() {
                     say(report(seq, 0));
                 }
             }
-            say(FromWorker::BatchDone);
+            say(FromWorker::BatchDone { properties: Vec::new() });
         }
         true
     });
@@ -179,7 +179,7 @@ fn a_worker_that_dies_is_a_loss_and_the_others_finish() {
                 say(report(1, 2));
                 return false;
             }
-            say(FromWorker::BatchDone);
+            say(FromWorker::BatchDone { properties: Vec::new() });
         }
         true
     });
@@ -219,7 +219,7 @@ fn a_user_that_stops_the_test_stops_the_other_workers_too() {
             ToWorker::Start { .. } if number == 0 => say(FromWorker::StopAsked { now: true }),
             ToWorker::Stop { now } => {
                 heard.lock().unwrap().push((number, *now));
-                say(FromWorker::BatchDone);
+                say(FromWorker::BatchDone { properties: Vec::new() });
             }
             _ => {}
         }
@@ -265,4 +265,26 @@ fn a_run_can_be_stopped_before_its_workers_are_ready() {
     fleet.stop();
     let told = run(&mut fleet);
     assert_eq!((told.losses.len(), fleet.aborted()), (0, None));
+}
+
+#[test]
+fn what_a_worker_sets_in_one_batch_all_have_in_the_next() {
+    let text = text(6, 4);
+    let plan = compile(&text);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let starts = Arc::clone(&seen);
+    let bus = played(3, move |number, message, say| {
+        if let ToWorker::Start { groups, properties, .. } = message {
+            starts.lock().unwrap().push((groups[0], properties.clone()));
+            let set = (number == 0).then(|| ("token".to_string(), "x".to_string()));
+            say(FromWorker::BatchDone { properties: set.into_iter().collect() });
+        }
+        true
+    });
+    let mut fleet = Fleet::start(Box::new(bus), &plan, job(&text, &plan)).expect("workers");
+    run(&mut fleet);
+    let token = vec![("token".to_string(), "x".to_string())];
+    let expected = [0, 0, 0, 1, 1, 1]
+        .map(|batch| (batch, vec![token.clone(), vec![]][1 - batch as usize].clone()));
+    assert_eq!(*seen.lock().unwrap(), expected);
 }

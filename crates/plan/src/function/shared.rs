@@ -125,6 +125,16 @@ impl Shared {
         all.into_iter().collect()
     }
 
+    /// Properties written so far, unless none has been since the given version; with the version now, 0 being the start's.
+    pub fn written_since(&self, version: u64) -> Option<(u64, Vec<(String, String)>)> {
+        if self.version() == version {
+            return None;
+        }
+        let (version, written) = self.written();
+        let all = written.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        Some((version, all.collect()))
+    }
+
     /// The same, with clocks of another time zone than the system's.
     #[must_use]
     pub fn in_zone(self, zone: TimeZone) -> Self {
@@ -256,6 +266,10 @@ mod tests {
         assert_eq!(shared.set_property("a", "3").as_deref(), Some("2"));
         assert_eq!(shared.set_property("b", "4"), None);
         assert_eq!((shared.property("a").as_deref(), shared.version()), (Some("3"), 3));
+        let (version, mut written) = shared.written_since(0).expect("three writes");
+        written.sort();
+        assert_eq!(written, [("a", "3"), ("b", "4")].map(|(k, v)| (k.to_string(), v.to_string())));
+        assert_eq!(shared.written_since(version), None);
     }
 
     #[test]
