@@ -72,6 +72,11 @@ pub(crate) fn from_jmeter(given: &[Given<'_>]) -> Result<Asked, String> {
             'J' => request.sources.settings.push(Setting::Jmeter(first.into(), second.into())),
             'S' => request.sources.settings.push(Setting::SystemFile(first.into())),
             'D' => request.sources.settings.push(Setting::System(first.into(), second.into())),
+            'H' => system(&mut request, &["http.proxyHost", "https.proxyHost"], first),
+            'P' => system(&mut request, &["http.proxyPort", "https.proxyPort"], first),
+            'N' => system(&mut request, &["http.nonProxyHosts", "https.nonProxyHosts"], first),
+            'u' => request.sources.settings.push(Setting::Jmeter("http.proxyUser".into(), first.into())),
+            'a' => request.sources.settings.push(Setting::Jmeter("http.proxyPass".into(), first.into())),
             // Only remote engines read these, in JMeter too.
             'G' => {}
             _ => return Err(refusal(option)),
@@ -96,6 +101,13 @@ pub(crate) fn from_jmeter(given: &[Given<'_>]) -> Result<Asked, String> {
     }
 }
 
+/// Sets system properties of Java, as these options do.
+fn system(request: &mut Request, names: &[&str], value: &str) {
+    for name in names {
+        request.sources.settings.push(Setting::System((*name).into(), value.into()));
+    }
+}
+
 /// Why an option is not taken, and what to use instead.
 fn refusal(option: &Given<'_>) -> String {
     let instead = match option.flag.short {
@@ -106,9 +118,7 @@ fn refusal(option: &Given<'_>) -> String {
             "the summary and Aggregate Report are in the run's folder; for JMeter's pages, write rows with -l and run \
              `jmeter -g FILE -o FOLDER`"
         }
-        'H' | 'P' | 'E' | 'N' | 'u' | 'a' => {
-            "requests go straight to the servers of the plan; remove the proxy flags"
-        }
+        'E' => "proxies are talked to in plain HTTP; remove it",
         'i' => "use -L LEVEL for the level and -j FILE for the file",
         _ => "remove it",
     };
@@ -151,12 +161,7 @@ mod tests {
             (&["-gx"], "-g (--reportonly)"),
             (&["-e"], "-e (--reportatendofloadtests)"),
             (&["-ox"], "-o (--reportoutputfolder)"),
-            (&["-Hx"], "-H (--proxyHost)"),
-            (&["-Px"], "-P (--proxyPort)"),
             (&["-Ex"], "-E (--proxyScheme)"),
-            (&["-Nx"], "-N (--nonProxyHosts)"),
-            (&["-ux"], "-u (--username)"),
-            (&["-ax"], "-a (--password)"),
             (&["-ix"], "-i (--jmeterlogconf)"),
         ] {
             let error = asked(line).map(|_| ()).unwrap_err();
@@ -164,6 +169,19 @@ mod tests {
                 error.starts_with(name) && error.contains("not supported yet: "),
                 "{line:?}: {error}"
             );
+        }
+    }
+
+    #[test]
+    fn proxy_flags_set_what_they_set_in_jmeter() {
+        let line = ["-nt", "p", "-H", "proxy", "-P8", "-N", "a|*.b", "-u", "me", "-a", "word"];
+        let Ok(Asked::Run(request)) = asked(&line) else { panic!("a run") };
+        let set = &request.sources.settings;
+        for (name, value) in [("http.proxyHost", "proxy"), ("https.proxyPort", "8"), ("http.nonProxyHosts", "a|*.b")] {
+            assert!(set.contains(&Setting::System(name.into(), value.into())), "{name}");
+        }
+        for (name, value) in [("http.proxyUser", "me"), ("http.proxyPass", "word")] {
+            assert!(set.contains(&Setting::Jmeter(name.into(), value.into())), "{name}");
         }
     }
 
