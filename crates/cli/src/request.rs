@@ -75,8 +75,14 @@ pub(crate) fn from_jmeter(given: &[Given<'_>]) -> Result<Asked, String> {
             'H' => system(&mut request, &["http.proxyHost", "https.proxyHost"], first),
             'P' => system(&mut request, &["http.proxyPort", "https.proxyPort"], first),
             'N' => system(&mut request, &["http.nonProxyHosts", "https.nonProxyHosts"], first),
-            'u' => request.sources.settings.push(Setting::Jmeter("http.proxyUser".into(), first.into())),
-            'a' => request.sources.settings.push(Setting::Jmeter("http.proxyPass".into(), first.into())),
+            'u' => request
+                .sources
+                .settings
+                .push(Setting::Jmeter("http.proxyUser".into(), first.into())),
+            'a' => request
+                .sources
+                .settings
+                .push(Setting::Jmeter("http.proxyPass".into(), first.into())),
             // Only remote engines read these, in JMeter too.
             'G' => {}
             _ => return Err(refusal(option)),
@@ -177,7 +183,9 @@ mod tests {
         let line = ["-nt", "p", "-H", "proxy", "-P8", "-N", "a|*.b", "-u", "me", "-a", "word"];
         let Ok(Asked::Run(request)) = asked(&line) else { panic!("a run") };
         let set = &request.sources.settings;
-        for (name, value) in [("http.proxyHost", "proxy"), ("https.proxyPort", "8"), ("http.nonProxyHosts", "a|*.b")] {
+        for (name, value) in
+            [("http.proxyHost", "proxy"), ("https.proxyPort", "8"), ("http.nonProxyHosts", "a|*.b")]
+        {
             assert!(set.contains(&Setting::System(name.into(), value.into())), "{name}");
         }
         for (name, value) in [("http.proxyUser", "me"), ("http.proxyPass", "word")] {

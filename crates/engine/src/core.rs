@@ -31,6 +31,8 @@ use crate::wheel::{Index, Links, Wheel};
 
 /// How many operations a user may run before others get their turn.
 const BUDGET: u32 = 4096;
+/// How many users may start before the sockets are looked at.
+const STARTS: u32 = 64;
 
 pub(crate) struct Core<'p> {
     pub(crate) plan: &'p Plan,
@@ -309,8 +311,13 @@ impl<'p> Core<'p> {
 
     fn start_users(&mut self, now: Nanos) {
         let mut n = 0;
+        // A core that is behind must not open ever more connections before it looks at those it has.
+        let mut left = STARTS;
         while n < self.starts.len() {
-            while let Some((number, at)) = self.starts[n].take(now) {
+            while left > 0
+                && let Some((number, at)) = self.starts[n].take(now)
+            {
+                left -= 1;
                 let group = self.starts[n].group;
                 self.start_user(group, number, at);
             }
