@@ -16,6 +16,8 @@ pub(crate) enum Exit {
     Aborted = 5,
     /// Worker processes died; the run went on without their users, or was stopped for it.
     WorkersLost = 7,
+    /// `throng preflight`: the machine or the chain cannot carry the load.
+    TooSmall = 8,
     /// Ended by Ctrl-C or a signal.
     Interrupted = 130,
 }

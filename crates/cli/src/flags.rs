@@ -10,7 +10,7 @@ use crate::request::Request;
 const AFTER: &str = "\
 JMeter's command line works as it is: throng -n -t PLAN.jmx -l out.jtl -Jusers=50
 
-Exit codes: 0 ok, 1 bug, 2 usage, 3 plan invalid or not runnable, 5 run aborted, 7 workers lost, 130 interrupted.";
+Exit codes: 0 ok, 1 bug, 2 usage, 3 plan invalid or not runnable, 5 run aborted, 7 workers lost, 8 too small for the load (preflight), 130 interrupted.";
 
 /// Runs JMeter plans natively.
 #[derive(Debug, Parser)]
@@ -27,6 +27,8 @@ pub(crate) enum Verb {
     Run(RunFlags),
     /// Say what of a plan runs natively, what is left out and what cannot run.
     Check(CheckFlags),
+    /// Say what this machine, and a chain of proxies, can carry of a plan's load.
+    Preflight(crate::preflight::Flags),
     /// Start one of the bundled systems under test; without a name, list them.
     Target(TargetFlags),
     /// Run a bundled example against its bundled target.
@@ -160,6 +162,7 @@ pub(crate) fn parse(args: &[String]) -> Result<Verb, clap::Error> {
         match &mut verb {
             Verb::Run(flags) => flags.properties.put_in_order(matches),
             Verb::Check(flags) => flags.properties.put_in_order(matches),
+            Verb::Preflight(flags) => flags.properties.put_in_order(matches),
             Verb::Demo(flags) => flags.properties.put_in_order(matches),
             Verb::Target(_) => {}
         }

@@ -7,6 +7,7 @@
 //! | `run`, `check`, `target`, `demo` | the verbs |
 //! | `load`, `render` | a plan file compiled, and findings as text |
 //! | `spread` | users in this process or in workers |
+//! | `preflight` | what a machine and a chain of proxies carry |
 //! | `progress` | snapshots of cores become seconds of the run |
 //! | `lost` | what went with workers that died |
 //! | `folder`, `log`, `console` | where a run leaves its traces |
@@ -24,6 +25,7 @@ mod jmeter_line;
 mod load;
 mod log;
 mod lost;
+mod preflight;
 mod progress;
 mod properties;
 mod render;
@@ -67,6 +69,7 @@ fn own(args: &[String]) -> Exit {
     match flags::parse(args) {
         Ok(Verb::Run(flags)) => run::run(flags.request()),
         Ok(Verb::Check(flags)) => check::run(flags),
+        Ok(Verb::Preflight(flags)) => preflight::run(flags),
         Ok(Verb::Target(flags)) => target::run(flags),
         Ok(Verb::Demo(flags)) => demo::run(flags),
         Err(error) => {

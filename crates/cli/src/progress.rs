@@ -56,6 +56,7 @@ impl Progress {
     /// Threads and worker processes that are there, and what all processes have used so far.
     pub(crate) fn set_processes(&mut self, cores: u32, workers: u32, usage: Usage) {
         (self.cores, self.workers, self.now) = (cores, workers, usage);
+        self.timeline.set_threads(cores, processors());
     }
 
     pub(crate) fn set_users(&mut self, active: u32, started: u32, finished: u32) {

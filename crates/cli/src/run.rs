@@ -27,7 +27,7 @@ use crate::progress::Progress;
 use crate::properties::Properties;
 use crate::request::Request;
 use crate::spread::{self, News, Size, Spread};
-use crate::{check, control, log, lost};
+use crate::{check, control, log, lost, preflight};
 
 /// How long to wait for news before looking whether the user wants to end.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -111,6 +111,10 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     if let Some(words) = size.words(users) {
         note(&mut log, &mut console, Level::Warn, "throng", &words);
         console.warn(&words);
+    }
+    for line in preflight::warnings(&plan, &options, users) {
+        note(&mut log, &mut console, Level::Warn, "throng", &line);
+        console.warn(&line);
     }
     let before = Usage::now();
     let start_ms = now_ms();

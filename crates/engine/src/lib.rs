@@ -52,3 +52,4 @@ pub use prepare::{Evaluated, create_results, evaluate};
 pub use rows::ResultFile;
 pub use run::{Event, Handle, Options, Paced, Run, StartError, Users, start};
 pub use settings::PROPERTIES;
+pub use source::parse as source_addresses;

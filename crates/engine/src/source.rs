@@ -46,7 +46,7 @@ pub(crate) fn is_exhausted(error: &std::io::Error) -> bool {
 }
 
 /// Reads a list: `127.0.0.2, 10.0.0.1-10.0.0.20, eth1`.
-pub(crate) fn parse(text: &str) -> Result<Vec<IpAddr>, String> {
+pub fn parse(text: &str) -> Result<Vec<IpAddr>, String> {
     let mut found = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         if let Ok(address) = part.parse() {

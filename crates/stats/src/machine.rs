@@ -12,7 +12,7 @@ mod text;
 
 use serde::Serialize;
 
-pub use reading::Reading;
+pub use reading::{Reading, page_bytes};
 pub use sockets::{Sockets, StateCount, TABLE_LIMIT};
 
 /// The machine in one second: counts of what happened in it, and how things stood at its end.

@@ -137,7 +137,7 @@ fn ticks(stat: &str) -> (Ticks, u32) {
 
 /// Bytes of a page of memory, in which the kernel counts TCP's memory: the entry `AT_PAGESZ` (6)
 /// of the auxiliary vector, 4096 where it cannot be read.
-fn page_bytes() -> u64 {
+pub fn page_bytes() -> u64 {
     static PAGE: OnceLock<u64> = OnceLock::new();
     *PAGE.get_or_init(|| page_of(&std::fs::read("/proc/self/auxv").unwrap_or_default()))
 }

@@ -1,0 +1,279 @@
+//! `throng preflight`: before a run, what this machine and a chain of proxies can carry of its load.
+//!
+//! Reads the plan (what it asks for) and the machine (what it allows); each rule makes a finding with what there is,
+//! what is needed, and the command that closes the gap. A run looks by itself when it starts, and warns of what does
+//! not fit. Costs a few reads of /proc and an evaluation of the plan's destinations.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `demand`, `host` | what is asked for, what there is |
+//! | `rules`, `finding` | one against the other |
+//! | `chain` | the arithmetic of proxies |
+//! | `fix` | settings raised, with the way back |
+
+mod chain;
+mod demand;
+mod finding;
+mod fix;
+mod host;
+mod rules;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use plan::plan::Plan;
+use serde::Serialize;
+use stats::grouped::count;
+
+use crate::exit::Exit;
+use crate::flags::PropertyFlags;
+use crate::properties::Properties;
+use crate::render::{self, Colour};
+use crate::{check, load};
+
+use chain::{Chain, Mistake, Reckoned};
+use demand::{Demand, Given};
+use finding::{Finding, Severity};
+use fix::Outcome;
+use host::Host;
+
+#[derive(Debug, Args)]
+pub(crate) struct Flags {
+    /// The plan; may be left out with --users: then each user is to hold one WebSocket.
+    #[arg(required_unless_present = "users")]
+    plan: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) properties: PropertyFlags,
+    /// Users in place of the plan's.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    users: Option<u64>,
+    /// Addresses to connect from, in place of throng.source.addresses: a list of addresses, ranges and interfaces.
+    #[arg(long, value_name = "ADDRESSES")]
+    source: Option<String>,
+    /// The proxies between here and the servers: "nginx*4:21000-61000 -> ingress*5 x2 -> pods*10".
+    #[arg(long, value_name = "HOPS")]
+    chain: Option<String>,
+    /// Raise the settings of this machine that are too small, and say how to take that back.
+    #[arg(long)]
+    fix: bool,
+    /// With --fix: only say what would be changed.
+    #[arg(long, requires = "fix")]
+    dry_run: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// All that was found.
+#[derive(Debug, Serialize)]
+struct Report {
+    /// The worst of all findings.
+    severity: Severity,
+    demand: Demand,
+    connections: u64,
+    workers: u64,
+    findings: Vec<Finding>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chain: Option<Reckoned>,
+    /// Commands that make the changes, and those that take them back.
+    commands: Vec<String>,
+    undo: Vec<String>,
+}
+
+pub(crate) fn run(flags: Flags) -> Exit {
+    let chain = match flags.chain.as_deref().map(Chain::parse).transpose() {
+        Ok(chain) => chain,
+        Err(mistake) => return usage(&diagnosis(&mistake)),
+    };
+    let (properties, warnings) =
+        Properties::load(&flags.properties.sources(), jiff::Timestamp::now().as_millisecond());
+    for warning in &warnings {
+        eprint!("{}", render::warning(warning, Colour::Plain));
+    }
+    let mut given = Given {
+        properties: properties.all().map(|(key, value)| (key.into(), value.into())).collect(),
+        folder: PathBuf::new(),
+        users: flags.users,
+        sources: flags.source,
+    };
+    let demand = match &flags.plan {
+        None => demand::without_plan(flags.users.unwrap_or_default(), &given),
+        Some(path) => {
+            given.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+            let Some(bytes) = check::read(path) else { return Exit::Usage };
+            let loaded = load::load(path, bytes, &properties);
+            let Some(plan) = &loaded.plan else {
+                eprint!("{}", check::findings(&loaded, Colour::Plain));
+                return Exit::Plan;
+            };
+            demand::of_plan(plan, &given)
+        }
+    };
+    let demand = match demand {
+        Ok(demand) => demand,
+        Err(message) => return usage(&format!("source addresses: {message}")),
+    };
+    let report = Report::new(demand, &Host::now(), chain.as_ref());
+    if flags.json {
+        println!("{}", serde_json::to_string_pretty(&report).unwrap_or_default());
+    } else {
+        print!("{}", report.text());
+    }
+    if flags.fix {
+        // With --json, standard output is the report's alone.
+        let text = if flags.dry_run {
+            report.plan_of_changes()
+        } else {
+            report.change(Path::new("/proc/sys"))
+        };
+        if flags.json { eprint!("{text}") } else { print!("{text}") }
+    }
+    if report.severity == Severity::TooSmall { Exit::TooSmall } else { Exit::Ok }
+}
+
+/// For the start of a run: what does not fit, a line each; nothing where all fits.
+pub(crate) fn warnings(plan: &Plan, options: &engine::Options, users: u64) -> Vec<String> {
+    let properties: &HashMap<String, String> = &options.properties;
+    let given = Given {
+        properties: properties.clone(),
+        folder: options.base_dir.clone(),
+        users: Some(users),
+        sources: None,
+    };
+    // What is wrong with the sources, the engine says.
+    let Ok(demand) = demand::of_plan(plan, &given) else { return Vec::new() };
+    let report = Report::new(demand, &Host::now(), None);
+    let too_small = report.findings.iter().filter(|f| f.severity == Severity::TooSmall);
+    too_small
+        .map(|f| {
+            let change = f.change.iter().map(finding::Change::command).chain(f.advice.clone());
+            let what_to_do: Vec<_> = change.collect();
+            format!("{}: {}, needed {}; {}", f.what, f.now, f.needed, what_to_do.join("; and "))
+        })
+        .collect()
+}
+
+impl Report {
+    fn new(demand: Demand, host: &Host, chain: Option<&Chain>) -> Self {
+        let findings = rules::findings(&demand, host);
+        let connections = demand.connections();
+        let chain = chain.map(|chain| chain.reckon(connections));
+        let of_chain = chain.as_ref().map(Reckoned::severity);
+        let severity = findings.iter().map(|f| f.severity).chain(of_chain).max();
+        Self {
+            severity: severity.unwrap_or(Severity::Fits),
+            connections,
+            workers: rules::workers(&demand, host),
+            commands: fix::changes(&findings).map(finding::Change::command).collect(),
+            undo: fix::changes(&findings).map(finding::Change::undo).collect(),
+            findings,
+            chain,
+            demand,
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut out = self.load();
+        if !self.findings.is_empty() {
+            out.push_str("\nThis machine\n");
+        }
+        // What does not fit stands first.
+        let mut findings: Vec<_> = self.findings.iter().collect();
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        for finding in findings {
+            out.push_str(&finding.text());
+        }
+        if let Some(chain) = &self.chain {
+            out.push('\n');
+            out.push_str(&chain.text());
+        }
+        out.push_str(match self.severity {
+            Severity::Fits => "\nIt fits.\n",
+            Severity::Tight => "\nIt fits, tightly.\n",
+            Severity::TooSmall => "\nIt does not fit.\n",
+        });
+        out
+    }
+
+    fn load(&self) -> String {
+        let d = &self.demand;
+        let kinds = [
+            (d.websockets, "WebSocket"),
+            (d.secure_websockets, "WebSocket with TLS"),
+            (d.http, "HTTP"),
+            (d.https, "HTTPS"),
+        ];
+        let held: Vec<_> =
+            kinds.iter().filter(|k| k.0 > 0).map(|k| format!("{} {}", count(k.0), k.1)).collect();
+        let held = if held.is_empty() { "no connections".into() } else { held.join(", ") };
+        let mut out = format!("Load: {} users, holding at most {held}", count(d.users));
+        if !d.destinations.is_empty() {
+            let mut names: Vec<_> = d.destinations.iter().take(5).map(String::as_str).collect();
+            if d.destinations.len() > names.len() {
+                names.push("…");
+            }
+            out.push_str(&format!(", to {}", names.join(", ")));
+        }
+        if self.workers > 1 {
+            out.push_str(&format!(", in {} worker processes", count(self.workers)));
+        }
+        out.push('\n');
+        out
+    }
+
+    /// What `--fix` would do.
+    fn plan_of_changes(&self) -> String {
+        let mut out = String::from("\n");
+        if self.commands.is_empty() {
+            out.push_str("Nothing to change.\n");
+        }
+        for command in &self.commands {
+            out.push_str(&format!("would change: {command}\n"));
+        }
+        push_undo(&mut out, &self.undo);
+        out
+    }
+
+    /// Makes the changes; says what was done, and how to take it back.
+    fn change(&self, root: &Path) -> String {
+        let mut out = String::from("\n");
+        let mut undo = Vec::new();
+        for change in fix::changes(&self.findings) {
+            match fix::apply(change, root) {
+                Outcome::Done => {
+                    out.push_str(&format!("changed: {}\n", change.command()));
+                    undo.push(change.undo());
+                }
+                Outcome::Left => out.push_str(&format!("left as it is: {}\n", change.key)),
+                Outcome::Failed(error) => {
+                    out.push_str(&format!("not changed ({error}): {}\n", change.command()));
+                }
+            }
+        }
+        if self.commands.is_empty() {
+            out.push_str("Nothing to change.\n");
+        }
+        push_undo(&mut out, &undo);
+        out
+    }
+}
+
+/// The commands that take changes back.
+fn push_undo(out: &mut String, undo: &[String]) {
+    for (at, command) in undo.iter().enumerate() {
+        let before = if at == 0 { "To take it back:\n" } else { "" };
+        out.push_str(&format!("{before}  {command}\n"));
+    }
+}
+
+/// A mistake in a chain, with a mark below it.
+fn diagnosis(mistake: &Mistake) -> String {
+    let before = mistake.text[..mistake.at].chars().count();
+    format!("--chain: {}\n  {}\n  {}^", mistake.message, mistake.text, " ".repeat(before))
+}
+
+fn usage(message: &str) -> Exit {
+    eprint!("{}", render::error(message, Colour::Plain));
+    Exit::Usage
+}

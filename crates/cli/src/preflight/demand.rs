@@ -1,0 +1,228 @@
+//! The load asked for: connections by kind, where they lead, how fast they are opened.
+//!
+//! Read from the plan by evaluating what can be evaluated before the first user: the groups' numbers
+//! and the hosts and ports of samplers. A destination that depends on data of users is counted as
+//! unknown. A user holds one WebSocket, and one connection to each HTTP destination of its group:
+//! that is the most it holds at once.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::sync::mpsc::channel;
+
+use plan::element::{Memory, RunState};
+use plan::env::{Env, Scratch, Who};
+use plan::function::Shared;
+use plan::plan::{Group, Op, Plan, SamplerKind};
+use plan::text::Text;
+use plan::vars::Vars;
+use plan::{http, websocket};
+use serde::Serialize;
+
+/// What a run asks of the machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Demand {
+    pub(crate) users: u64,
+    /// Connections held at once at most, by kind.
+    pub(crate) websockets: u64,
+    pub(crate) secure_websockets: u64,
+    pub(crate) http: u64,
+    pub(crate) https: u64,
+    /// Host and port, each once.
+    pub(crate) destinations: BTreeSet<String>,
+    /// Samplers whose destination is known only while they run.
+    pub(crate) unknown_destinations: u64,
+    /// A destination is on this machine: both ends of its connections are here.
+    pub(crate) local: bool,
+    /// Addresses to connect from.
+    pub(crate) sources: u64,
+    /// Connections opened per second, where the plan or a setting says it.
+    pub(crate) per_second: Option<f64>,
+}
+
+/// What the reading of a plan needs beside it.
+#[derive(Debug, Default)]
+pub(crate) struct Given {
+    pub(crate) properties: HashMap<String, String>,
+    pub(crate) folder: PathBuf,
+    /// Users in place of the plan's.
+    pub(crate) users: Option<u64>,
+    /// Addresses to connect from, in place of the property's.
+    pub(crate) sources: Option<String>,
+}
+
+impl Given {
+    /// How many addresses there are to connect from.
+    fn count_sources(&self) -> Result<u64, String> {
+        let property = self.properties.get("throng.source.addresses").map(String::as_str);
+        let text = self.sources.as_deref().or(property).unwrap_or_default();
+        Ok((engine::source_addresses(text)?.len() as u64).max(1))
+    }
+
+    fn connect_rate(&self) -> Option<f64> {
+        let rate = self.properties.get("throng.connect.rate")?.trim().parse::<f64>().ok()?;
+        (rate.is_finite() && rate > 0.0).then_some(rate)
+    }
+}
+
+/// The demand of so many plain WebSocket users without a plan.
+pub(crate) fn without_plan(users: u64, given: &Given) -> Result<Demand, String> {
+    Ok(Demand {
+        users,
+        websockets: users,
+        sources: given.count_sources()?,
+        per_second: given.connect_rate(),
+        ..Demand::default()
+    })
+}
+
+/// The demand of a plan.
+pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
+    let sources = given.count_sources()?;
+    let (to_log, _log) = channel();
+    let shared = Shared::new(given.properties.clone(), given.folder.clone(), to_log);
+    let state = RunState::before(plan);
+    let (mut texts, mut vars) = (Scratch::new(1), Vars::default());
+    let (mut memory, mut notes) = (plan::function::Memory::default(), Memory::default());
+    let who = Who {
+        plan_file: &plan.file,
+        group: "",
+        group_number: 0,
+        user: 0,
+        iteration: 1,
+        sampler: "",
+    };
+    let mut env = Env {
+        names: &plan.names,
+        vars: &mut vars,
+        who,
+        memory: &mut memory,
+        notes: &mut notes,
+        run: &state,
+        shared: &shared,
+        core: &mut texts,
+        now_ms: jiff::Timestamp::now().as_millisecond(),
+    };
+    plan.initial_variables(&mut env);
+    let numbers: Vec<_> = plan.groups.iter().map(|group| numbers(group, &mut env)).collect();
+    let planned: u64 = numbers.iter().map(|(users, _)| users).sum();
+    let mut demand = Demand { sources, ..Demand::default() };
+    let (mut per_second, mut at_once) = (0.0, false);
+    for (group, (users, ramp_s)) in plan.groups.iter().zip(numbers) {
+        let users = match given.users {
+            Some(wanted) if planned > 0 => {
+                (u128::from(users) * u128::from(wanted)).div_ceil(planned.into()) as u64
+            }
+            _ => users,
+        };
+        let held = demand.add_group(plan, group, users, &mut env);
+        at_once |= held > 0 && ramp_s <= 0;
+        per_second += held as f64 / ramp_s.max(1) as f64;
+    }
+    demand.users = given.users.unwrap_or(planned);
+    let by_plan = (per_second > 0.0 && !at_once).then_some(per_second);
+    demand.per_second = match (given.connect_rate(), by_plan) {
+        (Some(limit), Some(plan)) => Some(limit.min(plan)),
+        (limit, plan) => limit.or(plan),
+    };
+    Ok(demand)
+}
+
+/// Users and ramp-up (seconds) of a group.
+fn numbers(group: &Group, env: &mut Env<'_>) -> (u64, i64) {
+    let mut number = |text: &Text| {
+        let mut value = String::new();
+        text.eval(env, &mut value);
+        value.trim().parse::<i64>().unwrap_or(0)
+    };
+    let users = number(&group.users).clamp(0, i64::from(i32::MAX)) as u64;
+    (users, number(&group.ramp_up))
+}
+
+impl Demand {
+    pub(crate) fn connections(&self) -> u64 {
+        [self.websockets, self.secure_websockets, self.http, self.https]
+            .into_iter()
+            .fold(0, u64::saturating_add)
+    }
+
+    /// Sockets on this machine.
+    pub(crate) fn sockets(&self) -> u64 {
+        self.connections().saturating_mul(if self.local { 2 } else { 1 })
+    }
+
+    /// Connections with TLS.
+    pub(crate) fn secure(&self) -> u64 {
+        self.secure_websockets.saturating_add(self.https)
+    }
+
+    /// Adds what so many users of the group hold; returns how many connections that is.
+    fn add_group(&mut self, plan: &Plan, group: &Group, users: u64, env: &mut Env<'_>) -> u64 {
+        let (mut request, mut call) = (http::Request::default(), websocket::Call::default());
+        let (mut plain, mut secure) = (BTreeSet::new(), BTreeSet::new());
+        let mut opens = None;
+        let ops = plan.ops.get(group.entry.0 as usize..).unwrap_or_default();
+        for op in ops.iter().take_while(|op| **op != Op::End) {
+            let Op::Sample(id) = op else { continue };
+            let (host, port, is_secure, is_socket) = match &plan.samplers[id.0 as usize].kind {
+                SamplerKind::Http(http) => {
+                    let sendable = http.render(env, &mut request).is_ok();
+                    let host =
+                        if sendable { std::mem::take(&mut request.host) } else { String::new() };
+                    (host, request.port, request.secure, false)
+                }
+                SamplerKind::WebSocket(socket) => {
+                    let sendable = socket.render(env, &mut call).is_ok();
+                    if sendable && !call.opens {
+                        continue;
+                    }
+                    let host =
+                        if sendable { std::mem::take(&mut call.host) } else { String::new() };
+                    (host, call.port, call.secure, true)
+                }
+                _ => continue,
+            };
+            let is_known = !host.is_empty() && !host.contains("${");
+            if is_known {
+                let place = if host.contains(':') {
+                    format!("[{host}]:{port}")
+                } else {
+                    format!("{host}:{port}")
+                };
+                self.local |= is_local(&host);
+                self.destinations.insert(place.clone());
+                if !is_socket {
+                    if is_secure {
+                        secure.insert(place)
+                    } else {
+                        plain.insert(place)
+                    };
+                }
+            } else {
+                self.unknown_destinations += 1;
+                if !is_socket {
+                    plain.insert(String::new());
+                }
+            }
+            if is_socket {
+                opens = Some(opens.unwrap_or(false) | is_secure);
+            }
+        }
+        let socket = u64::from(opens.is_some());
+        match opens {
+            Some(true) => self.secure_websockets += users,
+            Some(false) => self.websockets += users,
+            None => {}
+        }
+        self.http = self.http.saturating_add(users.saturating_mul(plain.len() as u64));
+        self.https = self.https.saturating_add(users.saturating_mul(secure.len() as u64));
+        users.saturating_mul(socket + plain.len() as u64 + secure.len() as u64)
+    }
+}
+
+/// Whether the host is this machine, as far as its name says.
+fn is_local(host: &str) -> bool {
+    match host.parse::<std::net::IpAddr>() {
+        Ok(address) => address.is_loopback() || address.is_unspecified(),
+        Err(_) => host.eq_ignore_ascii_case("localhost"),
+    }
+}

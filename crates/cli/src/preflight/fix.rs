@@ -1,0 +1,94 @@
+//! `--fix`: settings of the kernel are raised, and how to take that back is said.
+//!
+//! Only what a finding asks for, and only upwards: a value that has been raised since, or that the
+//! kernel holds for larger than the change, is left alone.
+
+use std::path::Path;
+
+use super::finding::{Change, Finding};
+
+/// What became of a change.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Done,
+    /// It is as large already.
+    Left,
+    Failed(String),
+}
+
+/// The changes that the findings ask for.
+pub(crate) fn changes(findings: &[Finding]) -> impl Iterator<Item = &Change> {
+    findings.iter().filter_map(|finding| finding.change.as_ref())
+}
+
+/// Makes a change below `root`, which is /proc/sys.
+pub(crate) fn apply(change: &Change, root: &Path) -> Outcome {
+    let file = root.join(change.file());
+    let now = match std::fs::read_to_string(&file) {
+        Ok(now) => now,
+        Err(error) => return Outcome::Failed(error.to_string()),
+    };
+    if !raises(change, &now) {
+        return Outcome::Left;
+    }
+    match std::fs::write(&file, &change.to) {
+        Ok(()) => Outcome::Done,
+        Err(error) => Outcome::Failed(error.to_string()),
+    }
+}
+
+/// Whether the change only raises what is set now. Of a range of ports, the first is lowered instead: it is widened.
+fn raises(change: &Change, now: &str) -> bool {
+    let numbers = |text: &str| -> Option<Vec<u64>> {
+        text.split_ascii_whitespace().map(|word| word.parse().ok()).collect()
+    };
+    let (Some(now), Some(to)) = (numbers(now), numbers(&change.to)) else { return false };
+    if now.len() != to.len() || now == to {
+        return false;
+    }
+    if change.key.ends_with("ip_local_port_range") {
+        return to[0] <= now[0] && to[1] >= now[1];
+    }
+    now.iter().zip(&to).all(|(now, to)| to >= now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(key: &'static str, to: &str) -> Change {
+        Change { key, from: String::new(), to: to.into() }
+    }
+
+    #[test]
+    fn values_are_raised_and_never_lowered() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = |key: &str| folder.path().join(key.replace('.', "/"));
+        let table = [
+            ("net.core.somaxconn", "4096\n", "65535", Outcome::Done),
+            ("net.core.somaxconn", "70000\n", "65535", Outcome::Left),
+            ("net.core.somaxconn", "65535\n", "65535", Outcome::Left),
+            ("net.core.somaxconn", "odd\n", "65535", Outcome::Left),
+            ("net.ipv4.ip_local_port_range", "32768\t60999\n", "1024 65535", Outcome::Done),
+            ("net.ipv4.ip_local_port_range", "1000\t65000\n", "1024 65535", Outcome::Left),
+            ("net.ipv4.tcp_mem", "1 2 3\n", "1 2 4", Outcome::Done),
+            ("net.ipv4.tcp_mem", "1 2 3\n", "0 5 6", Outcome::Left),
+            ("net.ipv4.tcp_mem", "1 2\n", "1 2 4", Outcome::Left),
+        ];
+        for (key, now, to, expected) in table {
+            let path = file(key);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            std::fs::write(&path, now).expect("written");
+            assert_eq!(apply(&change(key, to), folder.path()), expected, "{key} {now:?} to {to}");
+            let after = std::fs::read_to_string(&path).expect("there");
+            assert_eq!(after, if expected == Outcome::Done { to } else { now });
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_cannot_be_changed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let outcome = apply(&change("net.core.somaxconn", "1"), folder.path());
+        assert!(matches!(outcome, Outcome::Failed(_)), "{outcome:?}");
+    }
+}

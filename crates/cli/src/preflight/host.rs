@@ -1,0 +1,239 @@
+//! What this machine allows: limits and state, read once, as plain numbers.
+//!
+//! Filled by hand in tests. 0 stands for what could not be read, and is judged as unknown, never as
+//! nothing.
+
+use std::fs::read_to_string;
+use std::path::Path;
+
+use stats::machine::Reading;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Host {
+    /// Descriptors a process may have, once the soft limit has been raised.
+    pub(crate) descriptors: u64,
+    /// Open files of the whole machine, and how many there may be.
+    pub(crate) files_open: u64,
+    pub(crate) file_max: u64,
+    /// Local ports for connections, both ends included, and how many of them are reserved.
+    pub(crate) ports: (u64, u64),
+    pub(crate) ports_reserved: u64,
+    pub(crate) time_wait: u64,
+    /// Ports in TIME_WAIT are taken again: 1 for all destinations, 2 for those on this machine.
+    pub(crate) time_wait_reuse: u64,
+    pub(crate) somaxconn: u64,
+    pub(crate) syn_backlog: u64,
+    /// Pages: no limit below, pressure, limit.
+    pub(crate) tcp_mem: [u64; 3],
+    pub(crate) page: u64,
+    /// Connections tracked, and how many there may be, where they are tracked at all.
+    pub(crate) conntrack: Option<(u64, u64)>,
+    pub(crate) orphans_max: u64,
+    pub(crate) time_wait_max: u64,
+    /// Threads there are, and may be.
+    pub(crate) threads: u64,
+    pub(crate) threads_max: u64,
+    /// Bytes.
+    pub(crate) memory_total: u64,
+    pub(crate) memory_available: u64,
+    pub(crate) processors: u64,
+}
+
+impl Host {
+    pub(crate) fn now() -> Self {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+        let reading = Reading::now();
+        let host = Self {
+            descriptors: limit.maximum.unwrap_or(u64::from(u32::MAX)),
+            time_wait: reading.sockets.time_wait,
+            memory_total: reading.memory_total,
+            memory_available: reading.memory_available,
+            processors: std::thread::available_parallelism().map_or(0, |n| n.get() as u64),
+            page: stats::machine::page_bytes(),
+            ..Self::default()
+        };
+        host.with_files(Path::new("/proc"), Path::new("/sys/fs/cgroup"))
+    }
+
+    /// Adds what stands in files below `proc` and the control group's.
+    fn with_files(mut self, proc: &Path, group: &Path) -> Self {
+        let text = |file: &str| read_to_string(proc.join(file)).unwrap_or_default();
+        let numbers = |file: &str| numbers(&text(file));
+        let first = |file: &str| numbers(file).first().copied().unwrap_or(0);
+        let files = numbers("sys/fs/file-nr");
+        self.files_open = files.first().copied().unwrap_or(0);
+        self.file_max = first("sys/fs/file-max");
+        if let [low, high] = numbers("sys/net/ipv4/ip_local_port_range")[..]
+            && (1..=high).contains(&low)
+            && high <= 65_535
+        {
+            self.ports = (low, high);
+        }
+        self.ports_reserved = reserved(&text("sys/net/ipv4/ip_local_reserved_ports"), self.ports);
+        self.time_wait_reuse = first("sys/net/ipv4/tcp_tw_reuse");
+        self.somaxconn = first("sys/net/core/somaxconn");
+        self.syn_backlog = first("sys/net/ipv4/tcp_max_syn_backlog");
+        if let [low, pressure, limit] = numbers("sys/net/ipv4/tcp_mem")[..] {
+            self.tcp_mem = [low, pressure, limit];
+        }
+        self.conntrack = numbers("sys/net/netfilter/nf_conntrack_max")
+            .first()
+            .map(|max| (first("sys/net/netfilter/nf_conntrack_count"), *max));
+        self.orphans_max = first("sys/net/ipv4/tcp_max_orphans");
+        self.time_wait_max = first("sys/net/ipv4/tcp_max_tw_buckets");
+        let least = [first("sys/kernel/threads-max"), first("sys/kernel/pid_max")];
+        self.threads_max = least.into_iter().filter(|n| *n > 0).min().unwrap_or(0);
+        // The fourth word of loadavg: threads that could run / all threads.
+        let all = text("loadavg")
+            .split_ascii_whitespace()
+            .nth(3)
+            .and_then(|word| word.split_once('/').and_then(|(_, all)| all.parse().ok()));
+        self.threads = all.unwrap_or(0);
+        self.with_group(group)
+    }
+
+    /// A control group, as of a container, may allow less than the machine has.
+    fn with_group(mut self, group: &Path) -> Self {
+        let number = |file: &str| {
+            read_to_string(group.join(file)).ok().and_then(|text| text.trim().parse::<u64>().ok())
+        };
+        let memory = [
+            ("memory.max", "memory.current"),
+            ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+        ];
+        for (limit, used) in memory {
+            if let Some(limit) = number(limit).filter(|limit| *limit < self.memory_total) {
+                self.memory_total = limit;
+                let left = limit.saturating_sub(number(used).unwrap_or(0));
+                self.memory_available = self.memory_available.min(left);
+            }
+        }
+        for (limit, used) in [("pids.max", "pids.current"), ("pids/pids.max", "pids/pids.current")]
+        {
+            if let Some(limit) = number(limit).filter(|limit| *limit < self.threads_max) {
+                self.threads_max = limit;
+                self.threads = number(used).unwrap_or(self.threads);
+            }
+        }
+        self
+    }
+
+    /// Ports that the system may give a connection.
+    pub(crate) fn local_ports(&self) -> u64 {
+        match self.ports {
+            (0, _) => 0,
+            (low, high) => (high - low + 1).saturating_sub(self.ports_reserved),
+        }
+    }
+}
+
+/// The numbers of a text; none if one of its words is no number. What is too large counts as the largest.
+fn numbers(text: &str) -> Vec<u64> {
+    let number = |word: &str| match word.parse() {
+        Ok(n) => Some(n),
+        Err(_) if !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit()) => Some(u64::MAX),
+        Err(_) => None,
+    };
+    text.split_ascii_whitespace().map(number).collect::<Option<_>>().unwrap_or_default()
+}
+
+/// How many ports of a list such as `8080,9000-9010` lie in the range.
+fn reserved(list: &str, (low, high): (u64, u64)) -> u64 {
+    let part = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        Some((last.min(high) + 1).saturating_sub(first.max(low)))
+    };
+    list.trim().split(',').filter_map(part).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(root: &Path, files: &[(&str, &str)]) {
+        for (file, text) in files {
+            let path = root.join(file);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            std::fs::write(path, text).expect("written");
+        }
+    }
+
+    #[test]
+    fn everything_is_read_from_its_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        write(
+            folder.path(),
+            &[
+                ("sys/fs/file-nr", "449\t0\t2466186\n"),
+                ("sys/fs/file-max", "2466186\n"),
+                ("sys/net/ipv4/ip_local_port_range", "32768\t60999\n"),
+                ("sys/net/ipv4/ip_local_reserved_ports", "8080,40000-40009,60999\n"),
+                ("sys/net/ipv4/tcp_tw_reuse", "2\n"),
+                ("sys/net/core/somaxconn", "4096\n"),
+                ("sys/net/ipv4/tcp_max_syn_backlog", "2048\n"),
+                ("sys/net/ipv4/tcp_mem", "287901\t383868\t575802\n"),
+                ("sys/net/netfilter/nf_conntrack_max", "262144\n"),
+                ("sys/net/netfilter/nf_conntrack_count", "17\n"),
+                ("sys/net/ipv4/tcp_max_orphans", "131072\n"),
+                ("sys/net/ipv4/tcp_max_tw_buckets", "131073\n"),
+                ("sys/kernel/threads-max", "192730\n"),
+                ("sys/kernel/pid_max", "32768\n"),
+                ("loadavg", "1.01 0.59 0.73 2/88 18976\n"),
+                ("group/memory.max", "1000\n"),
+                ("group/memory.current", "400\n"),
+                ("group/pids.max", "max\n"),
+            ],
+        );
+        let host = Host { memory_total: 5000, memory_available: 4000, ..Host::default() };
+        let host = host.with_files(folder.path(), &folder.path().join("group"));
+        assert_eq!(
+            host,
+            Host {
+                files_open: 449,
+                file_max: 2_466_186,
+                ports: (32_768, 60_999),
+                ports_reserved: 11,
+                time_wait_reuse: 2,
+                somaxconn: 4096,
+                syn_backlog: 2048,
+                tcp_mem: [287_901, 383_868, 575_802],
+                conntrack: Some((17, 262_144)),
+                orphans_max: 131_072,
+                time_wait_max: 131_073,
+                threads: 88,
+                threads_max: 32_768,
+                memory_total: 1000,
+                memory_available: 600,
+                ..Host::default()
+            }
+        );
+        assert_eq!(host.local_ports(), 28_221);
+    }
+
+    #[test]
+    fn missing_files_and_odd_numbers_are_unknown() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert_eq!(Host::default().with_files(folder.path(), folder.path()), Host::default());
+        write(
+            folder.path(),
+            &[
+                ("sys/fs/file-max", "99999999999999999999999\n"),
+                ("sys/net/ipv4/ip_local_port_range", "60999 32768"),
+                ("sys/net/ipv4/ip_local_reserved_ports", "x,9-,-3,70000-1"),
+                ("sys/net/ipv4/tcp_mem", "1 2"),
+                ("sys/net/netfilter/nf_conntrack_max", "-5"),
+                ("loadavg", "1.0 2"),
+            ],
+        );
+        let host = Host::default().with_files(folder.path(), folder.path());
+        assert_eq!(host, Host { file_max: u64::MAX, ..Host::default() });
+        assert_eq!(host.local_ports(), 0);
+    }
+
+    #[test]
+    fn this_machine_is_read() {
+        let host = Host::now();
+        assert!(host.descriptors > 0 && host.processors > 0 && host.page > 0, "{host:?}");
+    }
+}

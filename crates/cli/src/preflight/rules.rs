@@ -1,0 +1,414 @@
+//! The rules: what a demand needs of a host, one finding each.
+//!
+//! Pure functions of two plain structs. Constants are measured or the kernel's own; docs/preflight.md
+//! has the source of each. A figure of the host that is 0 could not be read, and is passed over.
+
+use stats::grouped::{bytes, count, rate};
+
+use super::demand::Demand;
+use super::finding::{Change, Finding, Severity};
+use super::host::Host;
+
+/// Bytes in user space of a user with an idle connection of each kind.
+const WEBSOCKET: u64 = 1024;
+const SECURE: u64 = 10 * 1024;
+const HTTP: u64 = 1152;
+/// Bytes of the kernel for a socket that holds no data.
+const SOCKET: u64 = 5 * 1024;
+/// Bytes of a process that has no users yet.
+const PROCESS: u64 = 12 << 20;
+/// Processor time of opening a connection here, seconds: TCP with an upgrade, and a full TLS handshake.
+const OPEN_S: f64 = 60e-6;
+const OPEN_SECURE_S: f64 = 500e-6;
+/// The widest range of local ports that leaves those below 1024 to the system.
+const WIDEST: (u64, u64) = (1024, 65_535);
+/// The largest backlog of a listener (a 16-bit number in older kernels).
+const MOST_BACKLOG: u64 = 65_535;
+
+/// All findings, in the order in which a connection meets them.
+pub(crate) fn findings(demand: &Demand, host: &Host) -> Vec<Finding> {
+    if demand.connections() == 0 {
+        return Vec::new();
+    }
+    let rules = [
+        descriptors,
+        files,
+        threads,
+        ports,
+        backlog,
+        syn_backlog,
+        conntrack,
+        tcp_memory,
+        memory,
+        processors,
+        orphans,
+        time_wait,
+    ];
+    rules.into_iter().filter_map(|rule| rule(demand, host)).collect()
+}
+
+/// Worker processes that the demand takes.
+pub(crate) fn workers(demand: &Demand, host: &Host) -> u64 {
+    fleet::workers_for(demand.connections().max(demand.users), host.descriptors)
+}
+
+/// A number of the kernel's that is to be raised if it is too small.
+fn number(
+    what: &'static str,
+    key: &'static str,
+    now: u64,
+    needed: u64,
+    used: u64,
+    why: &str,
+) -> Option<Finding> {
+    if now == 0 {
+        return None;
+    }
+    let severity = Severity::of(needed, now);
+    // A quarter more than needed, so that the next look does not call it tight.
+    let to = needed.saturating_add(needed / 4).max(now);
+    let change = Change { key, from: now.to_string(), to: to.to_string() };
+    let used = if used > 0 { format!(", {} in use", count(used)) } else { String::new() };
+    Some(Finding {
+        what,
+        severity,
+        now: format!("{}{used}", count(now)),
+        needed: count(needed),
+        why: why.into(),
+        change: (severity > Severity::Fits && to > now).then_some(change),
+        advice: None,
+    })
+}
+
+fn descriptors(demand: &Demand, host: &Host) -> Option<Finding> {
+    if host.descriptors == 0 {
+        return None;
+    }
+    let (connections, workers) = (demand.connections(), workers(demand, host));
+    let each = fleet::users_per_process(host.descriptors);
+    let target =
+        if demand.local { "; a target on this machine needs as many of its own" } else { "" };
+    let why = if workers == 1 {
+        format!("one process carries them{target}")
+    } else {
+        format!(
+            "the run spreads over {} worker processes by itself, {} connections each at most{target}",
+            count(workers),
+            count(each)
+        )
+    };
+    Some(Finding {
+        what: "descriptors of a process",
+        severity: if workers > 1000 { Severity::TooSmall } else { Severity::Fits },
+        now: count(host.descriptors),
+        needed: count(connections + fleet::RESERVE),
+        why,
+        change: None,
+        advice: (workers > 1000)
+            .then(|| "raise the hard limit of open files (ulimit -Hn, LimitNOFILE=)".into()),
+    })
+}
+
+fn files(demand: &Demand, host: &Host) -> Option<Finding> {
+    let own = workers(demand, host).saturating_mul(100);
+    let needed = host.files_open.saturating_add(demand.sockets()).saturating_add(own);
+    number(
+        "open files of the machine",
+        "fs.file-max",
+        host.file_max,
+        needed,
+        host.files_open,
+        "beyond it no process gets a descriptor: connecting fails with ENFILE",
+    )
+}
+
+fn threads(demand: &Demand, host: &Host) -> Option<Finding> {
+    let workers = workers(demand, host);
+    // Threads that run users, and a few for names, rows and the coordinator.
+    let each = (host.processors / workers.max(1)).max(1) + 4;
+    let needed = host.threads.saturating_add(workers.saturating_mul(each));
+    number(
+        "threads of the machine",
+        "kernel.threads-max",
+        host.threads_max,
+        needed,
+        host.threads,
+        "beyond it worker processes cannot start their threads",
+    )
+    .map(|mut finding| {
+        // The limit may be pid_max's or a container's: which, only the user can see.
+        if finding.change.take().is_some() {
+            finding.advice =
+                Some("raise kernel.threads-max, kernel.pid_max or the container's pids.max, whichever is least".into());
+        }
+        finding
+    })
+}
+
+fn ports(demand: &Demand, host: &Host) -> Option<Finding> {
+    let each = host.local_ports();
+    if each == 0 {
+        return None;
+    }
+    let destinations = (demand.destinations.len() as u64).max(1);
+    let pairs = demand.sources.max(1).saturating_mul(destinations);
+    let there = each.saturating_mul(pairs);
+    let reuse = host.time_wait_reuse == 1 || host.time_wait_reuse == 2 && demand.local;
+    let waiting = if reuse { 0 } else { host.time_wait };
+    let left = there.saturating_sub(waiting);
+    let needed = demand.connections();
+    // Those in TIME_WAIT are free again within a minute, and may lead elsewhere: they are no reason not to start.
+    let severity = Severity::of(needed, there).max(Severity::of(needed, left).min(Severity::Tight));
+    let (low, high) = host.ports;
+    let widest = WIDEST.1 - WIDEST.0 + 1;
+    let wider = low > WIDEST.0 || high < WIDEST.1;
+    let change = Change {
+        key: "net.ipv4.ip_local_port_range",
+        from: format!("{low} {high}"),
+        to: format!("{} {}", WIDEST.0.min(low), WIDEST.1.max(high)),
+    };
+    let enough = widest.saturating_mul(pairs).saturating_sub(host.ports_reserved);
+    // One address more than the sum says, for ports that wait or are reserved.
+    let addresses = needed.div_ceil(widest.saturating_mul(destinations)) + 1;
+    let unknown = match demand.unknown_destinations {
+        0 => String::new(),
+        1 => "; one sampler says where it goes only while it runs".into(),
+        n => format!("; {} samplers say where they go only while they run", count(n)),
+    };
+    let wait = match waiting {
+        0 => String::new(),
+        n => format!(", less {} in TIME_WAIT", count(n)),
+    };
+    let sources = if demand.local {
+        format!("127.0.0.2-127.0.{}.{}", addresses / 250, addresses % 250 + 1)
+    } else {
+        "FIRST-LAST (added before with ip address add)".into()
+    };
+    Some(Finding {
+        what: "local ports",
+        severity,
+        now: format!(
+            "{} ({} ports x {} source address{} x {} destination{}{wait})",
+            count(left),
+            count(each),
+            demand.sources.max(1),
+            if demand.sources > 1 { "es" } else { "" },
+            destinations,
+            if destinations == 1 { "" } else { "s" }
+        ),
+        needed: count(needed),
+        why: format!(
+            "a connection is told from another by addresses and ports: beyond them, connecting fails with EADDRNOTAVAIL{unknown}"
+        ),
+        change: (severity > Severity::Fits && wider).then_some(change),
+        advice: (severity > Severity::Fits && Severity::of(needed, enough) > Severity::Fits).then(
+            || format!("connect from {addresses} addresses: -Jthrong.source.addresses={sources}"),
+        ),
+    })
+}
+
+/// Connections that may come in within a second.
+fn burst(demand: &Demand) -> u64 {
+    let rate = demand.per_second.unwrap_or(f64::MAX).min(MOST_BACKLOG as f64) as u64;
+    demand.connections().min(rate).min(MOST_BACKLOG)
+}
+
+fn listens(demand: &Demand, finding: Option<Finding>) -> Option<Finding> {
+    finding.map(|mut finding| {
+        if demand.local {
+            // A full queue costs a second's wait for the SYN to come again; connections are not lost.
+            finding.severity = finding.severity.min(Severity::Tight);
+        } else {
+            finding.severity = Severity::Fits;
+            finding.change = None;
+            finding.why = "it matters on the machines that listen; look at it there".into();
+        }
+        finding
+    })
+}
+
+fn backlog(demand: &Demand, host: &Host) -> Option<Finding> {
+    let why = "the target is on this machine: when connections come faster than it accepts, a full queue drops them, and \
+               they come again after a second";
+    let needed = burst(demand);
+    let mut found =
+        number("backlog of listeners", "net.core.somaxconn", host.somaxconn, needed, 0, why);
+    limit_change(&mut found);
+    listens(demand, found)
+}
+
+fn syn_backlog(demand: &Demand, host: &Host) -> Option<Finding> {
+    let why = "the target is on this machine: half-open connections beyond it are dropped or answered with cookies";
+    let needed = burst(demand);
+    let mut found = number(
+        "half-open connections",
+        "net.ipv4.tcp_max_syn_backlog",
+        host.syn_backlog,
+        needed,
+        0,
+        why,
+    );
+    limit_change(&mut found);
+    listens(demand, found)
+}
+
+/// Keeps a backlog within what the kernel takes.
+fn limit_change(found: &mut Option<Finding>) {
+    if let Some(change) = found.as_mut().and_then(|finding| finding.change.as_mut())
+        && change.to.parse::<u64>().is_ok_and(|n| n > MOST_BACKLOG)
+    {
+        change.to = MOST_BACKLOG.to_string();
+    }
+}
+
+fn conntrack(demand: &Demand, host: &Host) -> Option<Finding> {
+    let (used, max) = host.conntrack?;
+    number(
+        "connections tracked by the firewall",
+        "net.netfilter.nf_conntrack_max",
+        max,
+        used.saturating_add(demand.connections()),
+        used,
+        "a full table drops packets of new connections without a word but in the kernel's log",
+    )
+}
+
+fn tcp_memory(demand: &Demand, host: &Host) -> Option<Finding> {
+    let [low, pressure, limit] = host.tcp_mem;
+    if limit == 0 || host.page == 0 {
+        return None;
+    }
+    let needed = demand.sockets();
+    // Data lies in a few sockets at a time; a quarter of them at once is a storm.
+    let severity = match () {
+        () if needed / 4 > limit => Severity::TooSmall,
+        () if needed > pressure => Severity::Tight,
+        () => Severity::Fits,
+    };
+    // Not more than half of the memory, whatever the load.
+    let most = host.memory_total / 2 / host.page;
+    let raised = [needed / 4 * 3, needed, needed / 2 * 3].map(|pages| pages.min(most));
+    let to = [raised[0].max(low), raised[1].max(pressure), raised[2].max(limit)];
+    let text = |pages: [u64; 3]| format!("{} {} {}", pages[0], pages[1], pages[2]);
+    let change = Change { key: "net.ipv4.tcp_mem", from: text(host.tcp_mem), to: text(to) };
+    Some(Finding {
+        what: "memory of TCP",
+        severity,
+        now: format!(
+            "{} before it is short, {} at most",
+            bytes(pressure.saturating_mul(host.page)),
+            bytes(limit.saturating_mul(host.page))
+        ),
+        needed: format!(
+            "{} if every socket holds a message at once",
+            bytes(needed.saturating_mul(host.page))
+        ),
+        why: "under pressure windows shrink and data is dropped; idle sockets take nothing of it"
+            .into(),
+        change: (severity > Severity::Fits && to != host.tcp_mem).then_some(change),
+        advice: None,
+    })
+}
+
+fn memory(demand: &Demand, host: &Host) -> Option<Finding> {
+    if host.memory_total == 0 {
+        return None;
+    }
+    let user = demand.websockets * WEBSOCKET
+        + demand.secure_websockets * SECURE
+        + demand.http * HTTP
+        + demand.https * (HTTP + SECURE)
+        + workers(demand, host) * PROCESS;
+    let kernel = demand.sockets().saturating_mul(SOCKET);
+    let needed = user.saturating_add(kernel);
+    let ends = if demand.local { ", both ends of each connection" } else { "" };
+    let target = if demand.local { "; the target's own memory comes on top" } else { "" };
+    Some(Finding {
+        what: "memory",
+        severity: Severity::of(needed, host.memory_available),
+        now: format!("{} available of {}", bytes(host.memory_available), bytes(host.memory_total)),
+        needed: format!(
+            "{} ({} of this program, {} of the kernel{ends})",
+            bytes(needed),
+            bytes(user),
+            bytes(kernel)
+        ),
+        why: format!(
+            "what the plan keeps per user, such as responses and variables, comes on top{target}"
+        ),
+        change: None,
+        advice: Some("fewer users on this machine, or more memory".into()),
+    })
+}
+
+fn processors(demand: &Demand, host: &Host) -> Option<Finding> {
+    if host.processors == 0 {
+        return None;
+    }
+    let connections = demand.connections().max(1) as f64;
+    let secure = demand.secure() as f64 / connections;
+    let ends = if demand.local { 2.0 } else { 1.0 };
+    let each = (OPEN_S * (1.0 - secure) + OPEN_SECURE_S * secure) * ends;
+    let there = host.processors as f64;
+    let Some(per_second) = demand.per_second else {
+        return Some(Finding {
+            what: "processors, for opening",
+            severity: Severity::Fits,
+            now: there.to_string(),
+            needed: format!("about {} connections a second can be opened", rate(there / each)),
+            why: "the plan opens as fast as it goes; throng.connect.rate limits it".into(),
+            change: None,
+            advice: None,
+        });
+    };
+    let needed = per_second * each;
+    Some(Finding {
+        what: "processors, for opening",
+        severity: match needed / there {
+            share if share > 1.0 => Severity::TooSmall,
+            share if share > 0.7 => Severity::Tight,
+            _ => Severity::Fits,
+        },
+        now: there.to_string(),
+        needed: format!("{needed:.2} for {} connections a second", rate(per_second)),
+        why: "an estimate: the load of messages and samples comes on top".into(),
+        change: None,
+        advice: Some(format!(
+            "open at most {} a second: a longer ramp-up, or -Jthrong.connect.rate",
+            rate(there * 0.7 / each)
+        )),
+    })
+}
+
+/// What only the end of a run meets is never more than tight.
+fn at_the_end(finding: Option<Finding>) -> Option<Finding> {
+    finding.map(|mut finding| {
+        finding.severity = finding.severity.min(Severity::Tight);
+        finding
+    })
+}
+
+fn orphans(demand: &Demand, host: &Host) -> Option<Finding> {
+    let needed = demand.connections();
+    let why = "connections that all end at once are closed by the kernel; those beyond are reset";
+    let found =
+        number("closing connections", "net.ipv4.tcp_max_orphans", host.orphans_max, needed, 0, why);
+    at_the_end(found)
+}
+
+fn time_wait(demand: &Demand, host: &Host) -> Option<Finding> {
+    let needed = demand.connections();
+    let why = "connections that this side ends wait a minute; those beyond do not, and a late packet may meet a new one";
+    let found = number(
+        "connections in TIME_WAIT",
+        "net.ipv4.tcp_max_tw_buckets",
+        host.time_wait_max,
+        needed,
+        host.time_wait,
+        why,
+    );
+    at_the_end(found)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,271 @@
+use super::*;
+
+/// A machine with room: what a hardened server with 2 processors and 24 GiB has, but limits raised.
+fn host() -> Host {
+    Host {
+        descriptors: 20_000,
+        files_open: 449,
+        file_max: 12_000_000,
+        ports: (32_768, 60_999),
+        ports_reserved: 0,
+        time_wait: 0,
+        time_wait_reuse: 0,
+        somaxconn: 65_535,
+        syn_backlog: 65_535,
+        tcp_mem: [1_000_000, 2_000_000, 3_000_000],
+        page: 4096,
+        conntrack: None,
+        orphans_max: 2_000_000,
+        time_wait_max: 2_000_000,
+        threads: 88,
+        threads_max: 32_768,
+        memory_total: 24 << 30,
+        memory_available: 23 << 30,
+        processors: 2,
+    }
+}
+
+fn demand(websockets: u64) -> Demand {
+    Demand {
+        users: websockets,
+        websockets,
+        destinations: ["server:80".to_string()].into(),
+        sources: 1,
+        per_second: Some(5000.0),
+        ..Demand::default()
+    }
+}
+
+fn find<'f>(findings: &'f [Finding], what: &str) -> &'f Finding {
+    findings
+        .iter()
+        .find(|f| f.what == what)
+        .unwrap_or_else(|| panic!("{what} is not in {findings:?}"))
+}
+
+#[test]
+fn a_small_load_fits_everywhere_and_asks_for_nothing() {
+    let small = Host { somaxconn: 128, syn_backlog: 128, file_max: 10_000, ..host() };
+    for finding in findings(&demand(50), &small) {
+        assert_eq!(finding.severity, Severity::Fits, "{finding:?}");
+        assert_eq!(finding.change, None, "{finding:?}");
+    }
+    assert_eq!(findings(&Demand::default(), &host()), []);
+}
+
+#[test]
+fn what_cannot_be_read_is_passed_over() {
+    let known = findings(&demand(1_000_000), &Host::default());
+    assert!(known.iter().all(|f| f.severity == Severity::Fits), "{known:?}");
+}
+
+/// Each row: what differs from a machine and a load that fit, the finding that says so, how bad it is and what is
+/// to be done.
+#[test]
+fn each_limit_is_found() {
+    type Change = fn(&mut Demand, &mut Host);
+    use Severity::{Fits, Tight, TooSmall};
+    let table: &[(&str, Change, &str, Severity, Option<&str>)] = &[
+        (
+            "files",
+            |_, h| h.file_max = 20_000,
+            "open files of the machine",
+            TooSmall,
+            Some("sysctl -w fs.file-max=25811"),
+        ),
+        (
+            "files nearly",
+            |_, h| h.file_max = 21_000,
+            "open files of the machine",
+            Tight,
+            Some("sysctl -w fs.file-max=25811"),
+        ),
+        ("threads", |_, h| h.threads_max = 90, "threads of the machine", TooSmall, None),
+        (
+            "ports",
+            |d, _| d.websockets = 30_000,
+            "local ports",
+            TooSmall,
+            Some("sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\""),
+        ),
+        (
+            "two destinations",
+            |d, _| {
+                d.websockets = 30_000;
+                d.destinations.insert("server:81".into());
+            },
+            "local ports",
+            Fits,
+            None,
+        ),
+        ("two sources", |d, _| (d.websockets, d.sources) = (30_000, 2), "local ports", Fits, None),
+        (
+            "TIME_WAIT",
+            |_, h| h.time_wait = 9_000,
+            "local ports",
+            Tight,
+            Some("sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\""),
+        ),
+        (
+            "TIME_WAIT, taken again",
+            |_, h| (h.time_wait, h.time_wait_reuse) = (9_000, 1),
+            "local ports",
+            Fits,
+            None,
+        ),
+        (
+            "TIME_WAIT, taken again on this machine alone",
+            |_, h| (h.time_wait, h.time_wait_reuse) = (9_000, 2),
+            "local ports",
+            Tight,
+            Some("sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\""),
+        ),
+        (
+            "reserved",
+            |_, h| h.ports_reserved = 7_000,
+            "local ports",
+            Tight,
+            Some("sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\""),
+        ),
+        ("somaxconn elsewhere", |_, h| h.somaxconn = 128, "backlog of listeners", Fits, None),
+        (
+            "somaxconn here",
+            |d, h| (d.local, h.somaxconn) = (true, 128),
+            "backlog of listeners",
+            Tight,
+            Some("sysctl -w net.core.somaxconn=6250"),
+        ),
+        (
+            "somaxconn at once",
+            |d, h| (d.local, d.per_second, h.somaxconn) = (true, None, 128),
+            "backlog of listeners",
+            Tight,
+            Some("sysctl -w net.core.somaxconn=25000"),
+        ),
+        (
+            "SYN here",
+            |d, h| (d.local, h.syn_backlog) = (true, 128),
+            "half-open connections",
+            Tight,
+            Some("sysctl -w net.ipv4.tcp_max_syn_backlog=6250"),
+        ),
+        (
+            "conntrack",
+            |_, h| h.conntrack = Some((500, 20_100)),
+            "connections tracked by the firewall",
+            TooSmall,
+            Some("sysctl -w net.netfilter.nf_conntrack_max=25625"),
+        ),
+        (
+            "conntrack fits",
+            |_, h| h.conntrack = Some((500, 262_144)),
+            "connections tracked by the firewall",
+            Fits,
+            None,
+        ),
+        (
+            "tcp_mem",
+            |_, h| h.tcp_mem = [1000, 2000, 3000],
+            "memory of TCP",
+            TooSmall,
+            Some("sysctl -w net.ipv4.tcp_mem=\"15000 20000 30000\""),
+        ),
+        (
+            "tcp_mem nearly",
+            |_, h| h.tcp_mem = [1000, 2000, 6000],
+            "memory of TCP",
+            Tight,
+            Some("sysctl -w net.ipv4.tcp_mem=\"15000 20000 30000\""),
+        ),
+        ("memory", |_, h| h.memory_available = 100 << 20, "memory", TooSmall, None),
+        ("rate", |d, _| d.per_second = Some(40_000.0), "processors, for opening", TooSmall, None),
+        (
+            "orphans",
+            |_, h| h.orphans_max = 8192,
+            "closing connections",
+            Tight,
+            Some("sysctl -w net.ipv4.tcp_max_orphans=25000"),
+        ),
+        (
+            "TIME_WAIT buckets",
+            |_, h| h.time_wait_max = 8192,
+            "connections in TIME_WAIT",
+            Tight,
+            Some("sysctl -w net.ipv4.tcp_max_tw_buckets=25000"),
+        ),
+    ];
+    for (name, change, what, severity, command) in table {
+        let (mut demand, mut host) = (demand(20_000), host());
+        change(&mut demand, &mut host);
+        let findings = findings(&demand, &host);
+        let found = find(&findings, what);
+        assert_eq!(found.severity, *severity, "{name}: {found:?}");
+        assert_eq!(
+            found.change.as_ref().map(super::Change::command).as_deref(),
+            *command,
+            "{name}"
+        );
+        let says_what_to_do = found.change.is_some() || found.advice.is_some();
+        assert!(*severity == Fits || says_what_to_do, "{name}: {found:?}");
+    }
+}
+
+/// A million from one machine with 20 000 descriptors a process, against a target beside it.
+#[test]
+fn a_million_takes_workers_addresses_and_room() {
+    let demand = Demand { local: true, ..demand(1_000_000) };
+    let host = Host { file_max: 2_466_186, ports: (1024, 65_530), ..host() };
+    let findings = findings(&demand, &host);
+    assert_eq!(workers(&demand, &host), 51);
+    let descriptors = find(&findings, "descriptors of a process");
+    assert_eq!(descriptors.severity, Severity::Fits);
+    assert!(descriptors.why.contains("51 worker processes"), "{descriptors:?}");
+    assert_eq!(find(&findings, "open files of the machine").severity, Severity::Fits);
+    let ports = find(&findings, "local ports");
+    assert_eq!((ports.severity, ports.now.starts_with("64 507 ")), (Severity::TooSmall, true));
+    let advice = ports.advice.as_deref().unwrap_or_default();
+    assert!(
+        advice.starts_with("connect from 17 addresses: -Jthrong.source.addresses=127.0.0.2-"),
+        "{advice}"
+    );
+    let memory = find(&findings, "memory");
+    assert_eq!(memory.severity, Severity::Fits);
+    // 1 KiB each in user space, and 5 KiB for each end.
+    assert!(
+        memory.needed.starts_with("11 GiB (1.6 GiB of this program, 9.5 GiB of the kernel"),
+        "{memory:?}"
+    );
+    let seventeen = Demand { sources: 17, ..demand };
+    assert_eq!(find(&super::findings(&seventeen, &host), "local ports").severity, Severity::Tight);
+    let twenty = Demand { sources: 20, ..seventeen };
+    assert_eq!(find(&super::findings(&twenty, &host), "local ports").severity, Severity::Fits);
+}
+
+#[test]
+fn tls_takes_ten_times_the_memory_and_more_of_the_processors() {
+    let demand = Demand { websockets: 0, secure_websockets: 100_000, ..demand(0) };
+    let findings = findings(&demand, &host());
+    let memory = find(&findings, "memory");
+    assert!(memory.needed.contains("1.0 GiB of this program"), "{memory:?}");
+    assert_eq!(find(&findings, "processors, for opening").severity, Severity::TooSmall);
+}
+
+#[test]
+fn the_largest_numbers_do_not_overflow() {
+    let most = u64::MAX / 1_000_000;
+    let demand = Demand {
+        https: 1_000_000_000,
+        sources: most,
+        per_second: Some(f64::MAX),
+        local: true,
+        ..demand(1_000_000_000)
+    };
+    let host = Host {
+        ports: (1, 65_535),
+        conntrack: Some((u64::MAX, u64::MAX)),
+        files_open: u64::MAX,
+        file_max: u64::MAX,
+        ..host()
+    };
+    assert!(!findings(&demand, &host).is_empty());
+}

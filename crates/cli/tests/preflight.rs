@@ -1,0 +1,152 @@
+//! `throng preflight` as users meet it: what it says of a plan, of a chain, of what would be changed.
+
+mod program;
+
+use program::Program;
+use serde_json::Value;
+
+/// A plan with so many WebSocket users, all at once.
+fn plan(users: &str, host: &str) -> String {
+    format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
+<TestPlan testclass="TestPlan" testname="plan" enabled="true"/><hashTree>
+<Arguments testclass="Arguments" testname="variables" enabled="true"><collectionProp name="Arguments.arguments">
+<elementProp name="host" elementType="Argument"><stringProp name="Argument.name">host</stringProp><stringProp name="Argument.value">{host}</stringProp></elementProp>
+</collectionProp></Arguments><hashTree/>
+<ThreadGroup testclass="ThreadGroup" testname="users" enabled="true">
+<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><stringProp name="LoopController.loops">1</stringProp></elementProp>
+<stringProp name="ThreadGroup.num_threads">{users}</stringProp><stringProp name="ThreadGroup.ramp_time">10</stringProp></ThreadGroup><hashTree>
+<eu.luminis.jmeter.wssampler.OpenWebSocketSampler testclass="eu.luminis.jmeter.wssampler.OpenWebSocketSampler" testname="open" enabled="true">
+<boolProp name="TLS">false</boolProp><stringProp name="server">${{host}}</stringProp><stringProp name="port">8123</stringProp><stringProp name="path">/chat</stringProp>
+<stringProp name="connectTimeout">1000</stringProp><stringProp name="readTimeout">1000</stringProp></eu.luminis.jmeter.wssampler.OpenWebSocketSampler><hashTree/>
+<HTTPSamplerProxy testclass="HTTPSamplerProxy" testname="get" enabled="true">
+<stringProp name="HTTPSampler.domain">${{from_a_file}}</stringProp><stringProp name="HTTPSampler.protocol">https</stringProp>
+<stringProp name="HTTPSampler.path">/</stringProp><stringProp name="HTTPSampler.method">GET</stringProp></HTTPSamplerProxy><hashTree/>
+</hashTree></hashTree></hashTree></jmeterTestPlan>"#
+    )
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn the_load_is_read_from_the_plan() {
+    let program = Program::new();
+    program.write("ws.jmx", &plan("${__P(users,200)}", "chat.example"));
+    let ended = program.run(&["preflight", "ws.jmx", "--json", "-Jusers=300"]);
+    let report = json(&ended.out);
+    let demand = &report["demand"];
+    assert_eq!(demand["users"], 300, "{ended:?}");
+    assert_eq!((&demand["websockets"], &demand["http"]), (&300.into(), &300.into()));
+    assert_eq!(demand["destinations"], serde_json::json!(["chat.example:8123"]));
+    assert_eq!(demand["unknown_destinations"], 1);
+    assert_eq!((&demand["local"], &demand["per_second"]), (&false.into(), &60.0.into()));
+    assert_eq!(report["connections"], 600);
+    let what: Vec<_> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| f["what"].as_str().unwrap())
+        .collect();
+    for expected in ["descriptors of a process", "local ports", "memory", "processors, for opening"]
+    {
+        assert!(what.contains(&expected), "{expected} is not in {what:?}");
+    }
+    let ended = program.run(&[
+        "preflight",
+        "ws.jmx",
+        "--users",
+        "4000",
+        "--source",
+        "127.0.0.2-127.0.0.9",
+        "--json",
+    ]);
+    let demand = &json(&ended.out)["demand"];
+    assert_eq!((&demand["websockets"], &demand["sources"]), (&4000.into(), &8.into()), "{ended:?}");
+}
+
+#[test]
+fn text_says_whether_it_fits() {
+    let program = Program::new();
+    program.write("ws.jmx", &plan("3", "localhost"));
+    let ended = program.run(&["preflight", "ws.jmx"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(
+        ended
+            .out
+            .starts_with("Load: 3 users, holding at most 3 WebSocket, 3 HTTP, to localhost:8123\n"),
+        "{ended:?}"
+    );
+    assert!(ended.out.contains(" local ports: "), "{ended:?}");
+    // What others do on this machine may make it tight.
+    let fits = ended.out.ends_with("\nIt fits.\n") || ended.out.ends_with("\nIt fits, tightly.\n");
+    assert!(fits, "{ended:?}");
+}
+
+#[test]
+fn a_chain_names_the_hop_that_runs_out() {
+    let program = Program::new();
+    let chain = "nginx*4:21000-60999 -> ingress*5";
+    let ended = program.run(&["preflight", "--users", "1000000", "--chain", chain, "--json"]);
+    assert_eq!(ended.code, 8, "{ended:?}");
+    let report = json(&ended.out);
+    assert_eq!(report["chain"]["capacity"], 800_000);
+    assert_eq!(report["chain"]["links"][0]["severity"], "too_small");
+    let wider = "nginx*4:1024-65535 -> ingress*5";
+    let report =
+        json(&program.run(&["preflight", "--users", "1000000", "--chain", wider, "--json"]).out);
+    assert_eq!(report["chain"]["capacity"], 1_290_240);
+    assert_eq!(report["chain"]["links"][0]["severity"], "fits");
+    let ended = program.run(&["preflight", "--users", "1000000", "--chain", chain]);
+    assert!(
+        ended.out.contains("  nginx -> ingress runs out first, at 800 000 connections\n"),
+        "{ended:?}"
+    );
+    assert!(
+        ended.out.contains("with ip_local_port_range 1024-65535 on nginx: 1 290 240\n"),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn a_dry_run_changes_nothing_and_shows_the_way_back() {
+    let program = Program::new();
+    let range =
+        || std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let before = range();
+    let ended = program.run(&["preflight", "--users", "900000000", "--fix", "--dry-run"]);
+    assert_eq!(ended.code, 8, "so many connections have no ports on one address: {ended:?}");
+    assert!(ended.out.contains("would change: sysctl -w "), "{ended:?}");
+    assert!(ended.out.contains("To take it back:\n  sysctl -w "), "{ended:?}");
+    assert_eq!(range(), before);
+}
+
+#[test]
+fn mistakes_are_shown_and_end_with_2() {
+    let program = Program::new();
+    let table: &[(&[&str], &str)] = &[
+        (&["preflight"], "<PLAN>"),
+        (&["preflight", "none.jmx"], "none.jmx doesn't exist"),
+        (&["preflight", "--users", "0"], "0 is not in"),
+        (&["preflight", "--users", "5", "--dry-run"], "--fix"),
+        (&["preflight", "--users", "5", "--source", "nowhere0"], "nowhere0: neither an address"),
+        (
+            &["preflight", "--users", "5", "--chain", "nginx*4:9-1 -> b"],
+            "the first port lies above the last\n  nginx*4:9-1 -> b\n          ^",
+        ),
+    ];
+    for (line, words) in table {
+        let ended = program.run(line);
+        assert_eq!(ended.code, 2, "{line:?}: {ended:?}");
+        assert!(ended.err.contains(words), "{line:?}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_run_that_fits_is_told_nothing() {
+    let program = Program::new();
+    let ended = program.run(&["run", "plan.jmx"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(!ended.err.contains("needed"), "{ended:?}");
+}
