@@ -138,6 +138,8 @@ impl<S: Service> Hub<S> {
                 if !goes_on {
                     return Ok(());
                 }
+                // Before the next event, which may give a slot to another connection.
+                self.bury();
             }
             if !self.service.turn(&mut self.core) {
                 return Ok(());
@@ -211,7 +213,6 @@ impl<S: Service> Hub<S> {
         {
             self.remove(slot, cause);
         }
-        self.bury();
     }
 
     /// Reads what is there. An error means that the connection is of no more use.
