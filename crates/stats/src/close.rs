@@ -44,7 +44,7 @@ pub enum CloseCause {
     Stopped,
     /// The worker process that held it is gone.
     WorkerLost,
-    /// It never stood: TCP or TLS failed; the errors by cause say how.
+    /// It never stood: TCP, TLS or the upgrade failed; the errors by cause say how.
     ConnectFailed,
 }
 

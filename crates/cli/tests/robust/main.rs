@@ -14,3 +14,4 @@ mod peer;
 mod plans;
 mod server;
 mod trial;
+mod websocket;

@@ -307,7 +307,18 @@ impl Core<'_> {
         }
         match self.sockets[at].state {
             State::Ended(ending) => self.fault(at, Fault::Ended(ending)),
-            _ => self.read_limit(at),
+            _ => {
+                self.resume_reading(at);
+                self.read_limit(at);
+            }
+        }
+    }
+
+    /// Somebody takes what comes: where reading had stopped, it goes on.
+    pub(super) fn resume_reading(&mut self, at: u32) {
+        if std::mem::take(&mut self.sockets[at].stopped) {
+            self.recorder.add(Counter::ReadingResumed, 1);
+            self.resumed.push(self.sockets.token(at));
         }
     }
 
@@ -317,10 +328,8 @@ impl Core<'_> {
         let frame = rest.inbox.pop()?;
         let left = rest.inbox.bytes();
         self.recorder.add(Counter::InboxOut, frame.weight() as u64);
-        if self.sockets[at].stopped && left <= self.run.settings.inbox_bytes / 2 {
-            self.sockets[at].stopped = false;
-            self.recorder.add(Counter::ReadingResumed, 1);
-            self.resumed.push(self.sockets.token(at));
+        if left <= self.run.settings.inbox_bytes / 2 {
+            self.resume_reading(at);
         }
         Some(frame)
     }

@@ -78,8 +78,9 @@ impl<'p> Core<'p> {
                 return;
             }
         }
-        if let State::Ended(ending) = self.sockets[at].state {
-            self.hold_ended(at, ending);
+        match self.sockets[at].state {
+            State::Ended(ending) => self.hold_ended(at, ending),
+            _ => self.resume_reading(at),
         }
     }
 

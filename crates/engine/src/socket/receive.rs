@@ -177,13 +177,13 @@ impl Core<'_> {
                 break;
             }
             self.recorder.add(Counter::BytesIn, received.bytes as u64);
-            let socket = &mut self.sockets[at];
-            socket.last_io = now;
-            socket.unanswered = 0;
+            self.sockets[at].unanswered = 0;
             let arrival = received.arrival.map_or(now, |wall| self.clock.of_wall(wall)).min(now);
             let full = received.bytes == scratch.len();
             self.take_input(at, &mut scratch[..received.bytes], arrival, now);
-            let socket = &self.sockets[at];
+            let socket = &mut self.sockets[at];
+            // Only now: a close frame is told with how long it had been silent before.
+            socket.last_io = now;
             let over = socket.generation != generation
                 || socket.stopped
                 || matches!(socket.state, State::Free | State::Ended(_));

@@ -15,6 +15,7 @@ impl Core<'_> {
         let key = (self.random.bits() as u32).to_ne_bytes();
         websocket::push_frame(&mut out, opcode, payload, Some(key));
         let size = out.len();
+        self.sockets[at].last_io = self.clock.now();
         self.send_bytes(at, &out);
         self.out = out;
         if !opcode.is_control() {

@@ -74,7 +74,7 @@ fn what(cause: CloseCause, code: u16) -> String {
         CloseCause::UserEnded => ("closed at their user's end", ""),
         CloseCause::Stopped => ("closed when the run was stopped", ""),
         CloseCause::WorkerLost => ("lost with their worker process", ""),
-        CloseCause::ConnectFailed => ("never stood: TCP or TLS failed", ""),
+        CloseCause::ConnectFailed => ("never stood: TCP, TLS or the upgrade failed", ""),
     };
     format!("{before}{code}{after}")
 }

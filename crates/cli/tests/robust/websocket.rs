@@ -1,0 +1,270 @@
+//! WebSocket servers that break the protocol, flood, or die, and what becomes of the samples and connections.
+
+use std::time::{Duration, Instant};
+
+use targets::{Config, Running};
+
+use crate::trial::{JTL, Trial, number};
+
+/// What a path of the target is, and what the sample that opens it and the one that reads from it say: code, and a part
+/// of the message.
+type Odd = (&'static str, (&'static str, &'static str), (&'static str, &'static str));
+
+const OPENED: (&str, &str) = ("101", "Switching Protocols");
+const NONE: (&str, &str) = ("Sampler error", "there is no connection");
+const IO: &str = "Websocket I/O error";
+const TIMED_OUT: (&str, &str) = (IO, "Read timed out");
+const PROTOCOL: (&str, &str) = (IO, "protocol error");
+const CLOSED: &str = "Sampler error: unexpected frame type (close).";
+
+#[rustfmt::skip]
+const ODD: &[Odd] = &[
+    ("/wrong-accept", ("", "'Sec-WebSocket-Accept' has incorrect value."), NONE),
+    ("/no-accept", ("", "should contain 'Sec-WebSocket-Accept'"), NONE),
+    ("/no-upgrade", ("", "should contain 'Upgrade' header"), NONE),
+    ("/no-connection", ("", "should contain 'Connection' header"), NONE),
+    ("/status/403", ("403", "Got unexpected status 403"), NONE),
+    ("/not-http", (IO, "Invalid status line"), NONE),
+    ("/endless-head", (IO, "larger than 64 KiB"), NONE),
+    ("/slow?ms=3000", TIMED_OUT, NONE),
+    ("/half-open", TIMED_OUT, NONE),
+    ("/half-head", TIMED_OUT, NONE),
+    ("/close-before", (IO, "Empty response; connection closed."), NONE),
+    ("/reset-before", (IO, "Connection reset"), NONE),
+    ("/pieces?size=1&ms=0", OPENED, TIMED_OUT),
+    ("/oversized", OPENED, PROTOCOL),
+    ("/top-bit", OPENED, PROTOCOL),
+    ("/masked", OPENED, PROTOCOL),
+    ("/not-minimal", OPENED, ("200", "OK")),
+    ("/opcode/3", OPENED, ("Sampler error", "unsupported frame type: 3")),
+    ("/bad-utf8", OPENED, ("200", "OK")),
+    ("/continuation", OPENED, (IO, "no continuation frame expected")),
+    ("/fragmented-ping", OPENED, ("Sampler error: unexpected frame type (ping).", "Ping frame")),
+    ("/close-byte", OPENED, (CLOSED, "status code null")),
+    ("/close/1001?reason=away", OPENED, (CLOSED, "status code 1001 and close reason 'away'")),
+    ("/half-frame", OPENED, TIMED_OUT),
+    ("/half-length", OPENED, TIMED_OUT),
+    ("/large?length=3000000", OPENED, ("200", "OK")),
+    ("/silence", OPENED, TIMED_OUT),
+    ("/fin", OPENED, (IO, "end of stream")),
+    ("/rst", OPENED, (IO, "Connection reset")),
+    ("/cut?ms=300&how=fin", OPENED, (IO, "end of stream")),
+    ("/cut?ms=300&how=rst", OPENED, (IO, "Connection reset")),
+    ("/cut?ms=300&how=4008", OPENED, (CLOSED, "status code 4008")),
+];
+
+fn start(name: &str, options: &[(&str, &str)]) -> Running {
+    let config =
+        options.iter().fold(Config::new(name), |config, (key, value)| config.option(*key, *value));
+    targets::start(config).expect("a target")
+}
+
+fn text(name: &str, value: &str) -> String {
+    format!(r#"<stringProp name="{name}">{value}</stringProp>"#)
+}
+
+/// A sampler of the plug-in.
+fn sampler(class: &str, name: &str, properties: &[(&str, &str)]) -> String {
+    let properties: String = properties.iter().map(|(name, value)| text(name, value)).collect();
+    let class = format!("eu.luminis.jmeter.wssampler.{class}");
+    format!(
+        r#"<{class} guiclass="{class}Gui" testclass="{class}" testname="{name}" enabled="true">{properties}</{class}><hashTree/>"#
+    )
+}
+
+fn open(path: &str) -> String {
+    let properties = [
+        ("TLS", "false"),
+        ("server", "127.0.0.1"),
+        ("port", "${__P(port)}"),
+        ("path", path),
+        ("connectTimeout", "5000"),
+        ("readTimeout", "700"),
+    ];
+    sampler("OpenWebSocketSampler", &format!("open {path}"), &properties)
+}
+
+fn read(name: &str, timeout: &str) -> String {
+    let properties = [
+        ("createNewConnection", "false"),
+        ("dataType", "Any"),
+        ("optional", "false"),
+        ("readTimeout", timeout),
+    ];
+    sampler("SingleReadWebSocketSampler", name, &properties)
+}
+
+/// A pause; with settings below it, a hold.
+fn pause(name: &str, ms: &str, below: &str) -> String {
+    format!(
+        r#"<TestAction guiclass="TestActionGui" testclass="TestAction" testname="{name}" enabled="true"><intProp name="ActionProcessor.action">1</intProp><intProp name="ActionProcessor.target">0</intProp><stringProp name="ActionProcessor.duration">{ms}</stringProp></TestAction><hashTree>{below}</hashTree>"#
+    )
+}
+
+/// Settings in an element that JMeter knows.
+fn settings(name: &str, properties: &[(&str, &str)]) -> String {
+    let properties: String = properties.iter().map(|(name, value)| text(name, value)).collect();
+    format!(
+        r#"<ConfigTestElement guiclass="SimpleConfigGui" testclass="ConfigTestElement" testname="{name}" enabled="true">{properties}</ConfigTestElement><hashTree/>"#
+    )
+}
+
+/// A plan of one group that does this.
+fn plan(body: &str) -> String {
+    format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
+<TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="Test Plan" enabled="true"/><hashTree>
+<ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="Users" enabled="true">
+<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><stringProp name="LoopController.loops">${{__P(loops,1)}}</stringProp></elementProp>
+<stringProp name="ThreadGroup.num_threads">${{__P(users,1)}}</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp>
+<stringProp name="ThreadGroup.on_sample_error">continue</stringProp></ThreadGroup><hashTree>{body}</hashTree>
+</hashTree></hashTree></jmeterTestPlan>"#
+    )
+}
+
+fn trial(body: &str) -> Trial {
+    let trial = Trial::new();
+    trial.program.write("ws.jmx", &plan(body));
+    trial
+}
+
+#[test]
+fn a_server_that_breaks_the_protocol_has_an_outcome_of_its_own_for_each_way() {
+    let target = start("websocket-odd", &[]);
+    let body: String = ODD
+        .iter()
+        .map(|(path, ..)| {
+            let escaped = path.replace('&', "&amp;");
+            open(&escaped) + &read(&format!("read {escaped}"), "700")
+        })
+        .collect();
+    let trial = trial(&body);
+    let port = format!("-Jport={}", target.addr().port());
+    let line = ["-n", "-t", "ws.jmx", "-l", JTL, &port, "-Jthrong.websocket.reconnect.first_ms=0"];
+    let ended = trial.run(&line);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let rows = trial.rows();
+    assert_eq!(rows.len(), 2 * ODD.len());
+    for ((path, opened, read), pair) in ODD.iter().zip(rows.chunks(2)) {
+        for ((code, message), row) in [opened, read].into_iter().zip(pair) {
+            assert!(row.code == *code && row.message.contains(message), "{path}: {row:?}");
+        }
+    }
+}
+
+/// Runs the plan of a user that pauses while 400 messages of 1 000 bytes arrive, and then reads as many as it can.
+fn flooded(full: &str) -> (Trial, serde_json::Value, String) {
+    let target = start("websocket-odd", &[]);
+    let loops = r#"<LoopController guiclass="LoopControlPanel" testclass="LoopController" testname="loop" enabled="true"><stringProp name="LoopController.loops">400</stringProp></LoopController>"#;
+    let body = open("/flood?rate=100000&amp;size=1000&amp;count=400")
+        + &pause("rest", "1500", "")
+        + &format!("{loops}<hashTree>{}</hashTree>", read("read", "300"));
+    let trial = trial(&body);
+    let port = format!("-Jport={}", target.addr().port());
+    let full = format!("-Jthrong.websocket.inbox.full={full}");
+    let ended = trial.run(&["-n", "-t", "ws.jmx", "-l", JTL, &port, &full]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let summary = trial.summary();
+    (trial, summary, ended.out + &ended.err)
+}
+
+#[test]
+fn messages_wait_for_a_user_that_pauses_and_none_is_lost() {
+    let (trial, summary, words) = flooded("stop");
+    let read = trial.rows().iter().filter(|row| row.label == "read" && row.code == "200").count();
+    assert_eq!(read, 400);
+    let counters = &summary["counters"];
+    assert_eq!(number(counters, "reading_stopped"), number(counters, "reading_resumed"));
+    assert!(number(counters, "reading_stopped") > 0);
+    assert_eq!(number(counters, "inbox_in"), number(counters, "inbox_out"));
+    assert!(words.contains("reading stopped on a WebSocket connection"), "{words}");
+}
+
+#[test]
+fn a_full_inbox_drops_the_oldest_or_ends_the_connection_where_asked() {
+    let (trial, summary, _) = flooded("drop_oldest");
+    let read = trial.rows().iter().filter(|row| row.label == "read" && row.code == "200").count();
+    assert_eq!(read as u64 + number(&summary["counters"], "inbox_dropped"), 400);
+    assert!(read < 100, "{read} of 1 000 bytes do not fit 64 KiB");
+
+    let (trial, _, _) = flooded("fail");
+    let rows = trial.rows();
+    let first_failure = rows.iter().find(|row| row.label == "read" && !row.success).expect("one");
+    assert!(first_failure.message.contains("the inbox is full"), "{first_failure:?}");
+}
+
+#[test]
+fn a_hold_counts_matches_and_times_what_comes() {
+    let target = start("websocket-odd", &[]);
+    let hold = settings(
+        "hold",
+        &[
+            ("throng.websocket.hold.match", "t=\\d+"),
+            ("throng.websocket.hold.time", "t=(\\d+)"),
+            ("throng.websocket.hold.time_unit", "us"),
+            ("throng.websocket.hold.until_messages", "50"),
+        ],
+    );
+    let body = open("/flood?rate=200&amp;size=64&amp;count=60") + &pause("hold", "20000", &hold);
+    let trial = trial(&body);
+    let port = format!("-Jport={}", target.addr().port());
+    let ended = trial.run(&["-n", "-t", "ws.jmx", "-l", JTL, &port]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let rows = trial.rows();
+    let row = rows.iter().find(|row| row.label == "hold").expect("a sample");
+    assert!(row.success && row.message.starts_with("50 messages"), "{row:?}");
+    assert!(row.elapsed < 15_000, "{row:?}");
+}
+
+/// A server dies with all its connections and comes back: the users lose theirs with the right cause, come back spread
+/// out, and in the end nothing is left over.
+#[test]
+fn a_server_that_dies_and_comes_back_meets_no_storm() {
+    let target = start("websocket-echo", &[]);
+    let port = target.addr().port();
+    let body = open("/")
+        + &pause("hold", "60000", &settings("hold", &[("throng.websocket.hold.match", "")]));
+    let trial = trial(&body);
+    let port_flag = format!("-Jport={port}");
+    let line = ["-Jusers=300", "-Jloops=-1", &port_flag];
+    let program = env!("CARGO_BIN_EXE_throng");
+    let child = trial.spawn(&[&[program, "run", "ws.jmx"][..], &line].concat());
+    until(|| held(&trial) == 300);
+    drop(target);
+    until(|| held(&trial) == 0);
+    std::thread::sleep(Duration::from_millis(1500));
+    let again = Config::new("websocket-echo").port(port);
+    let target = targets::start(again).expect("the port again");
+    until(|| held(&trial) == 300);
+    // SAFETY of the test: only the child that this test started is told to end.
+    let pid = i32::try_from(child.id()).expect("a process id");
+    let pid = rustix::process::Pid::from_raw(pid).expect("a process");
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
+    let ended = trial.finish(child);
+    assert_eq!(ended.code, 130, "{ended:?}");
+    drop(target);
+    let summary = trial.summary();
+    let counters = &summary["counters"];
+    assert_eq!(number(counters, "ws_opened"), 600);
+    assert_eq!(number(counters, "ws_closed"), 600);
+    // Refused for a second and a half, each user has tried a few times, not thousands.
+    let failed = number(counters, "ws_failed");
+    assert!((1..=300 * 8).contains(&failed), "{failed} failed openings");
+}
+
+/// Connections held in the last second that is on disk.
+fn held(trial: &Trial) -> u64 {
+    let seconds = trial.seconds();
+    let sum = |name: &str| -> u64 {
+        seconds.iter().map(|second| second["counters"][name].as_u64().unwrap_or(0)).sum()
+    };
+    sum("ws_opened") - sum("ws_closed")
+}
+
+fn until(condition: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !condition() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "it did not come to pass");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
