@@ -152,10 +152,12 @@ fn a_server_that_breaks_the_protocol_has_an_outcome_of_its_own_for_each_way() {
     }
 }
 
-/// Runs the plan of a user that pauses while 400 messages of 1 000 bytes arrive, and then reads as many as it can.
-fn flooded(full: &str) -> (Trial, serde_json::Value, String) {
+/// Runs the plan of a user that pauses while 400 messages of 1 000 bytes arrive, and then reads.
+fn flooded(full: &str, reads: u32) -> (Trial, serde_json::Value, String) {
     let target = start("websocket-odd", &[]);
-    let loops = r#"<LoopController guiclass="LoopControlPanel" testclass="LoopController" testname="loop" enabled="true"><stringProp name="LoopController.loops">400</stringProp></LoopController>"#;
+    let loops = format!(
+        r#"<LoopController guiclass="LoopControlPanel" testclass="LoopController" testname="loop" enabled="true"><stringProp name="LoopController.loops">{reads}</stringProp></LoopController>"#
+    );
     let body = open("/flood?rate=100000&amp;size=1000&amp;count=400")
         + &pause("rest", "1500", "")
         + &format!("{loops}<hashTree>{}</hashTree>", read("read", "300"));
@@ -170,7 +172,7 @@ fn flooded(full: &str) -> (Trial, serde_json::Value, String) {
 
 #[test]
 fn messages_wait_for_a_user_that_pauses_and_none_is_lost() {
-    let (trial, summary, words) = flooded("stop");
+    let (trial, summary, words) = flooded("stop", 400);
     let read = trial.rows().iter().filter(|row| row.label == "read" && row.code == "200").count();
     assert_eq!(read, 400);
     let counters = &summary["counters"];
@@ -182,12 +184,12 @@ fn messages_wait_for_a_user_that_pauses_and_none_is_lost() {
 
 #[test]
 fn a_full_inbox_drops_the_oldest_or_ends_the_connection_where_asked() {
-    let (trial, summary, _) = flooded("drop_oldest");
+    let (trial, summary, _) = flooded("drop_oldest", 70);
     let read = trial.rows().iter().filter(|row| row.label == "read" && row.code == "200").count();
     assert_eq!(read as u64 + number(&summary["counters"], "inbox_dropped"), 400);
     assert!(read < 100, "{read} of 1 000 bytes do not fit 64 KiB");
 
-    let (trial, _, _) = flooded("fail");
+    let (trial, _, _) = flooded("fail", 70);
     let rows = trial.rows();
     let first_failure = rows.iter().find(|row| row.label == "read" && !row.success).expect("one");
     assert!(first_failure.message.contains("the inbox is full"), "{first_failure:?}");
