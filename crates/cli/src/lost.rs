@@ -1,4 +1,4 @@
-//! Workers that died: what is said of them while the run goes on, and in its summary.
+//! Worker processes in the summary, and what is said of those that died.
 
 use fleet::Loss;
 use serde_json::{Value, json};
@@ -13,15 +13,18 @@ pub(crate) fn words(loss: &Loss) -> String {
     )
 }
 
-/// A block of the summary's text; empty if nothing was lost.
-pub(crate) fn text(losses: &[Loss]) -> String {
-    if losses.is_empty() {
+/// A block of the summary's text; empty for a run in one process.
+pub(crate) fn text(workers: u32, losses: &[Loss]) -> String {
+    if workers == 0 {
         return String::new();
+    }
+    if losses.is_empty() {
+        return format!("Workers         {workers} processes; CPU and memory are those of all\n");
     }
     let users: u64 = losses.iter().map(|loss| u64::from(loss.users)).sum();
     let connections: u64 = losses.iter().map(|loss| loss.connections).sum();
     let mut out = format!(
-        "\nWorkers lost    {}: {users} users and {connections} connections went with them, and their last samples\n",
+        "\nWorkers lost    {} of {workers}: {users} users and {connections} connections went with them, and their last samples\n",
         losses.len()
     );
     for loss in losses {
@@ -30,9 +33,9 @@ pub(crate) fn text(losses: &[Loss]) -> String {
     out
 }
 
-/// The summary's JSON with what was lost, if something was.
-pub(crate) fn into_json(json: String, losses: &[Loss]) -> String {
-    if losses.is_empty() {
+/// The summary's JSON with the number of workers and what was lost, unless the run was in one process.
+pub(crate) fn into_json(json: String, workers: u32, losses: &[Loss]) -> String {
+    if workers == 0 {
         return json;
     }
     let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
@@ -46,6 +49,7 @@ pub(crate) fn into_json(json: String, losses: &[Loss]) -> String {
             "last_report_ms": loss.last_ms,
         })
     });
+    summary.insert("workers".into(), workers.into());
     summary.insert("workers_lost".into(), lost.collect());
     serde_json::to_string_pretty(&summary).unwrap_or(json)
 }

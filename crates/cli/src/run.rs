@@ -130,6 +130,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     {
         console.jmeter_line(&line);
     }
+    let workers = run.workers();
     let mut progress = Progress::new(run.cores(), before, start_ms, console.counts_transactions());
     let mut traces = Traces { console: &mut console, folder: &mut folder, log: &mut log };
     for text in &complaints {
@@ -143,7 +144,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     let percentages = Percentages::from_properties(|key| properties.get(key).map(str::to_string));
     let summary = Summary::new(progress.totals(), &frame, &percentages)
         .over_time(progress.totals(), progress.timeline());
-    report(&summary, &losses, request, &mut folder, &mut console);
+    report(&summary, (workers, &losses), request, &mut folder, &mut console);
     match run.aborted() {
         Some(reason) => console.fail(&format!("the run was aborted: {reason}"), Exit::Aborted),
         None if interrupt.asked() > 0 => Exit::Interrupted,
@@ -280,13 +281,13 @@ fn tell(second: Option<(Second, Brief)>, progress: &Progress, traces: &mut Trace
 /// The summary, on the console and in the folder.
 fn report(
     summary: &Summary,
-    losses: &[Loss],
+    (workers, losses): (u32, &[Loss]),
     request: &Request,
     folder: &mut Folder,
     console: &mut Console,
 ) {
-    let text = format!("{}{}", summary.text(), lost::text(losses));
-    let json = lost::into_json(summary.json().unwrap_or_default(), losses);
+    let text = format!("{}{}", summary.text(), lost::text(workers, losses));
+    let json = lost::into_json(summary.json().unwrap_or_default(), workers, losses);
     let written = [folder.write("summary.txt", &text), folder.write("summary.json", &json)];
     written.into_iter().flatten().for_each(|message| console.warn(&message));
     console.put(&format!("\n{text}\n"));

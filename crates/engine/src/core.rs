@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use nix::sys::eventfd::EventFd;
+use plan::element::Shard;
 use plan::env::{Env, Scratch, Who};
 use plan::plan::{Pc, Plan, SamplerId};
 use plan::result::SampleResult;
@@ -189,7 +190,7 @@ impl<'p> Core<'p> {
             inbox,
             wake,
             snapshots: Vec::new(),
-            next_second: (now / SECOND + 1) * SECOND,
+            next_second: second_after(now, run.shard),
             ended: false,
             clock,
         })
@@ -437,7 +438,7 @@ impl<'p> Core<'p> {
     }
 
     fn tick(&mut self, now: Nanos) {
-        self.next_second = (now / SECOND + 1) * SECOND;
+        self.next_second = second_after(now, self.run.shard);
         self.clock.sync();
         self.probe_unread();
         self.hand_over(now);
@@ -476,6 +477,13 @@ impl<'p> Core<'p> {
             None => self.users[index].extra.as_ref().map_or("", |extra| &extra.sampler_name),
         }
     }
+}
+
+/// When a core hands over next. Processes of a run take turns within the second, so that they do not all want a
+/// processor at the same moment.
+fn second_after(now: Nanos, shard: Shard) -> Nanos {
+    let phase = SECOND * Nanos::from(shard.index) / Nanos::from(shard.count);
+    ((now - phase).div_euclid(SECOND) + 1) * SECOND + phase
 }
 
 /// Builds the environment in which a user's expressions are evaluated, from disjoint fields of the core.

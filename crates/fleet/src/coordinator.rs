@@ -18,8 +18,10 @@ use crate::loss::{self, Loss};
 use crate::member::{Member, Stage};
 use crate::message::{FromWorker, Share, ToWorker, VERSION};
 
-/// From the decision to start a batch to its start: every worker must have heard of it by then.
+/// From the decision to start a batch to its start, and for each worker in addition: every worker must have heard of it
+/// by then.
 const LEAD: Duration = Duration::from_millis(50);
+const LEAD_EACH: Duration = Duration::from_millis(4);
 /// How often workers are told about the users of the others.
 const ADJUST: Duration = Duration::from_secs(1);
 
@@ -320,7 +322,8 @@ impl Fleet {
             Some(groups) => {
                 self.told.clone_from(&self.properties);
                 let properties: Vec<_> = self.told.clone().into_iter().collect();
-                let at = wall_ns() - self.share.zero + LEAD.as_nanos() as i64;
+                let lead = LEAD + LEAD_EACH * self.share.count;
+                let at = wall_ns() - self.share.zero + lead.as_nanos() as i64;
                 self.open = true;
                 for (worker, member) in (0..).zip(&mut self.members) {
                     if member.is_alive() {

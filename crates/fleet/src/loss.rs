@@ -31,14 +31,49 @@ pub(crate) fn held(counters: &Counters) -> u64 {
 
 /// The loss as a snapshot, so that it is counted among the connections that ended.
 pub(crate) fn snapshot(counters: &Counters, at_ms: i64) -> Box<Snapshot> {
-    let sockets = counters.get(Counter::WsOpened).saturating_sub(counters.get(Counter::WsClosed));
+    let n = |counter| counters.get(counter);
+    let standing = n(Counter::WsOpened).saturating_sub(n(Counter::WsClosed));
+    let opening = n(Counter::WsStarted).saturating_sub(n(Counter::WsOpened) + n(Counter::WsFailed));
     let mut recorder = Recorder::new();
-    for _ in 0..sockets {
+    for _ in 0..standing + opening {
         recorder.closed(CloseCause::WorkerLost, 0, 0);
     }
-    recorder.add(Counter::WsClosed, sockets);
+    // Whatever is kept as a difference must not stand open for ever.
+    let left = |into, out| n(into).saturating_sub(n(out));
+    recorder.add(Counter::WsClosed, standing);
+    recorder.add(Counter::WsFailed, opening);
+    recorder.add(Counter::InboxOut, left(Counter::InboxIn, Counter::InboxOut));
+    recorder.add(Counter::ReadingResumed, left(Counter::ReadingStopped, Counter::ReadingResumed));
     let mut snapshot = Box::<Snapshot>::default();
     recorder.drain(&mut snapshot);
     (snapshot.at_ms, snapshot.core) = (at_ms, u32::MAX);
     snapshot
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_worker_held_counts_as_lost_with_it() {
+        let mut counters = Counters::default();
+        for (counter, n) in [
+            (Counter::ConnOpened, 12),
+            (Counter::ConnClosedByPeer, 2),
+            (Counter::WsStarted, 11),
+            (Counter::WsOpened, 9),
+            (Counter::WsFailed, 1),
+            (Counter::WsClosed, 2),
+            (Counter::InboxIn, 50),
+        ] {
+            counters.add(counter, n);
+        }
+        assert_eq!(held(&counters), 10);
+        let lost = snapshot(&counters, 5);
+        assert_eq!((lost.closes.len(), lost.closes[0].idle_ms.total()), (1, 8));
+        let mut after = counters;
+        after.merge(&lost.counters);
+        assert_eq!((after.get(Counter::WsClosed), after.get(Counter::WsFailed)), (9, 2));
+        assert_eq!(after.get(Counter::InboxOut), 50);
+    }
 }

@@ -178,7 +178,6 @@ impl Worker {
             // One heap for all threads: a worker has few, and each further heap costs memory in every worker.
             .env("MALLOC_ARENA_MAX", "1")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::null())
             .process_group(0)
             .spawn()?;
         Ok(Self { child, socket: Some(ours), incoming: Incoming::default(), outgoing: Vec::new() })
