@@ -220,9 +220,13 @@ fn status(second: &Second, elapsed_s: u64) -> String {
         second.errors as f64 * 100.0 / second.samples as f64
     };
     format!(
-        "{minutes:02}:{seconds:02}  users {}{}  {}/s  p50 {:.0}  p95 {:.0}  p99 {:.0} ms  errors {errors:.1}%  CPU {:.0}%  lag p99 {:.1} ms",
+        "{minutes:02}:{seconds:02}  users {}{}{}  {}/s  p50 {:.0}  p95 {:.0}  p99 {:.0} ms  errors {errors:.1}%  CPU {:.0}%  lag p99 {:.1} ms",
         second.users,
         if second.workers > 0 { format!(" on {} workers", second.workers) } else { String::new() },
+        second
+            .connections
+            .as_ref()
+            .map_or_else(String::new, |flow| format!("  held {}", flow.held)),
         second.samples,
         second.p50_ms,
         second.p95_ms,

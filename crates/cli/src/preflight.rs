@@ -132,8 +132,17 @@ pub(crate) fn run(flags: Flags) -> Exit {
     if report.severity == Severity::TooSmall { Exit::TooSmall } else { Exit::Ok }
 }
 
-/// For the start of a run: what does not fit, a line each; nothing where all fits.
-pub(crate) fn warnings(plan: &Plan, options: &engine::Options, users: u64) -> Vec<String> {
+/// What the start of a run is told.
+#[derive(Debug, Default)]
+pub(crate) struct Look {
+    /// What does not fit, a line each; nothing where all fits.
+    pub(crate) warnings: Vec<String>,
+    /// Ports that the run's connections may have; `None` where a destination is not known before.
+    pub(crate) ports: Option<u64>,
+}
+
+/// Looks at a plan that is about to run.
+pub(crate) fn look(plan: &Plan, options: &engine::Options, users: u64) -> Look {
     let properties: &HashMap<String, String> = &options.properties;
     let given = Given {
         properties: properties.clone(),
@@ -142,16 +151,19 @@ pub(crate) fn warnings(plan: &Plan, options: &engine::Options, users: u64) -> Ve
         sources: None,
     };
     // What is wrong with the sources, the engine says.
-    let Ok(demand) = demand::of_plan(plan, &given) else { return Vec::new() };
-    let report = Report::new(demand, &Host::now(), None);
+    let Ok(demand) = demand::of_plan(plan, &given) else { return Look::default() };
+    let host = Host::now();
+    let ports = rules::ports_there(&demand, &host).filter(|_| demand.unknown_destinations == 0);
+    let report = Report::new(demand, &host, None);
     let too_small = report.findings.iter().filter(|f| f.severity == Severity::TooSmall);
-    too_small
+    let warnings = too_small
         .map(|f| {
             let change = f.change.iter().map(finding::Change::command).chain(f.advice.clone());
             let what_to_do: Vec<_> = change.collect();
             format!("{}: {}, needed {}; {}", f.what, f.now, f.needed, what_to_do.join("; and "))
         })
-        .collect()
+        .collect();
+    Look { warnings, ports }
 }
 
 impl Report {
@@ -276,4 +288,39 @@ fn diagnosis(mistake: &Mistake) -> String {
 fn usage(message: &str) -> Exit {
     eprint!("{}", render::error(message, Colour::Plain));
     Exit::Usage
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::properties::Sources;
+
+    const PLAN: &str = r#"<?xml version="1.0"?><jmeterTestPlan version="1.2" properties="5.0"><hashTree><TestPlan testclass="TestPlan"/><hashTree>
+<ThreadGroup testclass="ThreadGroup" testname="users"><elementProp name="ThreadGroup.main_controller" elementType="LoopController"><stringProp name="LoopController.loops">1</stringProp></elementProp>
+<stringProp name="ThreadGroup.num_threads">1</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp></ThreadGroup><hashTree>
+<HTTPSamplerProxy testclass="HTTPSamplerProxy" testname="get"><stringProp name="HTTPSampler.domain">::1</stringProp><stringProp name="HTTPSampler.port">81</stringProp>
+<stringProp name="HTTPSampler.path">/</stringProp><stringProp name="HTTPSampler.method">GET</stringProp></HTTPSamplerProxy><hashTree/>
+</hashTree></hashTree></hashTree></jmeterTestPlan>"#;
+
+    #[test]
+    fn the_start_of_a_run_is_told_what_does_not_fit_and_nothing_else() {
+        let (properties, _) = Properties::load(&Sources::default(), 0);
+        let loaded = load::load(Path::new("p.jmx"), PLAN.as_bytes().to_vec(), &properties);
+        let plan = loaded.plan.expect("a plan");
+        let options = engine::Options::default();
+        let few = look(&plan, &options, 1);
+        assert_eq!(few.warnings, Vec::<String>::new());
+        assert!(few.ports.is_some_and(|ports| (1..=65_535).contains(&ports)), "{few:?}");
+        let many = look(&plan, &options, 2_000_000);
+        let ports = many.warnings.iter().find(|line| line.starts_with("local ports: "));
+        assert!(ports.is_some_and(|line| line.contains("needed 2 000 000; ")), "{many:?}");
+        assert_eq!(many.ports, few.ports);
+    }
+
+    #[test]
+    fn a_mistake_in_a_chain_is_marked() {
+        let mistake = Chain::parse("a -> é*0").expect_err("no instances");
+        let text = diagnosis(&mistake);
+        assert!(text.ends_with("\n  a -> é*0\n         ^"), "{text}");
+    }
 }

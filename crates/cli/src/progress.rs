@@ -4,13 +4,13 @@
 //! or when the others are overdue; then it becomes a line of `seconds.jsonl`, a step of the summariser and a status.
 
 use stats::flow::Flow;
-use stats::machine::Watch;
+use stats::machine::{Machine, Watch};
 use stats::process::Usage;
 use stats::snapshot::Brief;
 use stats::snapshot_file::Second;
 use stats::summariser::Users;
 use stats::totals::Totals;
-use stats::{Snapshot, Timeline};
+use stats::{Counter, Snapshot, Timeline};
 
 /// How long the last core may be behind the first, ms.
 const OVERDUE_MS: i64 = 1500;
@@ -32,6 +32,8 @@ pub(crate) struct Progress {
     with_transactions: bool,
     machine: Watch,
     timeline: Timeline,
+    /// Ports that the run's connections may have, all together, where that was reckoned.
+    ports: Option<u64>,
 }
 
 impl Progress {
@@ -50,6 +52,7 @@ impl Progress {
             with_transactions,
             machine: Watch::start(),
             timeline: Timeline::new(cores, processors(), start_ms),
+            ports: None,
         }
     }
 
@@ -70,6 +73,22 @@ impl Progress {
 
     pub(crate) fn totals(&self) -> &Totals {
         &self.totals
+    }
+
+    /// How many ports the run's connections may have, all together.
+    pub(crate) fn set_ports(&mut self, ports: Option<u64>) {
+        self.ports = ports;
+        self.timeline.ports = ports;
+    }
+
+    /// Ports left: of those there are, without the connections of this run that stand or wait in TIME_WAIT. Both are
+    /// bounded by what the machine has of them, for a connection may have ended unseen.
+    fn ports_left(&self, machine: &Machine) -> Option<u64> {
+        let n = |counter| self.totals.counters.get(counter);
+        let ended = n(Counter::ConnClosedByPeer) + n(Counter::ConnClosedByUs);
+        let open = n(Counter::ConnOpened).saturating_sub(ended).min(machine.sockets.established);
+        let waiting = n(Counter::ConnClosedByUs).min(machine.sockets.time_wait);
+        self.ports.map(|ports| ports.saturating_sub(open + waiting))
     }
 
     /// The run so far, in a few numbers.
@@ -108,12 +127,14 @@ impl Progress {
         }
         let now = self.now;
         let Users { active, started, finished } = self.users;
+        let machine = self.machine.look();
         let second = Second {
             users: active,
             started,
             finished,
             connections: Flow::new(&self.open, &self.totals.counters),
-            machine: Some(self.machine.look()),
+            ports_left: self.ports_left(&machine),
+            machine: Some(machine),
             workers: self.workers,
             ..Second::new(&self.open, &self.usage, &now)
         };
@@ -165,5 +186,22 @@ mod tests {
         assert_eq!(second.at_ms, 2_000);
         assert!(progress.overdue(3_100).is_none());
         assert_eq!(progress.overdue(5_000).expect("overdue").0.at_ms, 3_000);
+    }
+
+    #[test]
+    fn ports_left_are_those_without_open_and_waiting_connections() {
+        let mut progress = progress();
+        let mut machine = Machine::default();
+        machine.sockets.established = 60;
+        machine.sockets.time_wait = 1000;
+        assert_eq!(progress.ports_left(&machine), None);
+        progress.set_ports(Some(100));
+        for (counter, n) in [(Counter::ConnOpened, 90), (Counter::ConnClosedByUs, 20)] {
+            progress.totals.counters.add(counter, n);
+        }
+        // 70 opened and not closed, of which 60 can be; 20 closed here may wait.
+        assert_eq!(progress.ports_left(&machine), Some(20));
+        machine.sockets.time_wait = 5;
+        assert_eq!(progress.ports_left(&machine), Some(35));
     }
 }

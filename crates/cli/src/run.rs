@@ -112,9 +112,10 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         note(&mut log, &mut console, Level::Warn, "throng", &words);
         console.warn(&words);
     }
-    for line in preflight::warnings(&plan, &options, users) {
-        note(&mut log, &mut console, Level::Warn, "throng", &line);
-        console.warn(&line);
+    let found = preflight::look(&plan, &options, users);
+    for line in &found.warnings {
+        note(&mut log, &mut console, Level::Warn, "throng", line);
+        console.warn(line);
     }
     let before = Usage::now();
     let start_ms = now_ms();
@@ -132,6 +133,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     }
     let workers = run.workers();
     let mut progress = Progress::new(run.cores(), before, start_ms, console.counts_transactions());
+    progress.set_ports(found.ports);
     let mut traces = Traces { console: &mut console, folder: &mut folder, log: &mut log };
     for text in &complaints {
         heard(text, &mut traces);

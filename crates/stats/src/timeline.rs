@@ -36,7 +36,7 @@ pub struct Timeline {
     pub opened: u64,
     /// How long connections were being opened, ms.
     pub opening_ms: u64,
-    /// Most opened per second over ten seconds in a row; 0 in shorter runs.
+    /// Most opened per second over ten seconds in a row, in each of which some were; 0 without them.
     pub opened_best: f64,
     #[serde(skip)]
     pub(crate) recent: VecDeque<(u64, i64)>,
@@ -136,7 +136,8 @@ impl Timeline {
             self.recent.pop_front();
         }
         let (sum, span) = self.recent.iter().fold((0, 0), |(n, t), one| (n + one.0, t + one.1));
-        if self.recent.len() == SUSTAINED && span > 0 {
+        let sustained = self.recent.iter().all(|one| one.0 > 0);
+        if self.recent.len() == SUSTAINED && sustained && span > 0 {
             self.opened_best = self.opened_best.max(sum as f64 * 1000.0 / span as f64);
         }
     }

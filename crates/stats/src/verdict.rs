@@ -167,7 +167,11 @@ fn processors_full(e: &Evidence<'_>) -> Option<Finding> {
 fn machine_full(e: &Evidence<'_>) -> Option<Finding> {
     let t = &e.timeline;
     let seconds = t.machine_full_seconds;
-    if seconds < FULL_SECONDS || (seconds as f64) < FULL_SHARE * t.seconds as f64 {
+    let full = seconds >= FULL_SECONDS && seconds as f64 >= FULL_SHARE * t.seconds as f64;
+    // Other programs may be content with what this one leaves; only what they did to it counts.
+    let harmed =
+        [lag, late_starts, unread_growing, zero_windows].iter().any(|rule| rule(e).is_some());
+    if !full || !harmed {
         return None;
     }
     finding(

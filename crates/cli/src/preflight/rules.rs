@@ -145,14 +145,22 @@ fn threads(demand: &Demand, host: &Host) -> Option<Finding> {
     })
 }
 
-fn ports(demand: &Demand, host: &Host) -> Option<Finding> {
+/// Pairs of source address and destination: each has all ports for itself.
+fn pairs(demand: &Demand) -> u64 {
+    demand.sources.max(1).saturating_mul((demand.destinations.len() as u64).max(1))
+}
+
+/// Ports there are for the demand; `None` where the range could not be read.
+pub(crate) fn ports_there(demand: &Demand, host: &Host) -> Option<u64> {
     let each = host.local_ports();
-    if each == 0 {
-        return None;
-    }
+    (each > 0).then(|| each.saturating_mul(pairs(demand)))
+}
+
+fn ports(demand: &Demand, host: &Host) -> Option<Finding> {
+    let there = ports_there(demand, host)?;
+    let each = host.local_ports();
     let destinations = (demand.destinations.len() as u64).max(1);
-    let pairs = demand.sources.max(1).saturating_mul(destinations);
-    let there = each.saturating_mul(pairs);
+    let pairs = pairs(demand);
     let reuse = host.time_wait_reuse == 1 || host.time_wait_reuse == 2 && demand.local;
     let waiting = if reuse { 0 } else { host.time_wait };
     let left = there.saturating_sub(waiting);

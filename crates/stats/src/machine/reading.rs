@@ -61,7 +61,7 @@ pub(super) struct Texts {
 impl Reading {
     pub fn now() -> Self {
         let read = |path: &str| read_to_string(path).unwrap_or_default();
-        let mut reading = Self::of(
+        Self::of(
             &Texts {
                 sockstat: read("/proc/net/sockstat"),
                 sockstat6: read("/proc/net/sockstat6"),
@@ -73,9 +73,7 @@ impl Reading {
                 port_range: read("/proc/sys/net/ipv4/ip_local_port_range"),
             },
             page_bytes(),
-        );
-        reading.sockets.look_into_the_table();
-        reading
+        )
     }
 
     pub(super) fn of(texts: &Texts, page: u64) -> Self {

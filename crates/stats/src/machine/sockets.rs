@@ -1,12 +1,13 @@
 //! TCP sockets of the machine: how many, and in which states.
 //!
 //! Sums come from /proc/net/sockstat, which the kernel keeps. The state of each is in a table with
-//! a line per socket; it is read while there are few, and `states_from` says whether it was.
+//! a line per socket; it is read now and then while there are few, and `states_from` says whether it was.
 use serde::Serialize;
 
 use super::text;
 
-/// With more sockets than this the table is not read: a thousand lines cost about a millisecond.
+/// With more sockets than this, those in TIME_WAIT included, the table is not read: a thousand lines cost
+/// about 3 ms.
 pub const TABLE_LIMIT: u64 = 2000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -22,7 +23,7 @@ pub struct Sockets {
     pub allocated: u64,
     /// Bytes of unread and unsent data in the kernel.
     pub memory: u64,
-    /// Where `states` is from: `table`, or `sums` when there are too many sockets to count.
+    /// `table` in the seconds in which the table was read, else `sums`: then there are no `states`.
     pub states_from: &'static str,
     /// Sockets by state, those there are.
     pub states: Vec<StateCount>,

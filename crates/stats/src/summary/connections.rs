@@ -130,7 +130,9 @@ impl Connections {
             0.0 => String::new(),
             best => format!(", {}/s over the best 10 s", rate(best)),
         };
-        line("opened", format!("{}/s while opening{best}", rate(self.opened_per_s)));
+        if self.opened > 0 {
+            line("opened", format!("{}/s while opening{best}", rate(self.opened_per_s)));
+        }
         let has = |span: Span| self.has[span as usize];
         if has(Span::Connect) {
             line("connect", spread(&self.connect));

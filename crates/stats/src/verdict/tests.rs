@@ -83,7 +83,12 @@ fn each_trouble_is_found_by_its_own_rule() {
             |e| (e.timeline.full_seconds, e.timeline.seconds) = (2, 2),
             &[],
         ),
-        ("others fill the machine", |e| e.timeline.machine_full_seconds = 30, &[Kind::MachineFull]),
+        ("others fill the machine", |e| e.timeline.machine_full_seconds = 30, &[]),
+        (
+            "others fill the machine, and it hurts",
+            |e| (e.timeline.machine_full_seconds, e.lag_p99) = (30, 11.0),
+            &[Kind::MachineFull, Kind::Lag],
+        ),
         (
             "reading stopped",
             |e| e.counters.add(Counter::ReadingStopped, 1),
