@@ -20,8 +20,6 @@ use crate::wheel::Index;
 
 /// How long an address may be used without asking again (Java's default).
 const ADDRESS_LIFE: Nanos = 30 * crate::clock::SECOND;
-/// The most that an answer of a proxy may hold, bytes.
-const TUNNEL_LIMIT: usize = 64 * 1024;
 
 impl Core<'_> {
     /// Opens the connection whose work is set up.
@@ -239,25 +237,22 @@ impl Core<'_> {
 
     /// The proxy's answer, as far as it has come. Returns how much of it is used up.
     pub(super) fn on_tunnel_answer(&mut self, at: u32, bytes: &[u8]) -> usize {
-        let end = memchr::memmem::find(bytes, b"\r\n\r\n").map(|end| end + 4);
-        let Some(end) = end else {
-            if bytes.len() > TUNNEL_LIMIT {
-                self.fault(at, Fault::Refused(Refusal::TooLarge));
-            }
-            return 0;
-        };
-        let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii();
-        let line = String::from_utf8_lossy(line).into_owned();
-        let digits = line.get(9..12).filter(|_| line.starts_with("HTTP/1."));
-        match digits.and_then(|digits| digits.parse::<u16>().ok()) {
-            Some(200) => {
+        match handshake::proxy_answer(bytes) {
+            Ok(None) => 0,
+            Ok(Some(size)) => {
                 self.read_limit(at);
                 self.secure_or_upgrade(at);
+                size
             }
-            Some(status) => self.fault(at, Fault::ProxyRefused(status)),
-            None => self.fault(at, Fault::Refused(Refusal::InvalidStatusLine)),
+            Err(Refusal::Status { status, .. }) => {
+                self.fault(at, Fault::ProxyRefused(status));
+                0
+            }
+            Err(refusal) => {
+                self.fault(at, Fault::Refused(refusal));
+                0
+            }
         }
-        end
     }
 
     /// The answer to the upgrade, as far as it has come. Returns how much of it is used up.
@@ -315,17 +310,11 @@ impl Core<'_> {
             return self.fault(at, fault);
         }
         let rest = self.sockets[at].rest.as_mut();
-        let mut head = rest
+        let head = rest
             .map(|rest| std::mem::take(if secure { &mut rest.plain } else { &mut rest.tail }))
             .unwrap_or_default();
-        if head.is_empty() {
-            return self.fault(at, Fault::Protocol("Empty response; connection closed."));
-        }
-        head.extend_from_slice(b"\r\n\r\n");
-        match handshake::answer(&head, &key) {
-            Err(refusal) => self.fault(at, Fault::Refused(refusal)),
-            Ok(_) => self.fault(at, Fault::Ended(ending)),
-        }
+        let fault = handshake::answer_at_end(&head, &key).err().map(Fault::Refused);
+        self.fault(at, fault.unwrap_or(Fault::Ended(ending)));
     }
 
     /// The limit for reading starts anew.

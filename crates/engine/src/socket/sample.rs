@@ -354,6 +354,10 @@ impl<'p> Core<'p> {
                 wording::refused(Ok((*status, line)), result);
                 Outcome::Status
             }
+            Fault::Refused(Refusal::Empty) => {
+                wording::io_error("Empty response; connection closed.", result);
+                Outcome::Closed
+            }
             Fault::Refused(Refusal::InvalidStatusLine) => {
                 wording::io_error("Invalid status line", result);
                 Outcome::Protocol
