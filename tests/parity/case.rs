@@ -33,6 +33,9 @@ pub(crate) fn check(name: &str) {
     let work = scratch(name);
     copy(&case, &work);
     if let Ok(home) = std::env::var("PARITY_RECORD") {
+        if rules(&case).by_hand && std::env::var_os("PARITY_BY_HAND").is_none() {
+            return;
+        }
         let outcome = run(jmeter(Path::new(&home)), &case, &work);
         store(&case.join("golden"), &outcome);
         return;
@@ -71,7 +74,7 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
     let closed =
         TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port();
     let server = Server::start(case, &[("closed", closed.to_string())]);
-    let rules = Rules::read(&std::fs::read_to_string(case.join("case")).unwrap_or_default());
+    let rules = rules(case);
     let log = std::fs::File::create(work.join("output.txt")).expect("a file for the output");
     let mut child = engine
         .args(["-t", "plan.jmx", "-l", "result.jtl"])
@@ -124,6 +127,10 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
             .insert(name.clone(), normal::rows(&String::from_utf8_lossy(&bytes), &rules, &ports));
     }
     outcome
+}
+
+fn rules(case: &Path) -> Rules {
+    Rules::read(&std::fs::read_to_string(case.join("case")).unwrap_or_default())
 }
 
 /// The case's further arguments.

@@ -22,6 +22,8 @@ pub(crate) struct Rules {
     pub(crate) traces: bool,
     /// Samples whose size depends on the machine: `bytes` and `sentBytes` are masked.
     pub(crate) varies: Vec<String>,
+    /// Recorded once, with a plug-in that is in no repository of artefacts.
+    pub(crate) by_hand: bool,
     /// Both refuse to run the plan at all; nothing but the absence of requests is compared.
     pub(crate) refused: bool,
     /// Files the plan writes, compared like rows if they are CSV with a header, else as text.
@@ -35,6 +37,7 @@ impl Rules {
             match line.split_once('=').unwrap_or((line, "")) {
                 ("users", _) => rules.users = true,
                 ("varies", label) => rules.varies.push(label.to_owned()),
+                ("by_hand", _) => rules.by_hand = true,
                 ("refused", _) => rules.refused = true,
                 ("traces", _) => rules.traces = true,
                 ("round", ms) => rules.round = Some(ms.parse().expect("round in ms")),

@@ -266,6 +266,9 @@ cases! {
     ws_thread_stop_tcp
     ws_thread_stop_ws
     ws_validation
+    zaleski
+    zaleski_closed
+    zaleski_streaming
 }
 
 #[test]

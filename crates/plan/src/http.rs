@@ -6,7 +6,7 @@
 mod body;
 mod compile;
 mod header;
-mod percent;
+pub(crate) mod percent;
 mod redirect;
 mod render;
 mod uri;

@@ -26,7 +26,7 @@ pub use frame::{Frame, FrameKind};
 pub use heartbeat::{Heartbeat, HeartbeatId, HeartbeatSettings};
 pub(crate) use heartbeat::{compile as heartbeat, is_one as is_heartbeat};
 pub use hold::{Heard, Hold, HoldSettings};
-pub use zaleski::{Talk, Verdict, Zaleski};
+pub use zaleski::{GOODBYE, Talk, Verdict, Zaleski};
 
 use crate::element::Flag;
 use crate::env::Env;

@@ -159,6 +159,12 @@ impl Core<'_> {
         if at == NO_SOCKET {
             return;
         }
+        let talks = self.sockets[at].rest.as_ref().is_some_and(|rest| rest.talking.is_some());
+        if talks && self.sockets[at].state == State::Open {
+            self.send_frame(at, Opcode::CLOSE, plan::websocket::GOODBYE);
+            self.send_error = None;
+            self.sockets[at].closing = true;
+        }
         let polite = self.run.settings.at_user_end == AtUserEnd::CloseFrame;
         if polite && self.sockets[at].state == State::Open && !self.sockets[at].closing {
             let mut payload = [0; 64];

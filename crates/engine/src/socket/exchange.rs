@@ -25,7 +25,8 @@ pub(crate) struct Talking {
 impl Core<'_> {
     /// Whether a sampler goes on with the connection of the user.
     pub(super) fn goes_on_talking(&self, at: u32, call: &Call) -> bool {
-        at != NO_SOCKET
+        call.keeps
+            && at != NO_SOCKET
             && self.sockets[at].state == State::Open
             && self.sockets[at]
                 .rest
@@ -51,8 +52,8 @@ impl Core<'_> {
             Box::new(Talking { talk, connection: call.connection.clone(), keeps: call.keeps })
         });
         talking.keeps = call.keeps;
-        exchange.begin(&mut talking.talk, kept, call, env);
         if kept {
+            exchange.go_on(&mut talking.talk, call);
             // What came while nobody listened is remembered, whatever it says.
             while let Some(frame) = self.take_from_inbox(at) {
                 if frame.opcode == Opcode::TEXT {
@@ -121,8 +122,9 @@ impl Core<'_> {
         let id = work.sampler;
         let mut result = self.start_result(index, &mut work);
         let opened = work.opened || work.existing;
+        let over = self.sockets[at].counted;
         let talking = self.sockets[at].rest.as_mut().and_then(|rest| rest.talking.take());
-        let mut keeps = false;
+        let (mut keeps, mut goodbye) = (false, None);
         if let Some(mut talking) = talking {
             keeps = talking.keeps && opened && !close;
             if !opened {
@@ -133,8 +135,9 @@ impl Core<'_> {
                     let text = outcome::socket_text(failure, &self.routes[route as usize]);
                     talking.talk.fail(&text, &mut result);
                 }
-                _ => talking.talk.finish(talking.keeps, opened, &mut result),
+                _ => talking.talk.finish(talking.keeps, opened, close && !over, &mut result),
             }
+            goodbye = talking.talk.goodbye();
             if keeps {
                 self.sockets.rest(at).talking = Some(talking);
             }
@@ -147,14 +150,18 @@ impl Core<'_> {
             (false, Some(Fault::Cut)) => Outcome::CutByEnd,
             (false, _) => Outcome::Other,
         };
-        let timing = timing(&work, result.body.len() as u64, now);
+        let mut timing = timing(&work, 0, now);
+        // This plug-in counts the bytes of its response data, and none that it sends.
+        (timing.sent, timing.received) = (0, result.body.len() as u64);
         self.return_result(result);
         self.sockets.give_work(work);
         if !opened {
             self.drop_unopened(at);
         } else if !keeps {
-            if self.sockets[at].state == State::Open {
-                self.send_frame(at, Opcode::CLOSE, &1000u16.to_be_bytes());
+            if let Some(goodbye) = goodbye
+                && self.sockets[at].state == State::Open
+            {
+                self.send_frame(at, Opcode::CLOSE, goodbye);
                 self.send_error = None;
             }
             let ended = matches!(self.sockets[at].state, State::Ended(Ending::CloseFrame));

@@ -430,7 +430,7 @@ impl<'p> Core<'p> {
             && work.observed
         {
             wording::begin(&work.shown.url, work.existing, &mut result);
-            if work.performed {
+            if work.performed || matches!(sampler.act, Act::Exchange(_)) {
                 wording::request(&sampler.act, &work.shown.data, &mut result);
             }
             result.request_headers.push_str(&work.shown.headers);

@@ -120,7 +120,7 @@ pub fn request(act: &Act, data: &str, result: &mut SampleResult) {
         Act::RequestResponse(_) | Act::Write => {
             let _ = write!(result.sampler_data, "\nRequest data:\n{data}\n");
         }
-        Act::Close => {
+        Act::Close | Act::Exchange(_) => {
             result.sampler_data.clear();
             result.sampler_data.push_str(data);
         }

@@ -10,9 +10,11 @@ use std::fmt::Write;
 use jmx::ElementId;
 
 use super::{Call, Refusal, WebSocket};
+use crate::charset::Charset;
 use crate::compile::Context;
 use crate::element::{Flag, flag};
 use crate::env::Env;
+use crate::http::percent;
 use crate::regexp::Regexp;
 use crate::result::SampleResult;
 use crate::text::Text;
@@ -32,12 +34,21 @@ pub struct Zaleski {
     port: Text,
     protocol: Text,
     path: Text,
+    arguments: Vec<Argument>,
     payload: Text,
     connect_timeout: Text,
     response_timeout: Text,
     response: Text,
     close: Text,
     backlog: Text,
+}
+
+/// A parameter of the query.
+#[derive(Debug)]
+struct Argument {
+    name: Text,
+    value: Text,
+    encode: Flag,
 }
 
 /// What a message is to a sample that waits.
@@ -51,12 +62,21 @@ pub enum Verdict {
     DoneAndClose,
 }
 
+const KEPT: &str = " - Leaving streaming connection open\n";
+
+/// Payload of the close frame of this plug-in.
+pub const GOODBYE: &[u8] = b"\x03\xe8JMeter closed session.";
+
 /// What a connection of this plug-in remembers.
 #[derive(Debug, Default)]
 pub struct Talk {
     log: String,
     backlog: VecDeque<String>,
     messages: u32,
+    /// The peer has closed the connection.
+    over: bool,
+    /// How long the sample waits, milliseconds.
+    patience: u32,
     error: i32,
     /// `None` for a pattern that cannot be read: then any message is a response.
     response: Option<String>,
@@ -72,6 +92,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Zaleski {
         port: ctx.prop_or(id, "serverPort", "0"),
         protocol: ctx.prop(id, "protocol"),
         path: ctx.prop(id, "contextPath"),
+        arguments: arguments(ctx, id),
         payload: ctx.prop(id, "requestPayload"),
         connect_timeout: ctx.prop_or(id, "connectionTimeout", "5000"),
         response_timeout: ctx.prop_or(id, "responseTimeout", "20000"),
@@ -79,6 +100,24 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Zaleski {
         close: ctx.prop(id, "closeConncectionPattern"),
         backlog: ctx.prop_or(id, "messageBacklog", "3"),
     }
+}
+
+fn arguments(ctx: &mut Context<'_>, id: ElementId) -> Vec<Argument> {
+    let Some(object) = ctx.props(id).object("queryStringParameters") else { return Vec::new() };
+    let members = object.props.collection("Arguments.arguments");
+    let made = members.iter().filter_map(|member| member.object()).map(|argument| {
+        let text = |name: &str| argument.props.str(name).unwrap_or("");
+        Argument {
+            name: ctx.text(id, text("Argument.name")),
+            value: ctx.text(id, text("Argument.value")),
+            encode: match argument.props.get("HTTPArgument.always_encode") {
+                Some(prop) => flag::of_prop(ctx, id, prop),
+                // A plain argument becomes one that is encoded.
+                None => Flag::Fixed(!argument.class.ends_with("HTTPArgument")),
+            },
+        }
+    });
+    made.collect()
 }
 
 impl Zaleski {
@@ -101,29 +140,96 @@ impl Zaleski {
         call.read_timeout_ms = number(&self.response_timeout, env);
         self.payload.eval(env, &mut call.data);
         call.payload.extend_from_slice(call.data.as_bytes());
-        call.opcode = 1;
+        // Nothing is sent without a payload.
+        call.opcode = u8::from(!call.data.is_empty());
         self.write_url(env, call)?;
         let _ = sampler.write_headers(env, call);
         super::render::thrown(env)
     }
 
+    /// Writes where the connection goes. The path may be a whole URL; otherwise what it holds is sent as it stands.
     fn write_url(&self, env: &mut Env<'_>, call: &mut Call) -> Result<(), Refusal> {
         let (mut address, mut path) = (env.core.take(), env.core.take());
-        self.address.eval(env, &mut address);
         self.path.eval(env, &mut path);
-        call.secure = self.protocol.parsed(env, |name| name.eq_ignore_ascii_case("wss"));
+        let whole = ["wss://", "ws://"].iter().find_map(|scheme| path.strip_prefix(scheme));
+        let (mut own_port, mut query) = (None, env.core.take());
+        if let Some(rest) = whole {
+            call.secure = path.starts_with("wss");
+            let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+            let (authority, after) = rest.split_at(end);
+            let host_end = authority.rfind(':').filter(|at| !authority[*at..].contains(']'));
+            address.push_str(&authority[..host_end.unwrap_or(end)]);
+            own_port = host_end.and_then(|at| authority[at + 1..].parse::<u16>().ok());
+            let after = after.split('#').next().unwrap_or("");
+            let (before, own_query) = after.split_once('?').unwrap_or((after, ""));
+            query.push_str(own_query);
+            let before = before.to_string();
+            path.clear();
+            path.push_str(&before);
+        } else {
+            self.address.eval(env, &mut address);
+            call.secure = self.protocol.parsed(env, |name| name.eq_ignore_ascii_case("wss"));
+            own_port = self.port.parsed(env, |text| text.parse::<u16>().ok()).or(own_port);
+            self.write_query(env, &mut query);
+        }
         let usual = if call.secure { 443 } else { 80 };
-        let port = self.port.parsed(env, |text| text.parse::<i32>().ok());
-        call.port =
-            port.and_then(|port| u16::try_from(port).ok()).filter(|p| *p > 0).unwrap_or(usual);
-        let outcome = super::render::write_url(&address, &path, call);
+        call.port = own_port.filter(|port| *port > 0).unwrap_or(usual);
+        let outcome = super::render::write_url(&address, "/", call);
+        call.target.clear();
+        if !path.starts_with('/') {
+            call.target.push('/');
+        }
+        call.target.push_str(&path);
+        call.path_len = call.target.len();
+        if !query.is_empty() {
+            call.target.push('?');
+            call.target.push_str(&query);
+        }
         if call.port == usual {
             let end = call.authority.rfind(':').unwrap_or(call.authority.len());
             call.authority.truncate(end);
         }
-        env.core.give(path);
-        env.core.give(address);
+        for buffer in [query, path, address] {
+            env.core.give(buffer);
+        }
         outcome
+    }
+
+    /// The parameters, encoded where the plan asks for it; then the plug-in has `java.net.URI` quote them once more.
+    fn write_query(&self, env: &mut Env<'_>, out: &mut String) {
+        let (mut name, mut value, mut joined) = (env.core.take(), env.core.take(), env.core.take());
+        let mut bytes = Vec::new();
+        for argument in &self.arguments {
+            name.clear();
+            value.clear();
+            argument.name.eval(env, &mut name);
+            argument.value.eval(env, &mut value);
+            if name.is_empty() {
+                continue;
+            }
+            if !joined.is_empty() {
+                joined.push('&');
+            }
+            if argument.encode.get(env) {
+                percent::form(&name, Charset::Utf8, &mut bytes, &mut joined);
+                joined.push('=');
+                percent::form(&value, Charset::Utf8, &mut bytes, &mut joined);
+            } else {
+                for piece in [name.as_str(), "=", value.as_str()] {
+                    joined.push_str(piece);
+                }
+            }
+        }
+        for c in joined.chars() {
+            if c.is_ascii_alphanumeric() || ";/?:@&=+$,[]_-!.~'()*".contains(c) || !c.is_ascii() {
+                out.push(c);
+            } else {
+                let _ = write!(out, "%{:02X}", c as u32);
+            }
+        }
+        for buffer in [joined, value, name] {
+            env.core.give(buffer);
+        }
     }
 
     /// What a new connection remembers; its patterns are those of the sampler that opens it.
@@ -145,22 +251,21 @@ impl Zaleski {
         let (response, readable) = pattern(&self.response, "response message", "response message");
         (talk.close, _) = pattern(&self.close, "disconnect", "disconnect");
         talk.response = readable.then_some(response);
+        talk.kept = self.backlog.parsed(env, |text| text.parse().unwrap_or(BACKLOG));
+        talk.patience = call.read_timeout_ms;
         let timeout = call.connect_timeout_ms;
         let _ =
             writeln!(talk.log, " - Waiting for the server connection for {timeout} MILLISECONDS");
         talk
     }
 
-    /// Begins a sample on a connection: of `talk`, which is new or was kept. What was logged before is dropped where it was kept.
-    pub fn begin(&self, talk: &mut Talk, kept: bool, call: &Call, env: &mut Env<'_>) {
-        if kept {
-            talk.log.clear();
-            talk.log.push_str("\n\n[Execution Flow]\n - Reusing exising connection\n");
-            talk.error = 0;
-        }
-        talk.kept = self.backlog.parsed(env, |text| text.parse().unwrap_or(BACKLOG));
-        let _ =
-            writeln!(talk.log, " - Waiting for messages for {} MILLISECONDS", call.read_timeout_ms);
+    /// Begins a sample on a connection that was kept: what was logged before is dropped.
+    pub fn go_on(&self, talk: &mut Talk, call: &Call) {
+        talk.log.clear();
+        talk.log.push_str("\n\n[Execution Flow]\n - Reusing exising connection\n");
+        talk.error = 0;
+        talk.patience = call.read_timeout_ms;
+        talk.wait();
     }
 }
 
@@ -172,6 +277,21 @@ impl Talk {
         } else {
             " - Cannot connect to the remote server\n"
         });
+        self.wait();
+    }
+
+    fn wait(&mut self) {
+        let patience = self.patience;
+        let _ = writeln!(self.log, " - Waiting for messages for {patience} MILLISECONDS");
+    }
+
+    /// The payload of the close frame that ends the connection; `None`: it just ends.
+    pub fn goodbye(&self) -> Option<&'static [u8]> {
+        match (self.over, self.error) {
+            (false, _) => Some(GOODBYE),
+            (true, 0) => Some(b"\x03\xe8"),
+            (true, _) => None,
+        }
     }
 
     /// A text message came. Those that came while no sample waited are heard as well, their verdict does not count.
@@ -199,6 +319,7 @@ impl Talk {
 
     /// The peer closed the connection, with that status.
     pub fn closed(&mut self, status: i32, reason: &str) {
+        self.over = true;
         if status == 1000 {
             self.log
                 .push_str(" - WebSocket conection has been successfully closed by the server\n");
@@ -211,15 +332,24 @@ impl Talk {
         }
     }
 
-    /// Fills the result of a sample that waited to its end, whatever ended it.
-    pub fn finish(&mut self, keeps: bool, opened: bool, result: &mut SampleResult) {
-        self.log.push_str(if keeps {
-            " - Leaving streaming connection open\n"
-        } else if opened {
-            " - WebSocket session closed by the client\n - WebSocket client closed by the client\n"
-        } else {
-            " - WebSocket session wasn't started (...that's odd)\n - WebSocket client closed by the client\n"
-        });
+    /// Fills the result of a sample that waited to its end, whatever ended it. `keeps`: the connection stays. `opened`:
+    /// it had been opened. `closes`: a message asked for its end.
+    pub fn finish(&mut self, keeps: bool, opened: bool, closes: bool, result: &mut SampleResult) {
+        const ENDED: &str = " - WebSocket conection has been successfully closed by the server\n";
+        const CLOSED: &str = " - WebSocket session closed by the client\n";
+        const STOPPED: &str = " - WebSocket client closed by the client\n";
+        let lines: &[&str] = match (keeps, opened) {
+            (true, _) if closes => &[ENDED, CLOSED, STOPPED, KEPT],
+            (true, _) => &[KEPT],
+            (_, false) => &[" - WebSocket session wasn't started (...that's odd)\n", STOPPED],
+            // It is closed twice: by the message, and at the end.
+            _ if closes => &[ENDED, CLOSED, CLOSED, STOPPED, STOPPED],
+            _ if self.over => &[CLOSED, STOPPED],
+            _ => &[ENDED, CLOSED, STOPPED],
+        };
+        for line in lines {
+            self.log.push_str(line);
+        }
         result.success = self.error == 0;
         if self.error == 0 {
             result.code.push_str("200");
