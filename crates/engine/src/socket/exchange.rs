@@ -124,7 +124,7 @@ impl Core<'_> {
         let opened = work.opened || work.existing;
         let over = self.sockets[at].counted;
         let talking = self.sockets[at].rest.as_mut().and_then(|rest| rest.talking.take());
-        let (mut keeps, mut goodbye) = (false, None);
+        let (mut keeps, mut goodbye) = (false, Vec::new());
         if let Some(mut talking) = talking {
             keeps = talking.keeps && opened && !close;
             if !opened {
@@ -137,7 +137,7 @@ impl Core<'_> {
                 }
                 _ => talking.talk.finish(talking.keeps, opened, close && !over, &mut result),
             }
-            goodbye = talking.talk.goodbye();
+            goodbye.extend_from_slice(talking.talk.goodbye());
             if keeps {
                 self.sockets.rest(at).talking = Some(talking);
             }
@@ -158,10 +158,8 @@ impl Core<'_> {
         if !opened {
             self.drop_unopened(at);
         } else if !keeps {
-            if let Some(goodbye) = goodbye
-                && self.sockets[at].state == State::Open
-            {
-                self.send_frame(at, Opcode::CLOSE, goodbye);
+            if self.sockets[at].state == State::Open {
+                self.send_frame(at, Opcode::CLOSE, &goodbye);
                 self.send_error = None;
             }
             let ended = matches!(self.sockets[at].state, State::Ended(Ending::CloseFrame));

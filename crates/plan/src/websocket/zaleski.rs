@@ -73,8 +73,8 @@ pub struct Talk {
     log: String,
     backlog: VecDeque<String>,
     messages: u32,
-    /// The peer has closed the connection.
-    over: bool,
+    /// Payload of the peer's close frame, once it has come.
+    farewell: Option<Vec<u8>>,
     /// How long the sample waits, milliseconds.
     patience: u32,
     error: i32,
@@ -285,13 +285,9 @@ impl Talk {
         let _ = writeln!(self.log, " - Waiting for messages for {patience} MILLISECONDS");
     }
 
-    /// The payload of the close frame that ends the connection; `None`: it just ends.
-    pub fn goodbye(&self) -> Option<&'static [u8]> {
-        match (self.over, self.error) {
-            (false, _) => Some(GOODBYE),
-            (true, 0) => Some(b"\x03\xe8"),
-            (true, _) => None,
-        }
+    /// The payload of the close frame that we send: of the peer's, if that came first.
+    pub fn goodbye(&self) -> &[u8] {
+        self.farewell.as_deref().unwrap_or(GOODBYE)
     }
 
     /// A text message came. Those that came while no sample waited are heard as well, their verdict does not count.
@@ -319,7 +315,9 @@ impl Talk {
 
     /// The peer closed the connection, with that status.
     pub fn closed(&mut self, status: i32, reason: &str) {
-        self.over = true;
+        let mut farewell = (status as u16).to_be_bytes().to_vec();
+        farewell.extend_from_slice(reason.as_bytes());
+        self.farewell = Some(farewell);
         if status == 1000 {
             self.log
                 .push_str(" - WebSocket conection has been successfully closed by the server\n");
@@ -344,7 +342,7 @@ impl Talk {
             (_, false) => &[" - WebSocket session wasn't started (...that's odd)\n", STOPPED],
             // It is closed twice: by the message, and at the end.
             _ if closes => &[ENDED, CLOSED, CLOSED, STOPPED, STOPPED],
-            _ if self.over => &[CLOSED, STOPPED],
+            _ if self.farewell.is_some() => &[CLOSED, STOPPED],
             _ => &[ENDED, CLOSED, STOPPED],
         };
         for line in lines {
