@@ -1,0 +1,186 @@
+"""What the scripts here have in common: the program, its chat target, a run that is watched, and checks.
+
+Everything is started in a session of its own, ends by itself after a bounded time, and is ended if the script fails."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+# Descriptors that a process of the target needs beside its connections, and how many connections it is given at most.
+PER_PROCESS = 18_500
+
+
+def throng():
+    """The program under test: $THRONG, or this checkout built for release."""
+    if given := os.environ.get("THRONG"):
+        return str(Path(given).resolve())
+    subprocess.run(["cargo", "build", "--release", "--quiet", "--bin", "throng"], cwd=ROOT, check=True)
+    metadata = subprocess.run(
+        ["cargo", "metadata", "--format-version", "1", "--no-deps"], cwd=ROOT, check=True, capture_output=True)
+    return str(Path(json.loads(metadata.stdout)["target_directory"]) / "release" / "throng")
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def end(process, patience=30):
+    """Ends a process and all it started: they share its session."""
+    for how, wait in ((signal.SIGTERM, patience), (signal.SIGKILL, 10)):
+        if process.poll() is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, how)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(wait)
+
+
+def tree(pid):
+    """The process and all it started."""
+    found, todo = [], [pid]
+    while todo:
+        process = todo.pop()
+        found.append(process)
+        with contextlib.suppress(OSError):
+            for task in os.listdir(f"/proc/{process}/task"):
+                todo += map(int, Path(f"/proc/{process}/task/{task}/children").read_text().split())
+    return found
+
+
+def memory_kib(pids):
+    """Memory of processes together: what each has for itself, and the program's own pages once; and how many there are.
+
+    It is the sum of the proportional shares (PSS), but for pages of the program that the target has too: they are counted in full."""
+    own, shared, count = 0, 0, 0
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError):
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+            kib = {line.split(":")[0]: int(line.split()[1]) for line in lines[1:]}
+            own += kib["Anonymous"]
+            shared = max(shared, kib["Rss"] - kib["Anonymous"])
+            count += 1
+    return own + shared, count
+
+
+def cpu_s(pids):
+    """Seconds of user and system time so far."""
+    total = 0
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+            total += int(fields[11]) + int(fields[12])
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+class Target:
+    """The bundled chat: as many processes, each with an address of its own, as the connections take."""
+
+    def __init__(self, program, connections, seconds, tls=False, options=()):
+        self.count = -(-connections // PER_PROCESS)
+        self.port = free_port()
+        # The kernel picks a connection's local port by its destination: each address has a range of its own.
+        self.addresses = f"127.0.1.1-127.0.1.{self.count}"
+        self.host = f"127.0.1.${{__Random(1,{self.count})}}" if self.count > 1 else "127.0.1.1"
+        self.process = subprocess.Popen(
+            [program, "target", "chat", "--port", str(self.port), "--seconds", str(seconds), *(["--tls"] if tls else []),
+             "--option", f"processes={self.count}", "--option", f"listen={self.addresses}",
+             *(word for option in options for word in ("--option", option))],
+            stdout=subprocess.PIPE, text=True, start_new_session=True)
+        self.tls = tls
+
+    def __enter__(self):
+        line = self.process.stdout.readline()
+        if not line.startswith("listening on"):
+            end(self.process)
+            sys.exit(f"the target did not start: {line}")
+        return self
+
+    def __exit__(self, *_):
+        end(self.process)
+
+    def stats(self):
+        """Its own counts, of all its processes together."""
+        context = None
+        if self.tls:
+            import ssl
+            context = ssl._create_unverified_context()
+        url = f"http{'s' if self.tls else ''}://127.0.1.1:{self.port}/stats"
+        with urllib.request.urlopen(url, timeout=30, context=context) as answer:
+            return json.load(answer)
+
+
+class Run:
+    """`throng run`, watched from outside once a second: what the target counts, and the memory of all processes."""
+
+    def __init__(self, program, folder, plan, properties, watch, flags=()):
+        self.folder = Path(folder)
+        self.output = open(self.folder / "output", "w")
+        self.seen = []
+        words = [f"-J{name}={value}" for name, value in properties.items()]
+        self.command = [program, "run", str(plan), "--runs", str(self.folder / "runs"), *flags, *words]
+        self.process = subprocess.Popen(
+            self.command, cwd=folder, stdout=self.output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True)
+        self.began = time.monotonic()
+        self.watch = threading.Thread(target=self._watch, args=(watch,), daemon=True)
+        self.watch.start()
+
+    def _watch(self, watch):
+        while self.process.poll() is None:
+            pids = tree(self.process.pid)
+            kib, processes = memory_kib(pids)
+            second = {"s": time.monotonic() - self.began, "kib": kib, "processes": processes, "cpu_s": cpu_s(pids)}
+            with contextlib.suppress(OSError, ValueError):
+                second.update(watch())
+            self.seen.append(second)
+            time.sleep(1)
+
+    def wait(self, seconds):
+        """Waits for its end; ends it if that takes too long. The summary as data, and the text that it printed."""
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            say(f"not done after {seconds} s: ended")
+            end(self.process)
+        self.watch.join(10)
+        self.output.close()
+        text = (self.folder / "output").read_text()
+        found = sorted((self.folder / "runs").glob("*/summary.json"))
+        if not found:
+            sys.exit(f"throng ended with {self.process.returncode} and left no summary:\n{text}")
+        return json.loads(found[-1].read_text()), text
+
+    def close(self):
+        end(self.process)
+
+
+def table(rows):
+    """Rows of cells as a Markdown table; the first is its head."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[n]) for row in cells) for n in range(len(cells[0]))]
+    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in cells]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)
+
+
+def verdict(checks):
+    """Prints pairs of a sentence and whether it is true; the exit code."""
+    checks = list(checks)
+    for sentence, holds in checks:
+        print("yes" if holds else " NO", "", sentence)
+    return 0 if all(holds for _, holds in checks) else 1
