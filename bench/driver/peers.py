@@ -1,5 +1,5 @@
 """The command line of every generator. A case asks for them by name."""
-from place import OUT, PORTS, built, found, jmeter_home, throng
+from place import BENCH, OUT, PORTS, boost, built, found, jmeter_home, throng
 
 JVM = ["java", "-Xms1g", "-Xmx1g", "-XX:MaxMetaspaceSize=256m", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=100",
        "-XX:G1ReservePercent=20", "-Djava.security.egd=file:/dev/urandom"]
@@ -44,6 +44,30 @@ def run_bare_loop(case, seconds):
     return [built("bare_loop"), str(PORTS["http"]), path, str(case["users"]), str(seconds)]
 
 
+def websocket_throng(case, seconds):
+    return [throng(), "-n", "-t", case["plan"], *properties(case, seconds), f"-Jport={PORTS['websocket']}"]
+
+
+def websocket_jmeter(case, seconds):
+    # A thread a connection: small stacks, and a heap that holds what a user is.
+    return ["java", "-Xms512m", "-Xmx6g", "-Xss256k", *JVM[3:], "-jar", str(jmeter_home() / "bin" / "ApacheJMeter.jar"), "-n", "-t", case["plan"],
+            "-j", str(OUT / "jmeter.log"), *properties(case, seconds), f"-Jport={PORTS['websocket']}"]
+
+
+def websocket_k6(case, seconds):
+    values = {"URL": f"ws://127.0.0.1:{PORTS['websocket']}/", "USERS": case["users"], "SECONDS": seconds}
+    return ["k6", "run", "--quiet", "--no-usage-report", "--no-thresholds", "--no-summary",
+            *(word for name, value in values.items() for word in ("-e", f"{name}={value}")), str(BENCH / case["name"] / "k6.js")]
+
+
+def websocket_bare_loop(case, seconds):
+    return [built("websocket_loop"), str(PORTS["websocket"]), str(case["users"]), str(seconds), str(case["size"])]
+
+
+def websocket_beast(case, seconds):
+    return [built("websocket_beast"), str(PORTS["websocket"]), str(case["users"]), str(seconds), str(case["size"])]
+
+
 ALL = {
     "throng": run_throng,
     "wrk": run_wrk,
@@ -54,6 +78,17 @@ ALL = {
 }
 
 
+WEBSOCKET = {
+    "throng": websocket_throng,
+    "k6": websocket_k6,
+    "beast": websocket_beast,
+    "bare loop": websocket_bare_loop,
+    "jmeter": websocket_jmeter,
+}
+
+
 def available(name):
     """Whether a peer can be run here."""
+    if name == "beast":
+        return boost()
     return name in ("throng", "bare loop", "jmeter") or found(name) is not None

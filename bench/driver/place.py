@@ -13,7 +13,7 @@ REPO = BENCH.parent
 CACHE = Path(os.environ.get("THRONG_CACHE") or Path.home() / ".cache" / "throng") / "bench"
 BIN = CACHE / "bin"
 OUT = CACHE / "out"
-PORTS = {"http": 19080, "https": 19443, "slow": 19081}
+PORTS = {"http": 19080, "https": 19443, "slow": 19081, "websocket": 19082}
 TARGET_CPU = "0"
 GENERATOR_CPU = os.environ.get("GENERATOR_CPU", "1")
 # Whether targets and generators run under the real-time scheduler, for a machine that others work on too.
@@ -25,11 +25,19 @@ os.environ["PATH"] = f"{BIN}:{CACHE / 'cargo' / 'bin'}:{os.environ['PATH']}"
 
 
 def built(name):
-    """The path of a C program of the driver, compiled when its source is newer."""
+    """The path of a C or C++ program of the driver, compiled when its source is newer."""
     source, binary = BENCH / "driver" / f"{name}.c", BIN / name
+    compiler = ["cc", "-O2"]
+    if not source.exists():
+        source, compiler = source.with_suffix(".cpp"), ["c++", "-O2", "-std=c++17"]
     if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
-        subprocess.run(["cc", "-O2", "-Wall", str(source), "-o", str(binary)], check=True)
+        subprocess.run([*compiler, "-Wall", str(source), "-o", str(binary), "-lpthread"], check=True)
     return str(binary)
+
+
+def boost():
+    """Whether the C++ library that one of the peers is made with is there."""
+    return os.path.exists("/usr/include/boost/beast/websocket.hpp")
 
 
 def hurry(pid, priority=1):

@@ -1,5 +1,5 @@
-// Echo over WebSockets with Boost.Beast, the C++ library that Debian has for it (libboost-dev): what ws_loop.c does, with a
-// library's handshake, framing and checks. One thread. ws_beast PORT CONNECTIONS SECONDS SIZE; one line of JSON.
+// Echo over WebSockets with Boost.Beast, the C++ library that Debian has for it (libboost-dev): what websocket_loop.c does, with a
+// library's handshake, framing and checks. One thread. websocket_beast PORT CONNECTIONS SECONDS SIZE; one line of JSON.
 #include <boost/asio.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/websocket.hpp>

@@ -1,6 +1,6 @@
 // What echo over WebSockets costs without a load generator: opens CONNECTIONS, sends a masked text message of SIZE bytes on
 // each, and again as soon as the echo is there, for SECONDS. Nothing is measured or parsed beyond lengths. One line of JSON.
-// ws_loop PORT CONNECTIONS SECONDS SIZE [HOLD]: with HOLD, connections are opened and held, nothing is sent.
+// websocket_loop PORT CONNECTIONS SECONDS SIZE [HOLD]: with HOLD, connections are opened and held, nothing is sent.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
