@@ -139,6 +139,8 @@ pub(crate) struct Look {
     pub(crate) warnings: Vec<String>,
     /// Ports that the run's connections may have; `None` where a destination is not known before.
     pub(crate) ports: Option<u64>,
+    /// Connections that users hold at most.
+    pub(crate) connections: u64,
 }
 
 /// Looks at a plan that is about to run.
@@ -154,6 +156,7 @@ pub(crate) fn look(plan: &Plan, options: &engine::Options, users: u64) -> Look {
     let Ok(demand) = demand::of_plan(plan, &given) else { return Look::default() };
     let host = Host::now();
     let ports = rules::ports_there(&demand, &host).filter(|_| demand.unknown_destinations == 0);
+    let connections = demand.connections();
     let report = Report::new(demand, &host, None);
     let too_small = report.findings.iter().filter(|f| f.severity == Severity::TooSmall);
     let warnings = too_small
@@ -163,7 +166,7 @@ pub(crate) fn look(plan: &Plan, options: &engine::Options, users: u64) -> Look {
             format!("{}: {}, needed {}; {}", f.what, f.now, f.needed, what_to_do.join("; and "))
         })
         .collect();
-    Look { warnings, ports }
+    Look { warnings, ports, connections }
 }
 
 impl Report {

@@ -107,12 +107,12 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     };
     let mut evaluated = engine::evaluate(&plan, &options);
     let users = evaluated.users();
-    let size = Size::of(request, &properties, users);
-    if let Some(words) = size.words(users) {
+    let found = preflight::look(&plan, &options, users);
+    let size = Size::of(request, &properties, users.max(found.connections));
+    if let Some(words) = size.words(users, found.connections) {
         note(&mut log, &mut console, Level::Warn, "throng", &words);
         console.warn(&words);
     }
-    let found = preflight::look(&plan, &options, users);
     for line in &found.warnings {
         note(&mut log, &mut console, Level::Warn, "throng", line);
         console.warn(line);

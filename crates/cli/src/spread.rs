@@ -43,30 +43,35 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// The size for so many users: what was asked for, or what their connections take.
-    pub(crate) fn of(request: &Request, properties: &Properties, users: u64) -> Self {
+    /// The size for so many connections: what was asked for, or what they take.
+    pub(crate) fn of(request: &Request, properties: &Properties, connections: u64) -> Self {
         let descriptors = raise_descriptors();
         let asked = match request.workers {
             0 => properties.int("throng.workers", 0).clamp(0, 1000) as u32,
             n => n,
         };
         let workers = match asked {
-            0 => u32::try_from(fleet::workers_for(users, descriptors)).unwrap_or(u32::MAX),
+            0 => u32::try_from(fleet::workers_for(connections, descriptors)).unwrap_or(u32::MAX),
             n => n,
         };
         Self { workers, descriptors, asked: asked > 0 }
     }
 
     /// What to say about it, if there is something to say.
-    pub(crate) fn words(self, users: u64) -> Option<String> {
+    pub(crate) fn words(self, users: u64, connections: u64) -> Option<String> {
         let Self { workers, descriptors, asked } = self;
         if workers > 1 && !asked {
+            let with = if connections > users {
+                format!(" with up to {connections} connections")
+            } else {
+                String::new()
+            };
             return Some(format!(
-                "{users} users need more than the {descriptors} descriptors of one process: {workers} workers"
+                "{users} users{with} need more than the {descriptors} descriptors of one process: {workers} workers"
             ));
         }
-        let fits = u64::from(workers) * fleet::users_per_process(descriptors);
-        (users > fits).then(|| {
+        let fits = u64::from(workers) * fleet::held_per_process(descriptors);
+        (users.max(connections) > fits).then(|| {
             format!(
                 "{users} users on {workers} processes of {descriptors} descriptors: beyond about {fits} connections, \
                  opening one will fail; without --workers or throng.workers there are enough"

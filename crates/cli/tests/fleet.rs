@@ -159,6 +159,22 @@ fn users_beyond_the_descriptors_of_a_process_get_workers() {
 }
 
 #[test]
+fn users_with_several_connections_count_as_many() {
+    let program = Program::new();
+    let ask = |port: &str| {
+        format!(
+            r#"<HTTPSamplerProxy testclass="HTTPSamplerProxy" testname="Ask"><stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">{port}</stringProp><stringProp name="HTTPSampler.path">/</stringProp><stringProp name="HTTPSampler.method">GET</stringProp></HTTPSamplerProxy><hashTree/>"#
+        )
+    };
+    let both = ask("1") + &ask("2");
+    program.write("two.jmx", &program::PLAN.replace("<!--more-->", &both));
+    let ended = program.shell("ulimit -n 200; exec \"$0\" run two.jmx -Jusers=100 -Jms=1");
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.err.contains("100 users with up to 200 connections need more"), "{ended:?}");
+    assert_eq!(summary(&program)["workers"].as_u64(), Some(2));
+}
+
+#[test]
 fn a_worker_that_dies_is_told_and_the_others_go_on() {
     let program = Program::new();
     let line = [

@@ -29,6 +29,6 @@ pub use coordinator::{Event, Fleet, Job, StartError};
 pub use loss::Loss;
 pub use message::{FromWorker, Report, Share, ToWorker, VERSION};
 pub use processes::Processes;
-pub use size::{RESERVE, users_per_process, workers_for};
+pub use size::{RESERVE, held_per_process, workers_for};
 pub use threads::Threads;
 pub use worker::{main, serve};

@@ -1,6 +1,6 @@
-//! How many processes a number of users takes: pure arithmetic.
+//! How many processes a number of connections takes: pure arithmetic.
 //!
-//! Each user is taken to hold one connection, which is one descriptor. Some are kept for everything else: files, the
+//! A connection is one descriptor; a user holds at least one. Some descriptors are kept for everything else: files, the
 //! event loop, connections that are being replaced.
 
 /// Descriptors kept for other things than users' connections.
@@ -9,16 +9,16 @@ pub const RESERVE: u64 = 300;
 /// What a process has open before its first user, and a little more.
 const LEAST: u64 = 16;
 
-/// Users that a process with so many descriptors can carry, at least one.
-pub fn users_per_process(descriptors: u64) -> u64 {
+/// Connections that a process with so many descriptors can hold, at least one.
+pub fn held_per_process(descriptors: u64) -> u64 {
     // Where descriptors are few, the reserve is a quarter of them, but never less than a process has open anyway.
     let reserve = RESERVE.min((descriptors / 4).max(LEAST));
     descriptors.saturating_sub(reserve).max(1)
 }
 
-/// Processes that so many users take.
-pub fn workers_for(users: u64, descriptors: u64) -> u64 {
-    users.div_ceil(users_per_process(descriptors)).max(1)
+/// Processes that so many connections take.
+pub fn workers_for(connections: u64, descriptors: u64) -> u64 {
+    connections.div_ceil(held_per_process(descriptors)).max(1)
 }
 
 #[cfg(test)]
@@ -27,7 +27,7 @@ mod tests {
 
     #[test]
     fn a_process_of_20_000_descriptors_carries_19_700_users() {
-        assert_eq!(users_per_process(20_000), 19_700);
+        assert_eq!(held_per_process(20_000), 19_700);
         assert_eq!(workers_for(1_000_000, 20_000), 51);
         assert_eq!(workers_for(19_700, 20_000), 1);
         assert_eq!(workers_for(19_701, 20_000), 2);
@@ -35,10 +35,10 @@ mod tests {
 
     #[test]
     fn few_descriptors_still_carry_somebody() {
-        assert_eq!(users_per_process(200), 150);
+        assert_eq!(held_per_process(200), 150);
         assert_eq!(workers_for(1_000, 200), 7);
-        assert_eq!(users_per_process(32), 16);
-        assert_eq!(users_per_process(0), 1);
+        assert_eq!(held_per_process(32), 16);
+        assert_eq!(held_per_process(0), 1);
         assert_eq!(workers_for(0, 200), 1);
     }
 }

@@ -85,7 +85,7 @@ fn descriptors(demand: &Demand, host: &Host) -> Option<Finding> {
         return None;
     }
     let (connections, workers) = (demand.connections(), workers(demand, host));
-    let each = fleet::users_per_process(host.descriptors);
+    let each = fleet::held_per_process(host.descriptors);
     let target =
         if demand.local { "; a target on this machine needs as many of its own" } else { "" };
     let why = if workers == 1 {
