@@ -101,6 +101,12 @@ pub(crate) struct RunFlags {
     /// What happens when a worker process dies: the others go on, or the run stops.
     #[arg(long, value_name = "WHAT", default_value = "continue")]
     on_worker_lost: OnLoss,
+    /// Local addresses to connect from, used in turn when ports run out: addresses, ranges, interfaces.
+    #[arg(long, value_name = "ADDRESSES")]
+    source: Option<String>,
+    /// WebSocket connections opened per second by the whole run at most.
+    #[arg(long, value_name = "N")]
+    connect_rate: Option<f64>,
 }
 
 /// What a worker's death means for the run.
@@ -206,6 +212,14 @@ impl PropertyFlags {
 
 impl RunFlags {
     pub(crate) fn request(self) -> Request {
+        let mut sources = self.properties.sources();
+        let given = [
+            ("throng.source.addresses", self.source),
+            ("throng.connect.rate", self.connect_rate.map(|rate| rate.to_string())),
+        ];
+        for (name, value) in given {
+            sources.settings.extend(value.map(|value| Setting::Jmeter(name.into(), value)));
+        }
         let level = |text: &String| match text.split_once('=') {
             Some((category, level)) => (category.to_string(), level.to_string()),
             None => (String::new(), text.clone()),
@@ -217,7 +231,7 @@ impl RunFlags {
             force: self.force,
             log: self.log,
             levels: self.level.iter().map(level).collect(),
-            sources: self.properties.sources(),
+            sources,
             json: self.json,
             skip_unsupported: self.skip_unsupported,
             runs: self.runs,

@@ -166,7 +166,12 @@ fn ports(demand: &Demand, host: &Host) -> Option<Finding> {
     let left = there.saturating_sub(waiting);
     let needed = demand.connections();
     // Those in TIME_WAIT are free again within a minute, and may lead elsewhere: they are no reason not to start.
-    let severity = Severity::of(needed, there).max(Severity::of(needed, left).min(Severity::Tight));
+    let mut severity =
+        Severity::of(needed, there).max(Severity::of(needed, left).min(Severity::Tight));
+    if demand.unknown_destinations > 0 {
+        // They may be as many as it takes.
+        severity = severity.min(Severity::Tight);
+    }
     let (low, high) = host.ports;
     let widest = WIDEST.1 - WIDEST.0 + 1;
     let wider = low > WIDEST.0 || high < WIDEST.1;
@@ -271,14 +276,19 @@ fn limit_change(found: &mut Option<Finding>) {
 
 fn conntrack(demand: &Demand, host: &Host) -> Option<Finding> {
     let (used, max) = host.conntrack?;
-    number(
+    let mut finding = number(
         "connections tracked by the firewall",
         "net.netfilter.nf_conntrack_max",
         max,
         used.saturating_add(demand.connections()),
         used,
         "a full table drops packets of new connections without a word but in the kernel's log",
-    )
+    )?;
+    if used == 0 {
+        // No rule of the firewall asks for it: it may stay so.
+        finding.severity = finding.severity.min(Severity::Tight);
+    }
+    Some(finding)
 }
 
 fn tcp_memory(demand: &Demand, host: &Host) -> Option<Finding> {
