@@ -243,6 +243,7 @@ cases! {
     ws_filter_sub_labels
     ws_filter_text
     ws_filter_timeout
+    ws_filter_timeout_nested
     ws_fragments
     ws_headers
     ws_hold_jmeter
