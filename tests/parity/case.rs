@@ -4,10 +4,10 @@
 //! JMeter's; where Throng differs on purpose, `differs.md` says why and `throng/` holds what Throng does instead,
 //! which is compared just as exactly.
 
+use crate::diff;
 use crate::normal::{self, Rules};
-use crate::{diff, server::Server};
+use crate::server::{self, Server};
 use std::collections::BTreeMap;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -71,8 +71,7 @@ fn jmeter(home: &Path) -> Command {
 
 fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
     // A port nobody listens on, for refused connections. It is free as long as nobody else asks for a port.
-    let closed =
-        TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port();
+    let closed = server::bind().1.port();
     let server = Server::start(case, &[("closed", closed.to_string())]);
     let rules = rules(case);
     let log = std::fs::File::create(work.join("output.txt")).expect("a file for the output");

@@ -102,7 +102,7 @@ impl Server {
 }
 
 /// Listens on a port of five digits, for sizes in the goldens count them.
-fn bind() -> (TcpListener, SocketAddr) {
+pub(crate) fn bind() -> (TcpListener, SocketAddr) {
     let mut shorter = Vec::new();
     loop {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
