@@ -64,7 +64,7 @@ impl Ending {
 }
 
 /// A connection that was lost counts as so many that failed.
-const LOST: u8 = 3;
+const LOST: u8 = 5;
 
 impl Core<'_> {
     /// Something went wrong with a user's connection that an immediate new one would not mend.
