@@ -144,7 +144,7 @@ class Run:
         while self.process.poll() is None:
             pids = tree(self.process.pid)
             kib, processes = memory_kib(pids)
-            second = {"s": time.monotonic() - self.began, "kib": kib, "processes": processes, "cpu_s": cpu_s(pids)}
+            second = {"s": time.monotonic() - self.began, "kib": kib, "own_processes": processes, "cpu_s": cpu_s(pids)}
             with contextlib.suppress(OSError, ValueError):
                 second.update(watch())
             self.seen.append(second)
