@@ -173,8 +173,18 @@ pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
 /// The result of a connection attempt that has become writable.
 pub(crate) fn connect_result(fd: &OwnedFd) -> io::Result<()> {
     match socket::getsockopt(fd, sockopt::SocketError)? {
+        0 if is_own_peer(fd) => Err(Errno::ECONNREFUSED.into()),
         0 => Ok(()),
         errno => Err(io::Error::from_raw_os_error(errno)),
+    }
+}
+
+/// Whether a socket is connected to itself: where nobody listens on a local port that lies in the range of ports for
+/// connections, the kernel may choose that very port and the connection then stands, with nobody at the other end.
+fn is_own_peer(fd: &OwnedFd) -> bool {
+    match (rustix::net::getsockname(fd), rustix::net::getpeername(fd)) {
+        (Ok(own), Ok(peer)) => own == peer,
+        _ => false,
     }
 }
 
@@ -186,4 +196,26 @@ pub(crate) fn reset(fd: &OwnedFd) {
 /// An event that another thread raises to wake a core.
 pub(crate) fn wake_event() -> io::Result<EventFd> {
     Ok(EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_to_itself_counts_as_refused() {
+        let socket =
+            Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).expect("a socket");
+        let any: SocketAddr = "127.0.0.1:0".parse().expect("an address");
+        socket.bind(&any.into()).expect("a port");
+        let own = socket.local_addr().expect("an address");
+        socket.connect(&own).expect("TCP allows it");
+        let error = connect_result(&socket.into()).expect_err("nobody is there");
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+
+        let listener = std::net::TcpListener::bind(any).expect("a port");
+        let to = listener.local_addr().expect("an address");
+        let other = std::net::TcpStream::connect(to).expect("a connection");
+        connect_result(&other.into()).expect("it stands");
+    }
 }
