@@ -183,7 +183,7 @@ pub(crate) fn connect_result(fd: &OwnedFd) -> io::Result<()> {
 /// connections, the kernel may choose that very port and the connection then stands, with nobody at the other end.
 fn is_own_peer(fd: &OwnedFd) -> bool {
     match (rustix::net::getsockname(fd), rustix::net::getpeername(fd)) {
-        (Ok(own), Ok(peer)) => own == peer,
+        (Ok(own), Ok(peer)) => Some(own) == peer,
         _ => false,
     }
 }
