@@ -7,7 +7,7 @@
 
 pub(crate) mod binary;
 mod compile;
-mod filter;
+pub mod filter;
 mod frame;
 mod header;
 mod heartbeat;
