@@ -129,8 +129,11 @@ impl Chain {
     }
 }
 
+/// Ports of a range, both ends included; of an odd number Linux leaves one out, since it keeps even and odd ports apart
+/// (`__inet_hash_connect`): 21000-61000 gives 40 000.
 fn width(ports: (u16, u16)) -> u64 {
-    u64::from(ports.1 - ports.0) + 1
+    let all = u64::from(ports.1 - ports.0) + 1;
+    if all > 1 { all & !1 } else { all }
 }
 
 fn link(hop: &Hop, next: &Hop, load: u64) -> Link {

@@ -122,7 +122,8 @@ impl Host {
     pub(crate) fn local_ports(&self) -> u64 {
         match self.ports {
             (0, _) => 0,
-            (low, high) => (high - low + 1).saturating_sub(self.ports_reserved),
+            // Of an odd number the kernel leaves one out.
+            (low, high) => ((high - low + 1) & !1).saturating_sub(self.ports_reserved),
         }
     }
 }
