@@ -7,15 +7,17 @@ mod body;
 mod compile;
 mod header;
 pub(crate) mod percent;
-mod redirect;
+pub(crate) mod redirect;
 mod render;
-mod uri;
+mod resources;
+pub(crate) mod uri;
 pub mod url;
 
 use std::ops::Range;
 
 pub(crate) use compile::{compile, headers, is_defaults, review};
 pub use redirect::{location, method_after_redirect};
+pub use resources::Resources;
 
 use crate::element::Flag;
 use crate::text::Text;
@@ -43,6 +45,8 @@ pub struct Http {
     source: Text,
     /// Only the MD5 of the body is kept as response data.
     pub md5: bool,
+    /// What is loaded with a page, if anything.
+    pub resources: Option<Resources>,
     /// Sent unless the plan sets one; empty if none is sent.
     user_agent: Box<str>,
     /// A form without content type is sent as one.

@@ -12,6 +12,7 @@
 //! | `text`, `function` | expressions with `${…}` and the functions in them |
 //! | `vars`, `env`, `random` | what expressions read and write |
 //! | `http` | HTTP Request: its compiled form and how a request is rendered |
+//! | `links` | links of pages and style sheets to what is loaded with them |
 //! | `websocket` | WebSocket samplers, frame filters, heartbeats, holds |
 //! | `extract`, `regexp`, `jsonpath` | post-processors and their languages |
 //! | `assertion` | assertions |
@@ -29,6 +30,7 @@ pub mod extract;
 pub mod function;
 pub mod http;
 pub mod jsonpath;
+pub mod links;
 mod number;
 pub mod plan;
 pub mod random;

@@ -4,11 +4,15 @@
 //! defaults are appended. Header managers are merged from the inside out: an outer header is sent unless an inner
 //! manager has one of that name.
 
+use std::sync::Arc;
+
 use jmx::{ElementId, Kind, Prop, Value};
 
-use super::{Argument, Header, Http};
+use super::{Argument, Header, Http, Resources};
 use crate::compile::{Context, scope};
 use crate::element::{Flag, flag};
+use crate::links::Parsers;
+use crate::regexp::Source;
 use crate::support::Level;
 use crate::text::Text;
 
@@ -40,6 +44,7 @@ pub(crate) fn compile(
         auto_redirects: chain.flag(ctx, "HTTPSampler.auto_redirects"),
         keep_alive: chain.flag(ctx, "HTTPSampler.use_keepalive"),
         source: chain.text(ctx, "HTTPSampler.ipSource", ""),
+        resources: resources(ctx, &chain),
         md5: matches!(chain.flag(ctx, "HTTPSampler.md5"), Flag::Fixed(true)),
         user_agent: if ctx.settings.is("httpclient4.default_user_agent_disabled", false) {
             "".into()
@@ -84,12 +89,39 @@ impl Chain {
         }
     }
 
+    fn pattern(&self, ctx: &mut Context<'_>, name: &str) -> Source {
+        let found = self.find(ctx, name);
+        let source =
+            Source::compile(found.and_then(|(_, prop)| prop.text()).unwrap_or(""), &mut ctx.text);
+        if let Some((id, _)) = found {
+            ctx.settle(id);
+        }
+        source
+    }
+
     fn flag(&self, ctx: &mut Context<'_>, name: &str) -> Flag {
         match self.find(ctx, name) {
             Some((id, prop)) => flag::of_prop(ctx, id, prop),
             None => Flag::Fixed(false),
         }
     }
+}
+
+/// What is loaded with the pages of a sampler. `None` where it is nothing for sure.
+fn resources(ctx: &mut Context<'_>, chain: &Chain) -> Option<Resources> {
+    let enabled = chain.flag(ctx, "HTTPSampler.image_parser");
+    if matches!(enabled, Flag::Fixed(false)) {
+        return None;
+    }
+    let settings = ctx.settings;
+    Some(Resources {
+        enabled,
+        concurrent: chain.flag(ctx, "HTTPSampler.concurrentDwn"),
+        pool: chain.text(ctx, "HTTPSampler.concurrentPool", ""),
+        allow: chain.pattern(ctx, "HTTPSampler.embedded_url_re"),
+        exclude: chain.pattern(ctx, "HTTPSampler.embedded_url_exclude_re"),
+        parsers: Arc::new(Parsers::new(|name, default| settings.property(name, default))),
+    })
 }
 
 fn arguments(ctx: &mut Context<'_>, chain: &Chain) -> Vec<Argument> {
@@ -188,6 +220,18 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
             })
         })
     });
+    if is("HTTPSampler.image_parser") {
+        let settings = ctx.settings;
+        for class in Parsers::new(|name, default| settings.property(name, default)).replaced {
+            let message = format!("pages are read as by JMeter's default parser, not by {class}");
+            ctx.warn(
+                id,
+                "parser-replaced",
+                message,
+                "links that parsers find differ in broken pages",
+            );
+        }
+    }
     let implementation = props.str("HTTPSampler.implementation").unwrap_or("");
     let findings = [
         (

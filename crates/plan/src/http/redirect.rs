@@ -10,10 +10,21 @@ pub fn method_after_redirect(method: &str) -> &str {
 /// Writes the absolute URL of a `Location` found in the answer to `base`.
 pub fn location(base: &str, location: &str, out: &mut String) -> Result<(), Unsendable> {
     let location = remove_dot_dot(location.trim()).replace(' ', "%20");
-    let malformed =
-        |url::Malformed(message)| Unsendable::new("java.net.MalformedURLException", &message);
-    url::resolve(Some(base), &location, out).map_err(malformed)?;
-    // Steps above the root are dropped where the location starts with them.
+    relative(base, &location, out).map_err(|url::Malformed(message)| {
+        Unsendable::new("java.net.MalformedURLException", &message)
+    })?;
+    if uri::verify(out).is_err() {
+        quote(out);
+    }
+    Ok(())
+}
+
+/// Writes the absolute URL of a link found in `base`. Steps above the root are dropped where the link starts with them.
+pub(crate) fn relative(base: &str, link: &str, out: &mut String) -> Result<(), url::Malformed> {
+    url::resolve(Some(base), link, out)?;
+    if !link.starts_with("../") {
+        return Ok(());
+    }
     let path = out[url::split(out).path].to_string();
     let mut above = path.strip_prefix('/').unwrap_or(&path);
     let mut prefix = String::new();
@@ -21,17 +32,14 @@ pub fn location(base: &str, location: &str, out: &mut String) -> Result<(), Unse
         prefix.push_str("../");
         above = rest;
     }
-    if !prefix.is_empty() && location.starts_with(&prefix) {
-        url::resolve(Some(base), &location[prefix.len()..], out).map_err(malformed)?;
-    }
-    if uri::verify(out).is_err() {
-        quote(out);
+    if !prefix.is_empty() && link.starts_with(&prefix) {
+        url::resolve(Some(base), &link[prefix.len()..], out)?;
     }
     Ok(())
 }
 
 /// Escapes what a URI may not hold, as the constructor of `java.net.URI` that takes parts does.
-fn quote(url: &mut String) {
+pub(crate) fn quote(url: &mut String) {
     let parts = url::split(url);
     let mut quoted = url[..parts.path.start].to_string();
     let query_or_end = |c: char| c.is_ascii_alphanumeric() || "_-!.~'()*;/?:@&=+$,[]#".contains(c);

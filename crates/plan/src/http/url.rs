@@ -144,6 +144,7 @@ pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), M
         Some(at) => (&spec[..at], Some(&spec[at + 1..])),
         None => (spec, None),
     };
+    let query_only = rest.is_empty() && query.is_some() && base.is_some();
     let mut authority = String::new();
     let mut path = String::new();
     let mut inherited = None;
@@ -164,7 +165,6 @@ pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), M
         }
     }
     let mut relative = false;
-    let query_only = rest.is_empty() && query.is_some() && base.is_some();
     if query_only {
         let keep = path.rfind('/').map_or(0, |at| at);
         path.truncate(keep);

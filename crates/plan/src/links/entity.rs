@@ -1,0 +1,54 @@
+//! The references of XML in a link: JMeter resolves them after those of HTML.
+//!
+//! The five names of XML and numbers, which need their semicolon; everything else stays as it is.
+
+use std::borrow::Cow;
+
+const NAMES: [(&str, char); 5] =
+    [("&quot;", '"'), ("&amp;", '&'), ("&lt;", '<'), ("&gt;", '>'), ("&apos;", '\'')];
+
+/// Resolves references. The error is the exception that Java has for a number beyond Unicode.
+pub(super) fn decode(text: &str) -> Result<Cow<'_, str>, String> {
+    if !text.contains('&') {
+        return Ok(Cow::Borrowed(text));
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some((name, c)) = NAMES.iter().find(|(name, _)| rest.starts_with(name)) {
+            out.push(*c);
+            rest = &rest[name.len()..];
+        } else if let Some((value, length)) = number(rest) {
+            if value > 0x10_ffff {
+                return Err(format!(
+                    "java.lang.IllegalArgumentException: Not a valid Unicode code point: 0x{value:X}"
+                ));
+            }
+            // Halves of characters, which Java would keep, end as question marks.
+            out.push(char::from_u32(value).unwrap_or('?'));
+            rest = &rest[length..];
+        } else {
+            out.push('&');
+            rest = &rest[1..];
+        }
+    }
+    out.push_str(rest);
+    Ok(Cow::Owned(out))
+}
+
+/// The value of a reference by number at the start of `text`, and its length.
+fn number(text: &str) -> Option<(u32, usize)> {
+    let digits = text.strip_prefix("&#")?;
+    let (digits, radix, start) = match digits.strip_prefix(['x', 'X']) {
+        Some(digits) => (digits, 16, 3),
+        None => (digits, 10, 2),
+    };
+    let end = digits.find(|c: char| !c.is_ascii_hexdigit())?;
+    if !digits[end..].starts_with(';') {
+        return None;
+    }
+    let value = i32::from_str_radix(&digits[..end], radix).ok()?;
+    Some((u32::try_from(value).ok()?, start + end + 1))
+}

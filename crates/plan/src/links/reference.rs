@@ -1,0 +1,117 @@
+//! Character references of HTML, as Lagarto 5.0.13 resolves them: the longest name it knows, semicolon or not.
+//!
+//! Numbers keep 16 bits of their value. A name that ends with the page is an exception.
+
+use super::tokenizer::Thrown;
+
+/// The exception of reading past the end of a page.
+pub(super) fn beyond(input: &str) -> Thrown {
+    let length = input.encode_utf16().count();
+    format!(
+        "java.lang.ArrayIndexOutOfBoundsException: Index {length} out of bounds for length {length}"
+    )
+}
+
+/// Resolves the reference whose `&` stands before `at`, and appends what it means. In attributes a name needs its
+/// semicolon. Returns how many bytes from `at` on belong to it.
+pub(super) fn resolve(
+    input: &str,
+    at: usize,
+    attribute: bool,
+    out: &mut String,
+) -> Result<usize, Thrown> {
+    let rest = &input.as_bytes()[at..];
+    match rest.first() {
+        None => return Ok(0),
+        Some(b'#') => return Ok(number(&rest[1..], out).map_or(0, |length| length + 1)),
+        Some(_) => {}
+    }
+    if is_cut(rest) {
+        return Err(beyond(input));
+    }
+    let Some(name) = longest(rest) else {
+        out.push('&');
+        return Ok(0);
+    };
+    let Some(after) = rest.get(name.len()) else { return Err(beyond(input)) };
+    if *after == b';' {
+        out.push_str(meaning(name).unwrap_or_default());
+        return Ok(name.len() + 1);
+    }
+    if attribute {
+        out.push('&');
+        return Ok(0);
+    }
+    out.push_str(meaning(name).unwrap_or_default());
+    Ok(name.len())
+}
+
+/// The longest name at the start of `rest`.
+fn longest(rest: &[u8]) -> Option<&[u8]> {
+    let end = run(rest).min(LONGEST);
+    (1..=end).rev().map(|length| &rest[..length]).find(|name| meaning(name).is_some())
+}
+
+/// Whether the page ends inside of what can only be one name.
+fn is_cut(rest: &[u8]) -> bool {
+    if rest.is_empty() || rest.len() > LONGEST || run(rest) < rest.len() {
+        return false;
+    }
+    let names =
+        htmlize::ENTITIES.keys().filter_map(|key| key.strip_prefix(b"&")?.strip_suffix(b";"));
+    let mut possible = names.filter(|name| name.starts_with(rest));
+    possible.next().is_some_and(|name| name.len() > rest.len()) && possible.next().is_none()
+}
+
+/// The length of the letters and digits at the start.
+fn run(rest: &[u8]) -> usize {
+    rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count()
+}
+
+/// Length of the longest name of HTML.
+const LONGEST: usize = 31;
+
+/// The characters that a name stands for.
+fn meaning(name: &[u8]) -> Option<&'static str> {
+    let mut key = [0; LONGEST + 2];
+    let length = name.len().min(LONGEST);
+    key[0] = b'&';
+    key[1..=length].copy_from_slice(&name[..length]);
+    key[length + 1] = b';';
+    let bytes = htmlize::ENTITIES.get(&key[..length + 2])?;
+    std::str::from_utf8(bytes).ok()
+}
+
+/// Resolves a number after its `#`; returns how many bytes it takes. `None`: it is none, or the page ends in it.
+fn number(rest: &[u8], out: &mut String) -> Option<usize> {
+    let hex = matches!(rest.first(), Some(b'x' | b'X'));
+    let start = usize::from(hex);
+    let (mut value, mut at) = (0_i32, start);
+    loop {
+        let digit = char::from(*rest.get(at)?).to_digit(if hex { 16 } else { 10 });
+        let Some(digit) = digit else { break };
+        value = value.wrapping_mul(if hex { 16 } else { 10 }).wrapping_add(digit.cast_signed());
+        at += 1;
+    }
+    if at == start {
+        return None;
+    }
+    out.push(character(value));
+    Some(at + usize::from(rest[at] == b';'))
+}
+
+/// The character of a number: that of windows-1252 where HTML takes it for one.
+fn character(value: i32) -> char {
+    const WINDOWS: [u16; 32] = [
+        0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026, 0x2020, 0x2021, 0x2c6, 0x2030, 0x160, 0x2039,
+        0x152, 0x8d, 0x17d, 0x8f, 0x90, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
+        0x2dc, 0x2122, 0x161, 0x203a, 0x153, 0x9d, 0x17e, 0x178,
+    ];
+    let unit = match value {
+        0 | 0x11_0000.. => 0xfffd,
+        0x80..=0x9f => WINDOWS[(value - 0x80) as usize],
+        _ => value as u16,
+    };
+    // Halves of characters, which Java would keep, end as question marks.
+    char::from_u32(unit.into()).unwrap_or('?')
+}
