@@ -24,6 +24,17 @@ macro_rules! cases {
 
 cases! {
     boundary_extractor
+    cache_by_group
+    cache_clear
+    cache_expires
+    cache_methods
+    cache_mode_200_cache
+    cache_mode_200_cache_named
+    cache_mode_custom_status
+    cache_mode_custom_status_unset
+    cache_outermost
+    cache_validators
+    cache_vary
     config_scope
     cookies_by_group
     cookies_clear

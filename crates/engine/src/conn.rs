@@ -125,6 +125,8 @@ pub(crate) struct Exchange {
     pub(crate) auto_follow: bool,
     /// Cookies of the answer are stored.
     pub(crate) cookies: bool,
+    /// The answer may go to the user's cache.
+    pub(crate) caches: bool,
 }
 
 impl Exchange {
@@ -153,6 +155,7 @@ impl Exchange {
         follow: false,
         auto_follow: false,
         cookies: false,
+        caches: false,
     };
 }
 

@@ -1,4 +1,4 @@
-//! Cookies of users, and what a new iteration means for cookies and connections.
+//! Cookies of users, and what a new iteration means for cookies, caches and connections.
 
 use plan::plan::{SamplerId, SamplerKind};
 use wire::cookie::{Cookie, Jar, Origin, Policy, Rules, Stored};
@@ -101,6 +101,13 @@ impl Core<'_> {
             if clears && !first {
                 // It is made anew, with the plan's own cookies, when it is needed.
                 *jar = None;
+            }
+        }
+        for (manager, cache) in plan.cache_managers.iter().zip(&mut extra.caches) {
+            let clears =
+                if manager.controlled_by_group { !same_user } else { manager.clear_each_iteration };
+            if clears {
+                *cache = None;
             }
         }
     }

@@ -2,12 +2,14 @@
 //!
 //! A request that cannot vary is rendered once per core; cookies are put in where a user has some.
 
-use plan::http::{Http, Request};
+use plan::http::{Http, Request, show_lines};
 use plan::plan::{Needs, SamplerId};
 use stats::Counter;
 use wire::cookie::Origin;
 use wire::http1::{Decoder, Limits};
 
+use crate::assemble::{Added, assemble};
+use crate::cached::Lookup;
 use crate::clock::{MS, Nanos};
 use crate::conn::{Exchange, State};
 use crate::core::Core;
@@ -35,15 +37,18 @@ impl<'p> Core<'p> {
                 let route =
                     self.route(request.secure, &request.host, request.port, &request.source);
                 let mut bytes = Vec::new();
-                assemble(&request, None, &mut bytes);
+                assemble(&request, &Added::default(), &mut bytes);
                 self.fixed[slot] = Some(Box::new(Fixed { request, bytes, route }));
             }
         }
         if let Some(fixed) = self.fixed[slot].take() {
-            if self.cookie_line(index, http, &fixed.request) {
+            if http.cache.is_some() {
+                self.send_rendered(index, id, http, &fixed.request);
+            } else if self.cookie_line(index, http, &fixed.request) {
                 let mut out = std::mem::take(&mut self.out);
                 let cookies = std::mem::take(&mut self.plain);
-                assemble(&fixed.request, Some(&cookies), &mut out);
+                let added = Added { cookies: Some(&cookies), ..Added::default() };
+                assemble(&fixed.request, &added, &mut out);
                 self.dispatch(
                     index,
                     id,
@@ -102,7 +107,17 @@ impl<'p> Core<'p> {
         let cookies = std::mem::take(&mut self.plain);
         let mut out = std::mem::take(&mut self.out);
         let cookie_line = with_cookies.then_some(&cookies[..]);
-        assemble(request, cookie_line, &mut out);
+        let lookup = http.cache.map(|manager| self.look_up(index, manager, request, cookie_line));
+        let conditions = match &lookup {
+            Some(Lookup::Fresh) => {
+                self.answer_from_cache(index, id, request, cookie_line.unwrap_or_default());
+                (self.plain, self.out) = (cookies, out);
+                return;
+            }
+            Some(Lookup::Send(conditions)) => Some(conditions).filter(|some| !some.is_empty()),
+            None => None,
+        };
+        assemble(request, &Added { conditions, cookies: cookie_line }, &mut out);
         let route = self.route(request.secure, &request.host, request.port, &request.source);
         self.dispatch(
             index,
@@ -148,6 +163,7 @@ impl<'p> Core<'p> {
             follow: request.follow_redirects && !request.auto_redirects,
             auto_follow: request.auto_redirects,
             cookies: http.cookies.is_some(),
+            caches: http.cache.is_some() && self.may_be_cached(&request.method),
             ..Exchange::NONE
         };
         let connection = self.idle_connection(index, route, start);
@@ -162,8 +178,8 @@ impl<'p> Core<'p> {
             stash.clear();
             stash.url.push_str(&request.url);
             stash.method.push_str(&request.method);
-            if needs.contains(Needs::REQUEST_HEADERS) {
-                request.write_headers(&mut stash.request_headers);
+            if needs.contains(Needs::REQUEST_HEADERS) || exchange.caches {
+                show_lines(bytes, &mut stash.request_headers);
             }
             if needs.contains(Needs::SAMPLER_DATA) {
                 request
@@ -297,32 +313,4 @@ impl<'p> Core<'p> {
         self.plain = line;
         any
     }
-}
-
-/// Puts a request together as it goes on the wire.
-fn assemble(request: &Request, cookies: Option<&[u8]>, out: &mut Vec<u8>) {
-    out.clear();
-    out.extend_from_slice(request.method.as_bytes());
-    out.push(b' ');
-    out.extend_from_slice(request.target.as_bytes());
-    out.extend_from_slice(b" HTTP/1.1\r\n");
-    match cookies {
-        Some(cookies) => {
-            // A cookie line of the plan's own gives way to the user's cookies.
-            let own = &request.own_cookie;
-            let (before, after) = if own.is_empty() {
-                (request.cookie_at, request.cookie_at)
-            } else {
-                (own.start, own.end)
-            };
-            out.extend_from_slice(&request.headers[..before]);
-            out.extend_from_slice(b"Cookie: ");
-            out.extend_from_slice(cookies);
-            out.extend_from_slice(b"\r\n");
-            out.extend_from_slice(&request.headers[after..]);
-        }
-        None => out.extend_from_slice(&request.headers),
-    }
-    out.extend_from_slice(b"\r\n");
-    out.extend_from_slice(&request.body);
 }

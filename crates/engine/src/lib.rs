@@ -11,13 +11,15 @@
 //! | `run`, `prepare`, `batches`, `group`, `schedule` | starting groups in order, what is evaluated before, when users start |
 //! | `core`, `user`, `wheel`, `clock` | the loop of a core, its users, its timers |
 //! | `step`, `sample`, `transaction` | operations, samples, transactions |
-//! | `exchange`, `receive`, `failure`, `redirect`, `cookies`, `fill` | HTTP |
+//! | `exchange`, `assemble`, `receive`, `failure`, `redirect`, `cookies`, `cached`, `fill` | HTTP |
 //! | `connect`, `conn`, `driver`, `resolve`, `source`, `pace` | connections, sockets, addresses, the connect rate |
 //! | `socket` | WebSocket connections and their samplers |
 //! | `record`, `rows` | result rows and the thread that writes them |
 //! | `outcome`, `settings` | the wording of failures, properties |
 
+mod assemble;
 mod batches;
+mod cached;
 mod clock;
 mod conn;
 mod connect;

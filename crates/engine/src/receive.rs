@@ -294,11 +294,13 @@ impl Core<'_> {
         let success = (200..400).contains(&exchange.status);
         let redirect = matches!(exchange.status, 301 | 302 | 303 | 307 | 308);
         let chain = self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
+        let mut thrown = false;
         if let Some(stash) = stash {
             if chain || (redirect && (exchange.follow || exchange.auto_follow)) || self.observes(id)
             {
                 self.fill(index, id, exchange, &timing, &stash);
             }
+            thrown = exchange.caches && !self.note_answer(index, id, exchange, &stash);
             let goes_on = (chain || redirect && (exchange.follow || exchange.auto_follow))
                 && self.follow(index, id, &timing, exchange, &stash);
             self.stashes.push(stash);
@@ -308,6 +310,9 @@ impl Core<'_> {
             if self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some()) {
                 return self.conclude_chain(index, id);
             }
+        }
+        if thrown {
+            return self.conclude(index, id, timing, Outcome::Protocol);
         }
         if !success && !self.observes(id) {
             self.result.clear();
@@ -373,7 +378,9 @@ fn feed(
                 exchange.received += u64::from(head.reason.is_empty());
                 let redirects =
                     (exchange.follow || exchange.auto_follow) && (300..400).contains(&head.status);
-                if exchange.keep_head || redirects || (exchange.cookies && head.set_cookie) {
+                let noted = exchange.caches && crate::cached::is_cacheable(head.status);
+                let cookies = exchange.cookies && head.set_cookie;
+                if exchange.keep_head || redirects || cookies || noted {
                     let stash = conn.stash.get_or_insert_with(|| {
                         let mut stash = stashes.pop().unwrap_or_default();
                         stash.clear();

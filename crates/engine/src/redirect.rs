@@ -137,6 +137,14 @@ impl Core<'_> {
         }
     }
 
+    /// Adds the core's result, which nobody was asked for, to the chain under way.
+    pub(crate) fn last_hop(&mut self, index: Index, timing: &Timing) {
+        if let Some(mut chain) = self.users[index].extra().redirect.take() {
+            self.add_hop(&mut chain, timing, false);
+            self.users[index].extra().redirect = Some(chain);
+        }
+    }
+
     /// Adds the core's result to the chain.
     fn add_hop(&mut self, chain: &mut Redirect, timing: &Timing, silent: bool) {
         chain.lag += timing.lag;

@@ -46,6 +46,10 @@ pub(crate) struct Settings {
     pub(crate) proxy: Option<Proxy>,
     /// User and password for it (`http.proxyUser`, `http.proxyPass`).
     pub(crate) proxy_credentials: Option<(String, String)>,
+    /// What a request gives that need not be sent (`cache_manager.cached_resource_mode`).
+    pub(crate) cache_hit: CacheHit,
+    /// Methods whose answers may be cached (`cacheable_methods`).
+    pub(crate) cacheable_methods: Vec<String>,
     /// What of these cannot be understood.
     pub(crate) complaint: Option<String>,
     /// `CookieManager.check.cookies`.
@@ -56,6 +60,37 @@ pub(crate) struct Settings {
     pub(crate) cookie_save: bool,
     /// `CookieManager.name.prefix`.
     pub(crate) cookie_prefix: String,
+}
+
+/// What a request gives that need not be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CacheHit {
+    /// No sample.
+    NoSample,
+    /// A sample with this response code and message.
+    Sample { code: String, message: String },
+}
+
+impl CacheHit {
+    fn of(mode: &str, get: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        // Where the property is missing, JMeter writes Java's word for nothing.
+        let or_null = |key: &str| get(key).unwrap_or_else(|| "null".into());
+        match mode {
+            "RETURN_NO_SAMPLE" => Ok(Self::NoSample),
+            "RETURN_200_CACHE" => Ok(Self::Sample {
+                code: "200".into(),
+                message: get("RETURN_200_CACHE.message").unwrap_or_else(|| "(ex cache)".into()),
+            }),
+            "RETURN_CUSTOM_STATUS" => Ok(Self::Sample {
+                code: or_null("RETURN_CUSTOM_STATUS.code"),
+                message: or_null("RETURN_CUSTOM_STATUS.message"),
+            }),
+            _ => Err(format!(
+                "cache_manager.cached_resource_mode: {mode} is none of RETURN_NO_SAMPLE, RETURN_200_CACHE, \
+                 RETURN_CUSTOM_STATUS"
+            )),
+        }
+    }
 }
 
 /// What happens when an inbox is full.
@@ -123,6 +158,11 @@ pub const PROPERTIES: &[&str] = &[
     "http.nonProxyHosts",
     "http.proxyUser",
     "http.proxyPass",
+    "cacheable_methods",
+    "cache_manager.cached_resource_mode",
+    "RETURN_200_CACHE.message",
+    "RETURN_CUSTOM_STATUS.code",
+    "RETURN_CUSTOM_STATUS.message",
     "CookieManager.check.cookies",
     "CookieManager.delete_null_cookies",
     "CookieManager.save.cookies",
@@ -155,6 +195,11 @@ impl Settings {
             (true, true)
         };
         let versions = if versions == (false, false) { (true, true) } else { versions };
+        let mode = text("cache_manager.cached_resource_mode", "RETURN_NO_SAMPLE");
+        let (cache_hit, unknown_mode) = match CacheHit::of(mode.trim(), &get) {
+            Ok(hit) => (hit, None),
+            Err(complaint) => (CacheHit::NoSample, Some(complaint)),
+        };
         let (sources, complaint) = match crate::source::parse(&text("throng.source.addresses", ""))
         {
             Ok(sources) => (sources, None),
@@ -187,7 +232,12 @@ impl Settings {
                 AtUserEnd::Tcp
             },
             sources,
-            complaint,
+            complaint: complaint.or(unknown_mode),
+            cache_hit,
+            cacheable_methods: text("cacheable_methods", "GET")
+                .split([' ', ','])
+                .map(str::to_owned)
+                .collect(),
             connect_rate: get("throng.connect.rate")
                 .and_then(|rate| rate.trim().parse().ok())
                 .unwrap_or(0.0),

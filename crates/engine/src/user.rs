@@ -85,6 +85,8 @@ pub(crate) struct Extra {
     pub(crate) transactions: Vec<Transaction>,
     /// Cookies, per Cookie Manager of the plan.
     pub(crate) jars: Vec<Option<Box<wire::cookie::Jar>>>,
+    /// What it has cached, per Cache Manager of the plan.
+    pub(crate) caches: Vec<Option<Box<wire::cache::Cache>>>,
     /// Connections besides [`User::conn`].
     pub(crate) conns: Vec<u32>,
     /// The user's own TLS configuration with its sessions.

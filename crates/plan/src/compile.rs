@@ -7,6 +7,7 @@
 
 mod around;
 mod context;
+mod managers;
 mod report;
 pub(crate) mod scope;
 
@@ -295,9 +296,9 @@ impl Walk<'_> {
         self.levels.push(scope::level(self.ctx.doc, own));
         let scope = scope::collect(&self.levels);
         self.levels.pop();
-        let cookies = self.cookies(&scope.configs);
-        let near = self.around(&scope.configs, cookies);
-        let Some(kind) = element::sampler(&mut self.ctx, id, &scope.configs, cookies, near) else {
+        let managers = self.managers(&scope.configs);
+        let near = self.around(&scope.configs, managers.cookies);
+        let Some(kind) = element::sampler(&mut self.ctx, id, &scope.configs, managers, near) else {
             return;
         };
         let name = element::sampler_name(&mut self.ctx, id, &scope.configs);
@@ -342,19 +343,6 @@ impl Walk<'_> {
             self.plan.throughput_timers += 1;
         }
         Some(timer)
-    }
-
-    /// The cookie manager that counts: of several in scope, the outermost, as in JMeter.
-    fn cookies(&mut self, configs: &[ElementId]) -> Option<u32> {
-        let doc = self.ctx.doc;
-        let id = configs.iter().rev().copied().find(|id| class(doc, *id) == "CookieManager")?;
-        if let Some(at) = self.places.get(&id) {
-            return Some(*at);
-        }
-        let at = self.plan.cookie_managers.len() as u32;
-        self.plan.cookie_managers.push(element::cookie_manager::compile(&mut self.ctx, id));
-        self.places.insert(id, at);
-        Some(at)
     }
 
     /// The listeners that write files, in the tables of the plan.

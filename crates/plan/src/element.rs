@@ -2,6 +2,7 @@
 //!
 //! This file knows which file an element's class belongs to, and nothing else about it.
 
+pub(crate) mod cache_manager;
 mod config;
 mod constant_timer;
 pub(crate) mod cookie_manager;
@@ -58,7 +59,9 @@ use crate::assertion::{self, Assertion};
 use crate::compile::{Context, scope};
 use crate::extract::{self, Extractor};
 use crate::http;
-use crate::plan::{Before, ControllerKind, Needs, OnIteration, Plan, SamplerKind, Transaction};
+use crate::plan::{
+    Before, ControllerKind, Managers, Needs, OnIteration, Plan, SamplerKind, Transaction,
+};
 use crate::support::Level;
 use crate::text::{Text, TextCompiler};
 use crate::websocket::{self, Around};
@@ -89,11 +92,13 @@ pub(crate) fn sampler(
     ctx: &mut Context<'_>,
     id: ElementId,
     configs: &[ElementId],
-    cookies: Option<u32>,
+    managers: Managers,
     around: Around,
 ) -> Option<SamplerKind> {
     Some(match scope::class(ctx.doc, id) {
-        "HTTPSamplerProxy" => SamplerKind::Http(Box::new(http::compile(ctx, id, configs, cookies))),
+        "HTTPSamplerProxy" => {
+            SamplerKind::Http(Box::new(http::compile(ctx, id, configs, managers)))
+        }
         "DebugSampler" => SamplerKind::Debug(debug_sampler::compile(ctx, id)),
         "TestAction" => match websocket::hold_of(ctx, id, around) {
             Some(hold) => SamplerKind::WebSocket(Box::new(hold)),

@@ -27,6 +27,8 @@ use crate::text::Text;
 pub struct Http {
     /// The cookie manager in scope.
     pub cookies: Option<u32>,
+    /// The cache manager in scope.
+    pub cache: Option<u32>,
     method: Text,
     protocol: Text,
     domain: Text,
@@ -92,6 +94,8 @@ pub struct Request {
     pub url: String,
     /// Header lines in the order in which they are sent, each ended by CR LF, without the cookie line and the final blank line.
     pub headers: Vec<u8>,
+    /// Where in `headers` the lines end that the plan sets; conditions belong there.
+    pub own_end: usize,
     /// Where in `headers` the cookie line belongs.
     pub cookie_at: usize,
     /// The plan's own cookie line in `headers`, with its CR LF; empty if there is none. The users' cookies take its place.
@@ -131,23 +135,10 @@ impl Request {
         }
         self.headers.clear();
         self.body.clear();
-        (self.secure, self.port, self.path_len, self.cookie_at, self.own_cookie) =
-            (false, 0, 0, 0, 0..0);
+        (self.secure, self.port, self.path_len) = (false, 0, 0);
+        (self.own_end, self.cookie_at, self.own_cookie) = (0, 0, 0..0);
         (self.connect_timeout_ms, self.response_timeout_ms) = (0, 0);
         (self.follow_redirects, self.auto_redirects, self.keep_alive) = (false, false, false);
-    }
-
-    /// Appends the header lines as JMeter shows them: ended by `\n`, without cookies.
-    pub fn write_headers(&self, out: &mut String) {
-        for line in self.headers.split_inclusive(|byte| *byte == b'\n') {
-            let line = line.strip_suffix(b"\r\n").unwrap_or(line);
-            let name = line.split(|byte| *byte == b':').next().unwrap_or(line);
-            if !name.eq_ignore_ascii_case(b"cookie") {
-                // Header lines are sent as Latin-1.
-                out.extend(line.iter().map(|byte| *byte as char));
-                out.push('\n');
-            }
-        }
     }
 
     /// Appends what JMeter calls sampler data. `cookies` is the value of the cookie line, empty if none was sent.
@@ -170,6 +161,22 @@ impl Request {
             out.push_str(cookies);
         }
         out.push('\n');
+    }
+}
+
+/// Appends the header lines of a request as they are sent, in JMeter's form: ended by `\n`, without cookies.
+pub fn show_lines(sent: &[u8], out: &mut String) {
+    for line in sent.split(|byte| *byte == b'\n').skip(1) {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.is_empty() {
+            return;
+        }
+        let name = line.split(|byte| *byte == b':').next().unwrap_or(line);
+        if !name.eq_ignore_ascii_case(b"cookie") {
+            // Header lines are sent as Latin-1.
+            out.extend(line.iter().map(|byte| char::from(*byte)));
+            out.push('\n');
+        }
     }
 }
 

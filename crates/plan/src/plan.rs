@@ -58,6 +58,8 @@ pub struct Plan {
     pub user_parameters: Vec<UserParameters>,
     /// Cookie managers.
     pub cookie_managers: Vec<CookieManager>,
+    /// Cache managers.
+    pub cache_managers: Vec<CacheManager>,
     /// Frame filters of WebSocket samplers ([`FilterId`](crate::websocket::FilterId)).
     pub frame_filters: Vec<FrameFilter>,
     /// Heartbeats of WebSocket connections ([`HeartbeatId`](crate::websocket::HeartbeatId)).
@@ -349,6 +351,28 @@ pub enum SamplerKind {
     Dummy(Box<crate::element::DummySampler>),
     /// A WebSocket sampler, or a hold.
     WebSocket(Box<WebSocket>),
+}
+
+/// What a user keeps for its HTTP requests: places in the tables of the plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Managers {
+    /// In `Plan::cookie_managers`.
+    pub cookies: Option<u32>,
+    /// In `Plan::cache_managers`.
+    pub cache: Option<u32>,
+}
+
+/// A Cache Manager.
+#[derive(Debug)]
+pub struct CacheManager {
+    /// What was kept is forgotten at each iteration of the group.
+    pub clear_each_iteration: bool,
+    /// That is decided by the group's same-user setting.
+    pub controlled_by_group: bool,
+    /// Answers that have not expired are not asked for again; otherwise all are asked for on condition.
+    pub use_expires: bool,
+    /// The most entries of a user.
+    pub most: Text,
 }
 
 /// A Cookie Manager.

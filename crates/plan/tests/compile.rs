@@ -258,6 +258,20 @@ fn the_outermost_cookie_manager_counts() {
 }
 
 #[test]
+fn the_outermost_cache_manager_counts() {
+    let manager = |name: &str, size: &str| {
+        let props = [("useExpires", "true"), ("maxSize", size)];
+        element("CacheManager", "CacheManagerGui", name, &props, "", "")
+    };
+    let body = http("a", &manager("own", "1")) + &manager("group", "2");
+    let plan = plan(plan_of(&body, ""));
+    let SamplerKind::Http(http) = &plan.samplers[0].kind else { panic!("HTTP") };
+    let manager = &plan.cache_managers[http.cache.expect("one") as usize];
+    assert_eq!((manager.most.fixed(), manager.use_expires), (Some("2"), true));
+    assert_eq!(plan.cache_managers.len(), 1);
+}
+
+#[test]
 fn listeners_count_if_they_write_a_file() {
     let saved = r#"<objProp><name>saveConfig</name><value class="SampleSaveConfiguration"><time>true</time><xml>true</xml><responseData>true</responseData></value></objProp>"#;
     let listener = element(

@@ -2,10 +2,13 @@
 //!
 //! * [`http1`] reads responses without copying them.
 //! * [`coding`] undoes content codings, [`charset`] turns a body into text.
-//! * [`cookie`] keeps a user's cookies, [`url`] splits and resolves addresses.
+//! * [`cookie`] keeps a user's cookies, [`cache`] what it need not ask for again, [`url`] splits and resolves addresses.
+//! * [`auth`] answers who asks for credentials.
 //! * [`websocket`] reads and writes frames and messages, and checks the opening handshake.
 //! * [`tls`] drives one TLS connection over buffers that the caller owns.
 
+pub mod auth;
+pub mod cache;
 pub mod charset;
 pub mod coding;
 pub mod cookie;

@@ -40,7 +40,7 @@ impl Walk<'_> {
     }
 
     /// The place of an element in a table of the plan; it is compiled when it is first met.
-    fn tabled<T>(
+    pub(super) fn tabled<T>(
         &mut self,
         id: ElementId,
         compile: fn(&mut super::Context<'_>, ElementId) -> Option<T>,

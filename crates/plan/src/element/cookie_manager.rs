@@ -5,7 +5,7 @@ use jmx::ElementId;
 use crate::compile::Context;
 use crate::plan::{CookieManager, UserCookie};
 
-pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> CookieManager {
+pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<CookieManager> {
     let props = ctx.props(id);
     let mut cookies = Vec::new();
     for prop in props.collection("CookieManager.cookies") {
@@ -24,10 +24,10 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> CookieManager {
         let message = format!("cookies are read and sent by \"compatibility\", not by {policy}");
         ctx.warn(id, "cookie-policy", message, "\"standard\" is what servers of today expect");
     }
-    CookieManager {
+    Some(CookieManager {
         clear_each_iteration: ctx.flag(id, "CookieManager.clearEachIteration", false),
         controlled_by_group: ctx.flag(id, "CookieManager.controlledByThreadGroup", false),
         policy,
         cookies,
-    }
+    })
 }

@@ -27,6 +27,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
         randoms: Vec::new(),
         user_parameters: Vec::new(),
         cookie_managers: Vec::new(),
+        cache_managers: Vec::new(),
         frame_filters: Vec::new(),
         heartbeats: Vec::new(),
         throughput_timers: 0,

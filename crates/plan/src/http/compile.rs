@@ -12,6 +12,7 @@ use super::{Argument, Header, Http, Resources};
 use crate::compile::{Context, scope};
 use crate::element::{Flag, flag};
 use crate::links::Parsers;
+use crate::plan::Managers;
 use crate::regexp::Source;
 use crate::support::Level;
 use crate::text::Text;
@@ -21,14 +22,15 @@ pub(crate) fn compile(
     ctx: &mut Context<'_>,
     id: ElementId,
     configs: &[ElementId],
-    cookies: Option<u32>,
+    managers: Managers,
 ) -> Http {
     let mut chain = vec![id];
     chain.extend(configs.iter().filter(|config| is_defaults(ctx, **config)));
     let chain = Chain(chain);
     let java = ctx.settings.property("throng.http.java_version", "17.0.15").to_string();
     let mut http = Http {
-        cookies,
+        cookies: managers.cookies,
+        cache: managers.cache,
         method: chain.text(ctx, "HTTPSampler.method", "GET"),
         protocol: chain.text(ctx, "HTTPSampler.protocol", ""),
         domain: chain.text(ctx, "HTTPSampler.domain", ""),

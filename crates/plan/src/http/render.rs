@@ -61,8 +61,8 @@ impl Http {
             if keep_alive { "keep-alive" } else { "close" },
         );
         self.write_headers(env, out, &parts);
-        out.cookie_at =
-            if out.own_cookie.is_empty() { out.headers.len() } else { out.own_cookie.start };
+        out.own_end = out.headers.len();
+        out.cookie_at = if out.own_cookie.is_empty() { out.own_end } else { out.own_cookie.start };
         thrown(env)?;
         let present = header::Present::of(&out.headers);
         self.write_body(env, out, first, present)?;

@@ -362,12 +362,7 @@ pub(super) const CLASSES: &[Class] = &[
     class("eu.luminis.jmeter.wssampler.PingFrameFilter", Kind::Config, Level::Native, ""),
     class("CounterConfig", Kind::Config, Level::Native, ""),
     class("RandomVariableConfig", Kind::Config, Level::Native, ""),
-    class(
-        "CacheManager",
-        Kind::Config,
-        Level::Unsupported,
-        "requests that a cache would save are sent",
-    ),
+    class("CacheManager", Kind::Config, Level::Native, ""),
     class(
         "AuthManager",
         Kind::Config,

@@ -1,0 +1,26 @@
+//! Which managers of cookies, caches and the like a sampler has: of several of a kind in scope, the outermost, as in
+//! JMeter, where the one added last replaces those before.
+
+use jmx::ElementId;
+
+use super::Walk;
+use super::scope::class;
+use crate::element::{cache_manager, cookie_manager};
+use crate::plan::Managers;
+
+impl Walk<'_> {
+    /// The managers for a sampler with these elements in its scope, nearest first.
+    pub(super) fn managers(&mut self, configs: &[ElementId]) -> Managers {
+        let doc = self.ctx.doc;
+        let outermost = |name| configs.iter().rev().copied().find(|id| class(doc, *id) == name);
+        let (cookies, cache) = (outermost("CookieManager"), outermost("CacheManager"));
+        Managers {
+            cookies: cookies.and_then(|id| {
+                self.tabled(id, cookie_manager::compile, |plan| &mut plan.cookie_managers)
+            }),
+            cache: cache.and_then(|id| {
+                self.tabled(id, cache_manager::compile, |plan| &mut plan.cache_managers)
+            }),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Digest authentication (RFC 2617) with the choices that HttpClient 4.5.14 makes: `auth-int` where the method may have a body
+//! and the server offers it, a count of requests per nonce, MD5 where no algorithm is named.
+
+use std::fmt::Write;
+
+use super::{Challenge, Credentials, Message};
+
+/// What a server told, and how often its nonce was used.
+#[derive(Clone, Debug, Default)]
+pub struct Digest {
+    challenge: Challenge,
+    pub(super) last_nonce: Option<String>,
+    uses: u32,
+    pub(super) cnonce: String,
+}
+
+/// What of the message the answer covers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Covers {
+    /// As before RFC 2617: no count, no nonce of the client.
+    Old,
+    Auth,
+    AuthInt,
+}
+
+impl Covers {
+    fn word(self) -> &'static str {
+        if self == Self::AuthInt { "auth-int" } else { "auth" }
+    }
+}
+
+impl Digest {
+    /// Takes a challenge. True: the answer before was right, only its nonce was too old. The error is a challenge that
+    /// says nothing.
+    pub(super) fn told(&mut self, challenge: &Challenge) -> Result<bool, ()> {
+        if challenge.is_bare() {
+            return Err(());
+        }
+        self.challenge = challenge.clone();
+        Ok(challenge.get("stale").is_some_and(|stale| stale.eq_ignore_ascii_case("true")))
+    }
+
+    /// Appends the value of the header. False: the challenge cannot be answered.
+    pub(super) fn write(
+        &mut self,
+        credentials: &Credentials,
+        message: &Message<'_>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let told = &self.challenge;
+        let (Some(realm), Some(nonce)) = (told.get("realm"), told.get("nonce")) else {
+            return false;
+        };
+        let Some(covers) = covers(told.get("qop"), message) else { return false };
+        let algorithm = told.get("algorithm").unwrap_or("MD5");
+        let session = algorithm.eq_ignore_ascii_case("MD5-sess");
+        let Some(hash) = hash(if session { "MD5" } else { algorithm }) else { return false };
+        if self.last_nonce.as_deref() == Some(nonce) {
+            self.uses += 1;
+        } else {
+            (self.uses, self.last_nonce) = (1, Some(nonce.to_owned()));
+            self.cnonce = hex(&message.random);
+        }
+        let (cnonce, count) = (&self.cnonce, format!("{:08x}", self.uses));
+        let bytes = |text: &str| in_charset(text, told.get("charset"));
+        let Credentials { user, password } = credentials;
+        let mut secret = format!("{user}:{realm}:{password}");
+        if session {
+            secret = format!("{}:{nonce}:{cnonce}", hash(&bytes(&secret)));
+        }
+        let secret = hash(&bytes(&secret));
+        let mut request = format!("{}:{}", message.method, message.uri);
+        if covers == Covers::AuthInt {
+            let _ = write!(request, ":{}", hash(message.body.unwrap_or_default()));
+        }
+        let request = hash(&bytes(&request));
+        let response = if covers == Covers::Old {
+            hash(format!("{secret}:{nonce}:{request}").as_bytes())
+        } else {
+            let word = covers.word();
+            let all = format!("{secret}:{nonce}:{count}:{cnonce}:{word}:{request}");
+            hash(&in_charset(&all, None))
+        };
+        out.extend_from_slice(b"Digest ");
+        put("username", user, true, out);
+        for (name, value) in
+            [("realm", realm), ("nonce", nonce), ("uri", message.uri), ("response", &response)]
+        {
+            put(name, value, true, out);
+        }
+        if covers != Covers::Old {
+            put("qop", covers.word(), false, out);
+            put("nc", &count, false, out);
+            put("cnonce", cnonce, true, out);
+        }
+        put("algorithm", algorithm, false, out);
+        if let Some(opaque) = told.get("opaque") {
+            put("opaque", opaque, true, out);
+        }
+        true
+    }
+}
+
+/// The best of what a server offers; `None` if it is none that is known.
+fn covers(offered: Option<&str>, message: &Message<'_>) -> Option<Covers> {
+    let Some(offered) = offered else { return Some(Covers::Old) };
+    let offers = |word: &str| offered.split(',').any(|one| one.trim().eq_ignore_ascii_case(word));
+    if message.body.is_some() && offers("auth-int") {
+        Some(Covers::AuthInt)
+    } else {
+        offers("auth").then_some(Covers::Auth)
+    }
+}
+
+/// Appends a parameter. What is not quoted by rule is where it holds a separator.
+fn put(name: &str, value: &str, quoted: bool, out: &mut Vec<u8>) {
+    if !out.ends_with(b"Digest ") {
+        out.extend_from_slice(b", ");
+    }
+    out.extend_from_slice(name.as_bytes());
+    out.push(b'=');
+    let separator = |c: char| " ;,:@()<>\\\"/[]?={}\t".contains(c);
+    let quoted = quoted || value.contains(separator);
+    if quoted {
+        out.push(b'"');
+    }
+    for c in value.chars() {
+        if matches!(c, '"' | '\\') {
+            out.push(b'\\');
+        }
+        out.push(match c {
+            ' '..='~' | '\u{a0}'..='\u{ff}' | '\t' => u8::try_from(c).unwrap_or(b'?'),
+            _ => b'?',
+        });
+    }
+    if quoted {
+        out.push(b'"');
+    }
+}
+
+/// The hash of that name as Java knows it, in hexadecimal digits.
+fn hash(algorithm: &str) -> Option<impl Fn(&[u8]) -> String> {
+    use aws_lc_rs::digest as sha;
+    let sha = match algorithm.to_ascii_uppercase().as_str() {
+        "MD5" => None,
+        "SHA" | "SHA1" | "SHA-1" => Some(&sha::SHA1_FOR_LEGACY_USE_ONLY),
+        "SHA-224" | "SHA224" => Some(&sha::SHA224),
+        "SHA-256" | "SHA256" => Some(&sha::SHA256),
+        "SHA-384" | "SHA384" => Some(&sha::SHA384),
+        "SHA-512" | "SHA512" => Some(&sha::SHA512),
+        "SHA-512/256" | "SHA512/256" => Some(&sha::SHA512_256),
+        "SHA3-256" => Some(&sha::SHA3_256),
+        "SHA3-384" => Some(&sha::SHA3_384),
+        "SHA3-512" => Some(&sha::SHA3_512),
+        _ => return None,
+    };
+    Some(move |bytes: &[u8]| match sha {
+        None => hex(&<md5::Md5 as md5::Digest>::digest(bytes)),
+        Some(algorithm) => hex(sha::digest(algorithm, bytes).as_ref()),
+    })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Text as the server wants it hashed: ASCII unless it names another charset, UTF-8 where it names none that is known.
+fn in_charset(text: &str, charset: Option<&str>) -> Vec<u8> {
+    let plain = |limit: u32| {
+        text.chars().map(|c| if u32::from(c) < limit { c as u8 } else { b'?' }).collect()
+    };
+    match charset.map(str::to_ascii_uppercase).as_deref() {
+        None | Some("US-ASCII" | "ASCII") => plain(0x80),
+        Some("ISO-8859-1" | "ISO8859_1" | "LATIN1") => plain(0x100),
+        Some(_) => text.as_bytes().to_vec(),
+    }
+}
