@@ -24,6 +24,8 @@ pub(crate) struct Rules {
     pub(crate) varies: Vec<String>,
     /// Recorded once, with a plug-in that is in no repository of artefacts.
     pub(crate) by_hand: bool,
+    /// Requests of a user are under way side by side: they are compared without their order and their connections.
+    pub(crate) side_by_side: bool,
     /// Both refuse to run the plan at all; nothing but the absence of requests is compared.
     pub(crate) refused: bool,
     /// Files the plan writes, compared like rows if they are CSV with a header, else as text.
@@ -40,6 +42,7 @@ impl Rules {
                 ("by_hand", _) => rules.by_hand = true,
                 ("refused", _) => rules.refused = true,
                 ("traces", _) => rules.traces = true,
+                ("side_by_side", _) => rules.side_by_side = true,
                 ("round", ms) => rules.round = Some(ms.parse().expect("round in ms")),
                 ("file", name) => rules.files.push(name.to_owned()),
                 (other, _) => panic!("unknown rule {other}"),
@@ -52,9 +55,11 @@ impl Rules {
 /// The requests as text, connection by connection in the order of first use.
 pub(crate) fn requests(seen: &[Seen], rules: &Rules, ports: &[(&str, u16)]) -> String {
     let count = seen.iter().map(|s| s.connection).max().unwrap_or(0);
+    let count = if rules.side_by_side { seen.len() } else { count };
     let mut connections = vec![String::new(); count];
-    for request in seen {
-        let text = &mut connections[request.connection - 1];
+    for (n, request) in seen.iter().enumerate() {
+        let at = if rules.side_by_side { n } else { request.connection - 1 };
+        let text = &mut connections[at];
         let head = String::from_utf8(request.head.clone())
             .unwrap_or_else(|_| request.head.iter().map(|&b| char::from(b)).collect());
         let varies = head.split(' ').nth(1).is_some_and(|target| target.contains(VARIES));
@@ -74,7 +79,7 @@ pub(crate) fn requests(seen: &[Seen], rules: &Rules, ports: &[(&str, u16)]) -> S
         }
         text.push('\n');
     }
-    if rules.users {
+    if rules.users || rules.side_by_side {
         connections.sort();
     }
     let mut all = String::new();

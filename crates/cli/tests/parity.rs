@@ -36,6 +36,7 @@ cases! {
     cache_validators
     cache_vary
     config_scope
+    connections_alternating
     cookies_by_group
     cookies_clear
     cookies_header
@@ -76,6 +77,8 @@ cases! {
     dummy
     dummy_times
     duration_assertion
+    embedded_concurrent
+    embedded_serial
     extract_chain
     flow_action_children
     flow_break

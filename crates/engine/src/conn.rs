@@ -120,6 +120,8 @@ pub(crate) struct Exchange {
     /// Somebody reads the head, the body.
     pub(crate) keep_head: bool,
     pub(crate) keep_body: bool,
+    /// The body is kept if it may be a page, for its links.
+    pub(crate) parse: bool,
     /// Redirects become sub-samples; are followed silently.
     pub(crate) follow: bool,
     pub(crate) auto_follow: bool,
@@ -152,6 +154,7 @@ impl Exchange {
         want_keep_alive: true,
         keep_head: false,
         keep_body: false,
+        parse: false,
         follow: false,
         auto_follow: false,
         cookies: false,

@@ -50,12 +50,13 @@ impl Core<'_> {
 
     /// An idle connection of the user to a route.
     pub(crate) fn idle_connection(&mut self, index: Index, route: u32, now: Nanos) -> Option<u32> {
-        let user = &self.users[index];
+        let owner = self.owner(index);
+        let user = &self.users[owner];
         let fits = |conns: &crate::conn::Conns, c: u32| {
             c != NO_CONN
                 && conns[c].route == route
                 && matches!(conns[c].state, State::Idle | State::Dead)
-                && conns[c].user == index
+                && conns[c].user == owner
         };
         let found = if fits(&self.conns, user.conn) {
             user.conn
@@ -74,7 +75,27 @@ impl Core<'_> {
             self.drop_connection(found, Counter::ConnClosedByPeer);
             return None;
         }
+        if owner != index {
+            self.forget(owner, found);
+            self.conns[found].user = index;
+        }
         Some(found)
+    }
+
+    /// Gives a connection that a branch used back to its user.
+    pub(crate) fn give_back(&mut self, index: Index, conn: u32) {
+        let owner = self.owner(index);
+        if owner == index {
+            return;
+        }
+        self.forget(index, conn);
+        self.conns[conn].user = owner;
+        let user = &mut self.users[owner];
+        if user.conn == NO_CONN {
+            user.conn = conn;
+        } else {
+            user.extra().conns.push(conn);
+        }
     }
 
     /// Opens a connection for a request that waits in `stash`.
@@ -248,7 +269,7 @@ impl Core<'_> {
 
     fn start_tls(&mut self, conn: u32) {
         let index = self.conns[conn].user;
-        let config = match self.tls_config(index) {
+        let config = match self.tls_config(self.owner(index)) {
             Ok(config) => config,
             Err(error) => return self.fail(conn, &Failure::Tls(error.to_string())),
         };
@@ -321,7 +342,7 @@ impl Core<'_> {
     }
 
     /// Makes a connection one of the user's, the one used last.
-    fn remember(&mut self, index: Index, conn: u32) {
+    pub(crate) fn remember(&mut self, index: Index, conn: u32) {
         let old = self.users[index].conn;
         if old != NO_CONN
             && old != conn
@@ -397,6 +418,11 @@ impl Core<'_> {
             self.stashes.push(stash);
         }
         self.conns.close(conn);
+        self.forget(index, conn);
+    }
+
+    /// A connection is none of the user's any more.
+    fn forget(&mut self, index: Index, conn: u32) {
         let user = &mut self.users[index];
         if user.conn == conn {
             user.conn = NO_CONN;

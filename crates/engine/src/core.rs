@@ -27,7 +27,7 @@ use crate::run::{Message, Report, RunShared};
 use crate::schedule::Start;
 use crate::socket::{NO_SOCKET, Sockets};
 use crate::source::Sources;
-use crate::user::{NO_CONN, User, Users, Wait};
+use crate::user::{NO_CONN, NO_USER, User, Users, Wait};
 use crate::wheel::{Index, Links, Wheel};
 
 /// How many operations a user may run before others get their turn.
@@ -76,6 +76,8 @@ pub(crate) struct Core<'p> {
     /// The result being processed.
     pub(crate) result: Box<SampleResult>,
     pub(crate) results: Vec<Box<SampleResult>>,
+    /// Branches of users that have nothing to load.
+    pub(crate) branches: Vec<Index>,
     pub(crate) stashes: Vec<Box<Stash>>,
     pub(crate) request: plan::http::Request,
     pub(crate) call: plan::websocket::Call,
@@ -165,6 +167,7 @@ impl<'p> Core<'p> {
             inflated: Vec::new(),
             result: Box::default(),
             results: Vec::new(),
+            branches: Vec::new(),
             stashes: Vec::new(),
             request: plan::http::Request::default(),
             call: plan::websocket::Call::default(),
@@ -285,7 +288,8 @@ impl<'p> Core<'p> {
             wait @ (Wait::Exchange(_)
             | Wait::Resolve(_)
             | Wait::Socket(_)
-            | Wait::SocketResolve(_)) => {
+            | Wait::SocketResolve(_)
+            | Wait::Page(_)) => {
                 user.wait = wait;
                 return;
             }
@@ -331,6 +335,15 @@ impl<'p> Core<'p> {
         }
     }
 
+    /// The virtual user: of a branch the one it works for.
+    pub(crate) fn owner(&self, index: Index) -> Index {
+        let mut index = index;
+        while self.users[index].branch_of != NO_USER {
+            index = self.users[index].branch_of;
+        }
+        index
+    }
+
     fn start_user(&mut self, group: u32, number: u32, intended: Nanos) {
         let compiled = &self.plan.groups[group as usize];
         let user = User {
@@ -341,6 +354,7 @@ impl<'p> Core<'p> {
             iteration: 0,
             conn: NO_CONN,
             socket: NO_SOCKET,
+            branch_of: NO_USER,
             setbacks: 0,
             paced: false,
             intended,
@@ -429,7 +443,9 @@ impl<'p> Core<'p> {
                 | Wait::Resolve(_)
                 | Wait::Sleep(_)
                 | Wait::Socket(_)
-                | Wait::SocketResolve(_) => {}
+                | Wait::SocketResolve(_)
+                // Its branches are cut, each for itself.
+                | Wait::Page(_) => {}
             }
         }
         for group in groups {
@@ -474,7 +490,10 @@ impl<'p> Core<'p> {
     pub(crate) fn sampler_name(&self, index: Index, sampler: SamplerId) -> &str {
         match self.plan.samplers[sampler.0 as usize].name.fixed() {
             Some(name) => name,
-            None => self.users[index].extra.as_ref().map_or("", |extra| &extra.sampler_name),
+            None => {
+                let user = &self.users[self.owner(index)];
+                user.extra.as_ref().map_or("", |extra| &extra.sampler_name)
+            }
         }
     }
 }

@@ -159,6 +159,7 @@ impl<'p> Core<'p> {
             want_keep_alive: request.keep_alive,
             keep_head: observed,
             keep_body: needs.intersects(Needs::BODY | Needs::TEXT),
+            parse: needs.contains(Needs::PAGE),
             // Followed by HttpClient itself, redirects never reach the sampler.
             follow: request.follow_redirects && !request.auto_redirects,
             auto_follow: request.auto_redirects,
@@ -198,7 +199,7 @@ impl<'p> Core<'p> {
         entry.exchange = Exchange { reused: true, ..exchange };
         entry.stash = stash;
         entry.state = State::Busy;
-        self.users[index].conn = conn;
+        self.remember(index, conn);
         self.users[index].wait = Wait::Exchange(id);
         if self.conns[conn].fd.is_none() {
             return self.fail(conn, &Failure::Http(wire::http1::Error::NoResponse));
@@ -298,6 +299,7 @@ impl<'p> Core<'p> {
 
     /// Writes the user's cookies for a request into `self.plain`. False: there are none.
     pub(crate) fn cookie_line(&mut self, index: Index, http: &Http, request: &Request) -> bool {
+        let index = self.owner(index);
         let Some(manager) = http.cookies else { return false };
         let now_ms = self.clock.wall_ms(self.clock.now());
         self.plain.clear();

@@ -56,7 +56,7 @@ impl Core<'_> {
         if needs.contains(Needs::SAMPLER_DATA) {
             result.sampler_data.push_str(&stash.sampler_data);
         }
-        if needs.intersects(Needs::BODY | Needs::TEXT) {
+        if exchange.keep_body {
             let limit = self.run.settings.max_body;
             let mut broken = None;
             match coding {
@@ -84,7 +84,7 @@ impl Core<'_> {
             {
                 result.encoding.push_str(charset);
             }
-            if needs.contains(Needs::TEXT) {
+            if needs.contains(Needs::TEXT) || exchange.parse {
                 let charset = (!result.encoding.is_empty()).then_some(&*result.encoding);
                 let charset = charset.or(Some(&*self.run.settings.default_encoding));
                 wire::charset::decode_into(charset, &result.body, &mut result.text);

@@ -32,6 +32,7 @@ mod fill;
 mod group;
 mod outcome;
 mod pace;
+mod page;
 mod prepare;
 mod receive;
 mod record;

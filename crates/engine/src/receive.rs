@@ -246,6 +246,7 @@ impl Core<'_> {
             let life = self.run.settings.time_to_live;
             let told = exchange.keep_alive_s.map_or(Nanos::MAX, |s| Nanos::from(s) * SECOND);
             entry.expires = now.saturating_add(told.min(life));
+            self.give_back(index, conn);
             if closing == Closing::ByPeer {
                 self.peer_gave_up(conn);
             }
@@ -289,7 +290,7 @@ impl Core<'_> {
             && exchange.cookies
             && stash.set_cookie
         {
-            self.store_cookies(index, id, stash);
+            self.take_cookies(index, id, stash);
         }
         let success = (200..400).contains(&exchange.status);
         let redirect = matches!(exchange.status, 301 | 302 | 303 | 307 | 308);
@@ -351,6 +352,16 @@ fn keep(tail: &mut Vec<u8>, rest: &[u8]) {
     }
 }
 
+/// Whether a type of content may be one that is read for links: no picture, sound or video.
+fn may_be_page(content_type: &[u8]) -> bool {
+    const OTHERS: [&[u8]; 4] = [b"image/", b"audio/", b"video/", b"font/"];
+    let is = |kind: &&[u8]| {
+        content_type.get(..kind.len()).is_some_and(|start| start.eq_ignore_ascii_case(kind))
+    };
+    content_type.len() >= 13 && content_type[..13].eq_ignore_ascii_case(b"image/svg+xml")
+        || !OTHERS.iter().any(is)
+}
+
 /// Feeds bytes to the response under way.
 fn feed(
     conn: &mut Conn,
@@ -376,6 +387,7 @@ fn feed(
                 exchange.head_seen = true;
                 // JMeter counts a status line without reason with the blank that its own form of it has.
                 exchange.received += u64::from(head.reason.is_empty());
+                exchange.keep_body |= exchange.parse && head.content_type.is_some_and(may_be_page);
                 let redirects =
                     (exchange.follow || exchange.auto_follow) && (300..400).contains(&head.status);
                 let noted = exchange.caches && crate::cached::is_cacheable(head.status);

@@ -73,20 +73,21 @@ struct About<'a> {
 
 fn write(rows: &mut Rows, sink: usize, result: &SampleResult, about: &About<'_>, depth: u32) {
     let ms = |nanos| stats::sample::millis(nanos);
+    let active = if result.deep { (0, 0) } else { about.active };
     let row = Row {
         timestamp_ms: result.start_ms,
         elapsed_ms: ms(result.elapsed),
         label: &result.label,
         code: &result.code,
         message: &result.message,
-        thread_name: about.thread_name,
+        thread_name: if result.deep && result.raw { "" } else { about.thread_name },
         data_type: result.data_type,
         success: result.success,
         failure_message: result.failure_message(),
         bytes: result.bytes,
         sent_bytes: result.sent,
-        grp_threads: about.active.0,
-        all_threads: about.active.1,
+        grp_threads: active.0,
+        all_threads: active.1,
         url: (!result.url.is_empty()).then_some(&*result.url),
         filename: "",
         latency_ms: ms(result.latency),

@@ -162,6 +162,7 @@ impl Core<'_> {
             let _ = write!(label, "-{n}");
             let sub = whole.add_sub();
             copy(&self.result, sub);
+            sub.raw = n == 0;
             sub.label.clear();
             sub.label.push_str(if self.run.settings.keep_sub_labels { &sub.url } else { &label });
             label.truncate(length);
@@ -237,7 +238,7 @@ fn location(head: &[u8]) -> Option<&[u8]> {
 }
 
 /// Copies what a sub-result shows.
-fn copy(from: &SampleResult, to: &mut SampleResult) {
+pub(crate) fn copy(from: &SampleResult, to: &mut SampleResult) {
     to.code.push_str(&from.code);
     to.message.push_str(&from.message);
     to.url.push_str(&from.url);

@@ -110,6 +110,7 @@ impl Core<'_> {
         id: SamplerId,
         work: impl FnOnce(&mut plan::env::Env<'_>, &mut plan::result::SampleResult) -> T,
     ) -> T {
+        let index = self.owner(index);
         let mut name = self.texts.take();
         name.push_str(self.sampler_name(index, id));
         let mut result = self.lend_result();
@@ -168,16 +169,34 @@ impl Core<'_> {
         self.conclude(index, id, timing, outcome);
     }
 
-    /// Ends a sample whose result stands in the core's result (or is not looked at): processors, assertions,
-    /// listeners, and what the outcome asks of the user. Afterwards the user is ready for its next operation,
-    /// or has ended.
+    /// Ends a sampler's work, the result of which stands in the core's result (or is not looked at). Where it is a page,
+    /// what is embedded in it is loaded first.
     pub(crate) fn conclude(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        timing: Timing,
+        outcome: Outcome,
+    ) {
+        let is_page = self.plan.samplers[id.0 as usize].needs.contains(Needs::PAGE);
+        if is_page && outcome == Outcome::Ok {
+            return self.load_page(index, id, timing);
+        }
+        self.close_sample(index, id, timing, outcome);
+    }
+
+    /// Ends a sample: processors, assertions, listeners, and what the outcome asks of the user. Afterwards the user is
+    /// ready for its next operation, or has ended.
+    pub(crate) fn close_sample(
         &mut self,
         index: Index,
         id: SamplerId,
         timing: Timing,
         mut outcome: Outcome,
     ) {
+        if self.users[index].branch_of != crate::user::NO_USER {
+            return self.branch_done(index, &timing, outcome);
+        }
         let plan = self.plan;
         let sampler = &plan.samplers[id.0 as usize];
         let observed = self.observes(id);

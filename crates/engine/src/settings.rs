@@ -19,6 +19,10 @@ pub(crate) struct Settings {
     pub(crate) tls: wire::tls::Settings,
     /// `httpsampler.max_redirects`.
     pub(crate) max_redirects: u32,
+    /// Pages within pages (`httpsampler.max_frame_depth`).
+    pub(crate) max_frame_depth: u32,
+    /// A page passes where what is embedded in it cannot be loaded (`httpsampler.ignore_failed_embedded_resources`).
+    pub(crate) ignore_failed_resources: bool,
     /// Bytes of a body that are kept (`httpsampler.max_bytes_to_store_per_request`; 0 there is no limit).
     pub(crate) max_body: usize,
     /// `sampleresult.default.encoding`.
@@ -141,6 +145,8 @@ pub const PROPERTIES: &[&str] = &[
     "https.socket.protocols",
     "https.default.protocol",
     "httpsampler.max_redirects",
+    "httpsampler.max_frame_depth",
+    "httpsampler.ignore_failed_embedded_resources",
     "httpsampler.max_bytes_to_store_per_request",
     "sampleresult.default.encoding",
     "sample_variables",
@@ -254,6 +260,8 @@ impl Settings {
             tls_shared: is("https.sessioncontext.shared", false),
             tls: wire::tls::Settings { versions, ..wire::tls::Settings::default() },
             max_redirects: number("httpsampler.max_redirects", 20).max(0) as u32,
+            max_frame_depth: number("httpsampler.max_frame_depth", 5).max(0) as u32,
+            ignore_failed_resources: is("httpsampler.ignore_failed_embedded_resources", false),
             max_body,
             default_encoding: text("sampleresult.default.encoding", "UTF-8"),
             keep_sub_labels: is("subresults.disable_renaming", false),

@@ -30,10 +30,14 @@ pub(crate) enum Wait {
     Socket(SamplerId),
     /// The address of a WebSocket server.
     SocketResolve(SamplerId),
+    /// What is embedded in a page; branches load it.
+    Page(SamplerId),
 }
 
 /// No connection.
 pub(crate) const NO_CONN: u32 = u32::MAX;
+/// No user.
+pub(crate) const NO_USER: Index = Index::MAX;
 
 #[derive(Debug)]
 pub(crate) struct User {
@@ -68,6 +72,8 @@ pub(crate) struct User {
     pub(crate) fresh: bool,
     /// The sampler whose listeners a transaction's sample goes to.
     pub(crate) last_sampler: Option<SamplerId>,
+    /// The user that this one loads something for; it is no virtual user then, but a branch of that one.
+    pub(crate) branch_of: Index,
     /// Connections that failed or were lost since one stood; the next is opened later for it.
     pub(crate) setbacks: u8,
     /// It has waited for its turn to connect.
@@ -97,6 +103,12 @@ pub(crate) struct Extra {
     pub(crate) pending: Option<Box<SampleResult>>,
     /// The sampler's name as evaluated at its start, if it is not fixed.
     pub(crate) sampler_name: String,
+    /// A page that is being loaded.
+    pub(crate) page: Option<Box<crate::page::Page>>,
+    /// Of a branch: which link of the page it loads.
+    pub(crate) link: usize,
+    /// Of a branch: how many pages it is inside of.
+    pub(crate) depth: u32,
 }
 
 /// A chain of redirects.

@@ -302,7 +302,7 @@ impl Walk<'_> {
             return;
         };
         let name = element::sampler_name(&mut self.ctx, id, &scope.configs);
-        let mut needs = Needs::default();
+        let mut needs = element::sampler_needs(&kind);
         let after = element::extractors(&mut self.ctx, &scope.after, &mut needs);
         let checks = element::assertions(&mut self.ctx, &scope.checks, &mut needs);
         let listeners = self.listeners(&scope.listeners);

@@ -112,6 +112,19 @@ pub(crate) fn sampler(
     })
 }
 
+/// What a sampler reads of its own answers.
+pub(crate) fn sampler_needs(kind: &SamplerKind) -> Needs {
+    match kind {
+        SamplerKind::Http(http) if http.resources.is_some() => {
+            // Pages are read as by the browser that the plan says it is.
+            let agent =
+                if http.sets_user_agent() { Needs::REQUEST_HEADERS } else { Needs::empty() };
+            Needs::PAGE | agent
+        }
+        _ => Needs::empty(),
+    }
+}
+
 /// The label of a sampler. One without a name takes that of the nearest defaults, as it does any property.
 pub(crate) fn sampler_name(ctx: &mut Context<'_>, id: ElementId, configs: &[ElementId]) -> Text {
     let class = scope::class(ctx.doc, id);

@@ -203,6 +203,12 @@ impl Unsendable {
 }
 
 impl Http {
+    /// Whether the plan may set the `User-Agent`.
+    pub(crate) fn sets_user_agent(&self) -> bool {
+        let mut names = self.headers.iter().map(|header| header.name.fixed());
+        names.any(|name| name.is_none_or(|name| name.eq_ignore_ascii_case("user-agent")))
+    }
+
     /// Whether every rendering gives the same request.
     pub fn is_fixed(&self) -> bool {
         self.fixed

@@ -308,6 +308,8 @@ bitflags::bitflags! {
         const ROW = 64;
         /// The number or bodies of sub-results.
         const SUBS = 128;
+        /// The links of a page: what is embedded in it is loaded.
+        const PAGE = 256;
     }
 }
 

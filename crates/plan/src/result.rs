@@ -59,6 +59,10 @@ pub struct SampleResult {
     pub ignore: bool,
     /// What an assertion or a processor asked of the run.
     pub request: Request,
+    /// Of a sub-result: it is what its parent was before it had parts.
+    pub raw: bool,
+    /// It is part of a part of a sample, where JMeter does not count users, nor says whose it is if it is `raw`.
+    pub deep: bool,
     /// Sub-results in order (redirect hops, embedded resources).
     pub subs: Vec<SampleResult>,
     /// How many entries of `subs` are in use.
@@ -140,7 +144,7 @@ impl SampleResult {
         (self.start_ms, self.elapsed, self.latency, self.connect, self.idle) = (0, 0, 0, 0, 0);
         (self.bytes, self.sent, self.count, self.errors) = (0, 0, 1, 0);
         (self.assertion_count, self.sub_count) = (0, 0);
-        self.ignore = false;
+        (self.ignore, self.raw, self.deep) = (false, false, false);
         self.request = Request::Nothing;
     }
 

@@ -170,11 +170,7 @@ fn what_cannot_run_is_told_with_its_place_and_left_out() {
             "",
         )
         + &element("JSR223PostProcessor", "TestBeanGUI", "Script", &[], "", "")
-        + &http_sampler(
-            &[("HTTPSampler.path", "/${__groovy(1+1)}")],
-            r#"<boolProp name="HTTPSampler.image_parser">true</boolProp>"#,
-            "",
-        );
+        + &http_sampler(&[("HTTPSampler.path", "/${__groovy(1+1)}")], "", "");
     let compiled = plan_of(&body, "");
     let found: Vec<_> = compiled
         .support
@@ -189,11 +185,10 @@ fn what_cannot_run_is_told_with_its_place_and_left_out() {
             (Level::Unsupported, "JDBCSampler", "Plan > Users > Query"),
             (Level::Ignored, "ResultCollector", "Plan > Users > Tree"),
             (Level::Jvm, "JSR223PostProcessor", "Plan > Users > Script"),
-            (Level::Unsupported, "HTTPSamplerProxy", "Plan > Users > Request"),
+            (Level::Jvm, "HTTPSamplerProxy", "Plan > Users > Request"),
         ]
     );
     let request = compiled.support.last().expect("the request");
-    assert!(request.consequence.contains("HTTPSampler.image_parser"), "{}", request.consequence);
     assert!(request.consequence.contains("__groovy"), "{}", request.consequence);
     assert!(compiled.support.iter().all(|support| support.line > 0));
     assert_eq!(compiled.plan.expect("a plan").samplers.len(), 1);

@@ -237,11 +237,6 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     let implementation = props.str("HTTPSampler.implementation").unwrap_or("");
     let findings = [
         (
-            is("HTTPSampler.image_parser"),
-            Level::Unsupported,
-            "embedded resources (HTTPSampler.image_parser) are not fetched",
-        ),
-        (
             is("HTTPSampler.DO_MULTIPART_POST"),
             Level::Unsupported,
             "the body is not sent as multipart (HTTPSampler.DO_MULTIPART_POST)",

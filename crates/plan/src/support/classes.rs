@@ -131,7 +131,7 @@ pub(super) const CLASSES: &[Class] = &[
         "HTTPSamplerProxy",
         Kind::Sampler,
         Level::Native,
-        "embedded resources, multipart bodies, files and proxies are not sent yet",
+        "multipart bodies, files and proxies are not sent yet",
     ),
     class("DebugSampler", Kind::Sampler, Level::Native, ""),
     class("TestAction", Kind::Sampler, Level::Native, ""),

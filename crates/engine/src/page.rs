@@ -1,0 +1,415 @@
+//! Pages: what is embedded in one is loaded by branches of its user, at a time as many as the plan allows.
+//!
+//! A branch is a slot among the users that is no virtual user: it has one exchange (and its redirects) under way, on a
+//! connection of its user, and its result becomes a sub-result of the page's. Branches are kept for the next page. A
+//! page within a page is loaded by branches of the branch.
+
+use std::fmt::Write;
+
+use plan::http::{Http, Resources};
+use plan::links;
+use plan::plan::{Needs, SamplerId, SamplerKind};
+use plan::result::SampleResult;
+use stats::Outcome;
+
+use crate::conn::Stash;
+use crate::core::Core;
+use crate::redirect::copy;
+use crate::sample::Timing;
+use crate::socket::NO_SOCKET;
+use crate::user::{NO_CONN, NO_USER, User, Wait};
+use crate::wheel::{Index, Links};
+
+/// A page whose parts are being loaded.
+#[derive(Debug)]
+pub(crate) struct Page {
+    id: SamplerId,
+    /// The page itself.
+    whole: Box<SampleResult>,
+    timing: Timing,
+    /// Time in this process, of all parts together.
+    lag: u64,
+    /// What is loaded, in order, and what came of it; nothing where a cache had it.
+    links: Vec<String>,
+    results: Vec<Option<Box<SampleResult>>>,
+    /// Cookies that parts set while others were under way: by part, with URL and head.
+    cookies: Vec<(usize, Box<Stash>)>,
+    next: usize,
+    under_way: usize,
+    at_a_time: usize,
+    /// Branches are being started.
+    starting: bool,
+    /// The run ends at once.
+    cut: bool,
+}
+
+impl<'p> Core<'p> {
+    /// Loads what is embedded in the page that stands in the core's result; then the sample is closed.
+    pub(crate) fn load_page(&mut self, index: Index, id: SamplerId, mut timing: Timing) {
+        (self.result.bytes, self.result.sent) = (timing.received, timing.sent);
+        let begun = self.begin_page(index, id, timing);
+        (timing.received, timing.sent) = (self.result.bytes, self.result.sent);
+        let outcome = match begun {
+            None => return self.fill_branches(index),
+            Some(true) => Outcome::Ok,
+            Some(false) => Outcome::Status,
+        };
+        self.close_sample(index, id, timing, outcome);
+    }
+
+    /// Looks for what is embedded. `Some`: there is nothing to load, and the sample passed or not.
+    fn begin_page(&mut self, index: Index, id: SamplerId, timing: Timing) -> Option<bool> {
+        let plan = self.plan;
+        let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return Some(true) };
+        let Some(resources) = http.resources.as_ref() else { return Some(true) };
+        if !self.result.success || self.result.data_type != "text" {
+            return Some(self.result.success);
+        }
+        let (on, at_a_time) = self
+            .with_env(index, id, |env, _| (resources.are_loaded(env), resources.at_a_time(env)));
+        if !on {
+            return Some(true);
+        }
+        let depth = self.users[index].extra.as_ref().map_or(0, |extra| extra.depth);
+        let needs = plan.samplers[id.0 as usize].needs;
+        if depth > self.run.settings.max_frame_depth {
+            let message = "Maximum frame/iframe nesting depth exceeded.";
+            let error = self.error_result("java.lang.Exception", message);
+            add_part(&mut self.result, &error, self.run.settings.keep_sub_labels);
+            self.results.push(error);
+            return Some(true);
+        }
+        let mut found = Vec::new();
+        let read = match resources.parsers.of(&self.result.content_type) {
+            Some(parser) if !self.result.text.is_empty() => {
+                let agent = user_agent(&self.result.request_headers);
+                links::find(parser, &self.result.text, &self.result.url, agent, &mut found)
+            }
+            _ => Ok(()),
+        };
+        if !needs.intersects(Needs::BODY | Needs::TEXT) {
+            // Only the links were of interest.
+            self.result.body.clear();
+            self.result.text.clear();
+        }
+        if let Err(unreadable) = read {
+            let error = self.error_result(unreadable.class, &unreadable.message);
+            add_part(&mut self.result, &error, self.run.settings.keep_sub_labels);
+            self.results.push(error);
+            if !self.run.settings.ignore_failed_resources {
+                judge(&mut self.result, false);
+            }
+            return Some(self.result.success);
+        }
+        if found.is_empty() {
+            return Some(true);
+        }
+        let mut page = Box::new(Page {
+            id,
+            whole: Box::default(),
+            timing,
+            lag: 0,
+            links: Vec::with_capacity(found.len()),
+            results: Vec::with_capacity(found.len()),
+            cookies: Vec::new(),
+            next: 0,
+            under_way: 0,
+            at_a_time,
+            starting: false,
+            cut: false,
+        });
+        self.choose(index, id, resources, found, &mut page);
+        page.whole = self.lend_result();
+        let user = &mut self.users[index];
+        user.extra().page = Some(page);
+        user.wait = Wait::Page(id);
+        None
+    }
+
+    /// Takes the links that the plan's patterns accept; those that cannot be loaded have their result at once.
+    fn choose(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        resources: &Resources,
+        found: Vec<String>,
+        page: &mut Page,
+    ) {
+        for mut link in found {
+            links::escape(&mut link);
+            if !self.with_env(index, id, |env, _| resources.accepts(&link, env)) {
+                continue;
+            }
+            let broken = (!links::normalize(&mut link)).then(|| {
+                let message = format!("{link} URI can not be normalized");
+                self.error_result("java.lang.Exception", &message)
+            });
+            if broken.is_some() {
+                link.clear();
+            }
+            page.links.push(link);
+            page.results.push(broken);
+        }
+    }
+
+    /// A copy of the core's result that has failed with an exception.
+    fn error_result(&mut self, class: &str, message: &str) -> Box<SampleResult> {
+        let mut error = self.results.pop().unwrap_or_default();
+        error.clear();
+        copy(&self.result, &mut error);
+        error.body.clear();
+        error.text.clear();
+        error.code.clear();
+        error.message.clear();
+        let _ = write!(error.code, "Non HTTP response code: {class}");
+        let _ = write!(error.message, "Non HTTP response message: {message}");
+        error.success = false;
+        error.data_type = "text";
+        error
+    }
+
+    /// Starts branches while there is something to load, and ends the page when all is there.
+    fn fill_branches(&mut self, index: Index) {
+        loop {
+            let Some(page) = self.page(index) else { return };
+            if page.starting {
+                return;
+            }
+            let more = !page.cut && page.next < page.links.len();
+            if !more && page.under_way == 0 {
+                return self.end_page(index);
+            }
+            if !more || page.under_way >= page.at_a_time {
+                return;
+            }
+            let link = page.next;
+            page.next += 1;
+            if page.results[link].is_some() {
+                continue;
+            }
+            page.under_way += 1;
+            // A branch that fails at once comes back here.
+            page.starting = true;
+            let id = page.id;
+            self.start_branch(index, id, link);
+            if let Some(page) = self.page(index) {
+                page.starting = false;
+            }
+        }
+    }
+
+    fn page(&mut self, index: Index) -> Option<&mut Page> {
+        self.users[index].extra.as_mut()?.page.as_deref_mut()
+    }
+
+    fn start_branch(&mut self, parent: Index, id: SamplerId, link: usize) {
+        let plan = self.plan;
+        let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return };
+        let branch = self.branch(parent, link);
+        let url = match self.page(parent) {
+            Some(page) => std::mem::take(&mut page.links[link]),
+            None => return,
+        };
+        self.load_link(branch, id, http, &url);
+        if let Some(page) = self.page(parent) {
+            page.links[link] = url;
+        }
+    }
+
+    fn load_link(&mut self, branch: Index, id: SamplerId, http: &'p Http, url: &str) {
+        let mut request = std::mem::take(&mut self.request);
+        let rendered =
+            self.with_env(branch, id, |env, _| http.render_redirect(url, "GET", env, &mut request));
+        match rendered {
+            Ok(()) => self.send_rendered(branch, id, http, &request),
+            Err(problem) => {
+                self.result.clear();
+                self.result.url.push_str(url);
+                self.unsendable(branch, id, &problem.code, &problem.message, true);
+            }
+        }
+        self.request = request;
+    }
+
+    /// A branch of a user.
+    fn branch(&mut self, parent: Index, link: usize) -> Index {
+        let now = self.clock.now();
+        let owner = &self.users[parent];
+        let (group, number, iteration) = (owner.group, owner.number, owner.iteration);
+        let depth = owner.extra.as_ref().map_or(0, |extra| extra.depth) + 1;
+        let branch = match self.branches.pop() {
+            Some(branch) => branch,
+            None => self.users.insert(User {
+                pc: owner.pc,
+                wait: Wait::Ready,
+                group,
+                number,
+                iteration,
+                conn: NO_CONN,
+                socket: NO_SOCKET,
+                branch_of: NO_USER,
+                setbacks: 0,
+                paced: false,
+                intended: now,
+                limit: 0,
+                links: Links::default(),
+                state: Box::default(),
+                vars: plan::vars::Vars::default(),
+                memory: plan::function::Memory::default(),
+                notes: plan::element::Memory::default(),
+                extra: None,
+                last_ok: true,
+                stopping: false,
+                fresh: false,
+                last_sampler: None,
+                alive: true,
+            }),
+        };
+        let user = &mut self.users[branch];
+        (user.group, user.number, user.iteration) = (group, number, iteration);
+        (user.branch_of, user.intended, user.alive) = (parent, now, true);
+        user.wait = Wait::Ready;
+        let extra = user.extra();
+        (extra.link, extra.depth) = (link, depth);
+        branch
+    }
+
+    /// A branch has its result, which stands in the core's.
+    pub(crate) fn branch_done(&mut self, branch: Index, timing: &Timing, outcome: Outcome) {
+        self.wheel.remove(branch, &mut self.users);
+        let mut result = self.lend_result();
+        (result.elapsed, result.latency, result.connect) =
+            (timing.elapsed(), timing.latency, timing.connect);
+        (result.bytes, result.sent, result.idle) = (timing.received, timing.sent, timing.idle);
+        let user = &mut self.users[branch];
+        let parent = user.branch_of;
+        let link = user.extra().link;
+        (user.alive, user.branch_of, user.wait) = (false, NO_USER, Wait::Ready);
+        self.branches.push(branch);
+        if let Some(page) = self.page(parent) {
+            page.results[link] = Some(result);
+            page.under_way -= 1;
+            page.lag += timing.lag;
+            page.timing.end = page.timing.end.max(timing.end);
+            page.cut |= outcome == Outcome::CutByEnd;
+        }
+        self.fill_branches(parent);
+    }
+
+    /// All is loaded: the page becomes the sample, and its parts sub-results.
+    fn end_page(&mut self, index: Index) {
+        let Some(mut page) = self.users[index].extra().page.take() else { return };
+        let id = page.id;
+        self.users[index].wait = Wait::Ready;
+        page.cookies.sort_by_key(|(link, _)| *link);
+        for (_, stash) in page.cookies.drain(..) {
+            self.store_cookies(self.owner(index), id, &stash);
+            self.stashes.push(stash);
+        }
+        let keep_labels = self.run.settings.keep_sub_labels;
+        let mut whole = std::mem::take(&mut page.whole);
+        if whole.sub_count == 0 {
+            contain(&mut whole, keep_labels);
+        }
+        for part in page.results.drain(..).flatten() {
+            add_part(&mut whole, &part, keep_labels);
+            if !self.run.settings.ignore_failed_resources {
+                let passed = whole.success && part.success;
+                judge(&mut whole, passed);
+            }
+            self.results.push(part);
+        }
+        let mut timing = page.timing;
+        (timing.received, timing.sent) = (whole.bytes, whole.sent);
+        // Of parts that were loaded side by side, each was late by its share.
+        timing.lag += page.lag / page.at_a_time.min(page.links.len().max(1)) as u64;
+        let outcome = match (page.cut, whole.success) {
+            (true, _) => Outcome::CutByEnd,
+            (false, true) => Outcome::Ok,
+            (false, false) => Outcome::Status,
+        };
+        self.return_result(whole);
+        self.close_sample(index, id, timing, outcome);
+        self.step(index);
+    }
+
+    /// Takes the cookies of a response. Those of parts that are loaded side by side count when all are there, as if
+    /// they had come in the order of the links.
+    pub(crate) fn take_cookies(&mut self, index: Index, id: SamplerId, stash: &Stash) {
+        let parent = self.users[index].branch_of;
+        if parent == NO_USER {
+            return self.store_cookies(index, id, stash);
+        }
+        let owner = self.owner(index);
+        let link = self.users[index].extra.as_ref().map_or(0, |extra| extra.link);
+        let aside = self.page(parent).is_some_and(|page| page.at_a_time > 1);
+        if !aside {
+            return self.store_cookies(owner, id, stash);
+        }
+        let mut kept = self.stashes.pop().unwrap_or_default();
+        kept.clear();
+        kept.url.push_str(&stash.url);
+        kept.head.extend_from_slice(&stash.head);
+        if let Some(page) = self.page(parent) {
+            page.cookies.push((link, kept));
+        }
+    }
+}
+
+/// Makes a page the first part of itself, as JMeter's container of a page and its resources has it.
+fn contain(whole: &mut SampleResult, keep_labels: bool) {
+    let mut page = SampleResult::default();
+    page.clear();
+    copy(whole, &mut page);
+    let (bytes, sent, elapsed) = (whole.bytes, whole.sent, whole.elapsed);
+    page.raw = true;
+    add_part(whole, &page, keep_labels);
+    (whole.bytes, whole.sent, whole.elapsed) = (bytes, sent, elapsed);
+}
+
+/// Adds a part's result, with all that it is made of.
+fn add_part(whole: &mut SampleResult, part: &SampleResult, keep_labels: bool) {
+    whole.bytes += part.bytes;
+    whole.sent += part.sent;
+    let n = whole.sub_count;
+    let mut label = std::mem::take(&mut whole.label);
+    let length = label.len();
+    let _ = write!(label, "-{n}");
+    let sub = whole.add_sub();
+    copy_all(part, sub);
+    sub.label.clear();
+    sub.label.push_str(if keep_labels { &sub.url } else { &label });
+    label.truncate(length);
+    whole.label = label;
+}
+
+fn copy_all(from: &SampleResult, to: &mut SampleResult) {
+    copy(from, to);
+    to.label.push_str(&from.label);
+    to.raw = from.raw;
+    for part in from.subs() {
+        let sub = to.add_sub();
+        copy_all(part, sub);
+        sub.deep = true;
+    }
+}
+
+/// Whether the page passes after one more part, with JMeter's message if it does not.
+fn judge(whole: &mut SampleResult, passed: bool) {
+    whole.success = passed;
+    if passed {
+        return;
+    }
+    whole.message.clear();
+    whole.message.push_str("Embedded resource download error:");
+    let message = &mut whole.message;
+    for part in whole.subs[..whole.sub_count].iter().filter(|part| !part.success) {
+        let _ = write!(message, "{} code:{} message:{}, ", part.url, part.code, part.message);
+    }
+}
+
+/// The `User-Agent` among request headers as JMeter shows them.
+fn user_agent(headers: &str) -> &str {
+    let mut lines = headers.lines();
+    lines.find_map(|line| line.strip_prefix("User-Agent: ")).unwrap_or_default().trim()
+}
