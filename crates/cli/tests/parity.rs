@@ -77,6 +77,7 @@ cases! {
     dummy
     dummy_times
     duration_assertion
+    embedded_cached
     embedded_concurrent
     embedded_serial
     extract_chain

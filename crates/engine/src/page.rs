@@ -281,11 +281,7 @@ impl<'p> Core<'p> {
         (result.elapsed, result.latency, result.connect) =
             (timing.elapsed(), timing.latency, timing.connect);
         (result.bytes, result.sent, result.idle) = (timing.received, timing.sent, timing.idle);
-        let user = &mut self.users[branch];
-        let parent = user.branch_of;
-        let link = user.extra().link;
-        (user.alive, user.branch_of, user.wait) = (false, NO_USER, Wait::Ready);
-        self.branches.push(branch);
+        let (parent, link) = self.put_away(branch);
         if let Some(page) = self.page(parent) {
             page.results[link] = Some(result);
             page.under_way -= 1;
@@ -294,6 +290,24 @@ impl<'p> Core<'p> {
             page.cut |= outcome == Outcome::CutByEnd;
         }
         self.fill_branches(parent);
+    }
+
+    /// What a branch was to load is in the user's cache: there is no result of it.
+    pub(crate) fn branch_left_out(&mut self, branch: Index) {
+        let (parent, _) = self.put_away(branch);
+        if let Some(page) = self.page(parent) {
+            page.under_way -= 1;
+        }
+        self.fill_branches(parent);
+    }
+
+    /// A branch has nothing to do; gives the user it worked for, and what it loaded.
+    fn put_away(&mut self, branch: Index) -> (Index, usize) {
+        let user = &mut self.users[branch];
+        let (parent, link) = (user.branch_of, user.extra().link);
+        (user.alive, user.branch_of, user.wait) = (false, NO_USER, Wait::Ready);
+        self.branches.push(branch);
+        (parent, link)
     }
 
     /// All is loaded: the page becomes the sample, and its parts sub-results.
