@@ -22,6 +22,7 @@ def _files():
         "<h1>Welcome</h1>\n<form action=\"/shop/login\" method=\"post\">\n"
         "<input type=\"hidden\" name=\"csrf\" value=\"4f1c09ba77d2e855\">\n<input name=\"user\"><input name=\"password\">\n"
         f"</form>\n<ul>\n{rows}</ul>\n</body></html>\n")
+    _page(DIR / "www" / "page")
     items = ",\n".join(f'{{"id":{1000 + n},"name":"Item {n}","tags":["t{n % 3}","t{n % 5}"],"stock":{n * 3}}}' for n in range(25))
     (www / "items.json").write_text(f'{{"page":1,"items":[\n{items}\n]}}\n')
     if not (DIR / "key.pem").exists():
@@ -30,6 +31,25 @@ def _files():
              "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
              "-keyout", str(DIR / "key.pem"), "-out", str(DIR / "certificate.pem")],
             check=True, stderr=subprocess.DEVNULL)
+
+
+def _page(folder):
+    """A page with 30 resources: four style sheets, six scripts, twenty pictures of 8 KiB."""
+    folder.mkdir(exist_ok=True)
+    sheets = [f"<link rel=\"stylesheet\" href=\"sheet{n}.css\">" for n in range(4)]
+    scripts = [f"<script src=\"script{n}.js\"></script>" for n in range(6)]
+    pictures = [f"<p>Picture {n}: <img src=\"picture{n}.png\" alt=\"Picture {n}\" width=\"100\" height=\"80\"></p>" for n in range(20)]
+    for n in range(4):
+        rules = "".join(f".c{n}-{m} {{ margin: {m}px; color: #0{m % 10}{m % 7}; }}\n" for m in range(60))
+        (folder / f"sheet{n}.css").write_text(rules)
+    for n in range(6):
+        (folder / f"script{n}.js").write_text("".join(f"function f{n}_{m}(x) {{ return x + {m}; }}\n" for m in range(200)))
+    for n in range(20):
+        (folder / f"picture{n}.png").write_bytes(bytes(8192))
+    text = "<p>" + "Some words that a page has besides. " * 20 + "</p>\n"
+    (folder / "index.html").write_text(
+        "<!DOCTYPE html>\n<html><head><title>Page</title>\n" + "\n".join(sheets + scripts) + "\n</head>\n<body>\n" + text +
+        "\n".join(pictures) + "\n</body></html>\n")
 
 
 def _answers():
