@@ -20,6 +20,9 @@ use crate::socket::NO_SOCKET;
 use crate::user::{NO_CONN, NO_USER, User, Wait};
 use crate::wheel::{Index, Links};
 
+/// Results that a core keeps for the next parts; a page with more gives the others back.
+const SPARE: usize = 256;
+
 /// A page whose parts are being loaded.
 #[derive(Debug)]
 pub(crate) struct Page {
@@ -325,13 +328,16 @@ impl<'p> Core<'p> {
         if whole.sub_count == 0 {
             contain(&mut whole, keep_labels);
         }
+        let mut passed = whole.success;
         for part in page.results.drain(..).flatten() {
             add_part(&mut whole, &part, keep_labels);
-            if !self.run.settings.ignore_failed_resources {
-                let passed = whole.success && part.success;
-                judge(&mut whole, passed);
+            passed &= part.success;
+            if self.results.len() < SPARE {
+                self.results.push(part);
             }
-            self.results.push(part);
+        }
+        if !self.run.settings.ignore_failed_resources {
+            judge(&mut whole, passed);
         }
         let mut timing = page.timing;
         (timing.received, timing.sent) = (whole.bytes, whole.sent);
@@ -408,7 +414,7 @@ fn copy_all(from: &SampleResult, to: &mut SampleResult) {
     }
 }
 
-/// Whether the page passes after one more part, with JMeter's message if it does not.
+/// Whether the page passes with its parts, and JMeter's message if it does not.
 fn judge(whole: &mut SampleResult, passed: bool) {
     whole.success = passed;
     if passed {

@@ -10,6 +10,7 @@ mod program;
 mod asked_to_end;
 mod http_plan;
 mod machine;
+mod page;
 mod peer;
 mod plans;
 mod server;

@@ -45,14 +45,19 @@ pub(crate) fn endless(head: &'static [u8], again: &'static [u8]) -> u16 {
 
 /// Reads the head of a request. False: there is none.
 pub(crate) fn request(connection: &mut TcpStream) -> bool {
+    asked(connection).is_some()
+}
+
+/// Reads the head of a request and tells what it asks for.
+pub(crate) fn asked(connection: &mut TcpStream) -> Option<String> {
     let (mut head, mut byte) = (Vec::new(), [0]);
     while !head.ends_with(b"\r\n\r\n") {
         match connection.read(&mut byte) {
             Ok(1) => head.push(byte[0]),
-            _ => return false,
+            _ => return None,
         }
     }
-    true
+    String::from_utf8_lossy(&head).split(' ').nth(1).map(str::to_owned)
 }
 
 /// Keeps the connection open without a word until the client leaves.
