@@ -28,6 +28,8 @@ pub(crate) struct Rules {
     pub(crate) side_by_side: bool,
     /// Both refuse to run the plan at all; nothing but the absence of requests is compared.
     pub(crate) refused: bool,
+    /// Boundaries of multipart bodies are random, and so is their length: `sentBytes` is masked.
+    pub(crate) boundaries: bool,
     /// Files the plan writes, compared like rows if they are CSV with a header, else as text.
     pub(crate) files: Vec<String>,
 }
@@ -40,6 +42,7 @@ impl Rules {
                 ("users", _) => rules.users = true,
                 ("varies", label) => rules.varies.push(label.to_owned()),
                 ("by_hand", _) => rules.by_hand = true,
+                ("boundaries", _) => rules.boundaries = true,
                 ("refused", _) => rules.refused = true,
                 ("traces", _) => rules.traces = true,
                 ("side_by_side", _) => rules.side_by_side = true,
@@ -62,6 +65,7 @@ pub(crate) fn requests(seen: &[Seen], rules: &Rules, ports: &[(&str, u16)]) -> S
         let text = &mut connections[at];
         let head = String::from_utf8(request.head.clone())
             .unwrap_or_else(|_| request.head.iter().map(|&b| char::from(b)).collect());
+        let (head, body) = without_boundary(head, &request.body);
         let varies = head.split(' ').nth(1).is_some_and(|target| target.contains(VARIES));
         for line in head.trim_end_matches("\r\n").split("\r\n") {
             let line = if varies && line.starts_with("Content-Length: ") {
@@ -72,8 +76,8 @@ pub(crate) fn requests(seen: &[Seen], rules: &Rules, ports: &[(&str, u16)]) -> S
             text.push_str(&visible(line));
             text.push('\n');
         }
-        if !varies && !request.body.is_empty() {
-            for line in String::from_utf8_lossy(&request.body).split('\n') {
+        if !varies && !body.is_empty() {
+            for line in String::from_utf8_lossy(&body).split('\n') {
                 let _ = writeln!(text, "| {}", visible(line));
             }
         }
@@ -87,6 +91,25 @@ pub(crate) fn requests(seen: &[Seen], rules: &Rules, ports: &[(&str, u16)]) -> S
         let _ = write!(all, "== connection {}\n{text}", i + 1);
     }
     without_keys(&without_ports(&all, ports))
+}
+
+/// Puts `BOUNDARY` in the place of a multipart body's random one; the length is then that of the body shown.
+fn without_boundary(head: String, body: &[u8]) -> (String, Vec<u8>) {
+    let marked = head.split_once("; boundary=").map(|(_, rest)| rest);
+    let Some(boundary) = marked.and_then(|rest| rest.split([';', '\r']).next()) else {
+        return (head, body.to_vec());
+    };
+    let mut shown = Vec::new();
+    let mut rest = body;
+    while let Some(at) = rest.windows(boundary.len()).position(|part| part == boundary.as_bytes()) {
+        shown.extend_from_slice(&rest[..at]);
+        shown.extend_from_slice(b"BOUNDARY");
+        rest = &rest[at + boundary.len()..];
+    }
+    shown.extend_from_slice(rest);
+    let length = |body: &[u8]| format!("Content-Length: {}\r\n", body.len());
+    let head = head.replace(&length(body), &length(&shown));
+    (head.replace(boundary, "BOUNDARY"), shown)
 }
 
 fn visible(line: &str) -> String {
@@ -127,7 +150,9 @@ pub(crate) fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
         let failed = is("success", &|v| v == "false");
         let varies = is("URL", &|v| v.contains(VARIES))
             || is("label", &|v| rules.varies.iter().any(|l| l == v));
-        if varies && let Some(field) = column("sentBytes").and_then(|i| record.get_mut(i)) {
+        if (varies || rules.boundaries)
+            && let Some(field) = column("sentBytes").and_then(|i| record.get_mut(i))
+        {
             *field = digits_masked(field);
         }
         if (varies || unanswered || (rules.traces && failed))

@@ -147,6 +147,10 @@ cases! {
     http_data_type
     http_defaults_merge
     http_errors
+    http_multipart
+    http_files
+    http_file_body
+    http_file_missing
     http_full_url
     http_get
     http_headers_merge

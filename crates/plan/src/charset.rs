@@ -101,6 +101,16 @@ impl Charset {
         decoded.into_owned()
     }
 
+    /// Whether the set has a character.
+    pub(crate) fn holds(self, c: char) -> bool {
+        match self {
+            Self::Utf8 | Self::Utf16 | Self::Utf16Be | Self::Utf16Le => true,
+            Self::Latin1 => u32::from(c) <= 0xff,
+            Self::Ascii => c.is_ascii(),
+            Self::Other(encoding, _) => !encoding.encode(c.encode_utf8(&mut [0; 4])).2,
+        }
+    }
+
     /// Appends the bytes of `text`.
     pub(crate) fn encode(self, text: &str, out: &mut Vec<u8>) {
         match self {

@@ -66,6 +66,8 @@ pub struct Scratch {
     pub thrown: Option<Thrown>,
     /// What functions keep for the core.
     pub(crate) cache: crate::function::Cache,
+    /// Files that requests send.
+    pub(crate) files: crate::http::Contents,
     pool: Vec<String>,
 }
 
@@ -73,7 +75,13 @@ impl Scratch {
     /// Buffers with a random generator of the given seed.
     pub fn new(seed: u64) -> Self {
         let cache = crate::function::Cache::default();
-        Self { random: crate::random::Random::new(seed), thrown: None, cache, pool: Vec::new() }
+        Self {
+            random: crate::random::Random::new(seed),
+            thrown: None,
+            cache,
+            files: crate::http::Contents::default(),
+            pool: Vec::new(),
+        }
     }
 
     /// Lends an empty buffer; give it back with [`Scratch::give`].

@@ -5,7 +5,9 @@
 
 mod body;
 mod compile;
+mod file;
 mod header;
+mod multipart;
 pub(crate) mod percent;
 pub(crate) mod redirect;
 mod render;
@@ -16,6 +18,7 @@ pub mod url;
 use std::ops::Range;
 
 pub(crate) use compile::{compile, headers, is_defaults, review};
+pub(crate) use file::Contents;
 pub use redirect::{location, method_after_redirect};
 pub use resources::Resources;
 
@@ -38,6 +41,11 @@ pub struct Http {
     arguments: Vec<Argument>,
     /// The arguments' values make up the body, whatever their names.
     raw: Flag,
+    files: Vec<file::FileArgument>,
+    /// The body is `multipart/form-data` even without files.
+    multipart: Flag,
+    /// … in the mode that is meant to be what browsers send.
+    compatible: Flag,
     headers: Vec<Header>,
     connect_timeout: Text,
     response_timeout: Text,
@@ -64,6 +72,8 @@ struct Argument {
     /// What stands between name and value in a query.
     separator: Text,
     encode: Flag,
+    /// Of its part in a `multipart/form-data`.
+    content_type: Text,
 }
 
 /// A header that the plan sets.

@@ -159,3 +159,48 @@ fn redirects_lead_where_jmeter_goes() {
     }
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+/// A form with a file; the path of the file is the argument.
+fn upload(path: &str) -> World {
+    let more = format!(
+        r#"<boolProp name="HTTPSampler.BROWSER_COMPATIBLE_MULTIPART">true</boolProp>
+        <elementProp name="HTTPsampler.Files" elementType="HTTPFileArgs"><collectionProp name="HTTPFileArgs.files">
+        <elementProp name="" elementType="HTTPFileArg"><stringProp name="File.path">{path}</stringProp>
+        <stringProp name="File.paramname">f</stringProp><stringProp name="File.mimetype">text/plain</stringProp></elementProp>
+        </collectionProp></elementProp>
+        <elementProp name="HTTPsampler.Arguments" elementType="Arguments"><collectionProp name="Arguments.arguments">
+        <elementProp name="a" elementType="HTTPArgument"><stringProp name="Argument.name">a</stringProp>
+        <stringProp name="Argument.value">b</stringProp></elementProp></collectionProp></elementProp>"#
+    );
+    let props = [("HTTPSampler.method", "POST"), ("HTTPSampler.domain", "h.test")];
+    World::literal(&http_sampler(&props, &more, ""))
+}
+
+#[test]
+fn files_are_sent_but_not_shown_and_read_once() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("upload.txt");
+    std::fs::write(&path, "secret").unwrap();
+    let mut world = upload(path.to_str().unwrap());
+    let mut request = Request::default();
+    world.render(0, &mut request).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let shown = request.query_string.clone();
+    let (boundary, _) = shown[2..].split_once("\r\n").unwrap();
+    assert!((30..=40).contains(&boundary.len()), "{boundary}");
+    let body = |content: &str| {
+        format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n\
+             --{boundary}\r\nContent-Disposition: form-data; name=\"f\"; filename=\"upload.txt\"\r\n\
+             Content-Type: text/plain\r\n\r\n{content}\r\n--{boundary}--\r\n"
+        )
+    };
+    assert_eq!(String::from_utf8(request.body.clone()).unwrap(), body("secret"));
+    assert_eq!(shown, body("<actual file content, not shown here>"));
+    world.render(0, &mut request).unwrap();
+    assert!(String::from_utf8(request.body.clone()).unwrap().contains("secret"), "read once");
+    assert!(!request.query_string.contains(boundary), "a boundary of its own");
+    let failure = upload("/nonexistent/x").render(0, &mut request).unwrap_err();
+    assert_eq!(failure.code, "Non HTTP response code: java.io.FileNotFoundException");
+    let message = "Non HTTP response message: /nonexistent/x (No such file or directory)";
+    assert_eq!(failure.message, message);
+}

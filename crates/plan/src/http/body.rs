@@ -1,8 +1,20 @@
 //! Query strings and bodies made of a request's parameters.
 
+use super::file::{self, FileArgument};
 use super::{Http, Request, Unsendable, header, percent};
 use crate::charset::Charset;
 use crate::env::Env;
+
+/// What a body is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Body {
+    Multipart,
+    /// A file as it is.
+    File,
+    /// The values of the parameters.
+    Raw,
+    Form,
+}
 
 /// Whether requests of that method carry a body, even an empty one: all but those that must not.
 fn may_enclose(method: &str) -> bool {
@@ -47,36 +59,78 @@ impl Http {
         env.core.give(name);
     }
 
+    /// What makes up the body.
+    pub(super) fn body_of(&self, env: &mut Env<'_>, method: &str, first: bool) -> Option<Body> {
+        let file = self.sends_file(env);
+        let file_alone = file && self.arguments.is_empty();
+        let raw = self.sends_raw(env);
+        let get_with_body = first && method == "GET" && (raw || file_alone);
+        if !may_enclose(method) && !get_with_body {
+            return None;
+        }
+        let complete =
+            |file: &FileArgument, env: &mut Env<'_>| !file.path.parsed(env, str::is_empty);
+        let multipart = self.multipart.get(env)
+            || (!self.files.is_empty()
+                && !file
+                && self.files.iter().all(|file| complete(file, env)));
+        Some(if multipart {
+            Body::Multipart
+        } else if file_alone {
+            Body::File
+        } else if raw {
+            Body::Raw
+        } else {
+            Body::Form
+        })
+    }
+
+    /// Whether the only file has no name.
+    fn sends_file(&self, env: &mut Env<'_>) -> bool {
+        let [file] = &self.files[..] else { return false };
+        !file.path.parsed(env, str::is_empty) && file.name.parsed(env, str::is_empty)
+    }
+
     /// Writes the body and the header lines that describe it.
     pub(super) fn write_body(
         &self,
         env: &mut Env<'_>,
         out: &mut Request,
-        first: bool,
+        body: Option<Body>,
         present: header::Present,
     ) -> Result<(), Unsendable> {
-        let raw = self.sends_raw(env);
-        let get_with_body = first && raw && out.method == "GET";
-        if !may_enclose(&out.method) && !get_with_body {
-            return Ok(());
-        }
+        let Some(body) = body else { return Ok(()) };
         let charset = self.charset(env)?;
-        let by_default = self.form_by_default && !present.content_type_value;
-        if by_default {
-            header::push(&mut out.headers, "Content-Type", "application/x-www-form-urlencoded");
+        let refused = || Unsendable::new("org.apache.http.client.ClientProtocolException", "null");
+        if body == Body::Multipart {
+            let missing = self.write_multipart(env, charset, out)?;
+            if present.transfer_encoding {
+                return Err(refused());
+            }
+            return missing.map_or(Ok(()), Err);
         }
-        if raw {
-            self.write_raw(env, charset, out);
-        } else {
-            self.write_form(env, charset, out)?;
+        let mut described = present.content_type;
+        if !present.content_type_value {
+            described |= self.write_content_type(env, body, out);
         }
-        charset.encode(&out.query_string, &mut out.body);
+        let mut missing = None;
+        match body {
+            Body::Raw => self.write_raw(env, charset, out),
+            Body::File => {
+                missing = self.write_file(env, out).err();
+                described = true;
+            }
+            Body::Form | Body::Multipart => self.write_form(env, charset, out)?,
+        }
+        if body != Body::File {
+            charset.encode(&out.query_string, &mut out.body);
+        }
         if present.transfer_encoding {
-            return Err(Unsendable::new("org.apache.http.client.ClientProtocolException", "null"));
+            return Err(refused());
         }
         header::push_length(&mut out.headers, out.body.len());
-        if !present.content_type && !by_default {
-            let kind = if raw {
+        if !described {
+            let kind = if body == Body::Raw {
                 "text/plain; charset="
             } else {
                 "application/x-www-form-urlencoded; charset="
@@ -86,6 +140,34 @@ impl Http {
             out.headers.extend_from_slice(charset.name().as_bytes());
             out.headers.extend_from_slice(b"\r\n");
         }
+        missing.map_or(Ok(()), Err)
+    }
+
+    /// Writes the content type that a file gives to its request, or the one that forms have by default.
+    fn write_content_type(&self, env: &mut Env<'_>, body: Body, out: &mut Request) -> bool {
+        let mut mime = env.core.take();
+        if let Some(file) = self.files.first().filter(|_| body != Body::Form) {
+            file.mime.eval(env, &mut mime);
+        }
+        if mime.is_empty() && self.form_by_default {
+            mime.push_str("application/x-www-form-urlencoded");
+        }
+        let any = !mime.is_empty();
+        if any {
+            header::push(&mut out.headers, "Content-Type", &mime);
+        }
+        env.core.give(mime);
+        any
+    }
+
+    fn write_file(&self, env: &mut Env<'_>, out: &mut Request) -> Result<(), Unsendable> {
+        out.query_string.push_str(file::NOT_SHOWN);
+        let Some(file) = self.files.first() else { return Ok(()) };
+        let mut path = env.core.take();
+        file.path.eval(env, &mut path);
+        let content = file::content(&path, env);
+        env.core.give(path);
+        out.body.extend_from_slice(&content?);
         Ok(())
     }
 

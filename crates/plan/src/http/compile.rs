@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use jmx::{ElementId, Kind, Prop, Value};
 
+use super::file::FileArgument;
 use super::{Argument, Header, Http, Resources};
 use crate::compile::{Context, scope};
 use crate::element::{Flag, flag};
@@ -39,6 +40,9 @@ pub(crate) fn compile(
         encoding: chain.text(ctx, "HTTPSampler.contentEncoding", ""),
         arguments: arguments(ctx, &chain),
         raw: chain.flag(ctx, "HTTPSampler.postBodyRaw"),
+        files: files(ctx, &chain),
+        multipart: chain.flag(ctx, "HTTPSampler.DO_MULTIPART_POST"),
+        compatible: chain.flag(ctx, "HTTPSampler.BROWSER_COMPATIBLE_MULTIPART"),
         headers: headers(ctx, configs),
         connect_timeout: chain.text(ctx, "HTTPSampler.connect_timeout", ""),
         response_timeout: chain.text(ctx, "HTTPSampler.response_timeout", ""),
@@ -145,6 +149,28 @@ fn arguments(ctx: &mut Context<'_>, chain: &Chain) -> Vec<Argument> {
                 value: ctx.text(*id, text("Argument.value")),
                 separator: ctx.text(*id, text("Argument.metadata")),
                 encode,
+                content_type: ctx.text(
+                    *id,
+                    argument.props.str("HTTPArgument.content_type").unwrap_or("text/plain"),
+                ),
+            });
+        }
+    }
+    found
+}
+
+/// The files of a sampler and its defaults. Those that old plans name beside the list are lost in JMeter, too.
+fn files(ctx: &mut Context<'_>, chain: &Chain) -> Vec<FileArgument> {
+    let mut found = Vec::new();
+    for id in &chain.0 {
+        let Some(object) = ctx.props(*id).object("HTTPsampler.Files") else { continue };
+        for prop in object.props.collection("HTTPFileArgs.files") {
+            let Some(file) = prop.object() else { continue };
+            let text = |name: &str| file.props.str(name).unwrap_or("");
+            found.push(FileArgument {
+                path: ctx.text(*id, text("File.path")),
+                name: ctx.text(*id, text("File.paramname")),
+                mime: ctx.text(*id, text("File.mimetype")),
             });
         }
     }
@@ -195,15 +221,24 @@ impl Http {
             &self.response_timeout,
             &self.source,
         ];
-        let flags = [&self.raw, &self.follow_redirects, &self.auto_redirects, &self.keep_alive];
+        let flags = [
+            &self.raw,
+            &self.multipart,
+            &self.compatible,
+            &self.follow_redirects,
+            &self.auto_redirects,
+            &self.keep_alive,
+        ];
         let is_fixed = |flag: &Flag| matches!(flag, Flag::Fixed(_));
         texts.iter().all(|text| text.fixed().is_some())
             && flags.iter().all(|flag| is_fixed(flag))
             && self.headers.iter().all(|h| h.name.fixed().is_some() && h.value.fixed().is_some())
             && self.arguments.iter().all(|argument| {
-                let texts = [&argument.name, &argument.value, &argument.separator];
+                let texts =
+                    [&argument.name, &argument.value, &argument.separator, &argument.content_type];
                 texts.iter().all(|text| text.fixed().is_some()) && is_fixed(&argument.encode)
             })
+            && self.files.iter().all(FileArgument::is_fixed)
     }
 }
 
@@ -215,13 +250,10 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     let props = ctx.props(id);
     let is = |name: &str| props.bool(name).unwrap_or(false);
     let set = |name: &str| props.str(name).is_some_and(|text| !text.is_empty());
-    let files = props.object("HTTPsampler.Files").is_some_and(|files| {
-        files.props.collection("HTTPFileArgs.files").iter().any(|file| {
-            file.object().is_some_and(|file| {
-                file.props.str("File.path").is_some_and(|path| !path.is_empty())
-            })
-        })
-    });
+    if set("HTTPSampler.FILE_NAME") {
+        let message = "the file (HTTPSampler.FILE_NAME) is not sent: JMeter 5.6.3 does not read it from plans";
+        ctx.warn(id, "old-file", message, "name it in the list of files (HTTPsampler.Files)");
+    }
     if is("HTTPSampler.image_parser") {
         let settings = ctx.settings;
         for class in Parsers::new(|name, default| settings.property(name, default)).replaced {
@@ -236,16 +268,6 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     }
     let implementation = props.str("HTTPSampler.implementation").unwrap_or("");
     let findings = [
-        (
-            is("HTTPSampler.DO_MULTIPART_POST"),
-            Level::Unsupported,
-            "the body is not sent as multipart (HTTPSampler.DO_MULTIPART_POST)",
-        ),
-        (
-            files || set("HTTPSampler.FILE_NAME"),
-            Level::Unsupported,
-            "files (HTTPsampler.Files) are not sent",
-        ),
         (
             set("HTTPSampler.proxyHost"),
             Level::Unsupported,

@@ -102,14 +102,22 @@ fn has(headers: &[u8], name: &str) -> bool {
 }
 
 impl Http {
-    /// Writes the lines that the plan sets. JMeter never sends its `Content-Length`.
-    pub(super) fn write_headers(&self, env: &mut Env<'_>, out: &mut Request, parts: &url::Parts) {
+    /// Writes the lines that the plan sets. JMeter never sends its `Content-Length`, nor its `Content-Type` where the
+    /// body is a multipart one.
+    pub(super) fn write_headers(
+        &self,
+        env: &mut Env<'_>,
+        out: &mut Request,
+        parts: &url::Parts,
+        multipart: bool,
+    ) {
         let (mut name, mut value) = (env.core.take(), env.core.take());
         let own = out.headers.len();
         for header in &self.headers {
             name.clear();
             header.name.eval(env, &mut name);
             if name.eq_ignore_ascii_case("Content-Length")
+                || (multipart && name.eq_ignore_ascii_case("Content-Type"))
                 || (header.inherited && has(&out.headers[own..], &name))
             {
                 continue;

@@ -4,6 +4,7 @@
 //! `User-Agent`; the last four only where the plan does not set them. Checks run in JMeter's order, so that the first
 //! thing wrong is the one its row names.
 
+use super::body::Body;
 use super::{Http, Request, Unsendable, header, percent, uri, url};
 use crate::charset::Charset;
 use crate::env::Env;
@@ -60,12 +61,15 @@ impl Http {
             "Connection",
             if keep_alive { "keep-alive" } else { "close" },
         );
-        self.write_headers(env, out, &parts);
+        let method = std::mem::take(&mut out.method);
+        let body = self.body_of(env, &method, first);
+        out.method = method;
+        self.write_headers(env, out, &parts, body == Some(Body::Multipart));
         out.own_end = out.headers.len();
         out.cookie_at = if out.own_cookie.is_empty() { out.own_end } else { out.own_cookie.start };
         thrown(env)?;
         let present = header::Present::of(&out.headers);
-        self.write_body(env, out, first, present)?;
+        self.write_body(env, out, body, present)?;
         thrown(env)?;
         self.write_target(out, &parts, present)?;
         out.keep_alive = !present.close;

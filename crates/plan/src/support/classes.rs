@@ -131,7 +131,7 @@ pub(super) const CLASSES: &[Class] = &[
         "HTTPSamplerProxy",
         Kind::Sampler,
         Level::Native,
-        "multipart bodies, files and proxies are not sent yet",
+        "proxies are not used yet",
     ),
     class("DebugSampler", Kind::Sampler, Level::Native, ""),
     class("TestAction", Kind::Sampler, Level::Native, ""),
