@@ -73,7 +73,7 @@ pub(crate) fn requests(seen: &[Seen], rules: &Rules, ports: &[(&str, u16)]) -> S
             } else {
                 line
             };
-            text.push_str(&visible(line));
+            text.push_str(&without_nonces(&visible(line)));
             text.push('\n');
         }
         if !varies && !body.is_empty() {
@@ -216,6 +216,19 @@ fn without_durations(text: &str) -> String {
         masked.push_str(piece.trim_start_matches(|c: char| c.is_ascii_digit() || c == ','));
     }
     masked
+}
+
+/// What is random in an answer to a Digest challenge: the client's nonce, and the response that is made with it.
+fn without_nonces(line: &str) -> String {
+    const NONCE: &str = "cnonce=\"";
+    let masked = |text: &str, name: &str| match text.split_once(name) {
+        Some((before, rest)) => {
+            let end = rest.find('"').unwrap_or(rest.len());
+            format!("{before}{name}{}{}", "_".repeat(end), &rest[end..])
+        }
+        None => text.to_owned(),
+    };
+    if line.contains(NONCE) { masked(&masked(line, NONCE), "response=\"") } else { line.to_owned() }
 }
 
 /// The values of the WebSocket handshake, which are random.

@@ -23,6 +23,12 @@ macro_rules! cases {
 }
 
 cases! {
+    auth_basic
+    auth_digest
+    auth_none
+    auth_not_preemptive
+    auth_outermost
+    auth_preemptive_digest
     boundary_extractor
     cache_by_group
     cache_clear

@@ -129,6 +129,10 @@ pub(crate) struct Exchange {
     pub(crate) cookies: bool,
     /// The answer may go to the user's cache.
     pub(crate) caches: bool,
+    /// An answer that asks for credentials is answered.
+    pub(crate) challenges: bool,
+    /// A request of the same sample went before.
+    pub(crate) again: bool,
 }
 
 impl Exchange {
@@ -159,7 +163,34 @@ impl Exchange {
         auto_follow: false,
         cookies: false,
         caches: false,
+        challenges: false,
+        again: false,
     };
+}
+
+impl Exchange {
+    /// The next exchange of the same sample, yet to be sent.
+    pub(crate) fn again(&self) -> Self {
+        Self {
+            intended: self.intended,
+            start: self.start,
+            connect: self.connect,
+            limit: self.limit,
+            connect_limit: self.connect_limit,
+            is_head: self.is_head,
+            want_keep_alive: self.want_keep_alive,
+            keep_head: self.keep_head,
+            keep_body: self.keep_body,
+            parse: self.parse,
+            follow: self.follow,
+            auto_follow: self.auto_follow,
+            cookies: self.cookies,
+            caches: self.caches,
+            challenges: self.challenges,
+            again: true,
+            ..Self::NONE
+        }
+    }
 }
 
 impl Conn {
@@ -210,12 +241,17 @@ impl Stash {
         self.set_cookie = head.set_cookie;
     }
 
-    pub(crate) fn clear(&mut self) {
+    /// Forgets the answer, but not the request.
+    pub(crate) fn clear_answer(&mut self) {
         self.content_type = None;
         self.content_encoding = None;
         self.set_cookie = false;
         self.head.clear();
         self.body.clear();
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.clear_answer();
         self.url.clear();
         self.method.clear();
         self.request_headers.clear();

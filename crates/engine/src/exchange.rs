@@ -11,7 +11,7 @@ use wire::http1::{Decoder, Limits};
 use crate::assemble::{Added, assemble};
 use crate::cached::Lookup;
 use crate::clock::{MS, Nanos};
-use crate::conn::{Exchange, State};
+use crate::conn::{Exchange, Stash, State};
 use crate::core::Core;
 use crate::driver;
 use crate::outcome::Failure;
@@ -42,7 +42,7 @@ impl<'p> Core<'p> {
             }
         }
         if let Some(fixed) = self.fixed[slot].take() {
-            if http.cache.is_some() {
+            if !http.is_plain() {
                 self.send_rendered(index, id, http, &fixed.request);
             } else if self.cookie_line(index, http, &fixed.request) {
                 let mut out = std::mem::take(&mut self.out);
@@ -119,6 +119,7 @@ impl<'p> Core<'p> {
         };
         assemble(request, &Added { conditions, cookies: cookie_line }, &mut out);
         let route = self.route(request.secure, &request.host, request.port, &request.source);
+        self.add_credentials(index, id, http, request, route, &mut out);
         self.dispatch(
             index,
             id,
@@ -164,6 +165,7 @@ impl<'p> Core<'p> {
             follow: request.follow_redirects && !request.auto_redirects,
             auto_follow: request.auto_redirects,
             cookies: http.cookies.is_some(),
+            challenges: http.auth.is_some(),
             caches: http.cache.is_some() && self.may_be_cached(&request.method),
             ..Exchange::NONE
         };
@@ -194,6 +196,19 @@ impl<'p> Core<'p> {
         let Some(conn) = connection else {
             return self.open(index, id, route, exchange, stash.unwrap_or_default());
         };
+        self.send_on(index, id, conn, exchange, stash, bytes);
+    }
+
+    /// Sends `bytes` on a kept connection of the user.
+    pub(crate) fn send_on(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        conn: u32,
+        exchange: Exchange,
+        stash: Option<Box<Stash>>,
+        bytes: &[u8],
+    ) {
         self.recorder.add(Counter::ConnReused, 1);
         let entry = &mut self.conns[conn];
         entry.exchange = Exchange { reused: true, ..exchange };
@@ -238,7 +253,8 @@ impl<'p> Core<'p> {
         }
         let entry = &mut self.conns[conn];
         // Of a reused connection the start is the sending; another look at the clock would only measure itself.
-        let now = if entry.exchange.reused { entry.exchange.start } else { self.clock.now() };
+        let first = entry.exchange.reused && !entry.exchange.again;
+        let now = if first { entry.exchange.start } else { self.clock.now() };
         let entry = &mut self.conns[conn];
         entry.exchange.sent_at = now;
         let (index, limit) = (entry.user, entry.exchange.limit);

@@ -11,7 +11,7 @@
 //! | `run`, `prepare`, `batches`, `group`, `schedule` | starting groups in order, what is evaluated before, when users start |
 //! | `core`, `user`, `wheel`, `clock` | the loop of a core, its users, its timers |
 //! | `step`, `sample`, `transaction` | operations, samples, transactions |
-//! | `exchange`, `assemble`, `receive`, `failure`, `redirect`, `cookies`, `cached`, `fill` | HTTP |
+//! | `exchange`, `assemble`, `receive`, `failure`, `redirect`, `cookies`, `cached`, `credentials`, `fill` | HTTP |
 //! | `connect`, `conn`, `driver`, `resolve`, `source`, `pace` | connections, sockets, addresses, the connect rate |
 //! | `socket` | WebSocket connections and their samplers |
 //! | `record`, `rows` | result rows and the thread that writes them |
@@ -25,6 +25,7 @@ mod conn;
 mod connect;
 mod cookies;
 mod core;
+mod credentials;
 mod driver;
 mod exchange;
 mod failure;

@@ -284,8 +284,11 @@ impl Core<'_> {
         id: SamplerId,
         exchange: &Exchange,
         mut timing: Timing,
-        stash: Option<Box<Stash>>,
+        mut stash: Option<Box<Stash>>,
     ) {
+        if exchange.challenges && self.answers_challenge(index, id, exchange, &mut stash) {
+            return;
+        }
         if let Some(stash) = &stash
             && exchange.cookies
             && stash.set_cookie
@@ -390,9 +393,10 @@ fn feed(
                 exchange.keep_body |= exchange.parse && head.content_type.is_some_and(may_be_page);
                 let redirects =
                     (exchange.follow || exchange.auto_follow) && (300..400).contains(&head.status);
+                let asked = exchange.challenges && matches!(head.status, 401 | 407);
                 let noted = exchange.caches && crate::cached::is_cacheable(head.status);
                 let cookies = exchange.cookies && head.set_cookie;
-                if exchange.keep_head || redirects || cookies || noted {
+                if exchange.keep_head || redirects || cookies || noted || asked {
                     let stash = conn.stash.get_or_insert_with(|| {
                         let mut stash = stashes.pop().unwrap_or_default();
                         stash.clear();

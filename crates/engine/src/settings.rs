@@ -52,6 +52,8 @@ pub(crate) struct Settings {
     pub(crate) proxy_credentials: Option<(String, String)>,
     /// What a request gives that need not be sent (`cache_manager.cached_resource_mode`).
     pub(crate) cache_hit: CacheHit,
+    /// Credentials are sent before a server asks for them (`httpclient4.auth.preemptive`).
+    pub(crate) auth_preemptive: bool,
     /// Methods whose answers may be cached (`cacheable_methods`).
     pub(crate) cacheable_methods: Vec<String>,
     /// What of these cannot be understood.
@@ -164,6 +166,7 @@ pub const PROPERTIES: &[&str] = &[
     "http.nonProxyHosts",
     "http.proxyUser",
     "http.proxyPass",
+    "httpclient4.auth.preemptive",
     "cacheable_methods",
     "cache_manager.cached_resource_mode",
     "RETURN_200_CACHE.message",
@@ -240,6 +243,7 @@ impl Settings {
             sources,
             complaint: complaint.or(unknown_mode),
             cache_hit,
+            auth_preemptive: is("httpclient4.auth.preemptive", true),
             cacheable_methods: text("cacheable_methods", "GET")
                 .split([' ', ','])
                 .map(str::to_owned)

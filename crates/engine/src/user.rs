@@ -93,6 +93,10 @@ pub(crate) struct Extra {
     pub(crate) jars: Vec<Option<Box<wire::cookie::Jar>>>,
     /// What it has cached, per Cache Manager of the plan.
     pub(crate) caches: Vec<Option<Box<wire::cache::Cache>>>,
+    /// Credentials known to its HTTP client, by route.
+    pub(crate) keyrings: Vec<crate::credentials::Keyring>,
+    /// The talk about credentials under way.
+    pub(crate) round: Option<Box<crate::credentials::Round>>,
     /// Connections besides [`User::conn`].
     pub(crate) conns: Vec<u32>,
     /// The user's own TLS configuration with its sessions.

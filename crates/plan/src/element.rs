@@ -2,6 +2,7 @@
 //!
 //! This file knows which file an element's class belongs to, and nothing else about it.
 
+pub(crate) mod auth_manager;
 pub(crate) mod cache_manager;
 mod config;
 mod constant_timer;
@@ -268,7 +269,8 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
         }
         "TestAction" => websocket::review_action(ctx, id),
         "IfController" => if_controller::review(ctx, id),
-        "AuthManager" | "DNSCacheManager" => config::review(ctx, id),
+        "AuthManager" => auth_manager::review(ctx, id),
+        "DNSCacheManager" => config::review(ctx, id),
         _ => {}
     }
     let (props, name) = (ctx.props(id), &ctx.doc.element(id).name);

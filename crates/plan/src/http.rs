@@ -32,6 +32,8 @@ pub struct Http {
     pub cookies: Option<u32>,
     /// The cache manager in scope.
     pub cache: Option<u32>,
+    /// The authorization manager in scope.
+    pub auth: Option<u32>,
     method: Text,
     protocol: Text,
     domain: Text,
@@ -217,6 +219,11 @@ impl Http {
     pub(crate) fn sets_user_agent(&self) -> bool {
         let mut names = self.headers.iter().map(|header| header.name.fixed());
         names.any(|name| name.is_none_or(|name| name.eq_ignore_ascii_case("user-agent")))
+    }
+
+    /// Whether a user adds more than cookies to its requests, or may not send them at all.
+    pub fn is_plain(&self) -> bool {
+        self.cache.is_none() && self.auth.is_none()
     }
 
     /// Whether every rendering gives the same request.

@@ -60,6 +60,8 @@ pub struct Plan {
     pub cookie_managers: Vec<CookieManager>,
     /// Cache managers.
     pub cache_managers: Vec<CacheManager>,
+    /// Authorization managers.
+    pub auth_managers: Vec<AuthManager>,
     /// Frame filters of WebSocket samplers ([`FilterId`](crate::websocket::FilterId)).
     pub frame_filters: Vec<FrameFilter>,
     /// Heartbeats of WebSocket connections ([`HeartbeatId`](crate::websocket::HeartbeatId)).
@@ -362,6 +364,8 @@ pub struct Managers {
     pub cookies: Option<u32>,
     /// In `Plan::cache_managers`.
     pub cache: Option<u32>,
+    /// In `Plan::auth_managers`.
+    pub auth: Option<u32>,
 }
 
 /// A Cache Manager.
@@ -375,6 +379,30 @@ pub struct CacheManager {
     pub use_expires: bool,
     /// The most entries of a user.
     pub most: Text,
+}
+
+/// An Authorization Manager.
+#[derive(Debug)]
+pub struct AuthManager {
+    /// The first that fits a URL counts.
+    pub entries: Vec<Authorization>,
+}
+
+/// Credentials for URLs.
+#[derive(Debug)]
+pub struct Authorization {
+    /// What such URLs begin with.
+    pub url: Text,
+    /// Name.
+    pub user: Text,
+    /// Password.
+    pub password: Text,
+    /// Domain of the name, often empty.
+    pub domain: Text,
+    /// Only for challenges of this realm; empty is any.
+    pub realm: Text,
+    /// They are not sent before the server asks (`DIGEST`).
+    pub waits: bool,
 }
 
 /// A Cookie Manager.

@@ -119,29 +119,28 @@ impl Scheme {
 #[derive(Clone, Debug, Default)]
 pub struct Dialogue {
     progress: Progress,
-    scheme: Option<Scheme>,
-    /// Further schemes to try, the best first.
-    options: Option<Vec<Scheme>>,
+    scheme: Option<(Scheme, Credentials)>,
+    /// Schemes to try, the best first.
+    options: Option<Vec<(Scheme, Credentials)>>,
 }
 
 impl Dialogue {
     /// One that begins with Basic before anybody asks.
-    pub fn preemptive() -> Self {
+    pub fn preemptive(credentials: Credentials) -> Self {
         Self {
             progress: Progress::Challenged,
-            scheme: Some(Scheme::Basic { told: false }),
+            scheme: Some((Scheme::Basic { told: false }, credentials)),
             options: None,
         }
     }
 
+    /// Whether a scheme has been agreed on, or is about to be tried.
+    pub fn has_begun(&self) -> bool {
+        self.scheme.is_some()
+    }
+
     /// Appends the line that the next request is sent with, if there is one.
-    pub fn answer(
-        &mut self,
-        asker: Asker,
-        credentials: &Credentials,
-        message: &Message<'_>,
-        out: &mut Vec<u8>,
-    ) {
+    pub fn answer(&mut self, asker: Asker, message: &Message<'_>, out: &mut Vec<u8>) {
         if self.progress == Progress::Failed {
             return;
         }
@@ -150,14 +149,14 @@ impl Dialogue {
         {
             // A scheme that cannot be answered gives way to the next.
             for option in options {
-                let scheme = self.scheme.insert(option);
+                let (scheme, credentials) = self.scheme.insert(option);
                 if write(scheme, asker, credentials, message, out) {
                     return;
                 }
             }
             return;
         }
-        if let Some(scheme) = &mut self.scheme {
+        if let Some((scheme, credentials)) = &mut self.scheme {
             write(scheme, asker, credentials, message, out);
         }
     }
@@ -171,12 +170,12 @@ impl Dialogue {
     }
 
     /// Takes note of an answer that asks for credentials, given its head. True: the request is to be sent again.
-    /// `known` says whether there are credentials for a realm; `None` is a challenge without one.
+    /// `known` has the credentials for a realm; `None` is a challenge without one.
     pub fn challenged(
         &mut self,
         asker: Asker,
         head: &[u8],
-        known: &dyn Fn(Option<&str>) -> bool,
+        known: &dyn Fn(Option<&str>) -> Option<Credentials>,
     ) -> bool {
         let challenges = Challenge::all(head, asker.asks_in());
         if challenges.is_empty() {
@@ -190,7 +189,7 @@ impl Dialogue {
                 return self.fail();
             }
             Progress::Challenged | Progress::Handshake | Progress::Unchallenged => {
-                if let Some(scheme) = &mut self.scheme {
+                if let Some((scheme, _)) = &mut self.scheme {
                     if let Some(challenge) = find(scheme.name()) {
                         let again = match scheme {
                             Scheme::Basic { told } => {
@@ -228,8 +227,8 @@ impl Dialogue {
             } else {
                 Scheme::Basic { told: true }
             };
-            if known(challenge.get("realm")) {
-                options.push(scheme);
+            if let Some(credentials) = known(challenge.get("realm")) {
+                options.push((scheme, credentials));
             }
         }
         if options.is_empty() {

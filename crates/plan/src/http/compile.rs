@@ -32,6 +32,7 @@ pub(crate) fn compile(
     let mut http = Http {
         cookies: managers.cookies,
         cache: managers.cache,
+        auth: managers.auth,
         method: chain.text(ctx, "HTTPSampler.method", "GET"),
         protocol: chain.text(ctx, "HTTPSampler.protocol", ""),
         domain: chain.text(ctx, "HTTPSampler.domain", ""),

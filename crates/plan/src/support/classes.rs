@@ -363,12 +363,7 @@ pub(super) const CLASSES: &[Class] = &[
     class("CounterConfig", Kind::Config, Level::Native, ""),
     class("RandomVariableConfig", Kind::Config, Level::Native, ""),
     class("CacheManager", Kind::Config, Level::Native, ""),
-    class(
-        "AuthManager",
-        Kind::Config,
-        Level::Ignored,
-        "without entries it does nothing; with some, requests would need credentials",
-    ),
+    class("AuthManager", Kind::Config, Level::Native, "Basic and Digest; Kerberos cannot run"),
     class(
         "DNSCacheManager",
         Kind::Config,

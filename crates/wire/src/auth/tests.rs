@@ -2,14 +2,17 @@ use super::*;
 
 const RANDOM: [u8; 8] = [0, 1, 2, 3, 0xfc, 0xfd, 0xfe, 0xff];
 
+fn mufasa() -> Credentials {
+    Credentials::new("", "Mufasa", "Circle Of Life")
+}
+
 fn message(method: &'static str, body: Option<&'static [u8]>) -> Message<'static> {
     Message { method, uri: "/dir/index.html", body, random: RANDOM }
 }
 
 fn line(dialogue: &mut Dialogue, message: &Message<'_>) -> String {
     let mut out = Vec::new();
-    let credentials = Credentials::new("", "Mufasa", "Circle Of Life");
-    dialogue.answer(Asker::Server, &credentials, message, &mut out);
+    dialogue.answer(Asker::Server, message, &mut out);
     String::from_utf8(out).expect("ASCII")
 }
 
@@ -18,7 +21,9 @@ fn challenged(dialogue: &mut Dialogue, lines: &[&str]) -> bool {
     for line in lines {
         head += &format!("WWW-Authenticate: {line}\r\n");
     }
-    dialogue.challenged(Asker::Server, head.as_bytes(), &|realm| realm != Some("strange"))
+    dialogue.challenged(Asker::Server, head.as_bytes(), &|realm| {
+        (realm != Some("strange")).then(mufasa)
+    })
 }
 
 const TOLD: &str = "Digest realm=\"testrealm@host.com\", qop=\"auth,auth-int\", \
@@ -26,13 +31,13 @@ const TOLD: &str = "Digest realm=\"testrealm@host.com\", qop=\"auth,auth-int\", 
 
 #[test]
 fn basic_before_anybody_asks_is_tried_once() {
-    let mut dialogue = Dialogue::preemptive();
+    let mut dialogue = Dialogue::preemptive(mufasa());
     let sent = line(&mut dialogue, &message("GET", None));
     assert_eq!(sent, "Authorization: Basic TXVmYXNhOkNpcmNsZSBPZiBMaWZl\r\n");
     assert!(!challenged(&mut dialogue, &["Basic realm=x"]));
     assert_eq!(line(&mut dialogue, &message("GET", None)), "");
     // Another scheme is another try.
-    let mut dialogue = Dialogue::preemptive();
+    let mut dialogue = Dialogue::preemptive(mufasa());
     assert!(challenged(&mut dialogue, &[TOLD]));
     assert!(line(&mut dialogue, &message("GET", None)).starts_with("Authorization: Digest "));
 }
@@ -43,7 +48,7 @@ fn digest_is_worked_out_as_in_the_standard() {
     let mut digest = Digest::default();
     let told = Challenge::parse(TOLD.as_bytes()).expect("a challenge");
     assert_eq!(digest.told(&told), Ok(false));
-    let credentials = Credentials::new("", "Mufasa", "Circle Of Life");
+    let credentials = mufasa();
     let mut out = Vec::new();
     digest.last_nonce = told.get("nonce").map(str::to_owned);
     digest.cnonce = "0a4f113b".into();

@@ -1,0 +1,47 @@
+//! Authorization Manager: credentials by the beginning of the URL.
+
+use jmx::ElementId;
+
+use crate::compile::Context;
+use crate::plan::{AuthManager, Authorization};
+use crate::support::Level;
+
+pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<AuthManager> {
+    let mut entries = Vec::new();
+    for prop in ctx.props(id).collection("AuthManager.auth_list") {
+        let Some(entry) = prop.object() else { continue };
+        let mut text = |name: &str| ctx.text(id, entry.props.str(name).unwrap_or(""));
+        entries.push(Authorization {
+            url: text("Authorization.url"),
+            user: text("Authorization.username"),
+            password: text("Authorization.password"),
+            domain: text("Authorization.domain"),
+            realm: text("Authorization.realm"),
+            waits: mechanism(entry.props.str("Authorization.mechanism")) == "DIGEST",
+        });
+    }
+    Some(AuthManager { entries })
+}
+
+/// JMeter's default is Basic.
+fn mechanism(text: Option<&str>) -> &str {
+    text.filter(|text| !text.is_empty()).unwrap_or("BASIC")
+}
+
+pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
+    for prop in ctx.props(id).collection("AuthManager.auth_list") {
+        let Some(entry) = prop.object() else { continue };
+        match mechanism(entry.props.str("Authorization.mechanism")) {
+            "BASIC" | "BASIC_DIGEST" | "DIGEST" => {}
+            "KERBEROS" => ctx.remark(
+                id,
+                Level::Unsupported,
+                "Kerberos (Authorization.mechanism) is not spoken",
+            ),
+            other => {
+                let message = format!("{other} is no Authorization.mechanism that is known");
+                ctx.remark(id, Level::Unsupported, message);
+            }
+        }
+    }
+}
