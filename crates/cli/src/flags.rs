@@ -59,6 +59,9 @@ pub(crate) struct PropertyFlags {
     /// JMeter's folder, whose bin holds jmeter.properties and user.properties.
     #[arg(short = 'd', long = "homedir", value_name = "FOLDER")]
     home: Option<PathBuf>,
+    /// Let the plan's OS Process Samplers run programs of this machine.
+    #[arg(long)]
+    allow_processes: bool,
     #[arg(skip)]
     order: Vec<Setting>,
 }
@@ -203,6 +206,9 @@ impl PropertyFlags {
         );
         order.sort_by_key(|(index, _)| *index);
         self.order = order.into_iter().map(|(_, setting)| setting).collect();
+        if self.allow_processes {
+            self.order.push(Setting::Jmeter("throng.processes.allowed".into(), "true".into()));
+        }
     }
 
     pub(crate) fn sources(self) -> Sources {

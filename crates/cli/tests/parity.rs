@@ -205,6 +205,7 @@ cases! {
     loop_not_continuing
     nested_controllers
     once
+    os_process
     plan_disabled
     plan_functional
     plan_old_names

@@ -78,6 +78,8 @@ pub(crate) struct Core<'p> {
     pub(crate) results: Vec<Box<SampleResult>>,
     /// Branches of users that have nothing to load.
     pub(crate) branches: Vec<Index>,
+    /// Programs started so far.
+    pub(crate) tickets: u64,
     pub(crate) stashes: Vec<Box<Stash>>,
     pub(crate) request: plan::http::Request,
     pub(crate) call: plan::websocket::Call,
@@ -168,6 +170,7 @@ impl<'p> Core<'p> {
             result: Box::default(),
             results: Vec::new(),
             branches: Vec::new(),
+            tickets: 0,
             stashes: Vec::new(),
             request: plan::http::Request::default(),
             call: plan::websocket::Call::default(),
@@ -289,7 +292,8 @@ impl<'p> Core<'p> {
             | Wait::Resolve(_)
             | Wait::Socket(_)
             | Wait::SocketResolve(_)
-            | Wait::Page(_)) => {
+            | Wait::Page(_)
+            | Wait::Job(_)) => {
                 user.wait = wait;
                 return;
             }
@@ -414,6 +418,7 @@ impl<'p> Core<'p> {
                     self.on_socket_resolved(user, &addresses);
                     self.on_resolved(user, route, addresses);
                 }
+                Message::Process { user, done } => self.on_process(user, *done),
                 Message::Recycle(snapshot) => self.snapshots.push(snapshot),
                 Message::Stop => self.stop(false),
                 Message::StopNow => self.stop(true),
@@ -435,6 +440,7 @@ impl<'p> Core<'p> {
                 Wait::Ready | Wait::Delay(_) | Wait::Pause(_) => self.end_user(index),
                 Wait::Exchange(sampler) | Wait::Resolve(sampler) if now => self.cut(index, sampler),
                 Wait::Sleep(_) if now => self.end_user(index),
+                Wait::Job(_) if now => self.cut_process(index),
                 // Holding is waiting: as a pause, it ends when the run is asked to.
                 Wait::Socket(_) | Wait::SocketResolve(_) if now || self.holds(index) => {
                     self.cut_socket(index);
@@ -444,6 +450,7 @@ impl<'p> Core<'p> {
                 | Wait::Sleep(_)
                 | Wait::Socket(_)
                 | Wait::SocketResolve(_)
+                | Wait::Job(_)
                 // Its branches are cut, each for itself.
                 | Wait::Page(_) => {}
             }

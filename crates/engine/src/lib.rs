@@ -35,6 +35,7 @@ mod outcome;
 mod pace;
 mod page;
 mod prepare;
+mod process;
 mod receive;
 mod record;
 mod redirect;

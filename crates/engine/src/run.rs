@@ -168,6 +168,7 @@ impl Inbox {
 pub(crate) enum Message {
     Start { group: u32, at: Nanos },
     Resolved { user: u32, route: u32, addresses: Vec<std::net::SocketAddr> },
+    Process { user: u32, done: Box<crate::process::Done> },
     Recycle(Box<Snapshot>),
     Stop,
     StopNow,

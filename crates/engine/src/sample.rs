@@ -90,6 +90,7 @@ impl Core<'_> {
                 self.with_env(index, id, |env, result| debug.run(env, result));
                 self.end_plain(index, id, timing);
             }
+            SamplerKind::Process(process) => self.begin_process(index, id, process),
             SamplerKind::Java(java) => {
                 let timing = self.begin_plain(index, id);
                 let sleep = self.with_env(index, id, |env, result| java.run(env, result));
@@ -121,7 +122,7 @@ impl Core<'_> {
         value
     }
 
-    fn begin_plain(&mut self, index: Index, id: SamplerId) -> Timing {
+    pub(crate) fn begin_plain(&mut self, index: Index, id: SamplerId) -> Timing {
         let start = self.clock.now();
         self.result.clear();
         let mut label = std::mem::take(&mut self.result.label);
@@ -157,7 +158,7 @@ impl Core<'_> {
         self.end_plain(index, id, Timing { start, lag, ..Timing::default() });
     }
 
-    fn end_plain(&mut self, index: Index, id: SamplerId, mut timing: Timing) {
+    pub(crate) fn end_plain(&mut self, index: Index, id: SamplerId, mut timing: Timing) {
         timing.end = match self.result.elapsed {
             0 => self.clock.now(),
             claimed => timing.start + claimed as Nanos,

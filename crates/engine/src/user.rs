@@ -32,6 +32,8 @@ pub(crate) enum Wait {
     SocketResolve(SamplerId),
     /// What is embedded in a page; branches load it.
     Page(SamplerId),
+    /// A program, which a thread of its own runs.
+    Job(SamplerId),
 }
 
 /// No connection.
@@ -107,6 +109,8 @@ pub(crate) struct Extra {
     pub(crate) pending: Option<Box<SampleResult>>,
     /// The sampler's name as evaluated at its start, if it is not fixed.
     pub(crate) sampler_name: String,
+    /// A program that runs.
+    pub(crate) process: Option<Box<crate::process::Running>>,
     /// A page that is being loaded.
     pub(crate) page: Option<Box<crate::page::Page>>,
     /// Of a branch: which link of the page it loads.

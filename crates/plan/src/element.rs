@@ -21,6 +21,7 @@ mod if_controller;
 mod java_sampler;
 mod loop_controller;
 mod memory;
+mod os_process;
 mod random_timer;
 mod random_variable;
 pub(crate) mod result_collector;
@@ -45,6 +46,7 @@ pub use dummy_sampler::DummySampler;
 pub use event::{Stop, before, iterate};
 pub use java_sampler::JavaSampler;
 pub use memory::Memory;
+pub use os_process::{Command, OsProcess};
 pub use random_variable::RandomVariable;
 pub use run_state::RunState;
 pub use shard::{Deal, Shard};
@@ -105,6 +107,7 @@ pub(crate) fn sampler(
             Some(hold) => SamplerKind::WebSocket(Box::new(hold)),
             None => SamplerKind::Action(flow_control_action::compile(ctx, id)),
         },
+        "SystemSampler" => SamplerKind::Process(Box::new(os_process::compile(ctx, id)?)),
         "JavaSampler" => SamplerKind::Java(java_sampler::compile(ctx, id, configs)?),
         "kg.apc.jmeter.samplers.DummySampler" => {
             SamplerKind::Dummy(Box::new(dummy_sampler::compile(ctx, id)))

@@ -21,6 +21,7 @@ const HONOURED: &[&str] = &[
     "summariser.out",
     "system.properties",
     "throng.http.java_version",
+    "throng.processes.allowed",
     "throng.workers",
     "timer.factor",
     "user.properties",

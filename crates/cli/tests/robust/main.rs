@@ -13,6 +13,7 @@ mod machine;
 mod page;
 mod peer;
 mod plans;
+mod process;
 mod server;
 mod trial;
 mod websocket;

@@ -127,12 +127,7 @@ pub(super) const CLASSES: &[Class] = &[
         Level::Unsupported,
         "its samplers would not run",
     ),
-    class(
-        "HTTPSamplerProxy",
-        Kind::Sampler,
-        Level::Native,
-        "proxies are not used yet",
-    ),
+    class("HTTPSamplerProxy", Kind::Sampler, Level::Native, "proxies are not used yet"),
     class("DebugSampler", Kind::Sampler, Level::Native, ""),
     class("TestAction", Kind::Sampler, Level::Native, ""),
     class(
@@ -146,7 +141,12 @@ pub(super) const CLASSES: &[Class] = &[
     class("JSR223Sampler", Kind::Sampler, Level::Jvm, "its requests would not be sent"),
     class("BeanShellSampler", Kind::Sampler, Level::Jvm, "its requests would not be sent"),
     class("BSFSampler", Kind::Sampler, Level::Jvm, "its requests would not be sent"),
-    class("SystemSampler", Kind::Sampler, Level::Unsupported, "its requests would not be sent"),
+    class(
+        "SystemSampler",
+        Kind::Sampler,
+        Level::Native,
+        "only with `--allow-processes`, for it runs programs of this machine",
+    ),
     class("TCPSampler", Kind::Sampler, Level::Unsupported, "its requests would not be sent"),
     class("FTPSampler", Kind::Sampler, Level::Unsupported, "its requests would not be sent"),
     class("AjpSampler", Kind::Sampler, Level::Unsupported, "its requests would not be sent"),

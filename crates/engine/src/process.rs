@@ -1,0 +1,343 @@
+//! Programs that users run, on threads of their own: a core neither starts one nor waits for it.
+//!
+//! A thread for each program that runs, until it has ended and its output is read. It tells the core; the user waits
+//! meanwhile. Whoever asks no more gets the program ended.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::{Child, Command as Spawn, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use plan::element::{Command, OsProcess};
+use plan::plan::SamplerId;
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use stats::Outcome;
+
+use crate::core::Core;
+use crate::run::{Inbox, Message};
+use crate::sample::Timing;
+use crate::user::Wait;
+use crate::wheel::Index;
+
+/// Bytes of a thread's stack: it holds a buffer and little else.
+const STACK: usize = 256 * 1024;
+/// How long a program that was asked to end may take, before it is made to.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A program under way, as its user sees it.
+#[derive(Debug)]
+pub(crate) struct Running {
+    /// Told apart from programs of others that had the user's slot.
+    ticket: u64,
+    command: Arc<Command>,
+    directory: String,
+    timing: Timing,
+    /// Readable once the program is to be ended.
+    cancel: Arc<OwnedFd>,
+}
+
+/// What came of a program.
+#[derive(Debug)]
+pub(crate) struct Done {
+    ticket: u64,
+    result: Result<i32, Failure>,
+    output: Vec<u8>,
+    elapsed: Duration,
+}
+
+#[derive(Debug)]
+enum Failure {
+    /// It could not be started, or its files not be opened.
+    Io(String),
+    Timeout(u64),
+    /// The run ended at once.
+    Cut,
+}
+
+impl Core<'_> {
+    pub(crate) fn begin_process(&mut self, index: Index, id: SamplerId, process: &OsProcess) {
+        let timing = self.begin_plain(index, id);
+        let command = Arc::new(self.with_env(index, id, |env, _| process.command(env)));
+        self.tickets += 1;
+        let ticket = self.tickets;
+        let begun = eventfd(0, EventfdFlags::CLOEXEC).map_err(io::Error::from).and_then(|cancel| {
+            let cancel = Arc::new(cancel);
+            start(
+                Arc::clone(&command),
+                Arc::clone(&cancel),
+                ticket,
+                index,
+                self.run.inbox(self.index),
+            )?;
+            Ok(cancel)
+        });
+        let directory = absolute(&command.directory);
+        let running = |cancel| Running { ticket, command, directory, timing, cancel };
+        match begun {
+            Ok(cancel) => {
+                let user = &mut self.users[index];
+                user.extra().process = Some(Box::new(running(cancel)));
+                user.wait = Wait::Job(id);
+            }
+            Err(error) => {
+                self.result.success = false;
+                self.result.code.push_str("500");
+                let what = "Exception occurred whilst executing system call: java.io.IOException";
+                self.result.message.push_str(&format!("{what}: {error}"));
+                self.end_plain(index, id, timing);
+            }
+        }
+    }
+
+    /// A program has ended.
+    pub(crate) fn on_process(&mut self, index: Index, done: Done) {
+        let user = &mut self.users[index];
+        let Wait::Job(id) = user.wait else { return };
+        let process = &mut user.extra().process;
+        if process.as_ref().is_none_or(|running| running.ticket != done.ticket) {
+            return;
+        }
+        let Some(running) = process.take() else { return };
+        user.wait = Wait::Ready;
+        let mut timing = running.timing;
+        timing.end = timing.start + done.elapsed.as_nanos() as i64;
+        timing.lag = (self.clock.now() - timing.end).max(0) as u64;
+        let outcome = self.show(index, id, &running, done);
+        timing.received = self.result.body.len() as u64;
+        self.conclude(index, id, timing, outcome);
+        self.step(index);
+    }
+
+    /// Fills the core's result.
+    fn show(&mut self, index: Index, id: SamplerId, running: &Running, done: Done) -> Outcome {
+        let start_ms = self.clock.wall_ms(running.timing.start);
+        let mut result = self.lend_result();
+        result.clear();
+        result.label.push_str(self.sampler_name(index, id));
+        result.start_ms = start_ms;
+        result.data_type = "text";
+        running.command.write_sampler_data(&running.directory, &mut result.sampler_data);
+        result.text.push_str(&String::from_utf8_lossy(&done.output));
+        result.body.extend_from_slice(result.text.as_bytes());
+        result.success = false;
+        let mut outcome = Outcome::Status;
+        match done.result {
+            Ok(code) => {
+                result.code.push_str(itoa::Buffer::new().format(code));
+                match running.command.expected.filter(|expected| *expected != code) {
+                    Some(expected) => result.message.push_str(&format!(
+                        "Unexpected return code.  Expected [{expected}]. Actual [{code}]."
+                    )),
+                    None => {
+                        result.success = true;
+                        result.message.push_str("OK");
+                        outcome = Outcome::Ok;
+                    }
+                }
+            }
+            Err(failure) => {
+                result.code.push_str("500");
+                outcome = match failure {
+                    Failure::Cut => Outcome::CutByEnd,
+                    Failure::Timeout(_) => Outcome::Timeout(stats::Phase::Response),
+                    Failure::Io(_) => Outcome::Other,
+                };
+                result.message.push_str(&match failure {
+                    Failure::Io(text) => {
+                        format!("Exception occurred whilst executing system call: {text}")
+                    }
+                    Failure::Timeout(ms) => {
+                        format!("Process timeout reached after {ms} milliseconds")
+                    }
+                    Failure::Cut => "System Sampler interrupted whilst executing system call: \
+                                     java.lang.InterruptedException"
+                        .into(),
+                });
+            }
+        }
+        self.return_result(result);
+        outcome
+    }
+
+    /// The run ends at once: so does the user's program, and the sample with it.
+    pub(crate) fn cut_process(&mut self, index: Index) {
+        if let Some(running) = self.users[index].extra().process.as_ref() {
+            let _ = rustix::io::write(&running.cancel, &1u64.to_ne_bytes());
+        }
+    }
+}
+
+fn start(
+    command: Arc<Command>,
+    cancel: Arc<OwnedFd>,
+    ticket: u64,
+    user: Index,
+    reply_to: Inbox,
+) -> io::Result<()> {
+    let thread = std::thread::Builder::new().name("process".into()).stack_size(STACK);
+    thread.spawn(move || {
+        let mut output = Vec::new();
+        let began = Instant::now();
+        let result = run(&command, &cancel, &mut output);
+        let elapsed = began.elapsed();
+        reply_to.send(Message::Process {
+            user,
+            done: Box::new(Done { ticket, result, output, elapsed }),
+        });
+    })?;
+    Ok(())
+}
+
+/// Runs a program to its end.
+fn run(command: &Command, cancel: &OwnedFd, output: &mut Vec<u8>) -> Result<i32, Failure> {
+    let open = |path: &str, write: bool| {
+        let file = if write { File::create(path) } else { File::open(path) };
+        file.map_err(|error| {
+            Failure::Io(format!("java.io.FileNotFoundException: {path} ({})", in_words(&error)))
+        })
+    };
+    let mut spawn = Spawn::new(&command.program);
+    spawn.args(&command.arguments);
+    spawn.envs(command.environment.iter().map(|(name, value)| (name, value)));
+    if !command.directory.is_empty() {
+        spawn.current_dir(&command.directory);
+    }
+    spawn.stdin(if command.stdin.is_empty() {
+        Stdio::null()
+    } else {
+        Stdio::from(open(&command.stdin, false)?)
+    });
+    let failed = |error: io::Error| Failure::Io(format!("java.io.IOException: {error}"));
+    let mut pipe = None;
+    if command.stdout.is_empty() {
+        let (reader, writer) = io::pipe().map_err(failed)?;
+        if command.stderr.is_empty() {
+            spawn.stderr(writer.try_clone().map_err(failed)?);
+        }
+        spawn.stdout(writer);
+        pipe = Some(reader);
+    } else {
+        let file = open(&command.stdout, true)?;
+        if command.stderr.is_empty() {
+            spawn.stderr(file.try_clone().map_err(failed)?);
+        }
+        spawn.stdout(file);
+    }
+    if !command.stderr.is_empty() {
+        spawn.stderr(open(&command.stderr, true)?);
+    }
+    let mut child = spawn.spawn().map_err(|error| {
+        let (program, number) = (&command.program, error.raw_os_error().unwrap_or(0));
+        let (directory, words) = (absolute(&command.directory), in_words(&error));
+        Failure::Io(format!(
+            "java.io.IOException: Cannot run program \"{program}\" (in directory \"{directory}\"): error={number}, {words}"
+        ))
+    })?;
+    // The writing ends that this process still has would keep the pipe open.
+    drop(spawn);
+    let ended = attend(&mut child, pipe, cancel, command.timeout_ms, output);
+    if ended.is_err() {
+        end(&mut child, matches!(ended, Err(Failure::Cut)));
+    }
+    ended
+}
+
+/// Reads a program's output and waits for its end.
+fn attend(
+    child: &mut Child,
+    mut pipe: Option<io::PipeReader>,
+    cancel: &OwnedFd,
+    timeout_ms: u64,
+    output: &mut Vec<u8>,
+) -> Result<i32, Failure> {
+    let failed = |error: io::Error| Failure::Io(format!("java.io.IOException: {error}"));
+    let pid = Pid::from_child(child);
+    let handle = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| failed(error.into()))?;
+    let limit = (timeout_ms > 0).then(|| Instant::now() + Duration::from_millis(timeout_ms));
+    let mut code = None;
+    let mut buffer = [0; 16 * 1024];
+    while code.is_none() || pipe.is_some() {
+        let mut events = vec![PollFd::new(cancel, PollFlags::IN)];
+        if code.is_none() {
+            events.push(PollFd::new(&handle, PollFlags::IN));
+        }
+        if let Some(pipe) = &pipe {
+            events.push(PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN));
+        }
+        let left = match limit {
+            // Only the program's own end is in time or not; whoever holds its output then is waited for.
+            Some(limit) if code.is_none() => {
+                let left = limit.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Err(Failure::Timeout(timeout_ms));
+                }
+                Some(left + Duration::from_millis(1))
+            }
+            _ => None,
+        };
+        let left = left.and_then(|left| rustix::event::Timespec::try_from(left).ok());
+        match poll(&mut events, left.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(failed(error.into())),
+        }
+        let ready = |at: usize| events.get(at).is_some_and(|event| !event.revents().is_empty());
+        let (cancelled, first, second) = (ready(0), ready(1), ready(2));
+        if cancelled {
+            return Err(Failure::Cut);
+        }
+        let (exited, readable) = if code.is_none() { (first, second) } else { (false, first) };
+        drop(events);
+        if readable && let Some(reader) = pipe.as_mut() {
+            match reader.read(&mut buffer) {
+                Ok(0) => pipe = None,
+                Ok(n) => output.extend_from_slice(&buffer[..n]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => pipe = None,
+            }
+        }
+        if exited {
+            let status = child.wait().map_err(failed)?;
+            code = Some(exit_code(status));
+        }
+    }
+    code.ok_or(Failure::Cut)
+}
+
+/// Ends a program: asked to at first, unless it must be `now`.
+fn end(child: &mut Child, now: bool) {
+    if !now {
+        let _ = kill_process(Pid::from_child(child), Signal::TERM);
+        let until = Instant::now() + PATIENCE;
+        while Instant::now() < until && matches!(child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// The exit code as Java gives it: 128 and the signal for those that one ended.
+fn exit_code(status: std::process::ExitStatus) -> i32 {
+    use std::os::unix::process::ExitStatusExt;
+    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
+}
+
+/// The system's own words for an error.
+fn in_words(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+fn absolute(directory: &str) -> String {
+    let path = std::path::absolute(if directory.is_empty() { "." } else { directory });
+    path.map_or_else(
+        |_| directory.to_owned(),
+        |path| {
+            let text = path.to_string_lossy().into_owned();
+            text.strip_suffix("/.").map_or(text.clone(), str::to_owned)
+        },
+    )
+}
