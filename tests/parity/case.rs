@@ -5,6 +5,7 @@
 //! which is compared just as exactly.
 
 use crate::diff;
+use crate::figures::Collector;
 use crate::normal::{self, Rules};
 use crate::server::{self, Server};
 use std::collections::BTreeMap;
@@ -74,12 +75,14 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
     let closed = server::bind().1.port();
     let server = Server::start(case, &[("closed", closed.to_string())]);
     let rules = rules(case);
+    let collector = rules.figures.then(Collector::start);
     let log = std::fs::File::create(work.join("output.txt")).expect("a file for the output");
     let mut child = engine
         .args(["-t", "plan.jmx", "-l", "result.jtl"])
         .arg(format!("-Jport={}", server.port()))
         .arg(format!("-Jclosed={closed}"))
         .arg("-Jjmeter.save.saveservice.sample_count=true")
+        .args(collector.as_ref().map(|collector| format!("-Jcollector={}", collector.port())))
         .args(arguments(case, server.port()).lines())
         .current_dir(work)
         .env("TZ", "UTC")
@@ -118,6 +121,9 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
     }
     let ports = [("PORT", server.port()), ("CLOSED", closed)];
     let mut outcome = Outcome::new();
+    if let Some(collector) = &collector {
+        outcome.insert("figures.txt".to_owned(), collector.figures());
+    }
     outcome.insert("requests.txt".to_owned(), normal::requests(&server.seen(), &rules, &ports));
     for name in std::iter::once(&"result.jtl".to_owned()).chain(&rules.files) {
         let bytes = std::fs::read(work.join(name))
@@ -182,7 +188,9 @@ fn accept(case: &Path, outcome: &Outcome) {
 fn store(folder: &Path, outcome: &Outcome) {
     std::fs::create_dir_all(folder).expect("a folder to record into");
     for (name, text) in outcome {
-        std::fs::write(folder.join(name), text).expect("a file to record into");
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder to record into");
+        std::fs::write(path, text).expect("a file to record into");
     }
 }
 

@@ -5,11 +5,12 @@
 //! Java stack trace. A case may ask for times rounded to a multiple instead, or, with several users, for an order
 //! that does not depend on the clock.
 
+use crate::document;
 use crate::server::Seen;
 use std::fmt::Write as _;
 
 /// Requests to a path with this in it carry what no two runs share; a case checks them with an assertion instead.
-const VARIES: &str = "/varies";
+pub(crate) const VARIES: &str = "/varies";
 
 /// What a case says about its own comparison, one word a line in its `case` file.
 #[derive(Default)]
@@ -30,6 +31,8 @@ pub(crate) struct Rules {
     pub(crate) refused: bool,
     /// Boundaries of multipart bodies are random, and so is their length: `sentBytes` is masked.
     pub(crate) boundaries: bool,
+    /// What Backend Listeners send to `${__P(collector)}` is compared.
+    pub(crate) figures: bool,
     /// Files the plan writes, compared like rows if they are CSV with a header, else as text.
     pub(crate) files: Vec<String>,
 }
@@ -46,6 +49,7 @@ impl Rules {
                 ("refused", _) => rules.refused = true,
                 ("traces", _) => rules.traces = true,
                 ("side_by_side", _) => rules.side_by_side = true,
+                ("figures", _) => rules.figures = true,
                 ("round", ms) => rules.round = Some(ms.parse().expect("round in ms")),
                 ("file", name) => rules.files.push(name.to_owned()),
                 (other, _) => panic!("unknown rule {other}"),
@@ -125,6 +129,9 @@ fn visible(line: &str) -> String {
 /// Rows of a CSV file with a header, masked by column name. Quoting and line ends inside fields stay.
 pub(crate) fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
     let text = without_keys(&without_durations(&without_ports(text, ports)));
+    if text.starts_with("<?xml") {
+        return document::normal(&text, rules);
+    }
     let mut records = records(&text);
     if records.is_empty() {
         return text;
@@ -178,7 +185,7 @@ pub(crate) fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
 }
 
 /// A number becomes `_`; anything else is a finding and stays.
-fn digits_masked(field: &str) -> String {
+pub(crate) fn digits_masked(field: &str) -> String {
     if !field.is_empty() && field.bytes().all(|b| b.is_ascii_digit()) {
         "_".to_owned()
     } else {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use engine::{Options, ResultFile};
 use fleet::Loss;
-use plan::plan::{Plan, SamplerKind};
+use plan::plan::{ListenerKind, Plan, SamplerKind};
 use stats::aggregate::Percentages;
 use stats::jtl::Columns;
 use stats::process::Usage;
@@ -63,9 +63,6 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         Ok(columns) => columns,
         Err(error) => return console.fail(&error.to_string(), Exit::Usage),
     };
-    if columns.xml && (request.jtl.is_some() || request.jtl_in_folder) {
-        console.warn("result files are written as CSV: jmeter.save.saveservice.output_format=xml is not supported yet");
-    }
     let mut folder =
         Folder::create(&request.runs, &request.plan, now_ms()).unwrap_or_else(|error| {
             let runs = request.runs.display();
@@ -307,7 +304,10 @@ fn delete_results(request: &Request, plan: &Plan) -> Result<(), String> {
     if !request.force {
         return Ok(());
     }
-    let listeners = plan.listeners.iter().filter_map(|listener| listener.file.fixed());
+    let listeners = plan.listeners.iter().filter_map(|listener| match &listener.kind {
+        ListenerKind::File(writer) => writer.file.fixed(),
+        ListenerKind::Saver(_) | ListenerKind::Backend(_) => None,
+    });
     let listeners = listeners.map(PathBuf::from);
     for path in request.jtl.iter().cloned().chain(listeners).filter(|path| path.is_file()) {
         std::fs::remove_file(&path)

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Evaluated, Options, Run, Users};
+use engine::{Evaluated, Options, ResultFile, Run, Users};
 use fleet::{Fleet, Job, Loss, Processes};
 use plan::plan::Plan;
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -20,7 +20,8 @@ use crate::request::Request;
 #[derive(Debug)]
 pub(crate) enum Spread {
     Here(Box<Run>),
-    Fleet(Box<Fleet>),
+    /// With the result files that are to be ended.
+    Fleet(Box<Fleet>, Vec<ResultFile>),
 }
 
 /// What a run reports.
@@ -94,7 +95,8 @@ pub(crate) fn start(
         let run = engine::start(Arc::new(plan), options).map_err(|error| error.to_string())?;
         return Ok(Spread::Here(Box::new(run)));
     }
-    engine::create_results(&plan, &options, &evaluated).map_err(|error| error.to_string())?;
+    let documents =
+        engine::create_results(&plan, &options, &evaluated).map_err(|error| error.to_string())?;
     evaluated.take_complaints();
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let job = Job {
@@ -115,7 +117,7 @@ pub(crate) fn start(
     let workers = Processes::start(size.workers)
         .map_err(|error| format!("cannot start {} workers: {error}", size.workers))?;
     let fleet = Fleet::start(Box::new(workers), &plan, job).map_err(|error| error.to_string())?;
-    Ok(Spread::Fleet(Box::new(fleet)))
+    Ok(Spread::Fleet(Box::new(fleet), documents))
 }
 
 impl Spread {
@@ -130,12 +132,15 @@ impl Spread {
                 | engine::Event::BatchDone
                 | engine::Event::StopAsked { .. } => News::Idle,
             },
-            Self::Fleet(fleet) => match fleet.next_event(patience) {
+            Self::Fleet(fleet, documents) => match fleet.next_event(patience) {
                 fleet::Event::Snapshot(snapshot) => News::Snapshot(snapshot),
                 fleet::Event::Log(text) => News::Log(text),
                 fleet::Event::Lost(loss) => News::Lost(loss),
                 fleet::Event::Idle => News::Idle,
-                fleet::Event::Finished => News::Finished,
+                fleet::Event::Finished => match engine::close_results(&std::mem::take(documents)) {
+                    Ok(()) => News::Finished,
+                    Err(error) => News::Log(error.to_string()),
+                },
             },
         }
     }
@@ -152,15 +157,15 @@ impl Spread {
         match (self, now) {
             (Self::Here(run), false) => run.stop(),
             (Self::Here(run), true) => run.stop_now(),
-            (Self::Fleet(fleet), false) => fleet.stop(),
-            (Self::Fleet(fleet), true) => fleet.stop_now(),
+            (Self::Fleet(fleet, _), false) => fleet.stop(),
+            (Self::Fleet(fleet, _), true) => fleet.stop_now(),
         }
     }
 
     pub(crate) fn users(&self) -> Users {
         match self {
             Self::Here(run) => run.users(),
-            Self::Fleet(fleet) => fleet.users(),
+            Self::Fleet(fleet, _) => fleet.users(),
         }
     }
 
@@ -168,7 +173,7 @@ impl Spread {
     pub(crate) fn cores(&self) -> u32 {
         match self {
             Self::Here(run) => run.cores(),
-            Self::Fleet(fleet) => fleet.cores(),
+            Self::Fleet(fleet, _) => fleet.cores(),
         }
     }
 
@@ -176,7 +181,7 @@ impl Spread {
     pub(crate) fn workers(&self) -> u32 {
         match self {
             Self::Here(_) => 0,
-            Self::Fleet(fleet) => fleet.workers(),
+            Self::Fleet(fleet, _) => fleet.workers(),
         }
     }
 
@@ -186,7 +191,7 @@ impl Spread {
         let own = Usage::now();
         match self {
             Self::Here(_) => own,
-            Self::Fleet(fleet) => {
+            Self::Fleet(fleet, _) => {
                 let workers = fleet.usage();
                 Usage {
                     user_s: own.user_s + workers.user_s,
@@ -202,7 +207,7 @@ impl Spread {
     pub(crate) fn aborted(&self) -> Option<&str> {
         match self {
             Self::Here(run) => run.aborted(),
-            Self::Fleet(fleet) => fleet.aborted(),
+            Self::Fleet(fleet, _) => fleet.aborted(),
         }
     }
 }

@@ -7,6 +7,10 @@
 mod case;
 #[path = "../../../tests/parity/diff.rs"]
 mod diff;
+#[path = "../../../tests/parity/document.rs"]
+mod document;
+#[path = "../../../tests/parity/figures.rs"]
+mod figures;
 #[path = "../../../tests/parity/normal.rs"]
 mod normal;
 #[path = "../../../tests/parity/server.rs"]
@@ -29,6 +33,11 @@ cases! {
     auth_not_preemptive
     auth_outermost
     auth_preemptive_digest
+    backend_graphite
+    backend_graphite_pickle
+    backend_influx
+    backend_influx_raw
+    backend_influx_udp
     boundary_extractor
     cache_by_group
     cache_clear
@@ -196,11 +205,19 @@ cases! {
     jtl_assertions
     jtl_default
     jtl_delimiter
+    jtl_exists_empty
     jtl_few_columns
     jtl_no_header
     jtl_no_timestamp
     jtl_sample_variables
     jtl_tab
+    jtl_xml
+    jtl_xml_all
+    jtl_xml_append
+    jtl_xml_functional
+    jtl_xml_on_error
+    jtl_xml_over
+    jtl_xml_variables
     loop_controller
     loop_not_continuing
     nested_controllers
@@ -230,6 +247,8 @@ cases! {
     response_assertion_variables
     result_collector
     result_collector_append
+    result_collector_xml
+    result_saver
     simple_recording
     subresults_no_renaming
     subresults_off

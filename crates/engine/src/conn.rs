@@ -221,6 +221,9 @@ pub(crate) struct Stash {
     pub(crate) request_headers: String,
     /// Request line, body and cookies, as JMeter shows them.
     pub(crate) sampler_data: String,
+    /// Cookies and body alone.
+    pub(crate) cookies: String,
+    pub(crate) query_string: String,
     /// The whole request, kept while it may have to be sent again or is yet to be sent.
     pub(crate) request: Vec<u8>,
 }
@@ -256,6 +259,8 @@ impl Stash {
         self.method.clear();
         self.request_headers.clear();
         self.sampler_data.clear();
+        self.cookies.clear();
+        self.query_string.clear();
         self.request.clear();
     }
 }

@@ -98,6 +98,8 @@ pub(crate) struct Core<'p> {
     /// State that each controller makes its inner ones forget.
     pub(crate) anew: Vec<Vec<u32>>,
     pub(crate) rows: Rows,
+    /// Ends of Backend Listeners.
+    pub(crate) feeds: Vec<(plan::plan::ListenerId, crate::backend::Feed)>,
     pub(crate) reports: Sender<Report>,
     /// TLS configuration; users have it with a session cache of their own, or share this one.
     pub(crate) tls: Option<Arc<wire::tls::rustls::ClientConfig>>,
@@ -123,11 +125,13 @@ pub(crate) struct Parts<'p> {
     pub(crate) wake: Arc<EventFd>,
     pub(crate) reports: Sender<Report>,
     pub(crate) rows: Rows,
+    /// Ends of Backend Listeners.
+    pub(crate) feeds: Vec<(plan::plan::ListenerId, crate::backend::Feed)>,
 }
 
 impl<'p> Core<'p> {
     pub(crate) fn new(parts: Parts<'p>) -> io::Result<Self> {
-        let Parts { plan, run, index, inbox, wake, reports, rows } = parts;
+        let Parts { plan, run, index, inbox, wake, reports, rows, feeds } = parts;
         let clock = Clock::new(run.zero);
         let now = clock.now();
         let mut recorder = Recorder::new();
@@ -186,6 +190,7 @@ impl<'p> Core<'p> {
             fixed: (0..plan.samplers.len()).map(|_| None).collect(),
             anew,
             rows,
+            feeds,
             reports,
             tls: None,
             stopping: false,
@@ -233,7 +238,7 @@ impl<'p> Core<'p> {
         }
         let now = self.clock.now();
         self.hand_over(now);
-        self.rows.flush();
+        self.flush_results();
         Ok(())
     }
 
@@ -465,7 +470,12 @@ impl<'p> Core<'p> {
         self.clock.sync();
         self.probe_unread();
         self.hand_over(now);
+        self.flush_results();
+    }
+
+    fn flush_results(&mut self) {
         self.rows.flush();
+        self.feeds.iter_mut().for_each(|feed| feed.1.flush());
     }
 
     fn hand_over(&mut self, now: Nanos) {

@@ -88,6 +88,7 @@ impl<'p> Core<'p> {
                 self.result.clear();
                 if !problem.no_url {
                     self.result.url.push_str(&request.url);
+                    self.result.method.push_str(&request.method);
                 }
                 self.unsendable(index, id, &problem.code, &problem.message, !problem.no_url);
             }
@@ -185,8 +186,12 @@ impl<'p> Core<'p> {
                 show_lines(bytes, &mut stash.request_headers);
             }
             if needs.contains(Needs::SAMPLER_DATA) {
-                request
-                    .write_sampler_data(&String::from_utf8_lossy(cookies), &mut stash.sampler_data);
+                stash.cookies.push_str(&String::from_utf8_lossy(cookies));
+                if cookies.is_empty() {
+                    request.write_own_cookie(&mut stash.cookies);
+                }
+                stash.query_string.push_str(&request.query_string);
+                request.write_sampler_data(&stash.cookies, &mut stash.sampler_data);
             }
             if connection.is_none() || !repeatable {
                 stash.request.extend_from_slice(bytes);

@@ -53,7 +53,7 @@ impl Core<'_> {
         };
         self.result.clear();
         if let Some(stash) = stash {
-            self.result.url.push_str(&stash.url);
+            crate::fill::show_request(&mut self.result, &stash);
             self.stashes.push(stash);
         }
         let route = &self.routes[route as usize];
@@ -129,6 +129,8 @@ impl Core<'_> {
         self.result.start_ms = self.clock.wall_ms(timing.start);
         self.result.success = false;
         self.result.data_type = "text";
+        self.result.http =
+            matches!(self.plan.samplers[id.0 as usize].kind, plan::plan::SamplerKind::Http(_));
         self.put_exception_text(id);
         let chain = self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
         if chain {

@@ -29,7 +29,7 @@ impl Core<'_> {
         let status_line = status_line(&stash.head);
         push_latin1(&mut result.message, reason(status_line));
         result.success = (200..400).contains(&exchange.status);
-        result.url.push_str(&stash.url);
+        show_request(&mut result, stash);
         result.start_ms = self.clock.wall_ms(timing.start);
         (result.elapsed, result.latency, result.connect) =
             (timing.elapsed(), timing.latency, timing.connect);
@@ -50,11 +50,11 @@ impl Core<'_> {
         if needs.contains(Needs::HEADERS) {
             write_headers(&stash.head, coding.is_some(), &mut result.response_headers);
         }
-        if needs.contains(Needs::REQUEST_HEADERS) {
-            result.request_headers.push_str(&stash.request_headers);
-        }
-        if needs.contains(Needs::SAMPLER_DATA) {
-            result.sampler_data.push_str(&stash.sampler_data);
+        if needs.contains(Needs::SAMPLER_DATA)
+            && crate::redirect::is_redirect(exchange.status, &stash.method)
+            && let Some(location) = crate::redirect::location(&stash.head)
+        {
+            push_latin1(&mut result.redirect_location, location);
         }
         if exchange.keep_body {
             let limit = self.run.settings.max_body;
@@ -91,6 +91,21 @@ impl Core<'_> {
             }
         }
         self.return_result(result);
+    }
+}
+
+/// What is known of a request, whatever becomes of it. The stash holds what is needed of it.
+pub(crate) fn show_request(result: &mut SampleResult, stash: &Stash) {
+    result.http = true;
+    for (to, from) in [
+        (&mut result.url, &stash.url),
+        (&mut result.method, &stash.method),
+        (&mut result.cookies, &stash.cookies),
+        (&mut result.query_string, &stash.query_string),
+        (&mut result.request_headers, &stash.request_headers),
+        (&mut result.sampler_data, &stash.sampler_data),
+    ] {
+        to.push_str(from);
     }
 }
 

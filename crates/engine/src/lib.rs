@@ -14,12 +14,16 @@
 //! | `exchange`, `assemble`, `receive`, `failure`, `redirect`, `cookies`, `cached`, `credentials`, `fill` | HTTP |
 //! | `connect`, `conn`, `driver`, `resolve`, `source`, `pace` | connections, sockets, addresses, the connect rate |
 //! | `socket` | WebSocket connections and their samplers |
-//! | `record`, `rows` | result rows and the thread that writes them |
+//! | `record`, `rows`, `output` | result rows, the thread that writes them, its files |
+//! | `save` | responses as files of their own |
+//! | `backend`, `client`, `sender` | figures for InfluxDB and Graphite, on threads of their own |
 //! | `outcome`, `settings` | the wording of failures, properties |
 
 mod assemble;
+mod backend;
 mod batches;
 mod cached;
+mod client;
 mod clock;
 mod conn;
 mod connect;
@@ -32,6 +36,7 @@ mod failure;
 mod fill;
 mod group;
 mod outcome;
+mod output;
 mod pace;
 mod page;
 mod prepare;
@@ -43,7 +48,9 @@ mod resolve;
 mod rows;
 mod run;
 mod sample;
+mod save;
 mod schedule;
+mod sender;
 mod settings;
 mod socket;
 mod source;
@@ -53,7 +60,7 @@ mod user;
 mod wheel;
 
 pub use batches::Batches;
-pub use prepare::{Evaluated, create_results, evaluate};
+pub use prepare::{Evaluated, close_results, create_results, evaluate};
 pub use rows::ResultFile;
 pub use run::{Event, Handle, Options, Paced, Run, StartError, Users, start};
 pub use settings::PROPERTIES;

@@ -3,23 +3,26 @@
 //! It happens in one place even where the run is spread over several processes, which get the values: a number of
 //! users that is random, or a variable that holds the time, is the same in all of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
 use std::time::Instant;
 
 use plan::element::{Memory, RunState};
 use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
-use plan::plan::{Group, Plan};
+use plan::plan::{Group, Listener, ListenerKind, Plan};
 use plan::text::Text;
 use plan::vars::{Initial, VarId, Vars};
 use serde::{Deserialize, Serialize};
 use stats::jtl::Columns;
 
+use crate::backend::BackendSettings;
 use crate::clock::Clock;
 use crate::group::GroupSettings;
 use crate::rows::{self, ResultFile};
 use crate::run::{Options, StartError, ramp_step, seconds};
+use crate::save::SaverStart;
 use crate::settings::Settings;
 
 /// What is known once the plan's texts have been evaluated for the run.
@@ -28,8 +31,8 @@ pub struct Evaluated {
     groups: Vec<Numbers>,
     /// Starting values of variables, by slot.
     variables: Vec<(u32, String)>,
-    /// File names of the plan's listeners.
-    listeners: Vec<String>,
+    /// What the plan's listeners are told: a file name, digits of a number, or values of parameters.
+    listeners: Vec<Vec<String>>,
     /// Properties that evaluating has set.
     pub(crate) properties: Vec<(String, String)>,
     /// What the user should be told.
@@ -103,7 +106,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let mut complaints = Vec::new();
     let groups =
         plan.groups.iter().map(|group| numbers(group, &mut env, &mut complaints)).collect();
-    let listeners = plan.listeners.iter().map(|listener| value(&listener.file, &mut env)).collect();
+    let listeners = plan.listeners.iter().map(|listener| told(&listener.kind, &mut env)).collect();
     let variables = initial.iter().map(|(id, value)| (id.0, value.to_string())).collect();
     let properties = shared
         .properties()
@@ -115,27 +118,38 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     Evaluated { groups, variables, listeners, properties, complaints }
 }
 
-/// Makes the result files of a run of several processes, each with its header.
+/// Makes the result files of a run of several processes, each with its header. Returns those that must be ended by
+/// [`close_results`].
 pub fn create_results(
     plan: &Plan,
     options: &Options,
     evaluated: &Evaluated,
-) -> Result<(), StartError> {
+) -> Result<Vec<ResultFile>, StartError> {
     let settings = Settings::from_properties(|key| options.properties.get(key).cloned());
     if let Some(complaint) = settings.complaint {
         return Err(StartError::Setting(complaint));
     }
-    let mut files = options.results.clone();
-    files.extend(listeners(plan, options, &evaluated.listeners)?);
+    let mut files = roots(plan, &options.results);
+    files.extend(listeners(plan, options, &evaluated.listeners)?.into_iter().flatten());
     rows::create(&files, &settings.sample_variables)
-        .map_err(|error| StartError::Results(error.to_string()))
+        .map_err(|error| StartError::Results(error.to_string()))?;
+    files.retain(|file| file.columns.xml);
+    Ok(files)
+}
+
+/// Ends the documents among the result files of a run of several processes, when all of these have ended.
+pub fn close_results(documents: &[ResultFile]) -> Result<(), StartError> {
+    rows::close(documents).map_err(|error| StartError::Results(error.to_string()))
 }
 
 pub(crate) struct Prepared {
     pub(crate) groups: Vec<GroupSettings>,
     pub(crate) initial: Initial,
     pub(crate) state: RunState,
-    pub(crate) listeners: Vec<ResultFile>,
+    /// The result file of each listener that has one.
+    pub(crate) listeners: Vec<Option<ResultFile>>,
+    pub(crate) savers: Vec<Option<SaverStart>>,
+    pub(crate) backends: Vec<(usize, BackendSettings)>,
     pub(crate) complaints: Vec<String>,
 }
 
@@ -151,7 +165,9 @@ pub(crate) fn prepare(
     for (slot, value) in &evaluated.variables {
         initial.set(VarId(*slot), value);
     }
-    let listeners = listeners(plan, options, &evaluated.listeners)?;
+    let told = &evaluated.listeners;
+    let listeners = listeners(plan, options, told)?;
+    let (savers, backends) = (savers(plan, told), backends(plan, told));
     let groups = plan.groups.iter().zip(evaluated.groups).map(|(group, numbers)| GroupSettings {
         name: numbers.name,
         number: group.number,
@@ -162,34 +178,101 @@ pub(crate) fn prepare(
         on_error: group.on_error,
     });
     let groups = groups.collect();
-    Ok(Prepared { groups, initial, state, listeners, complaints: evaluated.complaints })
+    let complaints = evaluated.complaints;
+    Ok(Prepared { groups, initial, state, listeners, savers, backends, complaints })
 }
 
 fn listeners(
     plan: &Plan,
     options: &Options,
-    paths: &[String],
-) -> Result<Vec<ResultFile>, StartError> {
+    told: &[Vec<String>],
+) -> Result<Vec<Option<ResultFile>>, StartError> {
     let mut files = Vec::new();
-    for (listener, path) in plan.listeners.iter().zip(paths) {
-        let overrides =
-            listener.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let columns = Columns::from_properties(|key| options.properties.get(key).cloned())
-            .map_err(|error| StartError::Results(format!("{}: {error:?}", listener.name)))?
-            .with_save_config(overrides);
-        // Relative to the working folder, as JMeter has it; `~/` is the plan's folder.
-        let path = match path.strip_prefix("~/") {
-            Some(rest) => options.base_dir.join(rest),
-            None => PathBuf::from(path),
+    for (listener, told) in plan.listeners.iter().zip(told) {
+        let (ListenerKind::File(file), [path]) = (&listener.kind, &told[..]) else {
+            files.push(None);
+            continue;
         };
-        files.push(ResultFile {
-            path,
+        let mut columns = Columns::from_properties(|key| options.properties.get(key).cloned())
+            .map_err(|error| StartError::Results(format!("{}: {error:?}", listener.name)))?;
+        if let Some(own) = &file.options {
+            let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+            columns = columns.with_save_config(own);
+        }
+        functional(plan, &mut columns);
+        files.push(Some(ResultFile {
+            path: place(path, &options.base_dir),
             columns,
-            errors_only: listener.errors_only,
-            successes_only: listener.successes_only,
-        });
+            errors_only: file.errors_only,
+            successes_only: file.successes_only,
+        }));
     }
     Ok(files)
+}
+
+/// Where a file that the plan names is: relative to the working folder, as JMeter has it; `~/` is the plan's folder.
+pub(crate) fn place(path: &str, base_dir: &Path) -> PathBuf {
+    match path.strip_prefix("~/") {
+        Some(rest) => base_dir.join(rest),
+        None => PathBuf::from(path),
+    }
+}
+
+fn told(kind: &ListenerKind, env: &mut Env<'_>) -> Vec<String> {
+    match kind {
+        ListenerKind::File(file) => vec![value(&file.file, env)],
+        ListenerKind::Saver(saver) => vec![value(&saver.digits, env)],
+        ListenerKind::Backend(backend) => backend
+            .parameters
+            .iter()
+            .flat_map(|(name, text)| [value(name, env), value(text, env)])
+            .collect(),
+    }
+}
+
+/// Backend Listeners with their parameters, by the place of the listener in the plan.
+fn backends(plan: &Plan, told: &[Vec<String>]) -> Vec<(usize, BackendSettings)> {
+    let with = |(at, (listener, told)): (usize, (&Listener, &Vec<String>))| {
+        let ListenerKind::Backend(backend) = &listener.kind else { return None };
+        let parameters = told.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone()));
+        let settings = BackendSettings {
+            name: listener.name.clone(),
+            kind: backend.client,
+            parameters: parameters.collect(),
+        };
+        Some((at, settings))
+    };
+    plan.listeners.iter().zip(told).enumerate().filter_map(with).collect()
+}
+
+/// What savers of responses know from the start, by the place of the listener in the plan.
+fn savers(plan: &Plan, told: &[Vec<String>]) -> Vec<Option<SaverStart>> {
+    let now = jiff::Zoned::now();
+    let with = |(listener, told): (&Listener, &Vec<String>)| {
+        let ListenerKind::Saver(saver) = &listener.kind else { return None };
+        Some(SaverStart {
+            stamp: saver
+                .stamped
+                .then(|| now.strftime("%Y%m%d-%H%M_").to_string())
+                .unwrap_or_default(),
+            digits: told.first().and_then(|text| text.trim().parse().ok()).unwrap_or(0).min(64),
+            numbers: AtomicU64::new(0),
+        })
+    };
+    plan.listeners.iter().zip(told).map(with).collect()
+}
+
+/// Result files that get every sample, as the plan wants them.
+pub(crate) fn roots(plan: &Plan, files: &[ResultFile]) -> Vec<ResultFile> {
+    let mut files = files.to_vec();
+    files.iter_mut().for_each(|file| functional(plan, &mut file.columns));
+    files
+}
+
+/// In functional mode documents hold what was sent and received, whatever else is set.
+fn functional(plan: &Plan, columns: &mut Columns) {
+    columns.response_data |= plan.functional_mode;
+    columns.sampler_data |= plan.functional_mode;
 }
 
 fn numbers(group: &Group, env: &mut Env<'_>, complaints: &mut Vec<String>) -> Numbers {

@@ -1,11 +1,15 @@
-//! From a result to rows: one row per result, then its sub-results, as JMeter writes them.
+//! From a result to what listeners make of it: in result files a row for it and each of its sub-results, or an element
+//! with all of them inside, as JMeter writes them, rendered on the core into the chunk of each file; for Backend
+//! Listeners what their figures need.
 
-use plan::plan::ListenerId;
+use std::sync::Arc;
+
+use plan::plan::{BackendKind, ListenerId, ListenerKind};
 use plan::result::SampleResult;
-use stats::jtl::Row;
+use stats::backend::{self, Taken};
+use stats::jtl::{Columns, Detail, Finding, Http, Printer, Row};
 
 use crate::core::Core;
-use crate::rows::Rows;
 use crate::wheel::Index;
 
 /// Sub-results deeper than this are not written.
@@ -14,10 +18,15 @@ const DEPTH: u32 = 10;
 const VARIABLES: usize = 64;
 
 impl Core<'_> {
-    /// Writes the core's result to the result files of all samples and to those of `listeners`.
-    /// `named`: with the user's name; JMeter leaves it out where a transaction saw no sample.
+    /// Whether results are written, saved or sent anywhere.
+    pub(crate) fn tells_results(&self) -> bool {
+        !self.rows.is_idle() || !self.feeds.is_empty()
+    }
+
+    /// Gives the core's result to `listeners` and to the result files of all samples, in JMeter's order: the file of the
+    /// command line stands last. `named`: with the user's name; JMeter leaves it out where a transaction saw no sample.
     pub(crate) fn write_rows(&mut self, index: Index, listeners: &[ListenerId], named: bool) {
-        if self.rows.is_idle() {
+        if !self.tells_results() {
             return;
         }
         let mut thread_name = self.texts.take();
@@ -28,36 +37,131 @@ impl Core<'_> {
             push_number(&mut thread_name, ' ', group.number);
             push_number(&mut thread_name, '-', user.number + 1);
         }
-        let mut values = [None; VARIABLES];
-        let count = self.rows.variables.len().min(VARIABLES);
-        for (value, name) in values.iter_mut().zip(self.rows.variables.iter()) {
-            *value = user.vars.get_named(&self.plan.names, name);
-        }
-        let about = About {
-            thread_name: &thread_name,
-            active: if named { self.run.counts.active(user.group) } else { (0, 0) },
-            variables: &values[..count],
-            hostname: &self.run.hostname,
-            encoding: &self.run.settings.default_encoding,
-        };
-        let rows = &mut self.rows;
-        let mut sinks = [0usize; 16];
-        let mut used = 0;
-        for sink in rows.sinks_for(listeners) {
-            // Listeners that share a file write a sample once.
-            let file = rows.file(sink);
-            if used < sinks.len() && !sinks[..used].iter().any(|other| rows.file(*other) == file) {
-                sinks[used] = sink;
-                used += 1;
+        let active = if named { self.run.counts.active(user.group) } else { (0, 0) };
+        let mut written = Written::default();
+        for id in listeners {
+            match &self.plan.listeners[id.0 as usize].kind {
+                ListenerKind::File(_) => {
+                    if let Some(sink) = self.rows.of(*id) {
+                        self.write_to(index, sink, &mut written, &thread_name, active);
+                    }
+                }
+                ListenerKind::Saver(saver) => self.save_response(index, *id, saver),
+                ListenerKind::Backend(_) => self.feed(*id, &thread_name, active.1),
             }
         }
-        for sink in &sinks[..used] {
-            if rows.takes(*sink, self.result.success) {
-                write(rows, *sink, &self.result, &about, 0);
-            }
+        for at in 0..self.rows.roots().len() {
+            let sink = self.rows.roots()[at];
+            self.write_to(index, sink, &mut written, &thread_name, active);
         }
         self.texts.give(thread_name);
     }
+
+    fn write_to(
+        &mut self,
+        index: Index,
+        sink: usize,
+        written: &mut Written,
+        thread_name: &str,
+        active: (u32, u32),
+    ) {
+        let file = self.rows.file(sink);
+        if !self.rows.takes(sink, self.result.success) || !written.add(file) {
+            return;
+        }
+        let names = Arc::clone(&self.rows.variables);
+        let mut values = [None; VARIABLES];
+        let count = names.len().min(VARIABLES);
+        for (value, name) in values.iter_mut().zip(names.iter()) {
+            *value = self.users[index].vars.get_named(&self.plan.names, name);
+        }
+        let about = About {
+            thread_name,
+            active,
+            variables: &values[..count],
+            names: &names,
+            hostname: &self.run.hostname,
+            encoding: &self.run.settings.default_encoding,
+        };
+        let columns = self.rows.columns(sink);
+        self.rows.add(sink, |out| {
+            if columns.xml {
+                let mut printer = Printer::new(out);
+                write_element(&mut printer, &columns, &self.result, &about, 0);
+                printer.end_line();
+            } else {
+                write_rows(out, &columns, &self.result, &about, 0);
+            }
+        });
+    }
+
+    /// Gives the core's result to a Backend Listener.
+    fn feed(&mut self, id: ListenerId, thread_name: &str, active: u32) {
+        let Some(feed) = self.feeds.iter_mut().find(|feed| feed.0 == id) else { return };
+        let (feed, result) = (&mut feed.1, &*self.result);
+        let ms = |nanos| stats::sample::millis(nanos);
+        if feed.kind == BackendKind::InfluxRaw {
+            let times = [ms(result.elapsed), ms(result.latency), ms(result.connect)];
+            let [elapsed, latency, connect] = times.map(|ms| ms as i64);
+            let times = [result.start_ms, elapsed, latency, connect];
+            let failed = !result.success;
+            return feed.add_line(|measurement, out| {
+                backend::raw_line(measurement, &result.label, thread_name, failed, times, out);
+            });
+        }
+        let error = (!result.success).then(|| match result.failure_message() {
+            Some(message) if !message.is_empty() => {
+                Box::new(("Assertion failed".to_owned(), message.to_owned()))
+            }
+            _ => Box::new((result.code.clone(), result.message.clone())),
+        });
+        let taken = Taken {
+            elapsed_ms: ms(result.elapsed),
+            success: result.success,
+            count: result.count,
+            errors: errors(result),
+            sent: result.sent,
+            received: result.bytes,
+            hits: hits(result),
+            of_parts: is_transaction(result) && result.sub_count == 0,
+            active,
+            error,
+        };
+        feed.add(&result.label, taken);
+    }
+}
+
+/// Files that have got the sample: listeners that share a file write it once.
+#[derive(Default)]
+struct Written {
+    files: [usize; 16],
+    count: usize,
+}
+
+impl Written {
+    /// Whether it is the first time.
+    fn add(&mut self, file: usize) -> bool {
+        if self.count >= self.files.len() || self.files[..self.count].contains(&file) {
+            return false;
+        }
+        self.files[self.count] = file;
+        self.count += 1;
+        true
+    }
+}
+
+fn is_transaction(result: &SampleResult) -> bool {
+    result.message.starts_with(plan::element::TRANSACTION)
+}
+
+/// Requests made for a result, by JMeter's count: all of its parts, and itself unless it only holds them together.
+fn hits(result: &SampleResult) -> u32 {
+    let own = if is_transaction(result) && result.sub_count > 0 { 0 } else { result.count };
+    own + result.subs().iter().map(hits).sum::<u32>()
+}
+
+fn errors(result: &SampleResult) -> u32 {
+    if result.count > 1 { result.errors } else { u32::from(!result.success) }
 }
 
 /// What a row says beyond its result.
@@ -66,15 +170,17 @@ struct About<'a> {
     /// Active users of the group, and of all.
     active: (u32, u32),
     variables: &'a [Option<&'a str>],
+    /// Names of the variables.
+    names: &'a [String],
     hostname: &'a str,
     /// The encoding of results that name none.
     encoding: &'a str,
 }
 
-fn write(rows: &mut Rows, sink: usize, result: &SampleResult, about: &About<'_>, depth: u32) {
+fn row<'a>(result: &'a SampleResult, about: &About<'a>) -> Row<'a> {
     let ms = |nanos| stats::sample::millis(nanos);
     let active = if result.deep { (0, 0) } else { about.active };
-    let row = Row {
+    Row {
         timestamp_ms: result.start_ms,
         elapsed_ms: ms(result.elapsed),
         label: &result.label,
@@ -89,22 +195,71 @@ fn write(rows: &mut Rows, sink: usize, result: &SampleResult, about: &About<'_>,
         grp_threads: active.0,
         all_threads: active.1,
         url: (!result.url.is_empty()).then_some(&*result.url),
-        filename: "",
+        filename: &result.file_name,
         latency_ms: ms(result.latency),
         encoding: if result.encoding.is_empty() { about.encoding } else { &result.encoding },
         sample_count: result.count,
-        error_count: if result.count > 1 { result.errors } else { u32::from(!result.success) },
+        error_count: errors(result),
         hostname: about.hostname,
         idle_ms: ms(result.idle),
         connect_ms: ms(result.connect),
         variables: about.variables,
-    };
-    rows.write(sink, &row);
-    if depth < DEPTH && rows.with_subresults(sink) {
+    }
+}
+
+fn write_rows(
+    out: &mut Vec<u8>,
+    columns: &Columns,
+    result: &SampleResult,
+    about: &About<'_>,
+    depth: u32,
+) {
+    columns.row(&row(result, about), out);
+    if depth < DEPTH && columns.subresults {
         for sub in result.subs() {
-            write(rows, sink, sub, about, depth + 1);
+            write_rows(out, columns, sub, about, depth + 1);
         }
     }
+}
+
+fn write_element(
+    printer: &mut Printer<'_>,
+    columns: &Columns,
+    result: &SampleResult,
+    about: &About<'_>,
+    depth: u32,
+) {
+    let row = row(result, about);
+    let data = &*result.sampler_data;
+    let http = Http {
+        cookies: &result.cookies,
+        method: (!result.method.is_empty()).then_some(&*result.method),
+        query_string: &result.query_string,
+        redirect_location: (!result.redirect_location.is_empty())
+            .then_some(&*result.redirect_location),
+    };
+    let detail = Detail {
+        http: result.http.then_some(http),
+        own_encoding: &result.encoding,
+        response_headers: &result.response_headers,
+        request_headers: &result.request_headers,
+        response: &result.text,
+        sampler_data: (result.tells_sampler_data || !data.is_empty()).then_some(data),
+    };
+    columns.begin(printer, &row, &detail, about.names);
+    if columns.assertions {
+        for entry in result.assertions() {
+            let message = entry.has_message.then_some(&*entry.message);
+            let (failure, error) = (entry.failure, entry.error);
+            columns.finding(printer, &Finding { name: &entry.name, failure, error, message });
+        }
+    }
+    if depth < DEPTH && columns.subresults {
+        for sub in result.subs() {
+            write_element(printer, columns, sub, about, depth + 1);
+        }
+    }
+    columns.finish(printer, &row, &detail);
 }
 
 fn push_number(text: &mut String, before: char, number: u32) {

@@ -124,6 +124,14 @@ impl Core<'_> {
         result.start_ms = self.result.start_ms;
         (result.latency, result.connect) = (timing.latency, timing.connect);
         result.label.push_str(&self.result.label);
+        for (to, from) in [
+            (&mut result.method, &self.result.method),
+            (&mut result.cookies, &self.result.cookies),
+            (&mut result.query_string, &self.result.query_string),
+            (&mut result.redirect_location, &self.result.redirect_location),
+        ] {
+            to.push_str(from);
+        }
         Redirect {
             result,
             hops: 0,
@@ -201,6 +209,14 @@ impl Core<'_> {
             self.result.url.clone_from(&chain.first_url);
         }
         let whole = &mut chain.result;
+        // The first request's cookies and location stand for the whole, and if HttpClient itself went on, all of it.
+        std::mem::swap(&mut self.result.cookies, &mut whole.cookies);
+        std::mem::swap(&mut self.result.redirect_location, &mut whole.redirect_location);
+        if chain.silent {
+            std::mem::swap(&mut self.result.method, &mut whole.method);
+            std::mem::swap(&mut self.result.query_string, &mut whole.query_string);
+            self.result.redirect_location.clear();
+        }
         let timing = Timing {
             start: chain.start,
             end: chain.start + whole.elapsed as i64,
@@ -224,7 +240,7 @@ impl Core<'_> {
 }
 
 /// Whether JMeter takes an answer for a redirect.
-fn is_redirect(status: u16, method: &str) -> bool {
+pub(crate) fn is_redirect(status: u16, method: &str) -> bool {
     match status {
         301..=303 | 308 => true,
         307 => method == "GET" || method == "HEAD",
@@ -233,7 +249,7 @@ fn is_redirect(status: u16, method: &str) -> bool {
 }
 
 /// The last `Location` of a head.
-fn location(head: &[u8]) -> Option<&[u8]> {
+pub(crate) fn location(head: &[u8]) -> Option<&[u8]> {
     head.split(|byte| *byte == b'\n').filter_map(|line| value_of(line, b"location")).next_back()
 }
 
@@ -247,6 +263,11 @@ pub(crate) fn copy(from: &SampleResult, to: &mut SampleResult) {
     to.request_headers.push_str(&from.request_headers);
     to.response_headers.push_str(&from.response_headers);
     to.sampler_data.push_str(&from.sampler_data);
+    to.method.push_str(&from.method);
+    to.cookies.push_str(&from.cookies);
+    to.query_string.push_str(&from.query_string);
+    to.redirect_location.push_str(&from.redirect_location);
+    to.http = from.http;
     to.body.extend_from_slice(&from.body);
     to.text.push_str(&from.text);
     to.data_type = from.data_type;

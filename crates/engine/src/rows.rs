@@ -1,19 +1,21 @@
 //! Result rows on their way to files: rendered on the core into chunks, written by one thread.
 //!
 //! A chunk that is full, or a second old, goes to the writer and comes back empty. A slow disk lets chunks pile up
-//! to a bound; beyond it rows are dropped, counted and reported: a core never waits for a disk.
+//! to a bound; beyond it rows are dropped, counted and reported: a core never waits for a disk. What a file is to the
+//! writer is in `output`.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use plan::element::Shard;
-use stats::jtl::{Columns, Row};
+use stats::jtl::Columns;
+
+use crate::output::{self, Output};
 
 /// Bytes at which a chunk is handed over.
 const CHUNK: usize = 64 * 1024;
@@ -39,45 +41,75 @@ pub(crate) struct Rows {
     sinks: Vec<Sink>,
     /// Sinks that get every sample.
     roots: Vec<usize>,
-    /// The sink of each listener of the plan.
-    listeners: Vec<usize>,
-    to_writer: Sender<(usize, Vec<u8>)>,
+    /// The sink of each listener of the plan that has one.
+    listeners: Vec<Option<usize>>,
+    to_writer: Sender<Job>,
     under_way: Arc<AtomicUsize>,
     back: Receiver<Vec<u8>>,
     dropped: u64,
+    /// Bodies of sub-results are written.
+    bodies: bool,
+    /// Some listener saves responses.
+    saves: bool,
     pub(crate) variables: Arc<[String]>,
 }
 
 #[derive(Debug)]
 struct Sink {
-    columns: Columns,
+    columns: Arc<Columns>,
     errors_only: bool,
     successes_only: bool,
     file: usize,
     chunk: Vec<u8>,
+    /// Samples in the chunk.
+    samples: u64,
+}
+
+/// What a core hands over.
+#[derive(Debug)]
+enum Job {
+    /// A part of a result file.
+    Chunk { file: usize, bytes: Vec<u8>, samples: u64 },
+    /// A file of its own.
+    Response { path: PathBuf, bytes: Vec<u8> },
 }
 
 impl Rows {
     /// Whether there is no result file at all.
     pub(crate) fn is_idle(&self) -> bool {
-        self.sinks.is_empty()
+        self.sinks.is_empty() && !self.saves
     }
 
-    /// The sinks for a sample that the given listeners of the plan take.
-    pub(crate) fn sinks_for<'a>(
-        &'a self,
-        listeners: &'a [plan::plan::ListenerId],
-    ) -> impl Iterator<Item = usize> + use<'a> {
-        self.roots
-            .iter()
-            .copied()
-            .chain(listeners.iter().filter_map(|id| self.listeners.get(id.0 as usize).copied()))
+    /// The sink of a listener of the plan.
+    pub(crate) fn of(&self, listener: plan::plan::ListenerId) -> Option<usize> {
+        *self.listeners.get(listener.0 as usize)?
+    }
+
+    /// Sinks that get every sample.
+    pub(crate) fn roots(&self) -> &[usize] {
+        &self.roots
+    }
+
+    /// Gives a response away that is to be a file of its own.
+    pub(crate) fn save(&mut self, path: PathBuf, bytes: Vec<u8>) {
+        if self.under_way.load(Ordering::Relaxed) >= UNDER_WAY {
+            self.dropped += 1;
+            return;
+        }
+        self.under_way.fetch_add(1, Ordering::Relaxed);
+        let _ = self.to_writer.send(Job::Response { path, bytes });
+    }
+
+    /// Whether bodies of sub-results are written.
+    pub(crate) fn with_bodies(&self) -> bool {
+        self.bodies
     }
 
     /// Whether a sink takes samples of that success.
     pub(crate) fn takes(&self, sink: usize, success: bool) -> bool {
         let sink = &self.sinks[sink];
-        !(sink.errors_only && success || sink.successes_only && !success)
+        let all = !sink.errors_only && !sink.successes_only;
+        all || if success { sink.successes_only } else { sink.errors_only }
     }
 
     /// Which file a sink writes to.
@@ -85,15 +117,16 @@ impl Rows {
         self.sinks[sink].file
     }
 
-    /// Whether sub-results are written.
-    pub(crate) fn with_subresults(&self, sink: usize) -> bool {
-        self.sinks[sink].columns.subresults
+    /// How a sink writes its samples.
+    pub(crate) fn columns(&self, sink: usize) -> Arc<Columns> {
+        Arc::clone(&self.sinks[sink].columns)
     }
 
-    /// Adds a row.
-    pub(crate) fn write(&mut self, sink: usize, row: &Row<'_>) {
+    /// Adds a sample: `write` appends it to the chunk.
+    pub(crate) fn add(&mut self, sink: usize, write: impl FnOnce(&mut Vec<u8>)) {
         let sink = &mut self.sinks[sink];
-        sink.columns.row(row, &mut sink.chunk);
+        write(&mut sink.chunk);
+        sink.samples += 1;
         if sink.chunk.len() >= CHUNK {
             Self::hand_over(sink, &self.to_writer, &self.under_way, &self.back, &mut self.dropped);
         }
@@ -116,20 +149,21 @@ impl Rows {
 
     fn hand_over(
         sink: &mut Sink,
-        to_writer: &Sender<(usize, Vec<u8>)>,
+        to_writer: &Sender<Job>,
         under_way: &AtomicUsize,
         back: &Receiver<Vec<u8>>,
         dropped: &mut u64,
     ) {
+        let samples = std::mem::take(&mut sink.samples);
         if under_way.load(Ordering::Relaxed) >= UNDER_WAY {
-            *dropped += memchr::memchr_iter(b'\n', &sink.chunk).count() as u64;
+            *dropped += samples;
             sink.chunk.clear();
             return;
         }
         let empty = back.try_recv().unwrap_or_else(|_| Vec::with_capacity(CHUNK + 4096));
-        let full = std::mem::replace(&mut sink.chunk, empty);
+        let bytes = std::mem::replace(&mut sink.chunk, empty);
         under_way.fetch_add(1, Ordering::Relaxed);
-        let _ = to_writer.send((sink.file, full));
+        let _ = to_writer.send(Job::Chunk { file: sink.file, bytes, samples });
     }
 
     /// Rows dropped since the last call.
@@ -144,13 +178,14 @@ impl Rows {
 pub(crate) struct Writer {
     sinks: Vec<(ResultFile, usize)>,
     roots: usize,
-    to_writer: Sender<(usize, Vec<u8>)>,
+    listeners: Vec<Option<usize>>,
+    /// Some listener saves responses.
+    saves: bool,
+    to_writer: Sender<Job>,
     under_way: Arc<AtomicUsize>,
     backs: Vec<Sender<Vec<u8>>>,
-    jobs: Option<Receiver<(usize, Vec<u8>)>>,
-    files: Vec<(PathBuf, File)>,
-    /// Whether no other process writes to the files.
-    alone: bool,
+    jobs: Option<Receiver<Job>>,
+    files: Vec<Output>,
     variables: Arc<[String]>,
 }
 
@@ -159,24 +194,30 @@ impl Writer {
     /// started them has done so by [`create`]. `roots` get every sample; `listeners` are those of the plan.
     pub(crate) fn open(
         roots: &[ResultFile],
-        listeners: &[ResultFile],
+        listeners: &[Option<ResultFile>],
         variables: &[String],
+        saves: bool,
         shard: Shard,
     ) -> io::Result<Self> {
         let (to_writer, jobs) = channel();
-        let mut files: Vec<(PathBuf, File)> = Vec::new();
+        let mut files = Vec::new();
         let mut by_path: HashMap<PathBuf, usize> = HashMap::new();
         let mut sinks = Vec::new();
+        let mut of_listeners = Vec::new();
         let names: Vec<&str> = variables.iter().map(String::as_str).collect();
-        for result in roots.iter().chain(listeners) {
-            let file = match by_path.get(&result.path) {
+        for result in roots.iter().map(Some).chain(listeners.iter().map(Option::as_ref)) {
+            of_listeners.push(result.is_some().then_some(sinks.len()));
+            let Some(result) = result else { continue };
+            let key = output::key(&result.path);
+            let file = match by_path.get(&key) {
                 Some(file) => *file,
                 None => {
-                    files.push((
-                        result.path.clone(),
-                        open(&result.path, &result.columns, &names, shard.count == 1)?,
-                    ));
-                    by_path.insert(result.path.clone(), files.len() - 1);
+                    files.push(if shard.count == 1 {
+                        Output::alone(&result.path, &result.columns, &names)?
+                    } else {
+                        Output::shared(&result.path)?
+                    });
+                    by_path.insert(key, files.len() - 1);
                     files.len() - 1
                 }
             };
@@ -185,12 +226,13 @@ impl Writer {
         Ok(Self {
             sinks,
             roots: roots.len(),
+            listeners: of_listeners.split_off(roots.len()),
+            saves,
             to_writer,
             under_way: Arc::default(),
             backs: Vec::new(),
             jobs: Some(jobs),
             files,
-            alone: shard.count == 1,
             variables: variables.into(),
         })
     }
@@ -200,21 +242,28 @@ impl Writer {
         let (back_sender, back) = channel();
         self.backs.push(back_sender);
         let sinks = self.sinks.iter().map(|(result, file)| Sink {
-            columns: result.columns.clone(),
+            columns: Arc::new(result.columns.clone()),
             errors_only: result.errors_only,
             successes_only: result.successes_only,
             file: *file,
             chunk: Vec::new(),
+            samples: 0,
         });
+        let with_bodies = |columns: &Columns| {
+            columns.xml && (columns.response_data || columns.response_data_on_error)
+        };
         Rows {
+            bodies: self.saves || self.sinks.iter().any(|(result, _)| with_bodies(&result.columns)),
             sinks: sinks.collect(),
             roots: (0..self.roots).collect(),
-            listeners: (self.roots..self.sinks.len()).collect(),
+            listeners: self.listeners.clone(),
             to_writer: self.to_writer.clone(),
             under_way: Arc::clone(&self.under_way),
             back,
             dropped: 0,
-            variables: Arc::clone(&self.variables),
+            saves: self.saves,
+            // A copy of its own: cores count references to it with every sample.
+            variables: self.variables.iter().cloned().collect(),
         }
     }
 
@@ -225,84 +274,83 @@ impl Writer {
     ) -> io::Result<JoinHandle<()>> {
         let jobs = self.jobs.take();
         let (mut files, backs, under_way) = (self.files, self.backs, self.under_way);
-        let alone = self.alone;
         drop(self.to_writer);
         std::thread::Builder::new().name("rows".into()).spawn(move || {
             let Some(jobs) = jobs else { return };
             let mut failed = vec![0u64; files.len()];
+            let mut unsaved = 0u64;
             let mut turn = 0;
-            for (file, mut chunk) in jobs {
-                let (path, out) = &mut files[file];
-                if let Err(error) = write_whole(out, &chunk, alone) {
+            for job in jobs {
+                let (file, mut bytes, samples) = match job {
+                    Job::Chunk { file, bytes, samples } => (file, bytes, samples),
+                    Job::Response { path, bytes } => {
+                        if let Err(error) = output::save(&path, &bytes) {
+                            if unsaved == 0 {
+                                let path = path.display();
+                                complain(format!("cannot save a response to {path}: {error}"));
+                            }
+                            unsaved += 1;
+                        }
+                        under_way.fetch_sub(1, Ordering::Relaxed);
+                        continue;
+                    }
+                };
+                let out = &mut files[file];
+                if let Err(error) = out.write(&mut bytes) {
                     if failed[file] == 0 {
                         complain(format!(
                             "cannot write results to {}: {error}; rows are being lost",
-                            path.display()
+                            out.path().display()
                         ));
                     }
-                    failed[file] += memchr::memchr_iter(b'\n', &chunk).count() as u64;
+                    failed[file] += samples;
                 }
-                chunk.clear();
+                bytes.clear();
                 under_way.fetch_sub(1, Ordering::Relaxed);
                 turn = (turn + 1) % backs.len().max(1);
                 if let Some(back) = backs.get(turn) {
-                    let _ = back.send(chunk);
+                    let _ = back.send(bytes);
                 }
             }
-            for ((path, _), lost) in files.iter().zip(failed) {
+            if unsaved > 1 {
+                complain(format!("{unsaved} responses could not be saved"));
+            }
+            for (mut out, lost) in files.into_iter().zip(failed) {
+                let ended = out.end();
                 if lost > 0 {
-                    complain(format!("{lost} rows could not be written to {}", path.display()));
+                    let path = out.path().display();
+                    complain(format!("{lost} rows could not be written to {path}"));
+                } else if let Err(error) = ended {
+                    complain(format!("cannot end {}: {error}", out.path().display()));
                 }
             }
         })
     }
 }
 
-/// Writes all of a chunk or nothing: half a row at the end would spoil the first one after it that finds room again.
-/// A file that several processes append to grows by whole chunks, for the system lets one append at a time; there what
-/// got half through is left to its own line, since what stands behind it by then may be another's.
-fn write_whole(out: &mut File, chunk: &[u8], alone: bool) -> io::Result<()> {
-    let mut written = 0;
-    while written < chunk.len() {
-        match out.write(&chunk[written..]) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(n) => written += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => {
-                if !alone {
-                    if written > 0 {
-                        let _ = out.write(b"\n");
-                    }
-                    return Err(error);
-                }
-                // What is no regular file keeps what it got.
-                if let Ok(length) = out.metadata().map(|data| data.len())
-                    && written > 0
-                {
-                    let _ = out.set_len(length.saturating_sub(written as u64));
-                }
-                return Err(error);
-            }
+/// Makes result files with their headers, for a run of several processes.
+pub(crate) fn create(files: &[ResultFile], variables: &[String]) -> io::Result<()> {
+    let names: Vec<&str> = variables.iter().map(String::as_str).collect();
+    let mut seen = Vec::new();
+    for file in files {
+        let key = output::key(&file.path);
+        if !seen.contains(&key) {
+            output::create(&file.path, &file.columns, &names)?;
+            seen.push(key);
         }
     }
     Ok(())
 }
 
-/// Makes result files with their headers, for a run of several processes.
-pub(crate) fn create(files: &[ResultFile], variables: &[String]) -> io::Result<()> {
-    let names: Vec<&str> = variables.iter().map(String::as_str).collect();
-    files.iter().try_for_each(|file| open(&file.path, &file.columns, &names, true).map(drop))
-}
-
-fn open(path: &Path, columns: &Columns, variables: &[&str], header: bool) -> io::Result<File> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder)?;
+/// Ends the documents among the result files of a run of several processes.
+pub(crate) fn close(files: &[ResultFile]) -> io::Result<()> {
+    let mut seen = Vec::new();
+    for file in files.iter().filter(|file| file.columns.xml) {
+        let key = output::key(&file.path);
+        if !seen.contains(&key) {
+            Output::shared(&file.path)?.close_document()?;
+            seen.push(key);
+        }
     }
-    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-    if header && columns.field_names && file.metadata()?.len() == 0 {
-        let mut header = Vec::new();
-        columns.header(variables, &mut header);
-        file.write_all(&header)?;
-    }
-    Ok(file)
+    Ok(())
 }

@@ -13,11 +13,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::sys::eventfd::EventFd;
 use plan::element::Shard;
-use plan::plan::Plan;
+use plan::plan::{ListenerId, Plan};
 use plan::vars::{Initial, VarId};
 use stats::Snapshot;
 
+use crate::backend::Backend;
 use crate::batches::Batches;
+use crate::client::Unusable;
 use crate::clock::{Clock, MS, Nanos, SECOND};
 use crate::core::{Core, Parts};
 use crate::driver;
@@ -25,6 +27,7 @@ use crate::group::{Counts, GroupSettings};
 use crate::prepare::Evaluated;
 use crate::resolve::{self, Question};
 use crate::rows::{ResultFile, Rows, Writer};
+use crate::save::SaverStart;
 use crate::settings::Settings;
 
 /// How a run is to be carried out.
@@ -93,6 +96,8 @@ pub struct Run {
     reports: Receiver<Report>,
     threads: Vec<JoinHandle<()>>,
     writer: Option<JoinHandle<()>>,
+    /// Threads of Backend Listeners.
+    senders: Vec<JoinHandle<()>>,
     /// Groups yet to be started; `None` when somebody else tells which.
     batches: Option<Batches>,
     told: Sender<Report>,
@@ -119,6 +124,10 @@ pub(crate) struct RunShared {
     pub(crate) initial: Arc<Initial>,
     pub(crate) shared: plan::function::Shared,
     pub(crate) state: plan::element::RunState,
+    /// By the place of the listener in the plan.
+    pub(crate) savers: Vec<Option<SaverStart>>,
+    /// The plan's folder.
+    pub(crate) base_dir: PathBuf,
     pub(crate) last_sample_ok: Option<VarId>,
     pub(crate) hostname: String,
     pub(crate) resolver: Sender<Question>,
@@ -225,10 +234,29 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         return Err(StartError::Setting(complaint.clone()));
     }
     let prepared = crate::prepare::prepare(&plan, &options, evaluated)?;
+    let property = |key: &str| options.properties.get(key).cloned();
+    let mut complaints = prepared.complaints;
+    let mut backends = Vec::new();
+    for (at, settings) in &prepared.backends {
+        if options.shard.count > 1 {
+            if options.shard.index == 0 {
+                let name = &settings.name;
+                complaints.push(format!("{name}: a run of several processes sends nothing"));
+            }
+            continue;
+        }
+        match Backend::open(settings, &property) {
+            Ok(backend) => backends.push((ListenerId(*at as u32), backend)),
+            Err(Unusable(why)) => {
+                complaints.push(format!("{}: nothing will be sent: {why}", settings.name));
+            }
+        }
+    }
     let mut writer = Writer::open(
-        &options.results,
+        &crate::prepare::roots(&plan, &options.results),
         &prepared.listeners,
         &settings.sample_variables,
+        prepared.savers.iter().any(Option::is_some),
         options.shard,
     )
     .map_err(|error| StartError::Results(error.to_string()))?;
@@ -254,6 +282,8 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         initial: Arc::new(prepared.initial),
         shared,
         state: prepared.state,
+        savers: prepared.savers,
+        base_dir: options.base_dir.clone(),
         last_sample_ok: plan.names.find(crate::prepare::LAST_SAMPLE_OK),
         hostname: hostname(),
         resolver: resolve::start().map_err(StartError::System)?,
@@ -262,6 +292,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let mut threads = Vec::new();
     let rows: Vec<Rows> = (0..cores).map(|_| writer.rows()).collect();
     for ((index, rows), (inbox, wake)) in (0..cores).zip(rows).zip(receivers) {
+        let feeds = backends.iter().map(|(id, backend)| (*id, backend.feed())).collect();
         let (plan, shared, reports) = (Arc::clone(&plan), Arc::clone(&shared), reports_in.clone());
         let thread = std::thread::Builder::new().name(format!("core-{index}")).spawn(move || {
             let parts = Parts {
@@ -272,19 +303,29 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
                 wake,
                 reports: reports.clone(),
                 rows,
+                feeds,
             };
             let ended = Core::new(parts).and_then(|mut core| core.run());
             let _ = reports.send(Report::CoreEnded(ended.err().map(|error| error.to_string())));
         });
         threads.push(thread.map_err(StartError::System)?);
     }
-    let complaints = reports_in.clone();
+    let from_writer = reports_in.clone();
     let writer = writer
         .start(move |text| {
-            let _ = complaints.send(Report::Log(text));
+            let _ = from_writer.send(Report::Log(text));
         })
         .map_err(StartError::System)?;
-    for complaint in prepared.complaints {
+    let mut senders = Vec::new();
+    for (_, backend) in backends {
+        let complaints = reports_in.clone();
+        let complain = move |text| {
+            let _ = complaints.send(Report::Log(text));
+        };
+        let thread = backend.start(Arc::clone(&shared), complain).map_err(StartError::System)?;
+        senders.push(thread);
+    }
+    for complaint in complaints {
         let _ = reports_in.send(Report::Log(complaint));
     }
     forward_log(log, reports_in.clone());
@@ -293,6 +334,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         reports,
         threads,
         writer: Some(writer),
+        senders,
         batches: options.paced.is_none().then(|| Batches::new(&plan)),
         told: reports_in,
         open: HashMap::new(),
@@ -521,8 +563,8 @@ impl Run {
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
-        if let Some(writer) = self.writer.take() {
-            let _ = writer.join();
+        for thread in self.writer.take().into_iter().chain(self.senders.drain(..)) {
+            let _ = thread.join();
         }
     }
 }

@@ -286,7 +286,7 @@ impl Core<'_> {
     /// Whether anybody looks at a sampler's result beyond its measurements.
     pub(crate) fn observes(&self, id: SamplerId) -> bool {
         let sampler = &self.plan.samplers[id.0 as usize];
-        !self.rows.is_idle()
+        self.tells_results()
             || sampler.needs.intersects(Needs::all().difference(Needs::ROW))
             || !sampler.after.is_empty()
             || !sampler.checks.is_empty()

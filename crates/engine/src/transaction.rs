@@ -111,9 +111,11 @@ impl Core<'_> {
     fn nest(&mut self, index: Index, timing: &Timing, success: bool) {
         let fresh = self.results.pop().unwrap_or_default();
         let mut child = std::mem::replace(&mut self.result, fresh);
-        // Bodies are of no use to a sub-result; their buffers are, to the next sample.
-        std::mem::swap(&mut child.body, &mut self.result.body);
-        std::mem::swap(&mut child.text, &mut self.result.text);
+        if !self.rows.with_bodies() {
+            // Bodies are of no use to a sub-result; their buffers are, to the next sample.
+            std::mem::swap(&mut child.body, &mut self.result.body);
+            std::mem::swap(&mut child.text, &mut self.result.text);
+        }
         let open =
             self.users[index].transactions().iter_mut().rev().find(|open| open.parent.is_some());
         let Some(open) = open else { return };

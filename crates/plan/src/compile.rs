@@ -218,10 +218,7 @@ impl Walk<'_> {
             transaction.listeners = self.listeners(&scope.listeners);
             transaction.checks =
                 element::assertions(&mut self.ctx, &scope.checks, &mut transaction.needs);
-            for listener in &transaction.listeners {
-                transaction.needs |=
-                    element::result_collector::needs(&self.plan.listeners[listener.0 as usize]);
-            }
+            transaction.needs |= self.shown(&transaction.listeners);
         }
         let controller = ControllerId(self.plan.controllers.len() as u32);
         let name = self.ctx.doc.element(id).name.clone();
@@ -306,9 +303,7 @@ impl Walk<'_> {
         let after = element::extractors(&mut self.ctx, &scope.after, &mut needs);
         let checks = element::assertions(&mut self.ctx, &scope.checks, &mut needs);
         let listeners = self.listeners(&scope.listeners);
-        for listener in &listeners {
-            needs |= element::result_collector::needs(&self.plan.listeners[listener.0 as usize]);
-        }
+        needs |= self.shown(&listeners);
         let timers = scope.timers.iter().filter_map(|id| self.timer(*id)).collect();
         let events: Vec<_> = scope.before.iter().filter_map(|id| self.event(*id)).collect();
         let before = events.into_iter().filter_map(element::before_sampler).collect();
@@ -329,6 +324,19 @@ impl Walk<'_> {
         });
     }
 
+    /// What of a sample is written down: by the listeners in scope, and into the file of the command line, of which
+    /// only the properties are known here.
+    fn shown(&self, listeners: &[ListenerId]) -> Needs {
+        use element::listener::needs;
+        use element::result_collector::needs_by_properties;
+        let (settings, functional) = (self.ctx.settings, self.plan.functional_mode);
+        let always = Needs::ROW | Needs::URL;
+        let beyond = needs_by_properties(settings, functional).difference(always);
+        listeners.iter().fold(beyond, |all, listener| {
+            all | needs(&self.plan.listeners[listener.0 as usize], settings, functional)
+        })
+    }
+
     /// Conditions to test before a sampler. The one just evaluated, where the sampler is the first in it, is not.
     fn guard(&mut self, around: ControllerId) {
         let first = matches!(self.plan.ops.last(), Some(Op::Enter(last)) if *last == around);
@@ -345,13 +353,13 @@ impl Walk<'_> {
         Some(timer)
     }
 
-    /// The listeners that write files, in the tables of the plan.
+    /// The listeners that do something, in the tables of the plan.
     fn listeners(&mut self, elements: &[ElementId]) -> Vec<ListenerId> {
         let mut found = Vec::new();
         for id in elements {
             if let Some(listener) = self.listeners.get(id) {
                 found.push(*listener);
-            } else if let Some(listener) = element::result_collector::compile(&mut self.ctx, *id) {
+            } else if let Some(listener) = element::listener::compile(&mut self.ctx, *id) {
                 let at = ListenerId(self.plan.listeners.len() as u32);
                 self.plan.listeners.push(listener);
                 self.listeners.insert(*id, at);

@@ -3,6 +3,7 @@
 //! This file knows which file an element's class belongs to, and nothing else about it.
 
 pub(crate) mod auth_manager;
+mod backend_listener;
 pub(crate) mod cache_manager;
 mod config;
 mod constant_timer;
@@ -19,11 +20,13 @@ mod foreach_controller;
 mod format;
 mod if_controller;
 mod java_sampler;
+pub(crate) mod listener;
 mod loop_controller;
 mod memory;
 mod os_process;
 mod random_timer;
 mod random_variable;
+mod response_saver;
 pub(crate) mod result_collector;
 mod run_state;
 mod shard;
@@ -48,6 +51,7 @@ pub use java_sampler::JavaSampler;
 pub use memory::Memory;
 pub use os_process::{Command, OsProcess};
 pub use random_variable::RandomVariable;
+pub use response_saver::{ResponseSaver, TRANSACTION};
 pub use run_state::RunState;
 pub use shard::{Deal, Shard};
 pub(crate) use start::START_VARIABLES;
@@ -265,6 +269,7 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
         "ResultCollector" | "kg.apc.jmeter.vizualizers.CorrectedResultCollector" => {
             result_collector::review(ctx, id);
         }
+        "BackendListener" => backend_listener::review(ctx, id),
         "HTTPSamplerProxy" => http::review(ctx, id),
         "ConfigTestElement" => {
             http::review(ctx, id);

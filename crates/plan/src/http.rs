@@ -153,6 +153,13 @@ impl Request {
         (self.follow_redirects, self.auto_redirects, self.keep_alive) = (false, false, false);
     }
 
+    /// Appends the value of the plan's own cookie line, if there is one.
+    pub fn write_own_cookie(&self, out: &mut String) {
+        let line = &self.headers[self.own_cookie.clone()];
+        let value = line.splitn(2, |byte| *byte == b':').nth(1).unwrap_or_default();
+        out.extend(value.trim_ascii().iter().map(|byte| *byte as char));
+    }
+
     /// Appends what JMeter calls sampler data. `cookies` is the value of the cookie line, empty if none was sent.
     pub fn write_sampler_data(&self, cookies: &str, out: &mut String) {
         out.push_str(&self.method);

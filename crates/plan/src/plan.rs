@@ -23,7 +23,7 @@ pub struct ControllerId(pub u32);
 /// Index of a sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SamplerId(pub u32);
-/// Index of a listener that writes results.
+/// Index of a listener that does something with results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ListenerId(pub u32);
 
@@ -46,7 +46,7 @@ pub struct Plan {
     pub controllers: Vec<Controller>,
     /// Samplers of all groups.
     pub samplers: Vec<Sampler>,
-    /// Result files that the plan asks for.
+    /// Listeners that do something with results.
     pub listeners: Vec<Listener>,
     /// CSV files read by users.
     pub csv: Vec<CsvDataSet>,
@@ -435,17 +435,55 @@ pub struct UserCookie {
     pub secure: bool,
 }
 
-/// One Result Collector with a file name.
+/// A listener that does something with results.
 #[derive(Debug)]
 pub struct Listener {
     /// Name of the element.
     pub name: String,
+    /// What it does.
+    pub kind: ListenerKind,
+}
+
+/// What a listener does.
+#[derive(Debug)]
+pub enum ListenerKind {
+    /// Writes rows or elements to a file.
+    File(FileWriter),
+    /// Saves responses, each to a file of its own.
+    Saver(Box<crate::element::ResponseSaver>),
+    /// Sends figures to a server.
+    Backend(BackendListener),
+}
+
+/// One Result Collector with a file name.
+#[derive(Debug)]
+pub struct FileWriter {
     /// File name, evaluated at the start.
     pub file: Text,
     /// Only failed samples.
     pub errors_only: bool,
     /// Only passed samples.
     pub successes_only: bool,
-    /// Its save configuration in the words of the file, e.g. `("time", "true")`.
-    pub options: Vec<(String, String)>,
+    /// Its save configuration in the words of the file, e.g. `("time", "true")`; none: that of the properties.
+    pub options: Option<Vec<(String, String)>>,
+}
+
+/// One Backend Listener.
+#[derive(Debug)]
+pub struct BackendListener {
+    /// Which of JMeter's clients it is.
+    pub client: BackendKind,
+    /// Its parameters, evaluated at the start.
+    pub parameters: Vec<(Text, Text)>,
+}
+
+/// JMeter's clients of Backend Listeners.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackendKind {
+    /// `InfluxdbBackendListenerClient`: figures by interval.
+    Influx,
+    /// `InfluxDBRawBackendListenerClient`: every sample.
+    InfluxRaw,
+    /// `GraphiteBackendListenerClient`: figures by interval.
+    Graphite,
 }

@@ -25,6 +25,20 @@ pub struct SampleResult {
     pub request_headers: String,
     /// What JMeter calls sampler data: request line and body of an HTTP request.
     pub sampler_data: String,
+    /// It is told even where it is empty.
+    pub tells_sampler_data: bool,
+    /// It is an HTTP request.
+    pub http: bool,
+    /// Its method; empty where it failed before it had one. This and what follows is there where sampler data is needed.
+    pub method: String,
+    /// Its cookies.
+    pub cookies: String,
+    /// What JMeter shows as its body.
+    pub query_string: String,
+    /// Where its answer points to; empty if nowhere.
+    pub redirect_location: String,
+    /// File that the body was saved in; empty if it was not.
+    pub file_name: String,
     /// Response headers including the status line, lines separated by `\n`.
     pub response_headers: String,
     /// Body after content decoding. Empty unless needed.
@@ -135,9 +149,15 @@ impl SampleResult {
             &mut self.text,
             &mut self.content_type,
             &mut self.encoding,
+            &mut self.method,
+            &mut self.cookies,
+            &mut self.query_string,
+            &mut self.redirect_location,
+            &mut self.file_name,
         ] {
             text.clear();
         }
+        (self.http, self.tells_sampler_data) = (false, false);
         self.body.clear();
         self.success = true;
         self.data_type = "";

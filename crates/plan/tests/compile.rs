@@ -280,7 +280,8 @@ fn listeners_count_if_they_write_a_file() {
     let plan = plan(plan_of(&(http("a", "") + &http("b", "") + &listener), ""));
     assert_eq!(plan.listeners.len(), 1);
     assert_eq!(plan.samplers[1].listeners, [ListenerId(0)]);
-    assert_eq!(plan.listeners[0].options[0], ("time".to_string(), "true".to_string()));
+    let ListenerKind::File(file) = &plan.listeners[0].kind else { panic!("a file") };
+    assert_eq!(file.options.as_ref().unwrap()[0], ("time".to_string(), "true".to_string()));
     assert!(plan.samplers[0].needs.contains(Needs::ROW | Needs::URL | Needs::TEXT));
 }
 

@@ -1,14 +1,19 @@
-//! JMeter's result files: rows as CSV, and reading them back.
+//! JMeter's result files: rows as CSV or as XML, and reading CSV back.
 //!
-//! `Columns` says which columns are on and how they are written; it renders header and rows into
-//! a byte buffer without allocating. `read` reads such files for comparing and reporting.
+//! `Columns` says which columns are on and how they are written; it renders header and rows, or elements, into
+//! a byte buffer without allocating. `read` reads CSV files for comparing and reporting.
 mod columns;
+mod element;
 mod pattern;
 pub mod read;
 mod row;
 #[cfg(test)]
 mod tests;
+mod unassigned;
+mod xml;
 
 pub use columns::{Assertions, Columns, DelimiterError, TimestampFormat};
+pub use element::{Detail, END, Finding, Http};
 pub use pattern::Pattern;
 pub use row::Row;
+pub use xml::Printer;

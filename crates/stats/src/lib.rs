@@ -5,6 +5,7 @@
 //! summariser lines and per-second file are read from those. `jtl` writes and reads result rows.
 //! Times inside are nanoseconds; JMeter's own formulas work on whole milliseconds.
 pub mod aggregate;
+pub mod backend;
 pub mod cause;
 pub mod close;
 pub mod counter;

@@ -31,6 +31,7 @@ impl DebugSampler {
         let (variables, properties, system) =
             (self.variables.get(env), self.properties.get(env), self.system.get(env));
         let mut text = env.core.take();
+        result.tells_sampler_data = true;
         if variables {
             result.sampler_data.push_str("JMeterVariables\n");
             text.push_str("JMeterVariables:\n");

@@ -46,6 +46,7 @@ impl DummySampler {
         let nanos = |ms: i32| u64::try_from(ms).unwrap_or(0) * 1_000_000;
         let time = nanos(self.time.int(env));
         self.request.eval(env, &mut result.sampler_data);
+        result.tells_sampler_data = true;
         self.code.eval(env, &mut result.code);
         self.message.eval(env, &mut result.message);
         result.success = self.successful.get(env);

@@ -4,12 +4,12 @@
 
 use jmx::{ElementId, Props};
 
-use crate::compile::{Context, scope};
-use crate::plan::{Listener, Needs};
+use crate::compile::{Context, Settings, scope};
+use crate::plan::{FileWriter, Needs};
 use crate::support::Level;
 
 /// The listener; `None` if it only draws.
-pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<Listener> {
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<FileWriter> {
     if !matches!(scope::class(ctx.doc, id), "ResultCollector" | CORRECTED) {
         return None;
     }
@@ -17,8 +17,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<Listener> 
     if props.str("filename").unwrap_or("").is_empty() {
         return None;
     }
-    Some(Listener {
-        name: ctx.doc.element(id).name.clone(),
+    Some(FileWriter {
         file: ctx.prop(id, "filename"),
         errors_only: ctx.flag(id, "ResultCollector.error_logging", false),
         successes_only: ctx.flag(id, "ResultCollector.success_only_logging", false),
@@ -29,27 +28,45 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<Listener> 
 /// The listener by jp@gc, which writes files just the same.
 const CORRECTED: &str = "kg.apc.jmeter.vizualizers.CorrectedResultCollector";
 
-fn options(props: &Props) -> Vec<(String, String)> {
+fn options(props: &Props) -> Option<Vec<(String, String)>> {
     let saved = props.iter().find(|prop| prop.name == "saveConfig").and_then(|prop| prop.tagged());
-    let value = saved.and_then(|saved| saved.child("value"));
-    let entries = value.map_or(&[][..], |value| &value.children);
-    entries.iter().map(|entry| (entry.tag.clone(), entry.text.clone())).collect()
+    let entries = &saved?.child("value")?.children;
+    Some(entries.iter().map(|entry| (entry.tag.clone(), entry.text.clone())).collect())
 }
 
 /// What of a sample its rows show.
-pub(crate) fn needs(listener: &Listener) -> Needs {
+pub(super) fn needs(file: &FileWriter, settings: &Settings, functional: bool) -> Needs {
+    match &file.options {
+        None => needs_by_properties(settings, functional),
+        Some(options) => needs_of(functional, |saved, _| {
+            options
+                .iter()
+                .any(|(name, value)| name == saved && value.trim().eq_ignore_ascii_case("true"))
+        }),
+    }
+}
+
+/// What of a sample is shown by rows that are written as the properties say. The file of the command line is one of these.
+pub(crate) fn needs_by_properties(settings: &Settings, functional: bool) -> Needs {
+    const FAMILY: &str = "jmeter.save.saveservice.";
+    needs_of(functional, |saved, property| match saved {
+        "xml" => settings.property(&format!("{FAMILY}{property}"), "csv") == "xml",
+        _ => settings.is(&format!("{FAMILY}{property}"), false),
+    })
+}
+
+/// `is` tells an option by its name in a listener and that of its property.
+fn needs_of(functional: bool, is: impl Fn(&str, &str) -> bool) -> Needs {
     let mut needs = Needs::ROW | Needs::URL;
-    let is =
-        |name: &str| listener.options.iter().any(|(key, value)| key == name && value == "true");
-    if is("xml") {
-        for (option, need) in [
-            ("responseHeaders", Needs::HEADERS),
-            ("requestHeaders", Needs::REQUEST_HEADERS),
-            ("samplerData", Needs::SAMPLER_DATA),
-            ("responseData", Needs::TEXT),
-        ] {
-            needs.set(need, needs.contains(need) || is(option));
-        }
+    // A page may name its encoding inside.
+    needs.set(Needs::BODY, is("encoding", "encoding"));
+    if is("xml", "output_format") {
+        let on_error = functional || is("responseDataOnError", "response_data.on_error");
+        let text = on_error || is("responseData", "response_data");
+        needs.set(Needs::TEXT, text);
+        needs.set(Needs::SAMPLER_DATA, on_error || is("samplerData", "samplerData"));
+        needs.set(Needs::HEADERS, is("responseHeaders", "responseHeaders"));
+        needs.set(Needs::REQUEST_HEADERS, is("requestHeaders", "requestHeaders"));
     }
     needs
 }

@@ -559,9 +559,14 @@ pub(super) const CLASSES: &[Class] = &[
     class("JSR223Listener", Kind::Listener, Level::Jvm, "results are not processed"),
     class("BeanShellListener", Kind::Listener, Level::Jvm, "results are not processed"),
     class("BSFListener", Kind::Listener, Level::Jvm, "results are not processed"),
-    class("BackendListener", Kind::Listener, Level::Ignored, "results are not sent to its server"),
+    class(
+        "BackendListener",
+        Kind::Listener,
+        Level::Native,
+        "JMeter's clients for InfluxDB and Graphite; others need a JVM, and nothing is sent",
+    ),
     class("MailerResultCollector", Kind::Listener, Level::Ignored, "no mail is sent"),
-    class("ResultSaver", Kind::Listener, Level::Ignored, "responses are not saved to files"),
+    class("ResultSaver", Kind::Listener, Level::Native, ""),
     class(
         "kg.apc.jmeter.perfmon.PerfMonCollector",
         Kind::Listener,

@@ -54,6 +54,8 @@ macro_rules! switches {
             pub delimiter: u8,
             pub timestamp_format: TimestampFormat,
             pub assertion_results: Assertions,
+            /// A processing instruction for the second line of XML files; empty for none.
+            pub xml_pi: String,
         }
 
         impl Default for Columns {
@@ -65,6 +67,7 @@ macro_rules! switches {
                     delimiter: b',',
                     timestamp_format: TimestampFormat::Millis,
                     assertion_results: Assertions::None,
+                    xml_pi: String::new(),
                 }
             }
         }
@@ -101,6 +104,7 @@ macro_rules! switches {
                 "jmeter.save.saveservice.output_format",
                 "jmeter.save.saveservice.assertion_results",
                 "jmeter.save.saveservice.default_delimiter",
+                "jmeter.save.saveservice.xml_pi",
             ];
         }
     };
@@ -159,6 +163,7 @@ impl Columns {
             };
         }
         columns.xml = property("jmeter.save.saveservice.output_format").as_deref() == Some("xml");
+        columns.xml_pi = property("jmeter.save.saveservice.xml_pi").unwrap_or_default();
         columns.assertion_results =
             match property("jmeter.save.saveservice.assertion_results").as_deref() {
                 Some("first") => Assertions::First,

@@ -144,7 +144,7 @@ fn properties_turn_columns_on_and_off() {
 
 #[test]
 fn all_properties_are_known_by_name() {
-    assert_eq!(Columns::PROPERTIES.len(), 31);
+    assert_eq!(Columns::PROPERTIES.len(), 32);
     assert!(Columns::PROPERTIES.contains(&"jmeter.save.saveservice.response_data.on_error"));
 }
 
@@ -260,4 +260,75 @@ proptest! {
             prop_assert_eq!(table.values(name).next(), Some(text.as_str()));
         }
     }
+}
+
+fn element(columns: &Columns, row: &Row, detail: &Detail) -> String {
+    let mut out = Vec::new();
+    let mut printer = Printer::new(&mut out);
+    columns.begin(&mut printer, row, detail, &["v_1", "w$x y", "ok"]);
+    columns.finish(&mut printer, row, detail);
+    printer.end_line();
+    String::from_utf8(out).unwrap()
+}
+
+/// Expected: what JMeter 5.6.3 writes for such samples (`tests/parity/cases/jtl_xml*`).
+#[test]
+fn elements_close_themselves_and_escape_as_xstream_does() {
+    let columns = properties(&[
+        ("time", "false"),
+        ("latency", "false"),
+        ("idle_time", "false"),
+        ("connect_time", "false"),
+        ("thread_counts", "false"),
+        ("timestamp_format", "none"),
+    ]);
+    let row = Row {
+        label: "a & \"b\" <c> 'd'\te\nf\r \u{1}\u{85}\u{fffe}\u{378} é 中 😀",
+        url: None,
+        variables: &[Some("1"), None, Some("<")],
+        ..SAMPLE
+    };
+    assert_eq!(
+        element(&columns, &row, &Detail::default()),
+        "<sample s=\"true\" lb=\"a &amp; &quot;b&quot; &lt;c&gt; &apos;d&apos;&#x9;e&#xa;f&#xd; &#x1;&#x85;&#xfffe;&#x378; é 中 😀\" \
+         rc=\"200\" rm=\"it&apos;s; fine\" tn=\"Thread Group 1-1\" dt=\"text\" by=\"5\" sby=\"6\" v__1=\"1\" w_-x_.0020y=\"\" ok=\"&lt;\"/>\n"
+    );
+}
+
+#[test]
+fn http_elements_hold_what_was_sent_and_received() {
+    let mut columns = Columns::default().with_save_config([
+        ("samplerData", "true"),
+        ("responseData", "true"),
+        ("requestHeaders", "true"),
+        ("fileName", "true"),
+        ("url", "true"),
+        ("encoding", "true"),
+    ]);
+    let http =
+        Http { cookies: "c", method: Some("GET"), query_string: "", redirect_location: None };
+    let detail = Detail { http: Some(http), response: "a\tb\n]]>", ..Detail::default() };
+    let text =
+        |name: &str, text: &str| format!("  <{name} class=\"java.lang.String\">{text}</{name}>\n");
+    let expected = [
+        "<httpSample de=\"\" v__1=\"x\">\n".to_owned(),
+        text("requestHeader", ""),
+        text("responseData", "a\tb\n]]&gt;"),
+        text("responseFile", "f"),
+        text("cookies", "c"),
+        text("method", "GET"),
+        text("queryString", ""),
+        "  <null/>\n</httpSample>\n".to_owned(),
+    ];
+    let row = Row { url: None, variables: &[Some("x")], ..SAMPLE };
+    assert_eq!(element(&columns, &row, &detail), expected.concat());
+    columns = Columns::default().with_save_config([("responseDataOnError", "true")]);
+    let failed = Row { success: false, data_type: "bin", variables: &[], ..SAMPLE };
+    let detail = Detail { sampler_data: Some("d"), ..detail };
+    let detail = Detail { http: None, ..detail };
+    assert_eq!(element(&columns, &Row { success: true, ..failed }, &detail), "<sample/>\n");
+    let words = "Non-TEXT response data, cannot record: (bin)";
+    let expected =
+        format!("<sample>\n{}{}</sample>\n", text("responseData", words), text("samplerData", "d"));
+    assert_eq!(element(&columns, &failed, &detail), expected);
 }

@@ -1,0 +1,26 @@
+//! Listeners: which file an element's class belongs to, and what of a sample each reads.
+
+use jmx::ElementId;
+
+use super::{backend_listener, response_saver, result_collector};
+use crate::compile::{Context, Settings, scope};
+use crate::plan::{Listener, ListenerKind, Needs};
+
+/// The listener; `None` if it does nothing with results.
+pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<Listener> {
+    let kind = match scope::class(ctx.doc, id) {
+        "ResultSaver" => ListenerKind::Saver(Box::new(response_saver::compile(ctx, id))),
+        "BackendListener" => ListenerKind::Backend(backend_listener::compile(ctx, id)?),
+        _ => ListenerKind::File(result_collector::compile(ctx, id)?),
+    };
+    Some(Listener { name: ctx.doc.element(id).name.clone(), kind })
+}
+
+/// What of a sample it reads.
+pub(crate) fn needs(listener: &Listener, settings: &Settings, functional: bool) -> Needs {
+    match &listener.kind {
+        ListenerKind::File(file) => result_collector::needs(file, settings, functional),
+        ListenerKind::Saver(_) => Needs::ROW | Needs::BODY,
+        ListenerKind::Backend(_) => Needs::ROW,
+    }
+}

@@ -1,0 +1,274 @@
+//! Lines for InfluxDB, as JMeter's InfluxdbBackendListenerClient writes them: measurement, tags, fields, time.
+
+use std::fmt::Write as _;
+
+use super::metric::{Metrics, SamplerMetric, Taken, Windows};
+use super::number::{java, short};
+
+/// The label of all samples together.
+const ALL: &str = "all";
+
+/// What the lines are to say of the run.
+#[derive(Clone, Debug, Default)]
+pub struct Target {
+    pub measurement: String,
+    pub application: String,
+    pub title: String,
+    /// Tags of events.
+    pub event_tags: String,
+    /// Further tags: name and value.
+    pub tags: Vec<(String, String)>,
+    pub percentiles: Vec<f32>,
+}
+
+/// Figures of the interval under way, and how they are told.
+#[derive(Debug)]
+pub struct Influx {
+    measurement: String,
+    application: String,
+    title: String,
+    event_tags: String,
+    user_tags: String,
+    percentiles: Vec<f32>,
+    pub metrics: Metrics,
+}
+
+impl Influx {
+    pub fn new(target: &Target, windows: Windows) -> Self {
+        let mut user_tags = String::new();
+        for (name, value) in &target.tags {
+            let _ = write!(user_tags, ",{}={}", escape_tag(name), escape_tag(value));
+        }
+        let mut percentiles: Vec<f32> = Vec::new();
+        for percent in &target.percentiles {
+            // Those that look the same in two digits are one, and the last of them counts.
+            percentiles.retain(|other| short(*other) != short(*percent));
+            percentiles.push(*percent);
+        }
+        Self {
+            measurement: escape_tag(&target.measurement),
+            application: escape_tag(&target.application),
+            title: target.title.clone(),
+            event_tags: escape_tag(&target.event_tags),
+            user_tags,
+            percentiles,
+            metrics: Metrics::new(windows),
+        }
+    }
+
+    /// Adds a sample; with its label where that is to be told by itself.
+    pub fn add(&mut self, label: Option<&str>, taken: &Taken) {
+        self.metrics.add(ALL, label, taken);
+    }
+
+    /// Appends the line that marks the start or the end of the run.
+    pub fn event(&self, started: bool, now_ms: i64, out: &mut String) {
+        let word = if started { "started" } else { "ended" };
+        let text = escape_field(&format!("{} {word}", self.title));
+        let _ = write!(
+            out,
+            "events,application={},title=ApacheJMeter{}",
+            self.application, self.user_tags
+        );
+        if !self.event_tags.is_empty() {
+            let _ = write!(out, ",tags={}", self.event_tags);
+        }
+        let _ = writeln!(out, " text=\"{text}\" {now_ms}000000");
+    }
+
+    /// Appends the lines of the interval and begins the next one.
+    pub fn end_interval(&mut self, now_ms: i64, out: &mut String) {
+        for (label, metric) in &self.metrics.samplers {
+            if label == ALL {
+                self.total(metric, now_ms, out);
+            } else {
+                self.sampler(&escape_tag(label), metric, now_ms, out);
+            }
+        }
+        let [min, max, mean] = self.metrics.active();
+        let (started, ended) = (self.metrics.started, self.metrics.finished);
+        self.head("internal", out);
+        let _ = writeln!(
+            out,
+            "{} minAT={min},maxAT={max},meanAT={mean},startedT={started},endedT={ended} {now_ms}000000",
+            self.user_tags
+        );
+        self.metrics.end_interval();
+    }
+
+    fn head(&self, transaction: &str, out: &mut String) {
+        let (measurement, application) = (&self.measurement, &self.application);
+        let _ = write!(out, "{measurement},application={application},transaction={transaction}");
+    }
+
+    fn sampler(&self, transaction: &str, metric: &SamplerMetric, now_ms: i64, out: &mut String) {
+        for (status, count, window, recent) in [
+            ("all", metric.total(), &metric.all, &metric.recent),
+            ("ok", metric.successes, &metric.ok, &metric.ok),
+            ("ko", metric.failures, &metric.ko, &metric.ko),
+        ] {
+            if count == 0 {
+                continue;
+            }
+            self.head(transaction, out);
+            let _ = write!(out, ",statut={status}{} count={count}", self.user_tags);
+            let figures = [("avg", window.mean()), ("min", window.min()), ("max", window.max())];
+            for (name, value) in figures.iter().filter(|figure| !figure.1.is_nan()) {
+                let _ = write!(out, ",{name}={}", java(*value));
+            }
+            self.rest(metric, recent, now_ms, out);
+        }
+        for (code, message, count) in metric.errors.values().filter(|error| error.2 > 0) {
+            self.head(transaction, out);
+            let (code, message) = (escape_tag(code), escape_tag(message));
+            let _ = writeln!(
+                out,
+                ",responseCode={code},responseMessage={message}{} count={count} {now_ms}000000",
+                self.user_tags
+            );
+        }
+    }
+
+    /// All labels together: the figures are those of samples that passed.
+    fn total(&self, metric: &SamplerMetric, now_ms: i64, out: &mut String) {
+        if metric.total() == 0 {
+            return;
+        }
+        self.head(ALL, out);
+        let (count, failures) = (metric.total(), metric.failures);
+        let _ = write!(out, ",statut={ALL}{} count={count},countError={failures}", self.user_tags);
+        let ok = &metric.ok;
+        let figures = [("avg", ok.mean()), ("min", ok.min()), ("max", ok.max())];
+        for (name, value) in figures.iter().filter(|figure| !figure.1.is_nan()) {
+            let _ = write!(out, ",{name}={}", java(*value));
+        }
+        self.rest(metric, &metric.recent, now_ms, out);
+    }
+
+    fn rest(
+        &self,
+        metric: &SamplerMetric,
+        window: &super::window::Window,
+        now_ms: i64,
+        out: &mut String,
+    ) {
+        let _ = write!(out, ",hit={},sb={},rb={}", metric.hits, metric.sent, metric.received);
+        for percent in &self.percentiles {
+            let value = window.percentile(f64::from(*percent), self.metrics.windows.estimator);
+            let _ = write!(out, ",pct{percent:?}={}", java(value));
+        }
+        let _ = writeln!(out, " {now_ms}000000");
+    }
+}
+
+/// A name or value of a tag: blanks, commas and equal signs are escaped.
+pub fn escape_tag(text: &str) -> String {
+    let text = text.trim_matches(|c: char| c <= ' ');
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            ' ' | ',' | '=' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text of a field, which stands in quotes.
+pub fn escape_field(text: &str) -> String {
+    text.trim_matches(|c: char| c <= ' ').replace('"', "\\\"")
+}
+
+/// Appends the line of one sample, as InfluxDBRawBackendListenerClient has it. Times are ms.
+pub fn raw_line(
+    measurement: &str,
+    label: &str,
+    thread_name: &str,
+    failed: bool,
+    [start_ms, elapsed, latency, connect]: [i64; 4],
+    out: &mut String,
+) {
+    let status = if failed { "ko" } else { "ok" };
+    let transaction = escape_tag(label.trim_matches(['"', ' ']));
+    let _ = write!(out, "{measurement},status={status},transaction={transaction},threadName=");
+    out.extend(thread_name.chars().filter(|c| !c.is_whitespace()));
+    let _ =
+        writeln!(out, " duration={elapsed},ttfb={latency},connectTime={connect} {start_ms}000000");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn influx() -> Influx {
+        let target = Target {
+            measurement: "j m".into(),
+            application: " app, x=1 ".into(),
+            title: "a \"title\"".into(),
+            event_tags: "t 1".into(),
+            tags: vec![("host".into(), "h 1".into())],
+            percentiles: vec![90.0, 99.9],
+        };
+        Influx::new(&target, Windows::default())
+    }
+
+    #[test]
+    fn an_interval_is_told_by_label_status_and_error() {
+        let mut influx = influx();
+        let ok = Taken {
+            elapsed_ms: 10,
+            success: true,
+            count: 1,
+            sent: 5,
+            received: 7,
+            hits: 1,
+            active: 2,
+            ..Taken::default()
+        };
+        let error = Some(Box::new(("500".to_string(), "a b".to_string())));
+        let ko = Taken { elapsed_ms: 30, success: false, errors: 1, error, ..ok.clone() };
+        influx.add(Some("GET /"), &ok);
+        influx.add(Some("GET /"), &ko);
+        influx.metrics.started = 3;
+        let mut out = String::new();
+        influx.end_interval(42, &mut out);
+        let head = "j\\ m,application=app\\,\\ x\\=1,transaction=";
+        let expected = [
+            format!(
+                "{head}GET\\ /,statut=all,host=h\\ 1 count=2,avg=20.0,min=10.0,max=30.0,hit=2,sb=10,rb=14,pct90.0=30.0,pct99.9=30.0 42000000"
+            ),
+            format!(
+                "{head}GET\\ /,statut=ok,host=h\\ 1 count=1,avg=10.0,min=10.0,max=10.0,hit=2,sb=10,rb=14,pct90.0=10.0,pct99.9=10.0 42000000"
+            ),
+            format!(
+                "{head}GET\\ /,statut=ko,host=h\\ 1 count=1,avg=30.0,min=30.0,max=30.0,hit=2,sb=10,rb=14,pct90.0=30.0,pct99.9=30.0 42000000"
+            ),
+            format!(
+                "{head}GET\\ /,responseCode=500,responseMessage=a\\ b,host=h\\ 1 count=1 42000000"
+            ),
+            format!(
+                "{head}all,statut=all,host=h\\ 1 count=2,countError=1,avg=10.0,min=10.0,max=10.0,hit=2,sb=10,rb=14,pct90.0=30.0,pct99.9=30.0 42000000"
+            ),
+            format!(
+                "{head}internal,host=h\\ 1 minAT=2,maxAT=2,meanAT=2,startedT=3,endedT=0 42000000"
+            ),
+        ];
+        assert_eq!(out.lines().collect::<Vec<_>>(), expected);
+        out.clear();
+        influx.end_interval(43, &mut out);
+        assert_eq!(out.lines().count(), 1, "nothing but users: {out}");
+    }
+
+    #[test]
+    fn events_and_single_samples() {
+        let mut out = String::new();
+        influx().event(true, 1, &mut out);
+        raw_line("m", "\" a,b \"", "Users 1-1", true, [5, 1, 2, 3], &mut out);
+        assert_eq!(
+            out,
+            "events,application=app\\,\\ x\\=1,title=ApacheJMeter,host=h\\ 1,tags=t\\ 1 text=\"a \\\"title\\\" started\" 1000000\n\
+             m,status=ko,transaction=a\\,b,threadName=Users1-1 duration=1,ttfb=2,connectTime=3 5000000\n"
+        );
+    }
+}

@@ -1,0 +1,163 @@
+//! JMeter's SamplerMetric and UserMetric: what is known of a label, and of users, for the interval under way.
+
+use std::collections::BTreeMap;
+
+use super::window::{Estimator, Window};
+
+/// A finished sample as Backend Listeners take it.
+#[derive(Clone, Debug, Default)]
+pub struct Taken {
+    /// Elapsed time, ms.
+    pub elapsed_ms: u64,
+    pub success: bool,
+    /// Samples that it stands for, and how many of them failed.
+    pub count: u32,
+    pub errors: u32,
+    pub sent: u64,
+    pub received: u64,
+    /// Requests made for it, its sub-results' included.
+    pub hits: u32,
+    /// It is a transaction without a sample of its own: its requests were counted before.
+    pub of_parts: bool,
+    /// Users running.
+    pub active: u32,
+    /// Of a failed one: response code and message, or what the assertion said.
+    pub error: Option<Box<(String, String)>>,
+}
+
+/// How much of the past counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Windows {
+    /// `backend_metrics_window`.
+    pub size: usize,
+    /// `backend_metrics_large_window`.
+    pub large: usize,
+    /// `backend_metrics_window_mode` is `timed`: each interval begins anew.
+    pub timed: bool,
+    /// `backend_metrics_percentile_estimator`.
+    pub estimator: Estimator,
+}
+
+impl Default for Windows {
+    fn default() -> Self {
+        Self { size: 100, large: 5000, timed: false, estimator: Estimator::Legacy }
+    }
+}
+
+/// What is known of one label.
+#[derive(Clone, Debug)]
+pub(super) struct SamplerMetric {
+    pub(super) ok: Window,
+    pub(super) ko: Window,
+    pub(super) all: Window,
+    /// What percentiles of all are taken from; it outlives intervals.
+    pub(super) recent: Window,
+    pub(super) successes: u32,
+    pub(super) failures: u32,
+    pub(super) hits: u32,
+    pub(super) sent: u64,
+    pub(super) received: u64,
+    /// By code and message in small letters: as they came first, and how often.
+    pub(super) errors: BTreeMap<(String, String), (String, String, u32)>,
+}
+
+impl SamplerMetric {
+    fn new(windows: &Windows) -> Self {
+        let size = if windows.timed { windows.large } else { windows.size };
+        Self {
+            ok: Window::new(size),
+            ko: Window::new(size),
+            all: Window::new(size),
+            recent: Window::new(windows.size),
+            successes: 0,
+            failures: 0,
+            hits: 0,
+            sent: 0,
+            received: 0,
+            errors: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn total(&self) -> u32 {
+        self.successes + self.failures
+    }
+
+    fn add(&mut self, taken: &Taken, cumulated: bool) {
+        let time = taken.elapsed_ms as f64;
+        self.all.push(time);
+        self.recent.push(time);
+        if taken.success {
+            self.successes += taken.count.saturating_sub(taken.errors);
+            self.ok.push(time);
+        } else {
+            self.failures += taken.errors;
+            self.ko.push(time);
+            if let Some(error) = &taken.error {
+                let (code, message) = (error.0.trim(), error.1.trim());
+                let code = if error.0.is_empty() { "0" } else { code };
+                let message = if error.1.is_empty() { "None" } else { message };
+                let key = (code.to_lowercase(), message.to_lowercase());
+                let entry = self.errors.entry(key);
+                entry.or_insert_with(|| (code.into(), message.into(), 0)).2 += taken.errors;
+            }
+        }
+        if !(cumulated && taken.of_parts) {
+            self.hits += taken.hits;
+            self.sent += taken.sent;
+            self.received += taken.received;
+        }
+    }
+
+    fn end_interval(&mut self, timed: bool) {
+        if timed {
+            [&mut self.ok, &mut self.ko, &mut self.all].into_iter().for_each(Window::clear);
+        }
+        self.errors.clear();
+        (self.successes, self.failures, self.hits, self.sent, self.received) = (0, 0, 0, 0, 0);
+    }
+}
+
+/// All labels, and the users.
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    pub(super) windows: Windows,
+    pub(super) samplers: BTreeMap<String, SamplerMetric>,
+    users: Window,
+    /// Users started and ended so far.
+    pub started: u32,
+    pub finished: u32,
+}
+
+impl Metrics {
+    pub fn new(windows: Windows) -> Self {
+        let users = Window::new(windows.size);
+        Self { windows, samplers: BTreeMap::new(), users, started: 0, finished: 0 }
+    }
+
+    /// Adds a sample to the sums under `total`, and to those of its label if there is one.
+    pub(super) fn add(&mut self, total: &str, label: Option<&str>, taken: &Taken) {
+        self.users.push(f64::from(taken.active));
+        if let Some(label) = label {
+            self.of(label).add(taken, false);
+        }
+        self.of(total).add(taken, true);
+    }
+
+    fn of(&mut self, label: &str) -> &mut SamplerMetric {
+        if !self.samplers.contains_key(label) {
+            self.samplers.insert(label.to_owned(), SamplerMetric::new(&self.windows));
+        }
+        self.samplers.get_mut(label).expect("it was put there")
+    }
+
+    /// Least, most and mean of active users, in whole numbers.
+    pub(super) fn active(&self) -> [i64; 3] {
+        // As Java casts what is no number.
+        [self.users.min(), self.users.max(), self.users.mean()].map(|value| value as i64)
+    }
+
+    pub(super) fn end_interval(&mut self) {
+        let timed = self.windows.timed;
+        self.samplers.values_mut().for_each(|metric| metric.end_interval(timed));
+    }
+}
