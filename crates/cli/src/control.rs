@@ -1,41 +1,75 @@
-//! JMeter's control port: its `shutdown.sh` and `stoptest.sh` send a word by UDP from this machine.
+//! JMeter's control port: its `shutdown.sh`, `stoptest.sh` and their like send a word by UDP from this machine.
 //!
-//! `Shutdown` ends the run gracefully, `StopTestNow` at once, as the first and second Ctrl-C do. The port is the
-//! first free one from `jmeterengine.nongui.port` (4445) to `jmeterengine.nongui.maxport` (4455); up to 1000 means none.
+//! `Shutdown` ends the run gracefully, `StopTestNow` at once, as the first and second Ctrl-C do. `HeapDump` and
+//! `ThreadDump` ask for what only a Java machine has: they are answered with a line. The port is the first free one from
+//! `jmeterengine.nongui.port` (4445) to `jmeterengine.nongui.maxport` (4455); up to 1000 means none.
 
 use std::net::{Ipv4Addr, UdpSocket};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::interrupt::Interrupt;
 use crate::properties::Properties;
 
-/// Starts listening. Returns the line that JMeter prints about it.
-pub(crate) fn listen(properties: &Properties, interrupt: &Interrupt) -> Option<String> {
+/// The port, listened to.
+#[derive(Debug)]
+pub(crate) struct Control {
+    /// The line that JMeter prints about it.
+    pub(crate) line: String,
+    /// What to say about commands that came.
+    said: Receiver<String>,
+}
+
+impl Control {
+    /// Lines about commands that came since the last call.
+    pub(crate) fn said(&self) -> impl Iterator<Item = String> + '_ {
+        self.said.try_iter()
+    }
+}
+
+/// Starts listening, unless the properties say not to.
+pub(crate) fn listen(properties: &Properties, interrupt: &Interrupt) -> Option<Control> {
     let first = properties.int("jmeterengine.nongui.port", 4445);
     let last = properties.int("jmeterengine.nongui.maxport", 4455);
     if first <= 1000 {
         return None;
     }
+    let (say, said) = channel();
     let mut ports = (first..=last).filter_map(|port| u16::try_from(port).ok());
     let Some(socket) = ports.find_map(|port| UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).ok())
     else {
-        return Some("Failed to create UDP port".to_string());
+        return Some(Control { line: "Failed to create UDP port".to_string(), said });
     };
     let port = socket.local_addr().ok()?.port();
     let interrupt = interrupt.clone();
     let waiter = std::thread::Builder::new().name("control".into());
-    waiter.spawn(move || wait(&socket, &interrupt)).ok()?;
-    Some(format!(
+    waiter.spawn(move || wait(&socket, &interrupt, &say)).ok()?;
+    let line = format!(
         "Waiting for possible Shutdown/StopTestNow/HeapDump/ThreadDump message on port {port}"
-    ))
+    );
+    Some(Control { line, said })
 }
 
-fn wait(socket: &UdpSocket, interrupt: &Interrupt) {
+/// Obeys one command after the other, until the run does not listen any more.
+fn wait(socket: &UdpSocket, interrupt: &Interrupt, say: &Sender<String>) {
     let mut buffer = [0; 80];
-    while let Ok((length, _)) = socket.recv_from(&mut buffer) {
-        match &buffer[..length] {
-            b"Shutdown" => interrupt.ask(1),
-            b"StopTestNow" => interrupt.ask(2),
-            _ => 0,
-        };
+    while let Ok((length, from)) = socket.recv_from(&mut buffer) {
+        let command = String::from_utf8_lossy(&buffer[..length]).into_owned();
+        let mut lines = vec![format!("Command: {command} received from /{}", from.ip())];
+        match &*command {
+            "Shutdown" => {
+                interrupt.ask(1);
+            }
+            "StopTestNow" => {
+                interrupt.ask(2);
+            }
+            "HeapDump" | "ThreadDump" => {
+                lines
+                    .push(format!("{command}: there is no Java machine here, and nothing to dump"));
+            }
+            _ => lines.push(format!("Command: {command} not recognised ")),
+        }
+        if lines.into_iter().any(|line| say.send(line).is_err()) {
+            return;
+        }
     }
 }

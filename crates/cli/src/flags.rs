@@ -235,6 +235,7 @@ impl RunFlags {
             jtl: self.rows,
             jtl_in_folder: self.jtl,
             force: self.force,
+            log_config: None,
             log: self.log,
             levels: self.level.iter().map(level).collect(),
             sources,

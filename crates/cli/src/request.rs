@@ -15,6 +15,8 @@ pub(crate) struct Request {
     pub(crate) jtl_in_folder: bool,
     /// `-f`: delete result files that exist, instead of appending.
     pub(crate) force: bool,
+    /// `-i`: a configuration of log4j, which is not read.
+    pub(crate) log_config: Option<PathBuf>,
     /// `-j`: the run's log, instead of the one in its folder.
     pub(crate) log: Option<PathBuf>,
     /// `-L`: category (empty for all) and level.
@@ -85,6 +87,9 @@ pub(crate) fn from_jmeter(given: &[Given<'_>]) -> Result<Asked, String> {
                 .push(Setting::Jmeter("http.proxyPass".into(), first.into())),
             // Only remote engines read these, in JMeter too.
             'G' => {}
+            // Proxies are talked to in plain HTTP anyway.
+            'E' if first.eq_ignore_ascii_case("http") => {}
+            'i' => request.log_config = Some(first.into()),
             _ => return Err(refusal(option)),
         }
     }
@@ -125,7 +130,6 @@ fn refusal(option: &Given<'_>) -> String {
              `jmeter -g FILE -o FOLDER`"
         }
         'E' => "proxies are talked to in plain HTTP; remove it",
-        'i' => "use -L LEVEL for the level and -j FILE for the file",
         _ => "remove it",
     };
     format!("{} is not supported yet: {instead}", option.shown())
@@ -168,7 +172,6 @@ mod tests {
             (&["-e"], "-e (--reportatendofloadtests)"),
             (&["-ox"], "-o (--reportoutputfolder)"),
             (&["-Ex"], "-E (--proxyScheme)"),
-            (&["-ix"], "-i (--jmeterlogconf)"),
         ] {
             let error = asked(line).map(|_| ()).unwrap_err();
             assert!(

@@ -18,6 +18,7 @@ use stats::snapshot_file::Second;
 use stats::summary::{Frame, Summary};
 
 use crate::console::{self, Console, used};
+use crate::control::Control;
 use crate::exit::Exit;
 use crate::folder::Folder;
 use crate::interrupt::Interrupt;
@@ -53,6 +54,12 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     }
     for line in check::unheeded(&properties, &loaded) {
         console.warn(&line);
+    }
+    if let Some(file) = &request.log_config {
+        let file = file.display();
+        console.warn(&format!(
+            "{file} is not read: -i (--jmeterlogconf) configures log4j; use -L LEVEL and -j FILE"
+        ));
     }
     if goes_past_proxy(&loaded, &properties) {
         let message = "HTTP requests cannot go through a proxy yet, only WebSocket connections: run the plan without \
@@ -123,10 +130,9 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         Err(message) => return console.fail(&message, Exit::Aborted),
     };
     console.live_line(&format!("{}: {users} users; Ctrl-C ends the run", request.plan.display()));
-    if request.listen
-        && let Some(line) = control::listen(&properties, &interrupt)
-    {
-        console.jmeter_line(&line);
+    let control = request.listen.then(|| control::listen(&properties, &interrupt)).flatten();
+    if let Some(control) = &control {
+        console.jmeter_line(&control.line);
     }
     let workers = run.workers();
     let mut progress = Progress::new(run.cores(), before, start_ms, console.counts_transactions());
@@ -135,7 +141,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     for text in &complaints {
         heard(text, &mut traces);
     }
-    let losses = drive(&mut run, &mut progress, &interrupt, &mut traces);
+    let losses = drive(&mut run, &mut progress, (&interrupt, control.as_ref()), &mut traces);
     let end_ms = now_ms();
     let lines = console.finish(progress.users(), end_ms);
     summariser_log(&lines, &mut log, &mut console);
@@ -197,12 +203,16 @@ struct Traces<'a> {
 fn drive(
     run: &mut Spread,
     progress: &mut Progress,
-    interrupt: &Interrupt,
+    (interrupt, control): (&Interrupt, Option<&Control>),
     traces: &mut Traces<'_>,
 ) -> Vec<Loss> {
     let mut losses = Vec::new();
     let mut obeyed = 0;
     loop {
+        for line in control.iter().flat_map(|control| control.said()) {
+            traces.console.jmeter_line(&line);
+            note(traces.log, traces.console, Level::Info, "o.a.j.JMeter", &line);
+        }
         let asked = interrupt.asked();
         if asked > obeyed {
             obeyed = asked;

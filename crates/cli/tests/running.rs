@@ -277,7 +277,14 @@ fn jmeters_control_port_ends_a_run() {
         .find_map(|line| line.rsplit_once("on port ").map(|(_, port)| port.to_string()));
     let port: u16 = port.expect("the line about the port").parse().unwrap();
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.send_to(b"Shutdown", ("127.0.0.1", port)).unwrap();
-    assert!(out.map_while(Result::ok).any(|line| line == "... end of run"));
-    assert!(child.wait().unwrap().code().is_some());
+    let send = |word: &[u8]| socket.send_to(word, ("127.0.0.1", port)).unwrap();
+    let mut said = |line: &str| out.by_ref().map_while(Result::ok).any(|other| other == line);
+    send(b"ThreadDump");
+    assert!(said("Command: ThreadDump received from /127.0.0.1"));
+    assert!(said("ThreadDump: there is no Java machine here, and nothing to dump"));
+    send(b"Halt");
+    assert!(said("Command: Halt not recognised "));
+    send(b"Shutdown");
+    assert!(said("... end of run"));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
 }

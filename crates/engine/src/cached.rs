@@ -77,6 +77,9 @@ impl Core<'_> {
         result.code.push_str(code);
         result.message.push_str(message);
         result.url.push_str(&request.url);
+        result.http = true;
+        result.method.push_str(&request.method);
+        result.cookies.push_str(&String::from_utf8_lossy(cookies));
         result.success = true;
         result.start_ms = start_ms;
         request.write_sampler_data(&String::from_utf8_lossy(cookies), &mut result.sampler_data);
