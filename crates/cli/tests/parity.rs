@@ -214,6 +214,7 @@ cases! {
     jtl_xml
     jtl_xml_all
     jtl_xml_append
+    jtl_xml_embedded
     jtl_xml_functional
     jtl_xml_on_error
     jtl_xml_over
