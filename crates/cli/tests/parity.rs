@@ -89,6 +89,11 @@ cases! {
     csv_tab
     csv_unquoted
     debug_sampler
+    fn_regex_function
+    fn_jexl3
+    debug_post_processor
+    md5_hex_assertion
+    size_assertion
     dummy
     dummy_times
     duration_assertion

@@ -48,7 +48,11 @@ impl Core<'_> {
             .and_then(Coding::parse)
             .filter(|coding| *coding != Coding::Identity && !stash.body.is_empty());
         if needs.contains(Needs::HEADERS) {
-            write_headers(&stash.head, coding.is_some(), &mut result.response_headers);
+            let lines = write_headers(&stash.head, coding.is_some(), &mut result.response_headers);
+            // JMeter adds up its own text of the headers and the line ends that are missing in it.
+            result.headers_size = (result.response_headers.encode_utf16().count()
+                + lines.saturating_sub(1)
+                + 3) as u64;
         }
         if needs.contains(Needs::SAMPLER_DATA)
             && crate::redirect::is_redirect(exchange.status, &stash.method)
@@ -170,8 +174,8 @@ fn undecodable(result: &mut SampleResult, error: CodingError) {
 }
 
 /// Response headers as JMeter shows them: lines ended by `\n`, no blank line at the end. What HttpClient takes away
-/// while it decodes a body is put back at the end.
-fn write_headers(head: &[u8], decoded: bool, out: &mut String) {
+/// while it decodes a body is put back at the end. The answer is how many lines were not taken away.
+fn write_headers(head: &[u8], decoded: bool, out: &mut String) -> usize {
     const TAKEN: [&[u8]; 3] = [b"content-length", b"content-encoding", b"content-md5"];
     let taken = |line: &[u8]| decoded && TAKEN.iter().any(|name| value_of(line, name).is_some());
     for (n, line) in head.split(|byte| *byte == b'\n').enumerate() {
@@ -190,6 +194,7 @@ fn write_headers(head: &[u8], decoded: bool, out: &mut String) {
         }
         out.push('\n');
     }
+    let lines = out.bytes().filter(|byte| *byte == b'\n').count();
     for name in TAKEN.iter().filter(|_| decoded) {
         for line in head.split(|byte| *byte == b'\n').filter(|line| value_of(line, name).is_some())
         {
@@ -197,6 +202,7 @@ fn write_headers(head: &[u8], decoded: bool, out: &mut String) {
             out.push('\n');
         }
     }
+    lines
 }
 
 fn push_latin1(out: &mut String, bytes: &[u8]) {

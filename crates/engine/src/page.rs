@@ -390,6 +390,7 @@ fn contain(whole: &mut SampleResult, keep_labels: bool) {
 /// Adds a part's result, with all that it is made of.
 fn add_part(whole: &mut SampleResult, part: &SampleResult, keep_labels: bool) {
     whole.bytes += part.bytes;
+    whole.headers_size += part.headers_size;
     whole.sent += part.sent;
     let n = whole.sub_count;
     let mut label = std::mem::take(&mut whole.label);

@@ -161,9 +161,11 @@ impl Core<'_> {
         whole.elapsed = (timing.end - chain.start).max(0) as u64;
         if silent {
             (whole.bytes, whole.sent) = (timing.received, timing.sent);
+            whole.headers_size = self.result.headers_size;
         } else {
             whole.bytes += timing.received;
             whole.sent += timing.sent;
+            whole.headers_size += self.result.headers_size;
             let n = whole.sub_count;
             let mut label = std::mem::take(&mut whole.label);
             let length = label.len();
@@ -232,6 +234,7 @@ impl Core<'_> {
         std::mem::swap(&mut self.result.subs, &mut whole.subs);
         self.result.sub_count = whole.sub_count;
         self.result.start_ms = whole.start_ms;
+        self.result.headers_size = whole.headers_size;
         self.result.label.clear();
         self.result.label.push_str(&whole.label);
         self.results.push(chain.result);
@@ -275,5 +278,5 @@ pub(crate) fn copy(from: &SampleResult, to: &mut SampleResult) {
     to.start_ms = from.start_ms;
     (to.elapsed, to.latency, to.connect, to.idle) =
         (from.elapsed, from.latency, from.connect, from.idle);
-    (to.bytes, to.sent) = (from.bytes, from.sent);
+    (to.bytes, to.sent, to.headers_size) = (from.bytes, from.sent, from.headers_size);
 }

@@ -192,7 +192,7 @@ impl Core<'_> {
         &mut self,
         index: Index,
         id: SamplerId,
-        timing: Timing,
+        mut timing: Timing,
         mut outcome: Outcome,
     ) {
         if self.users[index].branch_of != crate::user::NO_USER {
@@ -215,6 +215,8 @@ impl Core<'_> {
                         check.run(result, env);
                     }
                 });
+                // Sub-results that processors add count as JMeter counts them.
+                timing.received = self.result.bytes;
             }
             if !self.result.success && outcome == Outcome::Ok {
                 outcome = Outcome::Assertion;

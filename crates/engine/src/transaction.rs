@@ -127,6 +127,7 @@ impl Core<'_> {
             open.success = false;
             open.failing += 1;
         }
+        parent.headers_size += child.headers_size;
         open.calls += 1;
         open.total += timing.elapsed();
         open.connect += timing.connect;

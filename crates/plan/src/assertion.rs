@@ -6,12 +6,16 @@
 mod binary;
 mod duration;
 mod json;
+mod md5_hex;
 mod response;
+mod size;
 
 pub use binary::BinaryContentAssertion;
 pub use duration::DurationAssertion;
 pub use json::JsonAssertion;
+pub use md5_hex::Md5HexAssertion;
 pub use response::ResponseAssertion;
+pub use size::SizeAssertion;
 
 use jmx::Element;
 
@@ -39,9 +43,11 @@ enum Check {
     Json(Box<JsonAssertion>),
     Duration(DurationAssertion),
     Binary(BinaryContentAssertion),
+    Size(SizeAssertion),
+    Md5Hex(Md5HexAssertion),
 }
 
-/// Compiles a Response, JSON, Duration or Binary Content Assertion; `None` for any other element.
+/// Compiles an assertion; `None` for any element that is none of those known here.
 pub fn compile(
     element: &Element,
     compiler: &mut TextCompiler,
@@ -53,8 +59,9 @@ pub fn compile(
         "ResponseAssertion" => response::compile(props, &scope, compiler)
             .map(|(check, needs)| (scope, Check::Response(Box::new(check)), needs)),
         "JSONPathAssertion" => {
-            let check = json::compile(props, compiler);
-            Ok((Scope::Main, Check::Json(Box::new(check)), Needs::TEXT))
+            let of_plugin = element.test_class.starts_with("com.atlantbh.");
+            json::compile(props, of_plugin, compiler)
+                .map(|check| (Scope::Main, Check::Json(Box::new(check)), Needs::TEXT))
         }
         "DurationAssertion" => {
             let needs = scope.needs(Needs::empty());
@@ -63,6 +70,13 @@ pub fn compile(
         "BinaryContentAssertion" => {
             let needs = scope.needs(Needs::BODY);
             Ok((scope, Check::Binary(binary::compile(props, compiler)), needs))
+        }
+        "SizeAssertion" => {
+            let (check, needs) = size::compile(props, &scope, compiler);
+            Ok((scope, Check::Size(check), needs))
+        }
+        "MD5HexAssertion" => {
+            Ok((Scope::Main, Check::Md5Hex(md5_hex::compile(props, compiler)), Needs::BODY))
         }
         _ => return None,
     };
@@ -89,7 +103,7 @@ impl Assertion {
         match &self.check {
             Check::Response(check) => check.complaint(),
             Check::Json(check) => check.complaint(),
-            Check::Duration(_) | Check::Binary(_) => None,
+            Check::Duration(_) | Check::Binary(_) | Check::Size(_) | Check::Md5Hex(_) => None,
         }
     }
 
@@ -104,6 +118,8 @@ impl Assertion {
             Check::Json(check) => check.run(result, env, &mut entry),
             Check::Duration(check) => check.run(result, env, &mut entry),
             Check::Binary(check) => check.run(result, env, &mut entry),
+            Check::Size(check) => check.run(&self.scope, result, env, &mut entry),
+            Check::Md5Hex(check) => check.run(result, env, &mut entry),
         }
         result.success &= !(entry.failure || entry.error);
         result.put_assertion(entry);
@@ -130,4 +146,31 @@ impl Assertion {
 /// Makes an entry the one for a field without content.
 fn fail_for_null(entry: &mut AssertionResult) {
     entry.fail("Response was null");
+}
+
+/// A number with commas between groups of three digits, as Java's message formats write it in English.
+fn grouped(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3 + 1);
+    if number < 0 {
+        out.push('-');
+    }
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn thousands_are_grouped() {
+        let written = [0, 999, 1000, 1234567, -1000].map(grouped);
+        assert_eq!(written, ["0", "999", "1,000", "1,234,567", "-1,000"]);
+    }
 }

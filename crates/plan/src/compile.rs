@@ -300,7 +300,7 @@ impl Walk<'_> {
         };
         let name = element::sampler_name(&mut self.ctx, id, &scope.configs);
         let mut needs = element::sampler_needs(&kind);
-        let after = element::extractors(&mut self.ctx, &scope.after, &mut needs);
+        let after = element::extractors(&mut self.ctx, id, &scope.after, &mut needs);
         let checks = element::assertions(&mut self.ctx, &scope.checks, &mut needs);
         let listeners = self.listeners(&scope.listeners);
         needs |= self.shown(&listeners);

@@ -47,7 +47,7 @@ pub(crate) fn compute(source: &str, dialect: Dialect, out: &mut String) -> bool 
 }
 
 /// The script with a value for each `${…}`.
-fn with_values(source: &str) -> String {
+pub(crate) fn with_values(source: &str) -> String {
     let mut plain = String::with_capacity(source.len());
     let mut rest = source;
     while let Some(at) = rest.find("${") {

@@ -10,7 +10,7 @@ mod constant_timer;
 pub(crate) mod cookie_manager;
 mod counter;
 mod csv_data_set;
-mod debug_sampler;
+pub(crate) mod debug_sampler;
 mod decimal_format;
 mod dummy_sampler;
 mod event;
@@ -194,16 +194,22 @@ pub(crate) fn before_sampler(event: OnIteration) -> Option<Before> {
     }
 }
 
-/// Post-processors; those that cannot run are left out.
+/// Post-processors of a sampler; those that cannot run are left out.
 pub(crate) fn extractors(
     ctx: &mut Context<'_>,
+    sampler: ElementId,
     elements: &[ElementId],
     needs: &mut Needs,
 ) -> Vec<Extractor> {
     let mut found = Vec::new();
     for id in elements {
         if is_native(ctx, *id) {
-            let made = extract::compile(ctx.doc.element(*id), &mut ctx.text);
+            let mut made = extract::compile(ctx.doc.element(*id), &mut ctx.text);
+            if let Some(Ok((Extractor::Debug(debug), _))) = &mut made {
+                debug.show_sampler(&ctx.doc.element(sampler).props, &mut ctx.text);
+                // What is wrong in the sampler's texts is told of the sampler.
+                ctx.settle(sampler);
+            }
             found.extend(settled(ctx, *id, made, Extractor::complaint, needs));
         }
     }

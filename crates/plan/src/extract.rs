@@ -4,19 +4,26 @@
 //! from, these go on from. Costs are those of their searches; a warm run allocates only where stated.
 
 mod boundary;
+mod debug;
 mod field;
+mod fifo;
 pub(crate) mod html;
 mod json;
 mod matches;
+mod plugin_json;
 mod regex;
 mod scope;
+pub(crate) mod template;
 #[cfg(test)]
 mod tests;
 mod variable;
 
 pub use boundary::BoundaryExtractor;
+pub use debug::DebugPostProcessor;
 pub use field::Field;
+pub use fifo::FifoPut;
 pub use json::JsonExtractor;
+pub use plugin_json::PluginJsonExtractor;
 pub use regex::RegexExtractor;
 pub use scope::Scope;
 
@@ -36,6 +43,12 @@ pub enum Extractor {
     Json(Box<JsonExtractor>),
     /// Boundary Extractor.
     Boundary(Box<BoundaryExtractor>),
+    /// JSON Path Extractor of jp@gc.
+    PluginJson(Box<PluginJsonExtractor>),
+    /// Debug PostProcessor.
+    Debug(Box<DebugPostProcessor>),
+    /// FIFO Put Post-Processor of jp@gc.
+    FifoPut(Box<FifoPut>),
 }
 
 /// Why an element cannot run natively.
@@ -49,7 +62,7 @@ pub struct Problem {
     pub help: String,
 }
 
-/// Compiles a Regular Expression, JSON or Boundary Extractor; `None` for any other element.
+/// Compiles a post-processor; `None` for any element that is none of those known here.
 pub fn compile(
     element: &Element,
     compiler: &mut TextCompiler,
@@ -64,6 +77,16 @@ pub fn compile(
         }
         "BoundaryExtractor" => boundary::compile(props, compiler)
             .map(|(made, needs)| (Extractor::Boundary(Box::new(made)), needs)),
+        "JSONPathExtractor" => plugin_json::compile(props, compiler)
+            .map(|(made, needs)| (Extractor::PluginJson(Box::new(made)), needs)),
+        "DebugPostProcessor" => {
+            let made = debug::compile(&element.name, props, compiler);
+            Ok((Extractor::Debug(Box::new(made)), Needs::SUBS))
+        }
+        "FifoPutPostProcessor" => {
+            let made = fifo::compile(props, compiler);
+            Ok((Extractor::FifoPut(Box::new(made)), Needs::empty()))
+        }
         _ => return None,
     })
 }
@@ -75,6 +98,9 @@ impl Extractor {
             Self::Regex(extractor) => extractor.run(result, env),
             Self::Json(extractor) => extractor.run(result, env),
             Self::Boundary(extractor) => extractor.run(result, env),
+            Self::PluginJson(extractor) => extractor.run(result, env),
+            Self::Debug(debug) => debug.run(result, env),
+            Self::FifoPut(put) => put.run(env),
         }
     }
 
@@ -83,7 +109,8 @@ impl Extractor {
         match self {
             Self::Regex(extractor) => extractor.complaint(),
             Self::Json(extractor) => extractor.complaint(),
-            Self::Boundary(_) => None,
+            Self::PluginJson(extractor) => extractor.complaint(),
+            Self::Boundary(_) | Self::Debug(_) | Self::FifoPut(_) => None,
         }
     }
 }

@@ -13,12 +13,17 @@ mod decimal_format;
 mod digest;
 mod draw;
 mod escape;
+mod fifo;
 mod file;
 pub mod java_date;
+mod jexl;
+mod jpgc;
 mod letters;
 mod log;
 mod memory;
 mod property;
+mod queues;
+mod regex_function;
 mod shared;
 mod split;
 mod string_from_file;
@@ -56,6 +61,8 @@ pub(crate) enum Support {
     Jvm,
     /// Runs a script of the Java machine, natively where that is a comparison.
     Script(Dialect, Run),
+    /// Runs a script in JEXL 3, natively as far as [`jexl`](crate::jexl) knows it.
+    Jexl(Run),
 }
 
 /// What is known about a function before it is called.
@@ -93,6 +100,10 @@ impl Spec {
             state: false,
             check: None,
         }
+    }
+
+    const fn jexl(name: &'static str, run: Run) -> Self {
+        Self { support: Support::Jexl(run), ..Self::script(name, Dialect::Jexl, run) }
     }
 
     const fn script(name: &'static str, dialect: Dialect, run: Run) -> Self {

@@ -85,3 +85,8 @@ impl JsonPath {
 pub fn write_double_plain(value: f64, out: &mut String) {
     number::write_double_plain(value, out);
 }
+
+/// Appends a number as Java's `Double.toString` writes it.
+pub(crate) fn write_double(value: f64, out: &mut String) {
+    number::write_double(value, out);
+}

@@ -16,7 +16,7 @@
 //! | `websocket` | WebSocket samplers, frame filters, heartbeats, holds |
 //! | `extract`, `regexp`, `jsonpath` | post-processors and their languages |
 //! | `assertion` | assertions |
-//! | `condition` | conditions of If controllers |
+//! | `condition`, `jexl` | conditions of If controllers, and scripts in JEXL |
 //! | `result` | a finished sample as processors see it |
 
 pub mod action;
@@ -29,6 +29,8 @@ pub mod env;
 pub mod extract;
 pub mod function;
 pub mod http;
+mod java;
+mod jexl;
 pub mod jsonpath;
 pub mod links;
 mod number;

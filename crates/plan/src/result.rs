@@ -63,6 +63,8 @@ pub struct SampleResult {
     pub idle: u64,
     /// Bytes received: headers and body as on the wire.
     pub bytes: u64,
+    /// The part of `bytes` that were response headers, as JMeter counts it; 0 unless headers are needed.
+    pub headers_size: u64,
     /// Bytes sent.
     pub sent: u64,
     /// Samples in this result (transactions count their children elsewhere).
@@ -127,6 +129,13 @@ impl AssertionResult {
         self.say(message);
     }
 
+    /// An exception came out of the assertion, which JMeter then calls by another name.
+    pub fn throw(&mut self, exception: &str) {
+        self.name.clear();
+        self.name.push_str("Assertion failed! See log file.");
+        self.go_wrong(exception);
+    }
+
     /// Sets the message.
     pub fn say(&mut self, message: &str) {
         self.has_message = true;
@@ -163,6 +172,7 @@ impl SampleResult {
         self.data_type = "";
         (self.start_ms, self.elapsed, self.latency, self.connect, self.idle) = (0, 0, 0, 0, 0);
         (self.bytes, self.sent, self.count, self.errors) = (0, 0, 1, 0);
+        self.headers_size = 0;
         (self.assertion_count, self.sub_count) = (0, 0);
         (self.ignore, self.raw, self.deep) = (false, false, false);
         self.request = Request::Nothing;

@@ -77,6 +77,10 @@ fn functions(out: &mut String) {
             SupportLevel::Comparisons,
             "These run natively where their script is a comparison, such as `${__jexl3(${n} < 3)}`; any other script needs a JVM",
         ),
+        (
+            SupportLevel::Expressions,
+            "This runs natively where its script is made of operators, ternaries, methods of texts and of `vars` and `props`; any other script needs a JVM",
+        ),
         (SupportLevel::Jvm, "These need a JVM, and so does an element that uses one"),
     ] {
         let names: Vec<_> = others

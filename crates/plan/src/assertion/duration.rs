@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use jmx::Props;
 
+use super::grouped;
 use crate::env::Env;
 use crate::result::{AssertionResult, SampleResult};
 use crate::text::{Text, TextCompiler};
@@ -43,28 +44,5 @@ impl DurationAssertion {
             entry.fail(&text);
         }
         env.core.give(text);
-    }
-}
-
-/// A positive number with commas between groups of three digits, as the message's format writes it in English.
-fn grouped(number: i64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::grouped;
-
-    #[test]
-    fn thousands_are_grouped() {
-        assert_eq!([0, 999, 1000, 1234567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
 }

@@ -1,4 +1,4 @@
-//! JSON Assertion: a path leads somewhere, and what is there has a value.
+//! JSON Assertion, and the older one of the jp@gc plug-ins: a path leads somewhere, and what is there has a value.
 //!
 //! A list passes if one of its elements or it itself does. The body is read anew for each check, which allocates
 //! for its arrays and objects.
@@ -7,6 +7,7 @@ use jmx::Props;
 
 use super::fail_for_null;
 use crate::env::Env;
+use crate::extract::Problem;
 use crate::jsonpath::{self, Failure, JsonPath, Projection, Value};
 use crate::regexp::Source;
 use crate::result::{AssertionResult, SampleResult};
@@ -25,9 +26,22 @@ pub struct JsonAssertion {
     expects_null: bool,
     inverts: bool,
     is_pattern: bool,
+    /// The plug-in's: it compares texts instead of JSON, takes empty lists for hits, and words failures otherwise.
+    of_plugin: bool,
 }
 
-pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> JsonAssertion {
+pub(super) fn compile(
+    props: &Props,
+    of_plugin: bool,
+    compiler: &mut TextCompiler,
+) -> Result<JsonAssertion, Problem> {
+    if of_plugin && props.str("INPUT_FORMAT") == Some("YAML") {
+        return Err(Problem {
+            needs_jvm: false,
+            message: "YAML is not read".into(),
+            help: "check JSON".into(),
+        });
+    }
     let path = Text::compile(props.str("JSON_PATH").unwrap_or(""), compiler);
     let flag = |name: &str, default: bool| props.bool(name).unwrap_or(default);
     let fixed = path.fixed().map(JsonPath::new);
@@ -36,7 +50,7 @@ pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> JsonAsserti
         projection = Projection::default();
         fixed.project(&mut projection);
     }
-    JsonAssertion {
+    Ok(JsonAssertion {
         fixed,
         projection,
         path,
@@ -45,7 +59,8 @@ pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> JsonAsserti
         expects_null: flag("EXPECT_NULL", false),
         inverts: flag("INVERT", false),
         is_pattern: flag("ISREGEX", true),
-    }
+        of_plugin,
+    })
 }
 
 impl JsonAssertion {
@@ -114,7 +129,9 @@ impl JsonAssertion {
         let value = value.as_ref();
         if !self.validates {
             return match value {
-                Value::Array(values) if values.is_empty() && !compiled.is_definite() => {
+                Value::Array(values)
+                    if values.is_empty() && !compiled.is_definite() && !self.of_plugin =>
+                {
                     Err(format!(
                         "JSONPath '{path}' is indefinite and the extracted Value is an empty Array. Please use an \
                      assertion value, to be sure to get a correct result. Expected value was '{expected}'"
@@ -135,9 +152,20 @@ impl JsonAssertion {
         if holds {
             return Ok(());
         }
-        Err(if self.expects_null {
-            let mut found = String::new();
-            value.write_java(&mut found);
+        let mut found = String::new();
+        value.write_java(&mut found);
+        Err(if self.of_plugin {
+            if self.expects_null {
+                format!("Value expected to be null, but found '{found}'")
+            } else if self.is_pattern {
+                let found = shown(value);
+                format!(
+                    "Value expected to match regexp '{expected}', but it did not match: '{found}'"
+                )
+            } else {
+                format!("Value expected to be '{expected}', but found '{}'", shown(value))
+            }
+        } else if self.expects_null {
             format!("Value in json path '{path}' expected to be null, but found '{found}'")
         } else if self.is_pattern {
             format!(
@@ -172,6 +200,9 @@ impl JsonAssertion {
         expected: &str,
         env: &mut Env<'_>,
     ) -> Result<bool, String> {
+        if !self.is_pattern && self.of_plugin {
+            return Ok(shown(value) == expected);
+        }
         if !self.is_pattern {
             let expected = jsonpath::read(expected).unwrap_or(Value::Null);
             return Ok(*value == expected);

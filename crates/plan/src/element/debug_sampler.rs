@@ -34,23 +34,15 @@ impl DebugSampler {
         result.tells_sampler_data = true;
         if variables {
             result.sampler_data.push_str("JMeterVariables\n");
-            text.push_str("JMeterVariables:\n");
-            let pack = ("JMeterThread.pack", "org.apache.jmeter.threads.SamplePackage@0");
-            let mut entries: Vec<_> = env.vars.iter(env.names).chain([pack]).collect();
-            write(&mut entries, &mut text);
+            write_variables(env, &mut text);
         }
         if properties {
             result.sampler_data.push_str("JMeterProperties\n");
-            text.push_str("JMeterProperties:\n");
-            let listed = env.shared.properties();
-            let mut entries: Vec<_> =
-                listed.iter().map(|(name, value)| (&**name, &**value)).collect();
-            write(&mut entries, &mut text);
+            write_properties(env, &mut text);
         }
         if system {
-            // There is no Java machine, and none of its properties.
             result.sampler_data.push_str("SystemProperties\n");
-            text.push_str("SystemProperties:\n\n");
+            write_system(&mut text);
         }
         result.code.push_str("200");
         result.message.push_str("OK");
@@ -64,7 +56,29 @@ impl DebugSampler {
     }
 }
 
-fn write(entries: &mut [(&str, &str)], out: &mut String) {
+/// Lists the user's variables.
+pub(crate) fn write_variables(env: &Env<'_>, out: &mut String) {
+    out.push_str("JMeterVariables:\n");
+    let pack = ("JMeterThread.pack", "org.apache.jmeter.threads.SamplePackage@0");
+    let mut entries: Vec<_> = env.vars.iter(env.names).chain([pack]).collect();
+    write(&mut entries, out);
+}
+
+/// Lists the properties of the run.
+pub(crate) fn write_properties(env: &Env<'_>, out: &mut String) {
+    out.push_str("JMeterProperties:\n");
+    let listed = env.shared.properties();
+    let mut entries: Vec<_> = listed.iter().map(|(name, value)| (&**name, &**value)).collect();
+    write(&mut entries, out);
+}
+
+/// Lists nothing: there is no Java machine, and none of its properties.
+pub(crate) fn write_system(out: &mut String) {
+    out.push_str("SystemProperties:\n\n");
+}
+
+/// Lists names and values in JMeter's order.
+pub(crate) fn write(entries: &mut [(&str, &str)], out: &mut String) {
     entries.sort_by(|one, two| natural(one.0, two.0));
     for (name, value) in entries {
         for part in [*name, "=", *value, "\n"] {

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use jmx::Props;
 
 use super::matches::Matches;
+use super::template::Template;
 use super::variable::{Family, number};
 use super::{Field, Problem, Scope};
 use crate::env::Env;
@@ -180,7 +181,7 @@ impl RegexExtractor {
         env: &mut Env<'_>,
     ) {
         let mut value = env.core.take();
-        self.template.eval(found, index, env, &mut value);
+        self.template.eval(|group| found.get(index, group), env, &mut value);
         match suffix {
             None => family.put(env, format_args!(""), Some(&value)),
             Some(n) => family.put(env, format_args!("_{n}"), Some(&value)),
@@ -217,89 +218,5 @@ impl std::fmt::Display for GroupCount {
             None => f.write_str("_g"),
             Some(n) => write!(f, "_{n}_g"),
         }
-    }
-}
-
-/// What is made of a match: text with `$1$` in it for the groups.
-#[derive(Debug)]
-enum Template {
-    Fixed(Vec<Piece>),
-    Made(Text),
-}
-
-#[derive(Debug, PartialEq)]
-enum Piece {
-    Text(String),
-    Group(usize),
-}
-
-impl Template {
-    fn new(text: Text) -> Self {
-        match text.fixed() {
-            Some(fixed) => Self::Fixed(pieces(fixed)),
-            None => Self::Made(text),
-        }
-    }
-
-    fn eval(&self, found: &Matches, index: usize, env: &mut Env<'_>, out: &mut String) {
-        match self {
-            Self::Fixed(pieces) => write_pieces(pieces, found, index, out),
-            Self::Made(text) => {
-                let mut source = env.core.take();
-                text.eval(env, &mut source);
-                write_pieces(&pieces(&source), found, index, out);
-                env.core.give(source);
-            }
-        }
-    }
-}
-
-fn write_pieces(pieces: &[Piece], found: &Matches, index: usize, out: &mut String) {
-    for piece in pieces {
-        out.push_str(match piece {
-            Piece::Text(text) => text,
-            Piece::Group(group) => found.get(index, *group).unwrap_or("null"),
-        });
-    }
-}
-
-/// Splits a template at every `$digits$`.
-fn pieces(template: &str) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    let (mut rest, mut from) = (template, 0);
-    while let Some(at) = rest[from..].find('$').map(|at| from + at) {
-        let digits = rest[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
-        let end = at + 1 + digits;
-        match rest[at + 1..end].parse() {
-            Ok(group) if rest[end..].starts_with('$') => {
-                if at > 0 {
-                    pieces.push(Piece::Text(rest[..at].into()));
-                }
-                pieces.push(Piece::Group(group));
-                (rest, from) = (&rest[end + 1..], 0);
-            }
-            _ => from = at + 1,
-        }
-    }
-    if !rest.is_empty() {
-        pieces.push(Piece::Text(rest.into()));
-    }
-    pieces
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn templates_are_split_at_group_references() {
-        let text = |text: &str| Piece::Text(text.into());
-        assert_eq!(pieces(""), []);
-        assert_eq!(pieces("$1$"), [Piece::Group(1)]);
-        assert_eq!(pieces("a$1$$2$b"), [text("a"), Piece::Group(1), Piece::Group(2), text("b")]);
-        assert_eq!(pieces("$$1$$"), [text("$"), Piece::Group(1), text("$")]);
-        assert_eq!(pieces("$1$2$"), [Piece::Group(1), text("2$")]);
-        assert_eq!(pieces("$x$1"), [text("$x$1")]);
-        assert_eq!(pieces("$99999999999999999999$"), [text("$99999999999999999999$")]);
     }
 }

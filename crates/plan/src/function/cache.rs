@@ -38,7 +38,7 @@ struct Kept {
 
 impl Cache {
     /// The value of a property.
-    pub(super) fn property<'a>(&'a mut self, shared: &'a Shared, name: &str) -> Option<&'a str> {
+    pub(crate) fn property<'a>(&'a mut self, shared: &'a Shared, name: &str) -> Option<&'a str> {
         if self.version != shared.version() {
             (self.version, self.written) = shared.written();
         }

@@ -10,6 +10,8 @@ pub enum Level {
     Native,
     /// Comparisons run as in JMeter; any other script needs a Java machine.
     Comparisons,
+    /// Operators, ternaries and methods of texts run as in JMeter; any other script needs a Java machine.
+    Expressions,
     /// Needs a Java machine.
     Jvm,
 }
@@ -27,7 +29,7 @@ pub struct Entry {
     pub level: Level,
 }
 
-/// All functions of JMeter 5.6.3, in the order of their names.
+/// All functions of JMeter 5.6.3 and of the jp@gc plug-ins, in the order of their names.
 pub fn catalogue() -> impl Iterator<Item = Entry> {
     FUNCTIONS.iter().map(|spec| Entry {
         name: spec.name,
@@ -36,6 +38,7 @@ pub fn catalogue() -> impl Iterator<Item = Entry> {
         level: match spec.support {
             Support::Native(_) => Level::Native,
             Support::Script(..) => Level::Comparisons,
+            Support::Jexl(_) => Level::Expressions,
             Support::Jvm => Level::Jvm,
         },
     })

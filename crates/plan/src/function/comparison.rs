@@ -1,4 +1,4 @@
-//! `__jexl3`, `__jexl2`, `__groovy` and `__javaScript`, as far as they compare: what conditions of plans consist of.
+//! `__jexl2`, `__groovy` and `__javaScript`, as far as they compare: what conditions of plans consist of.
 //!
 //! A call is compiled to these only if its script is a comparison for any values of its variables; every other script
 //! needs a JVM. A script that throws (a value makes it unreadable) comes to nothing, as in JMeter.
@@ -8,7 +8,7 @@ use crate::condition::{Dialect, compute};
 use crate::env::Env;
 use crate::text::Outcome;
 
-/// `__jexl3(script, variable)` and `__jexl2`.
+/// `__jexl2(script, variable)`.
 pub(super) fn jexl(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     run(call, env, out, Dialect::Jexl)
 }

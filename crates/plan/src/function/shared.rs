@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use jiff::tz::TimeZone;
 
 use super::csv_read::Tables;
+use super::queues::Queues;
 use super::string_from_file::Lines;
 use crate::element::Deal;
 
@@ -48,6 +49,7 @@ pub struct Shared {
     zone: TimeZone,
     tables: Tables,
     writing: Mutex<()>,
+    queues: Queues,
     /// This process's share of what all users of the run count up.
     deal: Deal,
     /// The folder of the plan, to which relative file names may refer.
@@ -97,6 +99,7 @@ impl Shared {
             zone: TimeZone::system(),
             tables: Tables::default(),
             writing: Mutex::new(()),
+            queues: Queues::default(),
             deal: Deal::default(),
             base_dir,
             host: OnceLock::new(),
@@ -192,6 +195,11 @@ impl Shared {
     /// Held while a file is written.
     pub(super) fn writing(&self) -> MutexGuard<'_, ()> {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Queues between users.
+    pub(crate) fn queues(&self) -> &Queues {
+        &self.queues
     }
 
     /// The state of a call.

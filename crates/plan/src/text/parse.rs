@@ -10,6 +10,7 @@
 use super::{Part, Problem, Reason, Text, TextCompiler};
 use crate::condition::is_comparison;
 use crate::function::{self, Call, Spec, Support};
+use crate::jexl;
 use crate::vars::Names;
 
 /// Levels of nesting after which a text is taken for an attack on the stack.
@@ -199,7 +200,8 @@ impl<'a> Build<'a> {
         let run = match spec.support {
             Support::Native(run) => run,
             Support::Script(dialect, run) if is_comparison(args[0].raw(), dialect) => run,
-            Support::Jvm | Support::Script(..) => {
+            Support::Jexl(run) if jexl::is_known(args[0].raw()) => run,
+            Support::Jvm | Support::Script(..) | Support::Jexl(_) => {
                 self.problem(spec.name, Reason::NeedsJvm, source);
                 return Part::Foreign(source.into());
             }

@@ -16,10 +16,12 @@ import org.apache.jmeter.util.JMeterUtils;
 /**
  * Writes the tables anew: reads the expressions in the first column and lets JMeter evaluate them.
  *
- *   java -cp "$JMETER/lib/*:$JMETER/lib/ext/*:$JMETER/bin/ApacheJMeter.jar" Record.java $JMETER parser.tsv functions.tsv dates.tsv
+ *   java -cp "$JMETER/lib/*:$JMETER/lib/ext/*:$JMETER/bin/ApacheJMeter.jar" Record.java $JMETER parser.tsv functions.tsv jexl3.tsv dates.tsv
+ *   java -Dplugins=/path/to/functions.jar;/path/to/fifo.jar -cp "...:/path/to/*" Record.java $JMETER plugins.tsv
  *   java -Duser.timezone=Europe/Berlin ... Record.java $JMETER dates_berlin.tsv
  *
- * The first with -Duser.timezone=UTC.
+ * The first with -Duser.timezone=UTC; plugins.tsv with the jp@gc plug-ins jmeter-plugins-functions 2.1, jmeter-plugins-fifo 0.2 and
+ * jmeter-plugins-cmn-jmeter 0.6.
  */
 public class Record {
     static final String[][] VARIABLES = {{"a", "1"}, {"b", "two"}, {"n", "3"}, {"a_3", "A3"}, {"txt", "x${a}y\\,"},
@@ -29,6 +31,7 @@ public class Record {
         JMeterUtils.setJMeterHome(args[0]);
         JMeterUtils.loadJMeterProperties(args[0] + "/bin/jmeter.properties");
         JMeterUtils.initLocale();
+        JMeterUtils.getJMeterProperties().setProperty("search_paths", System.getProperty("plugins", ""));
         JMeterUtils.getJMeterProperties().setProperty("prop", "  pv ");
         JMeterUtils.getJMeterProperties().setProperty("time.USER1", "dd/MM");
         Thread.currentThread().setName("Group 1-7");
@@ -64,7 +67,10 @@ public class Record {
         }
         Map<String, Object> set = new TreeMap<>();
         for (Map.Entry<String, Object> entry : variables.entrySet()) {
-            set.put(entry.getKey(), entry.getValue());
+            // A variable without a value is as good as none.
+            if (entry.getValue() != null) {
+                set.put(entry.getKey(), entry.getValue());
+            }
         }
         for (String[] variable : VARIABLES) {
             set.remove(variable[0], variable[1]);

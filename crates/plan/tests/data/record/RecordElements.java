@@ -57,7 +57,7 @@ public class RecordElements {
             Map<String, Object> question = cast(entry);
             String name = (String) question.get("class");
             TestElement element =
-                    (TestElement) Class.forName(PACKAGES.get(name) + name).getDeclaredConstructor().newInstance();
+                    (TestElement) Class.forName(PACKAGES.getOrDefault(name, "") + name).getDeclaredConstructor().newInstance();
             element.setName("Name");
             cast(question.get("props")).forEach((key, value) -> {
                 if (value instanceof List) {

@@ -1,0 +1,49 @@
+//! MD5Hex Assertion: the digest of the response data.
+
+use std::fmt::Write;
+
+use jmx::Props;
+use md5::Digest;
+
+use super::fail_for_null;
+use crate::env::Env;
+use crate::result::{AssertionResult, SampleResult};
+use crate::text::{Text, TextCompiler};
+
+/// A compiled MD5Hex Assertion.
+#[derive(Debug)]
+pub struct Md5HexAssertion {
+    wanted: Text,
+}
+
+pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> Md5HexAssertion {
+    Md5HexAssertion {
+        wanted: Text::compile(props.str("MD5HexAssertion.size").unwrap_or(""), compiler),
+    }
+}
+
+impl Md5HexAssertion {
+    pub(super) fn run(
+        &self,
+        result: &SampleResult,
+        env: &mut Env<'_>,
+        entry: &mut AssertionResult,
+    ) {
+        if result.body.is_empty() {
+            return fail_for_null(entry);
+        }
+        let (mut wanted, mut found) = (env.core.take(), env.core.take());
+        self.wanted.eval(env, &mut wanted);
+        for byte in md5::Md5::digest(&result.body) {
+            let _ = write!(found, "{byte:02x}");
+        }
+        if wanted.is_empty() {
+            entry.fail("MD5Hex to test against is empty");
+        } else if !wanted.eq_ignore_ascii_case(&found) {
+            let _ = write!(found, " but should have been {wanted}");
+            entry.fail(&format!("Error asserting MD5 sum : got {found}"));
+        }
+        env.core.give(wanted);
+        env.core.give(found);
+    }
+}

@@ -1,0 +1,107 @@
+//! Debug PostProcessor: a sub-result that lists properties of the sampler, variables and properties of the run.
+//!
+//! Its bytes count in those of the sample, as in JMeter; its time does not. Of the sampler it knows what the plan says of it, not
+//! what defaults add.
+
+use std::fmt::Write;
+
+use jmx::Props;
+
+use crate::element::debug_sampler;
+use crate::env::Env;
+use crate::result::SampleResult;
+use crate::text::{Text, TextCompiler};
+
+/// A compiled Debug PostProcessor.
+#[derive(Debug)]
+pub struct DebugPostProcessor {
+    name: Text,
+    sampler: Text,
+    variables: Text,
+    properties: Text,
+    system: Text,
+    /// Properties of the sampler that are plain texts.
+    shown: Vec<(String, Text)>,
+}
+
+pub(super) fn compile(
+    name: &str,
+    props: &Props,
+    compiler: &mut TextCompiler,
+) -> DebugPostProcessor {
+    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+    DebugPostProcessor {
+        sampler: text("displaySamplerProperties"),
+        variables: text("displayJMeterVariables"),
+        properties: text("displayJMeterProperties"),
+        system: text("displaySystemProperties"),
+        name: Text::compile(name, compiler),
+        shown: Vec::new(),
+    }
+}
+
+impl DebugPostProcessor {
+    /// Takes over what the plan says of the sampler it stands by.
+    pub(crate) fn show_sampler(&mut self, props: &Props, compiler: &mut TextCompiler) {
+        let texts = props.iter().filter_map(|prop| Some((prop.name.clone(), prop.text()?)));
+        self.shown = texts.map(|(name, text)| (name, Text::compile(text, compiler))).collect();
+    }
+
+    /// Runs it.
+    pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
+        let is = |flag: &Text, env: &mut Env<'_>| {
+            flag.parsed(env, |text| text.eq_ignore_ascii_case("true"))
+        };
+        let (mut text, mut request) = (env.core.take(), env.core.take());
+        if is(&self.sampler, env) {
+            request.push_str("SamplerProperties\n");
+            text.push_str("SamplerProperties:\n");
+            let evaluated = self.shown.iter().map(|(name, source)| {
+                let mut value = String::new();
+                source.eval(env, &mut value);
+                (&**name, value)
+            });
+            let evaluated: Vec<_> = evaluated.collect();
+            let mut entries: Vec<_> =
+                evaluated.iter().map(|(name, value)| (*name, &**value)).collect();
+            debug_sampler::write(&mut entries, &mut text);
+        }
+        if is(&self.variables, env) {
+            request.push_str("JMeterVariables\n");
+            debug_sampler::write_variables(env, &mut text);
+        }
+        if is(&self.properties, env) {
+            request.push_str("JMeterProperties\n");
+            debug_sampler::write_properties(env, &mut text);
+        }
+        if is(&self.system, env) {
+            request.push_str("SystemProperties\n");
+            debug_sampler::write_system(&mut text);
+        }
+        let keeps_name = env
+            .core
+            .cache
+            .property(env.shared, "subresults.disable_renaming")
+            .is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
+        let mut label = env.core.take();
+        if keeps_name {
+            self.name.eval(env, &mut label);
+        } else {
+            let _ = write!(label, "{}-{}", result.label, result.sub_count);
+        }
+        let sub = result.add_sub();
+        sub.label.push_str(&label);
+        sub.code.push_str("200");
+        sub.message.push_str("OK");
+        sub.data_type = "text";
+        sub.start_ms = env.now_ms;
+        sub.bytes = text.len() as u64;
+        sub.body.extend_from_slice(text.as_bytes());
+        sub.text.push_str(&text);
+        sub.sampler_data.push_str(&request);
+        result.bytes += text.len() as u64;
+        for buffer in [label, request, text] {
+            env.core.give(buffer);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Inter-Thread Communication PostProcessor of the jp@gc plug-ins: puts a text into a queue of all users.
+
+use jmx::Props;
+
+use crate::env::Env;
+use crate::text::{Text, TextCompiler};
+
+/// A compiled FIFO Put Post-Processor.
+#[derive(Debug)]
+pub struct FifoPut {
+    queue: Text,
+    value: Text,
+}
+
+pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> FifoPut {
+    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+    FifoPut { queue: text("FifoName"), value: text("Value") }
+}
+
+impl FifoPut {
+    /// Runs it.
+    pub fn run(&self, env: &mut Env<'_>) {
+        let (mut queue, mut value) = (env.core.take(), env.core.take());
+        self.queue.eval(env, &mut queue);
+        self.value.eval(env, &mut value);
+        env.shared.queues().put(&queue, &value);
+        env.core.give(queue);
+        env.core.give(value);
+    }
+}

@@ -1,0 +1,42 @@
+use super::*;
+
+#[test]
+fn depth_is_bounded() {
+    assert!(!is_known(&"(".repeat(100_000)));
+    assert!(!is_known(&format!("{}1", "-".repeat(10) + &"(".repeat(100))));
+}
+
+#[test]
+fn what_is_not_known_is_told() {
+    for source in [
+        "x = 1",
+        "[1,2]",
+        "new('java.util.Date')",
+        "if (true) 1",
+        "sampleResult.getTime()",
+        "ctx.threadNum",
+        "\"a\".split(\"b\")",
+        "\"a\".getClass()",
+        "foo.bar",
+        "f(1)",
+        "1 == 1 == true",
+        "1 -> 2",
+        "a?.b",
+        "\"x\" =~ [1,2]",
+        "\"x\" =~ \"(?<n>x)\"",
+        "1.5f",
+        "0x10",
+    ] {
+        assert!(!is_known(source), "{source}");
+    }
+    for source in [
+        "${a} + 1",
+        "\"${a}\".substring(0\\, 2) == \"x\"",
+        "vars.get(\"a\") == null ? 1 : \"${b}\".length()",
+        "empty(vars.get('x'))",
+        "not (1 eq 2) and size('abc') ge 3",
+        "\"${path}\".startsWith(\"http\" )",
+    ] {
+        assert!(is_known(source), "{source}");
+    }
+}
