@@ -382,9 +382,11 @@ fn contain(whole: &mut SampleResult, keep_labels: bool) {
     page.clear();
     copy(whole, &mut page);
     let (bytes, sent, elapsed) = (whole.bytes, whole.sent, whole.elapsed);
+    let headers_size = whole.headers_size;
     page.raw = true;
     add_part(whole, &page, keep_labels);
     (whole.bytes, whole.sent, whole.elapsed) = (bytes, sent, elapsed);
+    whole.headers_size = headers_size;
 }
 
 /// Adds a part's result, with all that it is made of.
