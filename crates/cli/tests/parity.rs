@@ -258,6 +258,7 @@ cases! {
     simple_recording
     subresults_no_renaming
     subresults_off
+    tcp_sampler
     timer_factor
     timer_throughput
     timers

@@ -70,6 +70,9 @@ pub(crate) struct Conn {
     pub(crate) tls: Option<Box<Tls>>,
     pub(crate) exchange: Exchange,
     pub(crate) stash: Option<Box<Stash>>,
+    /// A TCP Sampler's, not of HTTP; and its exchange under way.
+    pub(crate) raw: bool,
+    pub(crate) stream: Option<Box<crate::stream::Stream>>,
     /// Since when it is idle.
     pub(crate) idle_since: Nanos,
     /// After this it is not used again.
@@ -303,6 +306,8 @@ impl Conns {
                 tls: None,
                 exchange: Exchange::NONE,
                 stash: None,
+                raw: false,
+                stream: None,
                 idle_since: 0,
                 expires: Nanos::MAX,
             });
@@ -312,6 +317,7 @@ impl Conns {
         (conn.state, conn.user, conn.route, conn.attempt) = (State::Connecting, user, route, 0);
         conn.expires = Nanos::MAX;
         conn.sources_tried = 0;
+        (conn.raw, conn.stream) = (false, None);
         index
     }
 

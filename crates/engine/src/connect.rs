@@ -57,6 +57,7 @@ impl Core<'_> {
                 && conns[c].route == route
                 && matches!(conns[c].state, State::Idle | State::Dead)
                 && conns[c].user == owner
+                && !conns[c].raw
         };
         let found = if fits(&self.conns, user.conn) {
             user.conn
@@ -110,6 +111,8 @@ impl Core<'_> {
         let conn = self.conns.open(index, route);
         self.conns[conn].exchange = exchange;
         self.conns[conn].stash = Some(stash);
+        self.conns[conn].stream = self.opening.take();
+        self.conns[conn].raw = self.conns[conn].stream.is_some();
         self.remember(index, conn);
         self.users[index].wait = Wait::Exchange(id);
         let route_data = &mut self.routes[route as usize];
@@ -259,8 +262,15 @@ impl Core<'_> {
         let Some(mut stash) = entry.stash.take() else { return };
         let request = std::mem::take(&mut stash.request);
         entry.stash = Some(stash);
-        self.transmit(conn, &request);
-        if let Some(stash) = self.conns[conn].stash.as_mut() {
+        let generation = entry.generation;
+        if self.conns[conn].raw {
+            self.start_stream(conn, &request);
+        } else {
+            self.transmit(conn, &request);
+        }
+        // A request that failed at once is over, and the slot may be that of the user's next one by now.
+        let same = self.conns[conn].generation == generation;
+        if let Some(stash) = self.conns[conn].stash.as_mut().filter(|_| same) {
             stash.request = request;
         } else if let Some(stash) = self.stashes.last_mut() {
             stash.request = request;
@@ -367,6 +377,11 @@ impl Core<'_> {
         };
         let gone = match received {
             Ok(None) => false,
+            Ok(Some(received)) if received.bytes > 0 && self.conns[conn].raw => {
+                // It is for the user's next sample.
+                self.conns[conn].tail.extend_from_slice(&scratch[..received.bytes]);
+                false
+            }
             Ok(Some(received)) if received.bytes > 0 && self.conns[conn].tls.is_some() => {
                 // Under TLS, session tickets arrive after the handshake or the first answer.
                 !self.take_late_records(conn, &mut scratch[..received.bytes])
@@ -381,6 +396,10 @@ impl Core<'_> {
 
     /// The peer closed a connection that the user would have used again.
     pub(crate) fn peer_gave_up(&mut self, conn: u32) {
+        if self.conns[conn].raw {
+            self.conns[conn].state = State::Dead;
+            return;
+        }
         if self.run.settings.retry_stale {
             return self.drop_connection(conn, Counter::ConnClosedByPeer);
         }

@@ -78,7 +78,9 @@ pub(crate) struct Core<'p> {
     pub(crate) results: Vec<Box<SampleResult>>,
     /// Branches of users that have nothing to load.
     pub(crate) branches: Vec<Index>,
-    /// Programs started so far.
+    /// The exchange for which a TCP Sampler's connection is being opened.
+    pub(crate) opening: Option<Box<crate::stream::Stream>>,
+    /// Programs started and exchanges begun by TCP Samplers so far.
     pub(crate) tickets: u64,
     pub(crate) stashes: Vec<Box<Stash>>,
     pub(crate) request: plan::http::Request,
@@ -174,6 +176,7 @@ impl<'p> Core<'p> {
             result: Box::default(),
             results: Vec::new(),
             branches: Vec::new(),
+            opening: None,
             tickets: 0,
             stashes: Vec::new(),
             request: plan::http::Request::default(),

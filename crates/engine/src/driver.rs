@@ -193,6 +193,12 @@ pub(crate) fn reset(fd: &OwnedFd) {
     let _ = socket::setsockopt(fd, sockopt::Linger, &nix::libc::linger { l_onoff: 1, l_linger: 0 });
 }
 
+/// Closing takes up to so many seconds for what is yet to be sent; 0 is a reset.
+pub(crate) fn linger(fd: &OwnedFd, seconds: u16) {
+    let linger = nix::libc::linger { l_onoff: 1, l_linger: seconds.into() };
+    let _ = socket::setsockopt(fd, sockopt::Linger, &linger);
+}
+
 /// An event that another thread raises to wake a core.
 pub(crate) fn wake_event() -> io::Result<EventFd> {
     Ok(EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?)

@@ -14,6 +14,9 @@ use crate::wheel::Index;
 impl Core<'_> {
     /// An exchange failed: the connection is closed and the sample concluded, unless the request may be sent again.
     pub(crate) fn fail(&mut self, conn: u32, failure: &Failure) {
+        if self.conns[conn].stream.is_some() {
+            return self.fail_stream(conn, failure);
+        }
         let now = self.clock.now();
         let entry = &mut self.conns[conn];
         let (exchange, index, route) = (entry.exchange, entry.user, entry.route);

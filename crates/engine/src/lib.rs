@@ -55,6 +55,7 @@ mod settings;
 mod socket;
 mod source;
 mod step;
+mod stream;
 mod transaction;
 mod user;
 mod wheel;

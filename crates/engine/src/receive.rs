@@ -130,6 +130,9 @@ impl Core<'_> {
     /// Takes plain bytes.
     fn take(&mut self, conn: u32, bytes: &[u8], now: Nanos, hangup: bool) {
         let entry = &mut self.conns[conn];
+        if entry.raw {
+            return self.take_stream(conn, bytes, now, hangup);
+        }
         match feed(entry, &mut self.stashes, &mut self.memo, bytes, now) {
             Ok(Fed::More(used)) => {
                 keep(&mut entry.tail, &bytes[used..]);
@@ -220,6 +223,9 @@ impl Core<'_> {
         if entry.state == State::Handshaking {
             self.recorder.add(Counter::TlsFailed, 1);
             return self.fail(conn, &Failure::TlsClosed);
+        }
+        if entry.raw {
+            return self.end_stream(conn, now, crate::stream::Ending::Eof);
         }
         let unread = match &entry.tls {
             Some(tls) => &tls.plain,

@@ -90,6 +90,7 @@ impl Core<'_> {
                 self.with_env(index, id, |env, result| debug.run(env, result));
                 self.end_plain(index, id, timing);
             }
+            SamplerKind::Tcp(tcp) => self.begin_stream(index, id, tcp),
             SamplerKind::Process(process) => self.begin_process(index, id, process),
             SamplerKind::Java(java) => {
                 let timing = self.begin_plain(index, id);

@@ -31,6 +31,7 @@ pub(crate) mod result_collector;
 mod run_state;
 mod shard;
 mod start;
+mod tcp_sampler;
 pub(crate) mod test_plan;
 pub(crate) mod thread_group;
 mod throughput_timer;
@@ -55,6 +56,7 @@ pub use response_saver::{ResponseSaver, TRANSACTION};
 pub use run_state::RunState;
 pub use shard::{Deal, Shard};
 pub(crate) use start::START_VARIABLES;
+pub use tcp_sampler::{Client, TcpCall, TcpSampler};
 pub use throughput_timer::ThroughputTimer;
 pub use timer::{Shape, Timer};
 pub use user_parameters::UserParameters;
@@ -111,6 +113,7 @@ pub(crate) fn sampler(
             Some(hold) => SamplerKind::WebSocket(Box::new(hold)),
             None => SamplerKind::Action(flow_control_action::compile(ctx, id)),
         },
+        "TCPSampler" => SamplerKind::Tcp(Box::new(tcp_sampler::compile(ctx, id, configs)?)),
         "SystemSampler" => SamplerKind::Process(Box::new(os_process::compile(ctx, id)?)),
         "JavaSampler" => SamplerKind::Java(java_sampler::compile(ctx, id, configs)?),
         "kg.apc.jmeter.samplers.DummySampler" => {

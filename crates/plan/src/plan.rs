@@ -351,6 +351,8 @@ pub enum SamplerKind {
     Action(Action),
     /// Java Request with the built-in test classes.
     Java(crate::element::JavaSampler),
+    /// TCP Sampler.
+    Tcp(Box<crate::element::TcpSampler>),
     /// OS Process Sampler: a program of this machine.
     Process(Box<crate::element::OsProcess>),
     /// jp@gc Dummy Sampler.

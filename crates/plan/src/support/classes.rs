@@ -147,7 +147,7 @@ pub(super) const CLASSES: &[Class] = &[
         Level::Native,
         "only with `--allow-processes`, for it runs programs of this machine",
     ),
-    class("TCPSampler", Kind::Sampler, Level::Unsupported, "its requests would not be sent"),
+    class("TCPSampler", Kind::Sampler, Level::Native, "JMeter's three clients; others need a JVM"),
     class("FTPSampler", Kind::Sampler, Level::Unsupported, "its requests would not be sent"),
     class("AjpSampler", Kind::Sampler, Level::Unsupported, "its requests would not be sent"),
     class("SmtpSampler", Kind::Sampler, Level::Unsupported, "its requests would not be sent"),

@@ -1,0 +1,329 @@
+//! TCP Sampler's exchanges: bytes out, and in until JMeter's client has enough.
+//!
+//! They use connections as HTTP does (opening, time limits, keeping), with a reader of their own in the decoder's
+//! place. A client looks at the end of what each of its reads of at most 4096 bytes brought; what stands behind an
+//! answer stays for the next sample.
+
+use plan::element::{Client, TcpCall, TcpSampler};
+use plan::plan::{SamplerId, SamplerKind};
+use stats::{Counter, Outcome};
+
+use crate::clock::{MS, Nanos};
+use crate::conn::{Exchange, State};
+use crate::core::Core;
+use crate::driver;
+use crate::outcome::{Failure, kind, socket_text};
+use crate::sample::Timing;
+use crate::user::Wait;
+use crate::wheel::Index;
+
+/// Bytes that a client of JMeter reads at once.
+const READ: usize = 4096;
+
+/// An exchange under way.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    /// Told apart from those of later samples on the same connection.
+    ticket: u64,
+    call: TcpCall,
+    received: Vec<u8>,
+    /// The length that was read before the message.
+    expected: Option<usize>,
+}
+
+impl<'p> Core<'p> {
+    pub(crate) fn begin_stream(&mut self, index: Index, id: SamplerId, sampler: &'p TcpSampler) {
+        let call = self.with_env(index, id, |env, _| sampler.call(env));
+        let now = self.clock.now();
+        let route = self.route(false, &call.host, call.port, "");
+        let exchange = Exchange {
+            intended: self.users[index].intended,
+            start: now,
+            limit: Nanos::from(call.timeout_ms) * MS,
+            connect_limit: Nanos::from(call.connect_timeout_ms) * MS,
+            keep_body: true,
+            ..Exchange::NONE
+        };
+        let mut connection = self.idle_stream(index, route);
+        if let Some(conn) = connection.filter(|_| !call.reuse) {
+            self.drop_connection(conn, Counter::ConnClosedByUs);
+            connection = None;
+        }
+        let mut stash = self.stashes.pop().unwrap_or_default();
+        stash.clear();
+        if let Ok(bytes) = &call.bytes {
+            stash.request.extend_from_slice(bytes);
+        }
+        self.tickets += 1;
+        let ticket = self.tickets;
+        let stream = Box::new(Stream { ticket, call, received: Vec::new(), expected: None });
+        let Some(conn) = connection else {
+            self.opening = Some(stream);
+            return self.open(index, id, route, exchange, stash);
+        };
+        self.recorder.add(Counter::ConnReused, 1);
+        self.remember(index, conn);
+        self.users[index].wait = Wait::Exchange(id);
+        let entry = &mut self.conns[conn];
+        entry.exchange = Exchange { reused: true, ..exchange };
+        entry.stream = Some(stream);
+        let ended = entry.state == State::Dead;
+        entry.state = State::Busy;
+        let waiting = std::mem::take(&mut entry.tail);
+        self.start_stream(conn, &stash.request);
+        self.stashes.push(stash);
+        // Where the sample has ended by now, the user may be in the middle of its next.
+        if !waiting.is_empty() && self.has_stream(conn, ticket) {
+            self.take_stream(conn, &waiting, now, ended);
+        }
+        // The server sends no more on it: what could be written is answered by the end.
+        if ended && self.has_stream(conn, ticket) {
+            self.end_stream(conn, self.clock.now(), Ending::Eof);
+        }
+    }
+
+    fn has_stream(&self, conn: u32, ticket: u64) -> bool {
+        self.conns[conn].stream.as_ref().is_some_and(|stream| stream.ticket == ticket)
+    }
+
+    /// The user's kept connection to a peer, be it closed by now.
+    fn idle_stream(&self, index: Index, route: u32) -> Option<u32> {
+        let user = &self.users[index];
+        let others = user.extra.as_ref().map_or(&[][..], |extra| &extra.conns);
+        let fits = |conn: &u32| {
+            *conn != crate::user::NO_CONN
+                && self.conns[*conn].raw
+                && self.conns[*conn].route == route
+                && matches!(self.conns[*conn].state, State::Idle | State::Dead)
+        };
+        std::iter::once(&user.conn).chain(others).copied().find(fits)
+    }
+
+    /// Writes the request on a connection that stands.
+    pub(crate) fn start_stream(&mut self, conn: u32, bytes: &[u8]) {
+        let problem = self.conns[conn].stream.as_ref().and_then(|s| s.call.bytes.clone().err());
+        match problem {
+            Some(exception) => self.end_stream(conn, self.clock.now(), Ending::Thrown(exception)),
+            None => self.transmit(conn, bytes),
+        }
+    }
+
+    /// Takes what came on a connection with a stream under way.
+    pub(crate) fn take_stream(&mut self, conn: u32, bytes: &[u8], now: Nanos, hangup: bool) {
+        let entry = &mut self.conns[conn];
+        let Some(stream) = entry.stream.as_deref_mut() else { return };
+        if entry.exchange.latency == 0 && !bytes.is_empty() {
+            entry.exchange.latency = now - entry.exchange.start;
+        }
+        let (used, complete) = stream.read(bytes);
+        entry.tail = bytes[used..].to_vec();
+        if complete {
+            let closed = hangup && used == bytes.len();
+            return self.end_stream(conn, now, Ending::Complete { closed });
+        }
+        let (limit, index) = (entry.exchange.limit, entry.user);
+        if limit > 0 {
+            self.users[index].limit = now + limit;
+        }
+    }
+
+    /// A stream's exchange failed, or its time is over.
+    pub(crate) fn fail_stream(&mut self, conn: u32, failure: &Failure) {
+        let now = self.clock.now();
+        let route = &self.routes[self.conns[conn].route as usize];
+        let text = match failure {
+            Failure::Connect(_) => {
+                format!("java.net.ConnectException: {}", socket_text(failure, route))
+            }
+            Failure::ConnectTimeout => "java.net.SocketTimeoutException: Connect timed out".into(),
+            Failure::UnknownHost => format!("java.net.UnknownHostException: {}", route.host),
+            _ => format!("java.net.SocketException: {}", socket_text(failure, route)),
+        };
+        let outcome = kind(failure, route);
+        let entry = &self.conns[conn];
+        let unwritten = entry.state == State::Busy && entry.exchange.sent_at == 0;
+        let ending = match failure {
+            Failure::Socket(error) if unwritten => {
+                let reset = error.kind() == std::io::ErrorKind::ConnectionReset;
+                let words = if reset { "Connection reset" } else { "Broken pipe" };
+                Ending::Thrown(format!("java.net.SocketException: {words}"))
+            }
+            Failure::ResponseTimeout => Ending::Timeout,
+            _ if self.conns[conn].state == State::Busy && outcome != Outcome::CutByEnd => {
+                Ending::Broken(outcome)
+            }
+            _ => Ending::Unconnected(text, outcome),
+        };
+        self.end_stream(conn, now, ending);
+    }
+
+    /// Ends a stream's exchange, and its sample.
+    pub(crate) fn end_stream(&mut self, conn: u32, now: Nanos, ending: Ending) {
+        let entry = &mut self.conns[conn];
+        let Some(mut stream) = entry.stream.take() else { return };
+        let (exchange, index) = (entry.exchange, entry.user);
+        if let Some(stash) = entry.stash.take() {
+            self.stashes.push(stash);
+        }
+        let (Wait::Exchange(id) | Wait::Resolve(id)) = self.users[index].wait else { return };
+        self.users[index].wait = Wait::Ready;
+        let (exception, outcome, kept) = stream.came_of(&ending);
+        let call = &stream.call;
+        if kept && call.reuse && !call.close {
+            let entry = &mut self.conns[conn];
+            let ended = matches!(ending, Ending::Eof | Ending::Complete { closed: true });
+            // As JMeter's, it stays until writing to it fails.
+            entry.state = if ended { State::Dead } else { State::Idle };
+            entry.idle_since = now;
+        } else {
+            if let (Some(linger), Some(fd)) = (call.linger_s, self.conns[conn].fd.as_ref()) {
+                driver::linger(fd, linger);
+            }
+            let opening = self.conns[conn].state == State::Connecting;
+            let counter = if opening { Counter::ConnFailed } else { Counter::ConnClosedByUs };
+            self.drop_connection(conn, counter);
+        }
+        let wait = (exchange.start - exchange.intended).max(0) as u64;
+        let mut timing = Timing {
+            start: exchange.start,
+            end: now,
+            latency: exchange.latency as u64,
+            connect: exchange.connect as u64,
+            lag: (now - exchange.arrival.max(exchange.start)).max(0) as u64 + wait,
+            wait,
+            ..Timing::default()
+        };
+        self.show_stream(index, id, &stream, exception.as_deref(), &ending);
+        self.result.start_ms = self.clock.wall_ms(timing.start);
+        timing.received = self.result.body.len() as u64;
+        let outcome =
+            if self.result.success || outcome != Outcome::Ok { outcome } else { Outcome::Status };
+        self.conclude(index, id, timing, outcome);
+        self.step(index);
+    }
+
+    fn show_stream(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        stream: &Stream,
+        exception: Option<&str>,
+        ending: &Ending,
+    ) {
+        let SamplerKind::Tcp(sampler) = &self.plan.samplers[id.0 as usize].kind else { return };
+        let mut result = self.lend_result();
+        result.clear();
+        result.label.push_str(self.sampler_name(index, id));
+        if matches!(ending, Ending::Unconnected(..)) {
+            result.sampler_data.push_str(&stream.call.unsent);
+            result.code.push_str("500");
+            result.message.push_str(exception.unwrap_or_default());
+            result.success = false;
+            return self.return_result(result);
+        }
+        result.sampler_data.push_str(&stream.call.request);
+        result.data_type = "text";
+        match stream.call.client {
+            Client::Text => {
+                result.encoding.push_str(sampler.charset());
+                wire::charset::decode_into(
+                    Some(sampler.charset()),
+                    &stream.received,
+                    &mut result.text,
+                );
+            }
+            Client::Binary | Client::Prefixed(_) => {
+                result.encoding.push_str("UTF-8");
+                for byte in &stream.received {
+                    for digit in [byte >> 4, byte & 15] {
+                        result.text.extend(char::from_digit(digit.into(), 16));
+                    }
+                }
+            }
+        }
+        let text = std::mem::take(&mut result.text);
+        result.body.extend_from_slice(text.as_bytes());
+        (result.code, result.message, result.success) = sampler.judge(&text, exception);
+        result.text = text;
+        self.return_result(result);
+    }
+}
+
+/// How an exchange ended.
+#[derive(Debug)]
+pub(crate) enum Ending {
+    /// With its answer, and perhaps with the end of the stream.
+    Complete { closed: bool },
+    /// The server sends no more.
+    Eof,
+    /// Nothing came for too long.
+    Timeout,
+    /// The connection broke.
+    Broken(Outcome),
+    /// The connection never stood, or the run was ended: JMeter's exception.
+    Unconnected(String, Outcome),
+    /// What was to be sent is an exception.
+    Thrown(String),
+}
+
+impl Stream {
+    /// Takes what came; how much of it was used, and whether the answer is complete.
+    fn read(&mut self, bytes: &[u8]) -> (usize, bool) {
+        let Client::Prefixed(length) = self.call.client else {
+            let mut used = 0;
+            for piece in bytes.chunks(READ) {
+                used += piece.len();
+                self.received.extend_from_slice(piece);
+                if self.call.end.is_some_and(|end| piece.last() == Some(&end)) {
+                    return (used, true);
+                }
+            }
+            return (used, false);
+        };
+        let mut used = 0;
+        if self.expected.is_none() {
+            if bytes.len() < length {
+                return (0, false);
+            }
+            let size = bytes[..length].iter().fold(0u32, |size, byte| size << 8 | u32::from(*byte));
+            self.expected = Some(size as usize);
+            used = length;
+        }
+        let missing = self.expected.unwrap_or(0) - self.received.len();
+        let piece = &bytes[used..bytes.len().min(used.saturating_add(missing))];
+        self.received.extend_from_slice(piece);
+        (used + piece.len(), piece.len() == missing)
+    }
+
+    /// JMeter's exception, the kind, and whether the connection is kept.
+    fn came_of(&mut self, ending: &Ending) -> (Option<String>, Outcome, bool) {
+        let thrown =
+            |text: String| format!("org.apache.jmeter.protocol.tcp.sampler.ReadException: {text}");
+        let read = self.received.len();
+        let unread = match self.call.client {
+            Client::Text => format!("Error reading from server, bytes read: {read}"),
+            Client::Binary if matches!(ending, Ending::Timeout) => {
+                "Socket timed out while looking for EOM".into()
+            }
+            Client::Binary => "Problems while trying to read".into(),
+            Client::Prefixed(_) => String::new(),
+        };
+        // A message that is too short is filled up with zeros.
+        if let Some(expected) = self.expected {
+            self.received.resize(expected, 0);
+        }
+        match ending {
+            Ending::Complete { .. } => (None, Outcome::Ok, true),
+            Ending::Eof => (None, Outcome::Ok, true),
+            Ending::Timeout if self.call.client == Client::Binary && self.call.end.is_none() => {
+                (None, Outcome::Ok, true)
+            }
+            Ending::Timeout => {
+                (Some(thrown(unread)), Outcome::Timeout(stats::Phase::Response), false)
+            }
+            Ending::Broken(outcome) => (Some(thrown(unread)), *outcome, false),
+            Ending::Unconnected(text, outcome) => (Some(text.clone()), *outcome, false),
+            Ending::Thrown(text) => (Some(text.clone()), Outcome::Other, false),
+        }
+    }
+}

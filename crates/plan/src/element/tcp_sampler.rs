@@ -1,0 +1,272 @@
+//! TCP Sampler: bytes to a server, and its answer, with JMeter's three clients: text, binary (as hexadecimal digits), and
+//! binary with its length before it.
+//!
+//! Evaluated here; sent and received by the engine. What an answer means for the sample is decided here again.
+
+use jmx::ElementId;
+
+use super::{Flag, flag};
+use crate::charset::Charset;
+use crate::compile::{Context, scope};
+use crate::env::Env;
+use crate::support::Level;
+use crate::text::Text;
+
+/// A compiled TCP Sampler.
+#[derive(Debug)]
+pub struct TcpSampler {
+    client: Client,
+    server: Text,
+    port: Text,
+    request: Text,
+    timeout: Text,
+    connect_timeout: Text,
+    linger: Text,
+    end: Text,
+    no_delay: Flag,
+    reuse: Flag,
+    close: Flag,
+    /// The end byte that properties give, where the plan gives none.
+    usual_end: Option<u8>,
+    charset: Box<str>,
+    /// `tcp.status.prefix` and `.suffix`; no prefix is no status.
+    status: (Box<str>, Box<str>),
+}
+
+/// How bytes are written and read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Client {
+    /// Text, to the end byte or to the end of the stream.
+    Text,
+    /// Hexadecimal digits; without an end byte also to the time limit.
+    Binary,
+    /// Hexadecimal digits, with a length of so many bytes before them.
+    Prefixed(usize),
+}
+
+/// One exchange.
+#[derive(Debug)]
+pub struct TcpCall {
+    /// How it is written and read.
+    pub client: Client,
+    /// Host to connect to.
+    pub host: String,
+    /// Port to connect to.
+    pub port: u16,
+    /// Bytes to send, or the exception that they are.
+    pub bytes: Result<Vec<u8>, String>,
+    /// The byte that ends an answer.
+    pub end: Option<u8>,
+    /// Milliseconds between two reads; 0 is without limit.
+    pub timeout_ms: u32,
+    /// Milliseconds; 0 is without limit.
+    pub connect_timeout_ms: u32,
+    /// Seconds that closing may take.
+    pub linger_s: Option<u16>,
+    /// A connection that is there is used.
+    pub reuse: bool,
+    /// The connection is closed after the answer.
+    pub close: bool,
+    /// Sampler data of a sample that does not get to send.
+    pub unsent: String,
+    /// Sampler data of one that does.
+    pub request: String,
+}
+
+/// The sampler; `None` if its client needs a JVM.
+pub(super) fn compile(
+    ctx: &mut Context<'_>,
+    id: ElementId,
+    configs: &[ElementId],
+) -> Option<TcpSampler> {
+    let applies = |id: &ElementId| {
+        let gui = ctx.doc.element(*id).gui_class.rsplit('.').next().unwrap_or("");
+        scope::class(ctx.doc, *id) == "ConfigTestElement"
+            && matches!(gui, "TCPConfigGui" | "LoginConfigGui" | "SimpleConfigGui")
+    };
+    let chain: Vec<_> =
+        std::iter::once(id).chain(configs.iter().copied().filter(applies)).collect();
+    let holder = |ctx: &Context<'_>, name: &str| {
+        let has = |id: &ElementId| ctx.props(*id).str(name).is_some_and(|text| !text.is_empty());
+        chain.iter().copied().find(has).unwrap_or(id)
+    };
+    let text = |ctx: &mut Context<'_>, name: &str| {
+        let id = holder(ctx, name);
+        let value = ctx.props(id).str(name).unwrap_or("").to_owned();
+        ctx.text(id, &value)
+    };
+    let on = |ctx: &mut Context<'_>, name: &str, default: bool| {
+        let id = holder(ctx, name);
+        flag::compile(ctx, id, name, default)
+    };
+    let class = ctx.props(holder(ctx, "TCPSampler.classname")).str("TCPSampler.classname");
+    let class = class.filter(|class| !class.is_empty());
+    let class = class.unwrap_or_else(|| ctx.settings.property("tcp.handler", "TCPClientImpl"));
+    let name = class.strip_prefix("org.apache.jmeter.protocol.tcp.sampler.").unwrap_or(class);
+    let number = |name: &str, default: i32| {
+        ctx.settings.property(name, "").trim().parse::<i32>().unwrap_or(default)
+    };
+    let (client, usual_end) = match name {
+        "TCPClientImpl" => (Client::Text, number("tcp.eolByte", 1000)),
+        "BinaryTCPClientImpl" => (Client::Binary, number("tcp.BinaryTCPClient.eomByte", 1000)),
+        "LengthPrefixedBinaryTCPClientImpl" => {
+            let length = number("tcp.binarylength.prefix.length", 2);
+            (Client::Prefixed(usize::try_from(length).unwrap_or(2).clamp(1, 4)), 1000)
+        }
+        _ => {
+            let what = format!("the client {class} needs a JVM");
+            ctx.remark(id, Level::Jvm, what);
+            return None;
+        }
+    };
+    let property = |name: &str, default: &'static str| ctx.settings.property(name, default).into();
+    let charset: Box<str> = property("tcp.charset", "UTF-8");
+    let status = (property("tcp.status.prefix", ""), property("tcp.status.suffix", ""));
+    if !ctx.settings.property("tcp.status.properties", "").is_empty() {
+        let what = "texts of status codes are not read from a file (tcp.status.properties)";
+        ctx.remark(id, Level::Unsupported, what);
+        return None;
+    }
+    Some(TcpSampler {
+        client,
+        usual_end: byte(usual_end),
+        charset,
+        status,
+        server: text(ctx, "TCPSampler.server"),
+        port: text(ctx, "TCPSampler.port"),
+        request: text(ctx, "TCPSampler.request"),
+        timeout: text(ctx, "TCPSampler.timeout"),
+        connect_timeout: text(ctx, "TCPSampler.ctimeout"),
+        linger: text(ctx, "TCPSampler.soLinger"),
+        end: text(ctx, "TCPSampler.EolByte"),
+        no_delay: on(ctx, "TCPSampler.nodelay", false),
+        reuse: on(ctx, "TCPSampler.reUseConnection", true),
+        close: on(ctx, "TCPSampler.closeConnection", false),
+    })
+}
+
+/// A Java byte, if the number is one.
+fn byte(number: i32) -> Option<u8> {
+    i8::try_from(number).ok().map(|byte| byte as u8)
+}
+
+impl TcpSampler {
+    /// What is sent now, and how.
+    pub fn call(&self, env: &mut Env<'_>) -> TcpCall {
+        let host = self.server.parsed(env, str::to_owned);
+        let port = self.port.int(env);
+        let request = self.request.parsed(env, str::to_owned);
+        let end =
+            self.end.parsed(env, |text| (!text.is_empty()).then(|| text.parse().unwrap_or(0)));
+        let linger =
+            self.linger.parsed(env, |text| (!text.is_empty()).then(|| text.parse().unwrap_or(0)));
+        let (reuse, close) = (self.reuse.get(env), self.close.get(env));
+        let unsent = format!(
+            "Host: {host} Port: {port}\nReuse: {reuse} Close: {close}\n[SOLINGER: {} EOL: {} noDelay: {}]",
+            linger.unwrap_or(0),
+            end.unwrap_or(0),
+            self.no_delay.get(env),
+        );
+        TcpCall {
+            client: self.client,
+            bytes: self.bytes(&request),
+            host,
+            port: u16::try_from(port).unwrap_or(0),
+            end: end.map_or(self.usual_end, byte),
+            timeout_ms: u32::try_from(self.timeout.int(env)).unwrap_or(0),
+            connect_timeout_ms: u32::try_from(self.connect_timeout.int(env)).unwrap_or(0),
+            linger_s: linger.map(|seconds: i32| seconds.clamp(0, 65_535) as u16),
+            reuse,
+            close,
+            unsent,
+            request,
+        }
+    }
+
+    fn bytes(&self, request: &str) -> Result<Vec<u8>, String> {
+        let mut bytes = Vec::new();
+        match self.client {
+            Client::Text => match Charset::named(&self.charset) {
+                Some(charset) => charset.encode(request, &mut bytes),
+                None => {
+                    return Err(format!("java.io.UnsupportedEncodingException: {}", self.charset));
+                }
+            },
+            Client::Binary => unhex(request, &mut bytes)?,
+            Client::Prefixed(length) => {
+                let size = (request.encode_utf16().count() / 2) as u32;
+                bytes.extend_from_slice(&size.to_be_bytes()[4 - length..]);
+                unhex(request, &mut bytes)?;
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// The name of the character set in which text is read.
+    pub fn charset(&self) -> &str {
+        &self.charset
+    }
+
+    /// Code, message and success of a sample with that answer; `exception` if it ended with one.
+    pub fn judge(&self, answer: &str, exception: Option<&str>) -> (String, String, bool) {
+        let (prefix, suffix) = (&*self.status.0, &*self.status.1);
+        let passed = exception.is_none();
+        if answer.is_empty() || prefix.is_empty() {
+            let code = if passed { "200" } else { "500" };
+            return (code.to_owned(), exception.unwrap_or("OK").to_owned(), passed);
+        }
+        let status = answer.find(prefix).and_then(|at| {
+            let rest = &answer[at + prefix.len()..];
+            rest.find(suffix).filter(|end| *end > 0).map(|end| &rest[..end])
+        });
+        match status {
+            // JMeter takes codes from 400 to 599 for those that pass.
+            Some(code) => {
+                let passed = passed && code.parse().is_ok_and(|code| (400..=599).contains(&code));
+                (code.to_owned(), "No status property file".to_owned(), passed)
+            }
+            None => ("999".to_owned(), "Status value not found".to_owned(), false),
+        }
+    }
+}
+
+/// Bytes from hexadecimal digits; an error is JMeter's exception.
+fn unhex(text: &str, out: &mut Vec<u8>) -> Result<(), String> {
+    let digits: Vec<char> = text.chars().collect();
+    let wrong = |what: String| {
+        format!("java.lang.IllegalArgumentException: Hex-encoded binary string contains an {what}")
+    };
+    if !digits.len().is_multiple_of(2) {
+        return Err(wrong("uneven no. of digits".into()));
+    }
+    for pair in digits.chunks_exact(2) {
+        match (pair[0].to_digit(16), pair[1].to_digit(16)) {
+            (Some(high), Some(low)) => out.push((high << 4 | low) as u8),
+            _ => return Err(wrong(format!("invalid hex digit in '{}{}'", pair[0], pair[1]))),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hexadecimal_digits() {
+        let mut out = Vec::new();
+        assert_eq!(unhex("00fF7a", &mut out), Ok(()));
+        assert_eq!(out, [0, 255, 0x7a]);
+        let message = unhex("0g", &mut out).unwrap_err();
+        assert!(message.ends_with("contains an invalid hex digit in '0g'"), "{message}");
+        assert!(unhex("123", &mut out).unwrap_err().ends_with("uneven no. of digits"));
+    }
+
+    #[test]
+    fn end_bytes_are_bytes_of_java() {
+        assert_eq!(
+            [10, -1, 127, 128, 1000].map(byte),
+            [Some(10), Some(255), Some(127), None, None]
+        );
+    }
+}
