@@ -108,7 +108,9 @@ impl Sums {
             fields.retain(|field| !own.iter().any(|name| field.starts_with(name)));
             fields.sort();
             self.heads.insert(format!("{first}\n{}", fields.join("\n")));
-            body.lines().for_each(|line| self.line(line));
+            for line in body.lines() {
+                self.line(line);
+            }
         } else if text.contains("(lp") || text.contains("(l(") {
             for piece in text.split("(S'").skip(1) {
                 let mut parts = piece.split('\'');
@@ -116,7 +118,9 @@ impl Sums {
                 self.metric(name.unwrap_or_default(), value.unwrap_or_default());
             }
         } else {
-            text.lines().for_each(|line| self.line(line));
+            for line in text.lines() {
+                self.line(line);
+            }
         }
     }
 
@@ -155,7 +159,11 @@ impl Sums {
     }
 
     fn text(&self) -> String {
-        let mut out: String = self.heads.iter().map(|head| format!("{head}\n\n")).collect();
+        let mut out = String::new();
+        for head in &self.heads {
+            out += head;
+            out += "\n\n";
+        }
         for (series, fields) in &self.series {
             let fields = fields.iter().map(|(name, sum)| match sum {
                 Some(sum) => format!("{name}={sum}"),

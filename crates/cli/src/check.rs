@@ -52,10 +52,11 @@ pub(crate) fn read(path: &Path) -> Option<Vec<u8>> {
 /// Sentences about properties that have no effect.
 pub(crate) fn unheeded(properties: &Properties, loaded: &Loaded) -> Vec<String> {
     let unheeded = properties.unheeded(&loaded.source);
-    let line = |(key, origin)| {
-        format!(
+    let line = |(key, origin)| match crate::properties::why_not(key) {
+        Some(why) => format!("the property {key} ({origin}) has no effect: {why}"),
+        None => format!(
             "the property {key} ({origin}) has no effect: it is not honoured here, and the plan does not read it"
-        )
+        ),
     };
     unheeded.into_iter().map(line).collect()
 }

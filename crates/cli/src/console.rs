@@ -23,7 +23,8 @@ pub(crate) struct Console {
     /// Whether a line of status is shown instead of JMeter's lines.
     live: bool,
     status: bool,
-    summariser: Option<Summariser>,
+    /// That of the properties, and those of the plan.
+    summarisers: Vec<Summariser>,
     /// `summariser.out`.
     print: bool,
     /// `summariser.log`.
@@ -41,7 +42,7 @@ impl Console {
             stderr: json,
             live,
             status: false,
-            summariser: None,
+            summarisers: Vec::new(),
             print: true,
             log: true,
             with_transactions: false,
@@ -96,26 +97,25 @@ impl Console {
         let _ = io::stderr().write_all(text.as_bytes());
     }
 
-    /// Sets up JMeter's summariser by its properties.
-    pub(crate) fn create_summariser(&mut self, properties: &Properties) {
-        let Some(name) = properties.get("summariser.name").filter(|name| !name.is_empty()) else {
-            return;
-        };
+    /// Sets up JMeter's summarisers: that of the properties, and those that the plan names.
+    pub(crate) fn create_summarisers(&mut self, properties: &Properties, of_plan: &[String]) {
         self.print = properties.flag("summariser.out", true);
         self.log = properties.flag("summariser.log", true);
         self.with_transactions =
             !properties.flag("summariser.ignore_transaction_controller_sample_result", true);
         let interval = properties.int("summariser.interval", 30).clamp(1, 86_400) as u32;
-        self.summariser = Some(Summariser::new(name, interval, 0));
-        self.jmeter_line(&format!("Creating summariser <{name}>"));
+        let name = properties.get("summariser.name").filter(|name| !name.is_empty());
+        if let Some(name) = name {
+            self.jmeter_line(&format!("Creating summariser <{name}>"));
+        }
+        let names = of_plan.iter().map(String::as_str).chain(name);
+        self.summarisers = names.map(|name| Summariser::new(name, interval, 0)).collect();
     }
 
-    /// Starts the summariser's clock.
-    pub(crate) fn start(&mut self, properties: &Properties, now_ms: i64) {
-        let name = properties.get("summariser.name").unwrap_or_default();
-        let interval = properties.int("summariser.interval", 30).clamp(1, 86_400) as u32;
-        if let Some(summariser) = &mut self.summariser {
-            *summariser = Summariser::new(name, interval, now_ms);
+    /// Starts the summarisers' clocks.
+    pub(crate) fn start(&mut self, now_ms: i64) {
+        for summariser in &mut self.summarisers {
+            summariser.start(now_ms);
         }
         self.jmeter_line(&format!("Starting standalone test @ {}", stamp(now_ms)));
     }
@@ -134,11 +134,11 @@ impl Console {
     pub(crate) fn second(&mut self, second: &Second, sums: &Brief, elapsed_s: u64) -> Vec<String> {
         let users =
             Users { active: second.users, started: second.started, finished: second.finished };
-        let lines = self
-            .summariser
-            .as_mut()
-            .map(|summariser| summariser.add(sums, second.at_ms, users))
-            .unwrap_or_default();
+        let lines: Vec<String> = self
+            .summarisers
+            .iter_mut()
+            .flat_map(|summariser| summariser.add(sums, second.at_ms, users))
+            .collect();
         if self.live {
             self.show_status(&status(second, elapsed_s));
         }
@@ -149,11 +149,11 @@ impl Console {
     /// The end of the test. Returns the summariser's lines, for the log.
     pub(crate) fn finish(&mut self, users: Users, now_ms: i64) -> Vec<String> {
         self.clear();
-        let lines = self
-            .summariser
-            .as_mut()
-            .map(|summariser| summariser.finish(now_ms, users))
-            .unwrap_or_default();
+        let lines: Vec<String> = self
+            .summarisers
+            .iter_mut()
+            .flat_map(|summariser| summariser.finish(now_ms, users))
+            .collect();
         self.print_summariser(&lines);
         self.jmeter_line(&format!("Tidying up ...    @ {}", stamp(now_ms)));
         self.jmeter_line("... end of run");

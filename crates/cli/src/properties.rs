@@ -8,6 +8,8 @@
 mod heeded;
 mod syntax;
 
+pub(crate) use heeded::why_not;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -95,7 +95,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     if let Err(message) = delete_results(request, &plan) {
         return console.fail(&message, Exit::Aborted);
     }
-    console.create_summariser(&properties);
+    console.create_summarisers(&properties, &plan.summarisers);
     console.jmeter_line(&format!("Created the tree successfully using {}", request.plan.display()));
     let Ok(interrupt) = Interrupt::install() else { return Exit::Bug };
     let options = Options {
@@ -123,7 +123,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     }
     let before = Usage::now();
     let start_ms = now_ms();
-    console.start(&properties, start_ms);
+    console.start(start_ms);
     let complaints = evaluated.take_complaints();
     let mut run = match spread::start(size, request, bytes, plan, options, evaluated) {
         Ok(run) => run,

@@ -38,9 +38,24 @@ fn every_property_that_is_honoured_is_documented() {
 }
 
 #[test]
+fn the_table_of_what_has_no_effect_is_the_programs_list() {
+    let listed = strings(include_str!("../src/properties/heeded.rs"), "WITHOUT_EFFECT");
+    let listed: Vec<_> = listed
+        .chunks_exact(3)
+        .map(|row| format!("| `{}` | {} | {} |", row[0], row[1], row[2]))
+        .collect();
+    assert!(listed.len() > 40, "{listed:?}");
+    let page = document("properties.md");
+    let (_, table) = page.split_once("\n## Without effect\n").expect("the section");
+    let rows: Vec<_> = table.lines().filter(|line| line.starts_with("| `")).collect();
+    assert_eq!(rows, listed);
+}
+
+#[test]
 fn every_property_in_the_tables_is_honoured() {
     let own = strings(include_str!("../src/properties/heeded.rs"), "HONOURED");
     let page = document("properties.md");
+    let (page, _) = page.split_once("\n## Without effect\n").expect("the section");
     // The first cell of each row but the heading and the line below it.
     let rows = page.lines().filter(|line| line.starts_with("| `"));
     let names: Vec<_> = rows

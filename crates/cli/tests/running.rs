@@ -288,3 +288,38 @@ fn jmeters_control_port_ends_a_run() {
     assert!(said("... end of run"));
     assert_eq!(child.wait().unwrap().code(), Some(130));
 }
+
+#[test]
+fn a_plans_own_summariser_has_lines_of_its_own() {
+    let program = Program::new();
+    let own = r#"<Summariser testname="Mine" enabled="true"/><hashTree/><ThreadGroup "#;
+    program.write("mine.jmx", &program::PLAN.replacen("<ThreadGroup ", own, 1));
+    let ended = program.run(&["-n", "-t", "mine.jmx", "-Jloops=3"]);
+    let summed =
+        |name: &str| ended.out.lines().any(|l| l.starts_with(&format!("{name} =      3 in ")));
+    assert!(summed("Mine") && summed("summary"), "{ended:?}");
+}
+
+/// What a killed run leaves is a whole document with all that was handed over.
+#[test]
+fn an_xml_file_can_be_read_after_a_kill() {
+    let program = Program::new();
+    let xml = "-Jjmeter.save.saveservice.output_format=xml";
+    let mut child = program.start(&["-n", "-t", "plan.jmx", "-Jloops=-1", "-l", "out.xml", xml]);
+    let path = program.path("out.xml");
+    let samples = |text: &str| text.matches("\n<sample ").count();
+    let read = || std::fs::read_to_string(&path).unwrap_or_default();
+    until("samples in the file", || samples(&read()) > 0);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let text = read();
+    assert!(text.starts_with(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testResults version=\"1.2\">\n"
+    ));
+    assert!(
+        text.ends_with("/>\n\n</testResults>\n"),
+        "{}",
+        &text[text.len().saturating_sub(200)..]
+    );
+    assert_eq!(samples(&text), text.matches("/>\n").count());
+}

@@ -478,7 +478,9 @@ impl<'p> Core<'p> {
 
     fn flush_results(&mut self) {
         self.rows.flush();
-        self.feeds.iter_mut().for_each(|feed| feed.1.flush());
+        for feed in &mut self.feeds {
+            feed.1.flush();
+        }
     }
 
     fn hand_over(&mut self, now: Nanos) {

@@ -251,10 +251,11 @@ fn savers(plan: &Plan, told: &[Vec<String>]) -> Vec<Option<SaverStart>> {
     let with = |(listener, told): (&Listener, &Vec<String>)| {
         let ListenerKind::Saver(saver) = &listener.kind else { return None };
         Some(SaverStart {
-            stamp: saver
-                .stamped
-                .then(|| now.strftime("%Y%m%d-%H%M_").to_string())
-                .unwrap_or_default(),
+            stamp: if saver.stamped {
+                now.strftime("%Y%m%d-%H%M_").to_string()
+            } else {
+                String::new()
+            },
             digits: told.first().and_then(|text| text.trim().parse().ok()).unwrap_or(0).min(64),
             numbers: AtomicU64::new(0),
         })
@@ -265,7 +266,9 @@ fn savers(plan: &Plan, told: &[Vec<String>]) -> Vec<Option<SaverStart>> {
 /// Result files that get every sample, as the plan wants them.
 pub(crate) fn roots(plan: &Plan, files: &[ResultFile]) -> Vec<ResultFile> {
     let mut files = files.to_vec();
-    files.iter_mut().for_each(|file| functional(plan, &mut file.columns));
+    for file in &mut files {
+        functional(plan, &mut file.columns);
+    }
     files
 }
 

@@ -81,6 +81,7 @@ impl Core<'_> {
             variables: &values[..count],
             names: &names,
             hostname: &self.run.hostname,
+            stamp_end: self.run.settings.stamp_end,
             encoding: &self.run.settings.default_encoding,
         };
         let columns = self.rows.columns(sink);
@@ -103,7 +104,8 @@ impl Core<'_> {
         if feed.kind == BackendKind::InfluxRaw {
             let times = [ms(result.elapsed), ms(result.latency), ms(result.connect)];
             let [elapsed, latency, connect] = times.map(|ms| ms as i64);
-            let times = [result.start_ms, elapsed, latency, connect];
+            let start = stamp(result, self.run.settings.stamp_end);
+            let times = [start, elapsed, latency, connect];
             let failed = !result.success;
             return feed.add_line(|measurement, out| {
                 backend::raw_line(measurement, &result.label, thread_name, failed, times, out);
@@ -173,15 +175,23 @@ struct About<'a> {
     /// Names of the variables.
     names: &'a [String],
     hostname: &'a str,
+    /// Time stamps are those of the end.
+    stamp_end: bool,
     /// The encoding of results that name none.
     encoding: &'a str,
+}
+
+/// The time stamp of a result, ms.
+fn stamp(result: &SampleResult, at_end: bool) -> i64 {
+    let length = stats::sample::millis(result.elapsed + result.idle);
+    result.start_ms + if at_end { length as i64 } else { 0 }
 }
 
 fn row<'a>(result: &'a SampleResult, about: &About<'a>) -> Row<'a> {
     let ms = |nanos| stats::sample::millis(nanos);
     let active = if result.deep { (0, 0) } else { about.active };
     Row {
-        timestamp_ms: result.start_ms,
+        timestamp_ms: stamp(result, about.stamp_end),
         elapsed_ms: ms(result.elapsed),
         label: &result.label,
         code: &result.code,
@@ -265,4 +275,26 @@ fn write_element(
 fn push_number(text: &mut String, before: char, number: u32) {
     text.push(before);
     text.push_str(itoa::Buffer::new().format(number));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_stamps_are_those_of_the_start_or_of_the_end() {
+        let result = SampleResult {
+            start_ms: 1000,
+            elapsed: 20_000_000,
+            idle: 3_000_000,
+            ..SampleResult::default()
+        };
+        assert_eq!([false, true].map(|at_end| stamp(&result, at_end)), [1000, 1023]);
+    }
+
+    #[test]
+    fn files_of_a_sample_are_written_once() {
+        let mut written = Written::default();
+        assert_eq!([3, 4, 3, 4].map(|file| written.add(file)), [true, true, false, false]);
+    }
 }

@@ -164,7 +164,9 @@ impl Carbon {
             pickle(metrics, seconds)
         } else {
             let mut text = String::new();
-            metrics.iter().for_each(|metric| metric.line(seconds, &mut text));
+            for metric in metrics {
+                metric.line(seconds, &mut text);
+            }
             text.into_bytes()
         };
         let sent = self.write(&message);

@@ -25,6 +25,8 @@ pub(crate) struct Settings {
     pub(crate) ignore_failed_resources: bool,
     /// Bytes of a body that are kept (`httpsampler.max_bytes_to_store_per_request`; 0 there is no limit).
     pub(crate) max_body: usize,
+    /// Time stamps are those of the end (`sampleresult.timestamp.start` is false, or not set at all).
+    pub(crate) stamp_end: bool,
     /// `sampleresult.default.encoding`.
     pub(crate) default_encoding: String,
     /// Sub-results keep their URL as label (`subresults.disable_renaming`).
@@ -151,6 +153,7 @@ pub const PROPERTIES: &[&str] = &[
     "httpsampler.ignore_failed_embedded_resources",
     "httpsampler.max_bytes_to_store_per_request",
     "sampleresult.default.encoding",
+    "sampleresult.timestamp.start",
     "sample_variables",
     "subresults.disable_renaming",
     "throng.websocket.inbox.bytes",
@@ -276,6 +279,7 @@ impl Settings {
             max_frame_depth: number("httpsampler.max_frame_depth", 5).max(0) as u32,
             ignore_failed_resources: is("httpsampler.ignore_failed_embedded_resources", false),
             max_body,
+            stamp_end: !is("sampleresult.timestamp.start", false),
             default_encoding: text("sampleresult.default.encoding", "UTF-8"),
             keep_sub_labels: is("subresults.disable_renaming", false),
             sample_variables: text("sample_variables", "")

@@ -143,6 +143,10 @@ impl Walk<'_> {
                 self.ctx.remark(*id, Level::Unsupported, what);
             }
         }
+        // Those further inside would sum up a part of the run.
+        for id in shared.iter().filter(|id| class(doc, **id) == "Summariser") {
+            self.plan.summarisers.push(doc.element(*id).name.clone());
+        }
         self.shared = shared;
         let mut numbers = HashMap::new();
         for id in groups {

@@ -279,6 +279,7 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
             result_collector::review(ctx, id);
         }
         "BackendListener" => backend_listener::review(ctx, id),
+        "Summariser" => listener::review_summariser(ctx, id),
         "HTTPSamplerProxy" => http::review(ctx, id),
         "ConfigTestElement" => {
             http::review(ctx, id);

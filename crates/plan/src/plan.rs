@@ -48,6 +48,8 @@ pub struct Plan {
     pub samplers: Vec<Sampler>,
     /// Listeners that do something with results.
     pub listeners: Vec<Listener>,
+    /// Names under which the run is summed up as it goes, beside that of the properties.
+    pub summarisers: Vec<String>,
     /// CSV files read by users.
     pub csv: Vec<CsvDataSet>,
     /// Counters.

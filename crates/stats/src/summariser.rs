@@ -45,6 +45,13 @@ impl Summariser {
         }
     }
 
+    /// The test starts now.
+    pub fn start(&mut self, now_ms: i64) {
+        for running in [&mut self.delta, &mut self.total] {
+            (running.start_ms, running.end_ms) = (now_ms, now_ms);
+        }
+    }
+
     /// Adds what was measured since the last call: `Snapshot::brief`, without transactions
     /// unless `summariser.ignore_transaction_controller_sample_result` is off. Returns the lines
     /// that are due: none, `+`, or `+` and `=`. Without samples nothing is ever due.

@@ -10,6 +10,7 @@ const HONOURED: &[&str] = &[
     "aggregate_rpt_pct2",
     "aggregate_rpt_pct3",
     "csvdataset.eofstring",
+    "csvread.delimiter",
     "http.post_add_content_type_if_missing",
     "httpclient4.default_user_agent_disabled",
     "jmeterengine.nongui.maxport",
@@ -30,23 +31,91 @@ const HONOURED: &[&str] = &[
     "throng.http.java_version",
     "throng.processes.allowed",
     "throng.workers",
+    "time.HMS",
+    "time.USER1",
+    "time.USER2",
+    "time.YMD",
+    "time.YMDHMS",
     "timer.factor",
     "user.properties",
+];
+
+/// Properties of JMeter that have no effect here: name, JMeter's default, and why.
+#[rustfmt::skip]
+const WITHOUT_EFFECT: &[(&str, &str, &str)] = &[
+    ("assertion.equals_diff_delta_end", "]]]", "not yet: differences are marked as by default"),
+    ("assertion.equals_diff_delta_start", "[[[", "not yet: differences are marked as by default"),
+    ("assertion.equals_section_diff_len", "100", "not yet: differences are shown as by default"),
+    ("asynch.batch.queue.size", "100", "there are no remote engines"),
+    ("backend_influxdb.connection_request_timeout", "100", "there is no pool of connections to wait for"),
+    ("beanshell.assertion.init", "", "scripts need a JVM"),
+    ("beanshell.function.init", "", "scripts need a JVM"),
+    ("beanshell.init.file", "", "scripts need a JVM"),
+    ("beanshell.listener.init", "", "scripts need a JVM"),
+    ("beanshell.postprocessor.init", "", "scripts need a JVM"),
+    ("beanshell.preprocessor.init", "", "scripts need a JVM"),
+    ("beanshell.sampler.init", "", "scripts need a JVM"),
+    ("beanshell.timer.init", "", "scripts need a JVM"),
+    ("client.continue_on_fail", "false", "there are no remote engines"),
+    ("client.retries_delay", "5000", "there are no remote engines"),
+    ("client.rmi.localport", "0", "there are no remote engines"),
+    ("client.tries", "1", "there are no remote engines"),
+    ("CookieManager.allow_variable_cookies", "true", "cookies of a Cookie Manager are always evaluated"),
+    ("css.parser.cache.size", "400", "style sheets are read as they come"),
+    ("cssselector.parser.cache.size", "400", "selectors are compiled once"),
+    ("document.max_size", "0", "Apache Tika needs a JVM"),
+    ("function.cache.per.iteration", "false", "functions are evaluated wherever they stand"),
+    ("groovy.utilities", "", "scripts need a JVM"),
+    ("hc.parameters.file", "hc.parameters", "it configures a Java library"),
+    ("http.java.sampler.retries", "0", "the implementation `Java` sends as HttpClient4 does"),
+    ("httpclient.loopback", "false", "it is for tests of JMeter itself"),
+    ("httpclient.timeout", "0", "time limits are those of the samplers"),
+    ("httpclient.version", "1.1", "requests are HTTP/1.1"),
+    ("httpclient4.deflate_relax_mode", "false", "broken streams fail alike"),
+    ("httpclient4.gzip_relax_mode", "false", "broken streams fail alike"),
+    ("httpclient4.idletimeout", "0", "connections are kept as the server and `httpclient4.time_to_live` say"),
+    ("httpclient4.request_sent_retry_enabled", "false", "requests are not repeated; `throng.http.retry_stale` repeats those that met a closed connection"),
+    ("httpclient4.retrycount", "0", "requests are not repeated; `throng.http.retry_stale` repeats those that met a closed connection"),
+    ("httpsampler.max_buffer_size", "66560", "bodies are kept whole or not at all"),
+    ("httpsampler.parallel_download_thread_keepalive_inseconds", "60", "there are no threads to keep"),
+    ("javascript.use_rhino", "false", "scripts need a JVM"),
+    ("jdbcsampler.max_retain_result_size", "65536", "JDBC needs a JVM"),
+    ("jdbcsampler.nullmarker", "", "JDBC needs a JVM"),
+    ("jmespath.parser.cache.size", "400", "expressions are compiled once"),
+    ("jmeter.httpclient.strict_rfc2616", "false", "redirects are resolved as by default"),
+    ("jmeter.httpsampler", "HttpClient4", "all implementations send as HttpClient4 does"),
+    ("jmeter.regex.engine", "oro", "not yet: patterns are always ORO's"),
+    ("jmeter.regex.patterncache.size", "1000", "not yet: patterns are always ORO's"),
+    ("jmeterengine.force.system.exit", "false", "the program ends when the run does"),
+    ("jmeterengine.remote.system.exit", "false", "there are no remote engines"),
+    ("jmeterengine.stopfail.system.exit", "true", "no user can fail to stop"),
+    ("jmeterengine.threadstop.wait", "5000", "users end at once when they are told to"),
+    ("jmeterthread.rampup.granularity", "1000", "a stop is obeyed at once"),
+    ("jsr223.compiled_scripts_cache_size", "100", "scripts need a JVM"),
+    ("jsr223.init.file", "", "scripts need a JVM"),
+    ("kerberos.spnego.delegate_cred", "false", "Kerberos is not supported"),
+    ("kerberos.spnego.strip_port", "true", "Kerberos is not supported"),
+    ("kerberos.spnego.use_canonical_host_name", "true", "Kerberos is not supported"),
+    ("kerberos_jaas_application", "JMeter", "Kerberos is not supported"),
+    ("key_on_threadname", "false", "there are no remote engines"),
+    ("ldapsampler.max_sorted_results", "1000", "LDAP needs a JVM"),
+    ("mailer.failurelimit", "2", "no mail is sent"),
+    ("mailer.successlimit", "2", "no mail is sent"),
+    ("mode", "Standard", "there are no remote engines"),
+    ("num_sample_threshold", "100", "there are no remote engines"),
+    ("oro.patterncache.size", "1000", "patterns are compiled once"),
+    ("resultcollector.action_if_file_exists", "ASK", "JMeter's windows alone ask: without them files are appended to, and `-f` deletes them"),
+    ("sample_sender_client_configured", "true", "there are no remote engines"),
+    ("sample_sender_strip_also_on_error", "true", "there are no remote engines"),
+    ("sampleresult.nanoThreadSleep", "5000", "one clock of nanoseconds is used"),
+    ("sampleresult.useNanoTime", "true", "one clock of nanoseconds is used"),
+    ("time_threshold", "60000", "there are no remote engines"),
+    ("xpath2query.parser.cache.size", "400", "queries are compiled once"),
 ];
 
 /// Not read, but set to what happens anyway.
 #[rustfmt::skip]
 const AS_IT_IS: &[(&str, &str)] = &[
-    ("function.cache.per.iteration", "false"),
-    ("httpclient4.idletimeout", "0"),
-    ("httpclient4.retrycount", "0"),
-    ("httpclient.version", "1.1"),
-    ("jmeter.httpsampler", "HttpClient4"),
-    ("jmeterengine.threadstop.wait", "5000"),
-    ("mode", "Standard"),
-    ("sampleresult.nanoThreadSleep", "5000"),
-    ("sampleresult.timestamp.start", "true"),
-    ("sampleresult.useNanoTime", "true"),
 ];
 
 /// Without meaning outside JMeter's windows, recorder, reports, remote engines and class loading.
@@ -64,8 +133,29 @@ const WITHOUT_MEANING: &[&str] = &[
 
 /// Whether setting the key to the value does here what it does in JMeter without windows, be it nothing.
 pub(super) fn has_effect(key: &str, value: &str) -> bool {
-    let honoured = [HONOURED, engine::PROPERTIES, stats::jtl::Columns::PROPERTIES];
-    honoured.iter().any(|keys| keys.contains(&key))
+    is_honoured(key)
         || WITHOUT_MEANING.iter().any(|family| key.starts_with(family))
         || AS_IT_IS.contains(&(key, value))
+        || WITHOUT_EFFECT.iter().any(|(name, default, _)| *name == key && *default == value)
+}
+
+/// Why setting the key has no effect, where that is known.
+pub(crate) fn why_not(key: &str) -> Option<&'static str> {
+    WITHOUT_EFFECT.iter().find(|(name, _, _)| *name == key).map(|(_, _, why)| *why)
+}
+
+fn is_honoured(key: &str) -> bool {
+    let honoured = [HONOURED, engine::PROPERTIES, stats::jtl::Columns::PROPERTIES];
+    honoured.iter().any(|keys| keys.contains(&key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_honoured_is_not_said_to_have_no_effect() {
+        let both: Vec<_> = WITHOUT_EFFECT.iter().filter(|(name, _, _)| is_honoured(name)).collect();
+        assert!(both.is_empty(), "remove from WITHOUT_EFFECT and its table: {both:?}");
+    }
 }

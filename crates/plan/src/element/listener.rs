@@ -5,6 +5,7 @@ use jmx::ElementId;
 use super::{backend_listener, response_saver, result_collector};
 use crate::compile::{Context, Settings, scope};
 use crate::plan::{Listener, ListenerKind, Needs};
+use crate::support::Level;
 
 /// The listener; `None` if it does nothing with results.
 pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<Listener> {
@@ -14,6 +15,17 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<Listener> 
         _ => ListenerKind::File(result_collector::compile(ctx, id)?),
     };
     Some(Listener { name: ctx.doc.element(id).name.clone(), kind })
+}
+
+/// Only the whole run is summed up.
+pub(super) fn review_summariser(ctx: &mut Context<'_>, id: ElementId) {
+    let doc = ctx.doc;
+    let at_the_top = |plan: &ElementId| {
+        scope::class(doc, *plan) == "TestPlan" && doc.element(*plan).children.contains(&id)
+    };
+    if !doc.roots().iter().any(at_the_top) {
+        ctx.remark(id, Level::Ignored, "it sums up a part of the run, which is not printed");
+    }
 }
 
 /// What of a sample it reads.

@@ -21,6 +21,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
         ops: Vec::new(),
         controllers: Vec::new(),
         samplers: Vec::new(),
+        summarisers: Vec::new(),
         listeners: Vec::new(),
         csv: Vec::new(),
         counters: Vec::new(),

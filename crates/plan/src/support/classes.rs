@@ -575,7 +575,12 @@ pub(super) const CLASSES: &[Class] = &[
         Level::Native,
         "writes its file; drawing is left out",
     ),
-    class("Summariser", Kind::Listener, Level::Native, ""),
+    class(
+        "Summariser",
+        Kind::Listener,
+        Level::Native,
+        "below the Test Plan, where it sums up the whole run; elsewhere nothing is printed",
+    ),
     class("JSR223Listener", Kind::Listener, Level::Jvm, "results are not processed"),
     class("BeanShellListener", Kind::Listener, Level::Jvm, "results are not processed"),
     class("BSFListener", Kind::Listener, Level::Jvm, "results are not processed"),

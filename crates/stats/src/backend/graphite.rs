@@ -138,7 +138,9 @@ mod tests {
         graphite.add(None, &Taken { of_parts: true, elapsed_ms: 8, ..taken.clone() });
         graphite.metrics.finished = 1;
         let mut out = String::new();
-        graphite.end_interval().iter().for_each(|metric| metric.line(7, &mut out));
+        for metric in graphite.end_interval() {
+            metric.line(7, &mut out);
+        }
         let of = |context: &str, count: u32, max: &str, mean: &str| {
             format!(
                 "jmeter.{context}.ok.count {count} 7\njmeter.{context}.ko.count 0 7\njmeter.{context}.a.count {count} 7\n\

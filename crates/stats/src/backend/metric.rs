@@ -110,7 +110,9 @@ impl SamplerMetric {
 
     fn end_interval(&mut self, timed: bool) {
         if timed {
-            [&mut self.ok, &mut self.ko, &mut self.all].into_iter().for_each(Window::clear);
+            for window in [&mut self.ok, &mut self.ko, &mut self.all] {
+                window.clear();
+            }
         }
         self.errors.clear();
         (self.successes, self.failures, self.hits, self.sent, self.received) = (0, 0, 0, 0, 0);
@@ -158,6 +160,8 @@ impl Metrics {
 
     pub(super) fn end_interval(&mut self) {
         let timed = self.windows.timed;
-        self.samplers.values_mut().for_each(|metric| metric.end_interval(timed));
+        for metric in self.samplers.values_mut() {
+            metric.end_interval(timed);
+        }
     }
 }

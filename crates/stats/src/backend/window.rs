@@ -159,7 +159,9 @@ mod tests {
     #[test]
     fn percentiles_are_those_of_commons_math() {
         let mut window = Window::new(10);
-        [32.0, 1.0, 8.0, 2.0, 4.0, 16.0].into_iter().for_each(|value| window.push(value));
+        for value in [32.0, 1.0, 8.0, 2.0, 4.0, 16.0] {
+            window.push(value);
+        }
         for (name, half, ninety) in [
             ("LEGACY", 6.0, 32.0),
             ("R_1", 4.0, 32.0),

@@ -98,7 +98,8 @@ impl<'o> Printer<'o> {
 
 /// Appends a text. In attributes tabs and line feeds are references, too.
 fn escape(text: &str, attribute: bool, out: &mut Vec<u8>) {
-    let special = |b: u8| b < b' ' || b >= 0x7f || matches!(b, b'&' | b'<' | b'>' | b'"' | b'\'');
+    let special =
+        |b: u8| !(b' '..0x7f).contains(&b) | matches!(b, b'&' | b'<' | b'>' | b'"' | b'\'');
     // Without a branch per byte, so that it is done sixteen bytes at a time.
     if text.bytes().fold(false, |any, b| any | special(b)) {
         escape_slowly(text, attribute, out);
