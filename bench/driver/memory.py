@@ -24,6 +24,35 @@ def settled(command, log, users, limit_s):
     return best, held
 
 
+def idle(case, options):
+    """As `run`, for users whose connections rest at nginx."""
+    few, many = case["few"], case["users"]
+    rounds = {"throng": []}
+    with target.nginx():
+        for n in range(options.rounds):
+            kib = []
+            for users in (few, many):
+                status = target.Status()
+                command = peers.ALL["throng"]({**case, "users": users}, case["seconds"])
+                process = measure.start(command, f"{case['name']}-{users}", OUT / "work")
+                until, size = time.monotonic() + case["seconds"], None
+                while size is None and time.monotonic() < until and process.poll() is None:
+                    time.sleep(0.2)
+                    status.get()
+                    if status.waiting >= users:
+                        # What was needed for the handshakes alone may go first.
+                        time.sleep(3)
+                        size = measure.rss(measure.tree(process.pid))
+                process.terminate()
+                measure.end(process, 20)
+                kib.append(size)
+                print(f"round {n} throng {users:6} users: {size} KiB resident", flush=True)
+            if None not in kib:
+                rounds["throng"].append({"kib_per_user": (kib[1] - kib[0]) / (many - few),
+                                         "kib_per_user_in_all": kib[1] / many, "rss_mib": kib[1] / 1024})
+    return report.save(case, "kib_per_user", rounds, [])
+
+
 def run(case, options):
     few, many = case["few"], case["users"]
     names = [n for n in ["throng", *case["peers"]] if peers.available(n) and (not options.only or n in options.only)]

@@ -1,5 +1,5 @@
 """The command line of every generator. A case asks for them by name."""
-from place import BENCH, OUT, PORTS, boost, built, found, jmeter_home, throng
+from place import BENCH, CACHE, OUT, PORTS, boost, built, found, jmeter_home, throng
 
 JVM = ["java", "-Xms1g", "-Xmx1g", "-XX:MaxMetaspaceSize=256m", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=100",
        "-XX:G1ReservePercent=20", "-Djava.security.egd=file:/dev/urandom"]
@@ -9,7 +9,8 @@ QUIET = "-Lorg.apache.jmeter.protocol.http.sampler.HTTPSamplerBase=ERROR"
 
 
 def properties(case, seconds):
-    return [f"-J{name}={value}" for name, value in {"users": case["users"], "seconds": seconds}.items()]
+    own = {name: value.replace("{target}", str(CACHE / "target")) for name, value in case.get("properties", {}).items()}
+    return [f"-J{name}={value}" for name, value in {"users": case["users"], "seconds": seconds, **own}.items()]
 
 
 def run_throng(case, seconds):
@@ -28,15 +29,18 @@ def run_jmeter(case, seconds):
 
 
 def run_wrk(case, seconds):
-    return ["wrk", "-t1", f"-c{case['users']}", f"-d{seconds}s", "--timeout", "60s", case["url"]]
+    close = ["-H", "Connection: close"] if case.get("close") else []
+    return ["wrk", "-t1", f"-c{case['users']}", f"-d{seconds}s", "--timeout", "60s", *close, case["url"]]
 
 
 def run_oha(case, seconds):
-    return ["oha", "-c", str(case["users"]), "-z", f"{seconds}s", "--no-tui", "--insecure", "--http-version", "1.1", case["url"]]
+    return ["oha", "-c", str(case["users"]), "-z", f"{seconds}s", "--no-tui", "--insecure", "--http-version", "1.1",
+            *(["--disable-keepalive"] if case.get("close") else []), case["url"]]
 
 
 def run_bombardier(case, seconds):
-    return ["bombardier", "-c", str(case["users"]), "-d", f"{seconds}s", "-k", "-p", "r", "-t", "30s", case["url"]]
+    close = ["-H", "Connection: close"] if case.get("close") else []
+    return ["bombardier", "-c", str(case["users"]), "-d", f"{seconds}s", "-k", "-p", "r", "-t", "30s", *close, case["url"]]
 
 
 def run_bare_loop(case, seconds):

@@ -13,7 +13,7 @@ REPO = BENCH.parent
 CACHE = Path(os.environ.get("THRONG_CACHE") or Path.home() / ".cache" / "throng") / "bench"
 BIN = CACHE / "bin"
 OUT = CACHE / "out"
-PORTS = {"http": 19080, "https": 19443, "slow": 19081, "websocket": 19082}
+PORTS = {"http": 19080, "https": 19443, "https_full": 19444, "slow": 19081, "websocket": 19082}
 TARGET_CPU = "0"
 GENERATOR_CPU = os.environ.get("GENERATOR_CPU", "1")
 # Whether targets and generators run under the real-time scheduler, for a machine that others work on too.

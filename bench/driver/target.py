@@ -116,6 +116,7 @@ class Status:
         self.connection.request("GET", "/status")
         text = self.connection.getresponse().read().decode()
         accepted, _, requests = map(int, re.search(r"\n\s*(\d+)\s+(\d+)\s+(\d+)", text).groups())
+        self.waiting = int(re.search(r"Waiting: (\d+)", text)[1])
         return accepted, requests - self.polls
 
 

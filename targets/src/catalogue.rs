@@ -20,7 +20,7 @@ use crate::reactor::Reactor;
 use crate::running::Running;
 use crate::service::Service;
 use crate::websocket::odd::Odd;
-use crate::{dying, tls, websocket};
+use crate::{dying, front, tls, websocket};
 
 /// A target as `throng target` lists it.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +50,15 @@ const COMMON: [OptionInfo; 5] = [
     option("tls13", "true", "accept TLS 1.3"),
     option("tickets", "true", "issue session tickets, so that handshakes can be resumed"),
     option("backlog", "4096", "connections that may wait to be accepted"),
+];
+
+const FRONT: [OptionInfo; 2] = [
+    option("to", "", "port on 127.0.0.1 that everything is passed on to"),
+    option(
+        "clients",
+        "",
+        "ask for a certificate; it must be of this key store (password `secret`) or PEM file",
+    ),
 ];
 
 const FIXED: [OptionInfo; 3] = [
@@ -124,7 +133,7 @@ const CHAT: [OptionInfo; 11] = [
     option("child", "", "which of the processes this is; they set it themselves"),
 ];
 
-static NAMES: [TargetInfo; 14] = [
+static NAMES: [TargetInfo; 15] = [
     TargetInfo { name: "fixed", what: "the same answer to every request, fast", options: &FIXED },
     TargetInfo {
         name: "fitness",
@@ -171,6 +180,11 @@ static NAMES: [TargetInfo; 14] = [
         options: &CHAT,
     },
     TargetInfo {
+        name: "tls-front",
+        what: "TLS before another server; tells that one how each connection was made",
+        options: &FRONT,
+    },
+    TargetInfo {
         name: "websocket-odd",
         what: "breaks the WebSocket protocol by path; / lists the paths",
         options: &[],
@@ -195,6 +209,7 @@ pub fn start(config: Config) -> Result<Running, Error> {
     match config.name.as_str() {
         "websocket-echo" => return websocket::start_echo(&config),
         "chat" => return websocket::start_chat(&config),
+        "tls-front" => return front::start(&config),
         _ => {}
     }
     let socket = listen(&config)?;

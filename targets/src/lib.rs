@@ -22,6 +22,7 @@ mod error;
 mod fitness;
 mod fixed;
 mod flaky;
+mod front;
 mod journal;
 mod mirror;
 mod process;

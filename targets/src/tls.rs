@@ -9,13 +9,22 @@ use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256};
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::PrivateKeyDer;
-use rustls::server::NoServerSessionStorage;
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{NoClientAuth, NoServerSessionStorage};
 use rustls::version::{TLS12, TLS13};
 
 use crate::config::TlsConfig;
 use crate::error::Error;
 
 pub(crate) fn server(config: TlsConfig) -> Result<Arc<ServerConfig>, Error> {
+    asking(config, Arc::new(NoClientAuth))
+}
+
+/// A server whose clients are asked for certificates as `clients` says.
+pub(crate) fn asking(
+    config: TlsConfig,
+    clients: Arc<dyn ClientCertVerifier>,
+) -> Result<Arc<ServerConfig>, Error> {
     let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(refused)?;
     let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
     let certificate = CertificateParams::new(names)
@@ -31,7 +40,7 @@ pub(crate) fn server(config: TlsConfig) -> Result<Arc<ServerConfig>, Error> {
     let mut server = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(versions)
         .map_err(refused)?
-        .with_no_client_auth()
+        .with_client_cert_verifier(clients)
         .with_single_cert(vec![certificate.der().clone()], key)
         .map_err(refused)?;
     if config.tickets {

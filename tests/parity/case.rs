@@ -9,8 +9,9 @@ use crate::figures::Collector;
 use crate::normal::{self, Rules};
 use crate::server::{self, Server};
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// What a run left behind, by file name, normalised.
@@ -41,10 +42,7 @@ pub(crate) fn check(name: &str) {
         store(&case.join("golden"), &outcome);
         return;
     }
-    let binary = std::env::var("THRONG")
-        .ok()
-        .or_else(|| option_env!("CARGO_BIN_EXE_throng").map(str::to_owned));
-    let mut throng = Command::new(binary.expect("the binary under test"));
+    let mut throng = Command::new(binary().expect("the binary under test"));
     throng.arg("-n");
     let outcome = run(throng, &case, &work);
     if std::env::var_os("PARITY_ACCEPT").is_some() {
@@ -74,6 +72,8 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
     // A port nobody listens on, for refused connections. It is free as long as nobody else asks for a port.
     let closed = server::bind().1.port();
     let server = Server::start(case, &[("closed", closed.to_string())]);
+    let front = Front::start(case, work, server.port());
+    let secure = front.as_ref().map_or(0, |front| front.port);
     let rules = rules(case);
     let collector = rules.figures.then(Collector::start);
     let log = std::fs::File::create(work.join("output.txt")).expect("a file for the output");
@@ -81,6 +81,7 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
         .args(["-t", "plan.jmx", "-l", "result.jtl"])
         .arg(format!("-Jport={}", server.port()))
         .arg(format!("-Jclosed={closed}"))
+        .arg(format!("-Jsecure={secure}"))
         .arg("-Jjmeter.save.saveservice.sample_count=true")
         .args(collector.as_ref().map(|collector| format!("-Jcollector={}", collector.port())))
         .args(arguments(case, server.port()).lines())
@@ -119,19 +120,54 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
         let seen = server.seen().len();
         return Outcome::from([("requests.txt".to_owned(), format!("{seen} requests\n"))]);
     }
-    let ports = [("PORT", server.port()), ("CLOSED", closed)];
+    drop(front);
+    let ports = [("PORT", server.port()), ("CLOSED", closed), ("SECURE", secure)];
+    let ports = &ports[..if secure == 0 { 2 } else { 3 }];
     let mut outcome = Outcome::new();
     if let Some(collector) = &collector {
         outcome.insert("figures.txt".to_owned(), collector.figures());
     }
-    outcome.insert("requests.txt".to_owned(), normal::requests(&server.seen(), &rules, &ports));
+    outcome.insert("requests.txt".to_owned(), normal::requests(&server.seen(), &rules, ports));
     for name in std::iter::once(&"result.jtl".to_owned()).chain(&rules.files) {
         let bytes = std::fs::read(work.join(name))
             .unwrap_or_else(|e| format!("not written: {e}\n").into_bytes());
-        outcome
-            .insert(name.clone(), normal::rows(&String::from_utf8_lossy(&bytes), &rules, &ports));
+        outcome.insert(name.clone(), normal::rows(&String::from_utf8_lossy(&bytes), &rules, ports));
     }
     outcome
+}
+
+/// TLS before the scripted server, for cases with a file `tls`: a target of the program under test, in a process of its own.
+struct Front {
+    process: Child,
+    port: u16,
+}
+
+impl Front {
+    fn start(case: &Path, work: &Path, to: u16) -> Option<Self> {
+        let options = std::fs::read_to_string(case.join("tls")).ok()?;
+        let program = binary().expect("THRONG names the program that has the target");
+        let mut command = Command::new(program);
+        command.args(["target", "tls-front", "--port", "0", "--option", &format!("to={to}")]);
+        command.args(options.lines().flat_map(|option| ["--option", option]));
+        command.current_dir(work).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut process = command.spawn().expect("the front starts");
+        let mut line = String::new();
+        let output = process.stdout.take().expect("its output");
+        BufReader::new(output).read_line(&mut line).expect("where it listens");
+        let port = line.trim().rsplit(':').next().and_then(|port| port.parse().ok());
+        Some(Self { port: port.expect("a port"), process })
+    }
+}
+
+impl Drop for Front {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn binary() -> Option<String> {
+    std::env::var("THRONG").ok().or_else(|| option_env!("CARGO_BIN_EXE_throng").map(str::to_owned))
 }
 
 fn rules(case: &Path) -> Rules {

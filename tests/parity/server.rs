@@ -11,6 +11,7 @@
 //! `file=NAME` takes the body from a file of the case; `drop` closes without an answer; `reset` the same with a
 //! TCP reset; `stall` sends the head and half of the body and waits for the client to go.
 //! With the flag `ws` the block holds the script of a WebSocket conversation (`socket.rs`).
+//! To a TLS handshake it answers the body of `/tls`, bytes as hexadecimal digits or, with `raw`, as they are; then it closes or resets.
 //! A target that is not listed answers `ok`; below `/echo` the body repeats method, target and body.
 
 use std::collections::{HashMap, VecDeque};
@@ -152,8 +153,35 @@ fn body_file(path: &PathBuf) -> Vec<u8> {
     std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
+/// What a client that wants TLS gets.
+fn answer_tls(shared: &Shared, stream: &mut TcpStream) {
+    let Some(reply) = reply_to(shared, "/tls") else { return };
+    if !reply.reset {
+        let _ = stream.read(&mut [0; 4096]);
+    }
+    let bytes = if reply.raw { reply.body } else { hexadecimal(&reply.body) };
+    let _ = stream.write_all(&bytes);
+    if reply.reset {
+        // As for a request: what was not read makes the end a reset.
+        return;
+    }
+    let _ = stream.shutdown(Shutdown::Write);
+    let _ = stream.set_read_timeout(Some(Duration::from_secs(5)));
+    while matches!(stream.read(&mut [0; 512]), Ok(n) if n > 0) {}
+}
+
+fn hexadecimal(text: &[u8]) -> Vec<u8> {
+    let digits: Vec<u8> =
+        text.iter().filter_map(|b| char::from(*b).to_digit(16)).map(|d| d as u8).collect();
+    digits.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).unwrap_or(&0)).collect()
+}
+
 fn serve(shared: &Shared, mut stream: TcpStream) {
     let _ = stream.set_nodelay(true);
+    let mut first = [0; 1];
+    if matches!(stream.peek(&mut first), Ok(1)) && first[0] == 22 {
+        return answer_tls(shared, &mut stream);
+    }
     let mut connection = None;
     while let Some(peeked) = peek_head(&stream) {
         let text = String::from_utf8_lossy(&peeked).into_owned();

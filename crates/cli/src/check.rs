@@ -25,7 +25,10 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
         eprint!("{}", render::warning(warning, Colour::Plain));
     }
     let Some(bytes) = read(&flags.plan) else { return Exit::Usage };
-    let loaded = load::load(&flags.plan, bytes, &properties);
+    let mut loaded = load::load(&flags.plan, bytes, &properties);
+    if let Some(complaint) = engine::complaint(|key| properties.get(key).map(str::to_owned)) {
+        loaded.diags.push(jmx::Diag::error("property", complaint));
+    }
     let unheeded: Vec<String> = unheeded(&properties, &loaded);
     if flags.json {
         println!("{}", json(&loaded, &unheeded));

@@ -193,6 +193,20 @@ cases! {
     http_unnamed_body
     http_url_errors
     http_variables_in_path
+    https_errors
+    https_keystore
+    https_keystore_alias
+    https_keystore_range
+    https_keystore_turns
+    https_keystore_unasked
+    https_modes
+    https_modes_tls12
+    https_names
+    https_no_reset
+    https_no_tickets
+    https_protocols
+    https_shared
+    https_tls12_context
     if_condition
     if_evaluate_all
     if_nested
@@ -319,6 +333,9 @@ cases! {
     ws_thread_stop_tcp
     ws_thread_stop_ws
     ws_validation
+    wss
+    wss_errors
+    wss_keystore
     zaleski
     zaleski_closed
     zaleski_streaming

@@ -4,6 +4,7 @@
 //! Kernel receive timestamps are wall-clock times; [`Clock::of_wall`] brings them to the same scale. The
 //! offset is renewed once a second, so that a stepped wall clock distorts a second at most.
 
+use nix::time::{ClockId, clock_gettime};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// A point in time or a duration, in nanoseconds of the core's clock.
@@ -13,6 +14,12 @@ pub(crate) type Nanos = i64;
 pub(crate) const MS: Nanos = 1_000_000;
 /// One second.
 pub(crate) const SECOND: Nanos = 1_000_000_000;
+
+/// Processor time of the calling thread so far, nanoseconds.
+pub(crate) fn thread_cpu() -> u64 {
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)
+        .map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {

@@ -85,6 +85,16 @@ pub(crate) struct Tls {
     pub(crate) client: wire::tls::Client,
     /// Decrypted input that is not used up.
     pub(crate) plain: Vec<u8>,
+    pub(crate) effort: Effort,
+}
+
+/// What a handshake has cost so far.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// When TCP stood.
+    pub(crate) began: Nanos,
+    /// Processor time, nanoseconds.
+    pub(crate) cpu: u64,
 }
 
 /// The exchange under way.
@@ -98,6 +108,8 @@ pub(crate) struct Exchange {
     pub(crate) sent_at: Nanos,
     /// Time to an established connection; 0 if reused.
     pub(crate) connect: Nanos,
+    /// Time of opening the connection that was spent in this process.
+    pub(crate) own: Nanos,
     /// Time to the first byte of the body; 0 until seen.
     pub(crate) latency: Nanos,
     pub(crate) sent: u64,
@@ -144,6 +156,7 @@ impl Exchange {
         start: 0,
         sent_at: 0,
         connect: 0,
+        own: 0,
         latency: 0,
         sent: 0,
         received: 0,

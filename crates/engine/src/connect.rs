@@ -4,13 +4,13 @@
 //! again; else a new one is opened. When the peer closed an idle one, the next request opens anew.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 
 use plan::plan::SamplerId;
 use stats::Counter;
+use wire::tls::Handshake;
 
-use crate::clock::{Nanos, SECOND};
-use crate::conn::{Exchange, Route, Stash, State};
+use crate::clock::{Nanos, SECOND, thread_cpu};
+use crate::conn::{Effort, Exchange, Route, Stash, State};
 use crate::core::Core;
 use crate::driver::{self, Ready};
 use crate::outcome::Failure;
@@ -249,8 +249,14 @@ impl Core<'_> {
             return self.connect_failed(conn, error);
         }
         self.recorder.add(Counter::ConnOpened, 1);
-        let route = self.conns[conn].route;
-        if self.routes[route as usize].secure { self.start_tls(conn) } else { self.connected(conn) }
+        let entry = &mut self.conns[conn];
+        if self.routes[entry.route as usize].secure {
+            // It has stood at least since the kernel said so; others' turn came first.
+            entry.exchange.own = (self.clock.now() - self.woke).max(0);
+            self.start_tls(conn);
+        } else {
+            self.connected(conn);
+        }
     }
 
     /// The connection stands, TLS included: the waiting request goes out.
@@ -278,17 +284,21 @@ impl Core<'_> {
     }
 
     fn start_tls(&mut self, conn: u32) {
+        let cpu = thread_cpu();
+        let began = self.clock.now();
         let index = self.conns[conn].user;
         let config = match self.tls_config(self.owner(index)) {
             Ok(config) => config,
-            Err(error) => return self.fail(conn, &Failure::Tls(error.to_string())),
+            Err(error) => return self.fail(conn, &Failure::Tls(error)),
         };
         let host = &self.routes[self.conns[conn].route as usize].host;
         match wire::tls::Client::new(&config, host) {
             Ok(client) => {
                 let entry = &mut self.conns[conn];
-                entry.tls = Some(Box::new(crate::conn::Tls { client, plain: Vec::new() }));
+                let effort = Effort { began, cpu: 0 };
+                entry.tls = Some(Box::new(crate::conn::Tls { client, plain: Vec::new(), effort }));
                 entry.state = State::Handshaking;
+                entry.exchange.arrival = began;
                 match entry.exchange.limit {
                     0 => self.users[index].limit = Nanos::MAX,
                     limit => {
@@ -296,14 +306,15 @@ impl Core<'_> {
                         self.arm(index, now + limit);
                     }
                 }
-                self.handshake(conn, &mut []);
+                self.handshake(conn, &mut [], cpu);
             }
-            Err(error) => self.fail(conn, &Failure::Tls(error.to_string())),
+            Err(error) => self.fail(conn, &Failure::Tls(error)),
         }
     }
 
-    /// Continues a handshake with what arrived; returns how much of it is used up.
-    pub(crate) fn handshake(&mut self, conn: u32, incoming: &mut [u8]) -> usize {
+    /// Continues a handshake with what arrived; returns how much of it is used up. `cpu` is the thread's processor time
+    /// when this began.
+    pub(crate) fn handshake(&mut self, conn: u32, incoming: &mut [u8], cpu: u64) -> usize {
         let mut out = std::mem::take(&mut self.out);
         out.clear();
         let Some(tls) = self.conns[conn].tls.as_mut() else { return 0 };
@@ -312,43 +323,27 @@ impl Core<'_> {
             tls.client.advance(incoming, &mut out, &mut |bytes| plain.extend_from_slice(bytes));
         let sent = self.send_raw(conn, &out);
         self.out = out;
+        let entry = &mut self.conns[conn];
+        let Some(tls) = entry.tls.as_mut() else { return 0 };
+        tls.effort.cpu += thread_cpu() - cpu;
+        let (effort, kind) = (tls.effort, tls.client.kind());
+        // All since the bytes arrived was spent here.
+        entry.exchange.own += (self.clock.now() - entry.exchange.arrival).max(0);
         match progress {
             Err(error) => {
-                self.recorder.add(Counter::TlsFailed, 1);
-                self.fail(conn, &Failure::Tls(error.to_string()));
+                self.count_handshake(effort, None);
+                self.fail(conn, &Failure::Tls(error));
                 0
             }
             Ok(_) if !sent => 0,
             Ok(progress) => {
                 if !progress.handshaking && self.conns[conn].state == State::Handshaking {
-                    let kind = self.conns[conn].tls.as_ref().and_then(|tls| tls.client.kind());
-                    let counter = match kind {
-                        Some(wire::tls::Handshake::Resumed) => Counter::TlsResumed,
-                        _ => Counter::TlsFull,
-                    };
-                    self.recorder.add(counter, 1);
+                    self.count_handshake(effort, Some(kind.unwrap_or(Handshake::Full)));
                     self.connected(conn);
                 }
                 progress.used
             }
         }
-    }
-
-    /// The user's TLS configuration with its session cache; all users' if the plan's properties say so.
-    pub(crate) fn tls_config(
-        &mut self,
-        index: Index,
-    ) -> Result<Arc<wire::tls::rustls::ClientConfig>, wire::tls::Error> {
-        let base = match &self.tls {
-            Some(base) => base,
-            None => self.tls.insert(wire::tls::client_config(&self.run.settings.tls)?),
-        };
-        if self.run.settings.tls_shared {
-            return Ok(Arc::clone(base));
-        }
-        let own = &mut self.users[index].extra().tls;
-        let config = own.get_or_insert_with(|| wire::tls::with_fresh_sessions(base, 1));
-        Ok(Arc::clone(config))
     }
 
     /// Makes a connection one of the user's, the one used last.
@@ -456,8 +451,9 @@ impl Core<'_> {
         }
     }
 
-    /// Closes all connections of a user.
-    pub(crate) fn close_connections(&mut self, index: Index) {
+    /// Closes all connections of a user; returns how many were closed from here.
+    pub(crate) fn close_connections(&mut self, index: Index) -> u64 {
+        let mut closed = 0;
         while self.users[index].conn != NO_CONN {
             let conn = self.users[index].conn;
             let entry = &mut self.conns[conn];
@@ -466,8 +462,14 @@ impl Core<'_> {
                 tls.client.close(&mut self.out);
                 let _ = driver::send(fd, &self.out);
             }
-            self.drop_connection(conn, Counter::ConnClosedByUs);
+            let dead = entry.state == State::Dead;
+            closed += u64::from(!dead);
+            self.drop_connection(
+                conn,
+                if dead { Counter::ConnClosedByPeer } else { Counter::ConnClosedByUs },
+            );
         }
+        closed
     }
 
     /// Sets the time limit of the user's exchange. The timer is moved only if it would fire too late.

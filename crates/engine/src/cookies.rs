@@ -120,11 +120,14 @@ impl Core<'_> {
             return;
         }
         let different = !self.plan.groups[user.group as usize].same_user;
-        if different && self.run.settings.reset_state {
+        let settings = &self.run.settings;
+        if (different || settings.reset_always) && settings.reset_state {
             if let Some(extra) = user.extra.as_mut() {
                 extra.tls = None;
+                extra.alias = None;
             }
-            self.close_connections(index);
+            let closed = self.close_connections(index);
+            self.recorder.add(stats::Counter::ConnClosedForNewUser, closed);
         }
     }
 }

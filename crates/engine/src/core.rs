@@ -106,6 +106,8 @@ pub(crate) struct Core<'p> {
     /// TLS configuration; users have it with a session cache of their own, or share this one.
     pub(crate) tls: Option<Arc<wire::tls::rustls::ClientConfig>>,
     pub(crate) stopping: bool,
+    /// When the events being handled were taken from the kernel.
+    pub(crate) woke: Nanos,
     starts: Vec<Start>,
     /// Users alive, per group.
     alive: Vec<u32>,
@@ -197,6 +199,7 @@ impl<'p> Core<'p> {
             reports,
             tls: None,
             stopping: false,
+            woke: now,
             starts: Vec::new(),
             alive: vec![0; plan.groups.len()],
             ready: VecDeque::new(),
@@ -226,6 +229,7 @@ impl<'p> Core<'p> {
                 self.tick(now);
             }
             let events = self.driver.wait(self.timeout_ms(now))?;
+            self.woke = self.clock.now();
             for n in 0..events {
                 let ready = self.driver.ready(n);
                 if ready.token == INBOX {

@@ -244,7 +244,7 @@ impl<'p> Core<'p> {
             let sent = match written {
                 Ok(()) => self.send_raw(conn, &sealed),
                 Err(error) => {
-                    self.fail(conn, &Failure::Tls(error.to_string()));
+                    self.fail(conn, &Failure::Tls(error));
                     false
                 }
             };

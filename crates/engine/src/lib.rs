@@ -13,6 +13,7 @@
 //! | `step`, `sample`, `transaction` | operations, samples, transactions |
 //! | `exchange`, `assemble`, `receive`, `failure`, `redirect`, `cookies`, `cached`, `credentials`, `fill` | HTTP |
 //! | `connect`, `conn`, `driver`, `resolve`, `source`, `pace` | connections, sockets, addresses, the connect rate |
+//! | `secure` | TLS: properties, sessions, client certificates |
 //! | `socket` | WebSocket connections and their samplers |
 //! | `record`, `rows`, `output` | result rows, the thread that writes them, its files |
 //! | `save` | responses as files of their own |
@@ -50,6 +51,7 @@ mod run;
 mod sample;
 mod save;
 mod schedule;
+mod secure;
 mod sender;
 mod settings;
 mod socket;
@@ -64,5 +66,5 @@ pub use batches::Batches;
 pub use prepare::{Evaluated, close_results, create_results, evaluate};
 pub use rows::ResultFile;
 pub use run::{Event, Handle, Options, Paced, Run, StartError, Users, start};
-pub use settings::PROPERTIES;
+pub use settings::{PROPERTIES, complaint};
 pub use source::parse as source_addresses;

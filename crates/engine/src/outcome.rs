@@ -1,5 +1,7 @@
 //! How an exchange can fail, and the one table that words it as JMeter does in its result files.
 
+mod tls;
+
 use std::fmt::Write;
 use std::io::{self, ErrorKind};
 
@@ -22,7 +24,7 @@ pub(crate) enum Failure {
     Socket(io::Error),
     /// The answer broke the protocol or ended too early.
     Http(wire::http1::Error),
-    Tls(String),
+    Tls(wire::tls::Error),
     /// A chunk size that is none.
     ChunkSize(String),
     /// The peer closed during the TLS handshake.
@@ -62,7 +64,7 @@ pub(crate) fn describe(
         Failure::TlsTimeout | Failure::ResponseTimeout => message.write_str("Read timed out"),
         Failure::Socket(error) => message.write_str(&io_text(error)),
         Failure::Http(error) => http_text(*error, route, message),
-        Failure::Tls(text) => message.write_str(text),
+        Failure::Tls(error) => message.write_str(&tls::text(error)),
         Failure::ChunkSize(text) => write!(message, "Bad chunk header: {text}"),
         Failure::TlsClosed => message.write_str("Remote host terminated the handshake"),
         Failure::Cut => message.write_str("Socket closed"),
@@ -84,8 +86,8 @@ pub(crate) fn socket_text(failure: &Failure, route: &Route) -> String {
             format!("Proxy connection setup error: {}", io_text(error))
         }
         Failure::Connect(error) | Failure::Socket(error) => io_text(error),
-        Failure::Tls(text) => text.clone(),
-        Failure::TlsClosed => "Remote host terminated the handshake".into(),
+        // Java closes the socket when a handshake fails, and the plug-in, which did not see that, then finds it closed.
+        Failure::Tls(_) | Failure::TlsClosed => "Socket is closed".into(),
         Failure::TlsTimeout | Failure::ResponseTimeout => "Read timed out".into(),
         Failure::Http(_) | Failure::ChunkSize(_) | Failure::TooManyRedirects(_) => String::new(),
         Failure::Cut => "Socket closed".into(),
@@ -160,9 +162,8 @@ fn classify(failure: &Failure, route: &Route) -> (&'static str, Outcome) {
         }
         Failure::Http(_) => ("org.apache.http.client.ClientProtocolException", Outcome::Protocol),
 
-        Failure::Tls(_) | Failure::TlsClosed => {
-            ("javax.net.ssl.SSLHandshakeException", Outcome::Tls)
-        }
+        Failure::Tls(error) => (tls::class(error), Outcome::Tls),
+        Failure::TlsClosed => ("javax.net.ssl.SSLHandshakeException", Outcome::Tls),
         Failure::Cut => ("java.net.SocketException", Outcome::CutByEnd),
         Failure::TooManyRedirects(_) => ("java.io.IOException", Outcome::Protocol),
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
 use std::time::Instant;
 
-use plan::element::{Memory, RunState};
+use plan::element::{KeySelection, Memory, RunState, key_selection};
 use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
 use plan::plan::{Group, Listener, ListenerKind, Plan};
@@ -33,6 +33,9 @@ pub struct Evaluated {
     variables: Vec<(u32, String)>,
     /// What the plan's listeners are told: a file name, digits of a number, or values of parameters.
     listeners: Vec<Vec<String>>,
+    /// First and last key of the key store, and the variable that chooses one; or why not.
+    keys: (i64, i64, String),
+    keys_refused: Option<String>,
     /// Properties that evaluating has set.
     pub(crate) properties: Vec<(String, String)>,
     /// What the user should be told.
@@ -62,6 +65,15 @@ impl Evaluated {
     /// Number of users of each group of the plan.
     pub fn users_by_group(&self) -> impl Iterator<Item = u32> + '_ {
         self.groups.iter().map(|group| group.users)
+    }
+
+    /// The keys that the plan selects.
+    pub(crate) fn keys(&self) -> Result<KeySelection, StartError> {
+        if let Some(problem) = &self.keys_refused {
+            return Err(StartError::Setting(problem.clone()));
+        }
+        let (first, last, variable) = self.keys.clone();
+        Ok(KeySelection { first, last, variable })
     }
 
     /// What the user should be told; nobody else tells it then.
@@ -107,6 +119,11 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let groups =
         plan.groups.iter().map(|group| numbers(group, &mut env, &mut complaints)).collect();
     let listeners = plan.listeners.iter().map(|listener| told(&listener.kind, &mut env)).collect();
+    let property = |key: &str| shared.property(key).map(String::from);
+    let (keys, keys_refused) = match key_selection(&plan.keystores, &mut env, property) {
+        Ok(keys) => ((keys.first, keys.last, keys.variable), None),
+        Err(problem) => (Default::default(), Some(problem)),
+    };
     let variables = initial.iter().map(|(id, value)| (id.0, value.to_string())).collect();
     let properties = shared
         .properties()
@@ -115,7 +132,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
         .map(|(key, value)| (key.into(), value.into()))
         .collect();
     complaints.extend(log.try_iter().map(|(level, text)| format!("{level:?}: {text}")));
-    Evaluated { groups, variables, listeners, properties, complaints }
+    Evaluated { groups, variables, listeners, keys, keys_refused, properties, complaints }
 }
 
 /// Makes the result files of a run of several processes, each with its header. Returns those that must be ended by

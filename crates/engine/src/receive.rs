@@ -9,7 +9,7 @@ use plan::plan::SamplerId;
 use stats::{Counter, Outcome};
 use wire::http1::{Event, Memo};
 
-use crate::clock::{Nanos, SECOND};
+use crate::clock::{Nanos, SECOND, thread_cpu};
 use crate::conn::{Conn, Exchange, Stash, State};
 use crate::core::Core;
 use crate::driver;
@@ -153,7 +153,7 @@ impl Core<'_> {
     fn take_sealed(&mut self, conn: u32, bytes: &mut [u8], now: Nanos, hangup: bool) {
         if self.conns[conn].state == State::Handshaking {
             let generation = self.conns[conn].generation;
-            let used = self.handshake(conn, bytes);
+            let used = self.handshake(conn, bytes, thread_cpu());
             let entry = &mut self.conns[conn];
             if entry.generation == generation {
                 keep(&mut entry.tail, &bytes[used..]);
@@ -182,7 +182,7 @@ impl Core<'_> {
                     }
                 }
             }
-            Some(Err(error)) => self.fail(conn, &Failure::Tls(error.to_string())),
+            Some(Err(error)) => self.fail(conn, &Failure::Tls(error)),
             None => {}
         }
         self.plain = plain;
@@ -221,7 +221,10 @@ impl Core<'_> {
     fn on_eof(&mut self, conn: u32, now: Nanos) {
         let entry = &mut self.conns[conn];
         if entry.state == State::Handshaking {
-            self.recorder.add(Counter::TlsFailed, 1);
+            if let Some(tls) = &entry.tls {
+                let effort = tls.effort;
+                self.count_handshake(effort, None);
+            }
             return self.fail(conn, &Failure::TlsClosed);
         }
         if entry.raw {
@@ -265,9 +268,9 @@ impl Core<'_> {
         }
         let Wait::Exchange(id) = self.users[index].wait else { return };
         self.users[index].wait = Wait::Ready;
-        // From the intended to the actual start, and from the arrival of the last byte to our reading it.
+        // From the intended to the actual start, and from the arrival of the last byte to our reading it; what opening cost here.
         let wait = (exchange.start - exchange.intended).max(0) as u64;
-        let lag = (now - exchange.arrival).max(0) as u64 + wait;
+        let lag = (now - exchange.arrival).max(0) as u64 + wait + exchange.own as u64;
         let timing = Timing {
             start: exchange.start,
             end: now,

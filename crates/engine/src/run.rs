@@ -229,10 +229,11 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let base_dir = options.base_dir.clone();
     let shared = plan::function::Shared::new(options.properties.clone(), base_dir, to_log)
         .dealt_out(options.shard.deal(evaluated.users_by_group().max().unwrap_or(0)));
-    let settings = Settings::from_properties(|key| options.properties.get(key).cloned());
+    let mut settings = Settings::from_properties(|key| options.properties.get(key).cloned());
     if let Some(complaint) = &settings.complaint {
         return Err(StartError::Setting(complaint.clone()));
     }
+    settings.secure.load_keys(&evaluated.keys()?).map_err(StartError::Setting)?;
     let prepared = crate::prepare::prepare(&plan, &options, evaluated)?;
     let property = |key: &str| options.properties.get(key).cloned();
     let mut complaints = prepared.complaints;

@@ -1,6 +1,7 @@
 //! Properties that change how the engine works, under JMeter's names.
 
 use crate::clock::{MS, Nanos};
+use crate::secure::Secure;
 
 /// Settings of a run.
 #[derive(Clone, Debug)]
@@ -14,9 +15,9 @@ pub(crate) struct Settings {
     pub(crate) validate_after: Nanos,
     /// Iterations that are different users drop connections (`httpclient.reset_state_on_thread_group_iteration`).
     pub(crate) reset_state: bool,
-    /// One TLS session cache for all users (`https.sessioncontext.shared`).
-    pub(crate) tls_shared: bool,
-    pub(crate) tls: wire::tls::Settings,
+    /// All iterations do, as in JMeter 5.0 and 5.1 (`throng.http.reset_state_every_iteration`).
+    pub(crate) reset_always: bool,
+    pub(crate) secure: Secure,
     /// `httpsampler.max_redirects`.
     pub(crate) max_redirects: u32,
     /// Pages within pages (`httpsampler.max_frame_depth`).
@@ -145,9 +146,24 @@ pub const PROPERTIES: &[&str] = &[
     "httpclient4.validate_after_inactivity",
     "throng.http.retry_stale",
     "httpclient.reset_state_on_thread_group_iteration",
+    "throng.http.reset_state_every_iteration",
     "https.sessioncontext.shared",
     "https.socket.protocols",
     "https.default.protocol",
+    "https.socket.ciphers",
+    "https.cipherSuites",
+    "https.keyStoreStartIndex",
+    "https.keyStoreEndIndex",
+    "https.use.cached.ssl.context",
+    "javax.net.ssl.keyStore",
+    "javax.net.ssl.keyStorePassword",
+    "javax.net.ssl.keyStoreType",
+    "javax.net.ssl.sessionCacheSize",
+    "javax.net.ssl.trustStore",
+    "javax.net.ssl.trustStorePassword",
+    "jdk.tls.client.protocols",
+    "throng.tls.verify",
+    "throng.tls.check_signature",
     "httpsampler.max_redirects",
     "httpsampler.max_frame_depth",
     "httpsampler.ignore_failed_embedded_resources",
@@ -206,16 +222,6 @@ impl Settings {
             n if n <= 0 => BODY_LIMIT,
             n => (n as usize).min(BODY_LIMIT),
         };
-        let protocols = get("https.socket.protocols")
-            .or_else(|| get("https.default.protocol"))
-            .unwrap_or_default();
-        let named = protocols.contains("TLSv1");
-        let versions = if named {
-            (protocols.contains("TLSv1.2"), protocols.contains("TLSv1.3"))
-        } else {
-            (true, true)
-        };
-        let versions = if versions == (false, false) { (true, true) } else { versions };
         let mode = text("cache_manager.cached_resource_mode", "RETURN_NO_SAMPLE");
         let (cache_hit, unknown_mode) = match CacheHit::of(mode.trim(), &get) {
             Ok(hit) => (hit, None),
@@ -226,6 +232,8 @@ impl Settings {
             Ok(sources) => (sources, None),
             Err(error) => (Vec::new(), Some(format!("throng.source.addresses: {error}"))),
         };
+        let (secure, tls_complaint) = Secure::from_properties(&get);
+        let complaint = complaint.or(tls_complaint);
         let proxy =
             get("http.proxyHost").filter(|host| !host.trim().is_empty()).map(|host| Proxy {
                 host,
@@ -273,8 +281,8 @@ impl Settings {
             retry_stale: is("throng.http.retry_stale", false),
             validate_after: number("httpclient4.validate_after_inactivity", 4_900) * MS,
             reset_state: is("httpclient.reset_state_on_thread_group_iteration", true),
-            tls_shared: is("https.sessioncontext.shared", false),
-            tls: wire::tls::Settings { versions, ..wire::tls::Settings::default() },
+            reset_always: is("throng.http.reset_state_every_iteration", false),
+            secure,
             max_redirects: number("httpsampler.max_redirects", 20).max(0) as u32,
             max_frame_depth: number("httpsampler.max_frame_depth", 5).max(0) as u32,
             ignore_failed_resources: is("httpsampler.ignore_failed_embedded_resources", false),
@@ -294,4 +302,11 @@ impl Settings {
             cookie_prefix: text("CookieManager.name.prefix", "COOKIE_"),
         }
     }
+}
+
+/// What of the properties a run would refuse to start with.
+pub fn complaint(get: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let mut settings = Settings::from_properties(get);
+    let all = plan::element::KeySelection { first: 0, last: -1, variable: String::new() };
+    settings.complaint.or_else(|| settings.secure.load_keys(&all).err())
 }

@@ -103,6 +103,8 @@ pub(crate) struct Extra {
     pub(crate) conns: Vec<u32>,
     /// The user's own TLS configuration with its sessions.
     pub(crate) tls: Option<std::sync::Arc<wire::tls::rustls::ClientConfig>>,
+    /// The key that this configuration presents, where a variable names it.
+    pub(crate) alias: Option<Box<str>>,
     /// Redirects under way.
     pub(crate) redirect: Option<Box<Redirect>>,
     /// The result that a sleeping sampler will have.

@@ -109,12 +109,15 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// User Defined Variables of the whole plan, wherever they stand.
+    /// What concerns the whole plan, wherever it stands: User Defined Variables and the choice of keys.
     fn variables(&mut self, root: ElementId) {
         for id in self.enabled_below(root) {
             if class(self.ctx.doc, id) == "Arguments" {
                 let block = element::user_defined_variables::compile(&mut self.ctx, id);
                 self.plan.variables.push(block);
+            } else if class(self.ctx.doc, id) == "KeystoreConfig" {
+                let config = element::keystore_config::compile(&mut self.ctx, id);
+                self.plan.keystores.push(config);
             }
         }
     }

@@ -7,7 +7,9 @@
 use crate::action::Action;
 use crate::assertion::Assertion;
 use crate::condition::Condition;
-use crate::element::{CounterConfig, CsvDataSet, RandomVariable, Timer, UserParameters};
+use crate::element::{
+    CounterConfig, CsvDataSet, KeystoreConfig, RandomVariable, Timer, UserParameters,
+};
 use crate::extract::Extractor;
 use crate::http::Http;
 use crate::text::Text;
@@ -64,6 +66,8 @@ pub struct Plan {
     pub cache_managers: Vec<CacheManager>,
     /// Authorization managers.
     pub auth_managers: Vec<AuthManager>,
+    /// Choices of keys out of the key store.
+    pub keystores: Vec<KeystoreConfig>,
     /// Frame filters of WebSocket samplers ([`FilterId`](crate::websocket::FilterId)).
     pub frame_filters: Vec<FrameFilter>,
     /// Heartbeats of WebSocket connections ([`HeartbeatId`](crate::websocket::HeartbeatId)).

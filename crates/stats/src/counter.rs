@@ -26,10 +26,18 @@ counters! {
     ConnReused = "conn_reused",
     ConnClosedByPeer = "conn_closed_by_peer",
     ConnClosedByUs = "conn_closed_by_us",
+    /// Of those closed by us: a new iteration was a new user.
+    ConnClosedForNewUser = "conn_closed_for_new_user",
     ConnFailed = "conn_failed",
     TlsFull = "tls_full",
     TlsResumed = "tls_resumed",
     TlsFailed = "tls_failed",
+    /// Processor time that this process spent in handshakes, nanoseconds, by how they ended.
+    TlsFullCpu = "tls_full_cpu_ns",
+    TlsResumedCpu = "tls_resumed_cpu_ns",
+    TlsFailedCpu = "tls_failed_cpu_ns",
+    /// Time from the end of the TCP handshake to that of the TLS handshake, nanoseconds, of those that succeeded.
+    TlsTime = "tls_time_ns",
     BytesIn = "bytes_in",
     BytesOut = "bytes_out",
     /// A reused connection turned out closed and the request was sent once more.

@@ -17,10 +17,13 @@ pub enum Span {
     Message,
     /// From a heartbeat's sending to its answer.
     Heartbeat,
+    /// From the end of the TCP handshake to that of the TLS handshake.
+    Tls,
 }
 
 impl Span {
-    pub const ALL: [Self; 4] = [Self::Connect, Self::Upgrade, Self::Message, Self::Heartbeat];
+    pub const ALL: [Self; 5] =
+        [Self::Connect, Self::Upgrade, Self::Message, Self::Heartbeat, Self::Tls];
     pub const COUNT: usize = Self::ALL.len();
 
     /// The name in files.
@@ -30,6 +33,7 @@ impl Span {
             Self::Upgrade => "upgrade",
             Self::Message => "message",
             Self::Heartbeat => "heartbeat",
+            Self::Tls => "tls",
         }
     }
 }

@@ -5,6 +5,7 @@
 //! generator's own share stand side by side, so that a slow generator cannot pass for a slow
 //! server. Samples cut by the end of the run are counted apart.
 mod connections;
+mod handshakes;
 
 use serde::Serialize;
 
@@ -21,6 +22,7 @@ use crate::totals::{Row, Totals};
 use crate::verdict::{self, Evidence, Finding};
 
 pub use connections::{ClosedLine, Connections};
+pub use handshakes::Handshakes;
 
 /// How many causes the text shows; the JSON has all.
 const CAUSES_SHOWN: usize = 20;
@@ -62,6 +64,9 @@ pub struct Summary {
     /// In runs with WebSocket connections.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<Connections>,
+    /// In runs with TLS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Handshakes>,
     pub generator: Generator,
     /// Peaks and sums over the run's seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,6 +150,7 @@ impl Summary {
             aggregate: Report::new(totals, percentages),
             errors: error_lines(totals),
             connections: None,
+            tls: Handshakes::new(totals, &Timeline::default(), frame.usage.cpu_s()),
             generator: Generator::new(frame, &requests),
             course: None,
             counters: totals.counters,
@@ -154,6 +160,8 @@ impl Summary {
     /// Adds what the run's course says: connections over time, and whether the generator kept up.
     pub fn over_time(mut self, totals: &Totals, timeline: &Timeline) -> Self {
         self.connections = Connections::new(totals, timeline, self.duration_ms);
+        self.tls =
+            Handshakes::new(totals, timeline, self.generator.user_s + self.generator.system_s);
         let failed = |outcome: Outcome| {
             let causes = totals.causes().iter().filter(move |cause| cause.outcome == outcome);
             causes.max_by_key(|cause| cause.count).map_or((0, ""), |most| {
@@ -211,25 +219,27 @@ impl Summary {
             digits(self.concurrency)
         ));
         out.push_str(&format!(
-            "Connections     {} opened, {} reused, {} closed by peer, {} failed\n",
+            "Connections     {} opened, {} reused, {} closed by peer, {} closed here, {} failed\n",
             n(Counter::ConnOpened),
             n(Counter::ConnReused),
             n(Counter::ConnClosedByPeer),
+            n(Counter::ConnClosedByUs),
             n(Counter::ConnFailed)
         ));
+        if n(Counter::ConnClosedForNewUser) > 0 {
+            out.push_str(&format!(
+                "                {} of those closed here because an iteration was a new user\n",
+                n(Counter::ConnClosedForNewUser)
+            ));
+        }
         if n(Counter::StaleRetried) > 0 {
             let retried = n(Counter::StaleRetried);
             out.push_str(&format!(
                 "                {retried} found closed when reused, sent again\n"
             ));
         }
-        if n(Counter::TlsFull) + n(Counter::TlsResumed) + n(Counter::TlsFailed) > 0 {
-            out.push_str(&format!(
-                "TLS handshakes  {} full, {} resumed, {} failed\n",
-                n(Counter::TlsFull),
-                n(Counter::TlsResumed),
-                n(Counter::TlsFailed)
-            ));
+        if let Some(tls) = &self.tls {
+            out.push_str(&tls.text());
         }
         let g = &self.generator;
         out.push_str(&format!(

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use serde::Serialize;
 
+use crate::counter::Counter;
 use crate::snapshot_file::Second;
 
 /// Seconds a rate must be sustained for to count as the best.
@@ -40,6 +41,8 @@ pub struct Timeline {
     pub opened_best: f64,
     #[serde(skip)]
     pub(crate) recent: VecDeque<(u64, i64)>,
+    /// Most TLS handshakes in a second, of all kinds.
+    pub handshakes_best: f64,
     pub inbox_peak: u64,
     pub not_read_peak: u64,
     pub not_read_last: u64,
@@ -117,6 +120,9 @@ impl Timeline {
             return;
         }
         self.seconds += 1;
+        let kinds = [Counter::TlsFull, Counter::TlsResumed, Counter::TlsFailed];
+        let shaken: u64 = kinds.iter().map(|kind| second.counters.get(*kind)).sum();
+        self.handshakes_best = self.handshakes_best.max(shaken as f64 * 1000.0 / ms as f64);
         let used = second.cpu_s * 1000.0 / ms as f64 / self.processors.max(1.0);
         self.cpu_peak = self.cpu_peak.max(used.min(1.0));
         if used >= FULL {

@@ -6,7 +6,7 @@ use stats::process::Usage;
 use stats::recorder::{MAX_LABELS, OTHER_LABELS};
 use stats::snapshot_file::{self, Second};
 use stats::summary::{Frame, Summary};
-use stats::{Counter, LabelId, Outcome, Recorder, Sample, Snapshot, Totals};
+use stats::{Counter, LabelId, Outcome, Recorder, Sample, Snapshot, Span, Totals};
 
 const MS: u64 = 1_000_000;
 
@@ -272,7 +272,12 @@ fn summary_text_shows_errors_connections_and_the_generator() {
         }
     }
     recorder.add(Counter::ConnOpened, 5);
+    recorder.add(Counter::ConnClosedByUs, 4);
+    recorder.add(Counter::ConnClosedForNewUser, 3);
     recorder.add(Counter::TlsResumed, 2);
+    recorder.add(Counter::TlsResumedCpu, 75 * MS);
+    recorder.add(Counter::TlsTime, 505 * MS);
+    recorder.span(Span::Tls, 200 * MS);
     let usage = Usage { user_s: 0.25, system_s: 0.5, rss_peak: 3 << 20, ..Usage::default() };
     let frame = Frame { start_ms: 0, end_ms: 2000, usage };
     let totals = totals_of([&drained(&mut recorder)]);
@@ -281,8 +286,12 @@ fn summary_text_shows_errors_connections_and_the_generator() {
         "        25  100.00%  503: Service Unavailable  (first in Login)",
         "Response time   p50 50.0  p90 90.0  p99 99.0  max 100 ms",
         "  of it here    p50 1.00",
-        "Connections     5 opened, 0 reused, 0 closed by peer, 0 failed",
-        "TLS handshakes  0 full, 2 resumed, 0 failed",
+        "Connections     5 opened, 0 reused, 0 closed by peer, 4 closed here, 0 failed",
+        "                3 of those closed here because an iteration was a new user",
+        "TLS handshakes  0 full, 2 resumed, 0 failed\n",
+        "  time          p50 200  p90 200  p99 200 ms; 10.0% of all response time",
+        "  CPU here      37500 µs a resumed one: 10.0% of this process's CPU",
+        "  spent here    2.0% of all response time, handshakes included",
         "Generator       CPU 0.25 s user + 0.50 s system, 7500 µs a request; memory 3 MiB",
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");

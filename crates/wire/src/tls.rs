@@ -5,14 +5,19 @@
 //! Nothing here touches a socket, and no call blocks.
 
 mod config;
+mod identity;
+pub mod keystore;
 mod record;
+mod sessions;
 mod traffic;
 
 #[cfg(test)]
 mod tests;
 
-pub use config::{Settings, Verify, client_config, with_fresh_sessions};
+pub use config::{Settings, Verify, client_config, suites, with_fresh_sessions};
+pub use identity::{Identity, Present, presenting};
 pub use rustls;
+pub use sessions::Limits;
 
 use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
 use rustls::pki_types::ServerName;
@@ -54,13 +59,17 @@ pub enum Handshake {
 }
 
 impl Client {
-    /// `server_name` is a host name or an IP address, in brackets or not. An address is not sent as SNI.
+    /// `server_name` is a host name or an IP address, in brackets or not. Java's rule for SNI: neither an address is sent, nor a
+    /// name without a dot in it or with one at its end.
     pub fn new(config: &Arc<ClientConfig>, server_name: &str) -> Result<Self, Error> {
         let bare =
             server_name.strip_prefix('[').and_then(|s| s.strip_suffix(']')).unwrap_or(server_name);
         let name = ServerName::try_from(bare).map_err(|_| Error::BadName)?.to_owned();
-        let connection =
-            UnbufferedClientConnection::new(config.clone(), name).map_err(Error::Tls)?;
+        let mut config = Arc::clone(config);
+        if matches!(name, ServerName::DnsName(_)) && (!bare.contains('.') || bare.ends_with('.')) {
+            Arc::make_mut(&mut config).enable_sni = false;
+        }
+        let connection = UnbufferedClientConnection::new(config, name).map_err(Error::Tls)?;
         Ok(Self {
             phase: Phase::Handshake(Box::new(connection)),
             kind: None,
@@ -210,18 +219,29 @@ fn shake(
         }
         used += discard;
         if let Some(error) = failed {
+            let old = old_version(&error, incoming);
             // What rustls has queued comes before another look at the input: the alert for the peer.
             if let Ok(ConnectionState::EncodeTlsData(data)) =
                 connection.process_tls_records(&mut incoming[used..]).state
             {
                 encode(data, out)?;
             }
-            return Err(Error::Tls(error));
+            return Err(old.unwrap_or(Error::Tls(error)));
         }
         if wait {
             return Ok((used, peer_closed));
         }
     }
+}
+
+/// The version that a server chose which has none of ours: it stands in its first message.
+fn old_version(error: &rustls::Error, incoming: &[u8]) -> Option<Error> {
+    use rustls::PeerIncompatible::ServerDoesNotSupportTls12Or13;
+    if !matches!(error, rustls::Error::PeerIncompatible(ServerDoesNotSupportTls12Or13)) {
+        return None;
+    }
+    let version = incoming.get(9..11)?;
+    Some(Error::OldVersion(u16::from_be_bytes([version[0], version[1]])))
 }
 
 fn encode(
@@ -261,6 +281,8 @@ pub enum Error {
     Handshaking,
     /// Application data was written after close_notify.
     Closed,
+    /// The server chose a version that is too old: 0x0301 is TLS 1.0.
+    OldVersion(u16),
     /// The peer or its certificate is not acceptable.
     Tls(rustls::Error),
 }
@@ -273,6 +295,7 @@ impl fmt::Display for Error {
             Self::BadRoots => f.write_str("no usable root certificate"),
             Self::Handshaking => f.write_str("the TLS handshake is not over"),
             Self::Closed => f.write_str("the TLS connection is closed"),
+            Self::OldVersion(version) => write!(f, "the server chose the version {version:#06x}"),
             Self::Tls(error) => error.fmt(f),
         }
     }

@@ -74,13 +74,13 @@ fn what_has_no_effect_is_named_and_what_the_plan_reads_is_not() {
         jmeter("summariser.interval", "6"),
         jmeter("gui.quick_1", "x"),
         jmeter("httpclient4.retrycount", "0"),
-        Setting::System("javax.net.ssl.keyStore".into(), "k".into()),
+        Setting::System("javax.net.debug".into(), "k".into()),
     ];
     let (properties, _) =
         load(folder.path(), Some("remote_hosts=127.0.0.1\nhttpclient.parameters.file=x"), settings);
     let keys: Vec<_> = properties.unheeded("<stringProp>${__P(users,1)}</stringProp>");
     assert_eq!(keys.len(), 3, "{keys:?}");
-    assert_eq!(keys[1], ("javax.net.ssl.keyStore", "-D"));
+    assert_eq!(keys[1], ("javax.net.debug", "-D"));
     assert_eq!((keys[0].0, keys[2].0), ("httpclient.parameters.file", "typo"));
 }
 

@@ -81,6 +81,15 @@ impl Core<'_> {
             return;
         }
         self.beats.remove(at, &mut self.sockets);
+        let shaken = self.sockets[at].tls.as_ref().filter(|tls| tls.client.handshaking());
+        // However a peer ends a handshake, it is the same to the plug-in.
+        let ending = match shaken.map(|tls| tls.effort) {
+            Some(effort) => {
+                self.count_handshake(effort, None);
+                Ending::Fin
+            }
+            None => ending,
+        };
         self.sockets[at].state = State::Ended(ending);
         if !unopened {
             // Where very many lose their connection at once, they must not all come back at once.

@@ -5,10 +5,12 @@ use std::net::{IpAddr, SocketAddr};
 use base64::Engine;
 use plan::plan::SamplerId;
 use stats::{CloseCause, Counter, Span};
+use wire::tls::Handshake;
 use wire::websocket::handshake::{self, Refusal};
 
 use super::{Deflate, Ending, State, Step, Task, Work};
-use crate::clock::Nanos;
+use crate::clock::{Nanos, thread_cpu};
+use crate::conn::Effort;
 use crate::core::Core;
 use crate::driver;
 use crate::outcome::Failure;
@@ -168,26 +170,29 @@ impl Core<'_> {
     }
 
     fn start_socket_tls(&mut self, at: u32) {
+        let cpu = thread_cpu();
+        let effort = Effort { began: self.clock.now(), cpu: 0 };
         let index = self.sockets[at].user;
         let config = match self.tls_config(index) {
             Ok(config) => config,
-            Err(error) => return self.fault(at, Fault::Failure(Failure::Tls(error.to_string()))),
+            Err(error) => return self.fault(at, Fault::Failure(Failure::Tls(error))),
         };
         let route = &self.routes[self.sockets[at].route as usize];
         let host = route.tunnel.as_ref().map_or(&*route.host, |tunnel| &*tunnel.host);
         match wire::tls::Client::new(&config, host) {
             Ok(client) => {
                 let socket = &mut self.sockets[at];
-                socket.tls = Some(Box::new(crate::conn::Tls { client, plain: Vec::new() }));
+                socket.tls = Some(Box::new(crate::conn::Tls { client, plain: Vec::new(), effort }));
                 socket.state = State::Handshaking;
-                self.shake_hands(at, &mut []);
+                self.shake_hands(at, &mut [], cpu);
             }
-            Err(error) => self.fault(at, Fault::Failure(Failure::Tls(error.to_string()))),
+            Err(error) => self.fault(at, Fault::Failure(Failure::Tls(error))),
         }
     }
 
-    /// Continues a handshake with what arrived; returns how much of it is used up.
-    pub(super) fn shake_hands(&mut self, at: u32, incoming: &mut [u8]) -> usize {
+    /// Continues a handshake with what arrived; returns how much of it is used up. `cpu` is the thread's processor time
+    /// when this began.
+    pub(super) fn shake_hands(&mut self, at: u32, incoming: &mut [u8], cpu: u64) -> usize {
         let mut out = std::mem::take(&mut self.out);
         out.clear();
         let Some(tls) = self.sockets[at].tls.as_mut() else { return 0 };
@@ -196,21 +201,19 @@ impl Core<'_> {
             tls.client.advance(incoming, &mut out, &mut |bytes| plain.extend_from_slice(bytes));
         let sent = self.send_raw_bytes(at, &out);
         self.out = out;
+        let Some(tls) = self.sockets[at].tls.as_mut() else { return 0 };
+        tls.effort.cpu += thread_cpu() - cpu;
+        let (effort, kind) = (tls.effort, tls.client.kind());
         match progress {
             Err(error) => {
-                self.recorder.add(Counter::TlsFailed, 1);
-                self.fault(at, Fault::Failure(Failure::Tls(error.to_string())));
+                self.count_handshake(effort, None);
+                self.fault(at, Fault::Failure(Failure::Tls(error)));
                 0
             }
             Ok(_) if !sent => 0,
             Ok(progress) => {
                 if !progress.handshaking && self.sockets[at].state == State::Handshaking {
-                    let kind = self.sockets[at].tls.as_ref().and_then(|tls| tls.client.kind());
-                    let counter = match kind {
-                        Some(wire::tls::Handshake::Resumed) => Counter::TlsResumed,
-                        _ => Counter::TlsFull,
-                    };
-                    self.recorder.add(counter, 1);
+                    self.count_handshake(effort, Some(kind.unwrap_or(Handshake::Full)));
                     self.ask_for_upgrade(at);
                 }
                 progress.used

@@ -245,7 +245,7 @@ impl Core<'_> {
         };
         let mut at_byte = 0;
         if self.sockets[at].state == State::Handshaking {
-            at_byte = self.shake_hands(at, bytes);
+            at_byte = self.shake_hands(at, bytes, crate::clock::thread_cpu());
             if self.sockets[at].generation != generation {
                 return;
             }

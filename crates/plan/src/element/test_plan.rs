@@ -30,6 +30,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
         cookie_managers: Vec::new(),
         cache_managers: Vec::new(),
         auth_managers: Vec::new(),
+        keystores: Vec::new(),
         frame_filters: Vec::new(),
         heartbeats: Vec::new(),
         throughput_timers: 0,

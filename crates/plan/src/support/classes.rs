@@ -370,7 +370,7 @@ pub(super) const CLASSES: &[Class] = &[
         Level::Ignored,
         "names are resolved by the system and kept for a while",
     ),
-    class("KeystoreConfig", Kind::Config, Level::Unsupported, "no client certificate is presented"),
+    class("KeystoreConfig", Kind::Config, Level::Native, ""),
     class("JDBCDataSource", Kind::Config, Level::Unsupported, "its samplers cannot run"),
     class("LoginConfig", Kind::Config, Level::Ignored, "used by samplers that cannot run"),
     class("JavaConfig", Kind::Config, Level::Native, ""),

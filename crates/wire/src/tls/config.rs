@@ -1,46 +1,67 @@
-//! What the TLS connections of a run have in common: trust, versions, session cache.
+//! What the TLS connections of a run have in common: trust, versions, cipher suites, session cache, what is presented.
 
 use super::Error;
-use rustls::client::Resumption;
+use super::identity::{self, Present};
+use super::sessions::{Limits, Sessions};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::pki_types::pem::PemObject;
+use rustls::client::{Resumption, WebPkiServerVerifier};
+use rustls::crypto::{
+    WebPkiSupportedAlgorithms, aws_lc_rs, verify_tls12_signature, verify_tls13_signature,
+};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{CipherSuite, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use std::sync::Arc;
 
 /// Whom to trust.
 #[derive(Clone, Debug, Default)]
 pub enum Verify {
-    /// Neither chain, name nor signature is checked.
+    /// Neither chain nor name is checked; the signature that proves the key only if asked for.
     #[default]
     AcceptAll,
     /// The roots that the operating system trusts.
     SystemRoots,
-    /// Root certificates in PEM form.
-    Roots(Vec<u8>),
+    /// These root certificates.
+    Roots(Vec<CertificateDer<'static>>),
 }
 
 /// How connections are made.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub verify: Verify,
+    /// Under [`Verify::AcceptAll`]: check that the server holds the key of the certificate it sends.
+    pub check_signature: bool,
+    /// Otherwise: the certificate must be for the name that was asked for.
+    pub check_name: bool,
     /// TLS 1.2, TLS 1.3.
     pub versions: (bool, bool),
-    /// Keep tickets and session ids for later connections of the same configuration.
-    pub resumption: bool,
+    /// The cipher suites offered, best first; all that there are if this is empty.
+    pub suites: Vec<CipherSuite>,
+    /// Sessions kept for later connections of the same configuration; none are if this is `None`.
+    pub sessions: Option<Limits>,
     /// Offer `http/1.1` by ALPN; otherwise offer nothing.
     pub alpn_http1: bool,
+    /// What is presented to servers that ask.
+    pub present: Present,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
             verify: Verify::AcceptAll,
+            check_signature: false,
+            check_name: true,
             versions: (true, true),
-            resumption: true,
+            suites: Vec::new(),
+            sessions: Some(Limits { servers: 64, tickets: 1024 }),
             alpn_http1: false,
+            present: Present::nothing(),
         }
     }
+}
+
+/// All cipher suites that can be used, best first.
+pub fn suites() -> impl Iterator<Item = CipherSuite> {
+    aws_lc_rs::DEFAULT_CIPHER_SUITES.iter().map(rustls::SupportedCipherSuite::suite)
 }
 
 /// Builds the configuration that connections share, with its session cache.
@@ -51,35 +72,53 @@ pub fn client_config(settings: &Settings) -> Result<Arc<ClientConfig>, Error> {
         (false, true) => &[&rustls::version::TLS13],
         (false, false) => return Err(Error::NoVersions),
     };
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider)
+    let mut provider = aws_lc_rs::default_provider();
+    if !settings.suites.is_empty() {
+        let known = std::mem::take(&mut provider.cipher_suites);
+        let named = |wanted| known.iter().find(|suite| suite.suite() == wanted).copied();
+        provider.cipher_suites = settings.suites.iter().copied().filter_map(named).collect();
+    }
+    let provider = Arc::new(provider);
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(versions)
         .map_err(Error::Tls)?;
-    let mut config = match &settings.verify {
+    let algorithms = provider.signature_verification_algorithms;
+    let verifier: Arc<dyn ServerCertVerifier> = match &settings.verify {
         Verify::AcceptAll => {
-            builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAll))
+            Arc::new(AcceptAll { algorithms: settings.check_signature.then_some(algorithms) })
         }
-        Verify::SystemRoots => builder.with_root_certificates(system_roots()?),
-        Verify::Roots(pem) => builder.with_root_certificates(roots(pem)?),
-    }
-    .with_no_client_auth();
+        verify => {
+            let roots = match verify {
+                Verify::Roots(certificates) => roots(certificates)?,
+                _ => system_roots()?,
+            };
+            let checks = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)
+                .build()
+                .map_err(|_| Error::BadRoots)?;
+            if settings.check_name { checks } else { Arc::new(AnyName(checks)) }
+        }
+    };
+    let mut config = builder
+        .dangerous()
+        .with_custom_certificate_verifier(verifier)
+        .with_client_cert_resolver(identity::resolver(settings.present.clone()));
     // The record layer takes the keys over when the handshake is done.
     config.enable_secret_extraction = true;
-    if !settings.resumption {
-        config.resumption = Resumption::disabled();
-    }
+    config.resumption = match settings.sessions {
+        Some(limits) => Resumption::store(Arc::new(Sessions::new(limits))),
+        None => Resumption::disabled(),
+    };
     if settings.alpn_http1 {
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
     }
     Ok(Arc::new(config))
 }
 
-/// The same configuration with a session cache of its own, for `servers` hosts: a user whose sessions are not shared. It
-/// takes some 1.4 KB; a configuration built anew takes 16 KB.
-pub fn with_fresh_sessions(config: &Arc<ClientConfig>, servers: usize) -> Arc<ClientConfig> {
+/// The same configuration with a session cache of its own: a user whose sessions are not shared. It takes some 500 bytes; a
+/// configuration built anew takes 16 KB.
+pub fn with_fresh_sessions(config: &Arc<ClientConfig>, limits: Limits) -> Arc<ClientConfig> {
     let mut config = ClientConfig::clone(config);
-    // rustls counts tickets, of which it keeps eight for a server.
-    config.resumption = Resumption::in_memory_sessions(servers * 8);
+    config.resumption = Resumption::store(Arc::new(Sessions::new(limits)));
     Arc::new(config)
 }
 
@@ -90,17 +129,65 @@ fn system_roots() -> Result<RootCertStore, Error> {
     if usable == 0 { Err(Error::BadRoots) } else { Ok(store) }
 }
 
-fn roots(pem: &[u8]) -> Result<RootCertStore, Error> {
+fn roots(certificates: &[CertificateDer<'static>]) -> Result<RootCertStore, Error> {
     let mut store = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(pem) {
-        store.add(certificate.map_err(|_| Error::BadRoots)?).map_err(|_| Error::BadRoots)?;
+    for certificate in certificates {
+        store.add(certificate.clone()).map_err(|_| Error::BadRoots)?;
     }
     if store.is_empty() { Err(Error::BadRoots) } else { Ok(store) }
 }
 
-/// Accepts every certificate, and does not spend time on the signatures made with it.
+/// Checks everything but the name.
 #[derive(Debug)]
-struct AcceptAll;
+struct AnyName(Arc<WebPkiServerVerifier>);
+
+impl ServerCertVerifier for AnyName {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        use rustls::CertificateError::{NotValidForName, NotValidForNameContext};
+        // The name is looked at last: where it is what is wrong, the rest is right.
+        match self.0.verify_server_cert(end_entity, intermediates, name, ocsp, now) {
+            Err(rustls::Error::InvalidCertificate(
+                NotValidForName | NotValidForNameContext { .. },
+            )) => Ok(ServerCertVerified::assertion()),
+            other => other,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_verify_schemes()
+    }
+}
+
+/// Accepts every certificate; spends time on the signatures made with it only if given algorithms.
+#[derive(Debug)]
+struct AcceptAll {
+    algorithms: Option<WebPkiSupportedAlgorithms>,
+}
 
 impl ServerCertVerifier for AcceptAll {
     fn verify_server_cert(
@@ -116,20 +203,26 @@ impl ServerCertVerifier for AcceptAll {
 
     fn verify_tls12_signature(
         &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        Ok(HandshakeSignatureValid::assertion())
+        match &self.algorithms {
+            None => Ok(HandshakeSignatureValid::assertion()),
+            Some(algorithms) => verify_tls12_signature(message, certificate, signed, algorithms),
+        }
     }
 
     fn verify_tls13_signature(
         &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        Ok(HandshakeSignatureValid::assertion())
+        match &self.algorithms {
+            None => Ok(HandshakeSignatureValid::assertion()),
+            Some(algorithms) => verify_tls13_signature(message, certificate, signed, algorithms),
+        }
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {

@@ -2,7 +2,7 @@
 
 use super::*;
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::PrivatePkcs8KeyDer;
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection};
 use std::io::{Read, Write};
 
@@ -31,6 +31,11 @@ fn authority_with(
         .unwrap();
     server.alpn_protocols = vec![b"http/1.1".to_vec()];
     Authority { pem: certified.cert.pem(), server: Arc::new(server) }
+}
+
+/// The certificates in a PEM text; none where there are none that can be read.
+fn trusted(pem: &str) -> Vec<CertificateDer<'static>> {
+    keystore::read(pem.as_bytes(), None).map_or_else(|_| Vec::new(), |store| store.trusted)
 }
 
 const BOTH: &[&rustls::SupportedProtocolVersion] =
@@ -213,9 +218,10 @@ fn messages_may_be_split_over_records() {
 #[test]
 fn sessions_resume_in_both_versions_unless_told_not_to() {
     for versions in [(true, false), (false, true)] {
-        for (resumption, second) in [(true, Handshake::Resumed), (false, Handshake::Full)] {
+        let limits = Settings::default().sessions;
+        for (sessions, second) in [(limits, Handshake::Resumed), (None, Handshake::Full)] {
             let server = authority(BOTH).server;
-            let config = client_config(&Settings { resumption, ..settings(versions) }).unwrap();
+            let config = client_config(&Settings { sessions, ..settings(versions) }).unwrap();
             let mut pair = Pair::new(&config, &server);
             pair.handshake().unwrap();
             pair.exchange(10);
@@ -223,7 +229,10 @@ fn sessions_resume_in_both_versions_unless_told_not_to() {
             pair.handshake().unwrap();
             assert_eq!(pair.client.kind(), Some(second), "{versions:?}");
             pair.exchange(10);
-            let mut pair = Pair::new(&with_fresh_sessions(&config, 4), &server);
+            let mut pair = Pair::new(
+                &with_fresh_sessions(&config, Limits { servers: 4, tickets: 4 }),
+                &server,
+            );
             pair.handshake().unwrap();
             assert_eq!(pair.client.kind(), Some(Handshake::Full), "{versions:?}");
         }
@@ -354,11 +363,8 @@ fn a_server_that_speaks_no_common_version_is_an_error() {
 fn certificates_are_checked_when_asked() {
     let (ours, other) = (authority(BOTH), authority(BOTH));
     let trust = |pem: &str| {
-        client_config(&Settings {
-            verify: Verify::Roots(pem.as_bytes().to_vec()),
-            ..Settings::default()
-        })
-        .unwrap()
+        client_config(&Settings { verify: Verify::Roots(trusted(pem)), ..Settings::default() })
+            .unwrap()
     };
     Pair::new(&trust(&ours.pem), &ours.server).handshake().unwrap();
     assert!(matches!(
@@ -372,8 +378,7 @@ fn certificates_are_checked_when_asked() {
     pair.client = Client::new(&trust(&ours.pem), "127.0.0.1").unwrap();
     pair.handshake().unwrap();
     for pem in ["", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
-        let settings =
-            Settings { verify: Verify::Roots(pem.as_bytes().to_vec()), ..Settings::default() };
+        let settings = Settings { verify: Verify::Roots(trusted(pem)), ..Settings::default() };
         assert!(matches!(client_config(&settings), Err(Error::BadRoots)));
     }
 }

@@ -1,0 +1,107 @@
+//! Who a client says it is: certificates with their keys, and which of them a connection presents.
+//!
+//! A server that asks for none is shown none. Choosing costs a reference count; the signature is rustls'.
+
+use super::Error;
+use super::keystore::KeyEntry;
+use rustls::client::ResolvesClientCert;
+use rustls::crypto::aws_lc_rs::sign::any_supported_type;
+use rustls::pki_types::CertificateDer;
+use rustls::sign::{CertifiedKey, Signer, SigningKey};
+use rustls::{ClientConfig, SignatureAlgorithm, SignatureScheme};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A certificate chain with its key.
+#[derive(Clone, Debug)]
+pub struct Identity(Arc<CertifiedKey>);
+
+impl Identity {
+    /// Refuses keys that cannot sign: RSA below 2048 bits, curves other than NIST's and Ed25519.
+    pub fn new(entry: &KeyEntry) -> Result<Self, Error> {
+        let key = any_supported_type(&entry.key).map_err(Error::Tls)?;
+        Ok(Self(Arc::new(CertifiedKey::new(entry.chain.clone(), key))))
+    }
+}
+
+/// What connections of a configuration present when they are asked.
+#[derive(Clone, Debug)]
+pub enum Present {
+    /// These in turn, whoever connects; clones take turns with each other.
+    InTurn(Vec<Identity>, Arc<AtomicUsize>),
+    /// Always this.
+    One(Identity),
+    /// There is none to present: the handshake fails with this text, if the server asks.
+    Absent(String),
+}
+
+impl Present {
+    pub fn nothing() -> Self {
+        Self::InTurn(Vec::new(), Arc::default())
+    }
+}
+
+/// The same configuration with something else to present. Sessions that were made with another key are not resumed.
+pub fn presenting(config: &Arc<ClientConfig>, what: Present) -> Arc<ClientConfig> {
+    let mut config = ClientConfig::clone(config);
+    config.client_auth_cert_resolver = resolver(what);
+    Arc::new(config)
+}
+
+pub(super) fn resolver(what: Present) -> Arc<dyn ResolvesClientCert> {
+    let one = |identity| (vec![identity], Arc::default());
+    let (identities, next) = match what {
+        Present::InTurn(identities, next) => (identities, next),
+        Present::One(identity) => one(identity),
+        Present::Absent(text) => {
+            let chain = vec![CertificateDer::from(Vec::new())];
+            one(Identity(Arc::new(CertifiedKey::new(chain, Arc::new(NoKey(text.into()))))))
+        }
+    };
+    Arc::new(InTurn { identities, next })
+}
+
+#[derive(Debug)]
+struct InTurn {
+    identities: Vec<Identity>,
+    next: Arc<AtomicUsize>,
+}
+
+impl ResolvesClientCert for InTurn {
+    fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        let turn = self.next.fetch_add(1, Ordering::Relaxed);
+        let at = turn.checked_rem(self.identities.len())?;
+        Some(Arc::clone(&self.identities[at].0))
+    }
+
+    fn has_certs(&self) -> bool {
+        !self.identities.is_empty()
+    }
+}
+
+/// A key that fails where it should sign, with a text.
+#[derive(Clone, Debug)]
+struct NoKey(Arc<str>);
+
+impl SigningKey for NoKey {
+    fn choose_scheme(&self, offered: &[SignatureScheme]) -> Option<Box<dyn Signer>> {
+        Some(Box::new(Refusal(Arc::clone(&self.0), *offered.first()?)))
+    }
+
+    fn algorithm(&self) -> SignatureAlgorithm {
+        SignatureAlgorithm::ECDSA
+    }
+}
+
+#[derive(Debug)]
+struct Refusal(Arc<str>, SignatureScheme);
+
+impl Signer for Refusal {
+    fn sign(&self, _: &[u8]) -> Result<Vec<u8>, rustls::Error> {
+        Err(rustls::Error::General(self.0.to_string()))
+    }
+
+    fn scheme(&self) -> SignatureScheme {
+        self.1
+    }
+}

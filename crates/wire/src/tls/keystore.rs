@@ -1,0 +1,71 @@
+//! Keys and certificates out of files: PKCS#12, Java's JKS, PEM.
+//!
+//! The content tells the format, as it does in Java. Keys stand in the order in which Java would name them. Read once, before a run.
+
+mod jks;
+mod pem;
+mod pkcs12;
+
+#[cfg(test)]
+mod tests;
+
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::fmt;
+
+/// What was in a file.
+#[derive(Debug, Default)]
+pub struct KeyStore {
+    pub keys: Vec<KeyEntry>,
+    /// Certificates that stand there for themselves.
+    pub trusted: Vec<CertificateDer<'static>>,
+}
+
+/// A private key with its chain, the own certificate first.
+#[derive(Debug)]
+pub struct KeyEntry {
+    pub alias: String,
+    pub key: PrivateKeyDer<'static>,
+    pub chain: Vec<CertificateDer<'static>>,
+}
+
+/// Reads a file's bytes. Without a password JKS is not checked against changes, and its keys cannot be read.
+pub fn read(bytes: &[u8], password: Option<&str>) -> Result<KeyStore, KeyStoreError> {
+    match bytes {
+        [0xFE, 0xED, 0xFE, 0xED, ..] => jks::read(bytes, password),
+        [0xCE, 0xCE, 0xCE, 0xCE, ..] => Err(KeyStoreError::Jceks),
+        [0x30, ..] => pkcs12::read(bytes, password.unwrap_or_default()),
+        _ if bytes.windows(10).any(|window| window == b"-----BEGIN") => pem::read(bytes),
+        _ => Err(KeyStoreError::UnknownFormat),
+    }
+}
+
+/// Why a key store cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyStoreError {
+    /// Neither PKCS#12, JKS nor PEM.
+    UnknownFormat,
+    /// Java's JCEKS.
+    Jceks,
+    /// It ends too early, or its structure is broken.
+    Malformed,
+    /// The password is wrong, or the file was changed.
+    Password,
+    /// A key is encrypted in a way that cannot be undone here.
+    Encryption,
+}
+
+impl fmt::Display for KeyStoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnknownFormat => "it is neither PKCS#12, JKS nor PEM",
+            Self::Jceks => {
+                "it is of the type JCEKS; keytool -importkeystore -deststoretype pkcs12 converts it"
+            }
+            Self::Malformed => "its content is broken",
+            Self::Password => "the password is wrong, or the file was changed",
+            Self::Encryption => "a key in it is encrypted in a way that cannot be undone here",
+        })
+    }
+}
+
+impl std::error::Error for KeyStoreError {}
