@@ -15,5 +15,6 @@ mod peer;
 mod plans;
 mod process;
 mod server;
+mod tls;
 mod trial;
 mod websocket;
