@@ -89,6 +89,7 @@ cases! {
     csv_tab
     csv_unquoted
     debug_sampler
+    css_extractor
     fn_regex_function
     fn_jexl3
     debug_post_processor

@@ -4,6 +4,7 @@
 //! from, these go on from. Costs are those of their searches; a warm run allocates only where stated.
 
 mod boundary;
+mod css;
 mod debug;
 mod field;
 mod fifo;
@@ -19,6 +20,7 @@ mod tests;
 mod variable;
 
 pub use boundary::BoundaryExtractor;
+pub use css::CssExtractor;
 pub use debug::DebugPostProcessor;
 pub use field::Field;
 pub use fifo::FifoPut;
@@ -45,6 +47,8 @@ pub enum Extractor {
     Boundary(Box<BoundaryExtractor>),
     /// JSON Path Extractor of jp@gc.
     PluginJson(Box<PluginJsonExtractor>),
+    /// CSS Selector Extractor.
+    Css(Box<CssExtractor>),
     /// Debug PostProcessor.
     Debug(Box<DebugPostProcessor>),
     /// FIFO Put Post-Processor of jp@gc.
@@ -79,6 +83,8 @@ pub fn compile(
             .map(|(made, needs)| (Extractor::Boundary(Box::new(made)), needs)),
         "JSONPathExtractor" => plugin_json::compile(props, compiler)
             .map(|(made, needs)| (Extractor::PluginJson(Box::new(made)), needs)),
+        "HtmlExtractor" => css::compile(props, compiler)
+            .map(|(made, needs)| (Extractor::Css(Box::new(made)), needs)),
         "DebugPostProcessor" => {
             let made = debug::compile(&element.name, props, compiler);
             Ok((Extractor::Debug(Box::new(made)), Needs::SUBS))
@@ -99,6 +105,7 @@ impl Extractor {
             Self::Json(extractor) => extractor.run(result, env),
             Self::Boundary(extractor) => extractor.run(result, env),
             Self::PluginJson(extractor) => extractor.run(result, env),
+            Self::Css(extractor) => extractor.run(result, env),
             Self::Debug(debug) => debug.run(result, env),
             Self::FifoPut(put) => put.run(env),
         }
@@ -110,7 +117,7 @@ impl Extractor {
             Self::Regex(extractor) => extractor.complaint(),
             Self::Json(extractor) => extractor.complaint(),
             Self::PluginJson(extractor) => extractor.complaint(),
-            Self::Boundary(_) | Self::Debug(_) | Self::FifoPut(_) => None,
+            Self::Boundary(_) | Self::Css(_) | Self::Debug(_) | Self::FifoPut(_) => None,
         }
     }
 }

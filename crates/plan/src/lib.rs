@@ -14,7 +14,7 @@
 //! | `http` | HTTP Request: its compiled form and how a request is rendered |
 //! | `links` | links of pages and style sheets to what is loaded with them |
 //! | `websocket` | WebSocket samplers, frame filters, heartbeats, holds |
-//! | `extract`, `regexp`, `jsonpath` | post-processors and their languages |
+//! | `extract`, `regexp`, `jsonpath`, `jsoup` | post-processors and their languages |
 //! | `assertion` | assertions |
 //! | `condition`, `jexl` | conditions of If controllers, and scripts in JEXL |
 //! | `result` | a finished sample as processors see it |
@@ -32,6 +32,7 @@ pub mod http;
 mod java;
 mod jexl;
 pub mod jsonpath;
+mod jsoup;
 pub mod links;
 mod number;
 pub mod plan;

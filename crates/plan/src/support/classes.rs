@@ -479,7 +479,12 @@ pub(super) const CLASSES: &[Class] = &[
     class("BeanShellPostProcessor", Kind::After, Level::Jvm, "results are not processed"),
     class("BSFPostProcessor", Kind::After, Level::Jvm, "results are not processed"),
     class("JDBCPostProcessor", Kind::After, Level::Unsupported, "results are not processed"),
-    class("HtmlExtractor", Kind::After, Level::Unsupported, "its variables stay undefined"),
+    class(
+        "HtmlExtractor",
+        Kind::After,
+        Level::Native,
+        "with JSOUP; selectors that ask for more than tags, ids, classes, attributes, places and texts, and those of JODD, need a JVM",
+    ),
     class("XPathExtractor", Kind::After, Level::Unsupported, "its variables stay undefined"),
     class("XPath2Extractor", Kind::After, Level::Unsupported, "its variables stay undefined"),
     class("JMESPathExtractor", Kind::After, Level::Unsupported, "its variables stay undefined"),

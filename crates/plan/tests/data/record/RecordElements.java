@@ -30,6 +30,7 @@ public class RecordElements {
             "RegexExtractor", "org.apache.jmeter.extractor.",
             "BoundaryExtractor", "org.apache.jmeter.extractor.",
             "JSONPostProcessor", "org.apache.jmeter.extractor.json.jsonpath.",
+            "HtmlExtractor", "org.apache.jmeter.extractor.",
             "ResponseAssertion", "org.apache.jmeter.assertions.",
             "JSONPathAssertion", "org.apache.jmeter.assertions.",
             "DurationAssertion", "org.apache.jmeter.assertions.");

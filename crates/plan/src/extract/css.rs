@@ -1,0 +1,161 @@
+//! CSS Selector Extractor, with jsoup: texts or attributes of the elements that a selector selects.
+//!
+//! Each response is read once for each extractor. A selector that cannot be read leaves everything as it is but for the default, as
+//! in JMeter. Selectors with more than is known here, and Jodd's, need a JVM.
+
+use std::ops::ControlFlow;
+
+use jmx::Props;
+
+use super::matches::Matches;
+use super::variable::{Family, number};
+use super::{Problem, Scope};
+use crate::env::Env;
+use crate::jsoup::{Document, Selector};
+use crate::plan::Needs;
+use crate::result::SampleResult;
+use crate::text::{Text, TextCompiler};
+
+/// A compiled CSS Selector Extractor.
+#[derive(Debug)]
+pub struct CssExtractor {
+    reference: Text,
+    selector: Text,
+    /// The selector, if it is known before the run.
+    fixed: Option<Selector>,
+    attribute: Text,
+    number: Text,
+    default: Text,
+    empty_default: bool,
+    scope: Scope,
+}
+
+pub(super) fn compile(
+    props: &Props,
+    compiler: &mut TextCompiler,
+) -> Result<(CssExtractor, Needs), Problem> {
+    let needs_jvm = |message: String| Problem {
+        needs_jvm: true,
+        message,
+        help: "use a selector of tags, ids, classes, attributes and places, with JSOUP".into(),
+    };
+    let engine = props.str("HtmlExtractor.extractor_impl").unwrap_or("");
+    if !matches!(engine, "" | "JSOUP") {
+        return Err(needs_jvm(format!("selectors of {engine} are read in a JVM alone")));
+    }
+    let scope = Scope::compile(props, "Sample.scope", compiler);
+    let needs = scope.needs(Needs::TEXT);
+    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+    let selector = text("HtmlExtractor.expr");
+    let attribute = text("HtmlExtractor.attribute");
+    let fixed = match selector.fixed() {
+        Some(source) => Some(Selector::parse(source).map_err(|problem| needs_jvm(problem.0))?),
+        None => None,
+    };
+    if attribute.raw().trim().to_ascii_lowercase().starts_with("abs:") {
+        return Err(needs_jvm("links made absolute are those of jsoup".into()));
+    }
+    let made = CssExtractor {
+        reference: text("HtmlExtractor.refname"),
+        selector,
+        fixed,
+        attribute,
+        number: text("HtmlExtractor.match_number"),
+        default: text("HtmlExtractor.default"),
+        empty_default: props.bool("HtmlExtractor.default_empty_value").unwrap_or(false),
+        scope,
+    };
+    if let Some(reference) = made.reference.fixed() {
+        compiler.names.intern(reference);
+        compiler.names.intern(&format!("{reference}_matchNr"));
+    }
+    Ok((made, needs))
+}
+
+impl CssExtractor {
+    /// Runs it.
+    pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
+        let mut family = Family::new(&self.reference, env);
+        let mut buffer = env.core.take();
+        self.default.eval(env, &mut buffer);
+        if !buffer.is_empty() || self.empty_default {
+            family.put(env, format_args!(""), Some(&buffer));
+        }
+        env.core.give(buffer);
+        let number = number(&self.number, env);
+        if let Some(found) = self.search(number, result, env) {
+            save(&found, number, &mut family, env);
+            found.end();
+        }
+        family.end(env);
+    }
+
+    /// What is found up to the match that is asked for; `None` if the selector cannot be read.
+    fn search(&self, number: i32, result: &SampleResult, env: &mut Env<'_>) -> Option<Matches> {
+        let made;
+        let selector = match &self.fixed {
+            Some(selector) => selector,
+            None => {
+                made = self.selector.parsed(env, Selector::parse).ok()?;
+                &made
+            }
+        };
+        let mut attribute = env.core.take();
+        self.attribute.eval(env, &mut attribute);
+        let mut found = Matches::new(1);
+        let mut collect = |text: &str| {
+            let wanted = (!attribute.trim().is_empty()).then_some(&*attribute);
+            Document::parse(text).select(selector, wanted, |value| {
+                if number > 0 && found.len() as i64 == i64::from(number) {
+                    return ControlFlow::Break(());
+                }
+                found.push(Some(value));
+                ControlFlow::Continue(())
+            });
+            if number > 0 && found.len() as i64 == i64::from(number) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        if let Scope::Variable(name) = &self.scope {
+            let mut text = env.core.take();
+            name.eval(env, &mut text);
+            if let Some(value) =
+                env.vars.get_named(env.names, &text).filter(|text| !text.is_empty())
+            {
+                let _ = collect(value);
+            }
+            env.core.give(text);
+        } else {
+            self.scope.each(result, |sample| collect(&sample.text));
+        }
+        env.core.give(attribute);
+        Some(found)
+    }
+}
+
+fn save(found: &Matches, number: i32, family: &mut Family, env: &mut Env<'_>) {
+    let previous = family.take_count(env);
+    let mut kept = 0;
+    if number >= 0 {
+        let count = found.len();
+        let chosen = match number {
+            0 if count > 0 => Some(env.core.random.below(count as u64) as usize),
+            0 => None,
+            number => Some(number as usize - 1),
+        };
+        if let Some(value) = chosen.and_then(|chosen| found.get(chosen, 0)) {
+            family.put(env, format_args!(""), Some(value));
+        }
+    } else {
+        kept = found.len();
+        family.put_number(env, format_args!("_matchNr"), kept);
+        for index in 0..kept {
+            family.put(env, format_args!("_{}", index + 1), found.get(index, 0));
+        }
+    }
+    for index in kept + 1..=previous.max(0) as usize {
+        family.put(env, format_args!("_{index}"), None);
+    }
+}

@@ -1,0 +1,64 @@
+//! What jsoup itself finds is the judge; `tests/data/README.md` says how it is recorded.
+
+use serde_json::Value;
+
+use super::*;
+
+fn found(
+    document: &str,
+    selector: &str,
+    attribute: Option<&str>,
+) -> Result<Vec<String>, Unreadable> {
+    let selector = Selector::parse(selector)?;
+    let mut found = Vec::new();
+    Document::parse(document).select(&selector, attribute, |value| {
+        found.push(value.to_string());
+        std::ops::ControlFlow::Continue(())
+    });
+    Ok(found)
+}
+
+#[test]
+fn selectors_find_what_those_of_jsoup_find() {
+    let recorded: Value =
+        serde_json::from_str(include_str!("../../tests/data/jsoup.json")).unwrap();
+    let (mut wrong, mut unread) = (Vec::new(), Vec::new());
+    let cases = recorded["cases"].as_array().unwrap();
+    for case in cases {
+        let name = case["document"].as_str().unwrap();
+        let document = recorded["documents"][name].as_str().unwrap();
+        let selector = case["selector"].as_str().unwrap();
+        let attribute = case["attribute"].as_str().filter(|name| !name.is_empty());
+        match (found(document, selector, attribute), case["found"].as_array()) {
+            (Ok(found), Some(expected)) => {
+                if found != *expected {
+                    wrong.push(format!(
+                        "{name} {selector} {attribute:?}\n  jsoup {expected:?}\n  here  {found:?}"
+                    ));
+                }
+            }
+            (Ok(found), None) => wrong.push(format!("{selector} is no selector: {found:?}")),
+            (Err(_), Some(_)) => unread.push(selector),
+            (Err(_), None) => {}
+        }
+    }
+    assert!(
+        cases.len() > 150 && unread.len() * 10 < cases.len(),
+        "{} not read: {unread:?}",
+        unread.len()
+    );
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+#[test]
+fn depth_is_bounded() {
+    assert!(Selector::parse(&":not(".repeat(10_000)).is_err());
+    assert!(Selector::parse(&format!("{}a{}", ":not(".repeat(40), ")".repeat(40))).is_err());
+    let deep = "<div>".repeat(2_000);
+    assert_eq!(
+        found(&deep, "body > div > div > div:nth-child(1) > div:eq(0) > div > p", None)
+            .unwrap()
+            .len(),
+        0
+    );
+}

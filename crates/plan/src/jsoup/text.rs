@@ -1,0 +1,85 @@
+//! The text of an element as jsoup shows it: blanks in a row are one, and blocks stand apart.
+
+use super::element::{is_block, is_formatted_as_block, keeps_blanks};
+use super::tree::{Document, Kind, NodeId};
+
+/// Ancestors that are asked whether blanks stay.
+const LEVELS: usize = 6;
+
+/// Appends the text of an element and all in it.
+pub(super) fn write(document: &Document, id: NodeId, out: &mut String) {
+    // A node to be entered, or one to be left.
+    let mut open = vec![(id, false)];
+    let mut inner = String::new();
+    while let Some((node, leaves)) = open.pop() {
+        match document.kind(node) {
+            Kind::Text(text) => push_text(document, node, text, &mut inner),
+            Kind::Root | Kind::Element { .. } if leaves => {
+                let next = next_sibling(document, node).filter(|_| node != id);
+                let stands_apart = next.is_some_and(|next| match document.kind(next) {
+                    Kind::Text(_) => true,
+                    Kind::Element { .. } => !is_formatted_as_block(document.name(next)),
+                    _ => false,
+                });
+                if is_block(document.name(node)) && stands_apart && !inner.ends_with(' ') {
+                    inner.push(' ');
+                }
+            }
+            Kind::Root | Kind::Element { .. } => {
+                let name = document.name(node);
+                if !inner.is_empty() && (is_block(name) || name == "br") && !inner.ends_with(' ') {
+                    inner.push(' ');
+                }
+                open.push((node, true));
+                open.extend(document.children(node).iter().rev().map(|child| (*child, false)));
+            }
+            Kind::Data | Kind::Other => {}
+        }
+    }
+    out.push_str(inner.trim_matches(|c| c <= ' '));
+}
+
+/// Appends the texts directly in an element.
+pub(super) fn write_own(document: &Document, id: NodeId, out: &mut String) {
+    let mut inner = String::new();
+    for child in document.children(id) {
+        match document.kind(*child) {
+            Kind::Text(text) => push_text(document, *child, text, &mut inner),
+            Kind::Element { .. } if document.name(*child) == "br" && !inner.ends_with(' ') => {
+                inner.push(' ');
+            }
+            _ => {}
+        }
+    }
+    out.push_str(inner.trim_matches(|c| c <= ' '));
+}
+
+fn next_sibling(document: &Document, id: NodeId) -> Option<NodeId> {
+    let siblings = document.children(document.parent(id)?);
+    let at = siblings.iter().position(|sibling| *sibling == id)?;
+    siblings.get(at + 1).copied()
+}
+
+fn push_text(document: &Document, id: NodeId, text: &str, out: &mut String) {
+    let ancestors = std::iter::successors(document.parent(id), |id| document.parent(*id));
+    if ancestors.take(LEVELS).any(|id| keeps_blanks(document.name(id))) {
+        return out.push_str(text);
+    }
+    push_normalised(text, out);
+}
+
+/// Appends a text with one blank for any number of them, and none behind another.
+pub(super) fn push_normalised(text: &str, out: &mut String) {
+    for c in text.chars() {
+        match c {
+            ' ' | '\t' | '\n' | '\u{c}' | '\r' | '\u{a0}' => {
+                if !out.ends_with(' ') {
+                    out.push(' ');
+                }
+            }
+            // Letters without a width.
+            '\u{200b}' | '\u{ad}' => {}
+            c => out.push(c),
+        }
+    }
+}
