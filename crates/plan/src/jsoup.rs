@@ -11,7 +11,7 @@ mod tests;
 mod text;
 mod tree;
 
-pub(crate) use selector::{Selector, Unreadable};
+pub(crate) use selector::Selector;
 pub(crate) use tree::Document;
 
 impl Document {

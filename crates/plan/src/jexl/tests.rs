@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 #[test]
@@ -38,5 +40,14 @@ fn what_is_not_known_is_told() {
         "\"${path}\".startsWith(\"http\" )",
     ] {
         assert!(is_known(source), "{source}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics_while_it_is_read(
+        source in r#"([a-c0-9é .,;()?:!=<>&|+*/%~^$'-]|vars|empty|size|not|\.substring\(|"a"|=~ "){0,16}"#,
+    ) {
+        let _ = is_known(&source);
     }
 }

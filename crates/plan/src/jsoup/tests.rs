@@ -1,7 +1,9 @@
 //! What jsoup itself finds is the judge; `tests/data/README.md` says how it is recorded.
 
+use proptest::prelude::*;
 use serde_json::Value;
 
+use super::selector::Unreadable;
 use super::*;
 
 fn found(
@@ -61,4 +63,15 @@ fn depth_is_bounded() {
             .len(),
         0
     );
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics(
+        selector in r"([a-cé*#.,>+~ ]|\[a\^?=b\]|:(not|has|is|contains|eq|nth-child)\(|\)|[0-9n+-]|:root|:empty){0,12}",
+        page in r"(<(/?)(p|b|i|table|td|svg|a|select|template)( id=a| class='b c')?>|[a-c &;]|<!--|-->){0,20}",
+    ) {
+        let _ = found(&page, &selector, None);
+        let _ = found(&page, &selector, Some("id"));
+    }
 }
