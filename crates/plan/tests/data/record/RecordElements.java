@@ -76,6 +76,8 @@ public class RecordElements {
             JMeterContext context = JMeterContextService.getContext();
             context.setVariables(variables);
             context.setPreviousResult(result);
+            // What an extractor keeps of a sample goes with it.
+            context.getSamplerContext().clear();
             try {
                 if (element instanceof PostProcessor) {
                     ((PostProcessor) element).process();
