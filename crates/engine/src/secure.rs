@@ -181,9 +181,12 @@ impl Core<'_> {
         });
         let changed = changed.map(Box::<str>::from);
         let extra = user.extra();
-        let config = extra.tls.get_or_insert_with(|| match secure.shared {
-            true => Arc::clone(base),
-            false => wire::tls::with_fresh_sessions(base, secure.own),
+        let config = extra.tls.get_or_insert_with(|| {
+            if secure.shared {
+                Arc::clone(base)
+            } else {
+                wire::tls::with_fresh_sessions(base, secure.own)
+            }
         });
         if let Some(alias) = changed {
             *config = wire::tls::presenting(config, secure.presented(&alias));

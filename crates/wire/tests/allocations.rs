@@ -198,7 +198,7 @@ fn sessions_of_ones_own_cost_little() {
     let config = client_config(&Settings::default()).unwrap();
     let mut own = None;
     let kept = measure(|| {
-        own = Some(with_fresh_sessions(&config, wire::tls::Limits { servers: 16, tickets: 4 }))
+        own = Some(with_fresh_sessions(&config, wire::tls::Limits { servers: 16, tickets: 4 }));
     })
     .bytes_current;
     assert!(own.is_some() && (1..2048).contains(&kept), "{kept} bytes");
