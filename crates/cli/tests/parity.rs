@@ -285,6 +285,13 @@ cases! {
     transaction_sample
     transaction_time_parent
     transaction_time_sample
+    url_rewriting
+    url_rewriting_path
+    url_rewriting_cache
+    url_rewriting_no_cache
+    regex_user_parameters
+    http_graphql
+    http_removed_samplers
     user_parameters
     user_parameters_iteration
     variables_names

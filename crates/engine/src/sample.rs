@@ -207,8 +207,11 @@ impl Core<'_> {
             (result.elapsed, result.latency, result.connect) =
                 (timing.elapsed(), timing.latency, timing.connect);
             (result.bytes, result.sent, result.idle) = (timing.received, timing.sent, timing.idle);
-            if !result.ignore && (!sampler.after.is_empty() || !sampler.checks.is_empty()) {
+            let noted = !plan.sessions.is_empty();
+            if !result.ignore && (noted || !sampler.after.is_empty() || !sampler.checks.is_empty())
+            {
                 self.with_env(index, id, |env, result| {
+                    plan::element::note(result, plan, env);
                     for extractor in &sampler.after {
                         extractor.run(result, env);
                     }

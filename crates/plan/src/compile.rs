@@ -6,6 +6,7 @@
 //! caller's decision. Costs time and memory in proportion to samplers times what is in their scope.
 
 mod around;
+mod changes;
 mod context;
 mod managers;
 mod report;
@@ -85,6 +86,7 @@ pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
     walk.ctx.text.names.intern("JMeterThread.last_sample_ok");
     walk.variables(root);
     walk.groups(root);
+    walk.read_sessions();
     walk.finish(root)
 }
 
@@ -302,9 +304,14 @@ impl Walk<'_> {
         self.levels.pop();
         let managers = self.managers(&scope.configs);
         let near = self.around(&scope.configs, managers.cookies);
-        let Some(kind) = element::sampler(&mut self.ctx, id, &scope.configs, managers, near) else {
+        let Some(mut kind) = element::sampler(&mut self.ctx, id, &scope.configs, managers, near)
+        else {
             return;
         };
+        let changes = self.changes(&scope.before);
+        if let SamplerKind::Http(http) = &mut kind {
+            http.change(changes);
+        }
         let name = element::sampler_name(&mut self.ctx, id, &scope.configs);
         let mut needs = element::sampler_needs(&kind);
         let after = element::extractors(&mut self.ctx, id, &scope.after, &mut needs);

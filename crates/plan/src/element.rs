@@ -48,7 +48,7 @@ pub use counter::CounterConfig;
 pub use csv_data_set::CsvDataSet;
 pub use debug_sampler::DebugSampler;
 pub use dummy_sampler::DummySampler;
-pub use event::{Stop, before, iterate};
+pub use event::{Stop, before, iterate, note};
 pub use java_sampler::JavaSampler;
 pub use keystore_config::{KeySelection, KeystoreConfig, selection as key_selection};
 pub use memory::Memory;

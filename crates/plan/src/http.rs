@@ -4,6 +4,7 @@
 //! by the engine. Everything but the cookie line is done here: which cookies apply is known to the user alone.
 
 mod body;
+mod change;
 mod compile;
 mod file;
 mod header;
@@ -17,6 +18,8 @@ pub mod url;
 
 use std::ops::Range;
 
+pub use change::Session;
+pub(crate) use change::{Change, Changed, Noted, fields, session};
 pub(crate) use compile::{compile, headers, is_defaults, review};
 pub(crate) use file::Contents;
 pub use redirect::{location, method_after_redirect};
@@ -43,6 +46,8 @@ pub struct Http {
     arguments: Vec<Argument>,
     /// The arguments' values make up the body, whatever their names.
     raw: Flag,
+    /// What pre-processors change, in their order.
+    changes: Vec<Change>,
     files: Vec<file::FileArgument>,
     /// The body is `multipart/form-data` even without files.
     multipart: Flag,
@@ -128,6 +133,8 @@ pub struct Request {
     pub keep_alive: bool,
     /// Local address to send from; empty is any.
     pub source: String,
+    /// Parameters that pre-processors changed.
+    changed: Changed,
     /// Room for escaping.
     bytes: Vec<u8>,
 }
@@ -145,6 +152,7 @@ impl Request {
         ] {
             text.clear();
         }
+        self.changed.clear();
         self.headers.clear();
         self.body.clear();
         (self.secure, self.port, self.path_len) = (false, 0, 0);
@@ -231,6 +239,12 @@ impl Http {
     /// Whether a user adds more than cookies to its requests, or may not send them at all.
     pub fn is_plain(&self) -> bool {
         self.cache.is_none() && self.auth.is_none()
+    }
+
+    /// Adds what pre-processors in scope change.
+    pub(crate) fn change(&mut self, changes: Vec<Change>) {
+        self.fixed &= changes.is_empty();
+        self.changes = changes;
     }
 
     /// Whether every rendering gives the same request.

@@ -11,7 +11,7 @@ use crate::element::{
     CounterConfig, CsvDataSet, KeystoreConfig, RandomVariable, Timer, UserParameters,
 };
 use crate::extract::Extractor;
-use crate::http::Http;
+use crate::http::{Http, Session};
 use crate::text::Text;
 use crate::vars::{Names, VarId};
 use crate::websocket::{FrameFilter, Heartbeat, WebSocket};
@@ -60,6 +60,8 @@ pub struct Plan {
     pub randoms: Vec<RandomVariable>,
     /// User Parameters.
     pub user_parameters: Vec<UserParameters>,
+    /// HTTP URL Re-writing Modifiers, which look at every answer.
+    pub sessions: Vec<Session>,
     /// Cookie managers.
     pub cookie_managers: Vec<CookieManager>,
     /// Cache managers.

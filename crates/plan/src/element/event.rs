@@ -2,6 +2,7 @@
 
 use crate::env::Env;
 use crate::plan::{Before, OnIteration, Plan};
+use crate::result::SampleResult;
 
 /// An element that asks for an end, with the reason for the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,13 @@ pub fn iterate(event: OnIteration, plan: &Plan, env: &mut Env<'_>) -> Result<(),
         OnIteration::UserParameters(at) => plan.user_parameters[at as usize].at_iteration(env),
     }
     Ok(())
+}
+
+/// Notes what an answer has for samplers after it.
+pub fn note(result: &SampleResult, plan: &Plan, env: &mut Env<'_>) {
+    for (at, session) in plan.sessions.iter().enumerate() {
+        session.note(at, result, env);
+    }
 }
 
 /// Carries out what stands before a sampler.

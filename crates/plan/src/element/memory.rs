@@ -4,6 +4,7 @@ use super::counter::Own;
 use super::csv_data_set::Handle;
 use super::java_sampler::Setup;
 use super::random_variable::JavaRandom;
+use crate::http::Noted;
 
 /// Memory of a user.
 #[derive(Debug, Default)]
@@ -20,6 +21,7 @@ struct Notes {
     /// When the last sample behind a throughput timer was due, nanoseconds since 1970.
     previous: Vec<i64>,
     setups: Vec<Setup>,
+    sessions: Vec<Noted>,
 }
 
 impl Memory {
@@ -55,6 +57,10 @@ impl Memory {
 
     pub(super) fn keep(&mut self, setup: Setup) {
         self.notes().setups.push(setup);
+    }
+
+    pub(crate) fn session(&mut self, at: usize) -> &mut Noted {
+        grown(&mut self.notes().sessions, at)
     }
 
     pub(super) fn previous(&mut self, at: usize) -> &mut i64 {

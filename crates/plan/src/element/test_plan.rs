@@ -27,6 +27,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
         counters: Vec::new(),
         randoms: Vec::new(),
         user_parameters: Vec::new(),
+        sessions: Vec::new(),
         cookie_managers: Vec::new(),
         cache_managers: Vec::new(),
         auth_managers: Vec::new(),

@@ -33,37 +33,44 @@ impl Http {
         let (mut name, mut value) = (env.core.take(), env.core.take());
         let charset = self.charset(env).ok();
         let mut mark = if has_query { '&' } else { '?' };
-        for argument in &self.arguments {
+        let changed = std::mem::take(&mut out.changed);
+        for parameter in self.parameters(&changed) {
             name.clear();
-            argument.name.eval(env, &mut name);
-            if name.is_empty() {
+            if !parameter.name(env, &mut name) || name.is_empty() {
                 continue;
             }
             file.push(std::mem::replace(&mut mark, '&'));
-            let encode = argument.encode.get(env);
+            let encode = parameter.encode(env);
             if encode {
                 percent::form(&name, Charset::Utf8, &mut out.bytes, file);
             } else {
                 file.push_str(&name);
             }
-            argument.separator.eval(env, file);
+            parameter.separator(env, file);
             value.clear();
-            argument.value.eval(env, &mut value);
+            parameter.value(&name, env, &mut value);
             match charset {
                 Some(charset) if encode => percent::form(&value, charset, &mut out.bytes, file),
                 None if encode => {}
                 _ => file.push_str(&value),
             }
         }
+        out.changed = changed;
         env.core.give(value);
         env.core.give(name);
     }
 
     /// What makes up the body.
-    pub(super) fn body_of(&self, env: &mut Env<'_>, method: &str, first: bool) -> Option<Body> {
+    pub(super) fn body_of(
+        &self,
+        env: &mut Env<'_>,
+        method: &str,
+        first: bool,
+        added: bool,
+    ) -> Option<Body> {
         let file = self.sends_file(env);
-        let file_alone = file && self.arguments.is_empty();
-        let raw = self.sends_raw(env);
+        let file_alone = file && self.arguments.is_empty() && !added;
+        let raw = self.sends_raw(env, added);
         let get_with_body = first && method == "GET" && (raw || file_alone);
         if !may_enclose(method) && !get_with_body {
             return None;
@@ -172,23 +179,32 @@ impl Http {
     }
 
     /// Whether the values of the parameters make up the body: asked for, or none of them has a name.
-    fn sends_raw(&self, env: &mut Env<'_>) -> bool {
+    fn sends_raw(&self, env: &mut Env<'_>, added: bool) -> bool {
         self.raw.get(env)
-            || (!self.arguments.is_empty()
+            || (!added
+                && !self.arguments.is_empty()
                 && self.arguments.iter().all(|argument| argument.name.parsed(env, str::is_empty)))
     }
 
     fn write_raw(&self, env: &mut Env<'_>, charset: Charset, out: &mut Request) {
-        for argument in &self.arguments {
-            if argument.encode.get(env) {
-                let mut value = env.core.take();
-                argument.value.eval(env, &mut value);
+        let changed = std::mem::take(&mut out.changed);
+        let (mut name, mut value) = (env.core.take(), env.core.take());
+        for parameter in self.parameters(&changed) {
+            name.clear();
+            if !parameter.name(env, &mut name) {
+                continue;
+            }
+            if parameter.encode(env) {
+                value.clear();
+                parameter.value(&name, env, &mut value);
                 percent::form(&value, charset, &mut out.bytes, &mut out.query_string);
-                env.core.give(value);
             } else {
-                argument.value.eval(env, &mut out.query_string);
+                parameter.value(&name, env, &mut out.query_string);
             }
         }
+        env.core.give(value);
+        env.core.give(name);
+        out.changed = changed;
     }
 
     fn write_form(
@@ -197,18 +213,19 @@ impl Http {
         charset: Charset,
         out: &mut Request,
     ) -> Result<(), Unsendable> {
+        let changed = std::mem::take(&mut out.changed);
         let (mut name, mut value) = (env.core.take(), env.core.take());
         let mut result = Ok(());
-        for argument in &self.arguments {
+        for parameter in self.parameters(&changed) {
             name.clear();
-            argument.name.eval(env, &mut name);
+            let kept = parameter.name(env, &mut name);
             let undefined = name.trim().starts_with("${") && name.ends_with('}');
-            if name.trim().is_empty() || undefined {
+            if !kept || name.trim().is_empty() || undefined {
                 continue;
             }
             value.clear();
-            argument.value.eval(env, &mut value);
-            if !argument.encode.get(env) {
+            parameter.value(&name, env, &mut value);
+            if !parameter.encode(env) {
                 result = decode(&mut name, charset, &mut out.bytes, env)
                     .and_then(|()| decode(&mut value, charset, &mut out.bytes, env));
                 if result.is_err() {
@@ -224,6 +241,7 @@ impl Http {
         }
         env.core.give(value);
         env.core.give(name);
+        out.changed = changed;
         result
     }
 }

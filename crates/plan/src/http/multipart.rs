@@ -4,8 +4,9 @@
 //! have `Content-Disposition` alone, files their type too, both in the request's character set. The boundary is random,
 //! 30 to 40 characters long; a request of which nothing varies keeps its own on a core.
 
+use super::change::Parameter;
 use super::file::{self, FileArgument};
-use super::{Argument, Http, Request, Unsendable, header};
+use super::{Http, Request, Unsendable, header};
 use crate::charset::Charset;
 use crate::env::Env;
 
@@ -70,9 +71,10 @@ impl Http {
             *place = BOUNDARY[env.core.random.below(64) as usize];
         }
         out.bytes.clear();
-        for argument in &self.arguments {
-            parameter(argument, &form, env, out)?;
-        }
+        let changed = std::mem::take(&mut out.changed);
+        let written = self.parameters(&changed).try_for_each(|one| parameter(one, &form, env, out));
+        out.changed = changed;
+        written?;
         let mut missing = None;
         for file in &self.files {
             let unreadable = part_of(file, &form, env, out)?;
@@ -96,21 +98,21 @@ impl Http {
 }
 
 fn parameter(
-    argument: &Argument,
+    parameter: Parameter<'_>,
     form: &Form,
     env: &mut Env<'_>,
     out: &mut Request,
 ) -> Result<(), Unsendable> {
     let (mut name, mut text) = (env.core.take(), env.core.take());
-    argument.name.eval(env, &mut name);
+    let kept = parameter.name(env, &mut name);
     let undefined = name.trim().starts_with("${") && name.ends_with('}');
     let mut result = Ok(());
-    if !name.trim().is_empty() && !undefined {
-        argument.content_type.eval(env, &mut text);
+    if kept && !name.trim().is_empty() && !undefined {
+        parameter.content_type(env, &mut text);
         let mut kind = env.core.take();
         let charset = content_type_with(&text, form.charset, &mut kind);
         text.clear();
-        argument.value.eval(env, &mut text);
+        parameter.value(&name, env, &mut text);
         match charset {
             Ok(charset) => {
                 form.delimit(out);

@@ -62,7 +62,7 @@ impl Http {
             if keep_alive { "keep-alive" } else { "close" },
         );
         let method = std::mem::take(&mut out.method);
-        let body = self.body_of(env, &method, first);
+        let body = self.body_of(env, &method, first, out.changed.adds());
         out.method = method;
         self.write_headers(env, out, &parts, body == Some(Body::Multipart));
         out.own_end = out.headers.len();
@@ -84,6 +84,7 @@ impl Http {
     ) -> Result<Option<String>, url::Malformed> {
         let mut path = env.core.take();
         self.path.eval(env, &mut path);
+        self.apply_changes(env, &mut path, out);
         encode_spaces(&mut path);
         let result = if path.starts_with("http://") || path.starts_with("https://") {
             url::resolve(None, &path, &mut out.url).map(|()| None)

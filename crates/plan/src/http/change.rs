@@ -1,0 +1,315 @@
+//! Pre-processors that change the request of one sample: HTTP URL Re-writing Modifier and RegEx User Parameters.
+//!
+//! The former carries a session's number from the last answer into the path or the parameters of the next request. What
+//! it finds is noted for the user when a sample ends, for every sampler of a plan that has one. Requests with such
+//! elements in scope are rendered anew each time, and may allocate.
+
+use std::ops::ControlFlow;
+
+use jmx::ElementId;
+
+use super::{Argument, Http, Request, percent};
+use crate::charset::Charset;
+use crate::compile::Context;
+use crate::element::{Flag, flag};
+use crate::env::Env;
+use crate::regexp::Regexp;
+use crate::result::SampleResult;
+use crate::text::Text;
+
+/// A compiled HTTP URL Re-writing Modifier.
+#[derive(Debug)]
+pub struct Session {
+    name: Text,
+    /// The number goes into the path, not among the parameters.
+    path: Flag,
+    /// … without `=`.
+    no_equals: Flag,
+    /// … and ends at a question mark.
+    no_question_mark: Flag,
+    /// The last number is kept where an answer has none.
+    cache: Flag,
+    encode: Flag,
+}
+
+/// What a user remembers for one such element.
+#[derive(Debug, Default)]
+pub(crate) struct Noted {
+    /// What the last answer had; `None` before the first.
+    last: Option<String>,
+    saved: String,
+}
+
+/// Compiled RegEx User Parameters: values of parameters from what a Regular Expression Extractor found.
+#[derive(Debug)]
+pub(crate) struct Fields {
+    reference: Text,
+    names: Text,
+    values: Text,
+}
+
+/// A change of requests, in the order of the plan.
+#[derive(Debug)]
+pub(crate) enum Change {
+    /// With the place of its notes.
+    Session(u32, Session),
+    Fields(Fields),
+}
+
+/// Compiles an HTTP URL Re-writing Modifier.
+pub(crate) fn session(ctx: &mut Context<'_>, id: ElementId) -> Session {
+    Session {
+        name: ctx.prop(id, "argument_name"),
+        path: flag::compile(ctx, id, "path_extension", false),
+        no_equals: flag::compile(ctx, id, "path_extension_no_equals", false),
+        no_question_mark: flag::compile(ctx, id, "path_extension_no_questionmark", false),
+        cache: flag::compile(ctx, id, "cache_value", true),
+        encode: flag::compile(ctx, id, "encode", false),
+    }
+}
+
+/// Compiles RegEx User Parameters.
+pub(crate) fn fields(ctx: &mut Context<'_>, id: ElementId) -> Fields {
+    Fields {
+        reference: ctx.prop(id, "RegExUserParameters.regex_ref_name"),
+        names: ctx.prop(id, "RegExUserParameters.param_names_gr_nr"),
+        values: ctx.prop(id, "RegExUserParameters.param_values_gr_nr"),
+    }
+}
+
+impl Session {
+    /// Notes what an answer has for the samplers after it.
+    pub(crate) fn note(&self, at: usize, result: &SampleResult, env: &mut Env<'_>) {
+        let mut name = env.core.take();
+        self.name.eval(env, &mut name);
+        let pattern = self.pattern(&quoted(&name), env);
+        env.core.give(name);
+        let noted = env.notes.session(at);
+        let last = noted.last.get_or_insert_default();
+        last.clear();
+        let Ok(pattern) = Regexp::remembered(&pattern) else { return };
+        pattern.each(&result.text, |found| {
+            last.push_str((1..=3).find_map(|group| found.group(group)).unwrap_or(""));
+            ControlFlow::Break(())
+        });
+    }
+
+    fn pattern(&self, name: &str, env: &mut Env<'_>) -> String {
+        if self.path.get(env) {
+            let equals = if self.no_equals.get(env) { "" } else { "=" };
+            let end = if self.no_question_mark.get(env) { "?" } else { "" };
+            return format!(";{name}{equals}([^\"'<>&\\s;{end}]*)");
+        }
+        let attribute = |name: &str, value: &str| format!("\\s{name}\\s*=\\s*[\"']{value}[\"']");
+        let (field, value) = (attribute("[Nn][Aa][Mm][Ee]", name), "[vV][Aa][Ll][Uu][Ee]");
+        let value = attribute(value, "([^\"']*)");
+        format!("[;\\?&]{name}=([^\"'<>&\\s;\\\\]*)|{field}[^>]*{value}|{value}[^>]*{field}")
+    }
+
+    /// Changes a request, if there was an answer before it.
+    fn apply(&self, at: u32, env: &mut Env<'_>, path: &mut String, out: &mut Request) {
+        let cache = self.cache.get(env);
+        let noted = env.notes.session(at as usize);
+        let Some(last) = &noted.last else { return };
+        if cache && !last.is_empty() {
+            noted.saved.clone_from(last);
+        }
+        let value = if cache { noted.saved.clone() } else { last.clone() };
+        let mut name = String::new();
+        self.name.eval(env, &mut name);
+        if !self.path.get(env) {
+            let value = if self.encode.get(env) { value } else { decoded(value) };
+            let name = if self.encode.get(env) { name } else { decoded(name) };
+            out.changed.added.retain(|added| added.name != name);
+            out.changed.removed.push(name.clone());
+            out.changed.added.push(Added { name, value, equals: true });
+            return;
+        }
+        if let Some(start) = path.find(&format!(";{name}")) {
+            let end = path.find('?').unwrap_or(path.len());
+            // A question mark before it leaves the path as it is up to there, and what follows once more.
+            let rest = path[end..].to_string();
+            path.truncate(start);
+            path.push_str(&rest);
+        }
+        path.push(';');
+        path.push_str(&name);
+        if !self.no_equals.get(env) {
+            path.push('=');
+        }
+        path.push_str(&value);
+        let whole = path.starts_with("http://") || path.starts_with("https://");
+        if !whole
+            && matches!(out.method.as_str(), "GET" | "DELETE")
+            && let Some(mark) = path.find('?')
+        {
+            let query = path.split_off(mark);
+            for piece in query[1..].split('&') {
+                let (name, value) = piece.split_once('=').unwrap_or((piece, ""));
+                if !name.is_empty() {
+                    out.changed.added.push(Added {
+                        name: decoded(name.to_string()),
+                        value: decoded(value.to_string()),
+                        equals: piece.contains('='),
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// As `URLDecoder` has it; what is no escape stays.
+fn decoded(text: String) -> String {
+    let mut out = String::new();
+    match percent::decode(&text, Charset::Utf8, &mut Vec::new(), &mut out) {
+        Ok(()) => out,
+        Err(_) => text,
+    }
+}
+
+/// Escapes everything in a pattern that may mean something.
+fn quoted(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        if !c.is_ascii_alphanumeric() && c != '_' {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+impl Fields {
+    /// The value that a parameter of that name gets. False: it keeps its own.
+    fn value(&self, name: &str, env: &mut Env<'_>, out: &mut String) -> bool {
+        let mut reference = env.core.take();
+        self.reference.eval(env, &mut reference);
+        let mut groups = [String::new(), String::new()];
+        self.names.eval(env, &mut groups[0]);
+        self.values.eval(env, &mut groups[1]);
+        let variable = |nth: &str, env: &Env<'_>| {
+            env.vars.get_named(env.names, &format!("{reference}_{nth}")).map(str::to_string)
+        };
+        let count = variable("matchNr", env).and_then(|text| text.parse::<i32>().ok());
+        let of = |nth: i32, group: &str, env: &Env<'_>| variable(&format!("{nth}_g{group}"), env);
+        let known = groups.iter().all(|group| of(1, group, env).is_some());
+        let mut found = None;
+        if known {
+            // Of several matches with that name the last one counts.
+            let matches = (1..=count.unwrap_or(0)).rev();
+            let nth =
+                matches.into_iter().find(|nth| of(*nth, &groups[0], env).as_deref() == Some(name));
+            found = nth.and_then(|nth| of(nth, &groups[1], env));
+        }
+        env.core.give(reference);
+        if let Some(found) = &found {
+            out.push_str(found);
+        }
+        found.is_some()
+    }
+}
+
+/// What changed in the parameters of one request.
+#[derive(Debug, Default)]
+pub(crate) struct Changed {
+    added: Vec<Added>,
+    removed: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct Added {
+    name: String,
+    value: String,
+    equals: bool,
+}
+
+impl Changed {
+    pub(super) fn clear(&mut self) {
+        self.added.clear();
+        self.removed.clear();
+    }
+
+    pub(super) fn adds(&self) -> bool {
+        !self.added.is_empty()
+    }
+}
+
+/// A parameter of one request.
+#[derive(Clone, Copy)]
+pub(super) enum Parameter<'a> {
+    Own(&'a Argument, &'a Changed, &'a [Change]),
+    Added(&'a Added, &'a [Change]),
+}
+
+impl Http {
+    pub(super) fn apply_changes(&self, env: &mut Env<'_>, path: &mut String, out: &mut Request) {
+        for change in &self.changes {
+            if let Change::Session(at, session) = change {
+                session.apply(*at, env, path, out);
+            }
+        }
+    }
+
+    /// The parameters of a request, those that were added last.
+    pub(super) fn parameters<'a>(
+        &'a self,
+        changed: &'a Changed,
+    ) -> impl Iterator<Item = Parameter<'a>> {
+        let own = self.arguments.iter();
+        own.map(move |argument| Parameter::Own(argument, changed, &self.changes))
+            .chain(changed.added.iter().map(|added| Parameter::Added(added, &self.changes)))
+    }
+}
+
+impl Parameter<'_> {
+    /// Appends the name. False: the parameter was replaced by another.
+    pub(super) fn name(self, env: &mut Env<'_>, out: &mut String) -> bool {
+        match self {
+            Self::Own(argument, changed, _) => {
+                argument.name.eval(env, out);
+                !changed.removed.contains(out)
+            }
+            Self::Added(added, _) => {
+                out.push_str(&added.name);
+                true
+            }
+        }
+    }
+
+    /// Appends the value of a parameter of that name.
+    pub(super) fn value(self, name: &str, env: &mut Env<'_>, out: &mut String) {
+        let (Self::Own(_, _, changes) | Self::Added(_, changes)) = self;
+        for change in changes.iter().rev() {
+            if let Change::Fields(fields) = change
+                && fields.value(name, env, out)
+            {
+                return;
+            }
+        }
+        match self {
+            Self::Own(argument, ..) => argument.value.eval(env, out),
+            Self::Added(added, _) => out.push_str(&added.value),
+        }
+    }
+
+    pub(super) fn encode(self, env: &mut Env<'_>) -> bool {
+        match self {
+            Self::Own(argument, ..) => argument.encode.get(env),
+            Self::Added(..) => true,
+        }
+    }
+
+    pub(super) fn separator(self, env: &mut Env<'_>, out: &mut String) {
+        match self {
+            Self::Own(argument, ..) => argument.separator.eval(env, out),
+            Self::Added(added, _) => out.push_str(if added.equals { "=" } else { "" }),
+        }
+    }
+
+    pub(super) fn content_type(self, env: &mut Env<'_>, out: &mut String) {
+        match self {
+            Self::Own(argument, ..) => argument.content_type.eval(env, out),
+            Self::Added(..) => out.push_str("text/plain"),
+        }
+    }
+}
