@@ -54,7 +54,7 @@ pub(crate) fn read(path: &Path) -> Option<Vec<u8>> {
 
 /// Sentences about properties that have no effect.
 pub(crate) fn unheeded(properties: &Properties, loaded: &Loaded) -> Vec<String> {
-    let unheeded = properties.unheeded(&loaded.source);
+    let unheeded = properties.unheeded(loaded.sources());
     let line = |(key, origin)| match crate::properties::why_not(key) {
         Some(why) => format!("the property {key} ({origin}) has no effect: {why}"),
         None => format!(
@@ -92,12 +92,16 @@ pub(crate) fn findings(loaded: &Loaded, colour: Colour) -> String {
     loaded
         .diags
         .iter()
-        .map(|diag| render::diag(diag, &loaded.name, &loaded.source, colour) + "\n")
+        .map(|diag| {
+            let (file, source) = loaded.file(diag.file.as_deref());
+            render::diag(diag, file, source, colour) + "\n"
+        })
         .collect()
 }
 
 /// An element: place, path, class and what follows for the run.
 pub(crate) fn element_lines(file: &str, element: &Support) -> String {
+    let file = element.file.as_deref().unwrap_or(file);
     let mut out = format!("  {file}:{}: {} [{}]\n", element.line, element.path, element.class);
     if !element.consequence.is_empty() {
         out.push_str(&format!("      {}\n", element.consequence));
@@ -168,13 +172,18 @@ fn json(loaded: &Loaded, warnings: &[String]) -> String {
             .iter()
             .map(|element| json_element(&loaded.name, element))
             .collect(),
-        findings: loaded.diags.iter().map(|diag| render::json(diag, &loaded.name)).collect(),
+        findings: loaded
+            .diags
+            .iter()
+            .map(|diag| render::json(diag, loaded.file(diag.file.as_deref()).0))
+            .collect(),
         warnings,
     };
     serde_json::to_string_pretty(&report).unwrap_or_default()
 }
 
 fn json_element<'a>(file: &'a str, element: &'a Support) -> JsonElement<'a> {
-    let Support { level, class, name, line, path, consequence } = element;
+    let Support { level, class, name, file: own, line, path, consequence } = element;
+    let file = own.as_deref().unwrap_or(file);
     JsonElement { level: level.word(), class, name, file, line: *line, path, consequence }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use jmx::{Diag, Severity};
+use jmx::{Diag, Included, Severity};
 use plan::compile::{Compiled, Settings, compile};
 use plan::plan::Plan;
 use plan::support::{Level, Support};
@@ -21,6 +21,8 @@ pub(crate) struct Loaded {
     /// Findings in the order of the file.
     pub(crate) diags: Vec<Diag>,
     pub(crate) support: Vec<Support>,
+    /// Files that the plan includes.
+    pub(crate) included: Vec<Included>,
 }
 
 impl Loaded {
@@ -34,6 +36,19 @@ impl Loaded {
         self.support
             .iter()
             .filter(|element| matches!(element.level, Level::Jvm | Level::Unsupported))
+    }
+
+    /// The file that a finding or an element is about, given its name if it is not the plan's own: how it is called, and its text.
+    pub(crate) fn file<'a>(&'a self, name: Option<&'a str>) -> (&'a str, &'a str) {
+        let Some(name) = name else { return (&self.name, &self.source) };
+        let text = self.included.iter().find(|file| file.name == name);
+        (name, text.map_or("", |file| &file.source))
+    }
+
+    /// The texts of the plan and of all that it includes.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &str> + Clone {
+        std::iter::once(self.source.as_str())
+            .chain(self.included.iter().map(|file| file.source.as_str()))
     }
 }
 
@@ -49,13 +64,15 @@ pub(crate) fn load(path: &Path, bytes: Vec<u8>, properties: &Properties) -> Load
                 plan: None,
                 diags: vec![diag],
                 support: Vec::new(),
+                included: Vec::new(),
             };
         }
     };
-    let Compiled { plan, diags: found, support } = compile(&document, &settings(path, properties));
+    let Compiled { plan, diags: found, support, included } =
+        compile(&document, &settings(path, properties));
     diags.extend(found);
-    diags.sort_by_key(|diag| diag.line);
-    Loaded { name, source: document.source().to_string(), plan, diags, support }
+    diags.sort_by_key(|diag| (diag.file.clone(), diag.line));
+    Loaded { name, source: document.source().to_string(), plan, diags, support, included }
 }
 
 fn settings(path: &Path, properties: &Properties) -> Settings {

@@ -129,13 +129,18 @@ impl Properties {
         out
     }
 
-    /// What was set and has no effect: key and where it was set. `plan` is the plan's text; a key that occurs in it
+    /// What was set and has no effect: key and where it was set. `texts` are those of the plan; a key that occurs in them
     /// is the user's own.
-    pub(crate) fn unheeded(&self, plan: &str) -> Vec<(&str, &str)> {
+    pub(crate) fn unheeded<'a>(
+        &self,
+        texts: impl Iterator<Item = &'a str> + Clone,
+    ) -> Vec<(&str, &str)> {
         let origins = self.origins.iter().map(|(key, origin)| (key.as_str(), origin.as_str()));
         let heeded =
             |key: &str| self.get(key).is_none_or(|value| heeded::has_effect(key, value.trim()));
-        origins.filter(|(key, _)| !heeded(key) && !plan.contains(key)).collect()
+        origins
+            .filter(|(key, _)| !heeded(key) && !texts.clone().any(|text| text.contains(key)))
+            .collect()
     }
 
     fn set(&mut self, key: String, value: String, origin: &str) {

@@ -52,6 +52,7 @@ cases! {
     cache_vary
     config_scope
     connections_alternating
+    controllers_done
     cookies_by_group
     cookies_clear
     cookies_header
@@ -212,6 +213,14 @@ cases! {
     if_evaluate_all
     if_nested
     if_script
+    include_controller
+    include_missing
+    include_no_fragment
+    include_prefix
+    interleave
+    interleave_across
+    interleave_nests
+    interleave_stuck
     java_test
     java_test_time
     json_assertion
@@ -241,6 +250,10 @@ cases! {
     jtl_xml_variables
     loop_controller
     loop_not_continuing
+    module_controller
+    module_missing
+    module_missing_disabled
+    module_no_target
     nested_controllers
     once
     os_process
@@ -249,6 +262,7 @@ cases! {
     plan_old_names
     post_processor_scope
     properties_files
+    random_edges
     random_variable
     redirect_auto
     redirect_both
@@ -270,15 +284,20 @@ cases! {
     result_collector_append
     result_collector_xml
     result_saver
+    runtime_controller
     simple_recording
     subresults_no_renaming
     subresults_off
     tcp_sampler
+    switch_controller
+    throughput_controller
+    throughput_controller_users
     timer_factor
     timer_throughput
     timers
     transaction_assertion_parent
     transaction_assertion_sample
+    transaction_goes_on
     transaction_multi_loop
     transaction_parent
     transaction_parent_sub

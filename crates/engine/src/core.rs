@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use nix::sys::eventfd::EventFd;
 use plan::element::Shard;
 use plan::env::{Env, Scratch, Who};
-use plan::plan::{Pc, Plan, SamplerId};
+use plan::plan::{Plan, SamplerId};
 use plan::result::SampleResult;
 use stats::{Counter, LabelId, Recorder, Snapshot};
 
@@ -27,6 +27,7 @@ use crate::run::{Message, Report, RunShared};
 use crate::schedule::Start;
 use crate::socket::{NO_SOCKET, Sockets};
 use crate::source::Sources;
+use crate::step::Turn;
 use crate::user::{NO_CONN, NO_USER, User, Users, Wait};
 use crate::wheel::{Index, Links, Wheel};
 
@@ -97,8 +98,8 @@ pub(crate) struct Core<'p> {
     pub(crate) labels: Vec<Option<LabelId>>,
     /// Requests that never change, rendered at their first use.
     pub(crate) fixed: Vec<Option<Box<Fixed>>>,
-    /// State that each controller makes its inner ones forget.
-    pub(crate) anew: Vec<Vec<u32>>,
+    /// How much longer the user whose turn it is may look for a sampler.
+    pub(crate) fuel: u32,
     pub(crate) rows: Rows,
     /// Ends of Backend Listeners.
     pub(crate) feeds: Vec<(plan::plan::ListenerId, crate::backend::Feed)>,
@@ -144,7 +145,6 @@ impl<'p> Core<'p> {
             .iter()
             .map(|s| s.name.fixed().map(|name| recorder.intern(name)))
             .collect();
-        let anew = crate::step::begun_anew(plan);
         Ok(Self {
             plan,
             run,
@@ -193,7 +193,7 @@ impl<'p> Core<'p> {
             recorder,
             labels,
             fixed: (0..plan.samplers.len()).map(|_| None).collect(),
-            anew,
+            fuel: 0,
             rows,
             feeds,
             reports,
@@ -319,9 +319,15 @@ impl<'p> Core<'p> {
             if !self.users[index].alive || self.users[index].wait != Wait::Ready {
                 return;
             }
-            if !self.operate(index) {
-                return;
+            self.fuel = BUDGET;
+            match self.operate(index) {
+                Turn::On => {}
+                Turn::Waits => return,
+                Turn::Over => break,
             }
+        }
+        if !self.users[index].alive || self.users[index].wait != Wait::Ready {
+            return;
         }
         // Samplers look at the clock; a loop that reaches none must be stopped here.
         if self.time_is_up(index) {
@@ -363,7 +369,6 @@ impl<'p> Core<'p> {
     fn start_user(&mut self, group: u32, number: u32, intended: Nanos) {
         let compiled = &self.plan.groups[group as usize];
         let user = User {
-            pc: compiled.entry,
             wait: Wait::Ready,
             group,
             number,
@@ -393,7 +398,9 @@ impl<'p> Core<'p> {
         self.run.state.user_started(group);
         self.recorder.add(Counter::UsersStarted, 1);
         self.set_last_ok(index, true);
-        self.step(index);
+        if self.initialize(index, compiled.main) {
+            self.step(index);
+        }
     }
 
     /// Ends a user: its connections are closed, its slot is free.
@@ -505,11 +512,6 @@ impl<'p> Core<'p> {
     pub(crate) fn return_result(&mut self, result: Box<SampleResult>) {
         let spare = std::mem::replace(&mut self.result, result);
         self.results.push(spare);
-    }
-
-    /// Goes to another operation.
-    pub(crate) fn jump(&mut self, index: Index, to: Pc) {
-        self.users[index].pc = to;
     }
 
     /// The name of the sampler a user runs.

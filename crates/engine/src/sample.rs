@@ -9,8 +9,8 @@ use stats::{Counter, Outcome, Sample};
 
 use crate::clock::Nanos;
 use crate::core::{Core, env};
+use crate::leave::Leave;
 use crate::run::Report;
-use crate::step::Leave;
 use crate::user::Wait;
 use crate::wheel::Index;
 
@@ -41,7 +41,7 @@ impl Core<'_> {
     pub(crate) fn sample(&mut self, index: Index, id: SamplerId) -> bool {
         let plan = self.plan;
         let sampler = &plan.samplers[id.0 as usize];
-        self.count_transaction_call(index);
+        self.users[index].last_sampler = Some(id);
         if sampler.name.fixed().is_none() {
             let user = &mut self.users[index];
             let mut name = std::mem::take(&mut user.extra().sampler_name);
@@ -231,8 +231,8 @@ impl Core<'_> {
         let cut = outcome == Outcome::CutByEnd;
         if observed && self.result.ignore {
             // Reported to nobody.
-        } else if self.inside_parent_transaction(index) {
-            self.add_to_parent(index, id, timing, outcome, success);
+        } else if let Some(around) = self.parent_around(index, sampler.controller) {
+            self.add_to_parent(index, id, around, timing, success);
         } else {
             let sample = self.measured(index, id, &timing, outcome, success);
             self.recorder.record(&sample);
@@ -244,12 +244,11 @@ impl Core<'_> {
             if observed {
                 self.write_rows(index, &sampler.listeners, true);
             }
-            self.add_to_transactions(index, &timing, success);
+            self.add_to_transactions(index, id, &timing, success);
         }
         if cut {
             self.recorder.add(Counter::CutByEnd, 1);
         }
-        self.users[index].last_sampler = Some(id);
         self.users[index].intended = timing.end;
         let asked = if observed { self.result.request } else { Request::Nothing };
         self.after_sample(index, id, success || cut, asked);
@@ -330,8 +329,6 @@ impl Core<'_> {
         if asked == Request::NextIteration {
             self.unwind(index, sampler.controller, Leave::NextIteration);
             self.set_last_ok(index, true);
-        } else {
-            self.users[index].pc.0 += 1;
         }
     }
 
@@ -395,7 +392,6 @@ impl Core<'_> {
         if user.stopping || self.time_is_up(index) {
             return self.end_after_sample(index);
         }
-        self.users[index].pc.0 += 1;
     }
 
     pub(crate) fn set_last_ok(&mut self, index: Index, ok: bool) {

@@ -3,7 +3,7 @@
 //! Two modes, as in JMeter. Without a parent sample, children are reported as they come and the transaction's own
 //! sample follows with their sums. With one, children become its sub-results and only it is reported.
 
-use plan::plan::{ControllerId, ControllerKind, SamplerId, Transaction as Settings};
+use plan::plan::{ControllerId, ControllerKind, Plan, SamplerId, Transaction as Settings};
 use stats::{Outcome, Sample};
 use std::fmt::Write;
 
@@ -11,6 +11,29 @@ use crate::core::{Core, env};
 use crate::sample::Timing;
 use crate::user::Transaction;
 use crate::wheel::Index;
+
+/// How a transaction with a parent sample ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// All of it has run, or it was left.
+    Complete,
+    /// It was left together with the one around it, whose part it becomes.
+    Inside,
+    /// Its user ends.
+    Cut,
+    /// It does not: a loop inside of it was left.
+    GoesOn,
+}
+
+/// Whether a transaction hears of samples in a controller: of those inside of it, and of those beside it, as a listener would.
+fn is_around(plan: &Plan, transaction: ControllerId, inside: ControllerId) -> bool {
+    let around = plan.controllers[transaction.0 as usize].parent;
+    let mut at = Some(inside);
+    while at.is_some() && at != around {
+        at = at.and_then(|id| plan.controllers[id.0 as usize].parent);
+    }
+    at == around
+}
 
 impl Core<'_> {
     pub(crate) fn begin_transaction(
@@ -33,7 +56,6 @@ impl Core<'_> {
             previous_end: start,
             pause: 0,
             calls: 0,
-            ended_controllers: 0,
             failing: 0,
             success: true,
             bytes: 0,
@@ -42,28 +64,50 @@ impl Core<'_> {
             connect: 0,
             lag: 0,
             seen: false,
+            reported: false,
             total: 0,
             parent,
         };
-        self.users[index].extra().transactions.push(transaction);
+        let open = &mut self.users[index].extra().transactions;
+        open.retain(|open| open.controller != id);
+        open.push(transaction);
     }
 
-    /// Counts a sampler's start as JMeter's transaction message does: once per pass through the controller, and once
-    /// more for each child controller that ended on the way to it.
-    pub(crate) fn count_transaction_call(&mut self, index: Index) {
-        for open in self.users[index].transactions() {
-            if open.parent.is_none() {
-                open.calls += 1 + std::mem::take(&mut open.ended_controllers);
-            }
+    /// Adds to what a transaction's message says of samples.
+    pub(crate) fn count_calls(&mut self, index: Index, id: ControllerId, calls: u32) {
+        let open = self.users[index].transactions().iter_mut();
+        open.filter(|open| open.controller == id).for_each(|open| open.calls += calls);
+    }
+
+    /// The innermost transaction with a parent sample around what stands in a controller: its place among those under way.
+    pub(crate) fn parent_around(&self, index: Index, inside: ControllerId) -> Option<usize> {
+        let open = &self.users[index].extra.as_ref()?.transactions;
+        if open.iter().all(|open| open.parent.is_none()) {
+            return None;
         }
+        let mut at = Some(inside);
+        while let Some(id) = at {
+            let found = open.iter().position(|open| open.controller == id && open.parent.is_some());
+            if found.is_some() {
+                return found;
+            }
+            at = self.plan.controllers[id.0 as usize].parent;
+        }
+        None
     }
 
-    pub(crate) fn inside_parent_transaction(&mut self, index: Index) -> bool {
-        self.users[index].transactions().iter().any(|open| open.parent.is_some())
+    /// Adds a reported sample to the sums of the open transactions that hear of it: those around it, and those beside what is around it.
+    pub(crate) fn add_to_transactions(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        timing: &Timing,
+        success: bool,
+    ) {
+        self.add_below(index, self.plan.samplers[id.0 as usize].controller, timing, success);
     }
 
-    /// Adds a reported sample to the sums of the open transactions.
-    pub(crate) fn add_to_transactions(&mut self, index: Index, timing: &Timing, success: bool) {
+    fn add_below(&mut self, index: Index, inside: ControllerId, timing: &Timing, success: bool) {
         let plan = self.plan;
         for open in self.users[index].transactions() {
             let ControllerKind::Transaction(settings) =
@@ -71,6 +115,9 @@ impl Core<'_> {
             else {
                 continue;
             };
+            if open.parent.is_some() || !is_around(plan, open.controller, inside) {
+                continue;
+            }
             open.seen = true;
             open.bytes += timing.received;
             open.sent += timing.sent;
@@ -88,13 +135,13 @@ impl Core<'_> {
         }
     }
 
-    /// Makes the core's result a sub-result of the innermost transaction with a parent sample.
+    /// Makes the core's result a sub-result of a transaction with a parent sample.
     pub(crate) fn add_to_parent(
         &mut self,
         index: Index,
         id: SamplerId,
+        around: usize,
         timing: Timing,
-        outcome: Outcome,
         success: bool,
     ) {
         if !self.observes(id) {
@@ -103,12 +150,11 @@ impl Core<'_> {
             self.result.start_ms = self.clock.wall_ms(timing.start);
             (self.result.elapsed, self.result.success) = (timing.elapsed(), success);
         }
-        let _ = outcome;
-        self.nest(index, &timing, success);
+        self.nest(index, around, &timing, success);
     }
 
-    /// Moves the core's result into the innermost open parent transaction.
-    fn nest(&mut self, index: Index, timing: &Timing, success: bool) {
+    /// Moves the core's result into a transaction with a parent sample.
+    fn nest(&mut self, index: Index, around: usize, timing: &Timing, success: bool) {
         let fresh = self.results.pop().unwrap_or_default();
         let mut child = std::mem::replace(&mut self.result, fresh);
         if !self.rows.with_bodies() {
@@ -116,9 +162,7 @@ impl Core<'_> {
             std::mem::swap(&mut child.body, &mut self.result.body);
             std::mem::swap(&mut child.text, &mut self.result.text);
         }
-        let open =
-            self.users[index].transactions().iter_mut().rev().find(|open| open.parent.is_some());
-        let Some(open) = open else { return };
+        let Some(open) = self.users[index].transactions().get_mut(around) else { return };
         let Some(parent) = open.parent.as_mut() else { return };
         if open.failing == 0 {
             parent.code.clone_from(&child.code);
@@ -135,79 +179,84 @@ impl Core<'_> {
         open.sent += timing.sent;
         open.lag += timing.lag;
         open.previous_end = timing.end;
+        // What the outcome asks of the user is read from the core's result afterwards.
+        let request = child.request;
         let slot = parent.add_sub();
         std::mem::swap(slot, &mut child);
         self.results.push(child);
-        // What the outcome asks of the user is read from the core's result afterwards.
-        let slot = &self.users[index].extra().transactions;
-        let request =
-            slot.iter().rev().find_map(|open| open.parent.as_ref()).and_then(|p| p.subs().last());
-        self.result.request = request.map_or_else(Default::default, |sub| sub.request);
+        self.result.request = request;
         self.result.success = success;
         self.result.ignore = false;
     }
 
     /// The normal end of a transaction.
     pub(crate) fn finish_transaction(&mut self, index: Index, id: ControllerId) {
-        if let Some(open) = self.pop(index, id) {
+        if let Some(open) = self.take_open(index, id) {
             let now = self.clock.now();
             if open.parent.is_some() {
-                self.report_parent(index, open, now, true);
-                // Its end is one more pass through the transactions around it.
-                self.count_transaction_call(index);
+                self.report_parent(index, open, now, End::Complete);
             } else {
                 self.report(index, open, now, true);
             }
         }
     }
 
-    /// The end of a transaction whose body was left.
+    /// The end of a transaction without a parent sample whose body was left.
     pub(crate) fn abort_transaction(&mut self, index: Index, id: ControllerId) {
-        if let Some(mut open) = self.pop(index, id) {
-            let now = self.clock.now();
-            if open.parent.is_some() {
-                self.report_parent(index, open, now, true);
-            } else {
-                open.success = self.users[index].last_ok;
-                self.report(index, open, now, false);
-            }
+        if let Some(mut open) = self.take_open(index, id) {
+            open.success = self.users[index].last_ok;
+            self.report(index, open, self.clock.now(), false);
         }
     }
 
-    /// A loop inside a transaction with a parent sample was left: JMeter reports the transaction as it is and goes on
-    /// behind it. Returns the outermost such transaction.
-    pub(crate) fn cut_parent_transactions(&mut self, index: Index) -> Option<ControllerId> {
-        let outermost =
-            self.users[index].transactions().iter().find(|open| open.parent.is_some())?.controller;
-        while let Some(open) =
-            self.users[index].extra.as_mut().and_then(|extra| extra.transactions.pop())
+    /// Reports transactions with a parent sample after a sampler in `from` was left. Those in `ended`, innermost first, were left with it; of
+    /// others around them, whose parts go on, JMeter reports the outermost as it is, and nothing of what ended inside.
+    pub(crate) fn report_left(&mut self, index: Index, from: ControllerId, ended: &[ControllerId]) {
+        let mut outermost = None;
+        let mut at = Some(from);
+        while let Some(id) = at {
+            let open = self.users[index].transactions().iter();
+            if open.into_iter().any(|open| open.controller == id && open.parent.is_some()) {
+                outermost = Some(id);
+            }
+            at = self.plan.controllers[id.0 as usize].parent;
+        }
+        let now = self.clock.now();
+        for id in ended {
+            let Some(open) = self.take_open(index, *id) else { continue };
+            if ended.last() != Some(id) {
+                self.report_parent(index, open, now, End::Inside);
+            } else if outermost == Some(*id) {
+                self.report_parent(index, open, now, End::Complete);
+            } else if let Some(unused) = open.parent {
+                self.results.push(unused);
+            }
+        }
+        if let Some(id) = outermost
+            && let Some(open) = self.take_open(index, id)
         {
-            let last = open.controller == outermost;
-            if open.parent.is_some() {
-                let now = self.clock.now();
-                self.report_parent(index, open, now, false);
-            }
-            if last {
-                break;
-            }
+            self.report_parent(index, open, now, End::GoesOn);
         }
-        Some(outermost)
     }
 
-    /// A user ends within transactions: those with a parent sample are still reported, as in JMeter.
+    /// A user ends at a sampler: the transactions around it that have a parent sample are still reported, as in JMeter.
     pub(crate) fn end_transactions(&mut self, index: Index) {
-        while let Some(open) =
-            self.users[index].extra.as_mut().and_then(|extra| extra.transactions.pop())
-        {
-            if open.parent.is_some() {
-                let now = self.clock.now();
-                self.report_parent(index, open, now, false);
+        let mut at =
+            self.users[index].last_sampler.map(|id| self.plan.samplers[id.0 as usize].controller);
+        while let Some(id) = at {
+            if let Some(open) = self.take_open(index, id)
+                && open.parent.is_some()
+            {
+                self.report_parent(index, open, self.clock.now(), End::Cut);
             }
+            at = self.plan.controllers[id.0 as usize].parent;
         }
     }
 
-    fn pop(&mut self, index: Index, id: ControllerId) -> Option<Transaction> {
-        self.users[index].extra.as_mut()?.transactions.pop_if(|open| open.controller == id)
+    fn take_open(&mut self, index: Index, id: ControllerId) -> Option<Transaction> {
+        let open = &mut self.users[index].extra.as_mut()?.transactions;
+        let at = open.iter().position(|open| open.controller == id)?;
+        Some(open.remove(at))
     }
 
     /// Reports a transaction without a parent sample.
@@ -215,6 +264,8 @@ impl Core<'_> {
         let plan = self.plan;
         let controller = &plan.controllers[open.controller.0 as usize];
         let ControllerKind::Transaction(settings) = &controller.kind else { return };
+        // Before any sampler has begun, JMeter has nobody to tell.
+        let Some(last) = self.users[index].last_sampler else { return };
         let mut pause = open.pause;
         if !settings.include_timers && complete {
             pause += (now - open.previous_end).max(0);
@@ -244,21 +295,14 @@ impl Core<'_> {
             self.result.code.push_str("200");
         }
         self.result.start_ms = open.start_ms;
-        let listeners =
-            self.users[index].last_sampler.map(|id| &plan.samplers[id.0 as usize].listeners);
-        self.publish(
-            index,
-            &timing,
-            open.success,
-            listeners.unwrap_or(&settings.listeners),
-            open.seen,
-        );
+        let listeners = &plan.samplers[last.0 as usize].listeners;
+        self.publish(index, &timing, open.success, listeners, open.seen);
         let used = std::mem::replace(&mut self.result, saved);
         self.results.push(used);
     }
 
     /// Reports a transaction that its children are sub-results of.
-    fn report_parent(&mut self, index: Index, mut open: Transaction, now: i64, complete: bool) {
+    fn report_parent(&mut self, index: Index, mut open: Transaction, now: i64, how: End) {
         let plan = self.plan;
         let controller = &plan.controllers[open.controller.0 as usize];
         let ControllerKind::Transaction(settings) = &controller.kind else { return };
@@ -291,15 +335,15 @@ impl Core<'_> {
             open.failing,
             open.success,
         );
-        if !complete {
-            // A user that ends within leaves the transaction without a verdict of its own.
+        if matches!(how, End::Cut | End::GoesOn) {
+            // It has come to no verdict of its own.
             self.result.message.clear();
         } else if open.success {
             self.result.code.clear();
             self.result.code.push_str("200");
         }
         let mut success = open.success;
-        if !settings.checks.is_empty() {
+        if !settings.checks.is_empty() && how != End::Inside {
             let mut result = self.lend_result();
             let user = &mut self.users[index];
             let mut env = env!(self, user, "");
@@ -310,13 +354,22 @@ impl Core<'_> {
             self.return_result(result);
         }
         self.set_last_ok(index, success);
-        if self.inside_parent_transaction(index) {
-            self.nest(index, &timing, success);
-        } else {
+        let around = controller.parent.and_then(|around| self.parent_around(index, around));
+        if let Some(around) = around.filter(|_| how != End::GoesOn) {
+            self.nest(index, around, &timing, success);
+        } else if !open.reported {
             self.publish(index, &timing, success, &settings.listeners, true);
+            if let Some(around) = controller.parent {
+                self.add_below(index, around, &timing, success);
+            }
         }
         let used = std::mem::replace(&mut self.result, saved);
-        self.results.push(used);
+        if how == End::GoesOn {
+            (open.parent, open.reported) = (Some(used), true);
+            self.users[index].extra().transactions.push(open);
+        } else {
+            self.results.push(used);
+        }
     }
 
     fn fill_transaction(

@@ -4,7 +4,7 @@
 //! used. The compiler holds the size to its bound.
 
 use plan::function::Memory;
-use plan::plan::{ControllerId, Pc, SamplerId};
+use plan::plan::{ControllerId, SamplerId};
 use plan::result::SampleResult;
 use plan::vars::Vars;
 
@@ -43,7 +43,6 @@ pub(crate) const NO_USER: Index = Index::MAX;
 
 #[derive(Debug)]
 pub(crate) struct User {
-    pub(crate) pc: Pc,
     pub(crate) wait: Wait,
     /// Index of the group.
     pub(crate) group: u32,
@@ -89,7 +88,7 @@ const _: () = assert!(size_of::<User>() <= 320);
 /// What only some users have.
 #[derive(Debug, Default)]
 pub(crate) struct Extra {
-    /// Transactions under way, outermost first.
+    /// Transactions under way, in the order of their beginning.
     pub(crate) transactions: Vec<Transaction>,
     /// Cookies, per Cookie Manager of the plan.
     pub(crate) jars: Vec<Option<Box<wire::cookie::Jar>>>,
@@ -150,8 +149,6 @@ pub(crate) struct Transaction {
     pub(crate) pause: Nanos,
     /// Samples as JMeter counts them in its message.
     pub(crate) calls: u32,
-    /// Child controllers that ended since the last sample; JMeter's count rises by one for each that a sample follows.
-    pub(crate) ended_controllers: u32,
     pub(crate) failing: u32,
     pub(crate) success: bool,
     pub(crate) bytes: u64,
@@ -161,6 +158,8 @@ pub(crate) struct Transaction {
     pub(crate) lag: u64,
     /// A sample was reported in it.
     pub(crate) seen: bool,
+    /// Its own sample has been reported as it was when a loop inside of it was left; files have one sample once.
+    pub(crate) reported: bool,
     /// Time of the children, for transactions with a parent sample.
     pub(crate) total: u64,
     /// The result that children become sub-results of, in parent mode.

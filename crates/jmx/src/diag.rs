@@ -46,6 +46,8 @@ pub struct Diag {
     pub help: Option<String>,
     /// Path of the element, as `Test Plan > Users > Login`.
     pub element: Option<String>,
+    /// The file that `span` and `line` are about, where it is not the plan's own.
+    pub file: Option<String>,
 }
 
 impl Diag {
@@ -59,6 +61,7 @@ impl Diag {
             message: message.into(),
             help: None,
             element: None,
+            file: None,
         }
     }
 
@@ -81,12 +84,13 @@ impl Diag {
         self
     }
 
-    /// Sets the place to an element of the document: its span, line and path.
+    /// Sets the place to an element of the document: its file, span, line and path.
     pub fn on(mut self, document: &crate::Document, id: crate::ElementId) -> Self {
         let element = document.element(id);
         self.span = Some(element.span);
         self.line = element.line;
         self.element = Some(document.path(id));
+        self.file = document.file(id).map(str::to_owned);
         self
     }
 

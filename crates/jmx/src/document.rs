@@ -47,16 +47,28 @@ pub struct Element {
     pub span: Span,
     /// Line of the start tag, from 1.
     pub line: u32,
+    /// Which of [`Document::included`] it was read from; `None` is the plan's own file.
+    pub file: Option<u32>,
+}
+
+/// Another file that elements were grafted from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Included {
+    /// Its name as it is shown.
+    pub name: String,
+    /// Its text, decoded to UTF-8.
+    pub source: String,
 }
 
 /// A parsed plan file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Document {
     pub(crate) name: String,
     pub(crate) source: String,
     pub(crate) version: FileVersion,
     pub(crate) elements: Vec<Element>,
     pub(crate) roots: Vec<ElementId>,
+    pub(crate) included: Vec<Included>,
 }
 
 impl Document {
@@ -83,7 +95,17 @@ impl Document {
         &self.elements[id.index()]
     }
 
-    /// All elements in document order.
+    /// Files that elements were grafted from.
+    pub fn included(&self) -> &[Included] {
+        &self.included
+    }
+
+    /// The name of the file an element was read from; `None` is the plan's own.
+    pub fn file(&self, id: ElementId) -> Option<&str> {
+        Some(&self.included.get(self.element(id).file? as usize)?.name)
+    }
+
+    /// All elements in document order; grafted ones come last.
     pub fn ids(&self) -> impl Iterator<Item = ElementId> + use<> {
         (0..self.elements.len() as u32).map(ElementId)
     }

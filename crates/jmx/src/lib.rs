@@ -7,11 +7,12 @@
 mod decode;
 mod diag;
 mod document;
+mod graft;
 mod props;
 mod reader;
 mod text;
 
 pub use diag::{Diag, NotXml, Severity, Span};
-pub use document::{Document, Element, ElementId, FileVersion};
+pub use document::{Document, Element, ElementId, FileVersion, Included};
 pub use props::{Kind, Object, Prop, Props, Tagged, Value};
 pub use reader::{MAX_DEPTH, parse};

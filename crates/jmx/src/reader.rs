@@ -31,7 +31,10 @@ pub fn parse(name: &str, bytes: Vec<u8>) -> Result<(Document, Vec<Diag>), NotXml
     if dropped > 0 {
         diags.push(Diag::note("more", format!("{dropped} more findings are not shown")));
     }
-    Ok((Document { name: name.to_string(), source, version, elements, roots }, diags))
+    Ok((
+        Document { name: name.to_string(), source, version, elements, roots, included: Vec::new() },
+        diags,
+    ))
 }
 
 /// What the innermost open tag is.
@@ -315,6 +318,7 @@ impl Builder {
             parent: owner,
             span: place.span,
             line: place.line,
+            file: None,
         };
         let mut class = None;
         for (key, value) in attributes {

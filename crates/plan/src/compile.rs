@@ -1,4 +1,4 @@
-//! From the document to the plan: a walk over the tree that leaves controllers as jumps and gives each sampler its
+//! From the document to the plan: a walk over the tree that gives each controller its children and each sampler its
 //! scope.
 //!
 //! Everything found wrong is reported, all at once; nothing but a missing Test Plan keeps a plan from being made.
@@ -9,13 +9,14 @@ mod around;
 mod changes;
 mod context;
 mod managers;
+mod replace;
 mod report;
 pub(crate) mod scope;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use jmx::{Diag, Document, ElementId};
+use jmx::{Diag, Document, ElementId, Included};
 
 pub(crate) use context::Context;
 
@@ -59,17 +60,26 @@ pub struct Compiled {
     pub diags: Vec<Diag>,
     /// How each enabled element runs, in the order of the file.
     pub support: Vec<Support>,
+    /// Files that the plan includes, each once.
+    pub included: Vec<Included>,
 }
 
 /// Compiles a document.
 pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
+    let replaced = replace::replace(doc, settings);
+    let doc = &*replaced.doc;
     let mut ctx = Context::new(doc, settings);
+    replaced.diags.into_iter().for_each(|diag| ctx.report(diag));
+    for (id, level, consequence) in replaced.remarks {
+        ctx.remark(id, level, consequence);
+    }
     let root = doc.roots().iter().copied().find(|id| class(doc, *id) == "TestPlan");
     let Some(root) = root else {
         let diag = Diag::error("no-test-plan", "the document has no Test Plan")
             .help("save the whole plan from JMeter, not a part of it");
         ctx.report(diag);
-        return Compiled { plan: None, diags: ctx.finish().1, support: Vec::new() };
+        let included = doc.included().to_vec();
+        return Compiled { plan: None, diags: ctx.finish().1, support: Vec::new(), included };
     };
     let plan = element::test_plan::compile(&mut ctx, root);
     let mut walk = Walk {
@@ -80,7 +90,7 @@ pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
         places: HashMap::new(),
         levels: Vec::new(),
         shared: Vec::new(),
-        guards: Vec::new(),
+        controllers: HashMap::new(),
         slots: 0,
     };
     walk.ctx.text.names.intern("JMeterThread.last_sample_ok");
@@ -104,8 +114,8 @@ struct Walk<'a> {
     levels: Vec<scope::Level>,
     /// Enabled elements below the Test Plan but for groups; groups have them for children as well.
     shared: Vec<ElementId>,
-    /// If Controllers around it that are evaluated before each sampler, outermost first.
-    guards: Vec<ControllerId>,
+    /// Where controllers went in the table of the plan.
+    controllers: HashMap<ElementId, ControllerId>,
     /// State slots of the group so far.
     slots: u32,
 }
@@ -173,18 +183,20 @@ impl Walk<'_> {
         let all = own.iter().chain(&self.shared).copied();
         self.levels = vec![scope::level(self.ctx.doc, all)];
         let kind = element::thread_group::main_loop(&mut self.ctx, id);
-        let entry = self.pc();
         let main = self.open(id, kind, None);
         self.body(&own, main);
-        self.close(main);
+        self.close(id, main);
         // JMeter drops controllers that hold nothing: where no sampler is, users end at once, even in endless loops.
-        let controllers = &self.plan.controllers[main.0 as usize..];
-        let works = self.plan.ops[entry.0 as usize..].iter().any(|op| matches!(op, Op::Sample(_)))
-            || controllers.iter().any(|one| matches!(one.kind, ControllerKind::Transaction(_)));
-        let entry = if works { entry } else { self.pc() };
-        self.plan.ops.push(Op::End);
+        let controllers = &mut self.plan.controllers[main.0 as usize..];
+        let works = controllers.iter().any(|one| {
+            let holds = |child: &Child| matches!(child, Child::Sampler(_));
+            one.children.iter().any(holds) || matches!(one.kind, ControllerKind::Transaction(_))
+        });
+        if !works {
+            controllers[0].children.clear();
+        }
         let mut group = element::thread_group::compile(&mut self.ctx, id, phase, number);
-        (group.main, group.entry, group.slots) = (main, entry, self.slots);
+        (group.main, group.slots) = (main, self.slots);
         self.plan.groups.push(group);
     }
 
@@ -200,22 +212,20 @@ impl Walk<'_> {
 
     fn controller(&mut self, id: ElementId, around: ControllerId) {
         let own = children(self.ctx.doc, id);
-        let Some(kind) = element::controller(&mut self.ctx, id) else { return };
+        let count = self.plan.throughput_controllers;
+        let Some(kind) = element::controller(&mut self.ctx, id, count) else { return };
+        if matches!(kind, ControllerKind::Throughput(_)) {
+            self.plan.throughput_controllers += 1;
+        }
         self.levels.push(scope::level(self.ctx.doc, own.iter().copied()));
-        let guard = matches!(kind, ControllerKind::If { evaluate_all: true, .. });
         let controller = self.open(id, kind, Some(around));
-        if guard {
-            self.guards.push(controller);
-        }
+        self.plan.controllers[around.0 as usize].children.push(Child::Controller(controller));
         self.body(&own, controller);
-        if guard {
-            self.guards.pop();
-        }
-        self.close(controller);
+        self.close(id, controller);
         self.levels.pop();
     }
 
-    /// Starts the region of a controller, whose children are the last of the levels.
+    /// Makes a controller, whose children are the last of the levels.
     fn open(
         &mut self,
         id: ElementId,
@@ -233,32 +243,29 @@ impl Walk<'_> {
         let name = self.ctx.doc.element(id).name.clone();
         let name = self.ctx.text(id, &name);
         let slot = self.slots;
-        self.slots += kind.slots();
-        self.plan.ops.push(Op::Enter(controller));
-        let body = self.pc();
-        let (after, on_iteration, index) = (body, Vec::new(), None);
+        let holds = |id: &ElementId| {
+            matches!(scope::kind(self.ctx.doc, *id), Kind::Controller | Kind::Sampler)
+        };
+        let most = children(self.ctx.doc, id).iter().filter(|id| holds(id)).count();
+        let slots = kind.slots(most as u32);
+        self.slots += slots;
         self.plan.controllers.push(Controller {
             name,
             kind,
             parent,
             slot,
-            body,
-            after,
-            on_iteration,
-            index,
+            slots,
+            children: Vec::new(),
+            on_iteration: Vec::new(),
+            index: None,
         });
-        self.plan.controllers[controller.0 as usize].on_iteration = self.on_iteration(id);
+        self.controllers.insert(id, controller);
         controller
     }
 
-    fn close(&mut self, controller: ControllerId) {
-        self.plan.ops.push(Op::Next(controller));
-        let after = self.pc();
-        self.plan.controllers[controller.0 as usize].after = after;
-    }
-
-    fn pc(&self) -> Pc {
-        Pc(self.plan.ops.len() as u32)
+    /// Ends a controller whose children have been made.
+    fn close(&mut self, id: ElementId, controller: ControllerId) {
+        self.plan.controllers[controller.0 as usize].on_iteration = self.on_iteration(id);
     }
 
     /// What the start of an iteration sets off: elements below the controller with no other controller between,
@@ -279,6 +286,13 @@ impl Walk<'_> {
 
     fn find_on_iteration(&mut self, id: ElementId, found: &mut Vec<OnIteration>) {
         if matches!(scope::kind(self.ctx.doc, id), Kind::Controller | Kind::Group) {
+            let made = self.controllers.get(&id).copied();
+            let listens = |id: &ControllerId| {
+                let kind = &self.plan.controllers[id.0 as usize].kind;
+                kind.iterates()
+                    || matches!(kind, ControllerKind::OnceOnly | ControllerKind::Throughput(_))
+            };
+            found.extend(made.filter(listens).map(OnIteration::Controller));
             return;
         }
         for child in children(self.ctx.doc, id) {
@@ -322,8 +336,8 @@ impl Walk<'_> {
         let events: Vec<_> = scope.before.iter().filter_map(|id| self.event(*id)).collect();
         let before = events.into_iter().filter_map(element::before_sampler).collect();
         let path = self.ctx.doc.path(id);
-        self.guard(around);
-        self.plan.ops.push(Op::Sample(SamplerId(self.plan.samplers.len() as u32)));
+        let sampler = Child::Sampler(SamplerId(self.plan.samplers.len() as u32));
+        self.plan.controllers[around.0 as usize].children.push(sampler);
         self.plan.samplers.push(Sampler {
             name,
             kind,
@@ -349,13 +363,6 @@ impl Walk<'_> {
         listeners.iter().fold(beyond, |all, listener| {
             all | needs(&self.plan.listeners[listener.0 as usize], settings, functional)
         })
-    }
-
-    /// Conditions to test before a sampler. The one just evaluated, where the sampler is the first in it, is not.
-    fn guard(&mut self, around: ControllerId) {
-        let first = matches!(self.plan.ops.last(), Some(Op::Enter(last)) if *last == around);
-        let guards = self.guards.iter().filter(|guard| !first || **guard != around);
-        self.plan.ops.extend(guards.map(|guard| Op::Test(*guard)));
     }
 
     fn timer(&mut self, id: ElementId) -> Option<element::Timer> {
@@ -396,7 +403,7 @@ impl Walk<'_> {
             let Some(name) = controller.name.fixed() else { continue };
             controller.index = self.plan.names.find(&format!("__jm__{name}__idx"));
         }
-        Compiled { plan: Some(self.plan), diags, support }
+        Compiled { plan: Some(self.plan), diags, support, included: doc.included().to_vec() }
     }
 
     /// Gives slots to the variables that JMeter itself sets, for a Debug Sampler to show them.
@@ -414,10 +421,7 @@ impl Walk<'_> {
             names.intern(crate::websocket::wording::LAST_FRAME_FINAL);
         }
         for controller in &self.plan.controllers {
-            let iterates = matches!(
-                controller.kind,
-                ControllerKind::Loop { .. } | ControllerKind::While(_) | ControllerKind::ForEach(_)
-            );
+            let iterates = controller.kind.iterates();
             if let Some(name) = controller.name.fixed().filter(|_| iterates) {
                 names.intern(&format!("__jm__{name}__idx"));
             }

@@ -19,6 +19,7 @@ mod flow_control_action;
 mod foreach_controller;
 mod format;
 mod if_controller;
+mod interleave_control;
 mod java_sampler;
 pub(crate) mod keystore_config;
 pub(crate) mod listener;
@@ -35,6 +36,7 @@ mod start;
 mod tcp_sampler;
 pub(crate) mod test_plan;
 pub(crate) mod thread_group;
+mod throughput_controller;
 mod throughput_timer;
 mod timer;
 pub(crate) mod user_defined_variables;
@@ -59,6 +61,7 @@ pub use run_state::RunState;
 pub use shard::{Deal, Shard};
 pub(crate) use start::START_VARIABLES;
 pub use tcp_sampler::{Client, TcpCall, TcpSampler};
+pub use throughput_controller::Ran;
 pub use throughput_timer::ThroughputTimer;
 pub use timer::{Shape, Timer};
 pub use user_parameters::UserParameters;
@@ -77,15 +80,29 @@ use crate::support::Level;
 use crate::text::{Text, TextCompiler};
 use crate::websocket::{self, Around};
 
-/// A controller; `None` if it cannot run.
-pub(crate) fn controller(ctx: &mut Context<'_>, id: ElementId) -> Option<ControllerKind> {
+/// A controller; `None` if it cannot run. `count` Throughput Controllers came before it.
+pub(crate) fn controller(
+    ctx: &mut Context<'_>,
+    id: ElementId,
+    count: u32,
+) -> Option<ControllerKind> {
     Some(match scope::class(ctx.doc, id) {
         "LoopController" => loop_controller::compile(ctx, id),
-        "GenericController" | "RecordingController" => ControllerKind::Simple,
+        "GenericController"
+        | "RecordingController"
+        | "ModuleController"
+        | "IncludeController"
+        | "TestFragmentController" => ControllerKind::Simple,
         "IfController" => if_controller::compile(ctx, id),
         "WhileController" => while_controller::compile(ctx, id),
         "ForeachController" => foreach_controller::compile(ctx, id),
         "OnceOnlyController" => ControllerKind::OnceOnly,
+        "InterleaveControl" => interleave_control::compile(ctx, id, false),
+        "RandomController" => interleave_control::compile(ctx, id, true),
+        "RandomOrderController" => ControllerKind::RandomOrder,
+        "SwitchController" => ControllerKind::Switch(ctx.prop(id, "SwitchController.value")),
+        "RunTime" => ControllerKind::Runtime(ctx.prop(id, "RunTime.seconds")),
+        "ThroughputController" => throughput_controller::compile(ctx, id, count),
         "TransactionController" => ControllerKind::Transaction(Transaction {
             parent: ctx.flag(id, "TransactionController.parent", false),
             include_timers: ctx.flag(id, "TransactionController.includeTimers", true),
@@ -162,6 +179,7 @@ pub(crate) fn timer(ctx: &mut Context<'_>, id: ElementId, count: u32) -> Option<
         "ConstantTimer" => constant_timer::compile(ctx, id),
         "UniformRandomTimer" => random_timer::compile(ctx, id, Shape::Uniform),
         "GaussianRandomTimer" => random_timer::compile(ctx, id, Shape::Gaussian),
+        "PoissonRandomTimer" => random_timer::compile(ctx, id, Shape::Poisson),
         "ConstantThroughputTimer" => Timer::Throughput(throughput_timer::compile(ctx, id, count)),
         _ => return None,
     })

@@ -1,6 +1,6 @@
 //! The compiled plan: what a `.jmx` means, resolved once and shared by all cores as one `Arc`.
 //!
-//! Controllers are jumps over a flat list of operations; JMeter's scoping (which config elements, processors,
+//! Controllers are asked for the next sampler, as in JMeter ([`Controller`]); JMeter's scoping (which config elements, processors,
 //! timers, assertions and listeners apply to a sampler) is resolved into each [`Sampler`]. Nothing in here
 //! changes while a run goes on: what does is in [`RunState`](crate::element::RunState) and in the users.
 
@@ -16,9 +16,6 @@ use crate::text::Text;
 use crate::vars::{Names, VarId};
 use crate::websocket::{FrameFilter, Heartbeat, WebSocket};
 
-/// Index of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Pc(pub u32);
 /// Index of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ControllerId(pub u32);
@@ -42,8 +39,6 @@ pub struct Plan {
     pub variables: Vec<Vec<(VarId, Text)>>,
     /// Thread groups, in the order of the file.
     pub groups: Vec<Group>,
-    /// Operations of all groups.
-    pub ops: Vec<Op>,
     /// Controllers of all groups.
     pub controllers: Vec<Controller>,
     /// Samplers of all groups.
@@ -76,6 +71,8 @@ pub struct Plan {
     pub heartbeats: Vec<Heartbeat>,
     /// Number of throughput timers (each has shared state).
     pub throughput_timers: u32,
+    /// Number of Throughput Controllers (each has shared state).
+    pub throughput_controllers: u32,
     /// Groups run one after another (`TestPlan.serialize_threadgroups`).
     pub serialize_groups: bool,
     /// tearDown groups run even when the run is stopped.
@@ -84,6 +81,22 @@ pub struct Plan {
     pub functional_mode: bool,
     /// Hash of the plan's text and properties.
     pub hash: u64,
+}
+
+impl Plan {
+    /// The samplers of a group, in the order of the file.
+    pub fn samplers_of(&self, group: &Group) -> Vec<SamplerId> {
+        let (mut found, mut open) = (Vec::new(), vec![Child::Controller(group.main)]);
+        while let Some(child) = open.pop() {
+            match child {
+                Child::Sampler(id) => found.push(id),
+                Child::Controller(id) => {
+                    open.extend(self.controllers[id.0 as usize].children.iter().rev());
+                }
+            }
+        }
+        found
+    }
 }
 
 /// When a group runs.
@@ -139,32 +152,22 @@ pub struct Group {
     pub same_user: bool,
     /// The main loop controller; its body is the group.
     pub main: ControllerId,
-    /// First operation.
-    pub entry: Pc,
     /// How many state slots a user of this group has ([`Controller::slot`]).
     pub slots: u32,
     /// Path of the element, for messages.
     pub path: String,
 }
 
-/// An operation. Operands are indices into the tables of [`Plan`].
+/// What a controller holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
-    /// Starts a controller: sets up its state, decides whether the body runs (falls through) or not (goes to [`Controller::after`]).
-    Enter(ControllerId),
-    /// Tests an If controller's condition again (evaluate for all children); if false, leaves it.
-    Test(ControllerId),
-    /// End of a controller's body: goes back to [`Controller::body`], or falls through.
-    Next(ControllerId),
-    /// Runs a sampler.
-    Sample(SamplerId),
-    /// Goes on elsewhere.
-    Jump(Pc),
-    /// The user has ended.
-    End,
+pub enum Child {
+    /// A sampler.
+    Sampler(SamplerId),
+    /// Another controller.
+    Controller(ControllerId),
 }
 
-/// A controller: a region of operations with state.
+/// A controller. What it remembers is in the slots of each user.
 #[derive(Debug)]
 pub struct Controller {
     /// Name.
@@ -173,12 +176,12 @@ pub struct Controller {
     pub kind: ControllerKind,
     /// The controller around it; `None` for a group's main loop.
     pub parent: Option<ControllerId>,
-    /// First of its state slots in a user; how many depends on the kind (see [`ControllerKind::slots`]).
+    /// First of its state slots in a user; what they hold is the engine's.
     pub slot: u32,
-    /// First operation of the body (behind `Enter`).
-    pub body: Pc,
-    /// First operation behind it (behind `Next`).
-    pub after: Pc,
+    /// How many they are.
+    pub slots: u32,
+    /// What it holds, in the order of the file.
+    pub children: Vec<Child>,
     /// What happens at the start of each of its iterations.
     pub on_iteration: Vec<OnIteration>,
     /// The variable `__jm__<name>__idx`, if the plan mentions it.
@@ -212,18 +215,67 @@ pub enum ControllerKind {
     OnceOnly,
     /// Measures its children as one sample.
     Transaction(Transaction),
+    /// One child a pass, in turn or by chance.
+    Interleave(Interleave),
+    /// Runs its children once, in an order that is drawn anew each time.
+    RandomOrder,
+    /// Runs the child that a number or a name chooses.
+    Switch(Text),
+    /// Repeats for a number of seconds.
+    Runtime(Text),
+    /// Runs its children in a part of the iterations around it.
+    Throughput(ThroughputController),
+    /// Runs its children while no other user is in a section of that name.
+    Critical(Text),
 }
 
 impl ControllerKind {
-    /// State slots (u32 each) that a user needs.
-    pub fn slots(&self) -> u32 {
-        match self {
-            Self::Loop { .. } => 3,
-            Self::ForEach(_) => 2,
-            Self::While(_) | Self::OnceOnly => 1,
-            Self::Simple | Self::If { .. } | Self::Transaction(_) => 0,
+    /// State slots (u32 each) that a user needs for a controller with so many children: the number of the current child, flags, a
+    /// count of iterations, and what its kind remembers besides.
+    pub fn slots(&self, children: u32) -> u32 {
+        3 + match self {
+            Self::Loop { .. } | Self::Interleave(_) | Self::Critical(_) => 1,
+            Self::Runtime(_) | Self::Throughput(_) => 2,
+            Self::RandomOrder => children,
+            _ => 0,
         }
     }
+
+    /// Whether it can be broken out of, and begins anew with each iteration of the controller around it.
+    pub fn iterates(&self) -> bool {
+        matches!(self, Self::Loop { .. } | Self::While(_) | Self::ForEach(_))
+    }
+}
+
+/// An Interleave or a Random Controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interleave {
+    /// The next child is drawn, not the following one.
+    pub random: bool,
+    /// A child that is a controller runs all of what it holds, not one sampler.
+    pub whole_controllers: bool,
+    /// Users begin with different children.
+    pub across_users: bool,
+}
+
+/// A Throughput Controller.
+#[derive(Debug)]
+pub struct ThroughputController {
+    /// How much of the iterations.
+    pub share: ThroughputShare,
+    /// Each user counts for itself.
+    pub per_user: bool,
+    /// Which of the plan's ([`Plan::throughput_controllers`]).
+    pub at: u32,
+}
+
+/// How much a Throughput Controller runs.
+#[derive(Debug)]
+pub enum ThroughputShare {
+    /// So many times at most; what is no number is 1.
+    Total(Text),
+    /// In so many percent of iterations; what is no number is 100.
+    Percent(Text),
 }
 
 /// How often a loop runs.
@@ -289,6 +341,8 @@ pub enum OnIteration {
     Random(u32),
     /// Marks `Plan::user_parameters` as due.
     UserParameters(u32),
+    /// Tells a controller that the one around it begins an iteration.
+    Controller(ControllerId),
 }
 
 /// What happens before a sampler's timers.

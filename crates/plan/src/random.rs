@@ -46,6 +46,36 @@ impl Random {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
+    /// A number that is distributed after Poisson with mean `lambda`: by multiplying up to 30 (Knuth), above by rejection from a logistic
+    /// distribution (Atkinson's method PA), as JMeter draws it.
+    pub fn poisson(&mut self, lambda: f64) -> f64 {
+        if lambda <= 30.0 {
+            let (least, mut product, mut n) = ((-lambda).exp(), self.unit(), 0.0);
+            while product > least {
+                product *= self.unit();
+                n += 1.0;
+            }
+            return n;
+        }
+        let beta = std::f64::consts::PI / (3.0 * lambda).sqrt();
+        let alpha = beta * lambda;
+        let k = (0.767 - 3.36 / lambda).ln() - lambda - beta.ln();
+        loop {
+            // Neither 0 nor 1, whose odds have no logarithm.
+            let u = 1.0 - self.unit();
+            let x = (alpha - ((1.0 - u) / u).ln()) / beta;
+            let n = (x + 0.5).floor();
+            if n < 0.0 || !n.is_finite() {
+                continue;
+            }
+            let y = alpha - beta * x;
+            let chance = y + ((1.0 - self.unit()) / (1.0 + y.exp()).powi(2)).ln();
+            if chance <= k + n * lambda.ln() - ln_factorial(n) {
+                return n;
+            }
+        }
+    }
+
     /// A normally distributed number with mean 0 and standard deviation 1 (Marsaglia's polar method).
     pub fn gaussian(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
@@ -61,6 +91,13 @@ impl Random {
             }
         }
     }
+}
+
+/// The natural logarithm of n!, by Stirling's series.
+fn ln_factorial(n: f64) -> f64 {
+    let x = n + 1.0;
+    let series = 1.0 / (12.0 * x) - 1.0 / (360.0 * x.powi(3)) + 1.0 / (1260.0 * x.powi(5));
+    (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series
 }
 
 #[cfg(test)]
@@ -83,5 +120,22 @@ mod tests {
             squares += g * g;
         }
         assert!((sum / 20_000.0_f64).abs() < 0.05 && (squares / 20_000.0_f64 - 1.0).abs() < 0.05);
+    }
+
+    #[test]
+    fn poisson_numbers_have_their_mean_for_variance() {
+        let mut random = Random::new(11);
+        for lambda in [0.0, 0.5, 4.0, 30.0, 31.0, 300.0, 5_000.0] {
+            let drawn: Vec<f64> = (0..20_000).map(|_| random.poisson(lambda)).collect();
+            let mean = drawn.iter().sum::<f64>() / 20_000.0;
+            let variance = drawn.iter().map(|n| (n - mean).powi(2)).sum::<f64>() / 20_000.0;
+            assert!((mean - lambda).abs() <= 0.05 * lambda.sqrt(), "{lambda}: {mean}");
+            assert!((variance - lambda).abs() <= 0.06 * lambda, "{lambda}: {variance}");
+            assert!(drawn.iter().all(|n| *n >= 0.0 && n.fract() == 0.0));
+        }
+        assert_eq!(random.poisson(-3.0), 0.0);
+        let exact: f64 = (2..=20).map(|k| f64::from(k).ln()).sum();
+        assert!((ln_factorial(20.0) - exact).abs() < 1e-9);
+        assert!(ln_factorial(0.0).abs() < 1e-3);
     }
 }

@@ -82,6 +82,8 @@ pub struct Support {
     pub class: String,
     /// Name of the element.
     pub name: String,
+    /// The file it was read from; `None` is the plan's own.
+    pub file: Option<String>,
     /// Line in the file, from 1.
     pub line: u32,
     /// Path of the element.

@@ -52,10 +52,9 @@ fn timers_run_from_the_sampler_outwards_and_those_of_the_plan_last() {
     let plan = plan(plan_of(&body, &timer("plan", "3")));
     assert_eq!(plan.file, "a.jmx");
     assert_eq!(delays(&plan.samplers[0]), ["1", "2", "3"]);
-    let main = ControllerId(0);
-    assert_eq!(plan.ops, [Op::Enter(main), Op::Sample(SamplerId(0)), Op::Next(main), Op::End]);
-    assert_eq!((plan.controllers[0].body, plan.controllers[0].after), (Pc(1), Pc(3)));
-    assert_eq!(plan.groups[0].slots, plan.controllers[0].kind.slots());
+    assert_eq!(plan.groups[0].main, ControllerId(0));
+    assert_eq!(plan.controllers[0].children, [Child::Sampler(SamplerId(0))]);
+    assert_eq!(plan.groups[0].slots, plan.controllers[0].kind.slots(1));
 }
 
 #[test]
@@ -105,7 +104,7 @@ fn iterations_are_told_to_what_has_no_controller_between() {
 }
 
 #[test]
-fn controllers_become_jumps() {
+fn controllers_have_their_children_and_slots_of_their_own() {
     let condition = [("IfController.condition", "${x}")];
     let each = r#"<boolProp name="IfController.evaluateAll">true</boolProp><boolProp name="IfController.useExpression">true</boolProp>"#;
     let looped =
@@ -119,34 +118,21 @@ fn controllers_become_jumps() {
         &(http("a", "") + &looped + &http("c", "")),
     );
     let plan = plan(plan_of(&body, ""));
-    let [main, guard, inner] = [0, 1, 2].map(ControllerId);
-    let sample = |n| Op::Sample(SamplerId(n));
-    assert_eq!(
-        plan.ops,
-        [
-            Op::Enter(main),
-            Op::Enter(guard),
-            // The condition has just been evaluated.
-            sample(0),
-            Op::Enter(inner),
-            Op::Test(guard),
-            sample(1),
-            Op::Next(inner),
-            Op::Test(guard),
-            sample(2),
-            Op::Next(guard),
-            Op::Next(main),
-            Op::End,
-        ]
-    );
+    let [guard, inner] = [1, 2].map(ControllerId);
+    let sampler = |n| Child::Sampler(SamplerId(n));
+    assert_eq!(plan.controllers[0].children, [Child::Controller(guard)]);
+    assert_eq!(plan.controllers[1].children, [sampler(0), Child::Controller(inner), sampler(2)]);
+    assert_eq!(plan.controllers[2].children, [sampler(1)]);
+    // A loop begins anew with the controller around it.
+    assert_eq!(plan.controllers[1].on_iteration, [OnIteration::Controller(inner)]);
     assert!(matches!(
         plan.controllers[2].kind,
         ControllerKind::Loop { count: LoopCount::Forever, .. }
     ));
     assert_eq!(plan.controllers[2].parent, Some(guard));
-    assert_eq!(plan.controllers[1].after, Pc(10));
     let slots: Vec<_> = plan.controllers.iter().map(|controller| controller.slot).collect();
-    assert_eq!(slots, [0, plan.controllers[0].kind.slots(), plan.controllers[0].kind.slots()]);
+    assert_eq!(slots, [0, 4, 7]);
+    assert_eq!(plan.groups[0].slots, 11);
 }
 
 #[test]
@@ -437,4 +423,83 @@ fn a_level_with_very_many_samplers_takes_no_longer_for_each() {
     let plan = plan(plan_of(&(many + &timer("t", "1")), ""));
     assert_eq!(plan.samplers.len(), 20_000);
     assert!(plan.samplers.iter().all(|sampler| sampler.timers.len() == 1));
+}
+
+fn module(path: &[&str]) -> String {
+    let names: String =
+        path.iter().map(|name| format!(r#"<stringProp name="1">{name}</stringProp>"#)).collect();
+    let list =
+        format!(r#"<collectionProp name="ModuleController.node_path">{names}</collectionProp>"#);
+    element("ModuleController", "", "m", &[], &list, "")
+}
+
+fn simple(name: &str, inner: &str) -> String {
+    element("GenericController", "", name, &[], "", inner)
+}
+
+fn codes(compiled: &Compiled) -> Vec<&str> {
+    compiled.diags.iter().map(|diag| diag.code).collect()
+}
+
+#[test]
+fn modules_run_copies_of_their_target_with_elements_of_their_own() {
+    let target = simple("t", &(counter("c") + &http("a", "")));
+    let compiled = plan_of(&(module(&["", "Plan", "Users", "t"]) + &target), "");
+    let paths: Vec<_> = compiled.support.iter().map(|support| support.path.as_str()).collect();
+    assert!(paths.contains(&"Plan > Users > m > t > HTTP Request"), "{paths:?}");
+    let plan = plan(compiled);
+    assert_eq!((plan.samplers.len(), plan.counters.len()), (2, 2));
+}
+
+#[test]
+fn modules_without_a_target_or_end_are_errors() {
+    let gone = plan_of(&(http("a", "") + &module(&["", "Plan", "Users", "gone"])), "");
+    assert_eq!(codes(&gone), ["module-target"]);
+    let group = plan_of(&module(&["", "Plan", "Users"]), "");
+    assert_eq!(codes(&group), ["module-target"]);
+    let itself = plan_of(&simple("t", &module(&["", "Plan", "Users", "t"])), "");
+    assert_eq!(codes(&itself), ["endless-module"]);
+    // Each stands twice for the next: copies grow without end in sight, but the document does not.
+    let many: String = (0..40)
+        .map(|n| {
+            let next = format!("t{}", n + 1);
+            let module = module(&["", "Plan", "Users", &next]);
+            simple(&format!("t{n}"), &module.repeat(2))
+        })
+        .collect();
+    let many = plan_of(&(many + &simple("t40", &http("a", ""))), "");
+    assert_eq!(codes(&many), ["module-size"]);
+}
+
+#[test]
+fn included_elements_are_told_with_their_file() {
+    let folder = std::env::temp_dir().join(format!("throng-include-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let include = |path: &str| {
+        element("IncludeController", "", "i", &[("IncludeController.includepath", path)], "", "")
+    };
+    let write = |name: &str, body: &str| {
+        let fragment = element("TestFragmentController", "", "f", &[], "", body);
+        let text = format!("<jmeterTestPlan><hashTree>{fragment}</hashTree></jmeterTestPlan>");
+        std::fs::write(folder.join(name), text).expect("a file");
+    };
+    write(
+        "a.jmx",
+        &(http("a", "") + "\n" + &element("Strange", "", "s", &[], "", "") + &include("b.jmx")),
+    );
+    write("b.jmx", &http("b", ""));
+    write("itself.jmx", &include("itself.jmx"));
+    let settings = Settings { folder: folder.clone(), ..Settings::default() };
+    let compiled = compile_source(&source_of(&include("a.jmx"), ""), &settings);
+    let file = folder.join("a.jmx").display().to_string();
+    let strange = compiled.support.iter().find(|one| one.class == "Strange").expect("told of");
+    assert_eq!((strange.file.as_ref(), strange.level), (Some(&file), Level::Unsupported));
+    assert_eq!(strange.path, "Plan > Users > i > s");
+    assert_eq!(compiled.included.len(), 2);
+    assert_eq!(plan(compiled).samplers.len(), 2);
+    let itself = compile_source(&source_of(&include("itself.jmx"), ""), &settings);
+    assert_eq!(codes(&itself), ["endless-module"]);
+    let gone = compile_source(&source_of(&include("gone.jmx"), ""), &settings);
+    assert!(gone.support.iter().any(|one| one.level == Level::Unsupported));
+    let _ = std::fs::remove_dir_all(folder);
 }

@@ -45,7 +45,7 @@ fn real_plans_compile() {
         }
         // A plan says the same each time it is compiled.
         let again = compile(&doc, &Settings::default()).plan.expect("a plan");
-        assert_eq!(format!("{:?}", plan.ops), format!("{:?}", again.ops));
+        assert_eq!(format!("{:?}", plan.controllers), format!("{:?}", again.controllers));
         assert_eq!(plan.hash, again.hash);
     }
     println!("{} plans, {unread} of them no plans", files.len());

@@ -12,7 +12,7 @@ use std::sync::mpsc::channel;
 use plan::element::{Memory, RunState};
 use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
-use plan::plan::{Group, Op, Plan, SamplerKind};
+use plan::plan::{Group, Plan, SamplerKind};
 use plan::text::Text;
 use plan::vars::Vars;
 use plan::{http, websocket};
@@ -160,9 +160,7 @@ impl Demand {
         let (mut request, mut call) = (http::Request::default(), websocket::Call::default());
         let (mut plain, mut secure) = (BTreeSet::new(), BTreeSet::new());
         let mut opens = None;
-        let ops = plan.ops.get(group.entry.0 as usize..).unwrap_or_default();
-        for op in ops.iter().take_while(|op| **op != Op::End) {
-            let Op::Sample(id) = op else { continue };
+        for id in plan.samplers_of(group) {
             let (host, port, is_secure, is_socket) = match &plan.samplers[id.0 as usize].kind {
                 SamplerKind::Http(http) => {
                     let sendable = http.render(env, &mut request).is_ok();

@@ -13,6 +13,7 @@ const HONOURED: &[&str] = &[
     "csvread.delimiter",
     "http.post_add_content_type_if_missing",
     "httpclient4.default_user_agent_disabled",
+    "includecontroller.prefix",
     "jmeterengine.nongui.maxport",
     "jmeterengine.nongui.port",
     "summariser.ignore_transaction_controller_sample_result",

@@ -78,7 +78,8 @@ fn what_has_no_effect_is_named_and_what_the_plan_reads_is_not() {
     ];
     let (properties, _) =
         load(folder.path(), Some("remote_hosts=127.0.0.1\nhttpclient.parameters.file=x"), settings);
-    let keys: Vec<_> = properties.unheeded("<stringProp>${__P(users,1)}</stringProp>");
+    let keys: Vec<_> =
+        properties.unheeded(["<stringProp>${__P(users,1)}</stringProp>"].into_iter());
     assert_eq!(keys.len(), 3, "{keys:?}");
     assert_eq!(keys[1], ("javax.net.debug", "-D"));
     assert_eq!((keys[0].0, keys[2].0), ("httpclient.parameters.file", "typo"));

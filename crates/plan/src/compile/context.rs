@@ -17,7 +17,7 @@ pub(crate) struct Context<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) text: TextCompiler,
     diags: Vec<Diag>,
-    told: HashSet<(u32, &'static str, String)>,
+    told: HashSet<(Option<String>, u32, &'static str, String)>,
     /// What lowers the level of an element: its own, not its class's.
     remarks: BTreeMap<ElementId, Vec<(Level, String)>>,
 }
@@ -120,14 +120,14 @@ impl<'a> Context<'a> {
     }
 
     pub(crate) fn report(&mut self, diag: Diag) {
-        if self.told.insert((diag.line, diag.code, diag.message.clone())) {
+        if self.told.insert((diag.file.clone(), diag.line, diag.code, diag.message.clone())) {
             self.diags.push(diag);
         }
     }
 
     /// What was found wrong, in the order of the file.
     pub(crate) fn finish(mut self) -> (TextCompiler, Vec<Diag>) {
-        self.diags.sort_by_key(|diag| (diag.line, diag.span.map(|span| span.start)));
+        self.diags.sort_by_key(|diag| (diag.file.clone(), diag.line, diag.span.map(|s| s.start)));
         (self.text, self.diags)
     }
 }

@@ -2,7 +2,7 @@
 
 use jmx::{Document, ElementId};
 
-use super::scope::{children, class};
+use super::scope::{self, children, class};
 use super::{Context, Settings};
 use crate::element;
 use crate::support::{self, Kind, Level, Support};
@@ -28,9 +28,8 @@ pub(super) fn support(ctx: &mut Context<'_>, root: ElementId) -> Vec<Support> {
 
 /// What stands in a Test Fragment or in the Work Bench takes no part in a run.
 fn scope_runs(doc: &Document, id: ElementId) -> bool {
-    let name = class(doc, id);
-    name != "TestFragmentController"
-        && support::find(name).is_none_or(|class| class.kind != Kind::Other)
+    !scope::is_unused_fragment(doc, id)
+        && support::find(class(doc, id)).is_none_or(|class| class.kind != Kind::Other)
 }
 
 fn of_element(ctx: &mut Context<'_>, id: ElementId) -> Support {
@@ -43,6 +42,10 @@ fn of_element(ctx: &mut Context<'_>, id: ElementId) -> Support {
         None => (Level::Unsupported, "this element is not known".to_string()),
     };
     element::review(ctx, id);
+    if scope::is_unused_fragment(doc, id) {
+        let what = "runs only where a Module or Include Controller points to it";
+        ctx.remark(id, Level::Ignored, what);
+    }
     for (lower, what) in ctx.remarks(id) {
         level = level.max(*lower);
         if !consequence.is_empty() {
@@ -54,6 +57,7 @@ fn of_element(ctx: &mut Context<'_>, id: ElementId) -> Support {
         level,
         class: name.to_string(),
         name: element.name.clone(),
+        file: doc.file(id).map(str::to_owned),
         line: element.line,
         path: doc.path(id),
         consequence,
@@ -71,6 +75,9 @@ pub(super) fn hash(doc: &Document, settings: &Settings) -> u64 {
         }
     };
     add(doc.source().as_bytes());
+    for file in doc.included() {
+        add(file.source.as_bytes());
+    }
     for (name, value) in properties {
         add(name.as_bytes());
         add(value.as_bytes());

@@ -82,3 +82,10 @@ pub(crate) fn class(doc: &Document, id: ElementId) -> &str {
 pub(crate) fn children(doc: &Document, id: ElementId) -> Vec<ElementId> {
     doc.element(id).children.iter().copied().filter(|id| doc.element(*id).enabled).collect()
 }
+
+/// Whether an element is a Test Fragment that no Module Controller brought to where it stands.
+pub(crate) fn is_unused_fragment(doc: &Document, id: ElementId) -> bool {
+    let around = doc.element(id).parent;
+    class(doc, id) == "TestFragmentController"
+        && around.is_none_or(|id| !matches!(kind(doc, id), Kind::Controller | Kind::Group))
+}

@@ -20,6 +20,8 @@ pub fn iterate(event: OnIteration, plan: &Plan, env: &mut Env<'_>) -> Result<(),
         OnIteration::Counter(at) => plan.counters[at as usize].step(at as usize, env),
         OnIteration::Random(at) => plan.randoms[at as usize].draw(at as usize, env),
         OnIteration::UserParameters(at) => plan.user_parameters[at as usize].at_iteration(env),
+        // What controllers remember is not in their reach of elements.
+        OnIteration::Controller(_) => {}
     }
     Ok(())
 }

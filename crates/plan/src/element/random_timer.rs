@@ -1,4 +1,4 @@
-//! Uniform Random Timer and Gaussian Random Timer: a constant offset and a random part.
+//! Uniform, Gaussian and Poisson Random Timer: a constant offset and a random part.
 //!
 //! JMeter takes the absolute value of the sum, cuts it to whole milliseconds, and multiplies it with the property
 //! `timer.factor`.

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::csv_data_set::Sources;
 use super::throughput_timer::Turns;
-use super::{Deal, Shard, counter, random_variable};
-use crate::plan::{ControllerId, OnIteration, Plan};
+use super::{Deal, Shard, counter, random_variable, throughput_controller};
+use crate::plan::{ControllerId, ControllerKind, OnIteration, Plan};
 
 /// Shared state of a run.
 #[derive(Debug, Default)]
@@ -25,6 +25,7 @@ pub struct RunState {
     files: Deal,
     counting: Box<[Deal]>,
     drawing: Box<[Deal]>,
+    throughput: Box<[(throughput_controller::Shared, Deal)]>,
 }
 
 /// What the users of one group share.
@@ -50,6 +51,7 @@ impl RunState {
         let (mut files, mut all) = (0, 0);
         let mut counting = vec![0; plan.counters.len()];
         let mut drawing = vec![0; plan.randoms.len()];
+        let mut throughput = vec![0; plan.throughput_controllers as usize];
         for (group, users) in users.iter().enumerate() {
             all = all.max(*users);
             for event in events(plan, group) {
@@ -58,6 +60,13 @@ impl RunState {
                     OnIteration::Counter(at) => raise(&mut counting, *at, *users),
                     OnIteration::Random(at) => raise(&mut drawing, *at, *users),
                     OnIteration::UserParameters(_) => {}
+                    OnIteration::Controller(id) => {
+                        if let ControllerKind::Throughput(controller) =
+                            &plan.controllers[id.0 as usize].kind
+                        {
+                            raise(&mut throughput, controller.at, *users);
+                        }
+                    }
                 }
             }
         }
@@ -77,6 +86,10 @@ impl RunState {
             files: shard.deal(files),
             counting: deals(counting),
             drawing: deals(drawing),
+            throughput: throughput
+                .into_iter()
+                .map(|users| (throughput_controller::Shared::default(), shard.deal(users)))
+                .collect(),
         }
     }
 
@@ -126,6 +139,11 @@ impl RunState {
     /// The generator that all users draw from, and this process's share of its numbers.
     pub(super) fn random(&self, at: usize) -> Option<(&random_variable::JavaRandom, Deal)> {
         Some((self.randoms.get(at)?, *self.drawing.get(at)?))
+    }
+
+    /// What all users have run of a Throughput Controller, and this process's share of it.
+    pub(super) fn throughput(&self, at: usize) -> Option<(&throughput_controller::Shared, Deal)> {
+        self.throughput.get(at).map(|(shared, deal)| (shared, *deal))
     }
 
     /// This process's share of the lines of a data file that users of all groups, or of one, read together.

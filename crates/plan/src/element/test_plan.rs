@@ -18,7 +18,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
         names: Names::default(),
         variables: block.into_iter().collect(),
         groups: Vec::new(),
-        ops: Vec::new(),
+        throughput_controllers: 0,
         controllers: Vec::new(),
         samplers: Vec::new(),
         summarisers: Vec::new(),

@@ -6,7 +6,7 @@ use jmx::ElementId;
 
 use super::loop_controller;
 use crate::compile::Context;
-use crate::plan::{ControllerId, ControllerKind, Group, LoopCount, OnError, Pc, Phase};
+use crate::plan::{ControllerId, ControllerKind, Group, LoopCount, OnError, Phase};
 use crate::text::Text;
 
 /// When groups of a class run; `None` for a class that cannot run.
@@ -24,11 +24,11 @@ pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind 
     let main = ctx.props(id).object("ThreadGroup.main_controller");
     if let Some(main) = main {
         let count = loop_controller::count(ctx, id, &main.props);
-        return ControllerKind::Loop { count, once: false };
+        return ControllerKind::Loop { count, once: true };
     }
     let message = "the thread group has no loop count: its users run one iteration";
     ctx.warn(id, "no-main-controller", message, "open the plan in JMeter and save it again");
-    ControllerKind::Loop { count: LoopCount::Count(Text::Fixed("1".into())), once: false }
+    ControllerKind::Loop { count: LoopCount::Count(Text::Fixed("1".into())), once: true }
 }
 
 /// The group but for its operations.
@@ -47,7 +47,6 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId, phase: Phase, number
         on_error: on_error(ctx, id),
         same_user: ctx.flag(id, "ThreadGroup.same_user_on_next_iteration", true),
         main: ControllerId(0),
-        entry: Pc(0),
         slots: 0,
         path: ctx.doc.path(id),
     }

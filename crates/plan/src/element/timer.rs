@@ -15,7 +15,7 @@ pub enum Timer {
         shape: Shape,
         /// Added to the random part.
         offset: Text,
-        /// Width of a uniform part, standard deviation of a normal one.
+        /// Width of a uniform part, standard deviation of a normal one, mean of one after Poisson.
         range: Text,
         /// The delay is multiplied with it.
         factor: f32,
@@ -31,6 +31,8 @@ pub enum Shape {
     Uniform,
     /// Normal with mean 0.
     Gaussian,
+    /// Poisson; the range, rounded, is its mean.
+    Poisson,
 }
 
 impl Timer {
@@ -41,10 +43,11 @@ impl Timer {
             Self::Random { shape, offset, range, factor } => {
                 let range = range.double(env);
                 let random = match shape {
-                    Shape::Uniform => env.core.random.unit(),
-                    Shape::Gaussian => env.core.random.gaussian(),
+                    Shape::Uniform => env.core.random.unit() * range,
+                    Shape::Gaussian => env.core.random.gaussian() * range,
+                    Shape::Poisson => env.core.random.poisson((range + 0.5).floor()),
                 };
-                let delay = (random * range + offset.long(env) as f64).abs() as i64;
+                let delay = (random + offset.long(env) as f64).abs() as i64;
                 // Rounded only where there is a factor.
                 let scaled =
                     if *factor == 1.0 { delay } else { (delay as f32 * factor).round() as i64 };

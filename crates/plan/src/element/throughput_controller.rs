@@ -1,0 +1,158 @@
+//! Throughput Controller: runs its children in a percentage of the iterations of the controller around it, or a number of times in all.
+//!
+//! What has run is counted per user, or by all users of the run together: then both counts are in one atomic, so that each iteration
+//! is decided on exactly. In a run of several processes each one decides on the iterations of its own users: a percentage holds in each of them, and of
+//! a number each has the part that its users are dealt.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use jmx::ElementId;
+
+use crate::compile::Context;
+use crate::env::Env;
+use crate::plan::{ControllerKind, ThroughputController, ThroughputShare};
+
+/// What all users count together: executions in the upper half, iterations in the lower.
+#[derive(Debug, Default)]
+pub(super) struct Shared(AtomicU64);
+
+/// What has run so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ran {
+    /// Times that the children ran.
+    pub executions: u32,
+    /// Iterations of the controller around it that have begun.
+    pub iterations: u32,
+}
+
+/// How much may run, evaluated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Limit {
+    Total(i32),
+    Percent(f32),
+}
+
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, at: u32) -> ControllerKind {
+    let percent = ctx.props(id).int("ThroughputController.style").unwrap_or(0) == 1;
+    let share = if percent {
+        ThroughputShare::Percent(ctx.prop_or(id, "ThroughputController.percentThroughput", "100"))
+    } else {
+        ThroughputShare::Total(ctx.prop_or(id, "ThroughputController.maxThroughput", "1"))
+    };
+    let per_user = ctx.flag(id, "ThroughputController.perThread", true);
+    ControllerKind::Throughput(ThroughputController { share, per_user, at })
+}
+
+impl ThroughputController {
+    /// An iteration of the controller around it begins: whether the children run in it. `own` is what the user has counted.
+    pub fn decide(&self, own: &mut Ran, env: &mut Env<'_>) -> bool {
+        let limit = self.limit(env);
+        if self.per_user {
+            return own.step(limit, |execution| u64::from(execution));
+        }
+        let Some((shared, deal)) = env.run.throughput(self.at as usize) else { return false };
+        let mut runs = false;
+        let step = |bits: u64| {
+            let mut ran = Ran::from_bits(bits);
+            runs = ran.step(limit, |execution| deal.nth(u64::from(execution)));
+            Some(ran.to_bits())
+        };
+        let _ = shared.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step);
+        runs
+    }
+
+    /// Whether JMeter drops the controller from the one around it. `at_end`: no child is left in this pass.
+    pub fn is_done(&self, own: Ran, at_end: bool, env: &mut Env<'_>) -> bool {
+        let (limit, own) = (self.limit(env), u64::from(own.executions));
+        match limit {
+            Limit::Percent(percent) => percent == 0.0,
+            Limit::Total(most) => {
+                let ran = match env.run.throughput(self.at as usize).filter(|_| !self.per_user) {
+                    Some((shared, deal)) => {
+                        let ran = Ran::from_bits(shared.0.load(Ordering::Relaxed));
+                        deal.nth(u64::from(ran.executions))
+                    }
+                    None => own,
+                };
+                most == 0 || (at_end && i128::from(ran) >= i128::from(most))
+            }
+        }
+    }
+
+    fn limit(&self, env: &mut Env<'_>) -> Limit {
+        match &self.share {
+            ThroughputShare::Total(text) => {
+                Limit::Total(text.parsed(env, |text| text.parse().unwrap_or(1)))
+            }
+            ThroughputShare::Percent(text) => Limit::Percent(text.parsed(env, percent)),
+        }
+    }
+}
+
+/// A percentage as Java reads a `float`, which may have a letter for its type behind it.
+fn percent(text: &str) -> f32 {
+    let text = text.trim();
+    let number = text.strip_suffix(['f', 'F', 'd', 'D']).unwrap_or(text);
+    number.parse().unwrap_or(100.0)
+}
+
+impl Ran {
+    /// Counts an iteration. `number` is which execution of the whole run the next one here would be, from 0.
+    fn step(&mut self, limit: Limit, number: impl Fn(u32) -> u64) -> bool {
+        let runs = match limit {
+            Limit::Total(most) => i128::from(number(self.executions)) < i128::from(most),
+            Limit::Percent(percent) => {
+                let executions = f64::from(self.executions);
+                (100.0 * executions + 50.0) / (f64::from(self.iterations) + 1.0)
+                    < f64::from(percent)
+            }
+        };
+        self.iterations = self.iterations.saturating_add(1);
+        self.executions = self.executions.saturating_add(u32::from(runs));
+        runs
+    }
+
+    fn from_bits(bits: u64) -> Self {
+        Self { executions: (bits >> 32) as u32, iterations: bits as u32 }
+    }
+
+    fn to_bits(self) -> u64 {
+        u64::from(self.executions) << 32 | u64::from(self.iterations)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(limit: Limit, iterations: usize) -> String {
+        let mut ran = Ran::default();
+        let mut step = |_| if ran.step(limit, u64::from) { 'x' } else { '.' };
+        (0..iterations).map(&mut step).collect()
+    }
+
+    #[test]
+    fn percentages_are_spread_as_jmeter_spreads_them() {
+        // (100 n + 50) / (i + 1) < 50: not at first, then in every second iteration.
+        assert_eq!(runs(Limit::Percent(50.0), 8), ".x.x.x.x");
+        assert_eq!(runs(Limit::Percent(100.0), 4), "xxxx");
+        assert_eq!(runs(Limit::Percent(0.0), 4), "....");
+        for percent in [1.0, 12.5, 33.3, 70.0, 99.0] {
+            let ran = runs(Limit::Percent(percent), 1000);
+            let count = ran.matches('x').count() as f32;
+            assert!((count - percent * 10.0).abs() <= 1.0, "{percent}: {count}");
+        }
+    }
+
+    #[test]
+    fn a_total_is_reached_and_no_more() {
+        assert_eq!(runs(Limit::Total(2), 5), "xx...");
+        assert_eq!(runs(Limit::Total(-1), 3), "...");
+    }
+
+    #[test]
+    fn counts_of_all_users_fit_into_one_number() {
+        let ran = Ran { executions: 7, iterations: u32::MAX };
+        assert_eq!(Ran::from_bits(ran.to_bits()), ran);
+    }
+}
