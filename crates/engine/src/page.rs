@@ -243,7 +243,6 @@ impl<'p> Core<'p> {
         let branch = match self.branches.pop() {
             Some(branch) => branch,
             None => self.users.insert(User {
-                pc: owner.pc,
                 wait: Wait::Ready,
                 group,
                 number,

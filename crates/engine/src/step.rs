@@ -214,7 +214,7 @@ impl<'p> Core<'p> {
             }
             ControllerKind::Switch(value) => {
                 if is_first {
-                    let chosen = self.choose(index, controller, value);
+                    let chosen = self.switch(index, controller, value);
                     self.place(index, id).set_current(chosen);
                 }
             }
@@ -645,7 +645,7 @@ impl<'p> Core<'p> {
     }
 
     /// The child that a Switch Controller's value names: by number, else by name, else the one named `default`.
-    fn choose(&mut self, index: Index, controller: &Controller, value: &Text) -> u32 {
+    fn switch(&mut self, index: Index, controller: &Controller, value: &Text) -> u32 {
         let user = &mut self.users[index];
         let mut chosen = self.texts.take();
         value.eval(&mut env!(self, user, ""), &mut chosen);
@@ -659,13 +659,13 @@ impl<'p> Core<'p> {
                     at => at,
                 }
             }
-            _ => self.choose_by_name(index, controller, sought),
+            _ => self.switch_by_name(index, controller, sought),
         };
         self.texts.give(chosen);
         at
     }
 
-    fn choose_by_name(&mut self, index: Index, controller: &Controller, sought: &str) -> u32 {
+    fn switch_by_name(&mut self, index: Index, controller: &Controller, sought: &str) -> u32 {
         let plan = self.plan;
         let mut default = NOWHERE;
         let mut name = self.texts.take();
