@@ -75,6 +75,7 @@ cases! {
     cookies_version_standard
     counter
     counter_users
+    critical_section
     csv_basic
     csv_empty_file
     csv_encoding
@@ -260,7 +261,9 @@ cases! {
     plan_disabled
     plan_functional
     plan_old_names
+    poisson_timer
     post_processor_scope
+    precise_throughput_timer
     properties_files
     random_edges
     random_variable
@@ -280,6 +283,9 @@ cases! {
     response_assertion
     response_assertion_document
     response_assertion_variables
+    result_action
+    result_action_stop
+    result_action_stop_now
     result_collector
     result_collector_append
     result_collector_xml
@@ -290,6 +296,7 @@ cases! {
     subresults_off
     tcp_sampler
     switch_controller
+    synchronizing_timer
     throughput_controller
     throughput_controller_users
     timer_factor

@@ -98,6 +98,10 @@ pub(crate) struct Core<'p> {
     pub(crate) labels: Vec<Option<LabelId>>,
     /// Requests that never change, rendered at their first use.
     pub(crate) fixed: Vec<Option<Box<Fixed>>>,
+    /// What this core knows as the home of barriers and locks.
+    pub(crate) home: crate::meet::Home,
+    /// Waits of its users so far, for others or a lock.
+    pub(crate) tickets: u64,
     /// How much longer the user whose turn it is may look for a sampler.
     pub(crate) fuel: u32,
     pub(crate) rows: Rows,
@@ -193,6 +197,8 @@ impl<'p> Core<'p> {
             recorder,
             labels,
             fixed: (0..plan.samplers.len()).map(|_| None).collect(),
+            home: crate::meet::Home::default(),
+            tickets: 0,
             fuel: 0,
             rows,
             feeds,
@@ -298,6 +304,12 @@ impl<'p> Core<'p> {
                     return;
                 }
             }
+            Wait::Barrier(sampler) => self.leave_barrier(index, sampler, false),
+            Wait::Met(sampler) => self.leave_barrier(index, sampler, true),
+            Wait::Lock => {
+                user.wait = Wait::Lock;
+                return;
+            }
             Wait::Pause(sampler) => self.after_action(index, sampler),
             Wait::Sleep(sampler) => self.wake_sampler(index, sampler),
             wait @ (Wait::Exchange(_)
@@ -311,6 +323,11 @@ impl<'p> Core<'p> {
             }
         }
         self.step(index);
+    }
+
+    /// Goes on with a user once those before it had their turn.
+    pub(crate) fn queue(&mut self, index: Index) {
+        self.ready.push_back(index);
     }
 
     /// Runs a user until it must wait.
@@ -409,6 +426,7 @@ impl<'p> Core<'p> {
         self.close_connections(index);
         self.end_socket(index);
         self.end_transactions(index);
+        self.end_meetings(index);
         let group = self.users[index].group;
         self.users.remove(index);
         self.run.counts.finish(group);
@@ -439,6 +457,8 @@ impl<'p> Core<'p> {
                 }
                 Message::Process { user, done } => self.on_process(user, *done),
                 Message::Recycle(snapshot) => self.snapshots.push(snapshot),
+                Message::Ask(ask) => self.answer(ask),
+                Message::LetGo(ticket) => self.let_go(ticket),
                 Message::Stop => self.stop(false),
                 Message::StopNow => self.stop(true),
                 Message::End => self.ended = true,
@@ -456,7 +476,12 @@ impl<'p> Core<'p> {
             }
             self.users[index].stopping = true;
             match self.users[index].wait {
-                Wait::Ready | Wait::Delay(_) | Wait::Pause(_) => self.end_user(index),
+                Wait::Ready
+                | Wait::Delay(_)
+                | Wait::Pause(_)
+                | Wait::Barrier(_)
+                | Wait::Met(_)
+                | Wait::Lock => self.end_user(index),
                 Wait::Exchange(sampler) | Wait::Resolve(sampler) if now => self.cut(index, sampler),
                 Wait::Sleep(_) if now => self.end_user(index),
                 Wait::Job(_) if now => self.cut_process(index),

@@ -3,14 +3,15 @@
 //! A run is started with [`start`]; it reports by events and is stopped through its handle. Inside, each core is one
 //! thread that owns its users, connections, timers and recorder; cores share nothing that changes but a few counters.
 //!
-//! The hot path, in reading order: `core` (the loop) → `step` (one operation of a user) → `sample` (a sampler from
+//! The hot path, in reading order: `core` (the loop) → `step` (which sampler is next) → `sample` (a sampler from
 //! pre-processors to listeners) → `exchange` (an HTTP request goes out) → `receive` (its response comes in).
 //!
 //! | module | holds |
 //! |---|---|
 //! | `run`, `prepare`, `batches`, `group`, `schedule` | starting groups in order, what is evaluated before, when users start |
 //! | `core`, `user`, `wheel`, `clock` | the loop of a core, its users, its timers |
-//! | `step`, `sample`, `transaction` | operations, samples, transactions |
+//! | `step`, `place`, `leave` | which sampler is next |
+//! | `sample`, `transaction`, `meet` | samples, transactions, users that wait for each other |
 //! | `exchange`, `assemble`, `receive`, `failure`, `redirect`, `cookies`, `cached`, `credentials`, `fill` | HTTP |
 //! | `connect`, `conn`, `driver`, `resolve`, `source`, `pace` | connections, sockets, addresses, the connect rate |
 //! | `secure` | TLS: properties, sessions, client certificates |
@@ -37,6 +38,7 @@ mod failure;
 mod fill;
 mod group;
 mod leave;
+mod meet;
 mod outcome;
 mod output;
 mod pace;

@@ -175,10 +175,24 @@ impl Inbox {
 /// To a core.
 #[derive(Debug)]
 pub(crate) enum Message {
-    Start { group: u32, at: Nanos },
-    Resolved { user: u32, route: u32, addresses: Vec<std::net::SocketAddr> },
-    Process { user: u32, done: Box<crate::process::Done> },
+    Start {
+        group: u32,
+        at: Nanos,
+    },
+    Resolved {
+        user: u32,
+        route: u32,
+        addresses: Vec<std::net::SocketAddr>,
+    },
+    Process {
+        user: u32,
+        done: Box<crate::process::Done>,
+    },
     Recycle(Box<Snapshot>),
+    /// Asks this core as the home of a barrier or a lock.
+    Ask(crate::meet::Ask),
+    /// A user of this core may go on.
+    LetGo(crate::meet::Ticket),
     Stop,
     StopNow,
     End,

@@ -2,7 +2,7 @@
 //! post-processors, assertions, listeners, then what its outcome asks of the user. Hot.
 
 use plan::action::Action;
-use plan::element::Stop;
+use plan::element::{Stop, Timer};
 use plan::plan::{Needs, OnError, SamplerId, SamplerKind};
 use plan::result::Request;
 use stats::{Counter, Outcome, Sample};
@@ -49,7 +49,7 @@ impl Core<'_> {
             sampler.name.eval(&mut env!(self, user, ""), &mut name);
             user.extra().sampler_name = name;
         }
-        if !sampler.before.is_empty() || !sampler.timers.is_empty() {
+        if !sampler.before.is_empty() {
             let mut name = self.texts.take();
             name.push_str(self.sampler_name(index, id));
             let user = &mut self.users[index];
@@ -57,25 +57,46 @@ impl Core<'_> {
             for before in &sampler.before {
                 plan::element::before(*before, plan, &mut env);
             }
-            let delay: u64 = sampler.timers.iter().map(|timer| timer.delay(&mut env)).sum();
             self.texts.give(name);
-            if delay > 0 {
-                let now = self.clock.now();
-                let user = &mut self.users[index];
-                // Timers count from the end of what came before, not from when this process got round to them.
-                let until = user.intended.clamp(now - crate::clock::SECOND, now) + delay as Nanos;
-                if self.run.ends_at(user.group).is_some_and(|end| until > end) {
-                    user.stopping = true;
-                    self.end_after_sample(index);
-                    return false;
-                }
-                user.wait = Wait::Delay(id);
-                self.wheel.insert(index, until, &mut self.users);
-                return false;
-            }
         }
-        self.begin(index, id);
+        self.run_timers(index, id, 0, 0);
         self.users[index].alive && self.users[index].wait == Wait::Ready
+    }
+
+    /// Runs a sampler's timers from one on, after those before it took `delay`; then the sampler.
+    pub(crate) fn run_timers(&mut self, index: Index, id: SamplerId, from: usize, delay: u64) {
+        let plan = self.plan;
+        let timers = &plan.samplers[id.0 as usize].timers;
+        let mut delay = delay;
+        if from < timers.len() {
+            let mut name = self.texts.take();
+            name.push_str(self.sampler_name(index, id));
+            for (at, timer) in timers.iter().enumerate().skip(from) {
+                if let Timer::Sync(sync) = timer {
+                    if self.arrive(index, id, sync, (at + 1, delay)) {
+                        return self.texts.give(name);
+                    }
+                    continue;
+                }
+                let user = &mut self.users[index];
+                delay = delay.saturating_add(timer.delay(&mut env!(self, user, &name)));
+            }
+            self.texts.give(name);
+        }
+        if delay == 0 {
+            return self.begin(index, id);
+        }
+        let now = self.clock.now();
+        let user = &mut self.users[index];
+        // Timers count from the end of what came before, not from when this process got round to them.
+        let from = user.intended.clamp(now - crate::clock::SECOND, now);
+        let until = from.saturating_add(Nanos::try_from(delay).unwrap_or(Nanos::MAX));
+        if self.run.ends_at(user.group).is_some_and(|end| until > end) {
+            user.stopping = true;
+            return self.end_after_sample(index);
+        }
+        user.wait = Wait::Delay(id);
+        self.wheel.insert(index, until, &mut self.users);
     }
 
     /// Starts the sampler itself.
@@ -250,7 +271,10 @@ impl Core<'_> {
             self.recorder.add(Counter::CutByEnd, 1);
         }
         self.users[index].intended = timing.end;
-        let asked = if observed { self.result.request } else { Request::Nothing };
+        let mut asked = if observed { self.result.request } else { Request::Nothing };
+        if !success && !(observed && self.result.ignore) {
+            asked = asked.max(sampler.on_failure);
+        }
         self.after_sample(index, id, success || cut, asked);
     }
 
@@ -313,7 +337,10 @@ impl Core<'_> {
             });
         }
         match asked {
-            Request::Nothing | Request::NextIteration => {}
+            Request::Nothing
+            | Request::BreakLoop
+            | Request::NextLoopIteration
+            | Request::NextIteration => {}
             Request::StopUser => self.users[index].stopping = true,
             Request::StopTest | Request::StopTestNow => {
                 self.users[index].stopping = true;
@@ -326,10 +353,14 @@ impl Core<'_> {
         if self.users[index].stopping {
             return self.end_after_sample(index);
         }
-        if asked == Request::NextIteration {
-            self.unwind(index, sampler.controller, Leave::NextIteration);
-            self.set_last_ok(index, true);
-        }
+        let how = match asked {
+            Request::BreakLoop => Leave::BreakLoop,
+            Request::NextLoopIteration => Leave::NextLoopIteration,
+            Request::NextIteration => Leave::NextIteration,
+            _ => return,
+        };
+        self.unwind(index, sampler.controller, how);
+        self.set_last_ok(index, true);
     }
 
     /// Whether the duration of a user's group is over.

@@ -231,6 +231,11 @@ impl<'p> Core<'p> {
                     return Some(Pull::Nothing);
                 }
             }
+            ControllerKind::Critical(_) => {
+                if !self.may_enter(index, id) {
+                    return Some(Pull::Later);
+                }
+            }
             ControllerKind::Throughput(_) => {
                 if !self.place(index, id).is(place::RUNS) {
                     return Some(Pull::Nothing);
@@ -587,6 +592,9 @@ impl<'p> Core<'p> {
     /// Ends a pass: the next one begins with the first child.
     pub(crate) fn re_initialize(&mut self, index: Index, id: ControllerId) {
         let kind = &self.controller(id).kind;
+        if matches!(kind, ControllerKind::Critical(_)) {
+            self.leave_section(index, id);
+        }
         let mut place = self.place(index, id);
         place.set_count(place.count().wrapping_add(1));
         place.clear(place::BEGUN);

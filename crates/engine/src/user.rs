@@ -22,6 +22,12 @@ pub(crate) enum Wait {
     Pause(SamplerId),
     /// A sampler that only takes time; its result is kept in `extra`.
     Sleep(SamplerId),
+    /// Other users, at a Synchronizing Timer.
+    Barrier(SamplerId),
+    /// Nothing any more: the others are there, and it is queued to go on with its timers.
+    Met(SamplerId),
+    /// The lock of a Critical Section.
+    Lock,
     /// An HTTP exchange.
     Exchange(SamplerId),
     /// An address.
@@ -88,6 +94,10 @@ const _: () = assert!(size_of::<User>() <= 320);
 /// What only some users have.
 #[derive(Debug, Default)]
 pub(crate) struct Extra {
+    /// The barrier that the user waits at.
+    pub(crate) meeting: Option<crate::meet::Meeting>,
+    /// Locks of Critical Sections.
+    pub(crate) locks: Vec<crate::meet::Held>,
     /// Transactions under way, in the order of their beginning.
     pub(crate) transactions: Vec<Transaction>,
     /// Cookies, per Cookie Manager of the plan.

@@ -22,6 +22,7 @@ pub(crate) use context::Context;
 
 use crate::element;
 use crate::plan::*;
+use crate::result::Request;
 use crate::support::{Kind, Level, Support};
 use scope::{children, class};
 
@@ -315,6 +316,7 @@ impl Walk<'_> {
         let own = children(self.ctx.doc, id);
         self.levels.push(scope::level(self.ctx.doc, own));
         let scope = scope::collect(&self.levels);
+        let on_failure = self.on_failure(around);
         self.levels.pop();
         let managers = self.managers(&scope.configs);
         let near = self.around(&scope.configs, managers.cookies);
@@ -347,6 +349,7 @@ impl Walk<'_> {
             after,
             checks,
             listeners,
+            on_failure,
             needs,
             path,
         });
@@ -363,6 +366,26 @@ impl Walk<'_> {
         listeners.iter().fold(beyond, |all, listener| {
             all | needs(&self.plan.listeners[listener.0 as usize], settings, functional)
         })
+    }
+
+    /// What the failure of a sampler, whose children are the last of the levels, asks for. A transaction with a parent sample keeps the
+    /// listeners of its own level, and of those around it, to itself.
+    fn on_failure(&self, around: ControllerId) -> Request {
+        let mut own = self.levels.len() - 1;
+        let mut from = 0;
+        let mut at = Some(around);
+        while let Some(id) = at {
+            let controller = &self.plan.controllers[id.0 as usize];
+            if matches!(&controller.kind, ControllerKind::Transaction(one) if one.parent) {
+                from = own;
+                break;
+            }
+            own = own.saturating_sub(1);
+            at = controller.parent;
+        }
+        let elements = self.levels[from..].iter().flatten();
+        let asked = elements.filter_map(|(_, id)| element::result_action::compile(&self.ctx, *id));
+        asked.max().unwrap_or_default()
     }
 
     fn timer(&mut self, id: ElementId) -> Option<element::Timer> {

@@ -26,14 +26,17 @@ pub(crate) mod listener;
 mod loop_controller;
 mod memory;
 mod os_process;
+mod precise_throughput_timer;
 mod random_timer;
 mod random_variable;
 mod response_saver;
+pub(crate) mod result_action;
 pub(crate) mod result_collector;
 mod run_state;
 mod shard;
 mod start;
 mod tcp_sampler;
+mod synchronizing_timer;
 pub(crate) mod test_plan;
 pub(crate) mod thread_group;
 mod throughput_controller;
@@ -55,12 +58,14 @@ pub use java_sampler::JavaSampler;
 pub use keystore_config::{KeySelection, KeystoreConfig, selection as key_selection};
 pub use memory::Memory;
 pub use os_process::{Command, OsProcess};
+pub use precise_throughput_timer::PreciseTimer;
 pub use random_variable::RandomVariable;
 pub use response_saver::{ResponseSaver, TRANSACTION};
 pub use run_state::RunState;
 pub use shard::{Deal, Shard};
 pub(crate) use start::START_VARIABLES;
 pub use tcp_sampler::{Client, TcpCall, TcpSampler};
+pub use synchronizing_timer::SyncTimer;
 pub use throughput_controller::Ran;
 pub use throughput_timer::ThroughputTimer;
 pub use timer::{Shape, Timer};
@@ -102,6 +107,9 @@ pub(crate) fn controller(
         "RandomOrderController" => ControllerKind::RandomOrder,
         "SwitchController" => ControllerKind::Switch(ctx.prop(id, "SwitchController.value")),
         "RunTime" => ControllerKind::Runtime(ctx.prop(id, "RunTime.seconds")),
+        "CriticalSectionController" => {
+            ControllerKind::Critical(ctx.prop(id, "CriticalSectionController.lockName"))
+        }
         "ThroughputController" => throughput_controller::compile(ctx, id, count),
         "TransactionController" => ControllerKind::Transaction(Transaction {
             parent: ctx.flag(id, "TransactionController.parent", false),
@@ -179,6 +187,8 @@ pub(crate) fn timer(ctx: &mut Context<'_>, id: ElementId, count: u32) -> Option<
         "ConstantTimer" => constant_timer::compile(ctx, id),
         "UniformRandomTimer" => random_timer::compile(ctx, id, Shape::Uniform),
         "GaussianRandomTimer" => random_timer::compile(ctx, id, Shape::Gaussian),
+        "SyncTimer" => Timer::Sync(synchronizing_timer::compile(ctx, id)),
+        "PreciseThroughputTimer" => Timer::Precise(precise_throughput_timer::compile(ctx, id)),
         "PoissonRandomTimer" => random_timer::compile(ctx, id, Shape::Poisson),
         "ConstantThroughputTimer" => Timer::Throughput(throughput_timer::compile(ctx, id, count)),
         _ => return None,

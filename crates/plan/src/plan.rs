@@ -12,6 +12,7 @@ use crate::element::{
 };
 use crate::extract::Extractor;
 use crate::http::{Http, Session};
+use crate::result::Request;
 use crate::text::Text;
 use crate::vars::{Names, VarId};
 use crate::websocket::{FrameFilter, Heartbeat, WebSocket};
@@ -25,6 +26,10 @@ pub struct SamplerId(pub u32);
 /// Index of a listener that does something with results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ListenerId(pub u32);
+
+/// A Synchronizing Timer of the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BarrierId(pub u32);
 
 /// A compiled plan.
 #[derive(Debug)]
@@ -234,7 +239,7 @@ impl ControllerKind {
     /// count of iterations, and what its kind remembers besides.
     pub fn slots(&self, children: u32) -> u32 {
         3 + match self {
-            Self::Loop { .. } | Self::Interleave(_) | Self::Critical(_) => 1,
+            Self::Loop { .. } | Self::Interleave(_) => 1,
             Self::Runtime(_) | Self::Throughput(_) => 2,
             Self::RandomOrder => children,
             _ => 0,
@@ -396,6 +401,8 @@ pub struct Sampler {
     pub checks: Vec<Assertion>,
     /// Result files in scope.
     pub listeners: Vec<ListenerId>,
+    /// What its failure asks of its user, beside what its group says.
+    pub on_failure: Request,
     /// What of the response is read.
     pub needs: Needs,
     /// Path of the element, for messages.

@@ -91,6 +91,10 @@ pub enum Request {
     /// Go on.
     #[default]
     Nothing,
+    /// Leave the loop around the sampler.
+    BreakLoop,
+    /// Start the next iteration of the loop around the sampler.
+    NextLoopIteration,
     /// Start the group's next iteration.
     NextIteration,
     /// End this user.

@@ -324,6 +324,43 @@ fn throughput_is_kept_by_each_user_or_by_all() {
     }
 }
 
+#[test]
+fn throughput_is_rounded_as_jmeter_rounds_it_where_that_is_asked_for() {
+    let timer = |mode: u8, rounded: bool| {
+        let more = format!(
+            r#"<intProp name="calcMode">{mode}</intProp><doubleProp><name>throughput</name><value>40000.0</value></doubleProp>"#
+        );
+        let element = element("ConstantThroughputTimer", "", "t", &[], &more, "");
+        let properties =
+            [("throng.throughput_timer.rounded".to_owned(), rounded.to_string())].into();
+        let settings = plan::compile::Settings { properties, ..Default::default() };
+        let source = world::source_of(&http_sampler(&[], "", &element), "");
+        let mut world = World::new(world::compile_source(&source, &settings));
+        world.run.user_started(0);
+        [delay(&mut world), delay(&mut world), delay(&mut world)]
+    };
+    for mode in 0..5 {
+        assert_eq!(timer(mode, false), [0, 1_500_000, 3_000_000], "mode {mode}");
+    }
+    for mode in 0..3 {
+        assert_eq!(timer(mode, true), [0, 2_000_000, 4_000_000], "mode {mode}");
+    }
+    // The wait for a turn, 2 ms and then 4, counts from the user's last turn: now, and 2 ms from now.
+    for mode in 3..5 {
+        assert_eq!(timer(mode, true), [0, 2_000_000, 6_000_000], "mode {mode}");
+    }
+}
+
+#[test]
+fn a_poisson_timer_draws_around_its_mean() {
+    let props = [("ConstantTimer.delay", "100"), ("RandomTimer.range", "49.6")];
+    let mut timer = timed("PoissonRandomTimer", &props, "");
+    let drawn: Vec<u64> = (0..4000).map(|_| delay(&mut timer) / 1_000_000).collect();
+    let sum: u64 = drawn.iter().sum();
+    assert!((149..=151).contains(&(sum / 4000)), "{sum}");
+    assert!(drawn.iter().any(|ms| *ms < 140) && drawn.iter().any(|ms| *ms > 160));
+}
+
 fn java(class: &str, arguments: &[(&str, &str)]) -> String {
     let entries: String = arguments
         .iter()

@@ -31,6 +31,7 @@ const HONOURED: &[&str] = &[
     "tcp.status.suffix",
     "throng.http.java_version",
     "throng.processes.allowed",
+    "throng.throughput_timer.rounded",
     "throng.workers",
     "time.HMS",
     "time.USER1",

@@ -1,12 +1,15 @@
 //! What elements share between all users of a run. Nothing in here is locked on the way of a sample but the first
-//! look at a data file.
+//! look at a data file, and the list of moments that users of Precise Throughput Timers take from.
 //!
 //! Where the run is spread over several processes, what users of all of them share is dealt out by [`Deal`].
 
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::csv_data_set::Sources;
+use super::precise_throughput_timer::Moments;
 use super::throughput_timer::Turns;
 use super::{Deal, Shard, counter, random_variable, throughput_controller};
 use crate::plan::{ControllerId, ControllerKind, OnIteration, Plan};
@@ -18,6 +21,8 @@ pub struct RunState {
     counters: Box<[counter::Shared]>,
     randoms: Box<[random_variable::JavaRandom]>,
     turns: Turns,
+    /// When the run started, milliseconds since 1970.
+    started_ms: i64,
     groups: Box<[Group]>,
     /// Who shares in what users of all groups share.
     all: Deal,
@@ -35,6 +40,7 @@ struct Group {
     /// Users that run in other processes.
     elsewhere: AtomicU32,
     turns: Turns,
+    moments: Mutex<Option<Moments>>,
     deal: Deal,
 }
 
@@ -76,6 +82,9 @@ impl RunState {
             counters: many(plan.counters.len()),
             randoms: many(plan.randoms.len()),
             turns: Turns::default(),
+            started_ms: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |since| since.as_millis() as i64),
             groups: (0..plan.groups.len())
                 .map(|at| Group {
                     deal: shard.deal(users.get(at).copied().unwrap_or(0)),
@@ -152,6 +161,16 @@ impl RunState {
             None => self.files,
             Some(group) => self.groups.get(group as usize).map_or(self.files, |group| group.deal),
         }
+    }
+
+    /// When the run started, milliseconds since 1970.
+    pub(super) fn started_ms(&self) -> i64 {
+        self.started_ms
+    }
+
+    /// The moments of a group's Precise Throughput Timers, and this process's share of them.
+    pub(super) fn moments(&self, group: u32) -> Option<(&Mutex<Option<Moments>>, Deal)> {
+        self.groups.get(group as usize).map(|group| (&group.moments, group.deal))
     }
 
     /// Turns of all users, or of those of a group.

@@ -21,6 +21,8 @@ pub struct ThroughputTimer {
     /// Samples per minute.
     throughput: Text,
     mode: Mode,
+    /// As JMeter counts, in whole milliseconds.
+    rounded: bool,
 }
 
 /// Who keeps the rate.
@@ -58,7 +60,8 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, at: u32) -> Throughp
     } else {
         "ConstantThroughputTimer.throughput"
     };
-    ThroughputTimer { at, throughput: ctx.prop(id, name), mode }
+    let rounded = ctx.settings.is("throng.throughput_timer.rounded", false);
+    ThroughputTimer { at, throughput: ctx.prop(id, name), mode, rounded }
 }
 
 /// Modes as the languages of JMeter spell them.
@@ -122,6 +125,9 @@ impl ThroughputTimer {
     pub(super) fn delay(&self, env: &mut Env<'_>) -> i64 {
         const MINUTE: f64 = 60e9;
         let interval = MINUTE / self.throughput.double(env);
+        if self.rounded {
+            return self.rounded_delay(interval / 1e6, env).saturating_mul(1_000_000);
+        }
         let now = env.now_ms.saturating_mul(1_000_000);
         let times = match self.mode {
             Mode::User => 1,
@@ -144,6 +150,34 @@ impl ThroughputTimer {
         }
         *previous = target;
         target - now
+    }
+}
+
+impl ThroughputTimer {
+    /// How long to wait by JMeter's own arithmetic, milliseconds. `interval` are milliseconds per sample. Those who take turns count the
+    /// wait for theirs from their last one.
+    fn rounded_delay(&self, interval: f64, env: &mut Env<'_>) -> i64 {
+        let round = |ms: f64| (ms + 0.5).floor() as i64;
+        let now = env.now_ms;
+        let shared = |group: Option<u32>| {
+            let (turns, deal) = env.run.turns(group)?;
+            let next = |last: i64| now.max(last.saturating_add(round(interval * deal.spacing())));
+            let update = |last: i64| Some(next(last));
+            let last = turns.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, update);
+            let (Ok(last) | Err(last)) = last;
+            Some(next(last) - now)
+        };
+        let delay = match self.mode {
+            Mode::User => round(interval),
+            Mode::All => round(f64::from(env.run.active()) * interval),
+            Mode::Group => round(f64::from(env.run.active_in(env.notes.group())) * interval),
+            Mode::AllShared => shared(None).unwrap_or(0),
+            Mode::GroupShared => shared(Some(env.notes.group())).unwrap_or(0),
+        };
+        let previous = env.notes.previous(self.at as usize);
+        let target = previous.saturating_add(delay);
+        *previous = now.max(target);
+        *previous - now
     }
 }
 

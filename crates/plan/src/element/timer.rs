@@ -1,6 +1,6 @@
 //! Delays before a sampler. All timers in scope add up.
 
-use super::ThroughputTimer;
+use super::{PreciseTimer, SyncTimer, ThroughputTimer};
 use crate::env::Env;
 use crate::text::Text;
 
@@ -22,6 +22,10 @@ pub enum Timer {
     },
     /// Keeps a rate.
     Throughput(ThroughputTimer),
+    /// Random moments, of which each stretch of time has its exact number.
+    Precise(PreciseTimer),
+    /// Waits for other users, which is not a delay: see [`Timer::delay`].
+    Sync(SyncTimer),
 }
 
 /// How random delays are distributed.
@@ -36,7 +40,7 @@ pub enum Shape {
 }
 
 impl Timer {
-    /// The delay, nanoseconds. Never negative.
+    /// The delay, nanoseconds. Never negative; that of a Synchronizing Timer, which whoever runs the user carries out, is 0.
     pub fn delay(&self, env: &mut Env<'_>) -> u64 {
         match self {
             Self::Constant(text) => from_ms(text.long(env)),
@@ -54,6 +58,8 @@ impl Timer {
                 from_ms(scaled)
             }
             Self::Throughput(timer) => u64::try_from(timer.delay(env)).unwrap_or(0),
+            Self::Precise(timer) => timer.delay(env),
+            Self::Sync(_) => 0,
         }
     }
 }

@@ -1,0 +1,230 @@
+//! Precise Throughput Timer: samples of a group come at random moments, as independent people do, yet exactly so many in each stretch of time.
+//!
+//! For each stretch the moments are drawn evenly and sorted, with Java's generator, so that a seed gives JMeter's moments. As in JMeter the
+//! first timer that a group meets makes them, for all timers of the group. All users of a group take from one list: who takes the next moment holds
+//! a lock for as long as that takes, or, once a stretch, for as long as it takes to draw the next one. In a run of several processes, each takes
+//! the moments that its users are dealt.
+
+use jmx::ElementId;
+
+use super::Deal;
+use crate::compile::Context;
+use crate::env::Env;
+use crate::text::Text;
+
+/// A compiled Precise Throughput Timer.
+#[derive(Debug)]
+pub struct PreciseTimer {
+    element: ElementId,
+    throughput: Text,
+    /// Seconds that the throughput is about.
+    period: Text,
+    /// Length of a stretch, seconds.
+    duration: Text,
+    batch: Text,
+    seed: Text,
+}
+
+/// The moments of a group.
+#[derive(Debug)]
+pub(super) struct Moments {
+    owner: ElementId,
+    batch: i32,
+    duration: i64,
+    random: JavaDoubles,
+    /// Which of a batch is next.
+    item: i32,
+    /// Samples per second that the moments are drawn for.
+    throughput: f64,
+    /// End of the last stretch, seconds after the start of the run.
+    finish: f64,
+    drawn: Vec<f64>,
+    next: usize,
+    /// How many this process has taken.
+    taken: u64,
+}
+
+/// `java.util.Random`, as far as `nextDouble` goes.
+#[derive(Debug)]
+struct JavaDoubles(u64);
+
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> PreciseTimer {
+    PreciseTimer {
+        element: id,
+        throughput: ctx.prop_or(id, "throughput", "100"),
+        period: ctx.prop_or(id, "throughputPeriod", "3600"),
+        duration: ctx.prop_or(id, "duration", "3600"),
+        batch: ctx.prop_or(id, "batchSize", "1"),
+        seed: ctx.prop_or(id, "randomSeed", "0"),
+    }
+}
+
+impl PreciseTimer {
+    /// How long to wait, nanoseconds.
+    pub(super) fn delay(&self, env: &mut Env<'_>) -> u64 {
+        let throughput = self.throughput.double(env) / f64::from(self.period.int(env));
+        let group = env.notes.group();
+        let run = env.run;
+        let Some((moments, deal)) = run.moments(group) else { return 0 };
+        let mut held = moments.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let moments = held.get_or_insert_with(|| {
+            let seed = match self.seed.long(env) {
+                // JMeter looks at the lower half of the number only.
+                seed if seed as i32 != 0 => seed as u64,
+                _ => env.core.random.bits(),
+            };
+            let (batch, duration) = (self.batch.int(env), self.duration.long(env));
+            Moments::new(self.element, batch, duration, seed)
+        });
+        let wanted = if moments.owner == self.element { throughput } else { moments.throughput };
+        let Some(moment) = moments.dealt(wanted, deal) else {
+            // No sample at all was asked for: the wait ends with the group.
+            return u64::MAX >> 2;
+        };
+        let delay = (moment * 1000.0 + (run.started_ms() - env.now_ms) as f64) as i64;
+        u64::try_from(delay).unwrap_or(0).saturating_mul(1_000_000)
+    }
+}
+
+impl Moments {
+    fn new(owner: ElementId, batch: i32, duration: i64, seed: u64) -> Self {
+        Self {
+            owner,
+            batch,
+            duration,
+            random: JavaDoubles::new(seed),
+            item: 0,
+            throughput: 0.0,
+            finish: 0.0,
+            drawn: Vec::new(),
+            next: 0,
+            taken: 0,
+        }
+    }
+
+    /// The next moment of this process's share, seconds after the start of the run.
+    fn dealt(&mut self, throughput: f64, deal: Deal) -> Option<f64> {
+        for _ in 0..deal.gap(self.taken) {
+            self.take(throughput)?;
+        }
+        self.taken += 1;
+        self.take(throughput)
+    }
+
+    fn take(&mut self, throughput: f64) -> Option<f64> {
+        let is_same = (throughput - self.throughput).abs() < 0.000_01;
+        if (self.item == 0 && self.next >= self.drawn.len()) || !is_same {
+            self.draw(throughput);
+        }
+        if self.batch != 1 {
+            self.item = self.item.wrapping_add(1);
+            if self.item != 1 {
+                if self.item == self.batch {
+                    self.item = 0;
+                }
+                return self.drawn.get(self.next.checked_sub(1)?).copied();
+            }
+        }
+        let moment = self.drawn.get(self.next).copied()?;
+        self.next += 1;
+        Some(moment)
+    }
+
+    /// Draws the moments of the next stretch.
+    fn draw(&mut self, throughput: f64) {
+        self.throughput = throughput;
+        let rate = if self.batch > 1 { throughput / f64::from(self.batch) } else { throughput };
+        let duration = self.duration as f64;
+        // As many as a Java array holds at most; what is no number is none.
+        let count = (rate * duration).ceil().clamp(0.0, f64::from(i32::MAX)) as usize;
+        self.drawn.clear();
+        for _ in 0..count {
+            self.drawn.push(self.finish + self.random.next() * duration);
+        }
+        self.drawn.sort_unstable_by(f64::total_cmp);
+        (self.item, self.next) = (0, 0);
+        self.finish += duration;
+    }
+}
+
+impl JavaDoubles {
+    const MULTIPLIER: u64 = 0x5_DEEC_E66D;
+    const MASK: u64 = (1 << 48) - 1;
+
+    fn new(seed: u64) -> Self {
+        Self((seed ^ Self::MULTIPLIER) & Self::MASK)
+    }
+
+    fn bits(&mut self, bits: u32) -> u64 {
+        self.0 = self.0.wrapping_mul(Self::MULTIPLIER).wrapping_add(11) & Self::MASK;
+        self.0 >> (48 - bits)
+    }
+
+    fn next(&mut self) -> f64 {
+        let high = self.bits(26) << 27;
+        (high + self.bits(27)) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Shard;
+    use super::*;
+
+    fn moments(batch: i32, duration: i64) -> Moments {
+        let (doc, _) = jmx::parse(
+            "a.jmx",
+            b"<jmeterTestPlan><hashTree><A/><hashTree/></hashTree></jmeterTestPlan>".to_vec(),
+        )
+        .expect("a plan");
+        Moments::new(doc.roots()[0], batch, duration, 42)
+    }
+
+    #[test]
+    fn numbers_are_those_of_java() {
+        let mut random = JavaDoubles::new(42);
+        // new java.util.Random(42).nextDouble(), three times.
+        let drawn: Vec<f64> = (0..3).map(|_| random.next()).collect();
+        assert_eq!(drawn, [0.7275636800328681, 0.6832234717598454, 0.30871945533265976]);
+    }
+
+    #[test]
+    fn each_stretch_has_exactly_its_number_in_order() {
+        let mut moments = moments(1, 10);
+        let taken: Vec<f64> = (0..40).map(|_| moments.take(2.0).expect("a moment")).collect();
+        assert!(taken.is_sorted());
+        assert_eq!(taken.iter().filter(|moment| **moment < 10.0).count(), 20);
+        assert!(taken.iter().all(|moment| *moment < 20.0));
+    }
+
+    #[test]
+    fn batches_share_a_moment() {
+        let mut moments = moments(3, 10);
+        let taken: Vec<f64> = (0..12).map(|_| moments.take(0.6).expect("a moment")).collect();
+        assert!(taken.chunks(3).all(|batch| batch.iter().all(|moment| *moment == batch[0])));
+        // Two batches of three in ten seconds.
+        assert!(taken[3] < 10.0 && taken[6] > 10.0 && taken[0] < taken[3]);
+    }
+
+    #[test]
+    fn a_new_rate_begins_a_new_stretch_and_none_has_no_moment() {
+        let mut moments = moments(1, 5);
+        assert!(moments.take(2.0).expect("a moment") < 5.0);
+        assert!(moments.take(4.0).expect("a moment") >= 5.0);
+        assert_eq!(moments.take(0.0), None);
+    }
+
+    #[test]
+    fn processes_take_turns() {
+        let deal = |index| Shard { index, count: 2 }.deal(4);
+        let mut all = moments(1, 10);
+        let all: Vec<f64> = (0..6).map(|_| all.take(1.0).expect("a moment")).collect();
+        let mut both = Vec::new();
+        for index in 0..2 {
+            let mut own = moments(1, 10);
+            both.extend((0..3).map(|_| own.dealt(1.0, deal(index)).expect("a moment")));
+        }
+        both.sort_unstable_by(f64::total_cmp);
+        assert_eq!(both, all);
+    }
+}
