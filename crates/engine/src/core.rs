@@ -101,7 +101,7 @@ pub(crate) struct Core<'p> {
     /// What this core knows as the home of barriers and locks.
     pub(crate) home: crate::meet::Home,
     /// Waits of its users so far, for others or a lock.
-    pub(crate) tickets: u64,
+    pub(crate) meetings: u64,
     /// How much longer the user whose turn it is may look for a sampler.
     pub(crate) fuel: u32,
     pub(crate) rows: Rows,
@@ -198,7 +198,7 @@ impl<'p> Core<'p> {
             labels,
             fixed: (0..plan.samplers.len()).map(|_| None).collect(),
             home: crate::meet::Home::default(),
-            tickets: 0,
+            meetings: 0,
             fuel: 0,
             rows,
             feeds,
@@ -326,7 +326,7 @@ impl<'p> Core<'p> {
     }
 
     /// Goes on with a user once those before it had their turn.
-    pub(crate) fn queue(&mut self, index: Index) {
+    pub(crate) fn put_in_line(&mut self, index: Index) {
         self.ready.push_back(index);
     }
 

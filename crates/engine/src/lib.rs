@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `run`, `prepare`, `batches`, `group`, `schedule` | starting groups in order, what is evaluated before, when users start |
 //! | `core`, `user`, `wheel`, `clock` | the loop of a core, its users, its timers |
-//! | `step`, `place`, `leave` | which sampler is next |
+//! | `step`, `choice`, `until`, `pass`, `place`, `leave` | which sampler is next |
 //! | `sample`, `transaction`, `meet` | samples, transactions, users that wait for each other |
 //! | `exchange`, `assemble`, `receive`, `failure`, `redirect`, `cookies`, `cached`, `credentials`, `fill` | HTTP |
 //! | `connect`, `conn`, `driver`, `resolve`, `source`, `pace` | connections, sockets, addresses, the connect rate |
@@ -25,6 +25,7 @@ mod assemble;
 mod backend;
 mod batches;
 mod cached;
+mod choice;
 mod client;
 mod clock;
 mod conn;
@@ -43,6 +44,7 @@ mod outcome;
 mod output;
 mod pace;
 mod page;
+mod pass;
 mod place;
 mod prepare;
 mod process;
@@ -63,6 +65,7 @@ mod source;
 mod step;
 mod stream;
 mod transaction;
+mod until;
 mod user;
 mod wheel;
 

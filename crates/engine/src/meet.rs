@@ -136,8 +136,8 @@ impl Core<'_> {
     }
 
     fn ticket(&mut self, user: Index) -> Ticket {
-        self.tickets += 1;
-        Ticket { core: self.index, user, number: self.tickets }
+        self.meetings += 1;
+        Ticket { core: self.index, user, number: self.meetings }
     }
 
     /// A user has what it waited for.
@@ -153,14 +153,14 @@ impl Core<'_> {
             // One that has it at once never waited.
             if self.users[index].wait == Wait::Lock {
                 self.users[index].wait = Wait::Ready;
-                self.queue(index);
+                self.put_in_line(index);
             }
         } else if extra.meeting.as_ref().is_some_and(|meeting| meeting.ticket == ticket) {
             self.wheel.remove(index, &mut self.users);
             if let Wait::Barrier(sampler) = self.users[index].wait {
                 // Whoever comes last waits for nothing, but is not done with its timers yet either.
                 self.users[index].wait = Wait::Met(sampler);
-                self.queue(index);
+                self.put_in_line(index);
             }
         }
     }
