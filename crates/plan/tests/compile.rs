@@ -98,9 +98,9 @@ fn iterations_are_told_to_what_has_no_controller_between() {
         };
         plan.controllers[at].on_iteration.iter().map(number).collect()
     };
-    // Compiled in the order of the tree, told in the opposite one.
-    assert_eq!(counters(0), [3, 2, 1, 0]);
-    assert_eq!(counters(1), [4]);
+    // Compiled in the order of the tree, inner controllers first, and told in the opposite one.
+    assert_eq!(counters(0), [4, 3, 2, 1]);
+    assert_eq!(counters(1), [0]);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn disabled_elements_and_all_below_them_are_left_out() {
 
 #[test]
 fn what_cannot_run_is_told_with_its_place_and_left_out() {
-    let body = element("ModuleController", "", "Module", &[], "", "")
+    let body = element("Strange", "", "Odd", &[], "", "")
         + &element("JDBCSampler", "TestBeanGUI", "Query", &[], "", &timer("t", "1"))
         + &element(
             "ResultCollector",
@@ -167,7 +167,7 @@ fn what_cannot_run_is_told_with_its_place_and_left_out() {
     assert_eq!(
         found,
         [
-            (Level::Unsupported, "ModuleController", "Plan > Users > Module"),
+            (Level::Unsupported, "Strange", "Plan > Users > Odd"),
             (Level::Unsupported, "JDBCSampler", "Plan > Users > Query"),
             (Level::Ignored, "ResultCollector", "Plan > Users > Tree"),
             (Level::Jvm, "JSR223PostProcessor", "Plan > Users > Script"),
@@ -446,7 +446,7 @@ fn modules_run_copies_of_their_target_with_elements_of_their_own() {
     let target = simple("t", &(counter("c") + &http("a", "")));
     let compiled = plan_of(&(module(&["", "Plan", "Users", "t"]) + &target), "");
     let paths: Vec<_> = compiled.support.iter().map(|support| support.path.as_str()).collect();
-    assert!(paths.contains(&"Plan > Users > m > t > HTTP Request"), "{paths:?}");
+    assert!(paths.contains(&"Plan > Users > m > t > Request"), "{paths:?}");
     let plan = plan(compiled);
     assert_eq!((plan.samplers.len(), plan.counters.len()), (2, 2));
 }

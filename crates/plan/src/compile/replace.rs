@@ -16,7 +16,7 @@ use super::scope::{children, class, kind};
 use crate::support::{Kind, Level};
 
 /// A plan may name so many elements at most, counting each copy.
-const MOST_ELEMENTS: usize = 1 << 20;
+const MOST_ELEMENTS: usize = 1 << 18;
 
 /// A document in which the controllers have what they stand for.
 pub(super) struct Replaced<'a> {
@@ -50,8 +50,11 @@ pub(super) fn replace<'a>(doc: &'a Document, settings: &Settings) -> Replaced<'a
         diags,
         remarks,
     };
-    work.run();
-    Replaced { doc: Cow::Owned(work.doc), diags: work.diags, remarks: work.remarks }
+    match work.run() {
+        true => Replaced { doc: Cow::Owned(work.doc), diags: work.diags, remarks: work.remarks },
+        // What is told of controllers in copies has no place without them.
+        false => Replaced { doc: Cow::Borrowed(doc), diags: work.diags, remarks: Vec::new() },
+    }
 }
 
 struct Work<'a> {
@@ -68,7 +71,8 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn run(&mut self) {
+    /// False: it would be too much, and the document is to stay as it was.
+    fn run(&mut self) -> bool {
         for id in self.original.ids() {
             if class(self.original, id) == "ModuleController" && target(self.original, id).is_none()
             {
@@ -97,11 +101,11 @@ impl Work<'_> {
                     "Module and Include Controllers make more than {MOST_ELEMENTS} elements"
                 );
                 self.fail("module-size", message, "point to smaller parts", id);
-                self.doc.clear_children(id);
-                return;
+                return false;
             }
             open.extend(children(&self.doc, id).into_iter().rev());
         }
+        true
     }
 
     fn module(&mut self, id: ElementId) {
