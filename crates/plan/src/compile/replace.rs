@@ -16,7 +16,7 @@ use super::scope::{children, class, kind};
 use crate::support::{Kind, Level};
 
 /// A plan may name so many elements at most, counting each copy.
-const MOST_ELEMENTS: usize = 1 << 18;
+const MOST_ELEMENTS: usize = 1 << 16;
 
 /// A document in which the controllers have what they stand for.
 pub(super) struct Replaced<'a> {
