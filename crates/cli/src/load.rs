@@ -62,7 +62,7 @@ pub(crate) fn load(path: &Path, bytes: Vec<u8>, properties: &Properties) -> Load
                 name,
                 source: String::new(),
                 plan: None,
-                diags: vec![diag],
+                diags: vec![*diag],
                 support: Vec::new(),
                 included: Vec::new(),
             };

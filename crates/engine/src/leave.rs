@@ -33,7 +33,7 @@ impl Core<'_> {
                 match how {
                     Leave::BreakLoop => self.break_loop(index, id),
                     Leave::NextIteration | Leave::NextLoopIteration => {
-                        self.re_initialize(index, id)
+                        self.re_initialize(index, id);
                     }
                 }
                 break;

@@ -272,7 +272,7 @@ impl Core<'_> {
         }
         self.users[index].intended = timing.end;
         let mut asked = if observed { self.result.request } else { Request::Nothing };
-        if !success && !(observed && self.result.ignore) {
+        if !(success || observed && self.result.ignore) {
             asked = asked.max(sampler.on_failure);
         }
         self.after_sample(index, id, success || cut, asked);
@@ -421,7 +421,7 @@ impl Core<'_> {
             user.intended = user.links.deadline.max(user.intended);
         }
         if user.stopping || self.time_is_up(index) {
-            return self.end_after_sample(index);
+            self.end_after_sample(index);
         }
     }
 

@@ -179,26 +179,25 @@ impl<'p> Core<'p> {
         self.write_index(index, id);
         let is_first = !self.place(index, id).is(place::BEGUN);
         match &controller.kind {
-            ControllerKind::Loop { count, once } => {
-                if self.loop_is_over(index, id, count) {
-                    self.end_loop(index, id, *once);
-                    return Some(Pull::Nothing);
-                }
+            ControllerKind::Loop { count, once } if self.loop_is_over(index, id, count) => {
+                self.end_loop(index, id, *once);
+                return Some(Pull::Nothing);
             }
-            ControllerKind::While(condition) => {
-                if is_first && self.while_is_over(index, id, condition, false) {
-                    self.place(index, id).clear(place::BROKEN);
-                    self.place(index, id).set_count(0);
-                    return Some(Pull::Nothing);
-                }
+            ControllerKind::While(condition)
+                if is_first && self.while_is_over(index, id, condition, false) =>
+            {
+                self.place(index, id).clear(place::BROKEN);
+                self.place(index, id).set_count(0);
+                return Some(Pull::Nothing);
             }
-            ControllerKind::ForEach(each) => {
-                if self.place(index, id).is(place::BROKEN) || !self.has_value(index, id, each) {
-                    self.place(index, id).clear(place::BROKEN);
-                    self.re_initialize(index, id);
-                    self.reset_count(index, id);
-                    return Some(Pull::Nothing);
-                }
+            ControllerKind::ForEach(each)
+                if (self.place(index, id).is(place::BROKEN)
+                    || !self.has_value(index, id, each)) =>
+            {
+                self.place(index, id).clear(place::BROKEN);
+                self.re_initialize(index, id);
+                self.reset_count(index, id);
+                return Some(Pull::Nothing);
             }
             ControllerKind::If { condition, evaluate_all } => {
                 let user = &mut self.users[index];
@@ -208,34 +207,24 @@ impl<'p> Core<'p> {
                     return Some(Pull::Nothing);
                 }
             }
-            ControllerKind::Switch(value) => {
-                if is_first {
-                    let chosen = self.switch(index, controller, value);
-                    self.place(index, id).set_current(chosen);
-                }
+            ControllerKind::Switch(value) if is_first => {
+                let chosen = self.switch(index, controller, value);
+                self.place(index, id).set_current(chosen);
             }
-            ControllerKind::Interleave(_) => {
-                if self.place(index, id).is(place::SKIP) {
-                    self.re_initialize(index, id);
-                    return Some(Pull::Nothing);
-                }
+            ControllerKind::Interleave(_) if self.place(index, id).is(place::SKIP) => {
+                self.re_initialize(index, id);
+                return Some(Pull::Nothing);
             }
-            ControllerKind::Runtime(seconds) => {
-                if self.runtime_is_over(index, id, seconds) {
-                    self.re_initialize(index, id);
-                    self.reset_count(index, id);
-                    return Some(Pull::Nothing);
-                }
+            ControllerKind::Runtime(seconds) if self.runtime_is_over(index, id, seconds) => {
+                self.re_initialize(index, id);
+                self.reset_count(index, id);
+                return Some(Pull::Nothing);
             }
-            ControllerKind::Critical(_) => {
-                if !self.may_enter(index, id) {
-                    return Some(Pull::Later);
-                }
+            ControllerKind::Critical(_) if !self.may_enter(index, id) => {
+                return Some(Pull::Later);
             }
-            ControllerKind::Throughput(_) => {
-                if !self.place(index, id).is(place::RUNS) {
-                    return Some(Pull::Nothing);
-                }
+            ControllerKind::Throughput(_) if !self.place(index, id).is(place::RUNS) => {
+                return Some(Pull::Nothing);
             }
             _ => {}
         }

@@ -14,7 +14,7 @@ const MAX_BYTES: usize = u32::MAX as usize;
 /// The text without its byte order mark. A finding says when the bytes were not taken as they are.
 pub(crate) fn decode(mut bytes: Vec<u8>, diags: &mut Vec<Diag>) -> Result<String, NotXml> {
     if bytes.len() > MAX_BYTES {
-        return Err(NotXml(Diag::error("too-large", "the file is larger than 4 GiB")));
+        return Err(NotXml(Box::new(Diag::error("too-large", "the file is larger than 4 GiB"))));
     }
     if bytes.starts_with(b"\xEF\xBB\xBF") {
         bytes.drain(..3);
@@ -37,7 +37,7 @@ pub(crate) fn decode(mut bytes: Vec<u8>, diags: &mut Vec<Diag>) -> Result<String
         diags.push(Diag::warning("bad-encoding", message).at(span, line).help(help));
     }
     if text.len() > MAX_BYTES {
-        return Err(NotXml(Diag::error("too-large", "the file is larger than 4 GiB")));
+        return Err(NotXml(Box::new(Diag::error("too-large", "the file is larger than 4 GiB"))));
     }
     Ok(text.into_owned())
 }

@@ -115,7 +115,7 @@ impl fmt::Display for Diag {
 
 /// The bytes are not a JMeter plan at all; the only way for reading to fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotXml(pub Diag);
+pub struct NotXml(pub Box<Diag>);
 
 impl fmt::Display for NotXml {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

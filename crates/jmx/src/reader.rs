@@ -160,11 +160,8 @@ impl Builder {
             }
             _ => "compare with the file as JMeter saved it; JMeter cannot load this one either",
         };
-        NotXml(
-            Diag::error("not-xml", format!("not well-formed XML: {error}"))
-                .at(span, line)
-                .help(help),
-        )
+        let message = format!("not well-formed XML: {error}");
+        NotXml(Box::new(Diag::error("not-xml", message).at(span, line).help(help)))
     }
 
     /// The error for text that ends too early.
@@ -177,7 +174,7 @@ impl Builder {
             let open = self.innermost().map_or(String::new(), |path| format!(", in {path}"));
             format!("the file ends in the middle of the plan{open}: it is truncated")
         };
-        NotXml(Diag::error("not-xml", message).at(span, line))
+        NotXml(Box::new(Diag::error("not-xml", message).at(span, line)))
     }
 
     fn report(&mut self, diag: Diag) {
@@ -258,9 +255,8 @@ impl Builder {
             };
             let message =
                 format!("not a JMeter plan: the root element is {name}, not jmeterTestPlan");
-            return Err(NotXml(
-                Diag::error("not-a-plan", message).at(place.span, place.line).help(help),
-            ));
+            let diag = Diag::error("not-a-plan", message).at(place.span, place.line).help(help);
+            return Err(NotXml(Box::new(diag)));
         }
         for (key, value) in attributes {
             match key.as_str() {

@@ -50,11 +50,11 @@ pub(super) fn replace<'a>(doc: &'a Document, settings: &Settings) -> Replaced<'a
         diags,
         remarks,
     };
-    match work.run() {
-        true => Replaced { doc: Cow::Owned(work.doc), diags: work.diags, remarks: work.remarks },
-        // What is told of controllers in copies has no place without them.
-        false => Replaced { doc: Cow::Borrowed(doc), diags: work.diags, remarks: Vec::new() },
+    if work.run() {
+        return Replaced { doc: Cow::Owned(work.doc), diags: work.diags, remarks: work.remarks };
     }
+    // What is told of controllers in copies has no place without them.
+    Replaced { doc: Cow::Borrowed(doc), diags: work.diags, remarks: Vec::new() }
 }
 
 struct Work<'a> {

@@ -48,7 +48,7 @@ impl ThroughputController {
     pub fn decide(&self, own: &mut Ran, env: &mut Env<'_>) -> bool {
         let limit = self.limit(env);
         if self.per_user {
-            return own.step(limit, |execution| u64::from(execution));
+            return own.step(limit, u64::from);
         }
         let Some((shared, deal)) = env.run.throughput(self.at as usize) else { return false };
         let mut runs = false;
