@@ -4,7 +4,7 @@ mod raw;
 
 use std::net::TcpStream;
 
-use raw::{Client, End, target};
+use raw::{Client, End, first_answer, target};
 use targets::{Config, Error, names, start};
 
 #[test]
@@ -13,7 +13,7 @@ fn every_target_starts_by_name_with_its_defaults_written_out() {
         let given = info.options.iter().filter(|option| !option.default.is_empty());
         let options: Vec<_> = given.map(|option| (option.key, option.default)).collect();
         let running = target(info.name, &options);
-        Client::new(&running).get("/").until("HTTP/1.1 ");
+        Client::new(&running).get("/").until(first_answer(info.name));
         running.stop();
     }
 }

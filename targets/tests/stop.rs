@@ -4,7 +4,7 @@ mod raw;
 
 use std::fs;
 
-use raw::{Client, target};
+use raw::{Client, first_answer, target};
 use targets::names;
 
 fn threads() -> usize {
@@ -23,7 +23,7 @@ fn no_thread_and_no_socket_outlives_its_target() {
     for info in names() {
         let running = target(info.name, &[]);
         let mut idle = Client::new(&running);
-        idle.get("/").until("HTTP/1.1 ");
+        idle.get("/").until(first_answer(info.name));
         assert!(threads() > 0);
         let addr = running.addr();
         running.stop();

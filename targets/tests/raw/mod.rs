@@ -25,6 +25,15 @@ pub(crate) fn target(name: &str, options: &[(&str, &str)]) -> Running {
     start(config).unwrap()
 }
 
+/// How the answer of a target begins to a request in plain text.
+pub(crate) fn first_answer(name: &str) -> &'static str {
+    match name {
+        // It speaks TLS only: an alert.
+        "tls-front" => "\u{15}\u{3}",
+        _ => "HTTP/1.1 ",
+    }
+}
+
 impl Client {
     pub(crate) fn new(target: &Running) -> Self {
         let socket = TcpStream::connect(target.addr()).unwrap();
