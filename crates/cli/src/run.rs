@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use engine::{Options, ResultFile};
 use fleet::Loss;
-use plan::plan::{ListenerKind, Plan, SamplerKind};
+use plan::plan::{ListenerKind, Plan};
 use stats::aggregate::Percentages;
 use stats::jtl::Columns;
 use stats::process::Usage;
@@ -60,11 +60,6 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         console.warn(&format!(
             "{file} is not read: -i (--jmeterlogconf) configures log4j; use -L LEVEL and -j FILE"
         ));
-    }
-    if goes_past_proxy(&loaded, &properties) {
-        let message = "HTTP requests cannot go through a proxy yet, only WebSocket connections: run the plan without \
-                       http.proxyHost (-H)";
-        return console.fail(message, Exit::Plan);
     }
     let columns = match Columns::from_properties(|key| properties.get(key).map(str::to_string)) {
         Ok(columns) => columns,
@@ -156,15 +151,6 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         None if !losses.is_empty() => Exit::WorkersLost,
         None => Exit::Ok,
     }
-}
-
-/// Whether a proxy is set and the plan has requests that would not use it.
-fn goes_past_proxy(loaded: &Loaded, properties: &Properties) -> bool {
-    let set = properties.get("http.proxyHost").is_some_and(|host| !host.trim().is_empty());
-    let http = |plan: &Plan| {
-        plan.samplers.iter().any(|sampler| matches!(sampler.kind, SamplerKind::Http(_)))
-    };
-    set && loaded.plan.as_ref().is_some_and(http)
 }
 
 /// Tells what is wrong with the plan, and whether it can be run all the same.

@@ -97,6 +97,9 @@ cases! {
     debug_post_processor
     md5_hex_assertion
     size_assertion
+    dns_clear
+    dns_outermost
+    dns_static
     dummy
     dummy_times
     duration_assertion
@@ -286,6 +289,21 @@ cases! {
     result_action
     result_action_stop
     result_action_stop_now
+    proxy_login
+    proxy_no_login
+    proxy_plain
+    proxy_sampler
+    proxy_sampler_wins
+    proxy_tunnel_asked
+    proxy_tunnel_asked_closing
+    proxy_tunnel_asked_digest
+    proxy_tunnel_asked_in_vain
+    proxy_tunnel_asked_nobody
+    proxy_tunnel_dropped
+    proxy_tunnel_moved
+    proxy_tunnel_port
+    proxy_tunnel_refused
+    proxy_tunnel_then_closed
     result_collector
     result_collector_append
     result_collector_xml

@@ -15,6 +15,8 @@ pub(crate) struct Added<'a> {
     pub(crate) conditions: Option<&'a Conditions>,
     /// Value of its cookie line.
     pub(crate) cookies: Option<&'a [u8]>,
+    /// It goes to a proxy that passes it on: the request line names the server.
+    pub(crate) forwarded: bool,
 }
 
 /// Puts a request together.
@@ -22,8 +24,13 @@ pub(crate) fn assemble(request: &Request, added: &Added<'_>, out: &mut Vec<u8>) 
     out.clear();
     out.extend_from_slice(request.method.as_bytes());
     out.push(b' ');
-    out.extend_from_slice(request.target.as_bytes());
+    if added.forwarded {
+        put_whole_url(&request.url, out);
+    } else {
+        out.extend_from_slice(request.target.as_bytes());
+    }
     out.extend_from_slice(b" HTTP/1.1\r\n");
+    let begun = out.len();
     match (added.conditions, added.cookies) {
         (Some(conditions), cookies) => put_lines(request, conditions, cookies, out),
         (None, Some(cookies)) => {
@@ -40,8 +47,34 @@ pub(crate) fn assemble(request: &Request, added: &Added<'_>, out: &mut Vec<u8>) 
         }
         (None, None) => out.extend_from_slice(&request.headers),
     }
+    if added.forwarded {
+        // What the proxy is told stands before the name of the client, which is all that may follow there.
+        let at = out.len() - (request.headers.len() - request.agent_at);
+        let known = |line| value_of(line, b"proxy-connection").is_some();
+        if !out[begun..].split(|byte| *byte == b'\n').any(known) {
+            out.splice(at..at, *b"Proxy-Connection: Keep-Alive\r\n");
+        }
+    }
     out.extend_from_slice(b"\r\n");
     out.extend_from_slice(&request.body);
+}
+
+/// Writes a URL as a request line for a proxy has it: the name of the host in small letters, without what is in front of
+/// it or behind the query.
+fn put_whole_url(url: &str, out: &mut Vec<u8>) {
+    let parts = plan::http::url::split(url);
+    out.extend_from_slice(url[parts.protocol.clone()].as_bytes());
+    out.extend_from_slice(b"://");
+    out.extend_from_slice(url[parts.host.clone()].to_lowercase().as_bytes());
+    if let Some(port) = parts.port {
+        out.extend_from_slice(format!(":{port}").as_bytes());
+    }
+    let path = &url[parts.path.clone()];
+    out.extend_from_slice(if path.is_empty() { b"/" } else { path.as_bytes() });
+    if let Some(query) = parts.query.clone() {
+        out.push(b'?');
+        out.extend_from_slice(url[query].as_bytes());
+    }
 }
 
 /// Writes the header lines with conditions and perhaps cookies among them.
@@ -119,7 +152,8 @@ mod tests {
         let request = request("Connection: keep-alive\r\nA: b\r\n", "Host: h\r\n");
         let conditions =
             Conditions { modified_since: Some("then".into()), none_match: Some("\"tag\"".into()) };
-        let added = Added { conditions: Some(&conditions), cookies: Some(b"a=b") };
+        let added =
+            Added { conditions: Some(&conditions), cookies: Some(b"a=b"), ..Added::default() };
         assert_eq!(
             sent(&request, &added),
             "GET / HTTP/1.1\r\nConnection: keep-alive\r\nA: b\r\nIf-Modified-Since: then\r\n\
@@ -128,10 +162,23 @@ mod tests {
     }
 
     #[test]
+    fn a_proxy_is_told_the_whole_url() {
+        let mut request = request("A: b\r\n", "Host: h\r\nUser-Agent: x\r\n");
+        request.url.push_str("http://me@Host:81/a//b?c#d");
+        request.agent_at = request.headers.len() - "User-Agent: x\r\n".len();
+        let added = Added { forwarded: true, ..Added::default() };
+        assert_eq!(
+            sent(&request, &added),
+            "GET http://host:81/a//b?c HTTP/1.1\r\nA: b\r\nHost: h\r\nProxy-Connection: Keep-Alive\r\n\
+             User-Agent: x\r\n\r\n"
+        );
+    }
+
+    #[test]
     fn an_added_line_takes_the_place_of_the_plans() {
         let request = request("IF-none-match: x\r\nA: b\r\nIf-None-Match: y\r\n", "Host: h\r\n");
         let conditions = Conditions { modified_since: None, none_match: Some("z".into()) };
-        let added = Added { conditions: Some(&conditions), cookies: None };
+        let added = Added { conditions: Some(&conditions), ..Added::default() };
         assert_eq!(
             sent(&request, &added),
             "GET / HTTP/1.1\r\nIf-None-Match: z\r\nA: b\r\nIf-None-Match: y\r\nHost: h\r\n\r\n"

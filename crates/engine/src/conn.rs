@@ -18,22 +18,30 @@ pub(crate) struct Route {
     pub(crate) secure: bool,
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// Behind a proxy that tunnels: where the tunnel leads; host and port are then the proxy's.
+    /// Behind a proxy: where it leads; host and port are then the proxy's.
     pub(crate) tunnel: Option<Tunnel>,
     /// Local address to use; empty is any.
     pub(crate) source: String,
     /// Known addresses, and until when they may be used.
     pub(crate) addresses: Vec<SocketAddr>,
     pub(crate) fresh_until: Nanos,
+    /// A route of the same kind that only some users have: the addresses are theirs, as they looked them up.
+    pub(crate) pinned: bool,
+    /// Names that the addresses were found under, if not that of the host; empty for one that was written out.
+    pub(crate) found_as: Vec<String>,
     /// The last body from there was large and nobody read it.
     pub(crate) large_unread: bool,
 }
 
-/// Where a proxy's tunnel leads.
+/// What is reached through a proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tunnel {
     pub(crate) host: String,
     pub(crate) port: u16,
+    /// Requests name it and the proxy passes them on, instead of making a tunnel.
+    pub(crate) forwarded: bool,
+    /// For the proxy.
+    pub(crate) credentials: Option<wire::auth::Credentials>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +49,8 @@ pub(crate) enum State {
     /// The slot is free.
     Closed,
     Connecting,
+    /// The proxy has been asked for a tunnel.
+    Tunnelling,
     Handshaking,
     /// An exchange is under way.
     Busy,
@@ -57,6 +67,8 @@ pub(crate) struct Conn {
     pub(crate) generation: u32,
     pub(crate) user: Index,
     pub(crate) route: u32,
+    /// The route whose addresses count: the same, but for users that look names up for themselves.
+    pub(crate) via: u32,
     /// Which of the route's addresses is being tried.
     pub(crate) attempt: u32,
     /// How many local addresses have been tried.
@@ -310,6 +322,7 @@ impl Conns {
                 generation: 0,
                 user,
                 route,
+                via: route,
                 attempt: 0,
                 sources_tried: 0,
                 decoder: Decoder::new(false, wire::http1::Limits::default()),
@@ -328,6 +341,7 @@ impl Conns {
         });
         let conn = &mut self.all[index as usize];
         (conn.state, conn.user, conn.route, conn.attempt) = (State::Connecting, user, route, 0);
+        conn.via = route;
         conn.expires = Nanos::MAX;
         conn.sources_tried = 0;
         (conn.raw, conn.stream) = (false, None);

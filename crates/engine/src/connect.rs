@@ -27,6 +27,7 @@ impl Core<'_> {
     pub(crate) fn route(&mut self, secure: bool, host: &str, port: u16, source: &str) -> u32 {
         let same = |route: &Route| {
             route.tunnel.is_none()
+                && !route.pinned
                 && route.port == port
                 && route.secure == secure
                 && route.host == host
@@ -44,6 +45,8 @@ impl Core<'_> {
             addresses: Vec::new(),
             fresh_until: 0,
             large_unread: false,
+            pinned: false,
+            found_as: Vec::new(),
         });
         (self.routes.len() - 1) as u32
     }
@@ -115,6 +118,9 @@ impl Core<'_> {
         self.conns[conn].raw = self.conns[conn].stream.is_some();
         self.remember(index, conn);
         self.users[index].wait = Wait::Exchange(id);
+        if self.look_up_name(index, id, conn) {
+            return;
+        }
         let route_data = &mut self.routes[route as usize];
         let now = exchange.start;
         if route_data.addresses.is_empty() || route_data.fresh_until < now {
@@ -129,12 +135,14 @@ impl Core<'_> {
                     port: route_data.port,
                     user: index,
                     route,
+                    aliases: Vec::new(),
                     reply_to: self.run.inbox(self.index),
                 };
                 let _ = self.run.resolver.send(question);
                 return;
             }
         }
+        self.keep_name(index, id, conn);
         self.connect(conn);
     }
 
@@ -153,16 +161,18 @@ impl Core<'_> {
         if self.routes[route as usize].addresses.is_empty() {
             self.fail(conn, &Failure::UnknownHost);
         } else {
+            self.keep_name(index, id, conn);
             self.connect(conn);
         }
     }
 
     /// Tries the connection's next address.
-    fn connect(&mut self, conn: u32) {
+    pub(crate) fn connect(&mut self, conn: u32) {
         let attempt = self.conns[conn].attempt as usize;
-        let route = &self.routes[self.conns[conn].route as usize];
+        let route = &self.routes[self.conns[conn].via as usize];
         let Some(address) = route.addresses.get(attempt).copied() else {
-            return self.fail(conn, &Failure::UnknownHost);
+            let unknown = if route.pinned { Failure::NoAddress } else { Failure::UnknownHost };
+            return self.fail(conn, &unknown);
         };
         let source: Option<IpAddr> = match &*route.source {
             "" => self.sources.current(address),
@@ -197,7 +207,7 @@ impl Core<'_> {
             return;
         }
         self.conns[conn].attempt += 1;
-        let route = &self.routes[self.conns[conn].route as usize];
+        let route = &self.routes[self.conns[conn].via as usize];
         if (self.conns[conn].attempt as usize) < route.addresses.len() {
             self.conns.drop_socket(conn);
             return self.connect(conn);
@@ -208,7 +218,7 @@ impl Core<'_> {
     /// Where the local address has no port left, the next one of the list is tried. False: there is none.
     fn try_next_source(&mut self, conn: u32, error: &std::io::Error) -> bool {
         let entry = &self.conns[conn];
-        let route = &self.routes[entry.route as usize];
+        let route = &self.routes[entry.via as usize];
         let tried = entry.sources_tried;
         if !source::is_exhausted(error)
             || !route.source.is_empty()
@@ -230,7 +240,7 @@ impl Core<'_> {
     pub(crate) fn on_ready(&mut self, conn: u32, ready: Ready) {
         match self.conns[conn].state {
             State::Connecting if ready.writable => self.on_connected(conn),
-            State::Busy | State::Handshaking => {
+            State::Busy | State::Handshaking | State::Tunnelling => {
                 if ready.writable && !self.conns[conn].unsent.is_empty() && !self.flush(conn) {
                     return;
                 }
@@ -249,10 +259,12 @@ impl Core<'_> {
             return self.connect_failed(conn, error);
         }
         self.recorder.add(Counter::ConnOpened, 1);
-        let entry = &mut self.conns[conn];
-        if self.routes[entry.route as usize].secure {
+        let route = &self.routes[self.conns[conn].route as usize];
+        if route.tunnel.as_ref().is_some_and(|tunnel| !tunnel.forwarded) {
+            self.ask_for_way(conn);
+        } else if route.secure {
             // It has stood at least since the kernel said so; others' turn came first.
-            entry.exchange.own = (self.clock.now() - self.woke).max(0);
+            self.conns[conn].exchange.own = (self.clock.now() - self.woke).max(0);
             self.start_tls(conn);
         } else {
             self.connected(conn);
@@ -262,8 +274,12 @@ impl Core<'_> {
     /// The connection stands, TLS included: the waiting request goes out.
     pub(crate) fn connected(&mut self, conn: u32) {
         let now = self.clock.now();
+        // Behind a proxy, connecting ends with the connection to it.
+        let tunnelled = self.routes[self.conns[conn].route as usize].tunnel.is_some();
         let entry = &mut self.conns[conn];
-        entry.exchange.connect = now - entry.exchange.start;
+        if entry.exchange.connect == 0 || !tunnelled {
+            entry.exchange.connect = now - entry.exchange.start;
+        }
         entry.state = State::Busy;
         let Some(mut stash) = entry.stash.take() else { return };
         let request = std::mem::take(&mut stash.request);
@@ -283,7 +299,7 @@ impl Core<'_> {
         }
     }
 
-    fn start_tls(&mut self, conn: u32) {
+    pub(crate) fn start_tls(&mut self, conn: u32) {
         let cpu = thread_cpu();
         let began = self.clock.now();
         let index = self.conns[conn].user;
@@ -291,7 +307,8 @@ impl Core<'_> {
             Ok(config) => config,
             Err(error) => return self.fail(conn, &Failure::Tls(error)),
         };
-        let host = &self.routes[self.conns[conn].route as usize].host;
+        let route = &self.routes[self.conns[conn].route as usize];
+        let host = route.tunnel.as_ref().map_or(&route.host, |tunnel| &tunnel.host);
         match wire::tls::Client::new(&config, host) {
             Ok(client) => {
                 let entry = &mut self.conns[conn];
@@ -498,7 +515,7 @@ impl Core<'_> {
         match self.conns[conn].state {
             State::Connecting => {
                 self.conns[conn].attempt += 1;
-                let route = &self.routes[self.conns[conn].route as usize];
+                let route = &self.routes[self.conns[conn].via as usize];
                 if (self.conns[conn].attempt as usize) < route.addresses.len() {
                     self.conns.drop_socket(conn);
                     return self.connect(conn);

@@ -103,6 +103,11 @@ impl Core<'_> {
                 *jar = None;
             }
         }
+        for (manager, names) in plan.dns_managers.iter().zip(&mut extra.names) {
+            if manager.clear_each_iteration {
+                names.clear();
+            }
+        }
         for (manager, cache) in plan.cache_managers.iter().zip(&mut extra.caches) {
             let clears =
                 if manager.controlled_by_group { !same_user } else { manager.clear_each_iteration };

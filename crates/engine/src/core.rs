@@ -456,6 +456,9 @@ impl<'p> Core<'p> {
                     self.on_resolved(user, route, addresses);
                 }
                 Message::Process { user, done } => self.on_process(user, *done),
+                Message::Looked { user, route, addresses } => {
+                    self.on_looked(user, route, addresses);
+                }
                 Message::Recycle(snapshot) => self.snapshots.push(snapshot),
                 Message::Ask(ask) => self.answer(ask),
                 Message::LetGo(ticket) => self.let_go(ticket),

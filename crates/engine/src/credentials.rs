@@ -23,6 +23,15 @@ pub(crate) struct Keyring {
     keys: Vec<Key>,
 }
 
+/// What a user and a proxy have agreed on; kept from one request to the next.
+#[derive(Debug)]
+pub(crate) struct Talk {
+    pub(crate) route: u32,
+    pub(crate) dialogue: Dialogue,
+    /// An Authorization Manager without an entry for the URL has made the HTTP client forget the proxy's credentials.
+    pub(crate) lost: bool,
+}
+
 /// Credentials, for one realm or for any.
 #[derive(Clone, Debug)]
 struct Key {
@@ -36,16 +45,20 @@ pub(crate) struct Round {
     route: u32,
     server: Dialogue,
     keys: Vec<Key>,
+    /// With a proxy that passes requests on.
+    proxy: Option<Dialogue>,
     /// Where the lines with credentials stand in the request.
     lines: Range<usize>,
     /// The method may have a body.
     entity: bool,
-    /// The plan itself sets the line.
+    /// The plan itself sets the line; that for the proxy.
     own: bool,
+    own_proxy: bool,
 }
 
 impl Core<'_> {
-    /// Puts credentials on a request, if it has an Authorization Manager.
+    /// Puts credentials on a request that has an Authorization Manager, or goes to a proxy that may want some. True: an
+    /// answer that asks for credentials is answered.
     pub(crate) fn add_credentials(
         &mut self,
         index: Index,
@@ -54,14 +67,17 @@ impl Core<'_> {
         request: &Request,
         route: u32,
         out: &mut Vec<u8>,
-    ) {
-        let Some(manager) = http.auth else { return };
+    ) -> bool {
+        let forwarded = self.is_forwarded(route);
+        if http.auth.is_none() && !forwarded {
+            return false;
+        }
         let extra = self.users[index].extra();
         let silent = extra.redirect.as_ref().is_some_and(|chain| chain.silent);
         let kept = extra.round.take().filter(|round| silent && round.route == route);
         let mut round = match kept {
             Some(round) => round,
-            None => Box::new(self.begin_round(index, id, manager, request, route)),
+            None => Box::new(self.begin_round(index, id, http.auth, request, route)),
         };
         let at = out.len() - request.body.len() - 2;
         round.lines = at..at;
@@ -73,8 +89,36 @@ impl Core<'_> {
         let plan = &request.headers[..request.own_end];
         let is_own = |line| value_of(line, b"authorization").is_some();
         round.own = plan.split(|byte| *byte == b'\n').any(is_own);
+        let is_own = |line| value_of(line, b"proxy-authorization").is_some();
+        round.own_proxy = plan.split(|byte| *byte == b'\n').any(is_own);
+        if forwarded {
+            round.proxy = Some(std::mem::take(&mut self.talk(index, route).dialogue));
+        }
         self.write_credentials(&mut round, out);
         self.users[index].extra().round = Some(round);
+        true
+    }
+
+    /// What the user has agreed on with the proxy of a route.
+    pub(crate) fn talk(&mut self, index: Index, route: u32) -> &mut Talk {
+        let owner = self.owner(index);
+        let talks = &mut self.users[owner].extra().talks;
+        let at = match talks.iter().position(|talk| talk.route == route) {
+            Some(at) => at,
+            None => {
+                talks.push(Talk { route, dialogue: Dialogue::default(), lost: false });
+                talks.len() - 1
+            }
+        };
+        &mut talks[at]
+    }
+
+    /// The user's credentials for the proxy of a route.
+    pub(crate) fn proxy_login(&mut self, index: Index, route: u32) -> Option<Credentials> {
+        if self.talk(index, route).lost || !self.run.settings.auth_preemptive {
+            return None;
+        }
+        self.routes[route as usize].tunnel.as_ref()?.credentials.clone()
     }
 
     /// Takes an answer. True: it asked for credentials, and the request goes out again.
@@ -85,18 +129,29 @@ impl Core<'_> {
         exchange: &Exchange,
         stash: &mut Option<Box<Stash>>,
     ) -> bool {
+        let round = self.users[index].extra.as_mut().and_then(|extra| extra.round.take());
+        let Some(mut round) = round else { return false };
+        let route = round.route;
+        let login = self.proxy_login(index, route);
+        let Round { server, keys, proxy, .. } = &mut *round;
+        let head = stash.as_ref().map_or(&[][..], |stash| &stash.head);
+        let mut again = false;
+        if exchange.status == Asker::Server.status() {
+            again = server.challenged(Asker::Server, head, &|realm| for_realm(keys, realm));
+        } else if exchange.status != Asker::Proxy.status() {
+            server.accepted();
+        }
+        if let Some(proxy) = proxy {
+            if exchange.status == Asker::Proxy.status() {
+                again |= proxy.challenged(Asker::Proxy, head, &|_| login.clone());
+            } else {
+                proxy.accepted();
+            }
+        }
+        if !again && let Some(proxy) = round.proxy.take() {
+            self.talk(index, route).dialogue = proxy;
+        }
         let Some(extra) = self.users[index].extra.as_mut() else { return false };
-        let Some(mut round) = extra.round.take() else { return false };
-        let again = match stash {
-            Some(stash) if exchange.status == Asker::Server.status() => {
-                let Round { server, keys, .. } = &mut *round;
-                server.challenged(Asker::Server, &stash.head, &|realm| for_realm(keys, realm))
-            }
-            _ => {
-                round.server.accepted();
-                false
-            }
-        };
         let Some(mut stash) = stash.take_if(|_| again) else {
             // Where HttpClient follows redirects itself, it goes on with what was agreed.
             let goes_on = exchange.auto_follow
@@ -107,7 +162,6 @@ impl Core<'_> {
         };
         let mut request = std::mem::take(&mut stash.request);
         self.write_credentials(&mut round, &mut request);
-        let route = round.route;
         self.users[index].extra().round = Some(round);
         stash.clear_answer();
         if !stash.request_headers.is_empty() {
@@ -133,7 +187,7 @@ impl Core<'_> {
     /// Replaces the lines with credentials in a request.
     fn write_credentials(&mut self, round: &mut Round, out: &mut Vec<u8>) {
         let mut lines = Vec::new();
-        if !round.own {
+        if !round.own || round.proxy.is_some() {
             let line = out.split(|byte| *byte == b'\r').next().unwrap_or_default();
             let line = String::from_utf8_lossy(line);
             let mut words = line.split(' ');
@@ -143,7 +197,12 @@ impl Core<'_> {
                 body: round.entity.then(|| &out[round.lines.end + 2..]),
                 random: self.random.bits().to_be_bytes(),
             };
-            round.server.answer(Asker::Server, &message, &mut lines);
+            if !round.own {
+                round.server.answer(Asker::Server, &message, &mut lines);
+            }
+            if let Some(proxy) = round.proxy.as_mut().filter(|_| !round.own_proxy) {
+                proxy.answer(Asker::Proxy, &message, &mut lines);
+            }
         }
         let end = round.lines.start + lines.len();
         out.splice(round.lines.clone(), lines);
@@ -154,19 +213,22 @@ impl Core<'_> {
         &mut self,
         index: Index,
         id: SamplerId,
-        manager: u32,
+        manager: Option<u32>,
         request: &Request,
         route: u32,
     ) -> Round {
-        let entries = &self.plan.auth_managers[manager as usize].entries;
         let mut round = Round {
             route,
             server: Dialogue::default(),
             keys: Vec::new(),
+            proxy: None,
             lines: 0..0,
             entity: false,
             own: false,
+            own_proxy: false,
         };
+        let Some(manager) = manager else { return round };
+        let entries = &self.plan.auth_managers[manager as usize].entries;
         if !self.run.settings.auth_preemptive {
             for entry in entries {
                 let url = self.text_of(index, id, &entry.url);
@@ -184,7 +246,7 @@ impl Core<'_> {
             }
             return round;
         }
-        let names = names_of(request);
+        let names = names_of(request, self.is_forwarded(route));
         let entry = entries.iter().find(|entry| {
             let prefix = self.text_of(index, id, &entry.url);
             names.iter().any(|name| name.starts_with(&prefix))
@@ -192,6 +254,9 @@ impl Core<'_> {
         let owner = self.owner(index);
         let Some(entry) = entry else {
             self.users[owner].extra().keyrings.retain(|ring| ring.route != route);
+            if self.routes[route as usize].tunnel.is_some() {
+                self.talk(index, route).lost = true;
+            }
             return round;
         };
         let key = self.key_of(index, id, entry);
@@ -228,7 +293,7 @@ impl Core<'_> {
         }
     }
 
-    fn text_of(&mut self, index: Index, id: SamplerId, text: &Text) -> String {
+    pub(crate) fn text_of(&mut self, index: Index, id: SamplerId, text: &Text) -> String {
         let mut value = String::new();
         self.with_env(index, id, |env, _| text.eval(env, &mut value));
         value
@@ -248,12 +313,26 @@ fn for_realm(keys: &[Key], realm: Option<&str>) -> Option<Credentials> {
 
 /// The texts that the URLs of entries are compared with: with and without the port where it is the usual one. The path
 /// is unescaped and there is no query, for JMeter makes them anew from what it is about to send.
-fn names_of(request: &Request) -> Vec<String> {
+fn names_of(request: &Request, whole: bool) -> Vec<String> {
     let parts = plan::http::url::split(&request.url);
     let protocol = &request.url[parts.protocol.clone()];
     let host = &request.url[parts.host.clone()];
     let path = unescaped(&request.target[..request.path_len.min(request.target.len())]);
     let usual = if request.secure { 443 } else { 80 };
+    if whole {
+        // For a proxy that passes requests on, the URL is not made anew.
+        let end = parts.query.as_ref().map_or(parts.path.end, |query| query.end);
+        let (path, rest) = (&request.url[parts.path.clone()], &request.url[parts.path.start..end]);
+        return match parts.port {
+            None => {
+                vec![
+                    format!("{protocol}://{host}{rest}"),
+                    format!("{protocol}://{host}:{usual}{path}"),
+                ]
+            }
+            Some(port) => vec![format!("{protocol}://{host}:{port}{rest}")],
+        };
+    }
     match parts.port {
         None => {
             vec![format!("{protocol}://{host}{path}"), format!("{protocol}://{host}:{usual}{path}")]
@@ -311,7 +390,7 @@ mod tests {
             request.url.push_str(url);
             request.target.push_str(target);
             request.path_len = target.find('?').unwrap_or(target.len());
-            names_of(&request)
+            names_of(&request, false)
         };
         assert_eq!(
             names("http://host/a%20b?c", "/a%20b?c", false),

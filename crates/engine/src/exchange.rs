@@ -27,6 +27,15 @@ pub(crate) struct Fixed {
     pub(crate) route: u32,
 }
 
+/// How a request goes out.
+#[derive(Clone, Copy, Debug)]
+struct Sending {
+    /// It can be taken from the fixed requests again.
+    repeatable: bool,
+    /// An answer that asks for credentials is answered.
+    challenges: bool,
+}
+
 impl<'p> Core<'p> {
     pub(crate) fn begin_http(&mut self, index: Index, id: SamplerId, http: &'p Http) {
         self.refresh_user(index);
@@ -34,15 +43,14 @@ impl<'p> Core<'p> {
         if self.fixed[slot].is_none() && http.is_fixed() {
             let mut request = Request::default();
             if self.with_env(index, id, |env, _| http.render(env, &mut request)).is_ok() {
-                let route =
-                    self.route(request.secure, &request.host, request.port, &request.source);
+                let route = self.way(&request);
                 let mut bytes = Vec::new();
                 assemble(&request, &Added::default(), &mut bytes);
                 self.fixed[slot] = Some(Box::new(Fixed { request, bytes, route }));
             }
         }
         if let Some(fixed) = self.fixed[slot].take() {
-            if !http.is_plain() {
+            if !http.is_plain() || self.run.settings.proxy.is_some() {
                 self.send_rendered(index, id, http, &fixed.request);
             } else if self.cookie_line(index, http, &fixed.request) {
                 let mut out = std::mem::take(&mut self.out);
@@ -56,7 +64,7 @@ impl<'p> Core<'p> {
                     &fixed.request,
                     (&out, &cookies),
                     fixed.route,
-                    false,
+                    Sending { repeatable: false, challenges: false },
                 );
                 self.plain = cookies;
                 self.out = out;
@@ -68,7 +76,7 @@ impl<'p> Core<'p> {
                     &fixed.request,
                     (&fixed.bytes, b""),
                     fixed.route,
-                    true,
+                    Sending { repeatable: true, challenges: false },
                 );
             }
             self.fixed[slot] = Some(fixed);
@@ -118,9 +126,10 @@ impl<'p> Core<'p> {
             Some(Lookup::Send(conditions)) => Some(conditions).filter(|some| !some.is_empty()),
             None => None,
         };
-        assemble(request, &Added { conditions, cookies: cookie_line }, &mut out);
-        let route = self.route(request.secure, &request.host, request.port, &request.source);
-        self.add_credentials(index, id, http, request, route, &mut out);
+        let route = self.way(request);
+        let forwarded = self.is_forwarded(route);
+        assemble(request, &Added { conditions, cookies: cookie_line, forwarded }, &mut out);
+        let challenges = self.add_credentials(index, id, http, request, route, &mut out);
         self.dispatch(
             index,
             id,
@@ -128,7 +137,7 @@ impl<'p> Core<'p> {
             request,
             (&out, cookie_line.unwrap_or_default()),
             route,
-            false,
+            Sending { repeatable: false, challenges },
         );
         self.plain = cookies;
         self.out = out;
@@ -144,7 +153,7 @@ impl<'p> Core<'p> {
         request: &Request,
         (bytes, cookies): (&[u8], &[u8]),
         route: u32,
-        repeatable: bool,
+        Sending { repeatable, challenges }: Sending,
     ) {
         let needs = self.plan.samplers[id.0 as usize].needs;
         let observed = self.observes(id);
@@ -166,7 +175,7 @@ impl<'p> Core<'p> {
             follow: request.follow_redirects && !request.auto_redirects,
             auto_follow: request.auto_redirects,
             cookies: http.cookies.is_some(),
-            challenges: http.auth.is_some(),
+            challenges,
             caches: http.cache.is_some() && self.may_be_cached(&request.method),
             ..Exchange::NONE
         };

@@ -20,6 +20,7 @@ impl Core<'_> {
         let now = self.clock.now();
         let entry = &mut self.conns[conn];
         let (exchange, index, route) = (entry.exchange, entry.user, entry.route);
+        let via = entry.via;
         let stash = entry.stash.take();
         let dead =
             matches!(failure, Failure::Socket(_) | Failure::Http(wire::http1::Error::NoResponse));
@@ -59,7 +60,7 @@ impl Core<'_> {
             crate::fill::show_request(&mut self.result, &stash);
             self.stashes.push(stash);
         }
-        let route = &self.routes[route as usize];
+        let route = &self.routes[via as usize];
         let result = &mut *self.result;
         let outcome =
             crate::outcome::describe(failure, route, &mut result.code, &mut result.message);

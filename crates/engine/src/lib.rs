@@ -12,8 +12,8 @@
 //! | `core`, `user`, `wheel`, `clock` | the loop of a core, its users, its timers |
 //! | `step`, `choice`, `until`, `pass`, `place`, `leave` | which sampler is next |
 //! | `sample`, `transaction`, `meet` | samples, transactions, users that wait for each other |
-//! | `exchange`, `assemble`, `receive`, `failure`, `redirect`, `cookies`, `cached`, `credentials`, `fill` | HTTP |
-//! | `connect`, `conn`, `driver`, `resolve`, `source`, `pace` | connections, sockets, addresses, the connect rate |
+//! | `exchange`, `assemble`, `receive`, `failure`, `redirect`, `cookies`, `cached`, `credentials`, `tunnel`, `fill` | HTTP |
+//! | `connect`, `conn`, `driver`, `resolve`, `names`, `source`, `pace` | connections, sockets, addresses, the connect rate |
 //! | `secure` | TLS: properties, sessions, client certificates |
 //! | `socket` | WebSocket connections and their samplers |
 //! | `record`, `rows`, `output` | result rows, the thread that writes them, its files |
@@ -40,6 +40,7 @@ mod fill;
 mod group;
 mod leave;
 mod meet;
+mod names;
 mod outcome;
 mod output;
 mod pace;
@@ -65,6 +66,7 @@ mod source;
 mod step;
 mod stream;
 mod transaction;
+mod tunnel;
 mod until;
 mod user;
 mod wheel;

@@ -13,6 +13,8 @@ use crate::conn::Route;
 #[derive(Debug)]
 pub(crate) enum Failure {
     UnknownHost,
+    /// The plan has no address for the host, though it names it.
+    NoAddress,
     /// The local address to send from is a name that nobody knows.
     UnknownSource,
     /// Connecting failed.
@@ -49,6 +51,7 @@ pub(crate) fn describe(
     message.push_str("Non HTTP response message: ");
     let _ = match failure {
         Failure::UnknownSource => write!(message, "{}: Name or service not known", route.source),
+        Failure::NoAddress => message.write_str("Connection is closed"),
         Failure::UnknownHost => write!(message, "{}: Name or service not known", route.host),
         Failure::ConnectTimeout => {
             attempt(route, message);
@@ -78,7 +81,7 @@ pub(crate) fn describe(
 /// A failure in the words of a plain socket of Java.
 pub(crate) fn socket_text(failure: &Failure, route: &Route) -> String {
     match failure {
-        Failure::UnknownHost => route.host.clone(),
+        Failure::UnknownHost | Failure::NoAddress => route.host.clone(),
         Failure::UnknownSource => route.source.clone(),
         Failure::ConnectTimeout => "Connect timed out".into(),
         // Of a proxy the plug-in says so.
@@ -102,8 +105,8 @@ pub(crate) fn kind(failure: &Failure, route: &Route) -> Outcome {
 fn attempt(route: &Route, message: &mut String) {
     let _ = write!(message, "Connect to {}:{} [", route.host, route.port);
     for (n, address) in route.addresses.iter().enumerate() {
-        let name =
-            if route.host.parse::<std::net::IpAddr>().is_ok() { "" } else { route.host.as_str() };
+        let own = if route.host.parse::<std::net::IpAddr>().is_ok() { "" } else { &*route.host };
+        let name = route.found_as.get(n).map_or(own, String::as_str);
         let _ = write!(message, "{}{name}/{}", if n > 0 { ", " } else { "" }, address.ip());
     }
     message.push_str("] failed: ");
@@ -112,6 +115,7 @@ fn attempt(route: &Route, message: &mut String) {
 fn classify(failure: &Failure, route: &Route) -> (&'static str, Outcome) {
     use wire::http1::Error as Http;
     match failure {
+        Failure::NoAddress => ("org.apache.http.ConnectionClosedException", Outcome::Dns),
         Failure::UnknownHost | Failure::UnknownSource => {
             ("java.net.UnknownHostException", Outcome::Dns)
         }
@@ -207,7 +211,13 @@ fn io_text(error: &io::Error) -> String {
 fn http_text(error: wire::http1::Error, route: &Route, message: &mut String) -> std::fmt::Result {
     use wire::http1::Error;
     match error {
-        Error::NoResponse => write!(message, "{}:{} failed to respond", route.host, route.port),
+        Error::NoResponse => {
+            let (host, port) = match &route.tunnel {
+                Some(behind) => (&behind.host, behind.port),
+                None => (&route.host, route.port),
+            };
+            write!(message, "{host}:{port} failed to respond")
+        }
         Error::TruncatedBody { expected, got } => write!(
             message,
             "Premature end of Content-Length delimited message body (expected: {}; received: {})",

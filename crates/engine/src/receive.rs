@@ -25,7 +25,7 @@ const LARGE: u64 = 16 * 1024;
 
 /// What becomes of a connection whose response is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Closing {
+pub(crate) enum Closing {
     /// It may be used again.
     No,
     /// The peer has closed it.
@@ -104,7 +104,7 @@ impl Core<'_> {
             }
             let entry = &self.conns[conn];
             let over = entry.generation != generation
-                || !matches!(entry.state, State::Busy | State::Handshaking);
+                || !matches!(entry.state, State::Busy | State::Handshaking | State::Tunnelling);
             if over || !(full || hangup) {
                 break;
             }
@@ -132,6 +132,9 @@ impl Core<'_> {
         let entry = &mut self.conns[conn];
         if entry.raw {
             return self.take_stream(conn, bytes, now, hangup);
+        }
+        if entry.state == State::Tunnelling {
+            return self.take_way(conn, bytes, now);
         }
         match feed(entry, &mut self.stashes, &mut self.memo, bytes, now) {
             Ok(Fed::More(used)) => {
@@ -209,7 +212,7 @@ impl Core<'_> {
     }
 
     /// Part of a response arrived: its time limit starts anew, as a socket timeout does.
-    fn progress(&mut self, conn: u32, now: Nanos) {
+    pub(crate) fn progress(&mut self, conn: u32, now: Nanos) {
         let entry = &self.conns[conn];
         if entry.exchange.limit > 0 {
             let (index, limit) = (entry.user, entry.exchange.limit);
@@ -235,13 +238,14 @@ impl Core<'_> {
             None => &entry.tail,
         };
         match entry.decoder.eof(unread) {
+            Ok(()) if entry.state == State::Tunnelling => self.no_way(conn, now, true),
             Ok(()) => self.finish(conn, now, Closing::Broken),
             Err(error) => self.fail(conn, &Failure::Http(error)),
         }
     }
 
     /// A response is complete.
-    fn finish(&mut self, conn: u32, now: Nanos, closing: Closing) {
+    pub(crate) fn finish(&mut self, conn: u32, now: Nanos, closing: Closing) {
         let entry = &mut self.conns[conn];
         let mut exchange = entry.exchange;
         let index = entry.user;
@@ -346,7 +350,7 @@ impl Core<'_> {
 }
 
 /// A response that breaks the protocol at a place in the input.
-fn broken((at, error): (usize, wire::http1::Error), bytes: &[u8]) -> Failure {
+pub(crate) fn broken((at, error): (usize, wire::http1::Error), bytes: &[u8]) -> Failure {
     if error != wire::http1::Error::BadChunkSize {
         return Failure::Http(error);
     }
@@ -355,7 +359,7 @@ fn broken((at, error): (usize, wire::http1::Error), bytes: &[u8]) -> Failure {
 }
 
 /// Keeps unfinished input; frees the buffer when there is none.
-fn keep(tail: &mut Vec<u8>, rest: &[u8]) {
+pub(crate) fn keep(tail: &mut Vec<u8>, rest: &[u8]) {
     if rest.is_empty() {
         *tail = Vec::new();
     } else {

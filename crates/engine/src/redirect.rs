@@ -57,6 +57,8 @@ impl Core<'_> {
                 addresses: Vec::new(),
                 fresh_until: 0,
                 large_unread: false,
+                pinned: false,
+                found_as: Vec::new(),
             };
             let failure = Failure::TooManyRedirects(self.run.settings.max_redirects);
             let result = &mut *self.result;

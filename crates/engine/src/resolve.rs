@@ -13,6 +13,8 @@ pub(crate) struct Question {
     pub(crate) port: u16,
     pub(crate) user: Index,
     pub(crate) route: u32,
+    /// Asked for instead, if there are any: the plan's own addresses of the host.
+    pub(crate) aliases: Vec<String>,
     pub(crate) reply_to: Inbox,
 }
 
@@ -26,6 +28,21 @@ pub(crate) fn start() -> std::io::Result<Sender<Question>> {
     let (sender, questions) = channel::<Question>();
     std::thread::Builder::new().name("resolver".into()).spawn(move || {
         for question in questions {
+            if !question.aliases.is_empty() {
+                let found = question.aliases.iter().flat_map(|alias| {
+                    ask(alias, question.port)
+                        .into_iter()
+                        .map(|address| (shown(alias), address))
+                        .collect::<Vec<_>>()
+                });
+                let addresses = found.collect();
+                question.reply_to.send(Message::Looked {
+                    user: question.user,
+                    route: question.route,
+                    addresses,
+                });
+                continue;
+            }
             let addresses = ask(&question.host, question.port);
             question.reply_to.send(Message::Resolved {
                 user: question.user,
@@ -35,6 +52,11 @@ pub(crate) fn start() -> std::io::Result<Sender<Question>> {
         }
     })?;
     Ok(sender)
+}
+
+/// The name that an address was found under, as Java shows it: none where it was written out.
+pub(crate) fn shown(alias: &str) -> String {
+    if literal(alias).is_some() { String::new() } else { alias.to_owned() }
 }
 
 /// All addresses of a name, IPv4 first as Java prefers them.

@@ -184,6 +184,12 @@ pub(crate) enum Message {
         route: u32,
         addresses: Vec<std::net::SocketAddr>,
     },
+    /// Addresses of the plan's own, with the names they were found under.
+    Looked {
+        user: u32,
+        route: u32,
+        addresses: Vec<(String, std::net::SocketAddr)>,
+    },
     Process {
         user: u32,
         done: Box<crate::process::Done>,

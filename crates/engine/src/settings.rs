@@ -49,10 +49,14 @@ pub(crate) struct Settings {
     /// Before a user opens a WebSocket connection after one that failed or was lost
     /// (`throng.websocket.reconnect.first_ms`, `throng.websocket.reconnect.most_ms`).
     pub(crate) backoff: crate::pace::Backoff,
-    /// A proxy for WebSocket connections (`http.proxyHost`, `http.proxyPort`, `http.nonProxyHosts`).
+    /// A proxy for all connections (`http.proxyHost`, `http.proxyPort`, `http.nonProxyHosts`).
     pub(crate) proxy: Option<Proxy>,
     /// User and password for it (`http.proxyUser`, `http.proxyPass`).
     pub(crate) proxy_credentials: Option<(String, String)>,
+    /// The same as HTTP requests have them, with a domain (`http.proxyDomain`).
+    pub(crate) proxy_login: Option<wire::auth::Credentials>,
+    /// The domain alone, for proxies of the plan's own.
+    pub(crate) proxy_domain: String,
     /// What a request gives that need not be sent (`cache_manager.cached_resource_mode`).
     pub(crate) cache_hit: CacheHit,
     /// Credentials are sent before a server asks for them (`httpclient4.auth.preemptive`).
@@ -121,7 +125,7 @@ pub(crate) enum AtUserEnd {
     CloseFrame,
 }
 
-/// A proxy that makes tunnels.
+/// A proxy for the whole run.
 #[derive(Clone, Debug)]
 pub(crate) struct Proxy {
     pub(crate) host: String,
@@ -185,6 +189,8 @@ pub const PROPERTIES: &[&str] = &[
     "http.nonProxyHosts",
     "http.proxyUser",
     "http.proxyPass",
+    "http.proxyDomain",
+    "http.proxyScheme",
     "httpclient4.auth.preemptive",
     "cacheable_methods",
     "cache_manager.cached_resource_mode",
@@ -227,6 +233,10 @@ impl Settings {
             Ok(hit) => (hit, None),
             Err(complaint) => (CacheHit::NoSample, Some(complaint)),
         };
+        let scheme = text("http.proxyScheme", "http");
+        let unknown_scheme = (scheme != "http").then(|| {
+            format!("http.proxyScheme: proxies are talked to in plain HTTP, not {scheme}")
+        });
         let (sources, complaint) = match crate::source::parse(&text("throng.source.addresses", ""))
         {
             Ok(sources) => (sources, None),
@@ -261,7 +271,7 @@ impl Settings {
                 AtUserEnd::Tcp
             },
             sources,
-            complaint: complaint.or(unknown_mode),
+            complaint: complaint.or(unknown_mode).or(unknown_scheme),
             cache_hit,
             auth_preemptive: is("httpclient4.auth.preemptive", true),
             cacheable_methods: text("cacheable_methods", "GET")
@@ -276,6 +286,11 @@ impl Settings {
                 most: number("throng.websocket.reconnect.most_ms", 10_000).max(0) * MS,
             },
             proxy,
+            proxy_login: get("http.proxyUser").filter(|user| !user.is_empty()).map(|user| {
+                let password = text("http.proxyPass", "");
+                wire::auth::Credentials::new(&text("http.proxyDomain", ""), &user, &password)
+            }),
+            proxy_domain: text("http.proxyDomain", ""),
             proxy_credentials: get("http.proxyUser").zip(get("http.proxyPass")),
             time_to_live: number("httpclient4.time_to_live", 60_000).max(0) * MS,
             retry_stale: is("throng.http.retry_stale", false),

@@ -104,8 +104,12 @@ pub(crate) struct Extra {
     pub(crate) jars: Vec<Option<Box<wire::cookie::Jar>>>,
     /// What it has cached, per Cache Manager of the plan.
     pub(crate) caches: Vec<Option<Box<wire::cache::Cache>>>,
+    /// Names it has looked up, with the routes that have the addresses, per DNS Cache Manager of the plan.
+    pub(crate) names: Vec<Vec<(String, u32)>>,
     /// Credentials known to its HTTP client, by route.
     pub(crate) keyrings: Vec<crate::credentials::Keyring>,
+    /// Talks with proxies about credentials.
+    pub(crate) talks: Vec<crate::credentials::Talk>,
     /// The talk about credentials under way.
     pub(crate) round: Option<Box<crate::credentials::Round>>,
     /// Connections besides [`User::conn`].

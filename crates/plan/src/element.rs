@@ -5,13 +5,13 @@
 pub(crate) mod auth_manager;
 mod backend_listener;
 pub(crate) mod cache_manager;
-mod config;
 mod constant_timer;
 pub(crate) mod cookie_manager;
 mod counter;
 mod csv_data_set;
 pub(crate) mod debug_sampler;
 mod decimal_format;
+pub(crate) mod dns_cache_manager;
 mod dummy_sampler;
 mod event;
 pub(crate) mod flag;
@@ -318,7 +318,7 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
         "TestAction" => websocket::review_action(ctx, id),
         "IfController" => if_controller::review(ctx, id),
         "AuthManager" => auth_manager::review(ctx, id),
-        "DNSCacheManager" => config::review(ctx, id),
+        "DNSCacheManager" => dns_cache_manager::review(ctx, id),
         _ => {}
     }
     let (props, name) = (ctx.props(id), &ctx.doc.element(id).name);

@@ -37,6 +37,8 @@ pub struct Http {
     pub cache: Option<u32>,
     /// The authorization manager in scope.
     pub auth: Option<u32>,
+    /// The DNS cache manager in scope.
+    pub dns: Option<u32>,
     method: Text,
     protocol: Text,
     domain: Text,
@@ -60,6 +62,8 @@ pub struct Http {
     auto_redirects: Flag,
     keep_alive: Flag,
     source: Text,
+    /// Of the plan's own, if it may have one.
+    proxy: Option<Proxy>,
     /// Only the MD5 of the body is kept as response data.
     pub md5: bool,
     /// What is loaded with a page, if anything.
@@ -69,6 +73,15 @@ pub struct Http {
     /// A form without content type is sent as one.
     form_by_default: bool,
     fixed: bool,
+}
+
+/// A proxy as the plan names it.
+#[derive(Debug)]
+struct Proxy {
+    host: Text,
+    port: Text,
+    user: Text,
+    password: Text,
 }
 
 /// A parameter of a request.
@@ -135,8 +148,25 @@ pub struct Request {
     pub source: String,
     /// Parameters that pre-processors changed.
     changed: Changed,
+    /// The plan's proxy for this request; used if it has a name and a port.
+    pub proxy: Via,
+    /// Where in `headers` the `User-Agent` stands that is sent where the plan has none.
+    pub agent_at: usize,
     /// Room for escaping.
     bytes: Vec<u8>,
+}
+
+/// A proxy for one request.
+#[derive(Debug, Default)]
+pub struct Via {
+    /// Its name.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// Who asks; empty if nobody in particular.
+    pub user: String,
+    /// The password for it.
+    pub password: String,
 }
 
 impl Request {
@@ -149,6 +179,9 @@ impl Request {
             &mut self.url,
             &mut self.query_string,
             &mut self.source,
+            &mut self.proxy.host,
+            &mut self.proxy.user,
+            &mut self.proxy.password,
         ] {
             text.clear();
         }
@@ -157,6 +190,7 @@ impl Request {
         self.body.clear();
         (self.secure, self.port, self.path_len) = (false, 0, 0);
         (self.own_end, self.cookie_at, self.own_cookie) = (0, 0, 0..0);
+        (self.agent_at, self.proxy.port) = (0, 0);
         (self.connect_timeout_ms, self.response_timeout_ms) = (0, 0);
         (self.follow_redirects, self.auto_redirects, self.keep_alive) = (false, false, false);
     }
@@ -238,7 +272,12 @@ impl Http {
 
     /// Whether a user adds more than cookies to its requests, or may not send them at all.
     pub fn is_plain(&self) -> bool {
-        self.cache.is_none() && self.auth.is_none()
+        self.cache.is_none() && self.auth.is_none() && self.proxy.is_none()
+    }
+
+    /// What is sent as `User-Agent` where the plan has none; empty if nothing is.
+    pub fn user_agent(&self) -> &str {
+        &self.user_agent
     }
 
     /// Adds what pre-processors in scope change.

@@ -70,6 +70,8 @@ pub struct Plan {
     pub auth_managers: Vec<AuthManager>,
     /// Choices of keys out of the key store.
     pub keystores: Vec<KeystoreConfig>,
+    /// DNS cache managers.
+    pub dns_managers: Vec<DnsCacheManager>,
     /// Frame filters of WebSocket samplers ([`FilterId`](crate::websocket::FilterId)).
     pub frame_filters: Vec<FrameFilter>,
     /// Heartbeats of WebSocket connections ([`HeartbeatId`](crate::websocket::HeartbeatId)).
@@ -439,6 +441,8 @@ pub struct Managers {
     pub cache: Option<u32>,
     /// In `Plan::auth_managers`.
     pub auth: Option<u32>,
+    /// In `Plan::dns_managers`.
+    pub dns: Option<u32>,
 }
 
 /// A Cache Manager.
@@ -476,6 +480,24 @@ pub struct Authorization {
     pub realm: Text,
     /// They are not sent before the server asks (`DIGEST`).
     pub waits: bool,
+}
+
+/// A DNS Cache Manager.
+#[derive(Debug)]
+pub struct DnsCacheManager {
+    /// Users look names up anew at each iteration of the group.
+    pub clear_each_iteration: bool,
+    /// Hosts with addresses of the plan's own.
+    pub hosts: Vec<StaticHost>,
+}
+
+/// A host with addresses of the plan's own.
+#[derive(Debug)]
+pub struct StaticHost {
+    /// Its name.
+    pub name: Text,
+    /// Addresses or names, separated by commas.
+    pub addresses: Text,
 }
 
 /// A Cookie Manager.

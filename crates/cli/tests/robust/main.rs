@@ -14,6 +14,7 @@ mod page;
 mod peer;
 mod plans;
 mod process;
+mod proxy;
 mod server;
 mod tls;
 mod trial;

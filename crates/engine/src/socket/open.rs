@@ -44,6 +44,7 @@ impl Core<'_> {
                     port: entry.port,
                     user: index,
                     route,
+                    aliases: Vec::new(),
                     reply_to: self.run.inbox(self.index),
                 };
                 let _ = self.run.resolver.send(question);

@@ -452,8 +452,14 @@ impl<'p> Core<'p> {
         let Some(proxy) = proxy else {
             return self.route(call.secure, &call.host, call.port, "");
         };
-        let tunnel = Some(Tunnel { host: call.host.clone(), port: call.port });
-        let same = |route: &Route| route.secure == call.secure && route.tunnel == tunnel;
+        let tunnel = Some(Tunnel {
+            host: call.host.clone(),
+            port: call.port,
+            forwarded: false,
+            credentials: None,
+        });
+        let same =
+            |route: &Route| route.secure == call.secure && route.tunnel == tunnel && !route.pinned;
         if let Some(at) = self.routes.iter().position(same) {
             return at as u32;
         }
@@ -466,6 +472,8 @@ impl<'p> Core<'p> {
             addresses: Vec::new(),
             fresh_until: 0,
             large_unread: false,
+            pinned: false,
+            found_as: Vec::new(),
         });
         (self.routes.len() - 1) as u32
     }

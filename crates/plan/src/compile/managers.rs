@@ -5,7 +5,7 @@ use jmx::ElementId;
 
 use super::Walk;
 use super::scope::class;
-use crate::element::{auth_manager, cache_manager, cookie_manager};
+use crate::element::{auth_manager, cache_manager, cookie_manager, dns_cache_manager};
 use crate::plan::Managers;
 
 impl Walk<'_> {
@@ -14,13 +14,16 @@ impl Walk<'_> {
         let doc = self.ctx.doc;
         let outermost = |name| configs.iter().rev().copied().find(|id| class(doc, *id) == name);
         let (cookies, cache) = (outermost("CookieManager"), outermost("CacheManager"));
-        let auth = outermost("AuthManager");
+        let (auth, dns) = (outermost("AuthManager"), outermost("DNSCacheManager"));
         Managers {
             cookies: cookies.and_then(|id| {
                 self.tabled(id, cookie_manager::compile, |plan| &mut plan.cookie_managers)
             }),
             cache: cache.and_then(|id| {
                 self.tabled(id, cache_manager::compile, |plan| &mut plan.cache_managers)
+            }),
+            dns: dns.and_then(|id| {
+                self.tabled(id, dns_cache_manager::compile, |plan| &mut plan.dns_managers)
             }),
             auth: auth.and_then(|id| {
                 self.tabled(id, auth_manager::compile, |plan| &mut plan.auth_managers)

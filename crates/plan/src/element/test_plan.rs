@@ -32,6 +32,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
         cache_managers: Vec::new(),
         auth_managers: Vec::new(),
         keystores: Vec::new(),
+        dns_managers: Vec::new(),
         frame_filters: Vec::new(),
         heartbeats: Vec::new(),
         throughput_timers: 0,

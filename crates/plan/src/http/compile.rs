@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jmx::{ElementId, Kind, Prop, Value};
 
 use super::file::FileArgument;
-use super::{Argument, Header, Http, Resources};
+use super::{Argument, Header, Http, Proxy, Resources};
 use crate::compile::{Context, scope};
 use crate::element::{Flag, flag};
 use crate::links::Parsers;
@@ -33,6 +33,7 @@ pub(crate) fn compile(
         cookies: managers.cookies,
         cache: managers.cache,
         auth: managers.auth,
+        dns: managers.dns,
         method: chain.text(ctx, "HTTPSampler.method", "GET"),
         protocol: chain.text(ctx, "HTTPSampler.protocol", ""),
         domain: chain.text(ctx, "HTTPSampler.domain", ""),
@@ -52,6 +53,7 @@ pub(crate) fn compile(
         auto_redirects: chain.flag(ctx, "HTTPSampler.auto_redirects"),
         keep_alive: chain.flag(ctx, "HTTPSampler.use_keepalive"),
         source: chain.text(ctx, "HTTPSampler.ipSource", ""),
+        proxy: proxy(ctx, &chain),
         resources: resources(ctx, &chain),
         md5: matches!(chain.flag(ctx, "HTTPSampler.md5"), Flag::Fixed(true)),
         user_agent: if ctx.settings.is("httpclient4.default_user_agent_disabled", false) {
@@ -64,6 +66,18 @@ pub(crate) fn compile(
     };
     http.fixed = http.nothing_varies();
     http
+}
+
+/// The plan's own proxy, where its name is not known to be blank.
+fn proxy(ctx: &mut Context<'_>, chain: &Chain) -> Option<Proxy> {
+    let host = chain.text(ctx, "HTTPSampler.proxyHost", "");
+    let blank = host.fixed().is_some_and(|host| host.trim().is_empty());
+    (!blank).then(|| Proxy {
+        host,
+        port: chain.text(ctx, "HTTPSampler.proxyPort", ""),
+        user: chain.text(ctx, "HTTPSampler.proxyUser", ""),
+        password: chain.text(ctx, "HTTPSampler.proxyPass", ""),
+    })
 }
 
 /// Whether an element holds properties for HTTP requests that lack them.
@@ -234,6 +248,10 @@ impl Http {
         let is_fixed = |flag: &Flag| matches!(flag, Flag::Fixed(_));
         texts.iter().all(|text| text.fixed().is_some())
             && flags.iter().all(|flag| is_fixed(flag))
+            && self.proxy.iter().all(|proxy| {
+                let texts = [&proxy.host, &proxy.port, &proxy.user, &proxy.password];
+                texts.iter().all(|text| text.fixed().is_some())
+            })
             && self.headers.iter().all(|h| h.name.fixed().is_some() && h.value.fixed().is_some())
             && self.arguments.iter().all(|argument| {
                 let texts =
@@ -271,9 +289,12 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     let implementation = props.str("HTTPSampler.implementation").unwrap_or("");
     let findings = [
         (
-            set("HTTPSampler.proxyHost"),
+            set("HTTPSampler.proxyHost")
+                && props
+                    .str("HTTPSampler.proxyScheme")
+                    .is_some_and(|scheme| !matches!(scheme, "" | "http")),
             Level::Unsupported,
-            "the proxy (HTTPSampler.proxyHost) is not used",
+            "the proxy is talked to in plain HTTP only (HTTPSampler.proxyScheme)",
         ),
         (
             props.int("HTTPSampler.ipSourceType").is_some_and(|kind| kind != 0)

@@ -54,6 +54,12 @@ impl Http {
         out.follow_redirects = self.follow_redirects.get(env);
         out.auto_redirects = self.auto_redirects.get(env);
         self.source.eval(env, &mut out.source);
+        if let Some(proxy) = &self.proxy {
+            proxy.host.eval(env, &mut out.proxy.host);
+            proxy.user.eval(env, &mut out.proxy.user);
+            proxy.password.eval(env, &mut out.proxy.password);
+            out.proxy.port = proxy.port.parsed(env, |text| text.trim().parse().unwrap_or(0));
+        }
         let keep_alive = self.keep_alive.get(env);
         let parts = url::split(&out.url);
         header::push(
@@ -162,6 +168,7 @@ impl Http {
                 None => header::push(headers, "Host", name),
             }
         }
+        out.agent_at = headers.len();
         if !self.user_agent.is_empty() && !present.user_agent {
             header::push(headers, "User-Agent", &self.user_agent);
         }

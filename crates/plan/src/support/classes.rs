@@ -341,8 +341,8 @@ pub(super) const CLASSES: &[Class] = &[
     class(
         "DNSCacheManager",
         Kind::Config,
-        Level::Ignored,
-        "names are resolved by the system and kept for a while",
+        Level::Native,
+        "hosts of its own and names looked up per user; with name servers of its own it cannot run",
     ),
     class("KeystoreConfig", Kind::Config, Level::Native, ""),
     class("JDBCDataSource", Kind::Config, Level::Unsupported, "its samplers cannot run"),
