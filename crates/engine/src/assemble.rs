@@ -71,7 +71,7 @@ fn put_whole_url(url: &str, out: &mut Vec<u8>) {
     }
     let path = &url[parts.path.clone()];
     out.extend_from_slice(if path.is_empty() { b"/" } else { path.as_bytes() });
-    if let Some(query) = parts.query.clone() {
+    if let Some(query) = parts.query {
         out.push(b'?');
         out.extend_from_slice(url[query].as_bytes());
     }

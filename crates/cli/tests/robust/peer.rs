@@ -1,7 +1,7 @@
 //! A server made of a socket and a closure: it does to a connection what no HTTP library would.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::time::Duration;
 
 /// Serves every connection on a thread of its own until the test ends. Returns the port.
@@ -24,12 +24,15 @@ pub(crate) fn answering(answer: impl Into<Vec<u8>>) -> u16 {
     peer(move |connection| while request(connection) && connection.write_all(&answer).is_ok() {})
 }
 
-/// Answers the first request of a connection with these bytes and closes.
+/// Answers the first request of a connection with these bytes and says no more; what still comes is read, since
+/// closing on unread bytes would be a reset.
 pub(crate) fn answering_once(answer: impl Into<Vec<u8>>) -> u16 {
     let answer = answer.into();
     peer(move |connection| {
         request(connection);
         let _ = connection.write_all(&answer);
+        let _ = connection.shutdown(Shutdown::Write);
+        stall(connection);
     })
 }
 
