@@ -203,6 +203,26 @@ fn a_chain_can_be_checked_without_the_name() {
 }
 
 #[test]
+fn a_server_that_shows_a_trusted_certificate_itself_needs_no_chain() {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let mut params = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let certificate = params.self_signed(&key).unwrap();
+    let private = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+    let chain = vec![certificate.der().clone()];
+    let owner = KeyEntry { alias: String::new(), key: private, chain };
+    let server = server(ALL, &shows(&owner, &owner), None);
+    let verify = |name: &str, check_name| {
+        let verify = Verify::Roots(owner.chain.clone());
+        let settings = Settings { verify, check_name, ..Settings::default() };
+        shake(&client_config(&settings).unwrap(), name, &server)
+    };
+    verify("localhost", true).unwrap();
+    assert!(verify("other.example", true).is_err());
+    verify("other.example", false).unwrap();
+}
+
+#[test]
 fn only_the_cipher_suites_named_are_offered() {
     let owner = localhost();
     let server = server(ALL, &shows(&owner, &owner), None);

@@ -4,11 +4,12 @@ use super::Error;
 use super::identity::{self, Present};
 use super::sessions::{Limits, Sessions};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{Resumption, WebPkiServerVerifier};
+use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{
     WebPkiSupportedAlgorithms, aws_lc_rs, verify_tls12_signature, verify_tls13_signature,
 };
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{CipherSuite, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use std::sync::Arc;
 
@@ -88,14 +89,14 @@ pub fn client_config(settings: &Settings) -> Result<Arc<ClientConfig>, Error> {
             Arc::new(AcceptAll { algorithms: settings.check_signature.then_some(algorithms) })
         }
         verify => {
-            let roots = match verify {
-                Verify::Roots(certificates) => roots(certificates)?,
-                _ => system_roots()?,
+            let (roots, trusted) = match verify {
+                Verify::Roots(certificates) => (roots(certificates)?, certificates.clone()),
+                _ => (system_roots()?, Vec::new()),
             };
-            let checks = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)
+            let chain = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)
                 .build()
                 .map_err(|_| Error::BadRoots)?;
-            if settings.check_name { checks } else { Arc::new(AnyName(checks)) }
+            Arc::new(Checks { chain, trusted, name: settings.check_name })
         }
     };
     let mut config = builder
@@ -137,11 +138,16 @@ fn roots(certificates: &[CertificateDer<'static>]) -> Result<RootCertStore, Erro
     if store.is_empty() { Err(Error::BadRoots) } else { Ok(store) }
 }
 
-/// Checks everything but the name.
+/// Checks chains, and names if asked to.
 #[derive(Debug)]
-struct AnyName(Arc<WebPkiServerVerifier>);
+struct Checks {
+    chain: Arc<WebPkiServerVerifier>,
+    /// A server that shows one of these itself needs no chain, as in Java; nor is its time looked at.
+    trusted: Vec<CertificateDer<'static>>,
+    name: bool,
+}
 
-impl ServerCertVerifier for AnyName {
+impl ServerCertVerifier for Checks {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -151,11 +157,17 @@ impl ServerCertVerifier for AnyName {
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
         use rustls::CertificateError::{NotValidForName, NotValidForNameContext};
+        if self.trusted.iter().any(|trusted| trusted == end_entity) {
+            if self.name {
+                verify_server_name(&ParsedCertificate::try_from(end_entity)?, name)?;
+            }
+            return Ok(ServerCertVerified::assertion());
+        }
         // The name is looked at last: where it is what is wrong, the rest is right.
-        match self.0.verify_server_cert(end_entity, intermediates, name, ocsp, now) {
+        match self.chain.verify_server_cert(end_entity, intermediates, name, ocsp, now) {
             Err(rustls::Error::InvalidCertificate(
                 NotValidForName | NotValidForNameContext { .. },
-            )) => Ok(ServerCertVerified::assertion()),
+            )) if !self.name => Ok(ServerCertVerified::assertion()),
             other => other,
         }
     }
@@ -166,7 +178,7 @@ impl ServerCertVerifier for AnyName {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls12_signature(message, certificate, signed)
+        self.chain.verify_tls12_signature(message, certificate, signed)
     }
 
     fn verify_tls13_signature(
@@ -175,11 +187,11 @@ impl ServerCertVerifier for AnyName {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls13_signature(message, certificate, signed)
+        self.chain.verify_tls13_signature(message, certificate, signed)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_verify_schemes()
+        self.chain.supported_verify_schemes()
     }
 }
 
