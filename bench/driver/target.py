@@ -25,12 +25,21 @@ def _files():
     _page(DIR / "www" / "page")
     items = ",\n".join(f'{{"id":{1000 + n},"name":"Item {n}","tags":["t{n % 3}","t{n % 5}"],"stock":{n * 3}}}' for n in range(25))
     (www / "items.json").write_text(f'{{"page":1,"items":[\n{items}\n]}}\n')
-    if not (DIR / "key.pem").exists():
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "3650",
-             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-             "-keyout", str(DIR / "key.pem"), "-out", str(DIR / "certificate.pem")],
-            check=True, stderr=subprocess.DEVNULL)
+    if not (DIR / "authority.pem").exists():
+        _certificates()
+
+
+def _certificates():
+    """An authority, and the server's certificate that it signed."""
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], check=True, stderr=subprocess.DEVNULL, cwd=DIR)
+
+    new = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    openssl("req", "-x509", *new, "-days", "3650", "-subj", "/CN=Bench", "-keyout", "authority.key", "-out", "authority.pem")
+    openssl("req", *new, "-subj", "/CN=localhost", "-keyout", "key.pem", "-out", "request.pem")
+    (DIR / "names").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
+    openssl("x509", "-req", "-in", "request.pem", "-CA", "authority.pem", "-CAkey", "authority.key", "-CAcreateserial",
+            "-days", "3650", "-extfile", "names", "-out", "certificate.pem")
 
 
 def _page(folder):
