@@ -343,6 +343,7 @@ cases! {
     variables_per_thread
     while_controller
     while_extracted
+    weighted_switch
     ws_bare
     ws_binary_assertion
     ws_close

@@ -59,7 +59,7 @@ impl Core<'_> {
         self.reset_count(index, id);
     }
 
-    fn trigger_end_of_loop(&mut self, index: Index, id: ControllerId) {
+    pub(crate) fn trigger_end_of_loop(&mut self, index: Index, id: ControllerId) {
         let controller = self.controller(id);
         match &controller.kind {
             ControllerKind::If { .. } => {

@@ -69,6 +69,7 @@ mod transaction;
 mod tunnel;
 mod until;
 mod user;
+mod weighted;
 mod wheel;
 
 pub use batches::Batches;

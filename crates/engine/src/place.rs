@@ -24,6 +24,8 @@ pub(crate) const MOVED: u32 = 1 << 6;
 pub(crate) const RUNS: u32 = 1 << 7;
 /// It has told of its end (Transaction with a parent sample).
 pub(crate) const TOLD: u32 = 1 << 8;
+/// Its child of this pass has been chosen (Weighted Switch).
+pub(crate) const CHOSEN: u32 = 1 << 9;
 
 /// Slots of a controller.
 #[derive(Debug)]

@@ -77,6 +77,9 @@ impl<'p> Core<'p> {
                 return self.pull_parent(index, id, controller);
             }
             ControllerKind::Transaction(_) => return self.pull_sum(index, id, controller),
+            ControllerKind::WeightedSwitch(switch) => {
+                return self.pull_weighted(index, id, controller, switch);
+            }
             _ => {}
         }
         for turn in 0.. {
@@ -232,7 +235,7 @@ impl<'p> Core<'p> {
     }
 
     /// Asks the current child. `None`: the controller is to be asked again.
-    fn advance(
+    pub(crate) fn advance(
         &mut self,
         index: Index,
         id: ControllerId,
@@ -407,7 +410,7 @@ impl<'p> Core<'p> {
         text.push_str(itoa::Buffer::new().format(count));
     }
 
-    fn has_fuel(&mut self) -> bool {
+    pub(crate) fn has_fuel(&mut self) -> bool {
         self.fuel = self.fuel.saturating_sub(1);
         self.fuel > 0
     }

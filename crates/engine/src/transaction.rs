@@ -253,6 +253,13 @@ impl Core<'_> {
         }
     }
 
+    /// Forgets a transaction as though it had never begun.
+    pub(crate) fn drop_transaction(&mut self, index: Index, id: ControllerId) {
+        if let Some(unused) = self.take_open(index, id).and_then(|open| open.parent) {
+            self.results.push(unused);
+        }
+    }
+
     fn take_open(&mut self, index: Index, id: ControllerId) -> Option<Transaction> {
         let open = &mut self.users[index].extra.as_mut()?.transactions;
         let at = open.iter().position(|open| open.controller == id)?;

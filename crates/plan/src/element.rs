@@ -45,6 +45,7 @@ mod timer;
 pub(crate) mod user_defined_variables;
 mod user_parameters;
 mod variable;
+mod weighted_switch_controller;
 mod while_controller;
 
 use jmx::{ElementId, Props, Value};
@@ -106,6 +107,9 @@ pub(crate) fn controller(
         "RandomController" => interleave_control::compile(ctx, id, true),
         "RandomOrderController" => ControllerKind::RandomOrder,
         "SwitchController" => ControllerKind::Switch(ctx.prop(id, "SwitchController.value")),
+        "com.blazemeter.jmeter.control.WeightedSwitchController" => {
+            weighted_switch_controller::compile(ctx, id)
+        }
         "RunTime" => ControllerKind::Runtime(ctx.prop(id, "RunTime.seconds")),
         "CriticalSectionController" => {
             ControllerKind::Critical(ctx.prop(id, "CriticalSectionController.lockName"))

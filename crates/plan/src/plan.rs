@@ -228,6 +228,8 @@ pub enum ControllerKind {
     RandomOrder,
     /// Runs the child that a number or a name chooses.
     Switch(Text),
+    /// Runs the child that its weight chooses.
+    WeightedSwitch(WeightedSwitch),
     /// Repeats for a number of seconds.
     Runtime(Text),
     /// Runs its children in a part of the iterations around it.
@@ -244,6 +246,8 @@ impl ControllerKind {
             Self::Loop { .. } | Self::Interleave(_) => 1,
             Self::Runtime(_) | Self::Throughput(_) => 2,
             Self::RandomOrder => children,
+            // Which child was chosen, passes, and passes of each row.
+            Self::WeightedSwitch(switch) => 2 + switch.weights.len() as u32,
             _ => 0,
         }
     }
@@ -263,6 +267,15 @@ pub struct Interleave {
     pub whole_controllers: bool,
     /// Users begin with different children.
     pub across_users: bool,
+}
+
+/// A Weighted Switch Controller.
+#[derive(Debug)]
+pub struct WeightedSwitch {
+    /// Weights of its children in their order, whole numbers.
+    pub weights: Vec<Text>,
+    /// The next child is drawn, not the one furthest behind its share.
+    pub random: bool,
 }
 
 /// A Throughput Controller.

@@ -76,8 +76,8 @@ pub(super) const CLASSES: &[Class] = &[
     class(
         "com.blazemeter.jmeter.control.WeightedSwitchController",
         Kind::Controller,
-        Level::Unsupported,
-        "its samplers would not run",
+        Level::Native,
+        "",
     ),
     class(
         "kg.apc.jmeter.control.ParameterizedController",
@@ -97,7 +97,7 @@ pub(super) const CLASSES: &[Class] = &[
         Level::Unsupported,
         "its samplers would not run",
     ),
-    class("HTTPSamplerProxy", Kind::Sampler, Level::Native, "proxies are not used yet"),
+    class("HTTPSamplerProxy", Kind::Sampler, Level::Native, ""),
     class("DebugSampler", Kind::Sampler, Level::Native, ""),
     class("TestAction", Kind::Sampler, Level::Native, ""),
     class(
