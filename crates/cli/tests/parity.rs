@@ -254,6 +254,7 @@ cases! {
     jtl_xml_variables
     loop_controller
     loop_not_continuing
+    loop_names
     module_controller
     module_missing
     module_missing_disabled

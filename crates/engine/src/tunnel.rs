@@ -165,6 +165,8 @@ impl Core<'_> {
     fn way_is_free(&mut self, conn: u32) {
         let (index, route) = (self.conns[conn].user, self.conns[conn].route);
         self.talk(index, route).dialogue.accepted();
+        // What it took counts in no sample.
+        self.conns[conn].exchange.received = 0;
         if let Some(stash) = self.conns[conn].stash.as_mut() {
             stash.clear_answer();
             if !stash.request_headers.is_empty() {

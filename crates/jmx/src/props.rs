@@ -51,8 +51,8 @@ pub struct Object {
     pub class: String,
     pub gui_class: String,
     pub test_class: String,
-    /// The attribute `testname`; empty where it is missing.
-    pub name: String,
+    /// The attribute `testname`.
+    pub name: Option<String>,
     pub enabled: bool,
     pub props: Props,
 }

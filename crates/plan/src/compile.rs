@@ -185,6 +185,9 @@ impl Walk<'_> {
         self.levels = vec![scope::level(self.ctx.doc, all)];
         let kind = element::thread_group::main_loop(&mut self.ctx, id);
         let main = self.open(id, kind, None);
+        if !element::thread_group::names_its_loop(&self.ctx, id) {
+            self.plan.controllers[main.0 as usize].name = crate::text::Text::Fixed("".into());
+        }
         self.body(&own, main);
         self.close(id, main);
         // JMeter drops controllers that hold nothing: where no sampler is, users end at once, even in endless loops.

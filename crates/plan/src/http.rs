@@ -22,6 +22,7 @@ pub use change::Session;
 pub(crate) use change::{Change, Changed, Noted, fields, session};
 pub(crate) use compile::{compile, headers, is_defaults, review};
 pub(crate) use file::Contents;
+pub use percent::beyond_ascii;
 pub use redirect::{location, method_after_redirect};
 pub use resources::Resources;
 

@@ -50,7 +50,7 @@ impl Builder {
             class: String::new(),
             gui_class: String::new(),
             test_class: String::new(),
-            name: String::new(),
+            name: None,
             enabled: true,
             props: Props::default(),
         };
@@ -60,7 +60,7 @@ impl Builder {
                 "elementType" => object.class = value,
                 "guiclass" => object.gui_class = value,
                 "testclass" => object.test_class = value,
-                "testname" => object.name = self.decoded(value),
+                "testname" => object.name = Some(self.decoded(value)),
                 "enabled" => object.enabled = value.eq_ignore_ascii_case("true"),
                 _ => {}
             }

@@ -79,8 +79,8 @@ fn properties_nest_and_keep_their_order() {
     assert_eq!(props.bool("TestPlan.serialize_threadgroups"), Some(false));
     let variables = props.object("TestPlan.user_defined_variables").unwrap();
     assert_eq!(
-        (variables.class.as_str(), variables.name.as_str()),
-        ("Arguments", "User Defined Variables")
+        (variables.class.as_str(), variables.name.as_deref()),
+        ("Arguments", Some("User Defined Variables"))
     );
     let argument = variables.props.collection("Arguments.arguments")[0].object().unwrap();
     assert_eq!(argument.props.str("Argument.value"), Some("a & b\u{1}"));

@@ -10,7 +10,8 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<CookieMana
     let mut cookies = Vec::new();
     for prop in props.collection("CookieManager.cookies") {
         let Some(cookie) = prop.object() else { continue };
-        let name = cookie.props.str("TestElement.name").unwrap_or(&cookie.name);
+        let name =
+            cookie.props.str("TestElement.name").or(cookie.name.as_deref()).unwrap_or_default();
         let name = if name.is_empty() { &prop.name } else { name };
         let mut text = |name: &str| ctx.text(id, cookie.props.str(name).unwrap_or(""));
         let (value, domain, path) =

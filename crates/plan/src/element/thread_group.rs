@@ -31,6 +31,12 @@ pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind 
     ControllerKind::Loop { count: LoopCount::Count(Text::Fixed("1".into())), once: true }
 }
 
+/// Whether the loop takes the group's name, for the variable with its index. Where it was saved without any of its own it stays without.
+pub(crate) fn names_its_loop(ctx: &Context<'_>, id: ElementId) -> bool {
+    let main = ctx.props(id).object("ThreadGroup.main_controller");
+    main.is_none_or(|main| main.name.is_some() || main.props.str("TestElement.name").is_some())
+}
+
 /// The group but for its operations.
 pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId, phase: Phase, number: u32) -> Group {
     let name = &ctx.doc.element(id).name;

@@ -60,7 +60,7 @@ pub(crate) fn segment(bytes: &[u8], out: &mut String) {
 }
 
 /// Appends `text` with everything beyond ASCII escaped as UTF-8.
-pub(crate) fn beyond_ascii(text: &str, out: &mut String) {
+pub fn beyond_ascii(text: &str, out: &mut String) {
     if text.is_ascii() {
         return out.push_str(text);
     }
