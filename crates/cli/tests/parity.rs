@@ -105,6 +105,7 @@ cases! {
     duration_assertion
     embedded_cached
     embedded_concurrent
+    embedded_cookies
     embedded_serial
     extract_chain
     flow_action_children

@@ -68,18 +68,28 @@ impl Core<'_> {
         let Some(jar) = user.extra.as_mut().and_then(|extra| extra.jars[at].as_mut()) else {
             return;
         };
+        let mut shown = Vec::new();
         for line in stash.head.split(|byte| *byte == b'\n') {
             let Some(value) = value_of(line, b"set-cookie") else { continue };
             if let Ok(Some(Stored::Set(cookie))) = jar.store(&origin, value, now_ms, policy)
                 && self.run.settings.cookie_save
             {
-                let mut name = self.texts.take();
-                name.push_str(&self.run.settings.cookie_prefix);
-                name.push_str(&cookie.name);
-                user.vars.set_named(&self.plan.names, &name, &cookie.value);
-                self.texts.give(name);
+                shown.push((cookie.name.clone(), cookie.value.clone()));
             }
         }
+        for (name, value) in shown {
+            self.show_cookie(index, &name, &value);
+        }
+    }
+
+    /// Sets the variable that shows a cookie.
+    pub(crate) fn show_cookie(&mut self, index: Index, cookie: &str, value: &str) {
+        let owner = self.owner(index);
+        let mut name = self.texts.take();
+        name.push_str(&self.run.settings.cookie_prefix);
+        name.push_str(cookie);
+        self.users[owner].vars.set_named(&self.plan.names, &name, value);
+        self.texts.give(name);
     }
 
     /// An iteration of the group begins.

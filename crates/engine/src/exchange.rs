@@ -329,8 +329,8 @@ impl<'p> Core<'p> {
 
     /// Writes the user's cookies for a request into `self.plain`. False: there are none.
     pub(crate) fn cookie_line(&mut self, index: Index, http: &Http, request: &Request) -> bool {
-        let index = self.owner(index);
         let Some(manager) = http.cookies else { return false };
+        let index = self.jar_around(index, manager);
         let now_ms = self.clock.wall_ms(self.clock.now());
         self.plain.clear();
         let Some(jar) = self.jar(index, manager) else { return false };

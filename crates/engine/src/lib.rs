@@ -61,6 +61,7 @@ mod schedule;
 mod secure;
 mod sender;
 mod settings;
+mod side_cookies;
 mod socket;
 mod source;
 mod step;

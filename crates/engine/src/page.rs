@@ -11,8 +11,8 @@ use plan::links;
 use plan::plan::{Needs, SamplerId, SamplerKind};
 use plan::result::SampleResult;
 use stats::Outcome;
+use wire::cookie::Jar;
 
-use crate::conn::Stash;
 use crate::core::Core;
 use crate::redirect::copy;
 use crate::sample::Timing;
@@ -35,8 +35,8 @@ pub(crate) struct Page {
     /// What is loaded, in order, and what came of it; nothing where a cache had it.
     links: Vec<String>,
     results: Vec<Option<Box<SampleResult>>>,
-    /// Cookies that parts set while others were under way: by part, with URL and head.
-    cookies: Vec<(usize, Box<Stash>)>,
+    /// Cookies of parts that were sent some while others were under way: by link.
+    jars: Vec<(usize, Box<Jar>)>,
     next: usize,
     under_way: usize,
     at_a_time: usize,
@@ -114,7 +114,7 @@ impl<'p> Core<'p> {
             lag: 0,
             links: Vec::with_capacity(found.len()),
             results: Vec::with_capacity(found.len()),
-            cookies: Vec::new(),
+            jars: Vec::new(),
             next: 0,
             under_way: 0,
             at_a_time,
@@ -307,8 +307,12 @@ impl<'p> Core<'p> {
     fn put_away(&mut self, branch: Index) -> (Index, usize) {
         let user = &mut self.users[branch];
         let (parent, link) = (user.branch_of, user.extra().link);
+        let jar = user.extra().jars.iter_mut().find_map(Option::take);
         (user.alive, user.branch_of, user.wait) = (false, NO_USER, Wait::Ready);
         self.branches.push(branch);
+        if let Some((page, jar)) = self.page(parent).zip(jar) {
+            page.jars.push((link, jar));
+        }
         (parent, link)
     }
 
@@ -317,10 +321,10 @@ impl<'p> Core<'p> {
         let Some(mut page) = self.users[index].extra().page.take() else { return };
         let id = page.id;
         self.users[index].wait = Wait::Ready;
-        page.cookies.sort_by_key(|(link, _)| *link);
-        for (_, stash) in page.cookies.drain(..) {
-            self.store_cookies(self.owner(index), id, &stash);
-            self.stashes.push(stash);
+        if !page.jars.is_empty() {
+            // Links that cannot be loaded are cleared.
+            let parts: Vec<bool> = page.links.iter().map(|link| !link.is_empty()).collect();
+            self.merge_cookies(index, id, &parts, std::mem::take(&mut page.jars));
         }
         let keep_labels = self.run.settings.keep_sub_labels;
         let mut whole = std::mem::take(&mut page.whole);
@@ -352,26 +356,10 @@ impl<'p> Core<'p> {
         self.step(index);
     }
 
-    /// Takes the cookies of a response. Those of parts that are loaded side by side count when all are there, as if
-    /// they had come in the order of the links.
-    pub(crate) fn take_cookies(&mut self, index: Index, id: SamplerId, stash: &Stash) {
-        let parent = self.users[index].branch_of;
-        if parent == NO_USER {
-            return self.store_cookies(index, id, stash);
-        }
-        let owner = self.owner(index);
-        let link = self.users[index].extra.as_ref().map_or(0, |extra| extra.link);
-        let aside = self.page(parent).is_some_and(|page| page.at_a_time > 1);
-        if !aside {
-            return self.store_cookies(owner, id, stash);
-        }
-        let mut kept = self.stashes.pop().unwrap_or_default();
-        kept.clear();
-        kept.url.push_str(&stash.url);
-        kept.head.extend_from_slice(&stash.head);
-        if let Some(page) = self.page(parent) {
-            page.cookies.push((link, kept));
-        }
+    /// Whether a branch loads a part beside others.
+    pub(crate) fn is_beside_others(&mut self, branch: Index) -> bool {
+        let parent = self.users[branch].branch_of;
+        parent != NO_USER && self.page(parent).is_some_and(|page| page.at_a_time > 1)
     }
 }
 
