@@ -273,6 +273,7 @@ cases! {
     random_edges
     random_variable
     redirect_auto
+    redirect_auto_methods
     redirect_both
     redirect_follow
     redirect_loop

@@ -130,6 +130,8 @@ pub(crate) struct Parts<'p> {
     pub(crate) plan: &'p Plan,
     pub(crate) run: &'p RunShared,
     pub(crate) index: u32,
+    /// Made before any core begins, which might take the descriptors it needs.
+    pub(crate) driver: Driver,
     pub(crate) inbox: Receiver<Message>,
     pub(crate) wake: Arc<EventFd>,
     pub(crate) reports: Sender<Report>,
@@ -139,8 +141,8 @@ pub(crate) struct Parts<'p> {
 }
 
 impl<'p> Core<'p> {
-    pub(crate) fn new(parts: Parts<'p>) -> io::Result<Self> {
-        let Parts { plan, run, index, inbox, wake, reports, rows, feeds } = parts;
+    pub(crate) fn new(parts: Parts<'p>) -> Self {
+        let Parts { plan, run, index, driver, inbox, wake, reports, rows, feeds } = parts;
         let clock = Clock::new(run.zero);
         let now = clock.now();
         let mut recorder = Recorder::new();
@@ -149,11 +151,11 @@ impl<'p> Core<'p> {
             .iter()
             .map(|s| s.name.fixed().map(|name| recorder.intern(name)))
             .collect();
-        Ok(Self {
+        Self {
             plan,
             run,
             index,
-            driver: Driver::new(&wake)?,
+            driver,
             wheel: Wheel::new(now),
             users: Users::default(),
             conns: Conns::default(),
@@ -216,7 +218,7 @@ impl<'p> Core<'p> {
             next_second: second_after(now, run.shard),
             ended: false,
             clock,
-        })
+        }
     }
 
     /// Runs until told to end.

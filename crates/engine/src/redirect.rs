@@ -29,7 +29,11 @@ impl Core<'_> {
         let silent = exchange.auto_follow && !exchange.follow;
         // Followed silently, HttpClient itself decides: it repeats a 307 or 308 with method and body.
         let repeats = silent && matches!(exchange.status, 307 | 308);
-        let goes_on = repeats || is_redirect(exchange.status, &stash.method);
+        let goes_on = if silent {
+            is_followed_silently(exchange.status, &stash.method)
+        } else {
+            is_redirect(exchange.status, &stash.method)
+        };
         let location = goes_on.then(|| location(&stash.head)).flatten();
         if chain.is_none() && location.is_none() {
             if goes_on {
@@ -249,6 +253,15 @@ pub(crate) fn is_redirect(status: u16, method: &str) -> bool {
     match status {
         301..=303 | 308 => true,
         307 => method == "GET" || method == "HEAD",
+        _ => false,
+    }
+}
+
+/// Whether HttpClient itself follows.
+fn is_followed_silently(status: u16, method: &str) -> bool {
+    match status {
+        303 => true,
+        301 | 302 | 307 | 308 => matches!(method, "GET" | "POST" | "HEAD" | "DELETE"),
         _ => false,
     }
 }

@@ -22,7 +22,7 @@ use crate::batches::Batches;
 use crate::client::Unusable;
 use crate::clock::{Clock, MS, Nanos, SECOND};
 use crate::core::{Core, Parts};
-use crate::driver;
+use crate::driver::{self, Driver};
 use crate::group::{Counts, GroupSettings};
 use crate::prepare::Evaluated;
 use crate::resolve::{self, Question};
@@ -313,6 +313,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let mut threads = Vec::new();
     let rows: Vec<Rows> = (0..cores).map(|_| writer.rows()).collect();
     for ((index, rows), (inbox, wake)) in (0..cores).zip(rows).zip(receivers) {
+        let driver = Driver::new(&wake).map_err(StartError::System)?;
         let feeds = backends.iter().map(|(id, backend)| (*id, backend.feed())).collect();
         let (plan, shared, reports) = (Arc::clone(&plan), Arc::clone(&shared), reports_in.clone());
         let thread = std::thread::Builder::new().name(format!("core-{index}")).spawn(move || {
@@ -320,13 +321,14 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
                 plan: &plan,
                 run: &shared,
                 index,
+                driver,
                 inbox,
                 wake,
                 reports: reports.clone(),
                 rows,
                 feeds,
             };
-            let ended = Core::new(parts).and_then(|mut core| core.run());
+            let ended = Core::new(parts).run();
             let _ = reports.send(Report::CoreEnded(ended.err().map(|error| error.to_string())));
         });
         threads.push(thread.map_err(StartError::System)?);

@@ -81,15 +81,16 @@ impl Http {
             || (!self.files.is_empty()
                 && !file
                 && self.files.iter().all(|file| complete(file, env)));
-        Some(if multipart {
-            Body::Multipart
+        if multipart {
+            Some(Body::Multipart)
         } else if file_alone {
-            Body::File
+            Some(Body::File)
         } else if raw {
-            Body::Raw
+            Some(Body::Raw)
         } else {
-            Body::Form
-        })
+            // HttpClient repeats a DELETE without the form, which is empty.
+            (first || method != "DELETE").then_some(Body::Form)
+        }
     }
 
     /// Whether the only file has no name.
