@@ -92,6 +92,9 @@ cases! {
     csv_unquoted
     debug_sampler
     css_extractor
+    xpath_extractor
+    xpath_assertion
+    fn_xpath
     fn_regex_function
     fn_jexl3
     debug_post_processor
@@ -228,8 +231,6 @@ cases! {
     interleave_stuck
     java_test
     java_test_time
-    jmespath_assertion
-    jmespath_extractor
     json_assertion
     json_extractor_all
     json_extractor_default
@@ -255,7 +256,6 @@ cases! {
     jtl_xml_on_error
     jtl_xml_over
     jtl_xml_variables
-    link_parser
     loop_controller
     loop_not_continuing
     loop_names

@@ -5,19 +5,20 @@
 
 mod binary;
 mod duration;
-mod jmespath;
 mod json;
 mod md5_hex;
 mod response;
 mod size;
+mod xml;
+mod xpath;
 
 pub use binary::BinaryContentAssertion;
 pub use duration::DurationAssertion;
-pub use jmespath::JmesPathAssertion;
 pub use json::JsonAssertion;
 pub use md5_hex::Md5HexAssertion;
 pub use response::ResponseAssertion;
 pub use size::SizeAssertion;
+pub use xpath::XPathAssertion;
 
 use jmx::Element;
 
@@ -43,11 +44,12 @@ pub struct Assertion {
 enum Check {
     Response(Box<ResponseAssertion>),
     Json(Box<JsonAssertion>),
-    JmesPath(Box<JmesPathAssertion>),
     Duration(DurationAssertion),
     Binary(BinaryContentAssertion),
     Size(SizeAssertion),
     Md5Hex(Md5HexAssertion),
+    XPath(Box<XPathAssertion>),
+    Xml,
 }
 
 /// Compiles an assertion; `None` for any element that is none of those known here.
@@ -66,10 +68,6 @@ pub fn compile(
             json::compile(props, of_plugin, compiler)
                 .map(|check| (Scope::Main, Check::Json(Box::new(check)), Needs::TEXT))
         }
-        "JMESPathAssertion" => {
-            let check = Check::JmesPath(Box::new(jmespath::compile(props, compiler)));
-            Ok((Scope::Main, check, Needs::TEXT))
-        }
         "DurationAssertion" => {
             let needs = scope.needs(Needs::empty());
             Ok((scope, Check::Duration(duration::compile(props, compiler)), needs))
@@ -85,6 +83,11 @@ pub fn compile(
         "MD5HexAssertion" => {
             Ok((Scope::Main, Check::Md5Hex(md5_hex::compile(props, compiler)), Needs::BODY))
         }
+        "XPathAssertion" => xpath::compile(props, compiler).map(|check| {
+            let needs = scope.needs(Needs::BODY);
+            (scope, Check::XPath(Box::new(check)), needs)
+        }),
+        "XMLAssertion" => Ok((Scope::Main, Check::Xml, Needs::TEXT)),
         _ => return None,
     };
     let name = Text::compile(&element.name, compiler);
@@ -110,8 +113,12 @@ impl Assertion {
         match &self.check {
             Check::Response(check) => check.complaint(),
             Check::Json(check) => check.complaint(),
-            Check::JmesPath(check) => check.complaint(),
-            Check::Duration(_) | Check::Binary(_) | Check::Size(_) | Check::Md5Hex(_) => None,
+            Check::XPath(check) => check.complaint(),
+            Check::Duration(_)
+            | Check::Binary(_)
+            | Check::Size(_)
+            | Check::Md5Hex(_)
+            | Check::Xml => None,
         }
     }
 
@@ -124,11 +131,12 @@ impl Assertion {
         match &self.check {
             Check::Response(check) => check.run(&self.scope, result, env, &mut entry),
             Check::Json(check) => check.run(result, env, &mut entry),
-            Check::JmesPath(check) => check.run(result, env, &mut entry),
             Check::Duration(check) => check.run(result, env, &mut entry),
             Check::Binary(check) => check.run(result, env, &mut entry),
             Check::Size(check) => check.run(&self.scope, result, env, &mut entry),
             Check::Md5Hex(check) => check.run(result, env, &mut entry),
+            Check::XPath(check) => check.run(&self.scope, result, env, &mut entry),
+            Check::Xml => xml::run(result, &mut entry),
         }
         result.success &= !(entry.failure || entry.error);
         result.put_assertion(entry);

@@ -9,7 +9,6 @@ mod debug;
 mod field;
 mod fifo;
 pub(crate) mod html;
-mod jmespath;
 mod json;
 mod matches;
 mod plugin_json;
@@ -19,17 +18,20 @@ pub(crate) mod template;
 #[cfg(test)]
 mod tests;
 mod variable;
+mod xpath;
 
 pub use boundary::BoundaryExtractor;
 pub use css::CssExtractor;
 pub use debug::DebugPostProcessor;
 pub use field::Field;
 pub use fifo::FifoPut;
-pub use jmespath::JmesPathExtractor;
 pub use json::JsonExtractor;
 pub use plugin_json::PluginJsonExtractor;
 pub use regex::RegexExtractor;
 pub use scope::Scope;
+pub use xpath::XPathExtractor;
+
+pub(crate) use xpath::{fixed as fixed_xpath, tolerant};
 
 use jmx::Element;
 
@@ -45,14 +47,14 @@ pub enum Extractor {
     Regex(Box<RegexExtractor>),
     /// JSON Extractor.
     Json(Box<JsonExtractor>),
-    /// JMESPath Extractor.
-    JmesPath(Box<JmesPathExtractor>),
     /// Boundary Extractor.
     Boundary(Box<BoundaryExtractor>),
     /// JSON Path Extractor of jp@gc.
     PluginJson(Box<PluginJsonExtractor>),
     /// CSS Selector Extractor.
     Css(Box<CssExtractor>),
+    /// XPath Extractor.
+    XPath(Box<XPathExtractor>),
     /// Debug PostProcessor.
     Debug(Box<DebugPostProcessor>),
     /// FIFO Put Post-Processor of jp@gc.
@@ -83,16 +85,14 @@ pub fn compile(
             let (made, needs) = json::compile(props, compiler);
             Ok((Extractor::Json(Box::new(made)), needs))
         }
-        "JMESPathExtractor" => {
-            let (made, needs) = jmespath::compile(props, compiler);
-            Ok((Extractor::JmesPath(Box::new(made)), needs))
-        }
         "BoundaryExtractor" => boundary::compile(props, compiler)
             .map(|(made, needs)| (Extractor::Boundary(Box::new(made)), needs)),
         "JSONPathExtractor" => plugin_json::compile(props, compiler)
             .map(|(made, needs)| (Extractor::PluginJson(Box::new(made)), needs)),
         "HtmlExtractor" => css::compile(props, compiler)
             .map(|(made, needs)| (Extractor::Css(Box::new(made)), needs)),
+        "XPathExtractor" => xpath::compile(&element.name, props, compiler)
+            .map(|(made, needs)| (Extractor::XPath(Box::new(made)), needs)),
         "DebugPostProcessor" => {
             let made = debug::compile(&element.name, props, compiler);
             Ok((Extractor::Debug(Box::new(made)), Needs::SUBS))
@@ -111,10 +111,10 @@ impl Extractor {
         match self {
             Self::Regex(extractor) => extractor.run(result, env),
             Self::Json(extractor) => extractor.run(result, env),
-            Self::JmesPath(extractor) => extractor.run(result, env),
             Self::Boundary(extractor) => extractor.run(result, env),
             Self::PluginJson(extractor) => extractor.run(result, env),
             Self::Css(extractor) => extractor.run(result, env),
+            Self::XPath(extractor) => extractor.run(result, env),
             Self::Debug(debug) => debug.run(result, env),
             Self::FifoPut(put) => put.run(env),
         }
@@ -125,10 +125,9 @@ impl Extractor {
         match self {
             Self::Regex(extractor) => extractor.complaint(),
             Self::Json(extractor) => extractor.complaint(),
-            Self::JmesPath(extractor) => extractor.complaint(),
             Self::PluginJson(extractor) => extractor.complaint(),
-            Self::Css(extractor) => extractor.complaint(),
-            Self::Boundary(_) | Self::Debug(_) | Self::FifoPut(_) => None,
+            Self::XPath(extractor) => extractor.complaint(),
+            Self::Boundary(_) | Self::Css(_) | Self::Debug(_) | Self::FifoPut(_) => None,
         }
     }
 }

@@ -35,6 +35,7 @@ mod time;
 mod url;
 mod user;
 mod variable;
+mod xpath;
 
 pub(crate) use cache::Cache;
 pub use catalogue::{Entry, Level as SupportLevel, catalogue};

@@ -6,15 +6,13 @@
 mod element;
 mod matching;
 mod selector;
-mod tag;
 #[cfg(test)]
 mod tests;
 mod text;
 mod tree;
 
 pub(crate) use selector::Selector;
-pub(crate) use tag::Tag;
-pub(crate) use tree::Document;
+pub(crate) use tree::{Document, Kind};
 
 impl Document {
     /// Appends to `found` the text, or an attribute, of each element that the selector matches, in the order of the document, until told to stop.

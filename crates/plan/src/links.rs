@@ -11,10 +11,9 @@ mod entity;
 mod html;
 mod parsers;
 mod reference;
-mod tag;
 #[cfg(test)]
 mod tests;
-pub(crate) mod tokenizer;
+mod tokenizer;
 mod version;
 
 use std::collections::HashSet;

@@ -4,7 +4,7 @@ use super::counter::Own;
 use super::csv_data_set::Handle;
 use super::java_sampler::Setup;
 use super::random_variable::JavaRandom;
-use crate::http::{Noted, Page};
+use crate::http::Noted;
 
 /// Memory of a user.
 #[derive(Debug, Default)]
@@ -22,7 +22,6 @@ struct Notes {
     previous: Vec<i64>,
     setups: Vec<Setup>,
     sessions: Vec<Noted>,
-    page: Page,
 }
 
 impl Memory {
@@ -62,10 +61,6 @@ impl Memory {
 
     pub(crate) fn session(&mut self, at: usize) -> &mut Noted {
         grown(&mut self.notes().sessions, at)
-    }
-
-    pub(crate) fn page(&mut self) -> &mut Page {
-        &mut self.notes().page
     }
 
     pub(super) fn previous(&mut self, at: usize) -> &mut i64 {

@@ -14,6 +14,7 @@ use jiff::tz::TimeZone;
 use super::csv_read::Tables;
 use super::queues::Queues;
 use super::string_from_file::Lines;
+use super::xpath::Nodes;
 use crate::element::Deal;
 
 /// Properties by name.
@@ -48,6 +49,7 @@ pub struct Shared {
     sites: Sites,
     zone: TimeZone,
     tables: Tables,
+    nodes: Nodes,
     writing: Mutex<()>,
     queues: Queues,
     /// This process's share of what all users of the run count up.
@@ -98,6 +100,7 @@ impl Shared {
             sites: Sites::default(),
             zone: TimeZone::system(),
             tables: Tables::default(),
+            nodes: Nodes::default(),
             writing: Mutex::new(()),
             queues: Queues::default(),
             deal: Deal::default(),
@@ -190,6 +193,11 @@ impl Shared {
     /// Files of `__CSVRead`.
     pub(super) fn tables(&self) -> &Tables {
         &self.tables
+    }
+
+    /// Nodes of `__XPath`.
+    pub(super) fn nodes(&self) -> &Nodes {
+        &self.nodes
     }
 
     /// Held while a file is written.

@@ -3,7 +3,7 @@
 
 use super::{
     Spec, comparison, counter, csv_read, digest, draw, escape, fifo, file, jexl, jpgc, letters,
-    log, property, regex_function, split, string_from_file, sum, time, url, user, variable,
+    log, property, regex_function, split, string_from_file, sum, time, url, user, variable, xpath,
 };
 use crate::condition::Dialect;
 
@@ -31,7 +31,7 @@ pub(super) static FUNCTIONS: &[Spec] = &[
     Spec::native("__TestPlanName", 0, 0, user::plan_name),
     Spec::native("__UUID", 0, 0, draw::uuid),
     Spec::native("__V", 1, 2, variable::v).variable(0),
-    Spec::jvm("__XPath", 2, 2),
+    Spec::native("__XPath", 2, 2, xpath::next),
     Spec::native("__base64Decode", 1, 2, jpgc::from_base64),
     Spec::native("__base64Encode", 1, 2, jpgc::to_base64),
     Spec::native("__caseFormat", 1, 3, jpgc::case_format),

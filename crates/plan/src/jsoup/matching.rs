@@ -120,7 +120,7 @@ fn holds(document: &Document, test: &Test, id: NodeId, root: NodeId) -> bool {
         }
         Test::Empty => {
             let is_nothing = |child: &NodeId| match document.kind(*child) {
-                Kind::Other => true,
+                Kind::Other | Kind::Comment(_) => true,
                 Kind::Text(text) => text.chars().all(char::is_whitespace),
                 _ => false,
             };

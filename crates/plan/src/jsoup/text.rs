@@ -33,7 +33,7 @@ pub(super) fn write(document: &Document, id: NodeId, out: &mut String) {
                 open.push((node, true));
                 open.extend(document.children(node).iter().rev().map(|child| (*child, false)));
             }
-            Kind::Data | Kind::Other => {}
+            Kind::Data(_) | Kind::Comment(_) | Kind::Other => {}
         }
     }
     out.push_str(inner.trim_matches(|c| c <= ' '));

@@ -6,14 +6,18 @@ use std::rc::Rc;
 
 use html5ever::interface::{Attribute, ElementFlags, NodeOrText, QualName, QuirksMode, TreeSink};
 use html5ever::tendril::{StrTendril, TendrilSink};
-use html5ever::{ParseOpts, local_name, ns};
+use html5ever::tokenizer::{
+    BufferQueue, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
+};
+use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
+use html5ever::{ParseOpts, TokenizerResult, local_name, ns};
 
 /// Number of a node.
-pub(super) type NodeId = usize;
+pub(crate) type NodeId = usize;
 
 /// What a node is.
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// The document, which jsoup takes for an element, too.
     Root,
     Element {
@@ -22,8 +26,9 @@ pub(super) enum Kind {
     },
     Text(String),
     /// Text of scripts and style sheets, which is no text of the document.
-    Data,
-    /// Comments and document types.
+    Data(String),
+    Comment(String),
+    /// Document types and instructions.
     Other,
 }
 
@@ -41,7 +46,7 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    pub(super) const ROOT: NodeId = 0;
+    pub(crate) const ROOT: NodeId = 0;
 
     /// Reads a document.
     pub(crate) fn parse(text: &str) -> Self {
@@ -50,6 +55,32 @@ impl Document {
         let root = Node { kind: Kind::Root, parent: None, children: Vec::new() };
         let sink = Sink(RefCell::new(Self { nodes: vec![root] }));
         html5ever::parse_document(sink, opts).one(StrTendril::from(text))
+    }
+
+    /// Reads a document as if the tags of elements that are not known were not there; groups of rows that only HTML's rules add are
+    /// [implied](Document::is_implied).
+    pub(crate) fn parse_known(text: &str, is_known: fn(&str) -> bool) -> Self {
+        let opts = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
+        let root = Node { kind: Kind::Root, parent: None, children: Vec::new() };
+        let sink = Sink(RefCell::new(Self { nodes: vec![root] }));
+        let known = Known { inner: TreeBuilder::new(sink, opts), is_known };
+        let tokenizer = Tokenizer::new(known, TokenizerOpts::default());
+        let input = BufferQueue::default();
+        input.push_back(StrTendril::from(text));
+        // It also stops for scripts and for what a page says of its encoding.
+        while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
+        tokenizer.end();
+        tokenizer.sink.inner.sink.finish()
+    }
+
+    /// Whether an element is a group of rows that is not in the text.
+    pub(crate) fn is_implied(&self, id: NodeId) -> bool {
+        self.name(id) == "tbody" && !self.attributes(id).iter().any(|(name, _)| **name == *WRITTEN)
+    }
+
+    /// Whether an attribute is one of the text.
+    pub(crate) fn is_of_page(name: &str) -> bool {
+        name != WRITTEN
     }
 
     /// The document and all elements, in the order of the text.
@@ -73,11 +104,11 @@ impl Document {
         })
     }
 
-    pub(super) fn kind(&self, id: NodeId) -> &Kind {
+    pub(crate) fn kind(&self, id: NodeId) -> &Kind {
         &self.nodes[id].kind
     }
 
-    pub(super) fn children(&self, id: NodeId) -> &[NodeId] {
+    pub(crate) fn children(&self, id: NodeId) -> &[NodeId] {
         &self.nodes[id].children
     }
 
@@ -90,14 +121,14 @@ impl Document {
     }
 
     /// Name of an element; that of the document is none that a selector can have.
-    pub(super) fn name(&self, id: NodeId) -> &str {
+    pub(crate) fn name(&self, id: NodeId) -> &str {
         match &self.nodes[id].kind {
             Kind::Element { name, .. } => &name.local,
             _ => "#root",
         }
     }
 
-    pub(super) fn attributes(&self, id: NodeId) -> &[(Box<str>, Box<str>)] {
+    pub(crate) fn attributes(&self, id: NodeId) -> &[(Box<str>, Box<str>)] {
         match &self.nodes[id].kind {
             Kind::Element { attributes, .. } => attributes,
             _ => &[],
@@ -136,12 +167,13 @@ impl Document {
             NodeOrText::AppendText(text) => {
                 let before = at.checked_sub(1).map(|at| self.nodes[parent].children[at]);
                 if let Some(before) = before
-                    && let Kind::Text(known) = &mut self.nodes[before].kind
+                    && let Kind::Text(known) | Kind::Data(known) = &mut self.nodes[before].kind
                 {
                     return known.push_str(&text);
                 }
                 let is_data = matches!(self.name(parent), "script" | "style");
-                let kind = if is_data { Kind::Data } else { Kind::Text(text.to_string()) };
+                let text = text.to_string();
+                let kind = if is_data { Kind::Data(text) } else { Kind::Text(text) };
                 self.add(kind)
             }
         };
@@ -169,6 +201,40 @@ struct Sink(RefCell<Document>);
 impl Sink {
     fn nameless(&self, kind: Kind) -> Handle {
         Handle { id: self.0.borrow_mut().add(kind), name: nobody() }
+    }
+}
+
+/// Hands on the tags of elements that are known, and marks groups of rows that are written.
+struct Known {
+    inner: TreeBuilder<Handle, Sink>,
+    is_known: fn(&str) -> bool,
+}
+
+/// An attribute that no page can have.
+const WRITTEN: &str = "=written";
+
+impl TokenSink for Known {
+    type Handle = Handle;
+
+    fn process_token(&self, mut token: Token, line: u64) -> TokenSinkResult<Handle> {
+        if let Token::TagToken(tag) = &mut token {
+            if !(self.is_known)(&tag.name) {
+                return TokenSinkResult::Continue;
+            }
+            if tag.name == local_name!("tbody") {
+                let name = QualName::new(None, ns!(), WRITTEN.into());
+                tag.attrs.push(Attribute { name, value: StrTendril::new() });
+            }
+        }
+        self.inner.process_token(token, line)
+    }
+
+    fn end(&self) {
+        self.inner.end();
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
+        self.inner.adjusted_current_node_present_but_not_in_html_namespace()
     }
 }
 
@@ -218,8 +284,8 @@ impl TreeSink for Sink {
         Handle { id: self.0.borrow_mut().add(kind), name }
     }
 
-    fn create_comment(&self, _: StrTendril) -> Handle {
-        self.nameless(Kind::Other)
+    fn create_comment(&self, text: StrTendril) -> Handle {
+        self.nameless(Kind::Comment(text.to_string()))
     }
 
     fn create_pi(&self, _: StrTendril, _: StrTendril) -> Handle {

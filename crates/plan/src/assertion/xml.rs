@@ -1,0 +1,18 @@
+//! XML Assertion: the response is a well-formed document without a document type.
+
+use super::fail_for_null;
+use crate::result::{AssertionResult, SampleResult};
+use crate::xml::{Options, read_text};
+
+/// Checks a result.
+pub(super) fn run(result: &SampleResult, entry: &mut AssertionResult) {
+    if result.text.is_empty() {
+        return fail_for_null(entry);
+    }
+    let options = Options { forbids_doctype: true, ..Options::default() };
+    if let Err(fault) = read_text(&result.text, options) {
+        entry.fail(&fault.message);
+        // JMeter says both.
+        entry.error = true;
+    }
+}

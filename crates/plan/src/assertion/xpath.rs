@@ -1,0 +1,135 @@
+//! XPath Assertion: a document in which an XPath 1.0 expression finds something, or is true.
+//!
+//! It reads the bytes of a response, as JMeter does, in the encoding that the document says or UTF-8, whatever the response's headers say. Validation
+//! asks for a JVM.
+
+use jmx::Props;
+
+use super::fail_for_null;
+use crate::env::Env;
+use crate::extract::{Problem, Scope, fixed_xpath, tolerant};
+use crate::result::{AssertionResult, SampleResult};
+use crate::text::{Text, TextCompiler};
+use crate::tidy;
+use crate::xml::{self, Fault, Options, Tree};
+use crate::xpath::{Unusable, Value, XPath};
+
+/// A compiled XPath Assertion.
+#[derive(Debug)]
+pub struct XPathAssertion {
+    query: Text,
+    /// The expression, if it is known before the run.
+    fixed: Option<Result<XPath, Unusable>>,
+    tolerant: bool,
+    options: Options,
+    negated: bool,
+}
+
+pub(super) fn compile(
+    props: &Props,
+    compiler: &mut TextCompiler,
+) -> Result<XPathAssertion, Problem> {
+    let flag = |name: &str| props.bool(name).unwrap_or(false);
+    let tolerant = tolerant(props, "XPath")?;
+    if flag("XPath.validate") && !tolerant {
+        return Err(Problem {
+            needs_jvm: true,
+            message: "documents are validated in a JVM alone".into(),
+            help: "switch `Validate XML` off".into(),
+        });
+    }
+    let query = Text::compile(props.str("XPath.xpath").unwrap_or("/"), compiler);
+    Ok(XPathAssertion {
+        fixed: fixed_xpath(&query)?,
+        query,
+        tolerant,
+        options: Options {
+            namespaces: flag("XPath.namespace"),
+            drops_blanks: flag("XPath.whitespace"),
+            forbids_doctype: false,
+        },
+        negated: flag("XPath.negate"),
+    })
+}
+
+impl XPathAssertion {
+    pub(super) fn run(
+        &self,
+        scope: &Scope,
+        result: &SampleResult,
+        env: &mut Env<'_>,
+        entry: &mut AssertionResult,
+    ) {
+        let mut query = env.core.take();
+        self.query.eval(env, &mut query);
+        entry.say("");
+        if let Scope::Variable(name) = scope {
+            let mut text = env.core.take();
+            name.eval(env, &mut text);
+            let value = env.vars.get_named(env.names, &text).unwrap_or("");
+            self.check(value.as_bytes(), &query, entry);
+            env.core.give(text);
+        } else {
+            self.check(&result.body, &query, entry);
+        }
+        env.core.give(query);
+    }
+
+    pub(super) fn complaint(&self) -> Option<String> {
+        let unusable = self.fixed.as_ref()?.as_ref().err()?;
+        Some(format!("{} cannot be read: {}", self.query.fixed()?, unusable.message()))
+    }
+
+    fn check(&self, document: &[u8], query: &str, entry: &mut AssertionResult) {
+        if document.is_empty() {
+            return fail_for_null(entry);
+        }
+        let tree = match self.read(document) {
+            Ok(tree) => tree,
+            Err(Fault { message, is_io }) => {
+                let kind = if is_io { "IOException" } else { "SAXException" };
+                return entry.go_wrong(&format!("{kind}: {message}"));
+            }
+        };
+        let made;
+        let parsed = match &self.fixed {
+            Some(fixed) => fixed,
+            None => {
+                made = XPath::parse(query);
+                &made
+            }
+        };
+        let value = match parsed {
+            Ok(parsed) => parsed.evaluate(&tree),
+            Err(unusable) => Err(unusable.message().to_owned()),
+        };
+        match value {
+            Ok(Value::Nodes(nodes)) if nodes.is_empty() => {
+                entry.say(&format!("No Nodes Matched {query}"));
+                entry.failure = !self.negated;
+            }
+            Ok(Value::Nodes(_)) if self.negated => {
+                entry.fail("Specified XPath was found... Turn off negate if this is not desired");
+            }
+            Ok(Value::Nodes(_)) => {}
+            Ok(Value::Boolean(truth)) => {
+                let nodes = if self.negated { "Nodes" } else { "No Nodes" };
+                entry.say(&format!("{nodes} Matched for {query}"));
+                entry.failure = truth == self.negated;
+            }
+            Ok(Value::Text(_) | Value::Number(_)) => {
+                entry.fail(&format!("Cannot understand: {query}"));
+            }
+            Err(message) => {
+                entry.go_wrong(&format!("TransformerException: {message} for: {query}"));
+            }
+        }
+    }
+
+    fn read(&self, document: &[u8]) -> Result<Tree, Fault> {
+        if self.tolerant {
+            return Ok(tidy::read(&String::from_utf8_lossy(document)));
+        }
+        xml::read(document, self.options)
+    }
+}

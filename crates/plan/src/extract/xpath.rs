@@ -1,0 +1,221 @@
+//! XPath Extractor: texts, values or fragments that an XPath 1.0 expression finds in XML.
+//!
+//! "Tolerant" pages are read as JTidy reads them (`tidy`). What cannot be read or evaluated is an assertion's failure that leaves the sample as it is, as in JMeter. The document is read anew for each
+//! extractor, from the text as UTF-8 in whatever encoding it claims to be: what JMeter gets wrong there is wrong here.
+
+use std::ops::ControlFlow;
+
+use jmx::Props;
+
+use super::matches::Matches;
+use super::variable::{Family, number};
+use super::{Problem, Scope};
+use crate::env::Env;
+use crate::plan::Needs;
+use crate::result::SampleResult;
+use crate::text::{Text, TextCompiler};
+use crate::tidy;
+use crate::xml::{self, Fault, Options, Tree};
+use crate::xpath::{Selected, Unusable, XPath};
+
+/// A compiled XPath Extractor.
+#[derive(Debug)]
+pub struct XPathExtractor {
+    name: Text,
+    reference: Text,
+    query: Text,
+    /// The expression, if it is known before the run.
+    fixed: Option<Result<XPath, Unusable>>,
+    /// Without it all matches.
+    number: Option<Text>,
+    default: Text,
+    tolerant: bool,
+    namespaces: bool,
+    fragment: bool,
+    scope: Scope,
+}
+
+pub(super) fn compile(
+    name: &str,
+    props: &Props,
+    compiler: &mut TextCompiler,
+) -> Result<(XPathExtractor, Needs), Problem> {
+    let scope = Scope::compile(props, "Sample.scope", compiler);
+    let needs = scope.needs(Needs::TEXT);
+    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+    let flag = |name: &str| props.bool(&format!("XPathExtractor.{name}")).unwrap_or(false);
+    let query = text("XPathExtractor.xpathQuery");
+    let fixed = fixed(&query)?;
+    let made = XPathExtractor {
+        reference: text("XPathExtractor.refname"),
+        query,
+        fixed,
+        number: props
+            .str("XPathExtractor.matchNumber")
+            .map(|number| Text::compile(number, compiler)),
+        default: Text::compile(props.str("XPathExtractor.default").unwrap_or(""), compiler),
+        tolerant: tolerant(props, "XPathExtractor")?,
+        namespaces: flag("namespace"),
+        fragment: flag("fragment"),
+        name: Text::compile(name, compiler),
+        scope,
+    };
+    if let Some(reference) = made.reference.fixed() {
+        compiler.names.intern(reference);
+        compiler.names.intern(&format!("{reference}_matchNr"));
+    }
+    Ok((made, needs))
+}
+
+/// The expression, if it is known before the run. One that asks for more than is known here cannot run.
+pub(crate) fn fixed(query: &Text) -> Result<Option<Result<XPath, Unusable>>, Problem> {
+    let parsed = query.fixed().map(XPath::parse);
+    match parsed {
+        Some(Err(Unusable::Beyond(message))) => {
+            Err(Problem { needs_jvm: true, message, help: "use what XPath 1.0 itself has".into() })
+        }
+        parsed => Ok(parsed),
+    }
+}
+
+/// Whether pages are read as JTidy reads them. How many errors it counts is not known here.
+pub(crate) fn tolerant(props: &Props, of: &str) -> Result<bool, Problem> {
+    let flag = |name: &str| props.bool(&format!("{of}.{name}")).unwrap_or(false);
+    if flag("tolerant") && flag("report_errors") {
+        return Err(Problem {
+            needs_jvm: true,
+            message: "only JTidy itself counts the errors of a page".into(),
+            help: "switch `Report errors` off".into(),
+        });
+    }
+    Ok(flag("tolerant"))
+}
+
+/// Why nothing was found.
+enum Failure {
+    Document(Fault),
+    Query(String),
+}
+
+impl XPathExtractor {
+    /// Runs it.
+    pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
+        let mut family = Family::new(&self.reference, env);
+        let mut buffer = env.core.take();
+        self.default.eval(env, &mut buffer);
+        family.put(env, format_args!(""), Some(&buffer));
+        env.core.give(buffer);
+        let previous = family.number(env, format_args!("_matchNr"));
+        family.put(env, format_args!("_matchNr"), Some("0"));
+        family.put(env, format_args!("_1"), None);
+        let mut found = Matches::new(1);
+        match self.search(result, env, &mut found) {
+            Ok(()) => save(&found, previous, &mut family, env),
+            Err(failure) => self.report(failure, result, env),
+        }
+        found.end();
+        family.end(env);
+    }
+
+    pub(super) fn complaint(&self) -> Option<String> {
+        let unusable = self.fixed.as_ref()?.as_ref().err()?;
+        Some(format!("{} cannot be read: {}", self.query.fixed()?, unusable.message()))
+    }
+
+    fn search(
+        &self,
+        result: &SampleResult,
+        env: &mut Env<'_>,
+        found: &mut Matches,
+    ) -> Result<(), Failure> {
+        let number = self.number.as_ref().map_or(-1, |text| number(text, env));
+        let made;
+        let query = match &self.fixed {
+            Some(fixed) => fixed,
+            None => {
+                made = self.query.parsed(env, XPath::parse);
+                &made
+            }
+        };
+        if let Scope::Variable(name) = &self.scope {
+            let mut text = env.core.take();
+            name.eval(env, &mut text);
+            let value = env.vars.get_named(env.names, &text).unwrap_or("").to_owned();
+            env.core.give(text);
+            return if value.is_empty() {
+                Ok(())
+            } else {
+                self.collect(&value, query, number, env, found)
+            };
+        }
+        let mut outcome = Ok(());
+        self.scope.each(result, |sample| {
+            outcome = self.collect(&sample.text, query, number, env, found);
+            if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        outcome
+    }
+
+    fn collect(
+        &self,
+        text: &str,
+        query: &Result<XPath, Unusable>,
+        number: i32,
+        env: &mut Env<'_>,
+        found: &mut Matches,
+    ) -> Result<(), Failure> {
+        let tree = self.read(text).map_err(Failure::Document)?;
+        let query =
+            query.as_ref().map_err(|unusable| Failure::Query(unusable.message().to_owned()))?;
+        let choose = |selected: Selected| match (number, selected) {
+            (..0, _) | (_, Selected::Single) => None,
+            (0, Selected::Nodes(0)) => None,
+            (0, Selected::Nodes(count)) => Some(env.core.random.below(count as u64) as usize),
+            (number, Selected::Nodes(_)) => Some(number as usize - 1),
+        };
+        let evaluated = query.extract(&tree, self.fragment, choose, &mut |text| found.push(text));
+        evaluated.map_err(Failure::Query)
+    }
+
+    fn read(&self, text: &str) -> Result<Tree, Fault> {
+        if self.tolerant {
+            return Ok(tidy::read(text));
+        }
+        let options = Options { namespaces: self.namespaces, ..Options::default() };
+        xml::read(text.as_bytes(), options)
+    }
+
+    /// An assertion's result says what went wrong.
+    fn report(&self, failure: Failure, result: &mut SampleResult, env: &mut Env<'_>) {
+        let mut name = env.core.take();
+        self.name.eval(env, &mut name);
+        let entry = result.add_assertion(&name);
+        match failure {
+            Failure::Document(Fault { message, is_io: true }) => {
+                entry.go_wrong(&format!("IOException: {message}"));
+                result.success = false;
+            }
+            Failure::Document(Fault { message, .. }) | Failure::Query(message) => {
+                entry.fail(&format!("{message}\nSee log file for further details."));
+            }
+        }
+        env.core.give(name);
+    }
+}
+
+fn save(found: &Matches, previous: i32, family: &mut Family, env: &mut Env<'_>) {
+    let count = found.len();
+    family.put_number(env, format_args!("_matchNr"), count);
+    if let Some(first) = found.get(0, 0) {
+        family.put(env, format_args!(""), Some(first));
+    }
+    for index in 0..count {
+        if let Some(value) = found.get(index, 0) {
+            family.put(env, format_args!("_{}", index + 1), Some(value));
+        }
+    }
+    let last = previous.max(0) as usize;
+    for index in count + 1..=last.max(count + 1) {
+        family.put(env, format_args!("_{index}"), None);
+    }
+}

@@ -1,0 +1,229 @@
+//! A page between html5ever's tree and XPath's: nodes that can be changed and taken out.
+
+use super::spaces::{fold, without_tabs};
+use super::tags;
+use crate::jsoup::{Document, Kind as Parsed};
+use crate::xml::{Attribute, Builder, Kind, Tree};
+
+/// A page.
+#[derive(Debug, Default)]
+pub(super) struct Page {
+    pub(super) nodes: Vec<Node>,
+}
+
+/// A node of a page.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) what: What,
+    pub(super) parent: usize,
+    pub(super) children: Vec<usize>,
+    /// Blanks in it are what they are.
+    pub(super) is_preformatted: bool,
+    /// A blank came out of it at its beginning.
+    pub(super) space_before: bool,
+    /// A blank came out of it at its end.
+    pub(super) space_after: bool,
+}
+
+/// What a node is.
+#[derive(Debug)]
+pub(super) enum What {
+    Root,
+    Element { name: Box<str>, attributes: Vec<(Box<str>, Box<str>)> },
+    Text(String),
+    Comment(String),
+}
+
+/// The value of an attribute, its blanks folded. Of an attribute without one it is its name, which is guessed from what such attributes are.
+fn as_written(name: &str, value: &str) -> Box<str> {
+    let is_bare = value.is_empty()
+        && (name.starts_with("data-")
+            || matches!(
+                name,
+                "async"
+                    | "autofocus"
+                    | "autoplay"
+                    | "checked"
+                    | "compact"
+                    | "controls"
+                    | "declare"
+                    | "default"
+                    | "defer"
+                    | "disabled"
+                    | "formnovalidate"
+                    | "hidden"
+                    | "ismap"
+                    | "loop"
+                    | "multiple"
+                    | "muted"
+                    | "nohref"
+                    | "noresize"
+                    | "noshade"
+                    | "novalidate"
+                    | "nowrap"
+                    | "open"
+                    | "readonly"
+                    | "required"
+                    | "reversed"
+                    | "selected"
+            ));
+    if is_bare {
+        return name.into();
+    }
+    let is_link = matches!(
+        name,
+        "action"
+            | "background"
+            | "cite"
+            | "classid"
+            | "codebase"
+            | "data"
+            | "href"
+            | "longdesc"
+            | "profile"
+            | "src"
+            | "usemap"
+    );
+    if is_link { escaped(value.trim()).into() } else { fold(value).into() }
+}
+
+/// A link without letters that links do not have.
+fn escaped(link: &str) -> String {
+    let mut out = String::with_capacity(link.len());
+    for c in link.chars() {
+        if c <= ' ' || c > '~' || matches!(c, '<' | '>') {
+            out.push_str(&format!("%{:02X}", c as u32));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// JTidy's mark.
+const MARK: &str = "HTML Tidy for Java (vers. 2009-12-01), see jtidy.sourceforge.net";
+
+impl Page {
+    /// The page of a document, without what HTML adds to tables.
+    pub(super) fn of(document: &Document) -> Self {
+        let mut page = Self::default();
+        page.add(What::Root, 0);
+        let mut todo: Vec<(usize, usize)> =
+            document.children(Document::ROOT).iter().rev().map(|id| (*id, 0)).collect();
+        while let Some((id, parent)) = todo.pop() {
+            let what = match document.kind(id) {
+                Parsed::Element { .. } if document.is_implied(id) => {
+                    todo.extend(document.children(id).iter().rev().map(|child| (*child, parent)));
+                    continue;
+                }
+                Parsed::Element { .. } => What::Element {
+                    name: document.name(id).into(),
+                    attributes: document
+                        .attributes(id)
+                        .iter()
+                        .rev()
+                        .filter(|(name, _)| Document::is_of_page(name))
+                        .map(|(name, value)| (name.clone(), as_written(name, value)))
+                        .collect(),
+                },
+                Parsed::Text(text) | Parsed::Data(text) => What::Text(without_tabs(text)),
+                Parsed::Comment(text) => What::Comment(text.clone()),
+                Parsed::Root | Parsed::Other => continue,
+            };
+            let at = page.add(what, parent);
+            page.nodes[parent].children.push(at);
+            todo.extend(document.children(id).iter().rev().map(|child| (*child, at)));
+        }
+        page.mark();
+        page
+    }
+
+    pub(super) fn add(&mut self, what: What, parent: usize) -> usize {
+        let own = match &what {
+            What::Element { name, .. } => tags::is_preformatted(name),
+            _ => false,
+        };
+        let is_preformatted =
+            own || self.nodes.get(parent).is_some_and(|node| node.is_preformatted);
+        let (space_before, space_after) = (false, false);
+        let children = Vec::new();
+        self.nodes.push(Node {
+            what,
+            parent,
+            children,
+            is_preformatted,
+            space_before,
+            space_after,
+        });
+        self.nodes.len() - 1
+    }
+
+    /// The name of an element; empty for others.
+    pub(super) fn name(&self, at: usize) -> &str {
+        match &self.nodes[at].what {
+            What::Element { name, .. } => name,
+            _ => "",
+        }
+    }
+
+    /// Elements, each after all that are in it.
+    pub(super) fn inside_out(&self) -> Vec<usize> {
+        let mut order = Vec::new();
+        let mut open = vec![0];
+        while let Some(at) = open.pop() {
+            if !matches!(self.nodes[at].what, What::Text(_) | What::Comment(_)) {
+                order.push(at);
+            }
+            open.extend(&self.nodes[at].children);
+        }
+        order.reverse();
+        order
+    }
+
+    /// Says in the head who made this of the page, and gives it a title.
+    fn mark(&mut self) {
+        let Some(head) = (0..self.nodes.len()).find(|at| self.name(*at) == "head") else { return };
+        let attributes = vec![("content".into(), MARK.into()), ("name".into(), "generator".into())];
+        let meta = self.add(What::Element { name: "meta".into(), attributes }, head);
+        self.nodes[head].children.insert(0, meta);
+        let has_title = self.nodes[head].children.iter().any(|child| self.name(*child) == "title");
+        if !has_title {
+            let what = What::Element { name: "title".into(), attributes: Vec::new() };
+            let title = self.add(what, head);
+            self.nodes[head].children.push(title);
+        }
+    }
+
+    /// The tree that XPath sees.
+    pub(super) fn tree(&self) -> Tree {
+        let mut builder = Builder::new(false);
+        let mut todo: Vec<Option<usize>> =
+            self.nodes[0].children.iter().rev().map(|at| Some(*at)).collect();
+        while let Some(next) = todo.pop() {
+            let Some(at) = next else {
+                builder.close();
+                continue;
+            };
+            match &self.nodes[at].what {
+                What::Text(text) => builder.text(text),
+                What::Comment(text) => builder.leaf(Kind::Comment, "", text),
+                What::Element { name, attributes } => {
+                    let attribute = |(name, value): &(Box<str>, Box<str>)| Attribute {
+                        name: name.clone(),
+                        value: value.to_string(),
+                        uri: None,
+                        is_id: false,
+                    };
+                    let attributes: Vec<_> = attributes.iter().map(attribute).collect();
+                    builder.open(name, None, &attributes);
+                    todo.push(None);
+                    todo.extend(self.nodes[at].children.iter().rev().map(|at| Some(*at)));
+                }
+                What::Root => {}
+            }
+        }
+        let mut tree = builder.end();
+        tree.has_element_values = true;
+        tree
+    }
+}

@@ -1,0 +1,96 @@
+//! A place in a text, and what can be read from there: names, blanks, fixed words.
+
+use super::fault::Fault;
+
+/// A place in a text.
+#[derive(Clone, Debug)]
+pub(super) struct Cursor<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Cursor<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    pub(super) fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        self.at == self.text.len()
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    pub(super) fn starts(&self, word: &str) -> bool {
+        self.rest().starts_with(word)
+    }
+
+    /// Goes over a word if it is here.
+    pub(super) fn skip(&mut self, word: &str) -> bool {
+        let is_here = self.starts(word);
+        if is_here {
+            self.at += word.len();
+        }
+        is_here
+    }
+
+    /// Goes on by so many bytes, which end a letter.
+    pub(super) fn go(&mut self, bytes: usize) -> &'t str {
+        let taken = &self.rest()[..bytes];
+        self.at += bytes;
+        taken
+    }
+
+    /// Takes letters as long as they are of a kind.
+    pub(super) fn take_while(&mut self, mut is_taken: impl FnMut(char) -> bool) -> &'t str {
+        let rest = self.rest();
+        let end = rest.find(|c| !is_taken(c)).unwrap_or(rest.len());
+        self.go(end)
+    }
+
+    /// Goes over blanks; says whether there were any.
+    pub(super) fn spaces(&mut self) -> bool {
+        !self.take_while(is_space).is_empty()
+    }
+
+    /// A name, colons included.
+    pub(super) fn name(&mut self) -> Option<&'t str> {
+        self.peek().filter(|c| is_name_start(*c))?;
+        Some(self.take_while(is_name))
+    }
+
+    /// What is wrong here; at the end of the text that is always the end.
+    pub(super) fn fault(&self, message: impl Into<String>) -> Fault {
+        if self.is_at_end() { Fault::cut() } else { Fault::new(message) }
+    }
+}
+
+/// A letter that no document may have is a fault, which `message` words with its number.
+pub(super) fn check(c: char, message: impl FnOnce(String) -> String) -> Result<(), Fault> {
+    if is_char(c) { Ok(()) } else { Err(Fault::new(message(format!("{:x}", c as u32)))) }
+}
+
+pub(super) fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r')
+}
+
+/// Letters that a document may have.
+pub(super) fn is_char(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
+}
+
+pub(super) fn is_name_start(c: char) -> bool {
+    matches!(c, 'a'..='z' | 'A'..='Z' | '_' | ':' | '\u{C0}'..='\u{D6}' | '\u{D8}'..='\u{F6}' | '\u{F8}'..='\u{2FF}'
+        | '\u{370}'..='\u{37D}' | '\u{37F}'..='\u{1FFF}' | '\u{200C}' | '\u{200D}' | '\u{2070}'..='\u{218F}'
+        | '\u{2C00}'..='\u{2FEF}' | '\u{3001}'..='\u{D7FF}' | '\u{F900}'..='\u{FDCF}' | '\u{FDF0}'..='\u{FFFD}')
+}
+
+pub(super) fn is_name(c: char) -> bool {
+    is_name_start(c)
+        || matches!(c, '0'..='9' | '-' | '.' | '\u{B7}' | '\u{300}'..='\u{36F}' | '\u{203F}' | '\u{2040}')
+}

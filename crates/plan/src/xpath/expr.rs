@@ -1,0 +1,280 @@
+//! An expression as it was read.
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Expr {
+    Or(Vec<Expr>),
+    And(Vec<Expr>),
+    /// Operators of one rank, from left to right.
+    Chain(Box<Expr>, Vec<(Operator, Expr)>),
+    Negative(Box<Expr>),
+    Union(Vec<Expr>),
+    Path(Path),
+    Literal(Box<str>),
+    Number(f64),
+    Variable(Box<str>),
+    Call(Function, Vec<Expr>),
+}
+
+/// An operator between two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Modulo,
+}
+
+/// A location path.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Path {
+    pub(super) from: From,
+    pub(super) steps: Vec<Step>,
+}
+
+/// Where a path begins.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum From {
+    Context,
+    Root,
+    /// What an expression gives, filtered.
+    Expr(Box<Expr>, Vec<Predicate>),
+}
+
+/// A step of a path.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Step {
+    pub(super) axis: Axis,
+    pub(super) test: Test,
+    pub(super) predicates: Vec<Predicate>,
+    /// Where names have no namespaces: a prefix is a part of the name.
+    pub(super) whole_name: bool,
+}
+
+/// A condition in brackets.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Predicate {
+    pub(super) expr: Expr,
+    /// Whether it may depend on the place of a node among others.
+    pub(super) is_positional: bool,
+}
+
+/// The direction of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Axis {
+    Ancestor,
+    AncestorOrSelf,
+    Attribute,
+    Child,
+    Descendant,
+    DescendantOrSelf,
+    Following,
+    FollowingSibling,
+    Namespace,
+    Parent,
+    Preceding,
+    PrecedingSibling,
+    Self_,
+}
+
+/// What nodes a step takes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Test {
+    Node,
+    Text,
+    Comment,
+    Instruction(Option<Box<str>>),
+    /// A name: the place of its prefix among those of the expression, and its local part or, without one, any.
+    Name(Option<usize>, Option<Box<str>>),
+}
+
+/// A function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    Last,
+    Position,
+    Count,
+    Id,
+    LocalName,
+    NamespaceUri,
+    Name,
+    String,
+    Concat,
+    StartsWith,
+    Contains,
+    SubstringBefore,
+    SubstringAfter,
+    Substring,
+    StringLength,
+    NormalizeSpace,
+    Translate,
+    Boolean,
+    Not,
+    True,
+    False,
+    Lang,
+    Number,
+    Sum,
+    Floor,
+    Ceiling,
+    Round,
+}
+
+impl Expr {
+    /// Whether its value is a number or asks for the place of a node, so that as a condition it depends on places.
+    pub(super) fn is_positional(&self) -> bool {
+        match self {
+            Self::Number(_) | Self::Negative(_) | Self::Variable(_) => true,
+            Self::Chain(first, rest) => {
+                let is_number = rest.last().is_some_and(|(operator, _)| operator.is_arithmetic());
+                is_number || first.asks_place() || rest.iter().any(|(_, expr)| expr.asks_place())
+            }
+            Self::Call(function, _) => function.gives_number() || self.asks_place(),
+            _ => self.asks_place(),
+        }
+    }
+
+    /// Whether `position()` or `last()` is in it, but for conditions of its own.
+    fn asks_place(&self) -> bool {
+        match self {
+            Self::Or(parts) | Self::And(parts) | Self::Union(parts) => {
+                parts.iter().any(Self::asks_place)
+            }
+            Self::Chain(first, rest) => {
+                first.asks_place() || rest.iter().any(|(_, expr)| expr.asks_place())
+            }
+            Self::Negative(inner) => inner.asks_place(),
+            Self::Path(path) => match &path.from {
+                From::Expr(inner, _) => inner.asks_place(),
+                From::Context | From::Root => false,
+            },
+            Self::Literal(_) | Self::Number(_) | Self::Variable(_) => false,
+            Self::Call(function, arguments) => {
+                matches!(function, Function::Position | Function::Last)
+                    || arguments.iter().any(Self::asks_place)
+            }
+        }
+    }
+}
+
+impl Step {
+    /// Takes all nodes along its axis.
+    pub(super) fn is_free(&self) -> bool {
+        self.test == Test::Node && self.predicates.is_empty()
+    }
+
+    /// Asks for places of nodes among others.
+    pub(super) fn is_positional(&self) -> bool {
+        self.predicates.iter().any(|predicate| predicate.is_positional)
+    }
+}
+
+impl Operator {
+    fn is_arithmetic(self) -> bool {
+        matches!(self, Self::Add | Self::Subtract | Self::Multiply | Self::Divide | Self::Modulo)
+    }
+}
+
+impl Axis {
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "ancestor" => Self::Ancestor,
+            "ancestor-or-self" => Self::AncestorOrSelf,
+            "attribute" => Self::Attribute,
+            "child" => Self::Child,
+            "descendant" => Self::Descendant,
+            "descendant-or-self" => Self::DescendantOrSelf,
+            "following" => Self::Following,
+            "following-sibling" => Self::FollowingSibling,
+            "namespace" => Self::Namespace,
+            "parent" => Self::Parent,
+            "preceding" => Self::Preceding,
+            "preceding-sibling" => Self::PrecedingSibling,
+            "self" => Self::Self_,
+            _ => return None,
+        })
+    }
+}
+
+impl Function {
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "last" => Self::Last,
+            "position" => Self::Position,
+            "count" => Self::Count,
+            "id" => Self::Id,
+            "local-name" => Self::LocalName,
+            "namespace-uri" => Self::NamespaceUri,
+            "name" => Self::Name,
+            "string" => Self::String,
+            "concat" => Self::Concat,
+            "starts-with" => Self::StartsWith,
+            "contains" => Self::Contains,
+            "substring-before" => Self::SubstringBefore,
+            "substring-after" => Self::SubstringAfter,
+            "substring" => Self::Substring,
+            "string-length" => Self::StringLength,
+            "normalize-space" => Self::NormalizeSpace,
+            "translate" => Self::Translate,
+            "boolean" => Self::Boolean,
+            "not" => Self::Not,
+            "true" => Self::True,
+            "false" => Self::False,
+            "lang" => Self::Lang,
+            "number" => Self::Number,
+            "sum" => Self::Sum,
+            "floor" => Self::Floor,
+            "ceiling" => Self::Ceiling,
+            "round" => Self::Round,
+            _ => return None,
+        })
+    }
+
+    /// How many arguments it takes, and how Xalan says so.
+    pub(super) fn arity(self) -> (std::ops::RangeInclusive<usize>, &'static str) {
+        match self {
+            Self::Last | Self::Position | Self::True | Self::False => (0..=0, "0"),
+            Self::Count | Self::Id | Self::Boolean | Self::Not | Self::Lang | Self::Sum => {
+                (1..=1, "1")
+            }
+            Self::Floor | Self::Ceiling | Self::Round => (1..=1, "1"),
+            Self::LocalName | Self::NamespaceUri | Self::Name | Self::String => (0..=1, "0 or 1"),
+            Self::StringLength | Self::NormalizeSpace | Self::Number => (0..=1, "0 or 1"),
+            Self::Concat => (2..=usize::MAX, ">1"),
+            Self::StartsWith | Self::Contains | Self::SubstringBefore | Self::SubstringAfter => {
+                (2..=2, "2")
+            }
+            Self::Substring => (2..=3, "2 or 3"),
+            Self::Translate => (3..=3, "3"),
+        }
+    }
+
+    /// What Xalan calls it: the end of the name of a class.
+    pub(super) fn class(self) -> String {
+        match self {
+            Self::LocalName => "LocalPart".into(),
+            Self::NamespaceUri => "Namespace".into(),
+            Self::Name => "Qname".into(),
+            other => format!("{other:?}"),
+        }
+    }
+
+    fn gives_number(self) -> bool {
+        matches!(
+            self,
+            Self::Last
+                | Self::Position
+                | Self::Count
+                | Self::StringLength
+                | Self::Number
+                | Self::Sum
+        ) || matches!(self, Self::Floor | Self::Ceiling | Self::Round)
+    }
+}

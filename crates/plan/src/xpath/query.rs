@@ -1,0 +1,127 @@
+//! An expression ready for use, and what JMeter takes from its values.
+
+use std::cell::Cell;
+
+use super::eval::{Context, Evaluation};
+use super::expr::Expr;
+use super::value::Value;
+use super::{number, read};
+use crate::xml::{Kind, NodeId, Tree};
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub(crate) struct XPath {
+    expr: Expr,
+    prefixes: Vec<Box<str>>,
+}
+
+/// Why an expression cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unusable {
+    /// It is none, says Xalan.
+    Wrong(String),
+    /// It is more than is known here.
+    Beyond(String),
+}
+
+impl Unusable {
+    pub(super) fn wrong(message: impl Into<String>) -> Self {
+        Self::Wrong(message.into())
+    }
+
+    pub(super) fn beyond(message: impl Into<String>) -> Self {
+        Self::Beyond(message.into())
+    }
+
+    /// What is the matter.
+    pub(crate) fn message(&self) -> &str {
+        let (Self::Wrong(message) | Self::Beyond(message)) = self;
+        message
+    }
+}
+
+/// What JMeter's XPath Extractor makes of a value.
+pub(crate) enum Selected {
+    /// So many nodes; one of them is chosen.
+    Nodes(usize),
+    /// A text, whatever is chosen.
+    Single,
+}
+
+impl XPath {
+    /// Reads an expression.
+    pub(crate) fn parse(query: &str) -> Result<Self, Unusable> {
+        let (expr, prefixes) = read::read(query)?;
+        Ok(Self { expr, prefixes })
+    }
+
+    /// Its value for a whole document; fails with Xalan's message.
+    pub(crate) fn evaluate(&self, tree: &Tree) -> Result<Value, String> {
+        let resolve = |prefix: &str| {
+            declared(tree, prefix)
+                .filter(|uri| !uri.is_empty())
+                .ok_or_else(|| format!("Prefix must resolve to a namespace: {prefix}"))
+        };
+        let uris = self.prefixes.iter().map(|prefix| resolve(prefix)).collect::<Result<_, _>>()?;
+        let evaluation = Evaluation { tree, uris, looks: Cell::new(0) };
+        let context = Context { node: NodeId::DOCUMENT, position: -1, size: 0 };
+        evaluation.value(&self.expr, context)
+    }
+
+    /// Hands over what an extractor takes: of nodes the one that `choose` says by its place, or all of them.
+    pub(crate) fn extract(
+        &self,
+        tree: &Tree,
+        fragment: bool,
+        choose: impl FnOnce(Selected) -> Option<usize>,
+        found: &mut dyn FnMut(Option<&str>),
+    ) -> Result<(), String> {
+        let value = self.evaluate(tree)?;
+        let mut text = String::new();
+        let Value::Nodes(nodes) = &value else {
+            choose(Selected::Single);
+            match value {
+                Value::Number(value) => number::write(value, &mut text),
+                other => text = other.text(tree),
+            }
+            found(Some(&text));
+            return Ok(());
+        };
+        let chosen = choose(Selected::Nodes(nodes.len()));
+        for (at, id) in nodes.iter().enumerate() {
+            if chosen.is_some_and(|chosen| chosen != at) {
+                continue;
+            }
+            if tree.kind(*id) != Kind::Element {
+                found(tree.value(*id));
+            } else if fragment {
+                text.clear();
+                tree.write_fragment(*id, &mut text);
+                found(Some(&text));
+            } else {
+                // JMeter takes what is first in an element, which has no text if it is an element itself.
+                found(tree.value(tree.children(*id).next().unwrap_or(*id)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The namespace of a prefix as the root element declares it, or has it itself.
+fn declared(tree: &Tree, prefix: &str) -> Option<String> {
+    // Xalan takes this one as it is.
+    if prefix == "xmlns" {
+        return Some(prefix.into());
+    }
+    if prefix == "xml" {
+        return Some("http://www.w3.org/XML/1998/namespace".into());
+    }
+    let root = tree.root()?;
+    let is_its_own = tree.name(root).split_once(':').is_some_and(|(own, _)| own == prefix);
+    if is_its_own {
+        return Some(tree.uri(root).to_owned());
+    }
+    let mut declarations = tree.declarations(root);
+    let declaration = declarations.find(|id| tree.declared_prefix(*id) == prefix)?;
+    tree.value(declaration).map(str::to_owned)
+}

@@ -1,0 +1,83 @@
+//! What JMeter finds with Xerces and Xalan is the judge; `tests/data/README.md` says how it is recorded.
+
+use proptest::prelude::*;
+use serde_json::Value as Json;
+
+use super::*;
+
+/// What JMeter would find, or the name of an exception and its message.
+fn found(document: &str, query: &str, options: &str) -> Result<Vec<Option<String>>, String> {
+    let query = XPath::parse(query)
+        .map_err(|unusable| format!("TransformerException: {}", unusable.message()))?;
+    let has = |option| options.contains(option);
+    let reading =
+        xml::Options { namespaces: has('n'), drops_blanks: has('w'), forbids_doctype: false };
+    let tree = xml::read(document.as_bytes(), reading)
+        .map_err(|fault| format!("SAXParseException: {}", fault.message))?;
+    let mut found = Vec::new();
+    query
+        .extract(&tree, has('f'), |_| None, &mut |text| found.push(text.map(str::to_owned)))
+        .map_err(|message| format!("TransformerException: {message}"))?;
+    Ok(found)
+}
+
+#[test]
+fn expressions_find_what_they_find_with_xalan() {
+    let recorded: Json = serde_json::from_str(include_str!("../../tests/data/xpath.json")).unwrap();
+    let (mut wrong, mut beyond) = (Vec::new(), Vec::new());
+    let cases = recorded["cases"].as_array().unwrap();
+    for case in cases {
+        let name = case["document"].as_str().unwrap();
+        let document = recorded["documents"][name].as_str().unwrap();
+        let query = case["query"].as_str().unwrap();
+        let options = case["options"].as_str().unwrap_or("");
+        if matches!(XPath::parse(query), Err(Unusable::Beyond(_))) {
+            beyond.push(query);
+            continue;
+        }
+        let here = match found(document, query, options) {
+            Ok(found) => serde_json::json!(found),
+            Err(error) => serde_json::json!(error),
+        };
+        // Which class an exception has does not matter but for whether it is about bytes.
+        let plain = |value: &Json| match value.as_str() {
+            Some(error) => serde_json::json!(error.split_once(": ").map_or(error, |(_, m)| m)),
+            None => value.clone(),
+        };
+        let theirs = if case["found"].is_null() { &case["error"] } else { &case["found"] };
+        if plain(&here) != plain(theirs) {
+            wrong.push(format!("{name} {options} {query}\n  Xalan {theirs}\n  here  {here}"));
+        }
+    }
+    assert!(cases.len() > 900 && beyond.len() < 20, "not read: {beyond:?}");
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+#[test]
+fn depth_and_work_are_bounded() {
+    for query in [
+        "(".repeat(100_000),
+        "a[".repeat(100_000),
+        "not(".repeat(100_000),
+        format!("{}1{}", "(".repeat(5_000), ")".repeat(5_000)),
+    ] {
+        assert!(XPath::parse(&query).is_err());
+    }
+    let long = format!("1{}", "+1".repeat(50_000));
+    assert_eq!(found("<a/>", &long, "").unwrap(), [Some("50001".into())]);
+    let wide = format!("<a>{}</a>", "<b/>".repeat(2_000));
+    let given_up = found(&wide, "//b[//b[//b[//b]]]", "").unwrap_err();
+    assert!(given_up.contains("too long"), "{given_up}");
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics(
+        query in r#"([a-cé*#.,|+$@:/=<>!() -]|\[|\]|::|//|"x"|'|(not|count|string|substring|position|last|id|lang|concat)\(|(ancestor|following|preceding-sibling|namespace)::|text\(\)|node\(\)|[0-9.]| (div|mod|and|or) ){0,14}"#,
+    ) {
+        let page = "<a xmlns:b='u'><b:c x='1' b:y='é'>t<!-- c --><?p i?></b:c><b>2<![CDATA[3]]></b></a>";
+        for options in ["", "n", "nf"] {
+            let _ = found(page, &query, options);
+        }
+    }
+}
