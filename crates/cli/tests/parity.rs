@@ -231,6 +231,8 @@ cases! {
     interleave_stuck
     java_test
     java_test_time
+    jmespath_assertion
+    jmespath_extractor
     json_assertion
     json_extractor_all
     json_extractor_default
@@ -256,6 +258,7 @@ cases! {
     jtl_xml_on_error
     jtl_xml_over
     jtl_xml_variables
+    link_parser
     loop_controller
     loop_not_continuing
     loop_names

@@ -228,7 +228,7 @@ impl Core<'_> {
             (result.elapsed, result.latency, result.connect) =
                 (timing.elapsed(), timing.latency, timing.connect);
             (result.bytes, result.sent, result.idle) = (timing.received, timing.sent, timing.idle);
-            let noted = !plan.sessions.is_empty();
+            let noted = !plan.sessions.is_empty() || plan.follows_links;
             if !result.ignore && (noted || !sampler.after.is_empty() || !sampler.checks.is_empty())
             {
                 self.with_env(index, id, |env, result| {

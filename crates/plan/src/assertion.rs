@@ -5,6 +5,7 @@
 
 mod binary;
 mod duration;
+mod jmespath;
 mod json;
 mod md5_hex;
 mod response;
@@ -14,6 +15,7 @@ mod xpath;
 
 pub use binary::BinaryContentAssertion;
 pub use duration::DurationAssertion;
+pub use jmespath::JmesPathAssertion;
 pub use json::JsonAssertion;
 pub use md5_hex::Md5HexAssertion;
 pub use response::ResponseAssertion;
@@ -44,6 +46,7 @@ pub struct Assertion {
 enum Check {
     Response(Box<ResponseAssertion>),
     Json(Box<JsonAssertion>),
+    JmesPath(Box<JmesPathAssertion>),
     Duration(DurationAssertion),
     Binary(BinaryContentAssertion),
     Size(SizeAssertion),
@@ -67,6 +70,10 @@ pub fn compile(
             let of_plugin = element.test_class.starts_with("com.atlantbh.");
             json::compile(props, of_plugin, compiler)
                 .map(|check| (Scope::Main, Check::Json(Box::new(check)), Needs::TEXT))
+        }
+        "JMESPathAssertion" => {
+            let check = Check::JmesPath(Box::new(jmespath::compile(props, compiler)));
+            Ok((Scope::Main, check, Needs::TEXT))
         }
         "DurationAssertion" => {
             let needs = scope.needs(Needs::empty());
@@ -113,6 +120,7 @@ impl Assertion {
         match &self.check {
             Check::Response(check) => check.complaint(),
             Check::Json(check) => check.complaint(),
+            Check::JmesPath(check) => check.complaint(),
             Check::XPath(check) => check.complaint(),
             Check::Duration(_)
             | Check::Binary(_)
@@ -131,6 +139,7 @@ impl Assertion {
         match &self.check {
             Check::Response(check) => check.run(&self.scope, result, env, &mut entry),
             Check::Json(check) => check.run(result, env, &mut entry),
+            Check::JmesPath(check) => check.run(result, env, &mut entry),
             Check::Duration(check) => check.run(result, env, &mut entry),
             Check::Binary(check) => check.run(result, env, &mut entry),
             Check::Size(check) => check.run(&self.scope, result, env, &mut entry),

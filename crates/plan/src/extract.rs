@@ -9,6 +9,7 @@ mod debug;
 mod field;
 mod fifo;
 pub(crate) mod html;
+mod jmespath;
 mod json;
 mod matches;
 mod plugin_json;
@@ -25,6 +26,7 @@ pub use css::CssExtractor;
 pub use debug::DebugPostProcessor;
 pub use field::Field;
 pub use fifo::FifoPut;
+pub use jmespath::JmesPathExtractor;
 pub use json::JsonExtractor;
 pub use plugin_json::PluginJsonExtractor;
 pub use regex::RegexExtractor;
@@ -47,6 +49,8 @@ pub enum Extractor {
     Regex(Box<RegexExtractor>),
     /// JSON Extractor.
     Json(Box<JsonExtractor>),
+    /// JMESPath Extractor.
+    JmesPath(Box<JmesPathExtractor>),
     /// Boundary Extractor.
     Boundary(Box<BoundaryExtractor>),
     /// JSON Path Extractor of jp@gc.
@@ -85,6 +89,10 @@ pub fn compile(
             let (made, needs) = json::compile(props, compiler);
             Ok((Extractor::Json(Box::new(made)), needs))
         }
+        "JMESPathExtractor" => {
+            let (made, needs) = jmespath::compile(props, compiler);
+            Ok((Extractor::JmesPath(Box::new(made)), needs))
+        }
         "BoundaryExtractor" => boundary::compile(props, compiler)
             .map(|(made, needs)| (Extractor::Boundary(Box::new(made)), needs)),
         "JSONPathExtractor" => plugin_json::compile(props, compiler)
@@ -111,6 +119,7 @@ impl Extractor {
         match self {
             Self::Regex(extractor) => extractor.run(result, env),
             Self::Json(extractor) => extractor.run(result, env),
+            Self::JmesPath(extractor) => extractor.run(result, env),
             Self::Boundary(extractor) => extractor.run(result, env),
             Self::PluginJson(extractor) => extractor.run(result, env),
             Self::Css(extractor) => extractor.run(result, env),
@@ -125,9 +134,11 @@ impl Extractor {
         match self {
             Self::Regex(extractor) => extractor.complaint(),
             Self::Json(extractor) => extractor.complaint(),
+            Self::JmesPath(extractor) => extractor.complaint(),
             Self::PluginJson(extractor) => extractor.complaint(),
             Self::XPath(extractor) => extractor.complaint(),
-            Self::Boundary(_) | Self::Css(_) | Self::Debug(_) | Self::FifoPut(_) => None,
+            Self::Css(extractor) => extractor.complaint(),
+            Self::Boundary(_) | Self::Debug(_) | Self::FifoPut(_) => None,
         }
     }
 }

@@ -6,12 +6,14 @@
 mod element;
 mod matching;
 mod selector;
+mod tag;
 #[cfg(test)]
 mod tests;
 mod text;
 mod tree;
 
 pub(crate) use selector::Selector;
+pub(crate) use tag::Tag;
 pub(crate) use tree::{Document, Kind};
 
 impl Document {

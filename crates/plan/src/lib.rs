@@ -14,7 +14,7 @@
 //! | `http` | HTTP Request: its compiled form and how a request is rendered |
 //! | `links` | links of pages and style sheets to what is loaded with them |
 //! | `websocket` | WebSocket samplers, frame filters, heartbeats, holds |
-//! | `extract`, `regexp`, `jsonpath`, `jsoup`, `xml`, `xpath` | post-processors and their languages |
+//! | `extract`, `regexp`, `jsonpath`, `jmespath`, `jsoup`, `jodd`, `xml`, `xpath` | post-processors and their languages |
 //! | `assertion` | assertions |
 //! | `condition`, `jexl` | conditions of If controllers, and scripts in JEXL |
 //! | `result` | a finished sample as processors see it |
@@ -31,6 +31,8 @@ pub mod function;
 pub mod http;
 mod java;
 mod jexl;
+pub mod jmespath;
+mod jodd;
 pub mod jsonpath;
 mod jsoup;
 pub mod links;

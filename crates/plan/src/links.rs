@@ -11,9 +11,10 @@ mod entity;
 mod html;
 mod parsers;
 mod reference;
+mod tag;
 #[cfg(test)]
 mod tests;
-mod tokenizer;
+pub(crate) mod tokenizer;
 mod version;
 
 use std::collections::HashSet;

@@ -62,6 +62,8 @@ pub struct Plan {
     pub user_parameters: Vec<UserParameters>,
     /// HTTP URL Re-writing Modifiers, which look at every answer.
     pub sessions: Vec<Session>,
+    /// There are HTML Link Parsers, for which every answer is kept.
+    pub follows_links: bool,
     /// Cookie managers.
     pub cookie_managers: Vec<CookieManager>,
     /// Cache managers.

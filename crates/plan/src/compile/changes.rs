@@ -25,15 +25,19 @@ impl Walk<'_> {
                 "RegExUserParameters" => {
                     found.push(Change::Fields(http::fields(&mut self.ctx, *id)));
                 }
+                "AnchorModifier" => {
+                    self.plan.follows_links = true;
+                    found.push(Change::Link);
+                }
                 _ => {}
             }
         }
         found
     }
 
-    /// Where requests carry on sessions, every answer is read.
+    /// Where requests carry on sessions or follow links, every answer is read.
     pub(super) fn read_sessions(&mut self) {
-        if !self.plan.sessions.is_empty() {
+        if !self.plan.sessions.is_empty() || self.plan.follows_links {
             for sampler in &mut self.plan.samplers {
                 sampler.needs |= Needs::TEXT;
             }

@@ -31,6 +31,9 @@ pub fn note(result: &SampleResult, plan: &Plan, env: &mut Env<'_>) {
     for (at, session) in plan.sessions.iter().enumerate() {
         session.note(at, result, env);
     }
+    if plan.follows_links {
+        env.notes.page().note(result);
+    }
 }
 
 /// Carries out what stands before a sampler.

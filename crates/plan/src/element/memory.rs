@@ -4,7 +4,7 @@ use super::counter::Own;
 use super::csv_data_set::Handle;
 use super::java_sampler::Setup;
 use super::random_variable::JavaRandom;
-use crate::http::Noted;
+use crate::http::{Noted, Page};
 
 /// Memory of a user.
 #[derive(Debug, Default)]
@@ -22,6 +22,7 @@ struct Notes {
     previous: Vec<i64>,
     setups: Vec<Setup>,
     sessions: Vec<Noted>,
+    page: Page,
 }
 
 impl Memory {
@@ -61,6 +62,10 @@ impl Memory {
 
     pub(crate) fn session(&mut self, at: usize) -> &mut Noted {
         grown(&mut self.notes().sessions, at)
+    }
+
+    pub(crate) fn page(&mut self) -> &mut Page {
+        &mut self.notes().page
     }
 
     pub(super) fn previous(&mut self, at: usize) -> &mut i64 {

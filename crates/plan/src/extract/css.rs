@@ -1,7 +1,7 @@
-//! CSS Selector Extractor, with jsoup: texts or attributes of the elements that a selector selects.
+//! CSS Selector Extractor, with jsoup or Jodd: texts or attributes of the elements that a selector selects.
 //!
 //! Each response is read once for each extractor. A selector that cannot be read leaves everything as it is but for the default, as
-//! in JMeter. Selectors with more than is known here, and Jodd's, need a JVM.
+//! in JMeter. Selectors of jsoup with more than is known here need a JVM.
 
 use std::ops::ControlFlow;
 
@@ -11,6 +11,7 @@ use super::matches::Matches;
 use super::variable::{Family, number};
 use super::{Problem, Scope};
 use crate::env::Env;
+use crate::jodd::{self, Selectors};
 use crate::jsoup::{Document, Selector};
 use crate::plan::Needs;
 use crate::result::SampleResult;
@@ -21,13 +22,62 @@ use crate::text::{Text, TextCompiler};
 pub struct CssExtractor {
     reference: Text,
     selector: Text,
+    engine: Engine,
     /// The selector, if it is known before the run.
-    fixed: Option<Selector>,
+    fixed: Option<Result<Read, Unread>>,
     attribute: Text,
     number: Text,
     default: Text,
     empty_default: bool,
     scope: Scope,
+}
+
+/// Whose selectors they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Engine {
+    Jsoup,
+    Jodd,
+}
+
+/// A selector that was read.
+#[derive(Debug)]
+enum Read {
+    Jsoup(Selector),
+    Jodd(Selectors),
+}
+
+/// A text that is no selector.
+#[derive(Clone, Copy, Debug)]
+struct Unread;
+
+impl Engine {
+    fn read(self, source: &str) -> Result<Read, Unread> {
+        match self {
+            Self::Jsoup => Selector::parse(source).map(Read::Jsoup).map_err(|_| Unread),
+            Self::Jodd => Selectors::parse(source).map(Read::Jodd).map_err(|_| Unread),
+        }
+    }
+}
+
+impl Read {
+    /// Hands what it selects of a page to `found`; false if the page cannot be read.
+    fn select(
+        &self,
+        text: &str,
+        attribute: Option<&str>,
+        mut found: impl FnMut(Option<&str>) -> ControlFlow<()>,
+    ) -> bool {
+        match self {
+            Self::Jsoup(selector) => {
+                Document::parse(text).select(selector, attribute, |value| found(Some(value)));
+            }
+            Self::Jodd(selectors) => {
+                let Ok(document) = jodd::Document::parse(text) else { return false };
+                document.select(selectors, attribute, found);
+            }
+        }
+        true
+    }
 }
 
 pub(super) fn compile(
@@ -39,25 +89,31 @@ pub(super) fn compile(
         message,
         help: "use a selector of tags, ids, classes, attributes and places, with JSOUP".into(),
     };
-    let engine = props.str("HtmlExtractor.extractor_impl").unwrap_or("");
-    if !matches!(engine, "" | "JSOUP") {
-        return Err(needs_jvm(format!("selectors of {engine} are read in a JVM alone")));
-    }
+    let engine = match props.str("HtmlExtractor.extractor_impl").unwrap_or("") {
+        "" | "JSOUP" => Engine::Jsoup,
+        "JODD" => Engine::Jodd,
+        other => return Err(needs_jvm(format!("{other} is no implementation that JMeter has"))),
+    };
     let scope = Scope::compile(props, "Sample.scope", compiler);
     let needs = scope.needs(Needs::TEXT);
     let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
     let selector = text("HtmlExtractor.expr");
     let attribute = text("HtmlExtractor.attribute");
     let fixed = match selector.fixed() {
-        Some(source) => Some(Selector::parse(source).map_err(|problem| needs_jvm(problem.0))?),
+        Some(source) if engine == Engine::Jsoup => {
+            let selector = Selector::parse(source).map_err(|problem| needs_jvm(problem.0))?;
+            Some(Ok(Read::Jsoup(selector)))
+        }
+        Some(source) => Some(engine.read(source)),
         None => None,
     };
-    if attribute.raw().trim().to_ascii_lowercase().starts_with("abs:") {
+    if engine == Engine::Jsoup && attribute.raw().trim().to_ascii_lowercase().starts_with("abs:") {
         return Err(needs_jvm("links made absolute are those of jsoup".into()));
     }
     let made = CssExtractor {
         reference: text("HtmlExtractor.refname"),
         selector,
+        engine,
         fixed,
         attribute,
         number: text("HtmlExtractor.match_number"),
@@ -96,23 +152,25 @@ impl CssExtractor {
         let selector = match &self.fixed {
             Some(selector) => selector,
             None => {
-                made = self.selector.parsed(env, Selector::parse).ok()?;
+                made = self.selector.parsed(env, |source| self.engine.read(source));
                 &made
             }
         };
+        let selector = selector.as_ref().ok()?;
         let mut attribute = env.core.take();
         self.attribute.eval(env, &mut attribute);
         let mut found = Matches::new(1);
+        let mut is_read = true;
         let mut collect = |text: &str| {
             let wanted = (!attribute.trim().is_empty()).then_some(&*attribute);
-            Document::parse(text).select(selector, wanted, |value| {
+            is_read = selector.select(text, wanted, |value| {
                 if number > 0 && found.len() as i64 == i64::from(number) {
                     return ControlFlow::Break(());
                 }
-                found.push(Some(value));
+                found.push(value);
                 ControlFlow::Continue(())
             });
-            if number > 0 && found.len() as i64 == i64::from(number) {
+            if !is_read || number > 0 && found.len() as i64 == i64::from(number) {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
@@ -131,7 +189,16 @@ impl CssExtractor {
             self.scope.each(result, |sample| collect(&sample.text));
         }
         env.core.give(attribute);
+        if !is_read {
+            found.end();
+            return None;
+        }
         Some(found)
+    }
+
+    pub(super) fn complaint(&self) -> Option<String> {
+        let source = self.selector.fixed().filter(|_| matches!(self.fixed, Some(Err(Unread))))?;
+        Some(format!("{source} is no selector"))
     }
 }
 
@@ -152,7 +219,10 @@ fn save(found: &Matches, number: i32, family: &mut Family, env: &mut Env<'_>) {
         kept = found.len();
         family.put_number(env, format_args!("_matchNr"), kept);
         for index in 0..kept {
-            family.put(env, format_args!("_{}", index + 1), found.get(index, 0));
+            // An attribute that is not there leaves what the variable had.
+            if let Some(value) = found.get(index, 0) {
+                family.put(env, format_args!("_{}", index + 1), Some(value));
+            }
         }
     }
     for index in kept + 1..=previous.max(0) as usize {

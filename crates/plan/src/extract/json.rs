@@ -141,7 +141,7 @@ impl JsonExtractor {
         {
             let mut family = Family::of(reference.trim(), env);
             let number = numbers.next().unwrap_or(0);
-            clear(&mut family, env);
+            family.clear(env);
             if documents.is_empty() {
                 family.put(env, format_args!(""), Some(default));
             } else {
@@ -224,16 +224,6 @@ impl JsonExtractor {
         if number != 0 {
             family.put_number(env, format_args!("_matchNr"), count);
         }
-    }
-}
-
-/// Removes what an earlier run left behind.
-fn clear(family: &mut Family, env: &mut Env<'_>) {
-    family.put(env, format_args!("_matchNr"), None);
-    let mut index = 1;
-    while family.get(env, format_args!("_{index}")).is_some() {
-        family.put(env, format_args!("_{index}"), None);
-        index += 1;
     }
 }
 

@@ -152,7 +152,7 @@ fn elements_do_what_those_of_jmeter_do() {
             ));
         }
     }
-    assert!(cases.len() > 600, "the record is incomplete");
+    assert!(cases.len() > 1100, "the record is incomplete");
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }
 

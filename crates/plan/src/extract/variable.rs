@@ -67,6 +67,16 @@ impl Family {
         self.get(env, suffix).and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 
+    /// Removes the count and the numbered variables that an earlier run left behind.
+    pub(super) fn clear(&mut self, env: &mut Env<'_>) {
+        self.put(env, format_args!("_matchNr"), None);
+        let mut index = 1;
+        while self.get(env, format_args!("_{index}")).is_some() {
+            self.put(env, format_args!("_{index}"), None);
+            index += 1;
+        }
+    }
+
     /// Takes the count of an earlier run away and returns it.
     pub(super) fn take_count(&mut self, env: &mut Env<'_>) -> i32 {
         let count = self.number(env, format_args!("_matchNr"));

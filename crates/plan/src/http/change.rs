@@ -1,4 +1,5 @@
-//! Pre-processors that change the request of one sample: HTTP URL Re-writing Modifier and RegEx User Parameters.
+//! Pre-processors that change the request of one sample: HTTP URL Re-writing Modifier, RegEx User Parameters, and HTML Link Parser
+//! (which is in `link`).
 //!
 //! The former carries a session's number from the last answer into the path or the parameters of the next request. What
 //! it finds is noted for the user when a sample ends, for every sampler of a plan that has one. Requests with such
@@ -8,6 +9,7 @@ use std::ops::ControlFlow;
 
 use jmx::ElementId;
 
+use super::link::Target;
 use super::{Argument, Http, Request, percent};
 use crate::charset::Charset;
 use crate::compile::Context;
@@ -54,6 +56,7 @@ pub(crate) enum Change {
     /// With the place of its notes.
     Session(u32, Session),
     Fields(Fields),
+    Link,
 }
 
 /// Compiles an HTTP URL Re-writing Modifier.
@@ -122,7 +125,7 @@ impl Session {
             let name = if self.encode.get(env) { name } else { decoded(name) };
             out.changed.added.retain(|added| added.name != name);
             out.changed.removed.push(name.clone());
-            out.changed.added.push(Added { name, value, equals: true });
+            out.changed.added.push(Added { name, value, equals: true, encode: true });
             return;
         }
         if let Some(start) = path.find(&format!(";{name}")) {
@@ -151,6 +154,7 @@ impl Session {
                         name: decoded(name.to_string()),
                         value: decoded(value.to_string()),
                         equals: piece.contains('='),
+                        encode: true,
                     });
                 }
             }
@@ -160,11 +164,14 @@ impl Session {
 
 /// As `URLDecoder` has it; what is no escape stays.
 fn decoded(text: String) -> String {
+    decoded_or_none(&text).unwrap_or(text)
+}
+
+/// As `URLDecoder` has it; `None` where it throws.
+pub(super) fn decoded_or_none(text: &str) -> Option<String> {
     let mut out = String::new();
-    match percent::decode(&text, Charset::Utf8, &mut Vec::new(), &mut out) {
-        Ok(()) => out,
-        Err(_) => text,
-    }
+    percent::decode(text, Charset::Utf8, &mut Vec::new(), &mut out).ok()?;
+    Some(out)
 }
 
 /// Escapes everything in a pattern that may mean something.
@@ -214,38 +221,66 @@ impl Fields {
 pub(crate) struct Changed {
     added: Vec<Added>,
     removed: Vec<String>,
+    /// Where the request goes instead.
+    pub(super) target: Option<Target>,
+    /// The request's own parameters are gone.
+    no_own: bool,
+    /// What some of them became, by their places.
+    replaced: Vec<(usize, Added)>,
 }
 
 #[derive(Debug)]
 pub(super) struct Added {
-    name: String,
-    value: String,
-    equals: bool,
+    pub(super) name: String,
+    pub(super) value: String,
+    pub(super) equals: bool,
+    /// It is escaped where it is sent.
+    pub(super) encode: bool,
 }
 
 impl Changed {
     pub(super) fn clear(&mut self) {
         self.added.clear();
         self.removed.clear();
+        self.replaced.clear();
+        (self.target, self.no_own) = (None, false);
     }
 
     pub(super) fn adds(&self) -> bool {
         !self.added.is_empty()
+    }
+
+    /// Puts others in the place of all parameters.
+    pub(super) fn replace_all(&mut self, arguments: Vec<Added>) {
+        self.no_own = true;
+        self.added = arguments;
+    }
+
+    /// Puts another name and value in the place of an own parameter's.
+    pub(super) fn replace(&mut self, at: usize, argument: Added) {
+        self.replaced.retain(|(known, _)| *known != at);
+        self.replaced.push((at, argument));
+    }
+
+    fn replacement(&self, at: usize) -> Option<&Added> {
+        self.replaced.iter().find(|(known, _)| *known == at).map(|(_, added)| added)
     }
 }
 
 /// A parameter of one request.
 #[derive(Clone, Copy)]
 pub(super) enum Parameter<'a> {
-    Own(&'a Argument, &'a Changed, &'a [Change]),
+    Own(&'a Argument, usize, &'a Changed, &'a [Change]),
     Added(&'a Added, &'a [Change]),
 }
 
 impl Http {
     pub(super) fn apply_changes(&self, env: &mut Env<'_>, path: &mut String, out: &mut Request) {
         for change in &self.changes {
-            if let Change::Session(at, session) = change {
-                session.apply(*at, env, path, out);
+            match change {
+                Change::Session(at, session) => session.apply(*at, env, path, out),
+                Change::Link => self.follow(env, path, &mut out.changed),
+                Change::Fields(_) => {}
             }
         }
     }
@@ -255,8 +290,8 @@ impl Http {
         &'a self,
         changed: &'a Changed,
     ) -> impl Iterator<Item = Parameter<'a>> {
-        let own = self.arguments.iter();
-        own.map(move |argument| Parameter::Own(argument, changed, &self.changes))
+        let own = self.arguments.iter().enumerate().filter(|_| !changed.no_own);
+        own.map(move |(at, argument)| Parameter::Own(argument, at, changed, &self.changes))
             .chain(changed.added.iter().map(|added| Parameter::Added(added, &self.changes)))
     }
 }
@@ -265,8 +300,11 @@ impl Parameter<'_> {
     /// Appends the name. False: the parameter was replaced by another.
     pub(super) fn name(self, env: &mut Env<'_>, out: &mut String) -> bool {
         match self {
-            Self::Own(argument, changed, _) => {
-                argument.name.eval(env, out);
+            Self::Own(argument, at, changed, _) => {
+                match changed.replacement(at) {
+                    Some(added) => out.push_str(&added.name),
+                    None => argument.name.eval(env, out),
+                }
                 !changed.removed.contains(out)
             }
             Self::Added(added, _) => {
@@ -278,7 +316,7 @@ impl Parameter<'_> {
 
     /// Appends the value of a parameter of that name.
     pub(super) fn value(self, name: &str, env: &mut Env<'_>, out: &mut String) {
-        let (Self::Own(_, _, changes) | Self::Added(_, changes)) = self;
+        let (Self::Own(_, _, _, changes) | Self::Added(_, changes)) = self;
         for change in changes.iter().rev() {
             if let Change::Fields(fields) = change
                 && fields.value(name, env, out)
@@ -287,7 +325,10 @@ impl Parameter<'_> {
             }
         }
         match self {
-            Self::Own(argument, ..) => argument.value.eval(env, out),
+            Self::Own(argument, at, changed, _) => match changed.replacement(at) {
+                Some(added) => out.push_str(&added.value),
+                None => argument.value.eval(env, out),
+            },
             Self::Added(added, _) => out.push_str(&added.value),
         }
     }
@@ -295,7 +336,7 @@ impl Parameter<'_> {
     pub(super) fn encode(self, env: &mut Env<'_>) -> bool {
         match self {
             Self::Own(argument, ..) => argument.encode.get(env),
-            Self::Added(..) => true,
+            Self::Added(added, _) => added.encode,
         }
     }
 

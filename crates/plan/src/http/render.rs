@@ -104,8 +104,13 @@ impl Http {
                 self.write_query(env, path.contains('?'), out, &mut file);
             }
             let (mut protocol, mut domain) = (env.core.take(), env.core.take());
-            self.protocol.eval(env, &mut protocol);
-            self.domain.eval(env, &mut domain);
+            if let Some(target) = &out.changed.target {
+                protocol.push_str(&target.protocol);
+                domain.push_str(&target.domain);
+            } else {
+                self.protocol.eval(env, &mut protocol);
+                self.domain.eval(env, &mut domain);
+            }
             if protocol.is_empty() {
                 protocol.push_str("http");
             }

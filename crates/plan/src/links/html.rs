@@ -1,6 +1,6 @@
 //! Which tags of a page load something: JMeter's visitor over what the tokenizer reads.
 
-use super::tokenizer::{self, Kind, Tag, Thrown};
+use super::tokenizer::{self, Kind, Tag, Thrown, Visitor};
 use super::{Links, version};
 use crate::http::redirect;
 
@@ -28,33 +28,27 @@ pub(super) fn find(
     tokenizer::read(text, conditional, &mut page)
 }
 
-impl Page<'_, '_> {
-    fn counts(&self) -> Result<bool, Thrown> {
-        self.enabled.last().copied().ok_or_else(|| {
-            "java.lang.NullPointerException: Cannot invoke \"java.lang.Boolean.booleanValue()\" because the return \
-             value of \"java.util.Deque.peek()\" is null"
-                .to_string()
-        })
-    }
+impl Visitor for Page<'_, '_> {
+    const READS_ALL: bool = false;
 
-    pub(super) fn begin_condition(&mut self, expression: &str) -> Result<(), Thrown> {
+    fn begin_condition(&mut self, expression: &str) -> Result<(), Thrown> {
         let holds = version::matches(self.version.unwrap_or(0.0), expression)?;
         self.enabled.push(holds);
         Ok(())
     }
 
-    pub(super) fn end_condition(&mut self) -> Result<(), Thrown> {
+    fn end_condition(&mut self) -> Result<(), Thrown> {
         match self.enabled.pop() {
             Some(_) => Ok(()),
             None => Err("java.util.NoSuchElementException".to_string()),
         }
     }
 
-    pub(super) fn script(&mut self, tag: &Tag<'_>) -> Result<(), Thrown> {
+    fn script(&mut self, tag: &Tag<'_>, _: &str) -> Result<(), Thrown> {
         if self.counts()? { self.add(tag.value("src")) } else { Ok(()) }
     }
 
-    pub(super) fn tag(&mut self, tag: &Tag<'_>) -> Result<(), Thrown> {
+    fn tag(&mut self, tag: &Tag<'_>) -> Result<(), Thrown> {
         if !self.counts()? || tag.kind == Kind::End {
             return Ok(());
         }
@@ -85,6 +79,18 @@ impl Page<'_, '_> {
             Some(link) => self.links.add(link, &self.base),
             None => Ok(()),
         }
+    }
+
+    fn text(&mut self, _: &str) {}
+}
+
+impl Page<'_, '_> {
+    fn counts(&self) -> Result<bool, Thrown> {
+        self.enabled.last().copied().ok_or_else(|| {
+            "java.lang.NullPointerException: Cannot invoke \"java.lang.Boolean.booleanValue()\" because the return \
+             value of \"java.util.Deque.peek()\" is null"
+                .to_string()
+        })
     }
 
     fn add(&mut self, value: Option<&str>) -> Result<(), Thrown> {

@@ -5,66 +5,29 @@
 //! state goes on by a byte or ends the page, so that time is linear; names and values are ranges, nothing is copied
 //! but attributes' values.
 
-use super::html::Page;
 use super::reference;
+pub(crate) use super::tag::{Kind, Tag};
 
 /// The error of reading a page: Java's exception, as it shows itself.
-pub(super) type Thrown = String;
+pub(crate) type Thrown = String;
 
 pub(super) const OUT_OF_BOUNDS: &str = "java.lang.IndexOutOfBoundsException";
 
-/// A tag that has been read.
-#[derive(Debug, Default)]
-pub(super) struct Tag<'t> {
-    pub(super) name: &'t [u8],
-    pub(super) kind: Kind,
-    attributes: Vec<(usize, Option<(usize, usize)>)>,
-    values: String,
-}
+/// Who is told what is read.
+pub(crate) trait Visitor {
+    /// Whether texts count, and attributes of any name.
+    const READS_ALL: bool;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Kind {
-    #[default]
-    Start,
-    End,
-    SelfClosing,
-}
-
-/// The attributes that pages are asked for; others are not kept.
-const KNOWN: [&str; 10] =
-    ["archive", "background", "code", "codebase", "data", "href", "rel", "src", "style", "type"];
-
-impl<'t> Tag<'t> {
-    fn start(&mut self, name: &'t [u8], kind: Kind) {
-        (self.name, self.kind) = (name, kind);
-        self.attributes.clear();
-        self.values.clear();
-    }
-
-    fn add(&mut self, name: &[u8], value: Option<&str>) {
-        let known = KNOWN.iter().position(|known| name.eq_ignore_ascii_case(known.as_bytes()));
-        let Some(known) = known else { return };
-        if self.kind == Kind::End || self.attributes.iter().any(|(other, _)| *other == known) {
-            return;
-        }
-        let from = self.values.len();
-        let value = value.map(|value| {
-            self.values.push_str(value);
-            (from, self.values.len())
-        });
-        self.attributes.push((known, value));
-    }
-
-    /// The value of an attribute, if it has one.
-    pub(super) fn value(&self, name: &str) -> Option<&str> {
-        let known = KNOWN.iter().position(|known| *known == name)?;
-        let (_, value) = self.attributes.iter().find(|(other, _)| *other == known)?;
-        value.map(|(from, to)| &self.values[from..to])
-    }
-
-    pub(super) fn is(&self, name: &str) -> bool {
-        self.name.eq_ignore_ascii_case(name.as_bytes())
-    }
+    /// A tag.
+    fn tag(&mut self, tag: &Tag<'_>) -> Result<(), Thrown>;
+    /// A script with what is in it.
+    fn script(&mut self, tag: &Tag<'_>, body: &str) -> Result<(), Thrown>;
+    /// Text with its references resolved.
+    fn text(&mut self, text: &str);
+    /// A conditional comment begins.
+    fn begin_condition(&mut self, expression: &str) -> Result<(), Thrown>;
+    /// One ends.
+    fn end_condition(&mut self) -> Result<(), Thrown>;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,13 +71,16 @@ const RAW: [&str; 6] = ["xmp", "style", "iframe", "noembed", "noframes", "noscri
 const WITH_REFERENCES: [&str; 2] = ["textarea", "title"];
 
 /// Reads a page. `conditional` is for comments that are conditions.
-pub(super) fn read(text: &str, conditional: bool, page: &mut Page<'_, '_>) -> Result<(), Thrown> {
+pub(crate) fn read<V: Visitor>(text: &str, conditional: bool, page: &mut V) -> Result<(), Thrown> {
     let mut reader = Reader {
         input: text,
         text: text.as_bytes(),
         next: 0,
         conditional,
-        tag: Tag::default(),
+        keeps_text: V::READS_ALL,
+        content: String::new(),
+        body_at: 0,
+        tag: Tag::new(V::READS_ALL),
         name_at: (0, 0),
         value: String::new(),
         comment: None,
@@ -130,6 +96,11 @@ struct Reader<'t> {
     /// The byte that is read next.
     next: usize,
     conditional: bool,
+    keeps_text: bool,
+    /// Text that was read and not told yet.
+    content: String,
+    /// Where the text of the element begins whose tags do not count.
+    body_at: usize,
     tag: Tag<'t>,
     /// Where the name of the attribute being read begins and ends.
     name_at: (usize, usize),
@@ -163,9 +134,9 @@ impl Reader<'_> {
     }
 
     /// One state. False: the page is read.
-    fn step(&mut self, page: &mut Page<'_, '_>) -> Result<bool, Thrown> {
+    fn step(&mut self, page: &mut impl Visitor) -> Result<bool, Thrown> {
         match self.state {
-            State::Data => return self.data(),
+            State::Data => return self.data(page),
             State::TagOpen
             | State::EndTagOpen
             | State::TagName
@@ -198,12 +169,38 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    fn data(&mut self) -> Result<bool, Thrown> {
+    /// Adds a part of the input to the text.
+    fn keep(&mut self, mut from: usize, to: usize) {
+        if self.keeps_text {
+            // What was taken may have ended inside of a character.
+            while from < to && !self.input.is_char_boundary(from) {
+                from += 1;
+            }
+            self.content.push_str(self.input.get(from..to).unwrap_or_default());
+        }
+    }
+
+    /// Tells the text up to here.
+    fn flush(&mut self, page: &mut impl Visitor) {
+        if !self.content.is_empty() {
+            page.text(&self.content);
+            self.content.clear();
+        }
+    }
+
+    fn data(&mut self, page: &mut impl Visitor) -> Result<bool, Thrown> {
         loop {
-            let rest = self.text.get(self.next..).unwrap_or_default();
-            let Some(at) = memchr::memchr2(b'<', b'&', rest) else { return Ok(false) };
+            let from = self.next;
+            let rest = self.text.get(from..).unwrap_or_default();
+            let Some(at) = memchr::memchr2(b'<', b'&', rest) else {
+                self.keep(from, self.text.len());
+                self.flush(page);
+                return Ok(false);
+            };
+            self.keep(from, from + at);
             self.next += at + 1;
             if rest[at] == b'<' {
+                self.flush(page);
                 self.state = State::TagOpen;
                 return Ok(true);
             }
@@ -217,13 +214,15 @@ impl Reader<'_> {
         if Some(*byte) == allowed {
             return Ok(());
         }
-        let mut unused = String::new();
-        let out = if allowed.is_some() { &mut self.value } else { &mut unused };
+        let out = if allowed.is_some() { &mut self.value } else { &mut self.content };
         self.next += reference::resolve(self.input, self.next, allowed.is_some(), out)?;
+        if !self.keeps_text {
+            self.content.clear();
+        }
         Ok(())
     }
 
-    fn in_tag(&mut self, page: &mut Page<'_, '_>) -> Result<(), Thrown> {
+    fn in_tag(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
         match self.state {
             State::TagOpen => {
                 self.tag.start(b"", Kind::Start);
@@ -234,6 +233,7 @@ impl Reader<'_> {
                     Some(byte) if byte.is_ascii_alphabetic() => State::TagName,
                     _ => {
                         self.next -= 1;
+                        self.keep(self.next - 1, self.next);
                         State::Data
                     }
                 };
@@ -324,7 +324,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn in_value(&mut self, page: &mut Page<'_, '_>) -> Result<(), Thrown> {
+    fn in_value(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
         match self.state {
             State::BeforeValue => {
                 while let Some(byte) = self.take() {
@@ -362,7 +362,7 @@ impl Reader<'_> {
                     }
                     self.push(byte, b'>')?;
                 }
-                self.state = State::Data;
+                self.end_in_value();
             }
             State::Quoted(quote) => {
                 self.value.clear();
@@ -374,7 +374,7 @@ impl Reader<'_> {
                     }
                     self.push(byte, quote)?;
                 }
-                self.state = State::Data;
+                self.end_in_value();
             }
             _ => match self.take() {
                 Some(byte) if blank(byte) || byte == b'/' || byte == b'>' => {
@@ -388,6 +388,14 @@ impl Reader<'_> {
             },
         }
         Ok(())
+    }
+
+    /// The page ends in the middle of a value, which then is text.
+    fn end_in_value(&mut self) {
+        if self.keeps_text {
+            self.content.push_str(&self.value);
+        }
+        self.state = State::Data;
     }
 
     /// Adds a byte of a value that was just taken, with the rest of its character, or the reference that it begins.
@@ -413,7 +421,7 @@ impl Reader<'_> {
         self.tag.add(&self.text[self.name_at.0..self.name_at.1], Some(&self.value));
     }
 
-    fn after_part(&mut self, byte: u8, page: &mut Page<'_, '_>) -> Result<(), Thrown> {
+    fn after_part(&mut self, byte: u8, page: &mut impl Visitor) -> Result<(), Thrown> {
         match byte {
             b'>' => self.emit(page),
             b'/' => {
@@ -428,9 +436,10 @@ impl Reader<'_> {
     }
 
     /// A tag is complete.
-    fn emit(&mut self, page: &mut Page<'_, '_>) -> Result<(), Thrown> {
+    fn emit(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
         self.state = State::Data;
         if self.tag.kind != Kind::End {
+            self.body_at = self.next;
             if self.tag.is("script") {
                 self.state = State::Script;
                 return Ok(());
@@ -444,7 +453,7 @@ impl Reader<'_> {
         page.tag(&self.tag)
     }
 
-    fn markup(&mut self, page: &mut Page<'_, '_>) -> Result<(), Thrown> {
+    fn markup(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
         let at = self.next;
         self.next += 1;
         let rest = self.text.get(at..).unwrap_or_default();
@@ -470,7 +479,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn comment(&mut self, page: &mut Page<'_, '_>) -> Result<(), Thrown> {
+    fn comment(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
         if self.state == State::CommentStart {
             self.comment = Some(self.next);
         } else if self.state == State::Comment {
@@ -515,7 +524,7 @@ impl Reader<'_> {
         &mut self,
         from: Option<usize>,
         to: usize,
-        page: &mut Page<'_, '_>,
+        page: &mut impl Visitor,
     ) -> Result<(), Thrown> {
         let Some(from) = from else {
             return Err(if self.conditional {
@@ -563,26 +572,40 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Text up to the tag that closes it.
+    /// Text up to the tag that closes it; without references it counts only if there is such a tag.
     fn raw(
         &mut self,
         name: &'static str,
         references: bool,
-        page: &mut Page<'_, '_>,
+        page: &mut impl Visitor,
     ) -> Result<(), Thrown> {
         loop {
-            match self.take() {
+            let (text, at) = (self.text, self.next);
+            let rest = text.get(at..).unwrap_or_default();
+            let next = if references {
+                memchr::memchr2(b'<', b'&', rest)
+            } else {
+                memchr::memchr(b'<', rest)
+            };
+            let less = at + next.unwrap_or(rest.len());
+            if references {
+                self.keep(at, less);
+            }
+            self.next = less + 1;
+            match text.get(less) {
                 None => return self.goto(State::Data),
-                Some(b'<') => {}
-                Some(b'&') if references => {
+                Some(b'&') => {
                     self.reference(None)?;
                     continue;
                 }
-                Some(_) => continue,
+                Some(_) => {}
             }
             let open = self.take() == Some(b'/')
                 && self.take().is_some_and(|byte| byte.is_ascii_alphabetic());
             if !open {
+                if references {
+                    self.keep_odd(less);
+                }
                 continue;
             }
             let from = self.next - 1;
@@ -595,6 +618,10 @@ impl Reader<'_> {
             let Some(byte) = byte.filter(|byte| ends_name(*byte)) else { continue };
             let found = &self.text[from..self.next - 1];
             if found.eq_ignore_ascii_case(name.as_bytes()) {
+                if !references {
+                    self.keep(self.body_at, less);
+                }
+                self.flush(page);
                 let kind = if byte == b'/' { Kind::SelfClosing } else { Kind::End };
                 self.tag.start(found, kind);
                 return self.after_part(byte, page);
@@ -602,7 +629,20 @@ impl Reader<'_> {
         }
     }
 
-    fn script(&mut self, page: &mut Page<'_, '_>) -> Result<(), Thrown> {
+    /// Adds what was taken since a `<` that begins no tag, with the rest of its last character.
+    fn keep_odd(&mut self, from: usize) {
+        let mut to = self.next;
+        if to > self.text.len() {
+            return;
+        }
+        while !self.input.is_char_boundary(to) {
+            to += 1;
+        }
+        self.next = to;
+        self.keep(from, to);
+    }
+
+    fn script(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
         if self.state == State::Script {
             self.next = self.find(b"<", self.next);
         }
@@ -616,7 +656,7 @@ impl Reader<'_> {
                     | State::ScriptEscapedLess
             );
             self.state = State::Data;
-            return if whole { page.script(&self.tag) } else { Ok(()) };
+            return if whole { self.end_script(self.text.len(), page) } else { Ok(()) };
         };
         self.state = match (self.state, byte) {
             (State::Script, _) => return self.script_less(page),
@@ -659,8 +699,12 @@ impl Reader<'_> {
         Ok(())
     }
 
+    fn end_script(&self, to: usize, page: &mut impl Visitor) -> Result<(), Thrown> {
+        page.script(&self.tag, self.input.get(self.body_at..to).unwrap_or_default())
+    }
+
     /// What follows `<` in a script.
-    fn script_less(&mut self, page: &mut Page<'_, '_>) -> Result<(), Thrown> {
+    fn script_less(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
         match self.take() {
             Some(b'/') => {}
             Some(b'!') => return self.goto(State::ScriptEscape),
@@ -681,7 +725,7 @@ impl Reader<'_> {
             Some(byte) if !name.eq_ignore_ascii_case(b"script") || !ends_name(byte) => Ok(()),
             Some(b'>') => {
                 self.state = State::Data;
-                page.script(&self.tag)
+                self.end_script(from - 2, page)
             }
             // The tag that is open goes on.
             Some(byte) => self.after_part(byte, page),

@@ -408,7 +408,7 @@ pub(super) const CLASSES: &[Class] = &[
     class("JDBCPreProcessor", Kind::Before, Level::Unsupported, "requests go out unprepared"),
     class("RegExUserParameters", Kind::Before, Level::Native, ""),
     class("URLRewritingModifier", Kind::Before, Level::Native, ""),
-    class("AnchorModifier", Kind::Before, Level::Unsupported, "requests go out unprepared"),
+    class("AnchorModifier", Kind::Before, Level::Native, ""),
     class("HTMLParameterModifier", Kind::Before, Level::Unsupported, "requests go out unprepared"),
     class("SampleTimeout", Kind::Before, Level::Unsupported, "samples are not cut off"),
     class(
@@ -447,7 +447,7 @@ pub(super) const CLASSES: &[Class] = &[
         "HtmlExtractor",
         Kind::After,
         Level::Native,
-        "with JSOUP; selectors that ask for more than tags, ids, classes, attributes, places and texts, and those of JODD, need a JVM",
+        "selectors of JSOUP that ask for more than tags, ids, classes, attributes, places and texts need a JVM",
     ),
     class(
         "XPathExtractor",
@@ -456,7 +456,7 @@ pub(super) const CLASSES: &[Class] = &[
         "`Tolerant` with `Report errors` needs a JVM, as do functions of XSLT and extensions",
     ),
     class("XPath2Extractor", Kind::After, Level::Unsupported, "its variables stay undefined"),
-    class("JMESPathExtractor", Kind::After, Level::Unsupported, "its variables stay undefined"),
+    class("JMESPathExtractor", Kind::After, Level::Native, ""),
     class(
         "com.atlantbh.jmeter.plugins.jsonutils.jsonpathextractor.JSONPathExtractor",
         Kind::After,
@@ -509,16 +509,22 @@ pub(super) const CLASSES: &[Class] = &[
     class(
         "HTMLAssertion",
         Kind::Assertion,
-        Level::Unsupported,
-        "results are not checked: its counts are those of JTidy",
+        Level::Jvm,
+        "results are not checked; its counts are those of JTidy, which is a Java library",
     ),
     class("MD5HexAssertion", Kind::Assertion, Level::Native, ""),
-    class("JMESPathAssertion", Kind::Assertion, Level::Unsupported, "results are not checked"),
+    class("JMESPathAssertion", Kind::Assertion, Level::Native, ""),
     class(
         "JSONSchemaAssertion",
         Kind::Assertion,
         Level::Unsupported,
-        "results are not checked; JMeter 5.6.3 has no such element",
+        "results are not checked; the class is of a plug-in, JMeter 5.6.3 has no such element",
+    ),
+    class(
+        "com.github.yeshan333.jmeter.assertions.SchemaAssertion",
+        Kind::Assertion,
+        Level::Unsupported,
+        "results are not checked against a schema",
     ),
     class(
         "CompareAssertion",

@@ -33,6 +33,8 @@ public class RecordElements {
             "HtmlExtractor", "org.apache.jmeter.extractor.",
             "ResponseAssertion", "org.apache.jmeter.assertions.",
             "JSONPathAssertion", "org.apache.jmeter.assertions.",
+            "JMESPathExtractor", "org.apache.jmeter.extractor.json.jmespath.",
+            "JMESPathAssertion", "org.apache.jmeter.assertions.jmespath.",
             "DurationAssertion", "org.apache.jmeter.assertions.");
 
     public static void main(String[] args) throws Exception {

@@ -1,0 +1,125 @@
+//! JMESPath Assertion: an expression leads to something, and that has a value.
+//!
+//! What is expected is compared as text first, then as JSON, so that an expected text which is no JSON gives Jackson's message. The
+//! body is read anew for each check, which allocates for all of its values.
+
+use jmx::Props;
+
+use super::fail_for_null;
+use crate::env::Env;
+use crate::jmespath::{self, Failure, JmesPath, Value};
+use crate::regexp::Source;
+use crate::result::{AssertionResult, SampleResult};
+use crate::text::{Text, TextCompiler};
+
+/// A compiled JMESPath Assertion.
+#[derive(Debug)]
+pub struct JmesPathAssertion {
+    expression: Text,
+    /// The expression, if it is known before the run.
+    fixed: Option<Result<JmesPath, Failure>>,
+    expected: Source,
+    validates: bool,
+    expects_null: bool,
+    inverts: bool,
+    is_pattern: bool,
+}
+
+pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> JmesPathAssertion {
+    let expression = Text::compile(props.str("JMES_PATH").unwrap_or(""), compiler);
+    let flag = |name: &str, default: bool| props.bool(name).unwrap_or(default);
+    JmesPathAssertion {
+        fixed: expression.fixed().map(JmesPath::new),
+        expression,
+        expected: Source::compile(props.str("EXPECTED_VALUE").unwrap_or(""), compiler),
+        validates: flag("JSONVALIDATION", false),
+        expects_null: flag("EXPECT_NULL", false),
+        inverts: flag("INVERT", false),
+        is_pattern: flag("ISREGEX", true),
+    }
+}
+
+impl JmesPathAssertion {
+    pub(super) fn run(
+        &self,
+        result: &SampleResult,
+        env: &mut Env<'_>,
+        entry: &mut AssertionResult,
+    ) {
+        if result.text.is_empty() {
+            return fail_for_null(entry);
+        }
+        entry.say("");
+        let (mut path, mut expected) = (env.core.take(), env.core.take());
+        self.expression.eval(env, &mut path);
+        self.expected.eval(env, &mut expected);
+        match self.check(&path, &expected, &result.text, env) {
+            Err(failure) if !self.inverts => entry.go_wrong(&failure.0),
+            Ok(holds) if holds == self.inverts => entry.fail(&self.message(&path, &expected)),
+            _ => {}
+        }
+        env.core.give(path);
+        env.core.give(expected);
+    }
+
+    pub(super) fn complaint(&self) -> Option<String> {
+        if let Some(Err(failure)) = &self.fixed {
+            return Some(failure.0.clone());
+        }
+        match &self.expected {
+            Source::Fixed(_, Err(malformed))
+                if self.validates && self.is_pattern && !self.expects_null =>
+            {
+                Some(malformed.to_string())
+            }
+            _ => None,
+        }
+    }
+
+    fn message(&self, path: &str, expected: &str) -> String {
+        let not = if self.inverts { " not" } else { "" };
+        if !self.validates {
+            format!("JMESPATH {path} expected{not} to exist")
+        } else if self.expects_null {
+            format!("Value expected{not} to be null")
+        } else if self.is_pattern {
+            format!("Value expected{not} to match {expected}")
+        } else {
+            format!("Value expected{not} to be equal to {expected}")
+        }
+    }
+
+    fn check(
+        &self,
+        path: &str,
+        expected: &str,
+        text: &str,
+        env: &mut Env<'_>,
+    ) -> Result<bool, Failure> {
+        let document = jmespath::read(text)?;
+        let made;
+        let expression = match &self.fixed {
+            Some(fixed) => fixed,
+            None => {
+                made = JmesPath::new(path);
+                &made
+            }
+        };
+        let value = expression.as_ref().map_err(Failure::clone)?.search(&document)?;
+        let is_null = matches!(value, Value::Null);
+        if !self.validates {
+            return Ok(!is_null);
+        }
+        if self.expects_null {
+            return Ok(is_null);
+        }
+        let shown = value.shown();
+        if self.is_pattern {
+            return self.expected.with(env, |regexp, _| match regexp {
+                Ok(regexp) => Ok(regexp.matches(&shown)),
+                Err(malformed) => Err(Failure(malformed.to_string())),
+            });
+        }
+        Ok(shown == expected || jmespath::read(expected)? == value)
+    }
+}

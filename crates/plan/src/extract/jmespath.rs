@@ -1,0 +1,151 @@
+//! JMESPath Extractor: one variable from what an expression leads to, or one for each element of the list that it gives.
+//!
+//! Strings are taken as they are, anything else as JSON. A document that cannot be read, and an expression that cannot, leave the
+//! default. Reading a document allocates for all of its values.
+
+use std::ops::ControlFlow;
+
+use jmx::Props;
+
+use super::Scope;
+use super::variable::Family;
+use crate::env::Env;
+use crate::jmespath::{self, Failure, JmesPath, Value};
+use crate::plan::Needs;
+use crate::result::SampleResult;
+use crate::text::{Text, TextCompiler};
+
+/// A compiled JMESPath Extractor.
+#[derive(Debug)]
+pub struct JmesPathExtractor {
+    reference: Text,
+    expression: Text,
+    /// The expression, if it is known before the run.
+    fixed: Option<Result<JmesPath, Failure>>,
+    number: Text,
+    default: Text,
+    scope: Scope,
+}
+
+pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> (JmesPathExtractor, Needs) {
+    let scope = Scope::compile(props, "Sample.scope", compiler);
+    let needs = scope.needs(Needs::TEXT);
+    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+    let expression = text("JMESExtractor.jmesPathExpr");
+    let made = JmesPathExtractor {
+        reference: text("JMESExtractor.referenceName"),
+        fixed: expression.fixed().map(read),
+        expression,
+        number: text("JMESExtractor.matchNumber"),
+        default: text("JMESExtractor.defaultValue"),
+        scope,
+    };
+    if let Some(reference) = made.reference.fixed() {
+        compiler.names.intern(reference);
+        compiler.names.intern(&format!("{reference}_matchNr"));
+    }
+    (made, needs)
+}
+
+fn read(expression: &str) -> Result<JmesPath, Failure> {
+    JmesPath::new(expression.trim_matches(|c| c <= ' '))
+}
+
+impl JmesPathExtractor {
+    /// Runs it.
+    pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
+        let mut number = env.core.take();
+        self.number.eval(env, &mut number);
+        let wanted = if number.trim().is_empty() { Ok(0) } else { number.parse::<i32>() };
+        env.core.give(number);
+        // JMeter's exception then ends the extractor before it has done anything.
+        let Ok(wanted) = wanted else { return };
+        let mut default = env.core.take();
+        self.default.eval(env, &mut default);
+        let mut family = Family::new(&self.reference, env);
+        family.clear(env);
+        let found = self.search(result, env);
+        match found.as_deref() {
+            None => family.put(env, format_args!(""), Some(&default)),
+            Some([]) => {
+                family.put(env, format_args!(""), Some(&default));
+                family.put(env, format_args!("_matchNr"), Some("0"));
+            }
+            Some([one]) => {
+                let suffix = if wanted < 0 { "_1" } else { "" };
+                family.put(env, format_args!("{suffix}"), Some(one));
+                family.put(env, format_args!("_matchNr"), Some("1"));
+            }
+            Some(found) => {
+                if wanted < 0 {
+                    for (at, value) in found.iter().enumerate() {
+                        family.put(env, format_args!("_{}", at + 1), Some(value));
+                    }
+                } else {
+                    let at = match wanted {
+                        0 => env.core.random.below(found.len() as u64) as usize,
+                        wanted => wanted as usize - 1,
+                    };
+                    let value = found.get(at).map_or(&*default, |value| value);
+                    family.put(env, format_args!(""), Some(value));
+                }
+                family.put_number(env, format_args!("_matchNr"), found.len());
+            }
+        }
+        env.core.give(default);
+        family.end(env);
+    }
+
+    /// All that is found; `None` if there is nothing to search in, or something is wrong with it.
+    fn search(&self, result: &SampleResult, env: &mut Env<'_>) -> Option<Vec<String>> {
+        let made;
+        let expression = match &self.fixed {
+            Some(fixed) => fixed,
+            None => {
+                made = self.expression.parsed(env, read);
+                &made
+            }
+        };
+        let expression = expression.as_ref().ok()?;
+        let mut found = Vec::new();
+        if let Scope::Variable(name) = &self.scope {
+            let mut text = env.core.take();
+            name.eval(env, &mut text);
+            let collected = env
+                .vars
+                .get_named(env.names, &text)
+                .is_some_and(|text| collect(expression, text, &mut found).is_ok());
+            env.core.give(text);
+            return collected.then_some(found);
+        }
+        let mut searched = 0;
+        let mut is_wrong = false;
+        self.scope.each(result, |sample| {
+            if sample.text.chars().all(char::is_whitespace) {
+                return ControlFlow::Continue(());
+            }
+            searched += 1;
+            match collect(expression, &sample.text, &mut found) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => {
+                    is_wrong = true;
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        (searched > 0 && !is_wrong).then_some(found)
+    }
+
+    pub(super) fn complaint(&self) -> Option<String> {
+        Some(self.fixed.as_ref()?.as_ref().err()?.0.clone())
+    }
+}
+
+fn collect(expression: &JmesPath, text: &str, found: &mut Vec<String>) -> Result<(), Failure> {
+    match expression.search(&jmespath::read(text)?)? {
+        Value::Null => {}
+        Value::Array(values) => found.extend(values.iter().map(Value::shown)),
+        other => found.push(other.shown()),
+    }
+    Ok(())
+}

@@ -1,0 +1,284 @@
+//! HTML Link Parser: the request goes where a link, form or frame of the last answer leads that fits it.
+//!
+//! Protocol, domain, path and the names of parameters are patterns; of several that fit, chance takes one. A link brings its own
+//! parameters; a form gives values to those whose names and values fit. The page of the last answer is kept for each user of a
+//! plan that has such an element, and read anew for each request that uses it.
+
+use super::change::{Added, Changed, decoded_or_none};
+use super::{Http, url};
+use crate::env::Env;
+use crate::jsoup::{Document, Tag};
+use crate::regexp::Regexp;
+use crate::result::SampleResult;
+
+/// The last answer, if it was one to an HTTP request.
+#[derive(Debug, Default)]
+pub(crate) struct Page {
+    is_http: bool,
+    url: String,
+    text: String,
+}
+
+/// Where a request goes instead.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    pub(super) protocol: String,
+    pub(super) domain: String,
+    path: String,
+}
+
+/// A way out of a page.
+struct Link {
+    target: Target,
+    arguments: Vec<Added>,
+    is_form: bool,
+}
+
+impl Page {
+    /// Keeps an answer.
+    pub(crate) fn note(&mut self, result: &SampleResult) {
+        self.is_http = result.http;
+        if result.http {
+            self.url.clone_from(&result.url);
+            self.text.clone_from(&result.text);
+        }
+    }
+
+    /// All links, then all forms, then all frames.
+    fn links(&self) -> Vec<Link> {
+        let text = &self.text[self.text.find('<').unwrap_or(0)..];
+        let document = Document::parse(text);
+        let (mut links, mut forms, mut frames) = (Vec::new(), Vec::new(), Vec::new());
+        let base = document.tags().find(|tag| tag.name() == "base");
+        let mut context = String::new();
+        let base = base.and_then(|tag| tag.attribute("href")).unwrap_or("");
+        if relative(&self.url, base, &mut context).is_err() {
+            context.clear();
+        }
+        let mut in_form = false;
+        for tag in document.tags() {
+            match tag.name() {
+                "a" => {
+                    let href =
+                        tag.attribute("href").filter(|href| !href.starts_with("javascript:"));
+                    links.extend(href.and_then(|href| Link::to(&context, href)));
+                }
+                "frame" => {
+                    frames.extend(tag.attribute("src").and_then(|src| Link::to(&context, src)));
+                }
+                "form" => {
+                    let form = tag.attribute("action").and_then(|to| Link::to(&self.url, to));
+                    in_form = form.is_some();
+                    forms.extend(form.map(|form| Link { is_form: true, ..form }));
+                }
+                _ => {
+                    if let Some(form) = forms.last_mut().filter(|_| in_form) {
+                        form.arguments.extend(field(&tag));
+                    }
+                }
+            }
+        }
+        links.append(&mut forms);
+        links.append(&mut frames);
+        links
+    }
+}
+
+/// What a field of a form sends.
+fn field(tag: &Tag<'_>) -> Option<Added> {
+    let attribute = |name: &str| tag.attribute(name).unwrap_or("");
+    let (name, value) = match tag.name() {
+        "input" => (attribute("name"), attribute("value")),
+        "textarea" => (attribute("name"), tag.text().unwrap_or("")),
+        // An option without a value sends none, whatever its text.
+        "option" => (tag.within("select")?.attribute("name").unwrap_or(""), attribute("value")),
+        _ => return None,
+    };
+    Some(Added {
+        name: decoded_or_none(name)?,
+        value: decoded_or_none(value)?,
+        equals: true,
+        encode: true,
+    })
+}
+
+/// A URL as JMeter makes it from one that is relative to another: `../` beyond the root goes no further than that.
+fn relative(base: &str, to: &str, out: &mut String) -> Result<(), url::Malformed> {
+    url::resolve(Some(base), to, out)?;
+    if !to.starts_with("../") {
+        return Ok(());
+    }
+    let path = &out[url::split(out).path];
+    let beyond = path.strip_prefix('/').unwrap_or(path);
+    let ups = beyond.len() - beyond.trim_start_matches("../").len();
+    if ups > 0 && to.starts_with(&beyond[..ups]) {
+        return url::resolve(Some(base), &to[ups..], out);
+    }
+    Ok(())
+}
+
+impl Link {
+    fn to(context: &str, location: &str) -> Option<Self> {
+        let mut link = String::new();
+        relative(context, location, &mut link).ok()?;
+        let parts = url::split(&link);
+        let mut arguments = Vec::new();
+        let query = parts.query.map_or("", |query| &link[query]);
+        for piece in query.split('&').filter(|piece| !piece.is_empty()) {
+            let (name, value) = piece.split_once('=').unwrap_or((piece, ""));
+            if !name.is_empty() {
+                arguments.push(Added {
+                    name: name.to_owned(),
+                    value: value.to_owned(),
+                    equals: piece.contains('='),
+                    encode: false,
+                });
+            }
+        }
+        let target = Target {
+            protocol: link[parts.protocol].to_owned(),
+            domain: link[parts.host].to_owned(),
+            path: link[parts.path].replace(' ', "%20"),
+        };
+        Some(Self { target, arguments, is_form: false })
+    }
+
+    /// Names and values without escapes; `None` where an escape cannot be read.
+    fn query(&self) -> Option<String> {
+        let mut out = String::new();
+        for argument in self.arguments.iter().filter(|argument| !argument.name.is_empty()) {
+            let shown = |text: &str| {
+                if argument.encode { Some(text.to_owned()) } else { decoded_or_none(text) }
+            };
+            if !out.is_empty() {
+                out.push('&');
+            }
+            out.push_str(&shown(&argument.name)?);
+            if argument.equals {
+                out.push('=');
+            }
+            out.push_str(&shown(&argument.value)?);
+        }
+        Some(out)
+    }
+}
+
+/// Whether a text is that of the pattern, or matches it as a whole.
+fn fits(text: &str, pattern: &str) -> bool {
+    text == pattern || Regexp::remembered(pattern).is_ok_and(|pattern| pattern.matches(text))
+}
+
+impl Http {
+    /// Takes a link, if there is one that fits.
+    pub(super) fn follow(&self, env: &mut Env<'_>, path: &mut String, changed: &mut Changed) {
+        let page = std::mem::take(env.notes.page());
+        if page.is_http {
+            self.follow_from(&page, env, path, changed);
+        }
+        *env.notes.page() = page;
+    }
+
+    fn follow_from(
+        &self,
+        page: &Page,
+        env: &mut Env<'_>,
+        path: &mut String,
+        changed: &mut Changed,
+    ) {
+        let (mut protocol, mut domain) = (String::new(), String::new());
+        self.protocol.eval(env, &mut protocol);
+        if protocol.is_empty() {
+            protocol.push_str("http");
+        }
+        self.domain.eval(env, &mut domain);
+        let path_pattern = path.replace(' ', "%20");
+        let own = self.own_arguments(env);
+        let fitting = |link: &Link| {
+            let Some(query) = link.query() else { return false };
+            let to = &link.target;
+            fits(&to.protocol, &protocol)
+                && (domain.is_empty() || fits(&to.domain, &domain))
+                && (to.path == path_pattern || fits(&to.path, &format!("[/]*{path_pattern}")))
+                && own.iter().all(|(name, _)| {
+                    query.contains(&format!("{name}="))
+                        || Regexp::remembered(name).is_ok_and(|name| name.is_found_in(&query))
+                })
+        };
+        let mut links: Vec<Link> = page.links().into_iter().filter(fitting).collect();
+        if links.is_empty() {
+            return;
+        }
+        let chosen = env.core.random.below(links.len() as u64) as usize;
+        let Link { target, mut arguments, is_form } = links.swap_remove(chosen);
+        path.clear();
+        path.push_str(&target.path);
+        changed.target = Some(target);
+        if !is_form {
+            return changed.replace_all(arguments);
+        }
+        for (at, (name, value)) in own.iter().enumerate() {
+            let fitting: Vec<usize> = (0..arguments.len())
+                .filter(|at| fits(&arguments[*at].name, name) && fits(&arguments[*at].value, value))
+                .collect();
+            if !fitting.is_empty() {
+                let chosen = fitting[env.core.random.below(fitting.len() as u64) as usize];
+                changed.replace(at, arguments.remove(chosen));
+            }
+        }
+    }
+
+    fn own_arguments(&self, env: &mut Env<'_>) -> Vec<(String, String)> {
+        let arguments = self.arguments.iter();
+        let evaluated = |argument: &super::Argument| {
+            let (mut name, mut value) = (String::new(), String::new());
+            argument.name.eval(env, &mut name);
+            argument.value.eval(env, &mut value);
+            (name, value)
+        };
+        arguments.map(evaluated).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(page: &str) -> Vec<String> {
+        let page = Page { is_http: true, url: "http://h:8/d/e/f?x=1".into(), text: page.into() };
+        let shown = |link: Link| {
+            let Target { protocol, domain, path } = &link.target;
+            format!(
+                "{protocol}://{domain}{path}?{}{}",
+                link.query().unwrap(),
+                if link.is_form { " form" } else { "" }
+            )
+        };
+        page.links().into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn links_forms_and_frames_are_found_in_that_order() {
+        let page = "junk<html><frameset><frame src=x.html></frameset><form action='/go?a=1'>\
+                    <input name=b value='c%20d'><textarea name=t>x+y</textarea>\
+                    <select name=s><option value=1>One</option><option>Two</option></select></form>\
+                    <a href='../i?k=v&amp;l'>one</a><a href='javascript:x()'>two</a><a name=n>three</a></html>";
+        // A set of frames leaves no room for anything else.
+        assert_eq!(found(page), ["http://h/d/e/x.html?"]);
+        let page = page.replace("frameset", "div");
+        assert_eq!(found(&page), ["http://h/d/i?k=v&l", "http://h/go?a=1&b=c d&t=x y&s=1&s= form"]);
+    }
+
+    #[test]
+    fn a_base_counts_for_links_and_not_for_forms() {
+        let page = "<base href='http://other/p/q'><a href=r>r</a><form action=s></form>";
+        assert_eq!(found(page), ["http://other/p/r?", "http://h/d/e/s? form"]);
+        assert_eq!(found("<a href='../../../../up'>x</a>"), ["http://h/up?"]);
+        assert_eq!(found("<a href='mailto:a@b.c'>x</a><a href='tel:1'>y</a>"), ["mailto://a@b.c?"]);
+    }
+
+    #[test]
+    fn a_text_fits_itself_and_its_patterns() {
+        assert!(fits("a.b", "a.b") && fits("a+", "a+") && fits("item17", "item\\d+"));
+        assert!(!fits("xitem17", "item\\d+") && !fits("a", "(") && fits("(", "("));
+    }
+}

@@ -1,0 +1,89 @@
+//! What the arguments of functions have to be, and how jmespath-core says that they are not.
+
+use super::node::Node;
+use super::value::{Type, Value};
+
+/// An argument of a call.
+pub(super) enum Argument<'n> {
+    /// A value.
+    Value(Value),
+    /// An expression that the function applies itself.
+    Expression(&'n Node),
+}
+
+impl Argument<'_> {
+    /// The value; null where it is an expression, which no function is given that asks for a value.
+    pub(super) fn value(&self) -> &Value {
+        match self {
+            Self::Value(value) => value,
+            Self::Expression(_) => &Value::Null,
+        }
+    }
+}
+
+/// What an argument has to be.
+#[derive(Debug)]
+pub(super) enum Constraint {
+    /// Any value.
+    Any,
+    /// An expression.
+    Expression,
+    /// A value of one of these types.
+    Is(&'static [Type]),
+    /// A list whose elements are all of one type, which is one of these; of any if there are none.
+    ListOf(&'static [Type]),
+}
+
+impl Constraint {
+    /// What is expected, and what there is instead.
+    pub(super) fn check(&self, argument: &Argument<'_>) -> Result<(), (String, String)> {
+        let wrong = |actual: String| Err((self.expected(), actual));
+        let value = match argument {
+            Argument::Expression(_) if matches!(self, Self::Expression) => return Ok(()),
+            Argument::Expression(_) => return wrong("expression".into()),
+            Argument::Value(value) => value,
+        };
+        let actual = value.is_a();
+        match self {
+            Self::Any => Ok(()),
+            Self::Is(types) if types.contains(&actual) => Ok(()),
+            Self::Is(_) | Self::Expression => wrong(actual.name().into()),
+            Self::ListOf(types) => {
+                let Value::Array(values) = value else { return wrong(actual.name().into()) };
+                let mut found: Vec<Type> = Vec::new();
+                for value in values.iter() {
+                    if !found.contains(&value.is_a()) {
+                        found.push(value.is_a());
+                    }
+                }
+                match found[..] {
+                    [] => Ok(()),
+                    [one] if types.is_empty() || types.contains(&one) => Ok(()),
+                    _ => wrong(format!("array containing {}", listed(&found, " and "))),
+                }
+            }
+        }
+    }
+
+    fn expected(&self) -> String {
+        match self {
+            Self::Any => "any value".into(),
+            Self::Expression => "expression".into(),
+            Self::Is(types) => listed(types, " or "),
+            Self::ListOf([]) => "array of any value".into(),
+            Self::ListOf(types) => format!("array of {}", listed(types, " or ")),
+        }
+    }
+}
+
+/// The names with commas between them, and `last` before the last.
+fn listed(types: &[Type], last: &str) -> String {
+    let mut out = String::new();
+    for (at, one) in types.iter().enumerate() {
+        if at > 0 {
+            out.push_str(if at + 1 == types.len() { last } else { ", " });
+        }
+        out.push_str(one.name());
+    }
+    out
+}

@@ -1,0 +1,245 @@
+//! The nodes of an expression, and what each makes of a value.
+//!
+//! Recursion is as deep as the expression; the document's depth does not count.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::Failure;
+use super::argument::Argument;
+use super::function::Function;
+use super::value::{Members, Type, Value};
+
+/// A part of an expression.
+#[derive(Debug)]
+pub(super) enum Node {
+    /// `@`.
+    Current,
+    /// A member of an object.
+    Property(Box<str>),
+    /// What stands in the expression itself.
+    Value(Value),
+    /// An element of a list.
+    Index(i32),
+    /// Some elements of one.
+    Slice { start: i32, stop: i32, step: i32 },
+    /// What this makes of each element, but for nulls.
+    Each(Box<Node>),
+    /// The list without the lists directly in it, but with their elements.
+    Flatten,
+    /// All values of an object.
+    Values,
+    /// The elements for which this is true.
+    Select(Box<Node>),
+    /// A new list.
+    List(Vec<Node>),
+    /// A new object.
+    Hash(Vec<(Arc<str>, Node)>),
+    /// A comparison.
+    Compare(Order, Box<Node>, Box<Node>),
+    /// Both.
+    And(Box<Node>, Box<Node>),
+    /// Either.
+    Or(Box<Node>, Box<Node>),
+    /// Not.
+    Not(Box<Node>),
+    /// A function and its arguments; those marked are expressions and not their values.
+    Call(Function, Vec<(bool, Node)>),
+    /// One after the other.
+    Sequence(Vec<Node>),
+}
+
+/// How two values are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Order {
+    pub(super) fn of(sign: &str) -> Self {
+        match sign {
+            "!=" => Self::NotEqual,
+            "<" => Self::Less,
+            "<=" => Self::LessOrEqual,
+            ">" => Self::Greater,
+            ">=" => Self::GreaterOrEqual,
+            _ => Self::Equal,
+        }
+    }
+
+    fn holds(self, order: Ordering) -> bool {
+        match self {
+            Self::Equal => order.is_eq(),
+            Self::NotEqual => order.is_ne(),
+            Self::Less => order.is_lt(),
+            Self::LessOrEqual => order.is_le(),
+            Self::Greater => order.is_gt(),
+            Self::GreaterOrEqual => order.is_ge(),
+        }
+    }
+}
+
+impl Node {
+    pub(super) fn slice([start, stop, step]: [Option<i32>; 3]) -> Self {
+        let step = step.unwrap_or(1);
+        let (first, last) = if step < 0 { (-1, i32::MIN) } else { (0, i32::MAX) };
+        Self::Slice { start: start.unwrap_or(first), stop: stop.unwrap_or(last), step }
+    }
+
+    /// This, and then the rest.
+    pub(super) fn then(self, rest: Option<Self>) -> Self {
+        match rest {
+            None => self,
+            Some(rest) => Self::Sequence(vec![self, rest]),
+        }
+    }
+
+    pub(super) fn search(&self, input: &Value) -> Result<Value, Failure> {
+        Ok(match self {
+            Self::Current => input.clone(),
+            Self::Property(name) => input.member(name),
+            Self::Value(value) => value.clone(),
+            Self::Index(index) => index_of(input, *index),
+            Self::Slice { start, stop, step } => slice(input, *start, *stop, *step)?,
+            Self::Each(node) => {
+                let Value::Array(values) = input else { return Ok(Value::Null) };
+                let mut made = Vec::with_capacity(values.len());
+                for value in values.iter() {
+                    let value = node.search(value)?;
+                    if value.is_a() != Type::Null {
+                        made.push(value);
+                    }
+                }
+                Value::list(made)
+            }
+            Self::Flatten => {
+                let Value::Array(values) = input else { return Ok(Value::Null) };
+                let mut made = Vec::with_capacity(values.len());
+                for value in values.iter() {
+                    match value {
+                        Value::Array(inner) => made.extend(inner.iter().cloned()),
+                        other => made.push(other.clone()),
+                    }
+                }
+                Value::list(made)
+            }
+            Self::Values => match input {
+                Value::Object(_) => Value::list(elements(input)),
+                _ => Value::Null,
+            },
+            Self::Select(test) => {
+                let Value::Array(values) = input else { return Ok(Value::Null) };
+                let mut made = Vec::new();
+                for value in values.iter() {
+                    if test.search(value)?.is_truthy() {
+                        made.push(value.clone());
+                    }
+                }
+                Value::list(made)
+            }
+            Self::List(_) | Self::Hash(_) if input.is_a() == Type::Null => Value::Null,
+            Self::List(nodes) => {
+                let made: Result<_, Failure> =
+                    nodes.iter().map(|node| node.search(input)).collect();
+                Value::list(made?)
+            }
+            Self::Hash(nodes) => {
+                let mut made = Members::with_capacity(nodes.len());
+                for (key, node) in nodes {
+                    put(&mut made, key.clone(), node.search(input)?);
+                }
+                Value::Object(Arc::new(made))
+            }
+            Self::Compare(order, left, right) => {
+                let (left, right) = (left.search(input)?, right.search(input)?);
+                let has_order = left.is_a() == Type::Number && right.is_a() == Type::Number;
+                if has_order || matches!(order, Order::Equal | Order::NotEqual) {
+                    Value::Bool(order.holds(left.compare(&right)))
+                } else {
+                    Value::Null
+                }
+            }
+            Self::And(left, right) => {
+                let left = left.search(input)?;
+                if left.is_truthy() { right.search(input)? } else { left }
+            }
+            Self::Or(left, right) => {
+                let left = left.search(input)?;
+                if left.is_truthy() { left } else { right.search(input)? }
+            }
+            Self::Not(node) => Value::Bool(!node.search(input)?.is_truthy()),
+            Self::Call(function, arguments) => {
+                let mut made = Vec::with_capacity(arguments.len());
+                for (is_expression, node) in arguments {
+                    made.push(if *is_expression {
+                        Argument::Expression(node)
+                    } else {
+                        Argument::Value(node.search(input)?)
+                    });
+                }
+                function.call(&made)?
+            }
+            Self::Sequence(nodes) => {
+                let mut value = input.clone();
+                for node in nodes {
+                    value = node.search(&value)?;
+                }
+                value
+            }
+        })
+    }
+}
+
+/// Elements of a list, values of an object, nothing of anything else.
+pub(super) fn elements(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Array(values) => values.to_vec(),
+        Value::Object(members) => members.iter().map(|(_, value)| value.clone()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Adds a member; a repeated key keeps its place and takes the new value.
+pub(super) fn put(members: &mut Members, key: Arc<str>, value: Value) {
+    match members.iter_mut().find(|(name, _)| *name == key) {
+        Some(known) => known.1 = value,
+        None => members.push((key, value)),
+    }
+}
+
+fn index_of(input: &Value, index: i32) -> Value {
+    let Value::Array(values) = input else { return Value::Null };
+    let at = if index < 0 { values.len() as i64 + i64::from(index) } else { i64::from(index) };
+    let found = usize::try_from(at).ok().and_then(|at| values.get(at));
+    found.cloned().unwrap_or(Value::Null)
+}
+
+/// The arithmetic is that of jmespath-core, which takes one element of an empty list when it goes backwards.
+fn slice(input: &Value, start: i32, stop: i32, step: i32) -> Result<Value, Failure> {
+    let values = elements(input);
+    let size = i32::try_from(values.len()).unwrap_or(i32::MAX);
+    let (limit, rounding) = if step < 0 { (-1, step + 1) } else { (0, step - 1) };
+    let begin = if start < 0 { (size + start).max(0) } else { start.min(size + limit) };
+    let end = if stop < 0 { size.saturating_add(stop).max(limit) } else { stop.min(size) };
+    let count = (end - begin).wrapping_add(rounding).checked_div(step).unwrap_or(0).max(0);
+    let mut made = Vec::with_capacity(count as usize);
+    let mut at = begin;
+    for _ in 0..count {
+        let found = usize::try_from(at).ok().and_then(|at| values.get(at));
+        made.push(match (found, input) {
+            (Some(found), _) => found.clone(),
+            (None, Value::Array(_)) => Value::Null,
+            (None, Value::Object(_)) => {
+                return Err(Failure(format!("Index {at} out of bounds for length {size}")));
+            }
+            (None, _) => return Err(Failure(format!("Index: {at}"))),
+        });
+        at = at.wrapping_add(step);
+    }
+    Ok(Value::list(made))
+}

@@ -1,0 +1,265 @@
+//! A JSON value with the differences that Jackson's classes make: `1` of a document is not equal to the `1` of a length.
+//!
+//! Values share their texts, lists and members, so that a copy costs a count. Objects keep the order of their keys.
+
+use std::cmp::Ordering;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use crate::java::write_double;
+
+/// A JSON value.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number of a document that fits 32 bits.
+    Int(i32),
+    /// One that fits 64 bits, and any that a function counted.
+    Long(i64),
+    /// A larger one: its digits.
+    Big(Arc<str>),
+    /// One with a fraction or an exponent, and any that a function calculated.
+    Double(f64),
+    /// A string.
+    Text(Arc<str>),
+    /// An array.
+    Array(Arc<Vec<Value>>),
+    /// An object.
+    Object(Arc<Members>),
+}
+
+/// Members of an object, in the order in which their keys first came up.
+pub(super) type Members = Vec<(Arc<str>, Value)>;
+
+/// The types that JMESPath knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Type {
+    Number,
+    String,
+    Boolean,
+    Array,
+    Object,
+    Null,
+}
+
+impl Type {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Number => "number",
+            Self::String => "string",
+            Self::Boolean => "boolean",
+            Self::Array => "array",
+            Self::Object => "object",
+            Self::Null => "null",
+        }
+    }
+}
+
+impl Value {
+    pub(super) fn text(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+
+    pub(super) fn list(values: Vec<Self>) -> Self {
+        Self::Array(Arc::new(values))
+    }
+
+    pub(super) fn is_a(&self) -> Type {
+        match self {
+            Self::Null => Type::Null,
+            Self::Bool(_) => Type::Boolean,
+            Self::Int(_) | Self::Long(_) | Self::Big(_) | Self::Double(_) => Type::Number,
+            Self::Text(_) => Type::String,
+            Self::Array(_) => Type::Array,
+            Self::Object(_) => Type::Object,
+        }
+    }
+
+    /// A member of an object; null of anything else.
+    pub(super) fn member(&self, key: &str) -> Self {
+        let Self::Object(members) = self else { return Self::Null };
+        let found = members.iter().find(|(name, _)| **name == *key);
+        found.map_or(Self::Null, |(_, value)| value.clone())
+    }
+
+    /// What counts as true: no number is false.
+    pub(super) fn is_truthy(&self) -> bool {
+        match self {
+            Self::Null => false,
+            Self::Bool(value) => *value,
+            Self::Int(_) | Self::Long(_) | Self::Big(_) | Self::Double(_) => true,
+            Self::Text(text) => !text.is_empty(),
+            Self::Array(values) => !values.is_empty(),
+            Self::Object(members) => !members.is_empty(),
+        }
+    }
+
+    /// The number as a `double`; 0 of what is none.
+    pub(super) fn number(&self) -> f64 {
+        match self {
+            Self::Int(value) => f64::from(*value),
+            Self::Long(value) => *value as f64,
+            Self::Big(digits) => digits.parse().unwrap_or(0.0),
+            Self::Double(value) => *value,
+            _ => 0.0,
+        }
+    }
+
+    /// Compares as the operators do; values of different types, and unequal ones without an order, count as less.
+    pub(super) fn compare(&self, other: &Self) -> Ordering {
+        let equal = |equal| if equal { Ordering::Equal } else { Ordering::Less };
+        match (self, other) {
+            (Self::Null, Self::Null) => Ordering::Equal,
+            (Self::Bool(one), Self::Bool(two)) => equal(one == two),
+            (Self::Text(one), Self::Text(two)) => one.encode_utf16().cmp(two.encode_utf16()),
+            (Self::Array(one), Self::Array(two)) => equal(
+                one.len() == two.len()
+                    && one.iter().zip(two.iter()).all(|(one, two)| one.compare(two).is_eq()),
+            ),
+            (Self::Object(one), Self::Object(two)) => equal(
+                one.len() == two.len()
+                    && one.iter().all(|(key, value)| {
+                        two.iter().any(|(name, other)| name == key && value.compare(other).is_eq())
+                    }),
+            ),
+            _ if (self.is_a(), other.is_a()) == (Type::Number, Type::Number) => {
+                compare_doubles(self.number(), other.number())
+            }
+            _ => Ordering::Less,
+        }
+    }
+
+    /// The text as variables and patterns get it: that of a string, and JSON of anything else.
+    pub fn shown(&self) -> String {
+        let mut out = String::new();
+        match self {
+            Self::Text(text) => out.push_str(text),
+            other => other.write(&mut out),
+        }
+        out
+    }
+
+    /// Appends JSON as Jackson writes it.
+    pub fn write(&self, out: &mut String) {
+        match self {
+            Self::Null => out.push_str("null"),
+            Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+            Self::Int(value) => _ = write!(out, "{value}"),
+            Self::Long(value) => _ = write!(out, "{value}"),
+            Self::Big(digits) => out.push_str(digits),
+            Self::Double(value) if value.is_finite() => write_double(*value, out),
+            Self::Double(value) => {
+                out.push('"');
+                write_double(*value, out);
+                out.push('"');
+            }
+            Self::Text(text) => write_text(text, out),
+            Self::Array(values) => {
+                out.push('[');
+                for (n, value) in values.iter().enumerate() {
+                    if n > 0 {
+                        out.push(',');
+                    }
+                    value.write(out);
+                }
+                out.push(']');
+            }
+            Self::Object(members) => {
+                out.push('{');
+                for (n, (key, value)) in members.iter().enumerate() {
+                    if n > 0 {
+                        out.push(',');
+                    }
+                    write_text(key, out);
+                    out.push(':');
+                    value.write(out);
+                }
+                out.push('}');
+            }
+        }
+    }
+}
+
+/// Jackson's `equals`: numbers are equal only within a class.
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Null, Self::Null) => true,
+            (Self::Bool(one), Self::Bool(two)) => one == two,
+            (Self::Int(one), Self::Int(two)) => one == two,
+            (Self::Long(one), Self::Long(two)) => one == two,
+            (Self::Double(one), Self::Double(two)) => compare_doubles(*one, *two).is_eq(),
+            (Self::Big(one), Self::Big(two)) | (Self::Text(one), Self::Text(two)) => one == two,
+            (Self::Array(one), Self::Array(two)) => one == two,
+            (Self::Object(one), Self::Object(two)) => {
+                one.len() == two.len()
+                    && one.iter().all(|(key, value)| {
+                        two.iter().any(|(name, other)| name == key && value == other)
+                    })
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Java's `Double.compare`: -0 is less than 0, and NaN greater than anything.
+fn compare_doubles(one: f64, two: f64) -> Ordering {
+    match one.partial_cmp(&two) {
+        Some(Ordering::Equal) => two.is_sign_negative().cmp(&one.is_sign_negative()),
+        Some(order) => order,
+        None => one.is_nan().cmp(&two.is_nan()),
+    }
+}
+
+fn write_text(text: &str, out: &mut String) {
+    out.push('"');
+    let mut from = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let escape = match byte {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            8 => "\\b",
+            12 => "\\f",
+            b'\n' => "\\n",
+            b'\r' => "\\r",
+            b'\t' => "\\t",
+            0..=31 => "",
+            _ => continue,
+        };
+        out.push_str(&text[from..at]);
+        if escape.is_empty() {
+            let _ = write!(out, "\\u{byte:04X}");
+        } else {
+            out.push_str(escape);
+        }
+        from = at + 1;
+    }
+    out.push_str(&text[from..]);
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubles_compare_as_in_java() {
+        let ascending = [f64::NEG_INFINITY, -1.0, -0.0, 0.0, 1.0, f64::INFINITY, f64::NAN];
+        for (at, one) in ascending.iter().enumerate() {
+            for (other, two) in ascending.iter().enumerate() {
+                assert_eq!(compare_doubles(*one, *two), at.cmp(&other), "{one} {two}");
+            }
+        }
+    }
+
+    #[test]
+    fn equality_is_by_class_and_comparison_by_value() {
+        assert_ne!(Value::Int(1), Value::Long(1));
+        assert_ne!(Value::Int(1), Value::Double(1.0));
+        assert!(Value::Int(1).compare(&Value::Double(1.0)).is_eq());
+        assert!(Value::text("a").compare(&Value::Int(1)).is_lt());
+    }
+}
