@@ -61,6 +61,8 @@ fn jmeter(home: &Path) -> Command {
     let mut java = Command::new("java");
     java.args(["-Xmx256m", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true"])
         .args(["-Duser.language=en", "-Duser.region=EN"])
+        // As JMeter's own script does; the Parallel Controller needs it.
+        .args(["--add-opens", "java.base/java.lang=ALL-UNNAMED"])
         .arg("-jar")
         .arg(home.join("bin/ApacheJMeter.jar"))
         .args(["-n", "-j", "jmeter.log"])

@@ -112,6 +112,7 @@ cases! {
     embedded_serial
     extract_chain
     flow_action_children
+    file_url
     flow_break
     flow_break_around_transaction
     flow_break_thread
@@ -262,6 +263,14 @@ cases! {
     loop_controller
     loop_not_continuing
     loop_names
+    parallel_flow
+    parallel_lanes
+    parallel_limit
+    parallel_nested
+    parallel_parent
+    parallel_same_user
+    sample_timeout
+    sample_timeout_parallel
     module_controller
     module_missing
     module_missing_disabled

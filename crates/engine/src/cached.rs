@@ -65,7 +65,9 @@ impl Core<'_> {
         let chain = self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
         let (code, message) = match &self.run.settings.cache_hit {
             CacheHit::NoSample if chain => return self.conclude_chain(index, id),
-            CacheHit::NoSample if self.owner(index) != index => return self.branch_left_out(index),
+            CacheHit::NoSample if self.users.is_branch(index) => {
+                return self.branch_left_out(index);
+            }
             CacheHit::NoSample => return self.after_action(index, id),
             CacheHit::Sample { code, message } => (code, message),
         };
@@ -132,7 +134,7 @@ impl Core<'_> {
 
     /// The user's cache; made at its first use.
     fn cache(&mut self, index: Index, manager: u32) -> Option<&mut Cache> {
-        let index = self.owner(index);
+        let index = self.users.root(index);
         let at = manager as usize;
         let known = self.users[index].extra.as_ref().and_then(|extra| extra.caches.get(at));
         if known.is_none_or(Option::is_none) {

@@ -41,7 +41,8 @@ impl Core<'_> {
         match child {
             Child::Sampler(_) => false,
             Child::Controller(id) => {
-                let flags = self.users[index].state[self.controller(id).slot as usize + 1];
+                let root = self.users.root(index);
+                let flags = self.users[root].state[self.controller(id).slot as usize + 1];
                 flags & place::DROPPED != 0
             }
         }
@@ -64,7 +65,7 @@ impl Core<'_> {
 
     /// The child that a Switch Controller's value names: by number, else by name, else the one named `default`.
     pub(crate) fn switch(&mut self, index: Index, controller: &Controller, value: &Text) -> u32 {
-        let user = &mut self.users[index];
+        let user = self.users.of(index);
         let mut chosen = self.texts.take();
         value.eval(&mut env!(self, user, ""), &mut chosen);
         let sought = chosen.trim();
@@ -101,7 +102,7 @@ impl Core<'_> {
                 Child::Controller(id) => &plan.controllers[id.0 as usize].name,
             };
             name.clear();
-            let user = &mut self.users[index];
+            let user = self.users.of(index);
             text.eval(&mut env!(self, user, ""), &mut name);
             if name == sought {
                 default = at as u32;

@@ -73,6 +73,8 @@ pub(crate) struct Conn {
     pub(crate) attempt: u32,
     /// How many local addresses have been tried.
     pub(crate) sources_tried: u16,
+    /// Whose it is to HttpClient, where lanes are about ([`Core::holder`](crate::core::Core)).
+    pub(crate) holder: u16,
     pub(crate) decoder: Decoder,
     /// Input that is not used up (raw bytes, or ciphertext under TLS).
     pub(crate) tail: Vec<u8>,
@@ -332,6 +334,7 @@ impl Conns {
                 tls: None,
                 exchange: Exchange::NONE,
                 stash: None,
+                holder: 0,
                 raw: false,
                 stream: None,
                 idle_since: 0,
@@ -343,7 +346,7 @@ impl Conns {
         (conn.state, conn.user, conn.route, conn.attempt) = (State::Connecting, user, route, 0);
         conn.via = route;
         conn.expires = Nanos::MAX;
-        conn.sources_tried = 0;
+        (conn.sources_tried, conn.holder) = (0, 0);
         (conn.raw, conn.stream) = (false, None);
         index
     }

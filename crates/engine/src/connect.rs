@@ -53,13 +53,15 @@ impl Core<'_> {
 
     /// An idle connection of the user to a route.
     pub(crate) fn idle_connection(&mut self, index: Index, route: u32, now: Nanos) -> Option<u32> {
-        let owner = self.owner(index);
+        let owner = self.users.owner(index);
+        let holder = self.holder(index);
         let user = &self.users[owner];
         let fits = |conns: &crate::conn::Conns, c: u32| {
             c != NO_CONN
                 && conns[c].route == route
                 && matches!(conns[c].state, State::Idle | State::Dead)
                 && conns[c].user == owner
+                && conns[c].holder == holder
                 && !conns[c].raw
         };
         let found = if fits(&self.conns, user.conn) {
@@ -88,7 +90,7 @@ impl Core<'_> {
 
     /// Gives a connection that a branch used back to its user.
     pub(crate) fn give_back(&mut self, index: Index, conn: u32) {
-        let owner = self.owner(index);
+        let owner = self.users.owner(index);
         if owner == index {
             return;
         }
@@ -112,6 +114,7 @@ impl Core<'_> {
         stash: Box<Stash>,
     ) {
         let conn = self.conns.open(index, route);
+        self.conns[conn].holder = self.holder(index);
         self.conns[conn].exchange = exchange;
         self.conns[conn].stash = Some(stash);
         self.conns[conn].stream = self.opening.take();
@@ -156,6 +159,10 @@ impl Core<'_> {
         }
         let user = &mut self.users[index];
         let Wait::Resolve(id) = user.wait else { return };
+        // It may be the answer to a question of somebody who waits no more.
+        if self.conns[user.conn].route != route {
+            return;
+        }
         user.wait = Wait::Exchange(id);
         let conn = user.conn;
         if self.routes[route as usize].addresses.is_empty() {
@@ -303,7 +310,7 @@ impl Core<'_> {
         let cpu = thread_cpu();
         let began = self.clock.now();
         let index = self.conns[conn].user;
-        let config = match self.tls_config(self.owner(index)) {
+        let config = match self.tls_config(self.users.owner(index)) {
             Ok(config) => config,
             Err(error) => return self.fail(conn, &Failure::Tls(error)),
         };

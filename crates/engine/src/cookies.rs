@@ -33,7 +33,7 @@ impl Core<'_> {
     fn add_own_cookies(&mut self, index: Index, manager: u32, jar: &mut Jar) {
         let plan = self.plan;
         for own in &plan.cookie_managers[manager as usize].cookies {
-            let user = &mut self.users[index];
+            let user = self.users.of(index);
             let mut env = env!(self, user, "");
             let mut text = |text: &plan::text::Text| {
                 let mut value = String::new();
@@ -84,11 +84,10 @@ impl Core<'_> {
 
     /// Sets the variable that shows a cookie.
     pub(crate) fn show_cookie(&mut self, index: Index, cookie: &str, value: &str) {
-        let owner = self.owner(index);
         let mut name = self.texts.take();
         name.push_str(&self.run.settings.cookie_prefix);
         name.push_str(cookie);
-        self.users[owner].vars.set_named(&self.plan.names, &name, value);
+        self.users.of(index).vars.set_named(&self.plan.names, &name, value);
         self.texts.give(name);
     }
 
@@ -101,9 +100,11 @@ impl Core<'_> {
         if user.iteration > 1 {
             self.recorder.add(stats::Counter::IterationsDone, 1);
         }
-        let same_user = plan.groups[user.group as usize].same_user;
+        let same_user = plan.groups[user.group as usize].same_user
+            && !user.extra.as_ref().is_some_and(|extra| extra.new_each_iteration);
         let first = user.iteration == 1;
         let Some(extra) = user.extra.as_mut() else { return };
+        extra.again = !first;
         for (at, jar) in extra.jars.iter_mut().enumerate() {
             let manager = &plan.cookie_managers[at];
             let clears =
@@ -131,15 +132,25 @@ impl Core<'_> {
     /// and sessions of the one before.
     pub(crate) fn refresh_user(&mut self, index: Index) {
         let user = &mut self.users[index];
-        if !std::mem::replace(&mut user.fresh, false) || user.iteration == 1 {
+        if !std::mem::replace(&mut user.fresh, false) {
             return;
         }
-        let different = !self.plan.groups[user.group as usize].same_user;
+        if user.lane {
+            return self.refresh_lane(index);
+        }
+        // Lanes count as iterations, but the first is the first.
+        let is_first = |extra: &crate::user::Extra| extra.new_each_iteration && !extra.again;
+        if user.iteration == 1 || user.extra.as_deref().is_some_and(is_first) {
+            return;
+        }
+        let different = !self.plan.groups[user.group as usize].same_user
+            || user.extra.as_ref().is_some_and(|extra| extra.new_each_iteration);
         let settings = &self.run.settings;
         if (different || settings.reset_always) && settings.reset_state {
             if let Some(extra) = user.extra.as_mut() {
                 extra.tls = None;
                 extra.alias = None;
+                extra.holder = 0;
             }
             let closed = self.close_connections(index);
             self.recorder.add(stats::Counter::ConnClosedForNewUser, closed);

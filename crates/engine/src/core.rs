@@ -50,6 +50,10 @@ pub(crate) struct Core<'p> {
     pub(crate) beats: Wheel,
     /// Settings of the heartbeats, evaluated at their first use.
     pub(crate) heartbeats: Vec<Option<Box<plan::websocket::HeartbeatSettings>>>,
+    /// The plan has Parallel Controllers.
+    pub(crate) has_lanes: bool,
+    /// Samples that a Sample Timeout may interrupt, by user.
+    pub(crate) watch: crate::interrupt::Watch,
     /// Connections whose inbox has room again, by token.
     pub(crate) resumed: Vec<u64>,
     /// Somebody reads the URL of WebSocket connections.
@@ -162,6 +166,11 @@ impl<'p> Core<'p> {
             sockets: Sockets::default(),
             beats: Wheel::new(now),
             heartbeats: (0..plan.heartbeats.len()).map(|_| None).collect(),
+            has_lanes: plan
+                .samplers
+                .iter()
+                .any(|sampler| matches!(sampler.kind, plan::plan::SamplerKind::Parallel(_))),
+            watch: crate::interrupt::Watch::new(now),
             resumed: Vec::new(),
             shows_urls: plan.samplers.iter().any(|sampler| {
                 matches!(sampler.kind, plan::plan::SamplerKind::WebSocket(_))
@@ -268,6 +277,9 @@ impl<'p> Core<'p> {
         if let Some(look) = self.beats.next_look() {
             until = until.min(look);
         }
+        if let Some(look) = self.watch.wheel.next_look() {
+            until = until.min(look);
+        }
         for start in &self.starts {
             until = until.min(start.next_at());
         }
@@ -287,6 +299,10 @@ impl<'p> Core<'p> {
         self.beats.expire(now, &mut self.sockets, &mut due);
         for socket in due.drain(..) {
             self.on_beat(socket, now);
+        }
+        self.watch.expire(now, &mut due);
+        for index in due.drain(..) {
+            self.interrupt(index);
         }
         self.due = due;
     }
@@ -313,12 +329,19 @@ impl<'p> Core<'p> {
                 return;
             }
             Wait::Pause(sampler) => self.after_action(index, sampler),
+            Wait::Lanes(sampler) => {
+                user.wait = Wait::Lanes(sampler);
+                if !self.go_on_with_lanes(index) {
+                    return;
+                }
+            }
             Wait::Sleep(sampler) => self.wake_sampler(index, sampler),
             wait @ (Wait::Exchange(_)
             | Wait::Resolve(_)
             | Wait::Socket(_)
             | Wait::SocketResolve(_)
             | Wait::Page(_)
+            | Wait::File(_)
             | Wait::Job(_)) => {
                 user.wait = wait;
                 return;
@@ -348,8 +371,8 @@ impl<'p> Core<'p> {
         if !self.users[index].alive || self.users[index].wait != Wait::Ready {
             return;
         }
-        // Samplers look at the clock; a loop that reaches none must be stopped here.
-        if self.time_is_up(index) {
+        // Samplers look at the clock; a loop that reaches none must be stopped here, be it in a lane.
+        if self.time_is_up(self.users.root(index)) {
             return self.end_user(index);
         }
         self.ready.push_back(index);
@@ -376,15 +399,6 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// The virtual user: of a branch the one it works for.
-    pub(crate) fn owner(&self, index: Index) -> Index {
-        let mut index = index;
-        while self.users[index].branch_of != NO_USER {
-            index = self.users[index].branch_of;
-        }
-        index
-    }
-
     fn start_user(&mut self, group: u32, number: u32, intended: Nanos) {
         let compiled = &self.plan.groups[group as usize];
         let user = User {
@@ -395,6 +409,7 @@ impl<'p> Core<'p> {
             conn: NO_CONN,
             socket: NO_SOCKET,
             branch_of: NO_USER,
+            lane: false,
             setbacks: 0,
             paced: false,
             intended,
@@ -425,10 +440,14 @@ impl<'p> Core<'p> {
     /// Ends a user: its connections are closed, its slot is free.
     pub(crate) fn end_user(&mut self, index: Index) {
         self.wheel.remove(index, &mut self.users);
+        self.unwatch(index);
         self.close_connections(index);
         self.end_socket(index);
         self.end_transactions(index);
         self.end_meetings(index);
+        if self.users[index].lane {
+            return self.end_lane(index);
+        }
         let group = self.users[index].group;
         self.users.remove(index);
         self.run.counts.finish(group);
@@ -458,6 +477,7 @@ impl<'p> Core<'p> {
                     self.on_resolved(user, route, addresses);
                 }
                 Message::Process { user, done } => self.on_process(user, *done),
+                Message::File { user, content } => self.on_file(user, *content),
                 Message::Looked { user, route, addresses } => {
                     self.on_looked(user, route, addresses);
                 }
@@ -490,6 +510,7 @@ impl<'p> Core<'p> {
                 Wait::Exchange(sampler) | Wait::Resolve(sampler) if now => self.cut(index, sampler),
                 Wait::Sleep(_) if now => self.end_user(index),
                 Wait::Job(_) if now => self.cut_process(index),
+                Wait::File(sampler) if now => self.cut_file(index, sampler),
                 // Holding is waiting: as a pause, it ends when the run is asked to.
                 Wait::Socket(_) | Wait::SocketResolve(_) if now || self.holds(index) => {
                     self.cut_socket(index);
@@ -500,8 +521,10 @@ impl<'p> Core<'p> {
                 | Wait::Socket(_)
                 | Wait::SocketResolve(_)
                 | Wait::Job(_)
-                // Its branches are cut, each for itself.
-                | Wait::Page(_) => {}
+                | Wait::File(_)
+                // Its branches or lanes end, each for itself.
+                | Wait::Page(_)
+                | Wait::Lanes(_) => {}
             }
         }
         for group in groups {
@@ -549,7 +572,7 @@ impl<'p> Core<'p> {
         match self.plan.samplers[sampler.0 as usize].name.fixed() {
             Some(name) => name,
             None => {
-                let user = &self.users[self.owner(index)];
+                let user = &self.users[self.users.owner(index)];
                 user.extra.as_ref().map_or("", |extra| &extra.sampler_name)
             }
         }

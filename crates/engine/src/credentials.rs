@@ -101,7 +101,7 @@ impl Core<'_> {
 
     /// What the user has agreed on with the proxy of a route.
     pub(crate) fn talk(&mut self, index: Index, route: u32) -> &mut Talk {
-        let owner = self.owner(index);
+        let owner = self.users.owner(index);
         let talks = &mut self.users[owner].extra().talks;
         let at = match talks.iter().position(|talk| talk.route == route) {
             Some(at) => at,
@@ -251,7 +251,7 @@ impl Core<'_> {
             let prefix = self.text_of(index, id, &entry.url);
             names.iter().any(|name| name.starts_with(&prefix))
         });
-        let owner = self.owner(index);
+        let owner = self.users.owner(index);
         let Some(entry) = entry else {
             self.users[owner].extra().keyrings.retain(|ring| ring.route != route);
             if self.routes[route as usize].tunnel.is_some() {

@@ -112,6 +112,9 @@ impl<'p> Core<'p> {
         http: &'p Http,
         request: &Request,
     ) {
+        if request.is_file {
+            return self.begin_file(index, id, request);
+        }
         let with_cookies = self.cookie_line(index, http, request);
         let cookies = std::mem::take(&mut self.plain);
         let mut out = std::mem::take(&mut self.out);

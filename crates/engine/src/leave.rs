@@ -28,6 +28,10 @@ impl Core<'_> {
         let mut at = Some(from);
         while let Some(id) = at {
             let controller = self.controller(id);
+            if matches!(controller.kind, ControllerKind::Lane) {
+                self.leave_lane(index, id, how);
+                break;
+            }
             let is_group = controller.parent.is_none();
             if is_group || (controller.kind.iterates() && how != Leave::NextIteration) {
                 match how {

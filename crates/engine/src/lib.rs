@@ -11,8 +11,8 @@
 //! | `run`, `prepare`, `batches`, `group`, `schedule` | starting groups in order, what is evaluated before, when users start |
 //! | `core`, `user`, `wheel`, `clock` | the loop of a core, its users, its timers |
 //! | `step`, `choice`, `until`, `pass`, `place`, `leave` | which sampler is next |
-//! | `sample`, `transaction`, `meet` | samples, transactions, users that wait for each other |
-//! | `exchange`, `assemble`, `receive`, `failure`, `redirect`, `cookies`, `cached`, `credentials`, `tunnel`, `fill` | HTTP |
+//! | `sample`, `transaction`, `meet`, `lane`, `interrupt` | samples, transactions, users that wait for each other, Parallel Controllers, Sample Timeouts |
+//! | `exchange`, `assemble`, `receive`, `failure`, `redirect`, `cookies`, `cached`, `credentials`, `tunnel`, `fill`, `local` | HTTP, and files by their URLs |
 //! | `connect`, `conn`, `driver`, `resolve`, `names`, `source`, `pace` | connections, sockets, addresses, the connect rate |
 //! | `secure` | TLS: properties, sessions, client certificates |
 //! | `socket` | WebSocket connections and their samplers |
@@ -38,7 +38,10 @@ mod exchange;
 mod failure;
 mod fill;
 mod group;
+mod interrupt;
+mod lane;
 mod leave;
+mod local;
 mod meet;
 mod names;
 mod outcome;

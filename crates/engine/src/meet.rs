@@ -175,7 +175,7 @@ impl Core<'_> {
     ) -> bool {
         let group = self.users[index].group;
         let users = self.run.groups[group as usize].users;
-        let user = &mut self.users[index];
+        let user = self.users.of(index);
         let (size, timeout) = {
             let env = &mut env!(self, user, "");
             (sync.size(users, env), sync.timeout_ms(env))
@@ -213,7 +213,7 @@ impl Core<'_> {
         {
             return held.granted;
         }
-        let user = &mut self.users[index];
+        let user = self.users.of(index);
         let mut name = self.texts.take();
         lock.eval(&mut env!(self, user, ""), &mut name);
         if name.is_empty() {

@@ -22,7 +22,7 @@ impl Core<'_> {
         let route = self.conns[conn].route;
         let Route { host, port, .. } = &self.routes[route as usize];
         let (host, port) = (host.clone(), *port);
-        let owner = self.owner(index);
+        let owner = self.users.root(index);
         let kept = self.users[owner].extra.as_ref().and_then(|extra| extra.names.get(manager));
         let kept = kept.and_then(|names| names.iter().find(|(name, _)| *name == host));
         if let Some((_, via)) = kept {
@@ -80,7 +80,7 @@ impl Core<'_> {
         let conn = self.users[index].conn;
         if let Some(manager) = self.dns_manager(id) {
             let host = self.routes[route as usize].host.clone();
-            self.keep(self.owner(index), manager, host, via);
+            self.keep(self.users.root(index), manager, host, via);
         }
         self.conns[conn].via = via;
         self.connect(conn);
@@ -96,7 +96,7 @@ impl Core<'_> {
         }
         let (host, addresses) = (data.host.clone(), data.addresses.clone());
         let via = self.pin(route, addresses, Vec::new());
-        self.keep(self.owner(index), manager, host, via);
+        self.keep(self.users.root(index), manager, host, via);
         self.conns[conn].via = via;
     }
 

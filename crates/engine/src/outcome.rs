@@ -33,6 +33,8 @@ pub(crate) enum Failure {
     TlsClosed,
     /// The run ended at once.
     Cut,
+    /// A Sample Timeout has interrupted it.
+    Interrupted(Phase),
     TooManyRedirects(u32),
 }
 
@@ -70,7 +72,7 @@ pub(crate) fn describe(
         Failure::Tls(error) => message.write_str(&tls::text(error)),
         Failure::ChunkSize(text) => write!(message, "Bad chunk header: {text}"),
         Failure::TlsClosed => message.write_str("Remote host terminated the handshake"),
-        Failure::Cut => message.write_str("Socket closed"),
+        Failure::Cut | Failure::Interrupted(_) => message.write_str("Socket closed"),
         Failure::TooManyRedirects(max) => {
             write!(message, "Exceeded maximum number of redirects: {max}")
         }
@@ -93,7 +95,7 @@ pub(crate) fn socket_text(failure: &Failure, route: &Route) -> String {
         Failure::Tls(_) | Failure::TlsClosed => "Socket is closed".into(),
         Failure::TlsTimeout | Failure::ResponseTimeout => "Read timed out".into(),
         Failure::Http(_) | Failure::ChunkSize(_) | Failure::TooManyRedirects(_) => String::new(),
-        Failure::Cut => "Socket closed".into(),
+        Failure::Cut | Failure::Interrupted(_) => "Socket closed".into(),
     }
 }
 
@@ -169,6 +171,7 @@ fn classify(failure: &Failure, route: &Route) -> (&'static str, Outcome) {
         Failure::Tls(error) => (tls::class(error), Outcome::Tls),
         Failure::TlsClosed => ("javax.net.ssl.SSLHandshakeException", Outcome::Tls),
         Failure::Cut => ("java.net.SocketException", Outcome::CutByEnd),
+        Failure::Interrupted(phase) => ("java.net.SocketException", Outcome::Timeout(*phase)),
         Failure::TooManyRedirects(_) => ("java.io.IOException", Outcome::Protocol),
     }
 }

@@ -38,6 +38,8 @@ pub(crate) struct Page {
     /// Cookies of parts that were sent some while others were under way: by link.
     jars: Vec<(usize, Box<Jar>)>,
     next: usize,
+    /// The branch that was started last.
+    last: Index,
     under_way: usize,
     at_a_time: usize,
     /// Branches are being started.
@@ -50,6 +52,11 @@ impl<'p> Core<'p> {
     /// Loads what is embedded in the page that stands in the core's result; then the sample is closed.
     pub(crate) fn load_page(&mut self, index: Index, id: SamplerId, mut timing: Timing) {
         (self.result.bytes, self.result.sent) = (timing.received, timing.sent);
+        // Parts of files are named after the file, not after the sampler.
+        let is_file = self.result.url.starts_with("file:");
+        if is_file {
+            self.result.label.clone_from(&self.result.url);
+        }
         let begun = self.begin_page(index, id, timing);
         (timing.received, timing.sent) = (self.result.bytes, self.result.sent);
         let outcome = match begun {
@@ -57,7 +64,18 @@ impl<'p> Core<'p> {
             Some(true) => Outcome::Ok,
             Some(false) => Outcome::Status,
         };
+        if is_file {
+            self.name_page(index, id);
+        }
         self.close_sample(index, id, timing, outcome);
+    }
+
+    /// Gives the core's result the name of its sampler.
+    fn name_page(&mut self, index: Index, id: SamplerId) {
+        let mut label = std::mem::take(&mut self.result.label);
+        label.clear();
+        label.push_str(self.sampler_name(index, id));
+        self.result.label = label;
     }
 
     /// Looks for what is embedded. `Some`: there is nothing to load, and the sample passed or not.
@@ -116,6 +134,7 @@ impl<'p> Core<'p> {
             results: Vec::with_capacity(found.len()),
             jars: Vec::new(),
             next: 0,
+            last: NO_USER,
             under_way: 0,
             at_a_time,
             starting: false,
@@ -210,7 +229,10 @@ impl<'p> Core<'p> {
         let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return };
         let branch = self.branch(parent, link);
         let url = match self.page(parent) {
-            Some(page) => std::mem::take(&mut page.links[link]),
+            Some(page) => {
+                page.last = branch;
+                std::mem::take(&mut page.links[link])
+            }
             None => return,
         };
         self.load_link(branch, id, http, &url);
@@ -236,12 +258,20 @@ impl<'p> Core<'p> {
 
     /// A branch of a user.
     fn branch(&mut self, parent: Index, link: usize) -> Index {
+        let depth = self.users[parent].extra.as_ref().map_or(0, |extra| extra.depth) + 1;
+        let branch = self.spare(parent);
+        let extra = self.users[branch].extra();
+        (extra.link, extra.depth) = (link, depth);
+        branch
+    }
+
+    /// A slot for one that works for a user.
+    pub(crate) fn spare(&mut self, parent: Index) -> Index {
         let now = self.clock.now();
         let owner = &self.users[parent];
         let (group, number, iteration) = (owner.group, owner.number, owner.iteration);
-        let depth = owner.extra.as_ref().map_or(0, |extra| extra.depth) + 1;
-        let branch = match self.branches.pop() {
-            Some(branch) => branch,
+        let spare = match self.branches.pop() {
+            Some(spare) => spare,
             None => self.users.insert(User {
                 wait: Wait::Ready,
                 group,
@@ -250,6 +280,7 @@ impl<'p> Core<'p> {
                 conn: NO_CONN,
                 socket: NO_SOCKET,
                 branch_of: NO_USER,
+                lane: false,
                 setbacks: 0,
                 paced: false,
                 intended: now,
@@ -267,13 +298,17 @@ impl<'p> Core<'p> {
                 alive: true,
             }),
         };
-        let user = &mut self.users[branch];
+        let user = &mut self.users[spare];
         (user.group, user.number, user.iteration) = (group, number, iteration);
         (user.branch_of, user.intended, user.alive) = (parent, now, true);
         user.wait = Wait::Ready;
-        let extra = user.extra();
-        (extra.link, extra.depth) = (link, depth);
-        branch
+        spare
+    }
+
+    /// The branch that loads something, where a page is loaded one by one.
+    pub(crate) fn only_branch(&mut self, index: Index) -> Option<Index> {
+        let page = self.page(index)?;
+        (page.at_a_time == 1 && page.under_way == 1).then_some(page.last)
     }
 
     /// A branch has its result, which stands in the core's.
@@ -351,7 +386,11 @@ impl<'p> Core<'p> {
             (false, true) => Outcome::Ok,
             (false, false) => Outcome::Status,
         };
+        let is_file = whole.url.starts_with("file:");
         self.return_result(whole);
+        if is_file {
+            self.name_page(index, id);
+        }
         self.close_sample(index, id, timing, outcome);
         self.step(index);
     }

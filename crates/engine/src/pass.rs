@@ -51,7 +51,7 @@ impl<'p> Core<'p> {
             }
             ControllerKind::Throughput(throughput) => {
                 let mut ran = self.ran(index, id);
-                let user = &mut self.users[index];
+                let user = self.users.of(index);
                 let runs = throughput.decide(&mut ran, &mut env!(self, user, ""));
                 let mut place = self.place(index, id);
                 place.more()[..2].copy_from_slice(&[ran.executions, ran.iterations]);
@@ -70,7 +70,7 @@ impl<'p> Core<'p> {
     /// Carries out what an iteration's start brings. False: the user has ended.
     pub(crate) fn fire(&mut self, index: Index, event: OnIteration) -> bool {
         let plan = self.plan;
-        let user = &mut self.users[index];
+        let user = self.users.of(index);
         let stop = plan::element::iterate(event, plan, &mut env!(self, user, ""));
         match stop {
             Ok(()) => true,

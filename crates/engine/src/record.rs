@@ -32,12 +32,14 @@ impl Core<'_> {
         let mut thread_name = self.texts.take();
         let user = &self.users[index];
         let group = &self.run.groups[user.group as usize];
-        if named {
+        let mut active = if named { self.run.counts.active(user.group) } else { (0, 0) };
+        if named && user.lane {
+            active.0 = self.write_lane_name(index, &mut thread_name);
+        } else if named {
             thread_name.push_str(&group.name);
             push_number(&mut thread_name, ' ', group.number);
             push_number(&mut thread_name, '-', user.number + 1);
         }
-        let active = if named { self.run.counts.active(user.group) } else { (0, 0) };
         let mut written = Written::default();
         for id in listeners {
             match &self.plan.listeners[id.0 as usize].kind {
@@ -72,8 +74,9 @@ impl Core<'_> {
         let names = Arc::clone(&self.rows.variables);
         let mut values = [None; VARIABLES];
         let count = names.len().min(VARIABLES);
+        let root = self.users.root(index);
         for (value, name) in values.iter_mut().zip(names.iter()) {
-            *value = self.users[index].vars.get_named(&self.plan.names, name);
+            *value = self.users[root].vars.get_named(&self.plan.names, name);
         }
         let about = About {
             thread_name,

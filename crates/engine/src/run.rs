@@ -131,6 +131,7 @@ pub(crate) struct RunShared {
     pub(crate) last_sample_ok: Option<VarId>,
     pub(crate) hostname: String,
     pub(crate) resolver: Sender<Question>,
+    pub(crate) files: crate::local::Reader,
     inboxes: Vec<Inbox>,
 }
 
@@ -193,6 +194,10 @@ pub(crate) enum Message {
     Process {
         user: u32,
         done: Box<crate::process::Done>,
+    },
+    File {
+        user: u32,
+        content: Box<crate::local::Content>,
     },
     Recycle(Box<Snapshot>),
     /// Asks this core as the home of a barrier or a lock.
@@ -308,6 +313,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         last_sample_ok: plan.names.find(crate::prepare::LAST_SAMPLE_OK),
         hostname: hostname(),
         resolver: resolve::start().map_err(StartError::System)?,
+        files: crate::local::Reader::default(),
         inboxes,
     });
     let mut threads = Vec::new();

@@ -43,16 +43,16 @@ impl Core<'_> {
         let sampler = &plan.samplers[id.0 as usize];
         self.users[index].last_sampler = Some(id);
         if sampler.name.fixed().is_none() {
-            let user = &mut self.users[index];
-            let mut name = std::mem::take(&mut user.extra().sampler_name);
+            let mut name = std::mem::take(&mut self.users[index].extra().sampler_name);
             name.clear();
+            let user = self.users.of(index);
             sampler.name.eval(&mut env!(self, user, ""), &mut name);
-            user.extra().sampler_name = name;
+            self.users[index].extra().sampler_name = name;
         }
         if !sampler.before.is_empty() {
             let mut name = self.texts.take();
             name.push_str(self.sampler_name(index, id));
-            let user = &mut self.users[index];
+            let user = self.users.of(index);
             let mut env = env!(self, user, &name);
             for before in &sampler.before {
                 plan::element::before(*before, plan, &mut env);
@@ -78,7 +78,7 @@ impl Core<'_> {
                     }
                     continue;
                 }
-                let user = &mut self.users[index];
+                let user = self.users.of(index);
                 delay = delay.saturating_add(timer.delay(&mut env!(self, user, &name)));
             }
             self.texts.give(name);
@@ -91,7 +91,8 @@ impl Core<'_> {
         // Timers count from the end of what came before, not from when this process got round to them.
         let from = user.intended.clamp(now - crate::clock::SECOND, now);
         let until = from.saturating_add(Nanos::try_from(delay).unwrap_or(Nanos::MAX));
-        if self.run.ends_at(user.group).is_some_and(|end| until > end) {
+        let ends_at = if user.lane { None } else { self.run.ends_at(user.group) };
+        if ends_at.is_some_and(|end| until > end) {
             user.stopping = true;
             return self.end_after_sample(index);
         }
@@ -102,7 +103,11 @@ impl Core<'_> {
     /// Starts the sampler itself.
     pub(crate) fn begin(&mut self, index: Index, id: SamplerId) {
         let plan = self.plan;
-        match &plan.samplers[id.0 as usize].kind {
+        let sampler = &plan.samplers[id.0 as usize];
+        if !sampler.timeouts.is_empty() {
+            self.watch(index, &sampler.timeouts);
+        }
+        match &sampler.kind {
             SamplerKind::Http(http) => self.begin_http(index, id, http),
             SamplerKind::WebSocket(sampler) => self.begin_socket(index, id, sampler),
             SamplerKind::Action(action) => self.act(index, id, action),
@@ -113,6 +118,7 @@ impl Core<'_> {
             }
             SamplerKind::Tcp(tcp) => self.begin_stream(index, id, tcp),
             SamplerKind::Process(process) => self.begin_process(index, id, process),
+            SamplerKind::Parallel(parallel) => self.begin_lanes(index, id, parallel),
             SamplerKind::Java(java) => {
                 let timing = self.begin_plain(index, id);
                 let sleep = self.with_env(index, id, |env, result| java.run(env, result));
@@ -133,11 +139,10 @@ impl Core<'_> {
         id: SamplerId,
         work: impl FnOnce(&mut plan::env::Env<'_>, &mut plan::result::SampleResult) -> T,
     ) -> T {
-        let index = self.owner(index);
         let mut name = self.texts.take();
         name.push_str(self.sampler_name(index, id));
         let mut result = self.lend_result();
-        let user = &mut self.users[index];
+        let user = self.users.of(index);
         let value = work(&mut env!(self, user, &name), &mut result);
         self.return_result(result);
         self.texts.give(name);
@@ -217,11 +222,16 @@ impl Core<'_> {
         mut timing: Timing,
         mut outcome: Outcome,
     ) {
-        if self.users[index].branch_of != crate::user::NO_USER {
+        let user = &self.users[index];
+        let lane = user.lane;
+        if user.branch_of != crate::user::NO_USER && !lane {
             return self.branch_done(index, &timing, outcome);
         }
         let plan = self.plan;
         let sampler = &plan.samplers[id.0 as usize];
+        if !sampler.timeouts.is_empty() {
+            self.unwatch(index);
+        }
         let observed = self.observes(id);
         if observed {
             let result = &mut self.result;
@@ -250,10 +260,16 @@ impl Core<'_> {
         let success = if observed { self.result.success } else { outcome == Outcome::Ok };
         self.set_last_ok(index, success);
         let cut = outcome == Outcome::CutByEnd;
+        let silent = lane && self.is_silent(index);
         if observed && self.result.ignore {
             // Reported to nobody.
         } else if let Some(around) = self.parent_around(index, sampler.controller) {
+            if silent {
+                self.show_to_lanes(index, &timing, success);
+            }
             self.add_to_parent(index, id, around, timing, success);
+        } else if silent {
+            self.add_to_lanes(index, &timing, success);
         } else {
             let sample = self.measured(index, id, &timing, outcome, success);
             self.recorder.record(&sample);
@@ -269,6 +285,9 @@ impl Core<'_> {
         }
         if cut {
             self.recorder.add(Counter::CutByEnd, 1);
+            if lane {
+                self.cut_lane(index);
+            }
         }
         self.users[index].intended = timing.end;
         let mut asked = if observed { self.result.request } else { Request::Nothing };
@@ -325,9 +344,11 @@ impl Core<'_> {
     /// What a sample's outcome asks of its user.
     fn after_sample(&mut self, index: Index, id: SamplerId, ok: bool, asked: Request) {
         let sampler = &self.plan.samplers[id.0 as usize];
-        let group = &self.run.groups[self.users[index].group as usize];
+        let user = &self.users[index];
+        let group = &self.run.groups[user.group as usize];
         let mut asked = asked;
-        if !ok {
+        // Of what a group does at a failure, JMeter's lanes know nothing.
+        if !ok && !user.lane {
             asked = asked.max(match group.on_error {
                 OnError::Continue => Request::Nothing,
                 OnError::NextLoop => Request::NextIteration,
@@ -365,7 +386,9 @@ impl Core<'_> {
 
     /// Whether the duration of a user's group is over.
     pub(crate) fn time_is_up(&self, index: Index) -> bool {
-        self.run.ends_at(self.users[index].group).is_some_and(|end| self.clock.now() >= end)
+        let user = &self.users[index];
+        // A lane runs to its end, as in JMeter.
+        !user.lane && self.run.ends_at(user.group).is_some_and(|end| self.clock.now() >= end)
     }
 
     /// Ends a user that stops where it is.
@@ -383,6 +406,7 @@ impl Core<'_> {
                 let user = &mut self.users[index];
                 if let Some(end) = self.run.ends_at(user.group)
                     && until > end
+                    && !user.lane
                 {
                     until = end.max(now);
                 }
@@ -390,7 +414,10 @@ impl Core<'_> {
                 self.wheel.insert(index, until, &mut self.users);
                 return;
             }
-            Action::StopUser => self.users[index].stopping = true,
+            Action::StopUser => {
+                self.users[index].stopping = true;
+                self.stop_around(index);
+            }
             Action::StopTest | Action::StopTestNow => {
                 self.users[index].stopping = true;
                 let now = matches!(action, Action::StopTestNow);
@@ -414,7 +441,10 @@ impl Core<'_> {
     }
 
     /// Goes on after an action that makes no result.
-    pub(crate) fn after_action(&mut self, index: Index, _id: SamplerId) {
+    pub(crate) fn after_action(&mut self, index: Index, id: SamplerId) {
+        if !self.plan.samplers[id.0 as usize].timeouts.is_empty() {
+            self.unwatch(index);
+        }
         let now = self.clock.now();
         let user = &mut self.users[index];
         if user.links.deadline <= now {
@@ -426,7 +456,7 @@ impl Core<'_> {
     }
 
     pub(crate) fn set_last_ok(&mut self, index: Index, ok: bool) {
-        let user = &mut self.users[index];
+        let user = self.users.of(index);
         user.last_ok = ok;
         if let Some(variable) = self.run.last_sample_ok {
             let value = if ok { "true" } else { "false" };

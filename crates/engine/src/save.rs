@@ -44,7 +44,7 @@ impl Core<'_> {
             let number = start.numbers.fetch_add(1, Ordering::Relaxed);
             number * u64::from(run.shard.count.max(1)) + u64::from(run.shard.index) + 1
         };
-        let user = &mut self.users[index];
+        let user = self.users.of(index);
         let mut env = env!(self, user, &result.label);
         let form = (&*start.stamp, start.digits);
         let file = saver.file(result, *nth, form, number, &mut env);

@@ -171,16 +171,17 @@ impl Core<'_> {
         if secure.shared && secure.variable.is_empty() {
             return Ok(Arc::clone(base));
         }
-        let user = &mut self.users[index];
+        let root = &self.users[self.users.root(index)];
         let alias = match &*secure.variable {
             "" => None,
-            variable => Some(user.vars.get_named(&self.plan.names, variable).unwrap_or_default()),
+            variable => Some(root.vars.get_named(&self.plan.names, variable).unwrap_or_default()),
         };
+        let user = &self.users[index];
         let changed = alias.filter(|alias| {
             user.extra.as_ref().and_then(|extra| extra.alias.as_deref()) != Some(*alias)
         });
         let changed = changed.map(Box::<str>::from);
-        let extra = user.extra();
+        let extra = self.users[index].extra();
         let config = extra.tls.get_or_insert_with(|| {
             if secure.shared {
                 Arc::clone(base)

@@ -44,7 +44,7 @@ pub(crate) enum Turn {
 impl<'p> Core<'p> {
     /// Finds a user's next sampler and begins it.
     pub(crate) fn operate(&mut self, index: Index) -> Turn {
-        let main = self.plan.groups[self.users[index].group as usize].main;
+        let main = self.main(index);
         match self.pull(index, main) {
             Pull::Sampler(sampler) => {
                 return if self.sample(index, sampler) { Turn::On } else { Turn::Waits };
@@ -67,6 +67,13 @@ impl<'p> Core<'p> {
             Pull::Later => return Turn::Over,
         }
         if self.users[index].alive { Turn::On } else { Turn::Waits }
+    }
+
+    /// The controller that a user asks.
+    fn main(&self, index: Index) -> ControllerId {
+        let user = &self.users[index];
+        let lane = user.extra.as_ref().filter(|_| user.lane).and_then(|extra| extra.main);
+        lane.unwrap_or(self.plan.groups[user.group as usize].main)
     }
 
     /// Asks a controller for the next sampler.
@@ -203,7 +210,7 @@ impl<'p> Core<'p> {
                 return Some(Pull::Nothing);
             }
             ControllerKind::If { condition, evaluate_all } => {
-                let user = &mut self.users[index];
+                let user = self.users.of(index);
                 if (is_first || *evaluate_all) && !condition.holds(&mut env!(self, user, "")) {
                     self.initialize_children(index, controller);
                     self.re_initialize(index, id);
@@ -318,6 +325,10 @@ impl<'p> Core<'p> {
         let over = match &controller.kind {
             // It stays behind its last child until it is told to begin anew.
             ControllerKind::OnceOnly => return Some(Pull::Nothing),
+            ControllerKind::Lane => {
+                self.end_for_good(index, id);
+                return Some(Pull::Nothing);
+            }
             ControllerKind::Interleave(_) => {
                 self.reset_current(index, id);
                 return None;
@@ -405,7 +416,7 @@ impl<'p> Core<'p> {
             return;
         };
         let count = self.place(index, id).count();
-        let text = self.users[index].vars.write(variable);
+        let text = self.users.of(index).vars.write(variable);
         text.clear();
         text.push_str(itoa::Buffer::new().format(count));
     }
@@ -422,6 +433,6 @@ impl<'p> Core<'p> {
     pub(crate) fn place(&mut self, index: Index, id: ControllerId) -> Place<'_> {
         let controller = self.controller(id);
         let from = controller.slot as usize;
-        Place(&mut self.users[index].state[from..from + controller.slots as usize])
+        Place(&mut self.users.of(index).state[from..from + controller.slots as usize])
     }
 }

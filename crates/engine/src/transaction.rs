@@ -109,6 +109,11 @@ impl Core<'_> {
 
     fn add_below(&mut self, index: Index, inside: ControllerId, timing: &Timing, success: bool) {
         let plan = self.plan;
+        // What a lane does is heard of around its Parallel Controller as well.
+        if self.users[index].lane {
+            let around = self.users[index].branch_of;
+            self.add_below(around, inside, timing, success);
+        }
         for open in self.users[index].transactions() {
             let ControllerKind::Transaction(settings) =
                 &plan.controllers[open.controller.0 as usize].kind
@@ -204,7 +209,7 @@ impl Core<'_> {
     /// The end of a transaction without a parent sample whose body was left.
     pub(crate) fn abort_transaction(&mut self, index: Index, id: ControllerId) {
         if let Some(mut open) = self.take_open(index, id) {
-            open.success = self.users[index].last_ok;
+            open.success = self.users.of(index).last_ok;
             self.report(index, open, self.clock.now(), false);
         }
     }
@@ -302,8 +307,10 @@ impl Core<'_> {
             self.result.code.push_str("200");
         }
         self.result.start_ms = open.start_ms;
-        let listeners = &plan.samplers[last.0 as usize].listeners;
-        self.publish(index, &timing, open.success, listeners, open.seen);
+        if !self.is_silent(index) {
+            let listeners = &plan.samplers[last.0 as usize].listeners;
+            self.publish(index, &timing, open.success, listeners, open.seen);
+        }
         let used = std::mem::replace(&mut self.result, saved);
         self.results.push(used);
     }
@@ -352,7 +359,7 @@ impl Core<'_> {
         let mut success = open.success;
         if !settings.checks.is_empty() && how != End::Inside {
             let mut result = self.lend_result();
-            let user = &mut self.users[index];
+            let user = self.users.of(index);
             let mut env = env!(self, user, "");
             for check in &settings.checks {
                 check.run(&mut result, &mut env);
@@ -364,6 +371,8 @@ impl Core<'_> {
         let around = controller.parent.and_then(|around| self.parent_around(index, around));
         if let Some(around) = around.filter(|_| how != End::GoesOn) {
             self.nest(index, around, &timing, success);
+        } else if self.is_silent(index) {
+            self.show_to_lanes(index, &timing, success);
         } else if !open.reported {
             self.publish(index, &timing, success, &settings.listeners, true);
             if let Some(around) = controller.parent {
@@ -391,7 +400,7 @@ impl Core<'_> {
         let plan = self.plan;
         let mut result = self.lend_result();
         result.label.clear();
-        let user = &mut self.users[index];
+        let user = self.users.of(index);
         plan.controllers[id.0 as usize].name.eval(&mut env!(self, user, ""), &mut result.label);
         result.message.clear();
         let _ = write!(

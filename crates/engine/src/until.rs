@@ -28,7 +28,7 @@ impl Core<'_> {
                     return true;
                 }
                 let (ran, at_end) = (self.ran(index, id), self.child(index, id).is_none());
-                let user = &mut self.users[index];
+                let user = self.users.of(index);
                 throughput.is_done(ran, at_end, &mut env!(self, user, ""))
             }
             _ => done,
@@ -66,12 +66,12 @@ impl Core<'_> {
         if self.place(index, id).is(place::BROKEN) {
             return true;
         }
-        let last_ok = self.users[index].last_ok;
+        let last_ok = self.users.of(index).last_ok;
         match condition {
             WhileCondition::Blank => at_end && !last_ok,
             WhileCondition::Last => !last_ok,
             WhileCondition::Expression(text) => {
-                let user = &mut self.users[index];
+                let user = self.users.of(index);
                 let mut value = self.texts.take();
                 text.eval(&mut env!(self, user, ""), &mut value);
                 let trimmed = value.trim();
@@ -106,7 +106,7 @@ impl Core<'_> {
     }
 
     pub(crate) fn seconds(&mut self, index: Index, text: &Text) -> i64 {
-        let user = &mut self.users[index];
+        let user = self.users.of(index);
         text.parsed(&mut env!(self, user, ""), |text| text.parse().unwrap_or(0))
     }
 
@@ -121,7 +121,7 @@ impl Core<'_> {
         self.with_value(index, each, at, |core, index, value| {
             let Some(value) = value else { return false };
             let mut name = core.texts.take();
-            let user = &mut core.users[index];
+            let user = core.users.of(index);
             each.output.eval(&mut env!(core, user, ""), &mut name);
             user.vars.set_named(&core.plan.names, &name, value);
             core.texts.give(name);
@@ -137,7 +137,7 @@ impl Core<'_> {
         work: impl FnOnce(&mut Self, Index, Option<&str>) -> bool,
     ) -> bool {
         use std::fmt::Write;
-        let user = &mut self.users[index];
+        let user = self.users.of(index);
         let mut name = self.texts.take();
         each.input.eval(&mut env!(self, user, ""), &mut name);
         let separator = if each.separator { "_" } else { "" };
@@ -162,9 +162,15 @@ impl Core<'_> {
         (narrow(start), narrow(end))
     }
 
+    /// A number as JMeter's properties have it: blanks are none.
+    pub(crate) fn java_number(&mut self, index: Index, text: &Text) -> i64 {
+        let user = self.users.of(index);
+        text.parsed(&mut env!(self, user, ""), |text| text.parse().unwrap_or(0))
+    }
+
     /// Evaluates a text that should be a number.
     pub(crate) fn number(&mut self, index: Index, text: &Text, default: i64) -> i64 {
-        let user = &mut self.users[index];
+        let user = self.users.of(index);
         let mut value = self.texts.take();
         text.eval(&mut env!(self, user, ""), &mut value);
         let trimmed = value.trim();

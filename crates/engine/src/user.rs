@@ -40,6 +40,10 @@ pub(crate) enum Wait {
     Page(SamplerId),
     /// A program, which a thread of its own runs.
     Job(SamplerId),
+    /// A file, which a thread of its own reads.
+    File(SamplerId),
+    /// The lanes of a Parallel Controller.
+    Lanes(SamplerId),
 }
 
 /// No connection.
@@ -79,8 +83,10 @@ pub(crate) struct User {
     pub(crate) fresh: bool,
     /// The sampler whose listeners a transaction's sample goes to.
     pub(crate) last_sampler: Option<SamplerId>,
-    /// The user that this one loads something for; it is no virtual user then, but a branch of that one.
+    /// The user that this one works for; it is no virtual user then, but a branch of that one, which loads something for it, or a lane.
     pub(crate) branch_of: Index,
+    /// It is a lane: it runs a child of a Parallel Controller, as a user would.
+    pub(crate) lane: bool,
     /// Connections that failed or were lost since one stood; the next is opened later for it.
     pub(crate) setbacks: u8,
     /// It has waited for its turn to connect.
@@ -126,8 +132,24 @@ pub(crate) struct Extra {
     pub(crate) sampler_name: String,
     /// A program that runs.
     pub(crate) process: Option<Box<crate::process::Running>>,
+    /// A file that is being read.
+    pub(crate) reading: Option<Box<crate::local::Reading>>,
     /// A page that is being loaded.
     pub(crate) page: Option<Box<crate::page::Page>>,
+    /// Lanes under way.
+    pub(crate) lanes: Option<Box<crate::lane::Lanes>>,
+    /// Parallel Controllers that run nothing any more, because a Sample Timeout has interrupted them.
+    pub(crate) closed: Vec<SamplerId>,
+    /// Of a lane: what it runs.
+    pub(crate) main: Option<ControllerId>,
+    /// Lanes were under way: to JMeter, each iteration of its group is a new user's from then on.
+    pub(crate) new_each_iteration: bool,
+    /// Its group's iteration is not the first.
+    pub(crate) again: bool,
+    /// To whom HttpClient counts the connections opened now: the user itself (0), or the lanes of a Parallel Controller.
+    pub(crate) holder: u16,
+    /// Lanes that have sent something.
+    pub(crate) ran: Vec<ControllerId>,
     /// Of a branch: which link of the page it loads.
     pub(crate) link: usize,
     /// Of a branch: how many pages it is inside of.
@@ -214,6 +236,35 @@ impl Users {
         }
         self.all.push(user);
         (self.all.len() - 1) as Index
+    }
+
+    /// Whether one loads a part of a page for another.
+    pub(crate) fn is_branch(&self, index: Index) -> bool {
+        self[index].branch_of != NO_USER && !self[index].lane
+    }
+
+    /// The user whose connections a branch uses; a lane has its own.
+    pub(crate) fn owner(&self, index: Index) -> Index {
+        let mut index = index;
+        while self[index].branch_of != NO_USER && !self[index].lane {
+            index = self[index].branch_of;
+        }
+        index
+    }
+
+    /// The virtual user that a branch or a lane works for: it has the variables, the cookies and the state of the controllers.
+    pub(crate) fn root(&self, index: Index) -> Index {
+        let mut index = index;
+        while self[index].branch_of != NO_USER {
+            index = self[index].branch_of;
+        }
+        index
+    }
+
+    /// The virtual user itself.
+    pub(crate) fn of(&mut self, index: Index) -> &mut User {
+        let root = self.root(index);
+        &mut self[root]
     }
 
     /// Ends a user and frees what it held.

@@ -61,7 +61,7 @@ impl<'p> Core<'p> {
         place.set(place::CHOSEN);
         let mut counted = place.more()[1..].to_vec();
         let [total, counts @ ..] = &mut counted[..] else { return false };
-        let user = &mut self.users[index];
+        let user = self.users.of(index);
         let chosen = switch.choose(total, counts, chance, &mut env!(self, user, ""));
         let Some(chosen) = chosen else { return false };
         let at = self.nth_left(index, controller, chosen);

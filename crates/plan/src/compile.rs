@@ -9,9 +9,11 @@ mod around;
 mod changes;
 mod context;
 mod managers;
+mod parallel;
 mod replace;
 mod report;
 pub(crate) mod scope;
+mod timeout;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -92,6 +94,8 @@ pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
         levels: Vec::new(),
         shared: Vec::new(),
         controllers: HashMap::new(),
+        timeouts: Vec::new(),
+        silent: false,
         slots: 0,
     };
     walk.ctx.text.names.intern("JMeterThread.last_sample_ok");
@@ -117,6 +121,10 @@ struct Walk<'a> {
     shared: Vec<ElementId>,
     /// Where controllers went in the table of the plan.
     controllers: HashMap<ElementId, ControllerId>,
+    /// Time limits for the samplers of the thread that the walk is in: of a group, or of a lane.
+    timeouts: Vec<u32>,
+    /// The walk is in a lane of a Parallel Controller with a parent sample.
+    silent: bool,
     /// State slots of the group so far.
     slots: u32,
 }
@@ -182,7 +190,8 @@ impl Walk<'_> {
         self.slots = 0;
         // The children of the Test Plan count as children of the group, behind its own.
         let all = own.iter().chain(&self.shared).copied();
-        self.levels = vec![scope::level(self.ctx.doc, all)];
+        self.levels = vec![scope::level(self.ctx.doc, all.clone())];
+        self.timeouts = self.timeouts_below(all.collect());
         let kind = element::thread_group::main_loop(&mut self.ctx, id);
         let main = self.open(id, kind, None);
         if !element::thread_group::names_its_loop(&self.ctx, id) {
@@ -215,6 +224,9 @@ impl Walk<'_> {
     }
 
     fn controller(&mut self, id: ElementId, around: ControllerId) {
+        if element::parallel_controller::is(self.ctx.doc, id) {
+            return self.parallel(id, around);
+        }
         let own = children(self.ctx.doc, id);
         let count = self.plan.throughput_controllers;
         let Some(kind) = element::controller(&mut self.ctx, id, count) else { return };
@@ -331,6 +343,18 @@ impl Walk<'_> {
         if let SamplerKind::Http(http) = &mut kind {
             http.change(changes);
         }
+        self.put(id, around, kind, &scope, on_failure);
+    }
+
+    /// Puts a sampler, with what is in its scope, into a controller.
+    fn put(
+        &mut self,
+        id: ElementId,
+        around: ControllerId,
+        kind: SamplerKind,
+        scope: &scope::Scope,
+        on_failure: Request,
+    ) {
         let name = element::sampler_name(&mut self.ctx, id, &scope.configs);
         let mut needs = element::sampler_needs(&kind);
         let after = element::extractors(&mut self.ctx, id, &scope.after, &mut needs);
@@ -340,6 +364,7 @@ impl Walk<'_> {
         let timers = scope.timers.iter().filter_map(|id| self.timer(*id)).collect();
         let events: Vec<_> = scope.before.iter().filter_map(|id| self.event(*id)).collect();
         let before = events.into_iter().filter_map(element::before_sampler).collect();
+        let timeouts = if timeout::applies(&kind) { self.timeouts.clone() } else { Vec::new() };
         let path = self.ctx.doc.path(id);
         let sampler = Child::Sampler(SamplerId(self.plan.samplers.len() as u32));
         self.plan.controllers[around.0 as usize].children.push(sampler);
@@ -348,6 +373,7 @@ impl Walk<'_> {
             kind,
             controller: around,
             before,
+            timeouts,
             timers,
             after,
             checks,
@@ -374,6 +400,9 @@ impl Walk<'_> {
     /// What the failure of a sampler, whose children are the last of the levels, asks for. A transaction with a parent sample keeps the
     /// listeners of its own level, and of those around it, to itself.
     fn on_failure(&self, around: ControllerId) -> Request {
+        if self.silent {
+            return Request::Nothing;
+        }
         let mut own = self.levels.len() - 1;
         let mut from = 0;
         let mut at = Some(around);
@@ -381,6 +410,9 @@ impl Walk<'_> {
             let controller = &self.plan.controllers[id.0 as usize];
             if matches!(&controller.kind, ControllerKind::Transaction(one) if one.parent) {
                 from = own;
+                break;
+            }
+            if matches!(controller.kind, ControllerKind::Lane) {
                 break;
             }
             own = own.saturating_sub(1);

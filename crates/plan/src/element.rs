@@ -26,6 +26,7 @@ pub(crate) mod listener;
 mod loop_controller;
 mod memory;
 mod os_process;
+pub(crate) mod parallel_controller;
 mod precise_throughput_timer;
 mod random_timer;
 mod random_variable;

@@ -113,6 +113,10 @@ pub(crate) struct Header {
 pub struct Request {
     /// TLS.
     pub secure: bool,
+    /// It is for a file of this machine, whose path is the target.
+    pub is_file: bool,
+    /// The encoding that the plan gives a file.
+    pub charset: String,
     /// Host to connect to, without brackets.
     pub host: String,
     /// Port to connect to.
@@ -185,13 +189,14 @@ impl Request {
             &mut self.proxy.host,
             &mut self.proxy.user,
             &mut self.proxy.password,
+            &mut self.charset,
         ] {
             text.clear();
         }
         self.changed.clear();
         self.headers.clear();
         self.body.clear();
-        (self.secure, self.port, self.path_len) = (false, 0, 0);
+        (self.secure, self.is_file, self.port, self.path_len) = (false, false, 0, 0);
         (self.own_end, self.cookie_at, self.own_cookie) = (0, 0, 0..0);
         (self.agent_at, self.proxy.port) = (0, 0);
         (self.connect_timeout_ms, self.response_timeout_ms) = (0, 0);

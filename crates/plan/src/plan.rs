@@ -78,6 +78,8 @@ pub struct Plan {
     pub frame_filters: Vec<FrameFilter>,
     /// Heartbeats of WebSocket connections ([`HeartbeatId`](crate::websocket::HeartbeatId)).
     pub heartbeats: Vec<Heartbeat>,
+    /// Time limits of Sample Timeouts.
+    pub timeouts: Vec<Text>,
     /// Number of throughput timers (each has shared state).
     pub throughput_timers: u32,
     /// Number of Throughput Controllers (each has shared state).
@@ -98,7 +100,13 @@ impl Plan {
         let (mut found, mut open) = (Vec::new(), vec![Child::Controller(group.main)]);
         while let Some(child) = open.pop() {
             match child {
-                Child::Sampler(id) => found.push(id),
+                Child::Sampler(id) => {
+                    found.push(id);
+                    if let SamplerKind::Parallel(parallel) = &self.samplers[id.0 as usize].kind {
+                        let lanes = parallel.lanes.iter().rev();
+                        open.extend(lanes.map(|lane| Child::Controller(*lane)));
+                    }
+                }
                 Child::Controller(id) => {
                     open.extend(self.controllers[id.0 as usize].children.iter().rev());
                 }
@@ -238,6 +246,8 @@ pub enum ControllerKind {
     Throughput(ThroughputController),
     /// Runs its children while no other user is in a section of that name.
     Critical(Text),
+    /// Holds one child of a Parallel Controller and runs it once; the controller around it is the one around the Parallel Controller.
+    Lane,
 }
 
 impl ControllerKind {
@@ -410,6 +420,8 @@ pub struct Sampler {
     pub controller: ControllerId,
     /// Pre-processors, in JMeter's order.
     pub before: Vec<Before>,
+    /// Time limits of Sample Timeouts, milliseconds: places in `Plan::timeouts`.
+    pub timeouts: Vec<u32>,
     /// Timers in scope; their delays add up.
     pub timers: Vec<Timer>,
     /// Post-processors, in JMeter's order.
@@ -445,6 +457,19 @@ pub enum SamplerKind {
     Dummy(Box<crate::element::DummySampler>),
     /// A WebSocket sampler, or a hold.
     WebSocket(Box<WebSocket>),
+    /// bzm Parallel Controller: runs what it holds side by side.
+    Parallel(Box<Parallel>),
+}
+
+/// A bzm Parallel Controller.
+#[derive(Debug)]
+pub struct Parallel {
+    /// What its lanes give becomes part of one sample, and nobody else is told.
+    pub parent: bool,
+    /// How many lanes run at the same time; `None` is all.
+    pub most: Option<Text>,
+    /// Controllers of the kind [`ControllerKind::Lane`], one for each child that it holds.
+    pub lanes: Vec<ControllerId>,
 }
 
 /// What a user keeps for its HTTP requests: places in the tables of the plan.

@@ -204,3 +204,51 @@ fn files_are_sent_but_not_shown_and_read_once() {
     let message = "Non HTTP response message: /nonexistent/x (No such file or directory)";
     assert_eq!(failure.message, message);
 }
+
+#[test]
+fn files_are_told_by_the_protocol_and_may_be_relative() {
+    let cases = [
+        ("file", "a/b c.txt", "file:a/b%20c.txt", Some("a/b c.txt")),
+        ("file", "/x//y%C3%A9/", "file:/x//y%C3%A9/", Some("/x/yé")),
+        ("file", "/", "file:/", Some("/")),
+        ("file", "", "file:", Some("")),
+        ("FILE", "/x", "file:/x", None),
+        ("http", "file:/x", "http://h/file:/x", None),
+    ];
+    for (protocol, path, url, file) in cases {
+        let mut world = World::literal(&http_sampler(
+            &[
+                ("HTTPSampler.protocol", protocol),
+                ("HTTPSampler.domain", "h"),
+                ("HTTPSampler.path", path),
+            ],
+            "",
+            "",
+        ));
+        let mut request = Request::default();
+        let made = world.render(0, &mut request);
+        assert_eq!(request.url, url);
+        assert_eq!(request.is_file, file.is_some(), "{protocol} {path}");
+        if let Some(file) = file {
+            assert_eq!(made, Ok(()));
+            assert_eq!(request.target, file);
+            assert_eq!(request.method, "GET");
+        }
+    }
+}
+
+#[test]
+fn links_to_files_are_files_only_among_files() {
+    for (protocol, is_file) in [("file", true), ("http", false)] {
+        let mut world =
+            World::literal(&http_sampler(&[("HTTPSampler.protocol", protocol)], "", ""));
+        let mut request = Request::default();
+        let made = world.with(|plan, env| match &plan.samplers[0].kind {
+            plan::plan::SamplerKind::Http(http) => {
+                http.render_redirect("file:/etc/hostname", "GET", env, &mut request)
+            }
+            other => panic!("{other:?}"),
+        });
+        assert_eq!((request.is_file, made.is_ok()), (is_file, is_file));
+    }
+}

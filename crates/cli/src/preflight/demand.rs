@@ -164,6 +164,9 @@ impl Demand {
             let (host, port, is_secure, is_socket) = match &plan.samplers[id.0 as usize].kind {
                 SamplerKind::Http(http) => {
                     let sendable = http.render(env, &mut request).is_ok();
+                    if sendable && request.is_file {
+                        continue;
+                    }
                     let host =
                         if sendable { std::mem::take(&mut request.host) } else { String::new() };
                     (host, request.port, request.secure, false)

@@ -202,7 +202,7 @@ impl Core<'_> {
         let index = self.sockets[at].user;
         for level in (0..filters.len()).rev() {
             let filter = &plan.frame_filters[filters[level].0 as usize];
-            let user = &mut self.users[index];
+            let user = self.users.of(index);
             let discards = filter.discards(frame, &mut env!(self, user, ""));
             if discards {
                 self.discard(at, filter, level, frame, now);
@@ -237,7 +237,7 @@ impl Core<'_> {
         now: Nanos,
     ) {
         let index = self.sockets[at].user;
-        let user = &mut self.users[index];
+        let user = self.users.of(index);
         let mut sent = 0;
         if frame.kind == FrameKind::Ping && filter.replies(&mut env!(self, user, "")) {
             sent = self.send_frame(at, Opcode::PONG, frame.payload) as u64;
@@ -245,7 +245,7 @@ impl Core<'_> {
         let Task::Work(work) = &self.sockets[at].task else { return };
         let since = work.levels.get(level).map_or(now, |times| times.since);
         if work.observed {
-            let user = &mut self.users[index];
+            let user = self.users.of(index);
             let mut name = self.texts.take();
             filter.name(&mut env!(self, user, ""), &mut name);
             let mut sub = plan::result::SampleResult::default();
@@ -274,7 +274,7 @@ impl Core<'_> {
         let plan = self.plan;
         let index = self.sockets[at].user;
         for id in &sampler.filters {
-            let user = &mut self.users[index];
+            let user = self.users.of(index);
             let filter = &plan.frame_filters[id.0 as usize];
             if let Some(text) = filter.fault(&mut env!(self, user, "")) {
                 self.fault(at, Fault::Beyond(text));

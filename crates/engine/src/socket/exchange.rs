@@ -45,7 +45,7 @@ impl Core<'_> {
         kept: bool,
     ) {
         let talking = self.sockets.rest(at).talking.take();
-        let user = &mut self.users[index];
+        let user = self.users.of(index);
         let env = &mut env!(self, user, "");
         let mut talking = talking.unwrap_or_else(|| {
             let talk = exchange.open(call, env);

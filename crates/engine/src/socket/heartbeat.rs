@@ -18,7 +18,7 @@ impl Core<'_> {
         let Some(id) = self.sockets[at].heartbeat else { return };
         if self.heartbeats[id.0 as usize].is_none() {
             let index = self.sockets[at].user;
-            let user = &mut self.users[index];
+            let user = self.users.of(index);
             let settings = self.plan.heartbeats[id.0 as usize].settings(&mut env!(self, user, ""));
             let settings = settings.unwrap_or_else(|problem| {
                 self.log(problem);

@@ -35,7 +35,7 @@ impl<'p> Core<'p> {
         if at == NO_SOCKET {
             return self.refuse(index, id, |result| wording::no_connection(&Act::Pong, result));
         }
-        let user = &mut self.users[index];
+        let user = self.users.of(index);
         let settings = match hold.settings(&mut env!(self, user, "")) {
             Ok(settings) => settings,
             Err(problem) => {
@@ -131,7 +131,7 @@ impl<'p> Core<'p> {
                 (false, false) => &message,
             };
             let index = self.sockets[at].user;
-            let user = &mut self.users[index];
+            let user = self.users.of(index);
             let heard = hold.hear(whole, &settings, &mut env!(self, user, ""));
             if let Some(sent) = heard.sent_ns {
                 let sent = self.clock.of_wall(sent);

@@ -76,8 +76,11 @@ impl<'p> Core<'p> {
 
     /// Whether a user that opens a connection has to wait for its turn: by the connect rate, or after a setback.
     fn must_wait(&mut self, index: Index, id: SamplerId, sampler: &WebSocket) -> bool {
-        let user = &mut self.users[index];
-        if std::mem::take(&mut user.paced) || !sampler.opens(&mut env!(self, user, "")) {
+        if std::mem::take(&mut self.users[index].paced) {
+            return false;
+        }
+        let user = self.users.of(index);
+        if !sampler.opens(&mut env!(self, user, "")) {
             return false;
         }
         let now = self.clock.now();
@@ -260,7 +263,7 @@ impl<'p> Core<'p> {
             if work.optional && frame.is_none() && matches!(sampler.act, Act::Read(_)) {
                 wording::no_response(opened, &mut result);
             } else {
-                let user = &mut self.users[index];
+                let user = self.users.of(index);
                 let env = &mut env!(self, user, "");
                 wording::success(&sampler.act, opened, frame, &mut result, env);
             }
@@ -269,7 +272,7 @@ impl<'p> Core<'p> {
         } else if let Some(frame) = frame
             && frame.is_data()
         {
-            let user = &mut self.users[index];
+            let user = self.users.of(index);
             wording::note_final(frame, &mut env!(self, user, ""));
         }
         let timing = timing(&work, data as u64, now);

@@ -96,6 +96,14 @@ impl JavaSampler {
         u64::try_from(sleep).unwrap_or(0).saturating_mul(1_000_000)
     }
 
+    /// What an interrupted sleep leaves of a result.
+    pub fn interrupt(&self, result: &mut SampleResult) {
+        result.success = false;
+        if matches!(self.class, Class::SleepTest) {
+            result.message.push_str("java.lang.InterruptedException: sleep interrupted");
+        }
+    }
+
     fn answer(&self, env: &mut Env<'_>, result: &mut SampleResult) -> i64 {
         let base = self.long(("Sleep_Time", 100), env);
         let mask = self.long(("Sleep_Mask", 0xff), env);

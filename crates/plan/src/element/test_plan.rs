@@ -36,6 +36,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
         dns_managers: Vec::new(),
         frame_filters: Vec::new(),
         heartbeats: Vec::new(),
+        timeouts: Vec::new(),
         throughput_timers: 0,
         serialize_groups: ctx.flag(id, "TestPlan.serialize_threadgroups", false),
         teardown_on_shutdown: ctx.flag(id, "TestPlan.tearDown_on_shutdown", false),

@@ -247,6 +247,7 @@ impl Http {
         ];
         let is_fixed = |flag: &Flag| matches!(flag, Flag::Fixed(_));
         texts.iter().all(|text| text.fixed().is_some())
+            && self.protocol.fixed() != Some("file")
             && flags.iter().all(|flag| is_fixed(flag))
             && self.proxy.iter().all(|proxy| {
                 let texts = [&proxy.host, &proxy.port, &proxy.user, &proxy.password];
@@ -301,13 +302,6 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
                 && set("HTTPSampler.ipSource"),
             Level::Unsupported,
             "the source (HTTPSampler.ipSource) must be an address or a host name, not a device",
-        ),
-        (
-            props
-                .str("HTTPSampler.protocol")
-                .is_some_and(|protocol| protocol.eq_ignore_ascii_case("file")),
-            Level::Unsupported,
-            "files are not read (HTTPSampler.protocol is file)",
         ),
         (
             implementation == "Java",

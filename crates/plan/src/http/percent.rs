@@ -50,6 +50,19 @@ fn is_form_safe(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '*')
 }
 
+/// Resolves the escapes of a path, whatever the bytes they stand for; broken ones stay.
+pub(crate) fn unescape(text: &str, bytes: &mut Vec<u8>) {
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let digits = after.get(..2).filter(|_| *first == b'%');
+        let value = digits
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(value.unwrap_or(*first));
+        rest = if value.is_some() { &after[2..] } else { after };
+    }
+}
+
 /// Appends a segment of a path, given as decoded bytes.
 pub(crate) fn segment(bytes: &[u8], out: &mut String) {
     for byte in bytes {

@@ -22,6 +22,9 @@ impl Http {
             no_url: true,
             ..Unsendable::new(BAD_URL, &message)
         })?;
+        if self.is_of_file(env, out) {
+            return Ok(());
+        }
         verify(&out.url)?;
         if let Some(fault) = fault {
             let authority = &out.url[url::split(&out.url).protocol.end + 3..];
@@ -43,8 +46,38 @@ impl Http {
         out.clear();
         out.method.push_str(method);
         out.url.push_str(url);
+        if self.is_of_file(env, out) {
+            return Ok(());
+        }
         verify(url)?;
         self.write(env, out, false)
+    }
+
+    /// Whether a request with its URL is one for a file; of such one little more is asked. JMeter goes by the sampler's protocol and is
+    /// particular about its case.
+    fn is_of_file(&self, env: &mut Env<'_>, out: &mut Request) -> bool {
+        if !out.url.starts_with("file:") || !self.protocol.parsed(env, |name| name == "file") {
+            return false;
+        }
+        out.is_file = true;
+        out.method.clear();
+        out.method.push_str("GET");
+        self.encoding.eval(env, &mut out.charset);
+        let parts = url::split(&out.url);
+        out.host.push_str(&out.url[parts.host]);
+        out.bytes.clear();
+        percent::unescape(&out.url[parts.path], &mut out.bytes);
+        let path = String::from_utf8_lossy(&out.bytes);
+        // As `java.io.File` has it: no slash twice, none at the end.
+        for c in path.chars() {
+            if c != '/' || !out.target.ends_with('/') {
+                out.target.push(c);
+            }
+        }
+        if out.target.len() > 1 && out.target.ends_with('/') {
+            out.target.pop();
+        }
+        true
     }
 
     /// Everything but the URL.
@@ -95,14 +128,6 @@ impl Http {
         let result = if path.starts_with("http://") || path.starts_with("https://") {
             url::resolve(None, &path, &mut out.url).map(|()| None)
         } else {
-            let mut file = env.core.take();
-            if !path.starts_with('/') {
-                file.push('/');
-            }
-            file.push_str(&path);
-            if matches!(out.method.as_str(), "GET" | "DELETE" | "OPTIONS") {
-                self.write_query(env, path.contains('?'), out, &mut file);
-            }
             let (mut protocol, mut domain) = (env.core.take(), env.core.take());
             if let Some(target) = &out.changed.target {
                 protocol.push_str(&target.protocol);
@@ -114,8 +139,22 @@ impl Http {
             if protocol.is_empty() {
                 protocol.push_str("http");
             }
+            let is_file = protocol.eq_ignore_ascii_case("file");
+            let mut file = env.core.take();
+            if !path.starts_with('/') && !is_file {
+                file.push('/');
+            }
+            file.push_str(&path);
+            if matches!(out.method.as_str(), "GET" | "DELETE" | "OPTIONS") {
+                self.write_query(env, path.contains('?'), out, &mut file);
+            }
             let port = self.port.parsed(env, |text| text.trim().parse().unwrap_or(0));
             let port = Some(port).filter(|port| !is_default_port(&protocol, *port));
+            // Files may be relative, and those of other hosts are none.
+            let port = port.filter(|_| !is_file);
+            if is_file {
+                domain.clear();
+            }
             let result = url::assemble(&protocol, &domain, port, &file, &mut out.url);
             let result = result.map(|()| url::host_fault(&domain));
             env.core.give(domain);

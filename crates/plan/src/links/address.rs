@@ -2,8 +2,11 @@
 
 use crate::http::{redirect, uri, url};
 
-/// Escapes what a URI may not hold. An address that is none even then stays as it is.
+/// Escapes what a URI may not hold. An address that is none even then stays as it is, and so does one of a file.
 pub fn escape(link: &mut String) {
+    if link.starts_with("file:") {
+        return;
+    }
     if uri::verify(link).is_err() {
         let before = link.clone();
         redirect::quote(link);
@@ -20,6 +23,10 @@ pub fn normalize(link: &mut String) -> bool {
     }
     let path = url::split(link).path;
     let old = &link[path.clone()];
+    // Without a slash after the scheme a URI has no path.
+    if path.start > 0 && link[..path.start].ends_with(':') && !old.starts_with('/') {
+        return true;
+    }
     let dotted = old.split('/').any(|segment| matches!(segment, "." | ".."));
     if !dotted && !old.contains("//") {
         return true;

@@ -67,12 +67,7 @@ pub(super) const CLASSES: &[Class] = &[
     class("InterleaveControl", Kind::Controller, Level::Native, ""),
     class("RunTime", Kind::Controller, Level::Native, ""),
     class("CriticalSectionController", Kind::Controller, Level::Native, ""),
-    class(
-        "com.blazemeter.jmeter.controller.ParallelSampler",
-        Kind::Controller,
-        Level::Unsupported,
-        "its samplers would not run",
-    ),
+    class("com.blazemeter.jmeter.controller.ParallelSampler", Kind::Controller, Level::Native, ""),
     class(
         "com.blazemeter.jmeter.control.WeightedSwitchController",
         Kind::Controller,
@@ -410,7 +405,12 @@ pub(super) const CLASSES: &[Class] = &[
     class("URLRewritingModifier", Kind::Before, Level::Native, ""),
     class("AnchorModifier", Kind::Before, Level::Native, ""),
     class("HTMLParameterModifier", Kind::Before, Level::Unsupported, "requests go out unprepared"),
-    class("SampleTimeout", Kind::Before, Level::Unsupported, "samples are not cut off"),
+    class(
+        "SampleTimeout",
+        Kind::Before,
+        Level::Native,
+        "as in JMeter, it applies to all samplers of its thread group",
+    ),
     class(
         "kg.apc.jmeter.modifiers.FifoPopPreProcessor",
         Kind::Before,

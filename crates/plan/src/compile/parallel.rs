@@ -1,0 +1,36 @@
+//! Parallel Controllers: a sampler with its own scope, and a lane for each child.
+//!
+//! What happens at the start of an iteration does not reach what stands directly in one: the plug-in lets nobody listen. A lane is a
+//! thread of its own to JMeter, with the Sample Timeouts that stand inside of it and no others.
+
+use jmx::ElementId;
+
+use super::Walk;
+use super::scope::{self, children};
+use crate::element::parallel_controller;
+use crate::plan::{ControllerId, ControllerKind, SamplerKind};
+use crate::support::Kind;
+
+impl Walk<'_> {
+    pub(super) fn parallel(&mut self, id: ElementId, around: ControllerId) {
+        let own = children(self.ctx.doc, id);
+        self.levels.push(scope::level(self.ctx.doc, own.iter().copied()));
+        let scope = scope::collect(&self.levels);
+        let on_failure = self.on_failure(around);
+        let mut parallel = parallel_controller::compile(&mut self.ctx, id);
+        let silent = std::mem::replace(&mut self.silent, parallel.parent);
+        for child in own {
+            if matches!(scope::kind(self.ctx.doc, child), Kind::Controller | Kind::Sampler) {
+                let timeouts = self.timeouts_below(vec![child]);
+                let timeouts = std::mem::replace(&mut self.timeouts, timeouts);
+                let lane = self.open(child, ControllerKind::Lane, Some(around));
+                self.body(&[child], lane);
+                self.timeouts = timeouts;
+                parallel.lanes.push(lane);
+            }
+        }
+        self.silent = silent;
+        self.levels.pop();
+        self.put(id, around, SamplerKind::Parallel(Box::new(parallel)), &scope, on_failure);
+    }
+}

@@ -1,0 +1,40 @@
+//! Which Sample Timeouts apply to a sampler: to JMeter they have no scope, and each is for all samplers of its thread.
+
+use jmx::ElementId;
+
+use super::Walk;
+use super::scope::{children, class};
+use crate::action::Action;
+use crate::plan::SamplerKind;
+
+impl Walk<'_> {
+    /// The Sample Timeouts among elements and below them, in the tables of the plan.
+    pub(super) fn timeouts_below(&mut self, elements: Vec<ElementId>) -> Vec<u32> {
+        let (mut found, mut open) = (Vec::new(), elements);
+        while let Some(id) = open.pop() {
+            if class(self.ctx.doc, id) == "SampleTimeout" {
+                let limit =
+                    |ctx: &mut super::Context<'_>, id| Some(ctx.prop(id, "InterruptTimer.timeout"));
+                found.extend(self.tabled(id, limit, |plan| &mut plan.timeouts));
+            }
+            open.extend(children(self.ctx.doc, id));
+        }
+        found
+    }
+}
+
+/// Whether a sampler can be interrupted.
+pub(super) fn applies(kind: &SamplerKind) -> bool {
+    match kind {
+        SamplerKind::Http(_)
+        | SamplerKind::Tcp(_)
+        | SamplerKind::Java(_)
+        | SamplerKind::Action(Action::Pause(_))
+        | SamplerKind::Parallel(_) => true,
+        SamplerKind::Debug(_)
+        | SamplerKind::Action(_)
+        | SamplerKind::Process(_)
+        | SamplerKind::Dummy(_)
+        | SamplerKind::WebSocket(_) => false,
+    }
+}
