@@ -269,6 +269,7 @@ cases! {
     parallel_nested
     parallel_parent
     parallel_same_user
+    parallel_stop_test
     sample_timeout
     sample_timeout_parallel
     module_controller
