@@ -1,7 +1,9 @@
 //! A thread group at run time: its evaluated settings and the counts that result rows show.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use plan::element::Span;
 use plan::plan::OnError;
 
 use crate::clock::Nanos;
@@ -18,6 +20,8 @@ pub(crate) struct GroupSettings {
     pub(crate) delay: Nanos,
     /// From the end of the delay to the end; `None` is no limit.
     pub(crate) duration: Option<Nanos>,
+    /// Where each user has a start and an end of its own: these, by its number; milliseconds after the group's start.
+    pub(crate) spans: Option<Arc<[Span]>>,
     pub(crate) on_error: OnError,
 }
 

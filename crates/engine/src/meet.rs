@@ -184,7 +184,7 @@ impl Core<'_> {
         let Some(size) = size.map(|size| self.run.shard.users(size).max(1)) else { return false };
         let now = self.clock.now();
         let limit = (timeout > 0).then(|| now.saturating_add(timeout.saturating_mul(MS)));
-        let end = [limit, self.run.ends_at(group)].into_iter().flatten().min();
+        let end = [limit, self.ends_at(index)].into_iter().flatten().min();
         let ticket = self.ticket(index);
         let user = &mut self.users[index];
         user.wait = Wait::Barrier(id);

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
 use std::time::Instant;
 
-use plan::element::{KeySelection, Memory, RunState, key_selection};
+use plan::element::{KeySelection, Memory, RunState, Span, key_selection};
 use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
 use plan::plan::{Group, Listener, ListenerKind, Plan};
@@ -54,12 +54,16 @@ struct Numbers {
     step: i64,
     delay: i64,
     duration: Option<i64>,
+    /// Of users with moments of their own, milliseconds.
+    spans: Option<Vec<Span>>,
+    /// Most users at once.
+    at_once: u32,
 }
 
 impl Evaluated {
-    /// Number of users that the groups ask for, all together.
+    /// Number of users that the groups ask for at once, all together.
     pub fn users(&self) -> u64 {
-        self.groups.iter().map(|group| u64::from(group.users)).sum()
+        self.groups.iter().map(|group| u64::from(group.at_once)).sum()
     }
 
     /// Number of users of each group of the plan.
@@ -116,8 +120,9 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
         initial.set(variable, "true");
     }
     let mut complaints = Vec::new();
+    let groups = plan.groups.iter();
     let groups =
-        plan.groups.iter().map(|group| numbers(group, &mut env, &mut complaints)).collect();
+        groups.map(|group| numbers(group, &mut env, options.seed, &mut complaints)).collect();
     let listeners = plan.listeners.iter().map(|listener| told(&listener.kind, &mut env)).collect();
     let property = |key: &str| shared.property(key).map(String::from);
     let (keys, keys_refused) = match key_selection(&plan.keystores, &mut env, property) {
@@ -192,6 +197,7 @@ pub(crate) fn prepare(
         step: numbers.step,
         delay: numbers.delay,
         duration: numbers.duration,
+        spans: numbers.spans.map(Into::into),
         on_error: group.on_error,
     });
     let groups = groups.collect();
@@ -295,10 +301,25 @@ fn functional(plan: &Plan, columns: &mut Columns) {
     columns.sampler_data |= plan.functional_mode;
 }
 
-fn numbers(group: &Group, env: &mut Env<'_>, complaints: &mut Vec<String>) -> Numbers {
+fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<String>) -> Numbers {
     let name = value(&group.name, env);
     let number =
         |text: &Text, env: &mut Env<'_>| value(text, env).trim().parse::<i64>().unwrap_or(0);
+    let spans = group.profile.spans(env, seed).unwrap_or_else(|problem| {
+        complaints.push(format!("Thread Group:{name} does not start: {problem}"));
+        Some(Vec::new())
+    });
+    if let Some(spans) = spans {
+        return Numbers {
+            name,
+            users: spans.len() as u32,
+            step: 0,
+            delay: 0,
+            duration: None,
+            at_once: group.profile.at_once(&spans),
+            spans: Some(spans),
+        };
+    }
     let mut users = number(&group.users, env).max(0) as u32;
     let ramp = number(&group.ramp_up, env);
     let (mut delay, mut duration) = (0, None);
@@ -319,7 +340,8 @@ fn numbers(group: &Group, env: &mut Env<'_>, complaints: &mut Vec<String>) -> Nu
         }
         (delay, duration) = (seconds(delay_s.max(0)), Some(seconds(duration_s.max(0))));
     }
-    Numbers { name, users, step: ramp_step(ramp, users), delay, duration }
+    let step = ramp_step(ramp, users);
+    Numbers { name, users, step, delay, duration, spans: None, at_once: users }
 }
 
 fn value(text: &Text, env: &mut Env<'_>) -> String {

@@ -118,7 +118,8 @@ pub(crate) struct RunShared {
     pub(crate) seed: u64,
     pub(crate) settings: Settings,
     pub(crate) groups: Vec<GroupSettings>,
-    /// End of each group with a duration, nanoseconds of the run's clock; set when the group starts.
+    /// End of each group with a duration, or start of one whose users have ends of their own, nanoseconds of the run's clock; set when the
+    /// group starts.
     ends: Vec<std::sync::atomic::AtomicI64>,
     pub(crate) counts: Counts,
     pub(crate) initial: Arc<Initial>,
@@ -136,10 +137,16 @@ pub(crate) struct RunShared {
 }
 
 impl RunShared {
-    /// When users of a group must end, if they must.
-    pub(crate) fn ends_at(&self, group: u32) -> Option<Nanos> {
+    /// When a user of a group must end, if it must.
+    pub(crate) fn ends_at(&self, group: u32, number: u32) -> Option<Nanos> {
         let end = self.ends[group as usize].load(std::sync::atomic::Ordering::Relaxed);
-        (end != Nanos::MAX).then_some(end)
+        if end == Nanos::MAX {
+            return None;
+        }
+        match &self.groups[group as usize].spans {
+            None => Some(end),
+            Some(spans) => spans.get(number as usize).map(|(_, last)| end + last * MS),
+        }
     }
 
     /// Which of all cores of the run, in all processes, the core of that number here is. Users are dealt out to the
@@ -569,8 +576,11 @@ impl Run {
     fn start_groups(&mut self, groups: &[u32], at: Nanos) {
         for group in groups {
             let Some(settings) = self.shared.groups.get(*group as usize) else { continue };
-            if let Some(duration) = settings.duration {
-                let end = at + settings.delay + duration;
+            let known = match (&settings.spans, settings.duration) {
+                (Some(_), _) => Some(at),
+                (None, duration) => duration.map(|duration| at + settings.delay + duration),
+            };
+            if let Some(end) = known {
                 self.shared.ends[*group as usize].store(end, std::sync::atomic::Ordering::Relaxed);
             }
             self.open.insert(*group, self.shared.cores);

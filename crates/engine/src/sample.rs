@@ -91,7 +91,8 @@ impl Core<'_> {
         // Timers count from the end of what came before, not from when this process got round to them.
         let from = user.intended.clamp(now - crate::clock::SECOND, now);
         let until = from.saturating_add(Nanos::try_from(delay).unwrap_or(Nanos::MAX));
-        let ends_at = if user.lane { None } else { self.run.ends_at(user.group) };
+        let ends_at =
+            if user.lane { None } else { self.run.ends_at(user.group, user.number) };
         if ends_at.is_some_and(|end| until > end) {
             user.stopping = true;
             return self.end_after_sample(index);
@@ -386,9 +387,14 @@ impl Core<'_> {
 
     /// Whether the duration of a user's group is over.
     pub(crate) fn time_is_up(&self, index: Index) -> bool {
+        self.ends_at(index).is_some_and(|end| self.clock.now() >= end)
+    }
+
+    /// When a user must end, if it must.
+    pub(crate) fn ends_at(&self, index: Index) -> Option<Nanos> {
         let user = &self.users[index];
         // A lane runs to its end, as in JMeter.
-        !user.lane && self.run.ends_at(user.group).is_some_and(|end| self.clock.now() >= end)
+        if user.lane { None } else { self.run.ends_at(user.group, user.number) }
     }
 
     /// Ends a user that stops where it is.
@@ -404,7 +410,7 @@ impl Core<'_> {
                 let now = self.clock.now();
                 let mut until = now + pause.max(0) * crate::clock::MS;
                 let user = &mut self.users[index];
-                if let Some(end) = self.run.ends_at(user.group)
+                if let Some(end) = self.run.ends_at(user.group, user.number)
                     && until > end
                     && !user.lane
                 {

@@ -1,9 +1,9 @@
 //! When users start: a pure sequence of start times, one per user of the group.
 //!
 //! A core takes every number n with n mod cores = its rank, where the cores of all processes of the run count: cores
-//! need no coordination.
+//! need no coordination. Where users have moments of their own, they start in the order of these.
 
-use crate::clock::Nanos;
+use crate::clock::{MS, Nanos};
 use crate::group::GroupSettings;
 
 /// The starts of one group on one core.
@@ -15,6 +15,8 @@ pub(crate) struct Start {
     next: u32,
     stride: u32,
     users: u32,
+    /// Users with moments of their own that are still to start, the next one last.
+    listed: Option<Vec<(Nanos, u32)>>,
 }
 
 impl Start {
@@ -27,6 +29,12 @@ impl Start {
         cores: u32,
     ) -> Self {
         let first_at = at + settings.delay;
+        let listed = settings.spans.as_ref().map(|spans| {
+            let own = (core..).zip(spans.iter().skip(core as usize)).step_by(cores.max(1) as usize);
+            let mut listed: Vec<_> = own.map(|(n, (start, _))| (at + start * MS, n)).collect();
+            listed.sort_unstable_by(|one, other| other.cmp(one));
+            listed
+        });
         Self {
             group,
             first_at,
@@ -34,15 +42,16 @@ impl Start {
             next: core,
             stride: cores,
             users: settings.users,
+            listed,
         }
     }
 
     /// When the next user is due.
     pub(crate) fn next_at(&self) -> Nanos {
-        if self.finished() {
-            Nanos::MAX
-        } else {
-            self.first_at + self.step * Nanos::from(self.next)
+        match &self.listed {
+            Some(listed) => listed.last().map_or(Nanos::MAX, |(at, _)| *at),
+            None if self.finished() => Nanos::MAX,
+            None => self.first_at + self.step * Nanos::from(self.next),
         }
     }
 
@@ -52,13 +61,16 @@ impl Start {
         if at > now {
             return None;
         }
+        if let Some(listed) = &mut self.listed {
+            return listed.pop().map(|(at, number)| (number, at));
+        }
         let number = self.next;
         self.next += self.stride;
         Some((number, at))
     }
 
     pub(crate) fn finished(&self) -> bool {
-        self.next >= self.users
+        self.listed.as_ref().map_or(self.next >= self.users, Vec::is_empty)
     }
 }
 
@@ -75,6 +87,7 @@ mod tests {
             step,
             delay: 5,
             duration: None,
+            spans: None,
             on_error: OnError::Continue,
         }
     }
@@ -103,5 +116,21 @@ mod tests {
         assert_eq!(start.next_at(), 105);
         assert_eq!(start.take(105), Some((1, 105)));
         assert!(start.finished());
+    }
+
+    #[test]
+    fn users_with_moments_of_their_own_start_in_their_order() {
+        let spans = [(30, 100), (10, 100), (20, 100), (0, 50), (10, 60)];
+        let settings = GroupSettings { spans: Some(spans.into()), ..settings(5, 0) };
+        let mut all = Vec::new();
+        for core in 0..2 {
+            let mut start = Start::new(0, &settings, 1_000, core, 2);
+            let own: Vec<_> = std::iter::from_fn(|| start.take(Nanos::MAX - 1)).collect();
+            assert!(start.finished() && own.is_sorted_by_key(|(_, at)| *at));
+            all.extend(own);
+        }
+        all.sort_unstable();
+        let expected = [30, 10, 20, 0, 10].map(|ms| 1_000 + ms * MS);
+        assert_eq!(all, (0..).zip(expected).collect::<Vec<_>>());
     }
 }

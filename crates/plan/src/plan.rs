@@ -151,6 +151,8 @@ pub struct Group {
     pub phase: Phase,
     /// Number among the groups of its phase, from 1; part of thread names.
     pub number: u32,
+    /// How its users start and end.
+    pub profile: Profile,
     /// Number of users.
     pub users: Text,
     /// Ramp-up, seconds.
@@ -173,6 +175,25 @@ pub struct Group {
     pub slots: u32,
     /// Path of the element, for messages.
     pub path: String,
+}
+
+/// How the users of a group start and end.
+#[derive(Debug)]
+pub enum Profile {
+    /// One after another over the ramp-up, and together.
+    RampUp,
+    /// By a table: users, delay, start-up, hold and shutdown, seconds.
+    Rows(Vec<[Text; 5]>),
+    /// In steps: users, delay, users a step, users of the first step, time between steps, ramp-up of a step, flight time, and how many
+    /// stop how often; times in seconds.
+    Steps(Box<[Text; 9]>),
+    /// At moments of a schedule, for one iteration each.
+    Open {
+        /// The schedule.
+        schedule: Text,
+        /// For arrivals by chance; 0 is another one for each run.
+        seed: Text,
+    },
 }
 
 /// What a controller holds.

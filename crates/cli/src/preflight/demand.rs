@@ -129,6 +129,10 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
 
 /// Users and ramp-up (seconds) of a group.
 fn numbers(group: &Group, env: &mut Env<'_>) -> (u64, i64) {
+    if let Ok(Some(spans)) = group.profile.spans(env, 0) {
+        let ramp = spans.iter().map(|(start, _)| start / 1000).max();
+        return (u64::from(group.profile.at_once(&spans)), ramp.unwrap_or(0));
+    }
     let mut number = |text: &Text| {
         let mut value = String::new();
         text.eval(env, &mut value);

@@ -57,7 +57,7 @@ impl<'p> Core<'p> {
         self.sockets[at].task = Task::Hold(Box::new(holding));
         user.wait = Wait::Socket(id);
         let mut end = now + (settings.duration_ms as i64).saturating_mul(MS);
-        if let Some(last) = self.run.ends_at(self.users[index].group) {
+        if let Some(last) = self.ends_at(index) {
             end = end.min(last.max(now));
         }
         self.arm(index, end);

@@ -46,7 +46,7 @@ pub(super) struct Moments {
 
 /// `java.util.Random`, as far as `nextDouble` goes.
 #[derive(Debug)]
-struct JavaDoubles(u64);
+pub(super) struct JavaDoubles(u64);
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> PreciseTimer {
     PreciseTimer {
@@ -139,7 +139,7 @@ impl Moments {
         let count = (rate * duration).ceil().clamp(0.0, f64::from(i32::MAX)) as usize;
         self.drawn.clear();
         for _ in 0..count {
-            self.drawn.push(self.finish + self.random.next() * duration);
+            self.drawn.push(self.finish + self.random.next_double() * duration);
         }
         self.drawn.sort_unstable_by(f64::total_cmp);
         (self.item, self.next) = (0, 0);
@@ -151,7 +151,7 @@ impl JavaDoubles {
     const MULTIPLIER: u64 = 0x5_DEEC_E66D;
     const MASK: u64 = (1 << 48) - 1;
 
-    fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self((seed ^ Self::MULTIPLIER) & Self::MASK)
     }
 
@@ -160,7 +160,7 @@ impl JavaDoubles {
         self.0 >> (48 - bits)
     }
 
-    fn next(&mut self) -> f64 {
+    pub(super) fn next_double(&mut self) -> f64 {
         let high = self.bits(26) << 27;
         (high + self.bits(27)) as f64 / (1u64 << 53) as f64
     }
@@ -184,7 +184,7 @@ mod tests {
     fn numbers_are_those_of_java() {
         let mut random = JavaDoubles::new(42);
         // new java.util.Random(42).nextDouble(), three times.
-        let drawn: Vec<f64> = (0..3).map(|_| random.next()).collect();
+        let drawn: Vec<f64> = (0..3).map(|_| random.next_double()).collect();
         assert_eq!(drawn, [0.7275636800328681, 0.6832234717598454, 0.30871945533265976]);
     }
 

@@ -4,15 +4,18 @@
 
 use jmx::ElementId;
 
-use super::loop_controller;
-use crate::compile::Context;
+use super::{loop_controller, profile};
+use crate::compile::{Context, scope};
 use crate::plan::{ControllerId, ControllerKind, Group, LoopCount, OnError, Phase};
 use crate::text::Text;
 
 /// When groups of a class run; `None` for a class that cannot run.
 pub(crate) fn phase(class: &str) -> Option<Phase> {
     match class {
-        "ThreadGroup" => Some(Phase::Main),
+        "ThreadGroup"
+        | "OpenModelThreadGroup"
+        | "kg.apc.jmeter.threads.SteppingThreadGroup"
+        | "kg.apc.jmeter.threads.UltimateThreadGroup" => Some(Phase::Main),
         "SetupThreadGroup" => Some(Phase::Setup),
         "PostThreadGroup" => Some(Phase::Teardown),
         _ => None,
@@ -21,6 +24,10 @@ pub(crate) fn phase(class: &str) -> Option<Phase> {
 
 /// The loop around everything in the group.
 pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
+    let once = || LoopCount::Count(Text::Fixed("1".into()));
+    if scope::class(ctx.doc, id) == "OpenModelThreadGroup" {
+        return ControllerKind::Loop { count: once(), once: true };
+    }
     let main = ctx.props(id).object("ThreadGroup.main_controller");
     if let Some(main) = main {
         let count = loop_controller::count(ctx, id, &main.props);
@@ -28,7 +35,7 @@ pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind 
     }
     let message = "the thread group has no loop count: its users run one iteration";
     ctx.warn(id, "no-main-controller", message, "open the plan in JMeter and save it again");
-    ControllerKind::Loop { count: LoopCount::Count(Text::Fixed("1".into())), once: true }
+    ControllerKind::Loop { count: once(), once: true }
 }
 
 /// Whether the loop takes the group's name, for the variable with its index. Where it was saved without any of its own it stays without.
@@ -40,10 +47,12 @@ pub(crate) fn names_its_loop(ctx: &Context<'_>, id: ElementId) -> bool {
 /// The group but for its operations.
 pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId, phase: Phase, number: u32) -> Group {
     let name = &ctx.doc.element(id).name;
+    let profile = profile::compile(ctx, id, scope::class(ctx.doc, id));
     Group {
         name: ctx.text(id, name),
         phase,
         number,
+        profile,
         users: ctx.prop(id, "ThreadGroup.num_threads"),
         ramp_up: ctx.prop(id, "ThreadGroup.ramp_time"),
         scheduler: ctx.flag(id, "ThreadGroup.scheduler", false),

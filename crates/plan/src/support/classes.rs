@@ -13,19 +13,9 @@ pub(super) const CLASSES: &[Class] = &[
     class("ThreadGroup", Kind::Group, Level::Native, ""),
     class("SetupThreadGroup", Kind::Group, Level::Native, ""),
     class("PostThreadGroup", Kind::Group, Level::Native, ""),
-    class("OpenModelThreadGroup", Kind::Group, Level::Unsupported, "its users would not start"),
-    class(
-        "kg.apc.jmeter.threads.UltimateThreadGroup",
-        Kind::Group,
-        Level::Unsupported,
-        "its users would not start",
-    ),
-    class(
-        "kg.apc.jmeter.threads.SteppingThreadGroup",
-        Kind::Group,
-        Level::Unsupported,
-        "its users would not start",
-    ),
+    class("OpenModelThreadGroup", Kind::Group, Level::Native, ""),
+    class("kg.apc.jmeter.threads.UltimateThreadGroup", Kind::Group, Level::Native, ""),
+    class("kg.apc.jmeter.threads.SteppingThreadGroup", Kind::Group, Level::Native, ""),
     class(
         "com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup",
         Kind::Group,

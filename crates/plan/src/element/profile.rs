@@ -1,0 +1,271 @@
+//! Thread groups whose users have a start and an end of their own: Ultimate and Stepping Thread Group (jp@gc), and Open Model Thread Group.
+//!
+//! All of them are tables of moments, worked out once when the run starts. Numbers that cannot be read count as 0, as in the plug-ins.
+
+use jmx::{ElementId, Prop};
+
+use super::open_model;
+use crate::compile::Context;
+use crate::env::Env;
+use crate::plan::Profile;
+use crate::text::Text;
+
+/// When a user starts and when it must end, milliseconds after its group's start.
+pub type Span = (i64, i64);
+
+/// Rows of an Ultimate Thread Group from the command line, in place of the plan's.
+const SCHEDULE: &str = "threads_schedule";
+
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, class: &str) -> Profile {
+    match class {
+        "kg.apc.jmeter.threads.UltimateThreadGroup" => Profile::Rows(rows(ctx, id)),
+        "kg.apc.jmeter.threads.SteppingThreadGroup" => Profile::Steps(Box::new(
+            [
+                "ThreadGroup.num_threads",
+                "Threads initial delay",
+                "Start users count",
+                "Start users count burst",
+                "Start users period",
+                "rampUp",
+                "flighttime",
+                "Stop users count",
+                "Stop users period",
+            ]
+            .map(|name| ctx.prop(id, name)),
+        )),
+        "OpenModelThreadGroup" => Profile::Open {
+            schedule: ctx.prop(id, "OpenModelThreadGroup.schedule"),
+            seed: ctx.prop(id, "OpenModelThreadGroup.random_seed"),
+        },
+        _ => Profile::RampUp,
+    }
+}
+
+fn rows(ctx: &mut Context<'_>, id: ElementId) -> Vec<[Text; 5]> {
+    let props = ctx.props(id);
+    let mut rows = props.collection("ultimatethreadgroupdata");
+    if rows.is_empty() {
+        rows = props.collection(SCHEDULE);
+    }
+    let texts: Vec<[String; 5]> = rows
+        .iter()
+        .map(|row| {
+            let cells = row.members();
+            std::array::from_fn(|at| {
+                cells.get(at).and_then(Prop::text).unwrap_or_default().to_owned()
+            })
+        })
+        .collect();
+    texts.into_iter().map(|row| row.map(|cell| ctx.text(id, &cell))).collect()
+}
+
+impl Profile {
+    /// The moments of all users by their numbers; `None` where they follow from the ramp-up. The error is what is wrong with a schedule.
+    /// `seed`: for schedules that have none.
+    pub fn spans(&self, env: &mut Env<'_>, seed: u64) -> Result<Option<Vec<Span>>, String> {
+        let mut number = |text: &Text| text.parsed(env, |text| text.trim().parse().unwrap_or(0));
+        Ok(Some(match self {
+            Self::RampUp => return Ok(None),
+            Self::Rows(rows) => {
+                let given = rows.iter().map(|row| row.each_ref().map(&mut number)).collect();
+                let from_outside = env.shared.property(SCHEDULE);
+                let from_outside = from_outside.filter(|text| !text.is_empty());
+                let rows: Vec<[i32; 5]> = from_outside.map_or(given, |text| spawned(&text));
+                rows.iter().flat_map(|row| ultimate(*row)).collect()
+            }
+            Self::Steps(texts) => stepping(&texts.each_ref().map(&mut number)),
+            Self::Open { schedule, seed: own } => {
+                let own = match own.long(env) {
+                    0 => seed,
+                    own => own as u64,
+                };
+                return schedule.parsed(env, |text| open_model::spans(text, own)).map(Some);
+            }
+        }))
+    }
+}
+
+/// How long a user of an open model is taken to stay, milliseconds: its schedule does not say.
+const STAY: i64 = 30_000;
+
+impl Profile {
+    /// Most users at once, where they have such moments. Those of an open model leave when they are done; they are taken to stay 30 s.
+    pub fn at_once(&self, spans: &[Span]) -> u32 {
+        let open = matches!(self, Self::Open { .. });
+        let leaves = |(start, end): &Span| if open { (*end).min(start + STAY) } else { *end };
+        let mut starts: Vec<i64> = spans.iter().map(|(start, _)| *start).collect();
+        let mut ends: Vec<i64> = spans.iter().map(leaves).collect();
+        starts.sort_unstable();
+        ends.sort_unstable();
+        let (mut gone, mut most) = (0, 0);
+        for (started, start) in (1..).zip(starts) {
+            while ends.get(gone).is_some_and(|end| *end <= start) {
+                gone += 1;
+            }
+            most = most.max(started - gone);
+        }
+        most as u32
+    }
+}
+
+/// Users of one row: users, delay, start-up, hold and shutdown in seconds. The first user of a row starts last and ends last.
+fn ultimate([users, delay, startup, hold, shutdown]: [i32; 5]) -> impl Iterator<Item = Span> {
+    let seconds = |s: i32| 1000 * i64::from(s);
+    let share = move |s: i32, left: i32| {
+        (seconds(s) as f64 * f64::from(left) / f64::from(users)).floor() as i64
+    };
+    (1..=users.max(0)).rev().map(move |left| {
+        let start = seconds(delay) + share(startup, left);
+        let descent = seconds(delay) + seconds(startup) + seconds(hold);
+        (start, descent + share(shutdown, left))
+    })
+}
+
+/// Rows as `spawn(users, delay, startup, hold, shutdown) …`, times with units (`1h30m`); what is none is passed over.
+fn spawned(text: &str) -> Vec<[i32; 5]> {
+    text.split(')').filter_map(spawn).collect()
+}
+
+fn spawn(chunk: &str) -> Option<[i32; 5]> {
+    let (name, values) = chunk.split_once('(')?;
+    if !name.trim().eq_ignore_ascii_case("spawn") {
+        return None;
+    }
+    let mut values = values.split(',');
+    let users = values.next()?.trim().parse().ok()?;
+    let mut row = [users, 0, 0, 0, 0];
+    for cell in &mut row[1..] {
+        *cell = short_time(values.next()?.trim())?;
+    }
+    Some(row)
+}
+
+/// Seconds of a time such as `1d2h3m4s`; a number alone is seconds.
+fn short_time(text: &str) -> Option<i32> {
+    let (mut sum, mut number) = (0_i32, None::<i32>);
+    for c in text.chars() {
+        if let Some(digit) = c.to_digit(10) {
+            number = Some(number.unwrap_or(0).checked_mul(10)?.checked_add(digit as i32)?);
+            continue;
+        }
+        let unit = match c {
+            'd' => 86_400,
+            'h' => 3_600,
+            'm' => 60,
+            's' => 1,
+            _ => return None,
+        };
+        sum = sum.checked_add(number.take()?.checked_mul(unit)?)?;
+    }
+    sum.checked_add(number.unwrap_or(0))
+}
+
+/// Users in steps: users, delay, users a step, users of the first step, between steps, ramp-up of a step, flight time, and how many
+/// stop how often. Times are seconds.
+fn stepping(numbers: &[i32; 9]) -> Vec<Span> {
+    let [users, delay, step, burst, period, ramp_up, flight, out, out_period] =
+        numbers.map(i64::from);
+    let or_all = |count: i64| if count == 0 { users } else { count };
+    let (step, out) = (or_all(step), or_all(out));
+    if users <= 0 || step < 0 || out < 0 {
+        return Vec::new();
+    }
+    let burst = match burst.min(users) {
+        1.. => burst.min(users),
+        _ => step,
+    };
+    let steps =
+        if users < burst { 1 } else { ((users - burst) as f64 / step as f64).ceil() as i64 };
+    let last = match (users - burst) % step {
+        0 => step,
+        last => last,
+    };
+    let of_a_step = 1000 * (period + ramp_up);
+    let begin = 1000 * delay;
+    let descent = begin + steps * of_a_step + (1000 * ramp_up / step) * last + 1000 * flight;
+    (0..users)
+        .map(|n| {
+            let in_burst = n < burst;
+            let behind = n - burst;
+            let bucket = if in_burst { 0 } else { 1 + behind / step };
+            let (place, size) = if in_burst { (n, burst) } else { (behind % step, step) };
+            let start = begin + bucket * of_a_step + place * (1000 * ramp_up / size);
+            (start, descent + 1000 * out_period * (n / out))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the classes themselves say: `profile/table/RecordSpans.java`.
+    #[test]
+    fn moments_are_those_of_the_classes() {
+        let shown = |spans: &[Span]| -> String {
+            spans.iter().map(|(start, end)| format!(" {start}-{end}")).collect()
+        };
+        let numbers = |text: &str, by: char| -> Vec<i32> {
+            text.split(by).map(|number| number.parse().expect("a number")).collect()
+        };
+        for line in include_str!("profile/table/spans.txt").lines() {
+            let (given, recorded) = line.split_once(':').expect("a colon");
+            let (kind, given) = given.split_once(' ').expect("a kind");
+            let made = match kind {
+                "steps" => {
+                    let [users, delay, step, burst, period, ramp, flight, out, out_period] =
+                        numbers(given, ' ').try_into().expect("nine numbers");
+                    shown(&stepping(&[
+                        users, delay, step, burst, period, ramp, flight, out, out_period,
+                    ]))
+                }
+                "rows" => {
+                    let rows = given.split(' ').map(|row| numbers(row, ','));
+                    let rows = rows.map(|row| row.try_into().expect("five numbers"));
+                    shown(&rows.flat_map(ultimate).collect::<Vec<_>>())
+                }
+                _ => {
+                    let spans = open_model::spans(given, 42).expect("a schedule");
+                    spans.iter().map(|(start, _)| format!(" {start}")).collect()
+                }
+            };
+            assert_eq!(made, recorded, "{kind} {given}");
+        }
+    }
+
+    #[test]
+    fn the_first_user_of_a_row_starts_and_ends_last() {
+        let spans: Vec<Span> = ultimate([2, 1, 4, 10, 6]).collect();
+        assert_eq!(spans, [(5_000, 21_000), (3_000, 18_000)]);
+        assert_eq!(ultimate([-1, 0, 0, 0, 0]).count(), 0);
+    }
+
+    #[test]
+    fn those_who_are_there_at_once_are_counted() {
+        let spans = [(0, 100_000), (10, 20), (15, 100_000), (20, 100_000), (40_000, 100_000)];
+        let rows = Profile::Rows(Vec::new());
+        assert_eq!(rows.at_once(&spans), 4);
+        let open = Profile::Open { schedule: Text::Fixed("".into()), seed: Text::Fixed("".into()) };
+        assert_eq!(open.at_once(&spans), 3);
+        assert_eq!(rows.at_once(&[]), 0);
+    }
+
+    #[test]
+    fn rows_come_from_the_command_line_too() {
+        let rows =
+            spawned("spawn(1,1s,2m,1h30m,0) SPAWN( 2 , 3,4,5,6d) other(1,1s,1s,1s,1s) spawn(3)");
+        assert_eq!(rows, [[1, 1, 120, 5_400, 0], [2, 3, 4, 5, 518_400]]);
+    }
+
+    #[test]
+    fn steps_are_those_of_the_plug_ins_own_test() {
+        // 15 users, 10 at first over 10 s, then 5 every 30 s over 10 s.
+        let spans = stepping(&[15, 5, 5, 10, 30, 10, 60, 0, 0]);
+        assert_eq!(spans[0].0, 5_000);
+        assert!(spans[..10].windows(2).all(|pair| pair[1].0 - pair[0].0 == 1_000));
+        assert_eq!(spans[10].0 - spans[9].0, 31_000);
+        assert!(spans[10..].windows(2).all(|pair| pair[1].0 - pair[0].0 == 2_000));
+        assert_eq!(spans.len(), 15);
+        assert!(stepping(&[0; 9]).is_empty());
+    }
+}
