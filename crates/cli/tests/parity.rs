@@ -332,6 +332,7 @@ cases! {
     subresults_no_renaming
     subresults_off
     tcp_sampler
+    thread_groups
     switch_controller
     synchronizing_timer
     throughput_controller
