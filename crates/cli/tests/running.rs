@@ -323,3 +323,32 @@ fn an_xml_file_can_be_read_after_a_kill() {
     );
     assert_eq!(samples(&text), text.matches("/>\n").count());
 }
+
+/// JMeter's process lives on for a minute after such a group, so that no case is recorded from it.
+#[test]
+fn an_open_model_starts_users_by_its_schedule() {
+    let program = Program::new();
+    let group = r#"<OpenModelThreadGroup guiclass="OpenModelThreadGroupGui" testclass="OpenModelThreadGroup" testname="Arrivals" enabled="true">
+      <elementProp name="ThreadGroup.main_controller" elementType="OpenModelThreadGroupController"/>
+      <stringProp name="ThreadGroup.on_sample_error">continue</stringProp>
+      <stringProp name="OpenModelThreadGroup.schedule">rate(${__P(rate,0)}/s) even_arrivals(500 ms) pause(100 ms)</stringProp>
+    </OpenModelThreadGroup>"#;
+    let plan = program.read("plan.jmx");
+    let begin = plan.find("<ThreadGroup ").expect("a group");
+    let end = plan.find("</ThreadGroup>").expect("its end") + "</ThreadGroup>".len();
+    program.write("open.jmx", &format!("{}{group}{}", &plan[..begin], &plan[end..]));
+    let ended = program.run(&["-n", "-t", "open.jmx", "-l", "out.jtl", "-Jrate=20"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let rows = program.read("out.jtl");
+    let of = |user: u32| {
+        rows.lines().filter(|row| row.contains(&format!(",Arrivals 1-{user},"))).count()
+    };
+    let each = of(1);
+    assert!(each > 0 && (1..=10).all(|user| of(user) == each) && of(11) == 0, "{rows}");
+    let wrong = program.run(&["-n", "-t", "open.jmx", "-l", "none.jtl", "-Jrate=x"]);
+    assert!(
+        (wrong.out + &wrong.err).contains("does not start: Unexpected input"),
+        "{}",
+        wrong.code
+    );
+}

@@ -91,8 +91,7 @@ impl Core<'_> {
         // Timers count from the end of what came before, not from when this process got round to them.
         let from = user.intended.clamp(now - crate::clock::SECOND, now);
         let until = from.saturating_add(Nanos::try_from(delay).unwrap_or(Nanos::MAX));
-        let ends_at =
-            if user.lane { None } else { self.run.ends_at(user.group, user.number) };
+        let ends_at = if user.lane { None } else { self.run.ends_at(user.group, user.number) };
         if ends_at.is_some_and(|end| until > end) {
             user.stopping = true;
             return self.end_after_sample(index);

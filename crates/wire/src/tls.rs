@@ -7,6 +7,7 @@
 mod config;
 mod identity;
 pub mod keystore;
+mod known;
 mod record;
 mod sessions;
 mod traffic;

@@ -2,6 +2,7 @@
 
 use super::Error;
 use super::identity::{self, Present};
+use super::known::Rules;
 use super::sessions::{Limits, Sessions};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
@@ -96,7 +97,7 @@ pub fn client_config(settings: &Settings) -> Result<Arc<ClientConfig>, Error> {
             let chain = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)
                 .build()
                 .map_err(|_| Error::BadRoots)?;
-            Arc::new(Checks { chain, trusted, name: settings.check_name })
+            Arc::new(Checks { chain, trusted, name: settings.check_name, rules: Rules::new() })
         }
     };
     let mut config = builder
@@ -145,6 +146,7 @@ struct Checks {
     /// A server that shows one of these itself needs no chain, as in Java; nor is its time looked at.
     trusted: Vec<CertificateDer<'static>>,
     name: bool,
+    rules: Rules,
 }
 
 impl ServerCertVerifier for Checks {
@@ -163,13 +165,18 @@ impl ServerCertVerifier for Checks {
             }
             return Ok(ServerCertVerified::assertion());
         }
-        // The name is looked at last: where it is what is wrong, the rest is right.
-        match self.chain.verify_server_cert(end_entity, intermediates, name, ocsp, now) {
-            Err(rustls::Error::InvalidCertificate(
-                NotValidForName | NotValidForNameContext { .. },
-            )) if !self.name => Ok(ServerCertVerified::assertion()),
-            other => other,
-        }
+        let shown = if self.name { name.to_str() } else { "".into() };
+        let chain: Vec<_> = std::iter::once(end_entity).chain(intermediates).collect();
+        self.rules.hold(&shown, &chain, now, || {
+            // The name is looked at last: where it is what is wrong, the rest is right.
+            match self.chain.verify_server_cert(end_entity, intermediates, name, ocsp, now) {
+                Err(rustls::Error::InvalidCertificate(
+                    NotValidForName | NotValidForNameContext { .. },
+                )) if !self.name => Ok(()),
+                other => other.map(drop),
+            }
+        })?;
+        Ok(ServerCertVerified::assertion())
     }
 
     fn verify_tls12_signature(
