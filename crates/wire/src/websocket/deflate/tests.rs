@@ -137,6 +137,11 @@ proptest! {
         for message in messages {
             let mut payload = Vec::with_capacity(message.len() + 1000);
             stream.compress_vec(&message, &mut payload, FlushCompress::Sync).unwrap();
+            if payload.is_empty() {
+                // Asked twice to flush nothing, zlib says nothing; a message is at least one byte.
+                payload.extend_from_slice(&[0]);
+                payload.extend_from_slice(&TAIL);
+            }
             prop_assert!(payload.ends_with(&TAIL));
             payload.truncate(payload.len() - 4);
             let mut out = Vec::new();
