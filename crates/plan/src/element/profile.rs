@@ -203,7 +203,8 @@ mod tests {
     #[test]
     fn moments_are_those_of_the_classes() {
         let shown = |spans: &[Span]| -> String {
-            spans.iter().map(|(start, end)| format!(" {start}-{end}")).collect()
+            let shown = spans.iter().map(|(start, end)| format!(" {start}-{end}"));
+            shown.collect::<Vec<_>>().concat()
         };
         let numbers = |text: &str, by: char| -> Vec<i32> {
             text.split(by).map(|number| number.parse().expect("a number")).collect()
@@ -212,13 +213,7 @@ mod tests {
             let (given, recorded) = line.split_once(':').expect("a colon");
             let (kind, given) = given.split_once(' ').expect("a kind");
             let made = match kind {
-                "steps" => {
-                    let [users, delay, step, burst, period, ramp, flight, out, out_period] =
-                        numbers(given, ' ').try_into().expect("nine numbers");
-                    shown(&stepping(&[
-                        users, delay, step, burst, period, ramp, flight, out, out_period,
-                    ]))
-                }
+                "steps" => shown(&stepping(&numbers(given, ' ').try_into().expect("nine numbers"))),
                 "rows" => {
                     let rows = given.split(' ').map(|row| numbers(row, ','));
                     let rows = rows.map(|row| row.try_into().expect("five numbers"));
@@ -226,7 +221,8 @@ mod tests {
                 }
                 _ => {
                     let spans = open_model::spans(given, 42).expect("a schedule");
-                    spans.iter().map(|(start, _)| format!(" {start}")).collect()
+                    let shown = spans.iter().map(|(start, _)| format!(" {start}"));
+                    shown.collect::<Vec<_>>().concat()
                 }
             };
             assert_eq!(made, recorded, "{kind} {given}");
