@@ -44,11 +44,18 @@ const fn option(key: &'static str, default: &'static str, what: &'static str) ->
 }
 
 /// Options that every target has.
-const COMMON: [OptionInfo; 5] = [
+const COMMON: [OptionInfo; 8] = [
     option("tls", "false", "serve HTTPS with a self-signed certificate"),
     option("tls12", "true", "accept TLS 1.2"),
     option("tls13", "true", "accept TLS 1.3"),
     option("tickets", "true", "issue session tickets, so that handshakes can be resumed"),
+    option("names", "localhost,127.0.0.1,::1", "names and addresses of the certificate"),
+    option("expired", "false", "the certificate is past its time"),
+    option(
+        "certificate",
+        "",
+        "have it issued by an authority, whose certificate is written to this file as PEM",
+    ),
     option("backlog", "4096", "connections that may wait to be accepted"),
 ];
 

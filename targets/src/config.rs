@@ -10,17 +10,30 @@ use std::str::FromStr;
 use crate::error::Error;
 
 /// TLS as a target offers it. The certificate is self-signed (P-256) and made at the start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsConfig {
     pub tls12: bool,
     pub tls13: bool,
     /// Whether the server issues session tickets. Without them every handshake is a full one.
     pub tickets: bool,
+    /// The certificate's names and addresses, separated by commas.
+    pub names: String,
+    /// The certificate is past its time.
+    pub expired: bool,
+    /// A file for the certificate, as PEM, of an authority that issues the server's; empty: that is self-signed.
+    pub certificate: String,
 }
 
 impl Default for TlsConfig {
     fn default() -> Self {
-        Self { tls12: true, tls13: true, tickets: true }
+        Self {
+            tls12: true,
+            tls13: true,
+            tickets: true,
+            names: "localhost,127.0.0.1,::1".to_owned(),
+            expired: false,
+            certificate: String::new(),
+        }
     }
 }
 
@@ -90,14 +103,17 @@ impl Config {
         }
     }
 
-    /// The options that ask for TLS, which every target has: `tls`, `tls12`, `tls13`, `tickets`.
+    /// The options that ask for TLS, which every target has.
     pub(crate) fn tls_options(&self) -> Result<Option<TlsConfig>, Error> {
-        let base = self.tls.unwrap_or_default();
+        let base = self.tls.clone().unwrap_or_default();
         let wanted = self.read("tls", self.tls.is_some())?;
         let tls = TlsConfig {
             tls12: self.read("tls12", base.tls12)?,
             tls13: self.read("tls13", base.tls13)?,
             tickets: self.read("tickets", base.tickets)?,
+            names: self.read("names", base.names)?,
+            expired: self.read("expired", base.expired)?,
+            certificate: self.read("certificate", base.certificate)?,
         };
         if wanted && !tls.tls12 && !tls.tls13 {
             return Err(Error::Tls("both TLS 1.2 and TLS 1.3 are switched off".to_owned()));

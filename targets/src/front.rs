@@ -26,7 +26,7 @@ pub(crate) fn start(config: &Config) -> Result<Running, Error> {
     let to = SocketAddr::from(([127, 0, 0, 1], to));
     let socket = catalogue::listen(config)?;
     let addr = socket.local_addr()?.as_socket().unwrap_or(config.listen);
-    let options = Config { tls: Some(config.tls.unwrap_or_default()), ..config.clone() };
+    let options = Config { tls: Some(config.tls.clone().unwrap_or_default()), ..config.clone() };
     let options = options.tls_options()?.unwrap_or_default();
     let server = match config.text("clients").filter(|file| !file.is_empty()) {
         None => tls::server(options)?,

@@ -5,7 +5,11 @@
 
 use std::sync::Arc;
 
-use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, PKCS_ECDSA_P256_SHA256,
+};
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::PrivateKeyDer;
@@ -26,10 +30,20 @@ pub(crate) fn asking(
     clients: Arc<dyn ClientCertVerifier>,
 ) -> Result<Arc<ServerConfig>, Error> {
     let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(refused)?;
-    let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
-    let certificate = CertificateParams::new(names)
-        .and_then(|params| params.self_signed(&key))
-        .map_err(refused)?;
+    let names: Vec<String> = config.names.split(',').map(str::to_owned).collect();
+    let mut params = CertificateParams::new(names).map_err(refused)?;
+    if config.expired {
+        params.not_before = rcgen::date_time_ymd(2001, 1, 1);
+        params.not_after = rcgen::date_time_ymd(2002, 1, 1);
+    }
+    let certificate = if config.certificate.is_empty() {
+        params.self_signed(&key)
+    } else {
+        let (issuer, root) = authority()?;
+        std::fs::write(&config.certificate, root)?;
+        params.signed_by(&key, &issuer)
+    };
+    let certificate = certificate.map_err(refused)?;
     let versions: &[_] = match (config.tls12, config.tls13) {
         (true, true) => &[&TLS12, &TLS13],
         (true, false) => &[&TLS12],
@@ -50,6 +64,26 @@ pub(crate) fn asking(
         server.send_tls13_tickets = 0;
     }
     Ok(Arc::new(server))
+}
+
+/// An authority that is to be trusted, and its certificate as PEM.
+fn authority() -> Result<(Issuer<'static, KeyPair>, String), Error> {
+    let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(refused)?;
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.distinguished_name.push(DnType::CommonName, "authority of a target");
+    let root = pem(params.self_signed(&key).map_err(refused)?.der());
+    Ok((Issuer::new(params, key), root))
+}
+
+fn pem(der: &[u8]) -> String {
+    let text = STANDARD.encode(der);
+    let lines: Vec<&str> = text
+        .as_bytes()
+        .chunks(64)
+        .map(|line| std::str::from_utf8(line).unwrap_or_default())
+        .collect();
+    format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
 }
 
 fn refused(why: impl std::fmt::Display) -> Error {

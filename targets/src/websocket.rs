@@ -51,7 +51,7 @@ pub(crate) fn start_chat(config: &Config) -> Result<Running, Error> {
     let backlog = config.read("backlog", 4096)?;
     let most_rooms = config.read("rooms", 100_000)?;
     let processes: usize = config.read("processes", 1)?;
-    let server = || tls.map(tls::server).transpose();
+    let server = || tls.clone().map(tls::server).transpose();
     if let Some(child) = config.text("child").filter(|text| !text.is_empty()) {
         let (number, port) = child
             .split_once(':')

@@ -69,7 +69,7 @@ fn handshakes_resume_only_with_tickets() {
         (false, false, HandshakeKind::Full),
         (true, false, HandshakeKind::Full),
     ] {
-        let target = mirror(TlsConfig { tls12, tls13: !tls12, tickets });
+        let target = mirror(TlsConfig { tls12, tls13: !tls12, tickets, ..TlsConfig::default() });
         let config = client();
         assert_eq!(ask(&target, &config, "/echo").unwrap().1, HandshakeKind::Full);
         assert_eq!(

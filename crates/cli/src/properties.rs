@@ -6,12 +6,13 @@
 //! honours is reported by [`Properties::unheeded`], never swallowed.
 
 mod heeded;
-mod syntax;
 
 pub(crate) use heeded::why_not;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+use plan::property_file;
 
 /// One flag that sets properties, in the order of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,13 +118,13 @@ impl Properties {
         let mut out = String::from("# Properties of this run; read them back with -q.\n");
         for key in self.origins.keys() {
             if let Some(value) = self.jmeter.get(key) {
-                out.push_str(&syntax::line(key, value));
+                out.push_str(&property_file::line(key, value));
             }
         }
         for key in self.origins.keys() {
             if let Some(value) = self.system.get(key) {
                 out.push_str("# -D ");
-                out.push_str(&syntax::line(key, value));
+                out.push_str(&property_file::line(key, value));
             }
         }
         out
@@ -228,7 +229,7 @@ fn find(name: &str, bin: Option<&Path>) -> Option<PathBuf> {
 
 fn read(file: &Path, warnings: &mut Vec<String>) -> Option<Vec<(String, String)>> {
     let pairs = match std::fs::read(file) {
-        Ok(bytes) => syntax::read(&bytes),
+        Ok(bytes) => property_file::read(&bytes),
         Err(error) => Err(error.to_string()),
     };
     pairs

@@ -65,7 +65,11 @@ pub(crate) fn from_jmeter(given: &[Given<'_>]) -> Result<Asked, String> {
             't' => plan = Some(first),
             'l' => request.jtl = Some(first.into()),
             'f' => request.force = true,
-            'j' => request.log = Some(first.into()),
+            'j' => {
+                let now = jiff::Timestamp::now().as_millisecond();
+                let name = dated(first, now);
+                request.log = Some(name.map_or_else(|| first.into(), PathBuf::from));
+            }
             'L' if second.is_empty() => request.levels.push((String::new(), first.into())),
             'L' => request.levels.push((first.into(), second.into())),
             'p' => request.sources.base = Some(first.into()),
@@ -110,6 +114,22 @@ pub(crate) fn from_jmeter(given: &[Given<'_>]) -> Result<Asked, String> {
             Ok(Asked::Run(Box::new(request)))
         }
     }
+}
+
+/// The name of a log file with the date where patterns stand between quotes: `run_'yyyyMMdd'.log`. `None`: something in it is
+/// no pattern.
+fn dated(name: &str, now_ms: i64) -> Option<String> {
+    let mut out = String::new();
+    let mut quoted = false;
+    for piece in name.split('\'') {
+        if quoted {
+            out.push_str(&stats::jtl::Pattern::new(piece)?.format(now_ms));
+        } else {
+            out.push_str(piece);
+        }
+        quoted = !quoted;
+    }
+    quoted.then_some(out)
 }
 
 /// Sets system properties of Java, as these options do.
@@ -179,6 +199,15 @@ mod tests {
                 "{line:?}: {error}"
             );
         }
+    }
+
+    #[test]
+    fn dates_in_the_name_of_the_log_are_filled_in() {
+        let now = 1_700_000_000_000;
+        assert_eq!(dated("plain.log", now).as_deref(), Some("plain.log"));
+        assert_eq!(dated("a_'yyyy'-'MM'.log", now).as_deref(), Some("a_2023-11.log"));
+        assert_eq!(dated("a_'yyyy.log", now), None);
+        assert_eq!(dated("a_'b'.log", now), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 mod program;
 
-use program::{PLAN, Program};
+use program::{Ended, PLAN, Program};
 
 #[test]
 fn help_and_version_are_no_errors() {
@@ -45,6 +45,75 @@ fn mistakes_in_the_command_line_end_with_2() {
         assert_eq!(ended.code, 2, "{line:?}: {ended:?}");
         assert!(ended.err.contains(words), "{line:?}: {ended:?}");
     }
+}
+
+/// The rows that a line of JMeter's wrote to `out.jtl`, which is gone afterwards, and how the run ended.
+fn rows_of(program: &Program, line: &[&str]) -> (usize, Ended) {
+    let ended = program.run(line);
+    assert_eq!(ended.code, 0, "{line:?}: {ended:?}");
+    let rows = program.read("out.jtl").lines().count() - 1;
+    std::fs::remove_file(program.path("out.jtl")).expect("it was there");
+    (rows, ended)
+}
+
+#[test]
+fn flags_of_jmeter_that_set_properties_do_so_in_jmeters_order() {
+    let program = Program::new();
+    program.write("base.properties", "users=2\nsummariser.name=base\n");
+    program.write("more.properties", "loops=3\n");
+    program.write("some.system", "loops=5\n");
+    std::fs::create_dir_all(program.path("home/bin")).expect("a folder");
+    program.write(
+        "home/bin/jmeter.properties",
+        "user.properties=user.properties\nsystem.properties=system.properties\nloops=2\nsummariser.name=home\n",
+    );
+    program.write("home/bin/user.properties", "users=4\n");
+    program.write("home/bin/system.properties", "ms=2\n");
+    let plan = ["-n", "-t", "plan.jmx", "-l", "out.jtl"];
+    let run = |more: &[&str]| rows_of(&program, &[&plan[..], more].concat());
+
+    let (rows, ended) = run(&["-p", "base.properties", "-q", "more.properties"]);
+    assert_eq!(rows, 6, "{ended:?}");
+    assert!(ended.out.contains("base ="), "{ended:?}");
+    let (rows, ended) = run(&["-pbase.properties"]);
+    assert_eq!(rows, 2, "{ended:?}");
+    let long = ["--nongui", "--testfile", "plan.jmx", "--logfile=out.jtl", "--homedir", "home"];
+    let (rows, ended) = rows_of(&program, &long);
+    assert_eq!(rows, 8, "{ended:?}");
+    assert!(ended.out.contains("home ="), "{ended:?}");
+    let (rows, ended) = run(&["-Jusers=3", "-Jusers", "-J", "loops=2"]);
+    assert_eq!(rows, 2, "an empty value removes: {ended:?}");
+    let (rows, ended) = run(&["-S", "some.system", "-Dusers=2"]);
+    assert_eq!(rows, 10, "{ended:?}");
+    let (rows, ended) = run(&["-Ssome.system", "-Jloops=4", "--systemproperty", "loops=9"]);
+    assert_eq!(rows, 4, "JMeter's own come first: {ended:?}");
+    let (rows, ended) = run(&["-Gusers=7", "--globalproperty", "more.properties"]);
+    assert_eq!(rows, 1, "these are for remote engines: {ended:?}");
+    assert!(!ended.err.contains("users"), "{ended:?}");
+}
+
+#[test]
+fn flags_of_jmeter_about_its_log_do_as_they_say() {
+    let program = Program::new();
+    let plan = ["-n", "-t", "plan.jmx", "-l", "out.jtl"];
+    let run = |more: &[&str]| rows_of(&program, &[&plan[..], more].concat()).1;
+
+    run(&["-j", "loud.log"]);
+    assert!(program.read("loud.log").contains(" INFO "));
+    run(&["--jmeterlogfile=quiet.log", "-LERROR"]);
+    assert_eq!(program.read("quiet.log"), "");
+    run(&["-jsome.log", "-LERROR", "--loglevel", "o.a.j=INFO"]);
+    let log = program.read("some.log");
+    assert!(log.lines().count() > 0 && log.lines().all(|line| line.contains(" o.a.j.")), "{log}");
+    let ended = run(&["-j", "day_'yyyy'.log", "-LLOUDER", "-i", "log4j2.xml"]);
+    assert!(ended.err.contains("there is no log level LOUDER"), "{ended:?}");
+    assert!(ended.err.contains("log4j2.xml is not read"), "{ended:?}");
+    let names: Vec<String> = std::fs::read_dir(program.path("."))
+        .expect("the folder")
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    assert!(names.iter().any(|name| name.starts_with("day_2") && name.len() == 12), "{names:?}");
 }
 
 #[test]

@@ -170,6 +170,7 @@ cases! {
     group_variables
     http_body_encoding
     http_chunked
+    http_compressed_short
     http_compressed
     http_compressed_broken
     http_compressed_relaxed
@@ -187,6 +188,9 @@ cases! {
     http_headers_merge
     http_headers_special
     http_implementation
+    http_idle_timeout
+    http_keepalive_zero
+    http_local_address
     http_keepalive
     http_label
     http_md5
@@ -196,10 +200,13 @@ cases! {
     http_path_chars
     http_raw_body
     http_response_headers
+    http_retry
+    http_retry_sent
     http_source_address
     http_source_device
     http_stale
     http_status
+    http_time_to_live
     http_timeouts
     http_unnamed_body
     http_url_errors
@@ -290,6 +297,7 @@ cases! {
     random_variable
     redirect_auto
     redirect_auto_methods
+    redirect_dots
     redirect_both
     redirect_follow
     redirect_loop
@@ -304,6 +312,7 @@ cases! {
     regex_extractor_scope
     response_assertion
     response_assertion_document
+    response_assertion_marks
     response_assertion_variables
     result_action
     result_action_stop
@@ -325,6 +334,7 @@ cases! {
     proxy_tunnel_then_closed
     result_collector
     result_collector_append
+    result_collector_prefix
     result_collector_xml
     result_saver
     runtime_controller
@@ -333,6 +343,7 @@ cases! {
     subresults_off
     tcp_sampler
     thread_groups
+    tcp_status
     switch_controller
     synchronizing_timer
     throughput_controller

@@ -89,8 +89,10 @@ pub(crate) struct Conn {
     pub(crate) stream: Option<Box<crate::stream::Stream>>,
     /// Since when it is idle.
     pub(crate) idle_since: Nanos,
-    /// After this it is not used again.
+    /// After this it is not used again; never later than its end.
     pub(crate) expires: Nanos,
+    /// However much it is used, not after this.
+    pub(crate) end: Nanos,
 }
 
 /// TLS on a connection.
@@ -136,8 +138,8 @@ pub(crate) struct Exchange {
     pub(crate) head_seen: bool,
     /// The connection had served a request before.
     pub(crate) reused: bool,
-    /// The request was sent again after a reused connection turned out dead.
-    pub(crate) retried: bool,
+    /// How often the request was sent again after its connection turned out dead.
+    pub(crate) retries: u8,
     pub(crate) keep_alive_s: Option<u32>,
     /// Response time limit, nanoseconds; 0 is none.
     pub(crate) limit: Nanos,
@@ -180,7 +182,7 @@ impl Exchange {
         has_body: false,
         head_seen: false,
         reused: false,
-        retried: false,
+        retries: 0,
         keep_alive_s: None,
         limit: 0,
         connect_limit: 0,
@@ -339,13 +341,14 @@ impl Conns {
                 stream: None,
                 idle_since: 0,
                 expires: Nanos::MAX,
+                end: Nanos::MAX,
             });
             (self.all.len() - 1) as u32
         });
         let conn = &mut self.all[index as usize];
         (conn.state, conn.user, conn.route, conn.attempt) = (State::Connecting, user, route, 0);
         conn.via = route;
-        conn.expires = Nanos::MAX;
+        (conn.expires, conn.end) = (Nanos::MAX, Nanos::MAX);
         (conn.sources_tried, conn.holder) = (0, 0);
         (conn.raw, conn.stream) = (false, None);
         index

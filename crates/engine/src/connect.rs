@@ -9,7 +9,7 @@ use plan::plan::SamplerId;
 use stats::Counter;
 use wire::tls::Handshake;
 
-use crate::clock::{Nanos, SECOND, thread_cpu};
+use crate::clock::{Nanos, thread_cpu};
 use crate::conn::{Effort, Exchange, Route, Stash, State};
 use crate::core::Core;
 use crate::driver::{self, Ready};
@@ -18,9 +18,6 @@ use crate::resolve::{self, Question};
 use crate::source;
 use crate::user::{NO_CONN, Wait};
 use crate::wheel::Index;
-
-/// How long an address may be used without asking again (Java's default).
-const ADDRESS_LIFE: Nanos = 30 * SECOND;
 
 impl Core<'_> {
     /// The route to a peer; made at its first use.
@@ -115,6 +112,7 @@ impl Core<'_> {
     ) {
         let conn = self.conns.open(index, route);
         self.conns[conn].holder = self.holder(index);
+        self.conns[conn].end = exchange.start.saturating_add(self.run.settings.time_to_live);
         self.conns[conn].exchange = exchange;
         self.conns[conn].stash = Some(stash);
         self.conns[conn].stream = self.opening.take();
@@ -155,7 +153,7 @@ impl Core<'_> {
         if !addresses.is_empty() {
             let route_data = &mut self.routes[route as usize];
             route_data.addresses = addresses;
-            route_data.fresh_until = now + ADDRESS_LIFE;
+            route_data.fresh_until = now.saturating_add(self.run.settings.address_life);
         }
         let user = &mut self.users[index];
         let Wait::Resolve(id) = user.wait else { return };

@@ -38,13 +38,11 @@ impl Core<'_> {
             );
         }
         let (Wait::Exchange(id) | Wait::Resolve(id)) = self.users[index].wait else { return };
-        if dead
-            && untouched
-            && exchange.reused
-            && !exchange.retried
-            && self.run.settings.retry_stale
-        {
-            return self.send_again(index, id, route, exchange, stash);
+        if dead && untouched {
+            let stale = exchange.reused && exchange.retries == 0 && self.run.settings.retry_stale;
+            if stale || self.repeats(id, &exchange, stash.as_deref()) {
+                return self.send_again(index, id, route, exchange, stash);
+            }
         }
         self.users[index].wait = Wait::Ready;
         let timing = Timing {
@@ -68,7 +66,23 @@ impl Core<'_> {
         self.step(index);
     }
 
-    /// The connection was kept too long by our side: the peer had given it up. The request goes out anew, once.
+    /// Whether a request that got no answer is sent once more, as HttpClient's retry handler has it: by default none is.
+    fn repeats(&self, id: SamplerId, exchange: &Exchange, stash: Option<&Stash>) -> bool {
+        let settings = &self.run.settings;
+        if u32::from(exchange.retries) >= settings.retry_count {
+            return false;
+        }
+        let own = stash.map_or(&[][..], |stash| &stash.request);
+        let sent = match &self.fixed[id.0 as usize] {
+            Some(fixed) if own.is_empty() => &fixed.bytes,
+            _ => own,
+        };
+        let method = sent.split(|byte| *byte == b' ').next().unwrap_or_default();
+        settings.retry_sent
+            || [&b"GET"[..], b"HEAD", b"PUT", b"DELETE", b"OPTIONS", b"TRACE"].contains(&method)
+    }
+
+    /// The connection is gone and there was no answer: the request goes out anew.
     fn send_again(
         &mut self,
         index: Index,
@@ -88,7 +102,8 @@ impl Core<'_> {
         {
             stash.request.extend_from_slice(&fixed.bytes);
         }
-        let again = Exchange { retried: true, reused: false, received: 0, ..exchange };
+        let retries = exchange.retries.saturating_add(1);
+        let again = Exchange { retries, reused: false, received: 0, ..exchange };
         self.open(index, id, route, again, stash);
     }
 

@@ -30,6 +30,13 @@ impl Core<'_> {
         push_latin1(&mut result.message, reason(status_line));
         result.success = (200..400).contains(&exchange.status);
         show_request(&mut result, stash);
+        if let Some((_, shown)) = &self.run.settings.local_address
+            && !result.request_headers.is_empty()
+        {
+            result.request_headers.push_str("X-LocalAddress: ");
+            result.request_headers.push_str(shown);
+            result.request_headers.push('\n');
+        }
         result.start_ms = self.clock.wall_ms(timing.start);
         (result.elapsed, result.latency, result.connect) =
             (timing.elapsed(), timing.latency, timing.connect);
@@ -70,8 +77,11 @@ impl Core<'_> {
                 }
                 // What was decoded before an error is kept, as a reader of the stream would have it.
                 Some(coding) => {
+                    let forgiving = self.run.settings.forgives_end_of(coding);
+                    let ended = [CodingError::Truncated, CodingError::TruncatedTrailer].map(Some);
                     broken =
                         self.inflater.decode(coding, &stash.body, &mut result.body, limit).err();
+                    broken = broken.filter(|_| !(forgiving && ended.contains(&broken)));
                 }
             }
             if let SamplerKind::Http(http) = &self.plan.samplers[id.0 as usize].kind
@@ -80,7 +90,7 @@ impl Core<'_> {
                 digest(&mut result.body);
             }
             if let Some(error) = broken {
-                undecodable(&mut result, error);
+                undecodable(&mut result, coding, error);
             }
             if result.encoding.is_empty()
                 && result.content_type.starts_with("text/html")
@@ -155,15 +165,20 @@ fn digest(body: &mut Vec<u8>) {
 }
 
 /// The body could not be decoded: the sample fails as JMeter's does.
-fn undecodable(result: &mut SampleResult, error: CodingError) {
+fn undecodable(result: &mut SampleResult, coding: Option<Coding>, error: CodingError) {
     let (class, message) = match error {
-        CodingError::TruncatedFrame => ("java.io.EOFException", "null"),
+        CodingError::TooLarge { .. } => return,
+        _ if coding == Some(Coding::Brotli) => {
+            ("java.io.IOException", "Brotli stream decoding failed")
+        }
+        CodingError::TruncatedFrame | CodingError::TruncatedTrailer => {
+            ("java.io.EOFException", "null")
+        }
         CodingError::Truncated => ("java.io.EOFException", "Unexpected end of ZLIB input stream"),
         CodingError::NotGzip => ("java.util.zip.ZipException", "Not in GZIP format"),
         CodingError::BadTrailer => ("java.util.zip.ZipException", "Corrupt GZIP trailer"),
         // Java names the rule of the format that was broken; which it was is not known here.
         CodingError::Corrupt => ("java.util.zip.ZipException", "invalid compressed data"),
-        CodingError::TooLarge { .. } => return,
     };
     result.code.clear();
     result.message.clear();

@@ -210,6 +210,7 @@ fn listeners(
     options: &Options,
     told: &[Vec<String>],
 ) -> Result<Vec<Option<ResultFile>>, StartError> {
+    let prefix = crate::settings::base_prefix(|key| options.properties.get(key).cloned());
     let mut files = Vec::new();
     for (listener, told) in plan.listeners.iter().zip(told) {
         let (ListenerKind::File(file), [path]) = (&listener.kind, &told[..]) else {
@@ -224,7 +225,7 @@ fn listeners(
         }
         functional(plan, &mut columns);
         files.push(Some(ResultFile {
-            path: place(path, &options.base_dir),
+            path: place(path, &prefix, &options.base_dir),
             columns,
             errors_only: file.errors_only,
             successes_only: file.successes_only,
@@ -233,9 +234,9 @@ fn listeners(
     Ok(files)
 }
 
-/// Where a file that the plan names is: relative to the working folder, as JMeter has it; `~/` is the plan's folder.
-pub(crate) fn place(path: &str, base_dir: &Path) -> PathBuf {
-    match path.strip_prefix("~/") {
+/// Where a file that the plan names is: relative to the working folder, as JMeter has it, or with `prefix` to the plan's.
+pub(crate) fn place(path: &str, prefix: &str, base_dir: &Path) -> PathBuf {
+    match path.strip_prefix(prefix) {
         Some(rest) => base_dir.join(rest),
         None => PathBuf::from(path),
     }

@@ -256,9 +256,11 @@ impl Core<'_> {
         if exchange.keep_alive && exchange.want_keep_alive && closing != Closing::Broken {
             entry.state = State::Idle;
             entry.idle_since = now;
-            let life = self.run.settings.time_to_live;
-            let told = exchange.keep_alive_s.map_or(Nanos::MAX, |s| Nanos::from(s) * SECOND);
-            entry.expires = now.saturating_add(told.min(life));
+            let rest = match exchange.keep_alive_s {
+                Some(told @ 1..) => Nanos::from(told) * SECOND,
+                _ => self.run.settings.idle_timeout,
+            };
+            entry.expires = entry.end.min(now.saturating_add(rest));
             self.give_back(index, conn);
             if closing == Closing::ByPeer {
                 self.peer_gave_up(conn);

@@ -77,7 +77,8 @@ impl Core<'_> {
         self.recorder.add(Counter::Redirects, 1);
         let mut url = String::new();
         let text: String = location.iter().map(|byte| *byte as char).collect();
-        let target = plan::http::location(&chain.url, &text, &mut url);
+        let target =
+            plan::http::location(&chain.url, &text, self.run.settings.remove_dots, &mut url);
         let method =
             if repeats { &*stash.method } else { plan::http::method_after_redirect(&stash.method) }
                 .to_owned();

@@ -265,6 +265,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     if let Some(complaint) = &settings.complaint {
         return Err(StartError::Setting(complaint.clone()));
     }
+    let addresses = settings.addresses;
     settings.secure.load_keys(&evaluated.keys()?).map_err(StartError::Setting)?;
     let prepared = crate::prepare::prepare(&plan, &options, evaluated)?;
     let property = |key: &str| options.properties.get(key).cloned();
@@ -319,7 +320,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         base_dir: options.base_dir.clone(),
         last_sample_ok: plan.names.find(crate::prepare::LAST_SAMPLE_OK),
         hostname: hostname(),
-        resolver: resolve::start().map_err(StartError::System)?,
+        resolver: resolve::start(addresses).map_err(StartError::System)?,
         files: crate::local::Reader::default(),
         inboxes,
     });

@@ -50,7 +50,7 @@ impl Core<'_> {
         let file = saver.file(result, *nth, form, number, &mut env);
         *nth += 1;
         if let Some(file) = file {
-            let path = crate::prepare::place(&file, &run.base_dir);
+            let path = crate::prepare::place(&file, &run.settings.base_prefix, &run.base_dir);
             result.file_name = path.display().to_string();
             self.rows.save(path, result.body.clone());
         }

@@ -83,6 +83,8 @@ impl Secure {
             versions,
             suites,
             sessions: Some(most(SHARED)),
+            sni: get("jsse.enableSNIExtension")
+                .is_none_or(|value| value.trim().eq_ignore_ascii_case("true")),
             ..wire::tls::Settings::default()
         };
         if complaint.is_none()

@@ -1,16 +1,38 @@
 //! Properties that change how the engine works, under JMeter's names.
 
-use crate::clock::{MS, Nanos};
+use std::net::{IpAddr, ToSocketAddrs};
+
+use wire::coding::Coding;
+
+use crate::clock::{MS, Nanos, SECOND};
+use crate::resolve::Preference;
 use crate::secure::Secure;
 
 /// Settings of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// How long a connection may be used (`httpclient4.time_to_live`, ms).
+    /// How long after it was opened a connection may be used (`httpclient4.time_to_live`, ms).
     pub(crate) time_to_live: Nanos,
     /// A request that met a connection the peer had given up is sent once more on a new one
     /// (`throng.http.retry_stale`, default false: the sample fails, as it does in JMeter).
     pub(crate) retry_stale: bool,
+    /// How often requests are sent again that got no answer (`httpclient4.retrycount`), and whether those that might do
+    /// harm are, too (`httpclient4.request_sent_retry_enabled`).
+    pub(crate) retry_count: u32,
+    pub(crate) retry_sent: bool,
+    /// How long an idle connection may be used of which the server does not say so (`httpclient4.idletimeout`, ms).
+    pub(crate) idle_timeout: Nanos,
+    /// Compressed bodies may end early (`httpclient4.gzip_relax_mode`, `httpclient4.deflate_relax_mode`).
+    pub(crate) relaxed: (bool, bool),
+    /// Where HTTP requests come from that name no source (`httpclient.localaddress`), and how that is shown.
+    pub(crate) local_address: Option<(String, String)>,
+    /// How long an address may be used without asking again (`sun.net.inetaddr.ttl`, s; 30 as in Java).
+    pub(crate) address_life: Nanos,
+    pub(crate) addresses: Preference,
+    /// `httpsampler.redirect.removeslashdotdot`.
+    pub(crate) remove_dots: bool,
+    /// Before names of files that are looked for in the plan's folder (`jmeter.save.saveservice.base_prefix`).
+    pub(crate) base_prefix: String,
     /// An idle connection is looked at before it is used again only after this (`httpclient4.validate_after_inactivity`, ms).
     pub(crate) validate_after: Nanos,
     /// Iterations that are different users drop connections (`httpclient.reset_state_on_thread_group_iteration`).
@@ -148,6 +170,17 @@ impl Proxy {
 pub const PROPERTIES: &[&str] = &[
     "httpclient4.time_to_live",
     "httpclient4.validate_after_inactivity",
+    "httpclient4.retrycount",
+    "httpclient4.request_sent_retry_enabled",
+    "httpclient4.idletimeout",
+    "httpclient4.gzip_relax_mode",
+    "httpclient4.deflate_relax_mode",
+    "httpclient.localaddress",
+    "httpsampler.redirect.removeslashdotdot",
+    "java.net.preferIPv4Stack",
+    "java.net.preferIPv6Addresses",
+    "sun.net.inetaddr.ttl",
+    "jmeter.save.saveservice.base_prefix",
     "throng.http.retry_stale",
     "httpclient.reset_state_on_thread_group_iteration",
     "throng.http.reset_state_every_iteration",
@@ -165,7 +198,9 @@ pub const PROPERTIES: &[&str] = &[
     "javax.net.ssl.sessionCacheSize",
     "javax.net.ssl.trustStore",
     "javax.net.ssl.trustStorePassword",
+    "javax.net.ssl.trustStoreType",
     "jdk.tls.client.protocols",
+    "jsse.enableSNIExtension",
     "throng.tls.verify",
     "throng.tls.check_signature",
     "httpsampler.max_redirects",
@@ -212,6 +247,17 @@ pub const PROPERTIES: &[&str] = &[
     "CookieManager.name.prefix",
 ];
 
+impl Settings {
+    /// Whether a body of this coding passes that ends too early.
+    pub(crate) fn forgives_end_of(&self, coding: Coding) -> bool {
+        match coding {
+            Coding::Gzip => self.relaxed.0,
+            Coding::Deflate => self.relaxed.1,
+            Coding::Identity | Coding::Brotli => false,
+        }
+    }
+}
+
 /// Bodies are never kept beyond this, whatever the property says: 512 MiB.
 const BODY_LIMIT: usize = 512 << 20;
 
@@ -254,7 +300,32 @@ impl Settings {
                     .map(str::to_owned)
                     .collect(),
             });
+        let local_address = get("httpclient.localaddress")
+            .filter(|name| !name.is_empty())
+            .and_then(|name| own_address(&name));
+        let only_v4 = is("java.net.preferIPv4Stack", false);
+        let addresses = match text("java.net.preferIPv6Addresses", "").trim() {
+            _ if only_v4 => Preference::OnlyV4,
+            first if first.eq_ignore_ascii_case("true") => Preference::V6,
+            first if first.eq_ignore_ascii_case("system") => Preference::System,
+            _ => Preference::V4,
+        };
         Self {
+            retry_count: number("httpclient4.retrycount", 0).clamp(0, 255) as u32,
+            retry_sent: is("httpclient4.request_sent_retry_enabled", false),
+            idle_timeout: positive(number("httpclient4.idletimeout", 0), MS),
+            relaxed: (
+                is("httpclient4.gzip_relax_mode", false),
+                is("httpclient4.deflate_relax_mode", false),
+            ),
+            local_address,
+            address_life: match number("sun.net.inetaddr.ttl", 30) {
+                forever if forever < 0 => Nanos::MAX,
+                seconds => seconds.saturating_mul(SECOND),
+            },
+            addresses,
+            remove_dots: is("httpsampler.redirect.removeslashdotdot", true),
+            base_prefix: base_prefix(&get),
             inbox_bytes: number("throng.websocket.inbox.bytes", 65_536).max(0) as usize,
             inbox_full: match text("throng.websocket.inbox.full", "stop").trim() {
                 "drop_oldest" => WhenFull::DropOldest,
@@ -292,7 +363,7 @@ impl Settings {
             }),
             proxy_domain: text("http.proxyDomain", ""),
             proxy_credentials: get("http.proxyUser").zip(get("http.proxyPass")),
-            time_to_live: number("httpclient4.time_to_live", 60_000).max(0) * MS,
+            time_to_live: positive(number("httpclient4.time_to_live", 60_000), MS),
             retry_stale: is("throng.http.retry_stale", false),
             validate_after: number("httpclient4.validate_after_inactivity", 4_900) * MS,
             reset_state: is("httpclient.reset_state_on_thread_group_iteration", true),
@@ -317,6 +388,24 @@ impl Settings {
             cookie_prefix: text("CookieManager.name.prefix", "COOKIE_"),
         }
     }
+}
+
+/// A limit, where 0 and less are none.
+fn positive(number: i64, unit: Nanos) -> Nanos {
+    if number > 0 { number.saturating_mul(unit) } else { Nanos::MAX }
+}
+
+/// What stands before names of files that are looked for in the plan's folder.
+pub(crate) fn base_prefix(get: impl Fn(&str) -> Option<String>) -> String {
+    get("jmeter.save.saveservice.base_prefix").unwrap_or_else(|| "~/".to_owned())
+}
+
+/// An address of this host and how Java shows it: its name, if it was given one, and the address.
+fn own_address(name: &str) -> Option<(String, String)> {
+    let literal: Option<IpAddr> = name.parse().ok();
+    let mut found = literal.is_none().then(|| (name, 0).to_socket_addrs().ok()).flatten();
+    let ip = literal.or_else(|| Some(found.as_mut()?.next()?.ip()))?;
+    Some((ip.to_string(), format!("{}/{ip}", if literal.is_some() { "" } else { name })))
 }
 
 /// What of the properties a run would refuse to start with.

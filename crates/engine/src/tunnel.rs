@@ -22,6 +22,10 @@ impl Core<'_> {
         let own = &request.proxy;
         let dynamic = !own.host.trim().is_empty() && own.port > 0;
         let settings = &self.run.settings;
+        let source = match &settings.local_address {
+            Some((local, _)) if request.source.is_empty() => local,
+            _ => &request.source,
+        };
         let fixed = settings
             .proxy
             .as_ref()
@@ -33,7 +37,7 @@ impl Core<'_> {
                 (&own.host, own.port, (!own.user.is_empty()).then_some(login))
             }
             None => {
-                return self.route(request.secure, &request.host, request.port, &request.source);
+                return self.route(request.secure, &request.host, request.port, source);
             }
         };
         let tunnel = Tunnel {
@@ -46,7 +50,7 @@ impl Core<'_> {
             route.tunnel.as_ref() == Some(&tunnel)
                 && !route.pinned
                 && (route.secure, route.port) == (request.secure, port)
-                && (&route.host, &route.source) == (host, &request.source)
+                && (&route.host, &route.source) == (host, source)
         };
         if let Some(at) = self.routes.iter().position(same) {
             return at as u32;
@@ -56,7 +60,7 @@ impl Core<'_> {
             host: host.clone(),
             port,
             tunnel: Some(tunnel),
-            source: request.source.clone(),
+            source: source.clone(),
             addresses: Vec::new(),
             fresh_until: 0,
             large_unread: false,

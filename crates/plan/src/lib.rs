@@ -16,6 +16,7 @@
 //! | `websocket` | WebSocket samplers, frame filters, heartbeats, holds |
 //! | `extract`, `regexp`, `jsonpath`, `jmespath`, `jsoup`, `jodd`, `xml`, `xpath` | post-processors and their languages |
 //! | `assertion` | assertions |
+//! | `property_file` | Java's property files |
 //! | `condition`, `jexl` | conditions of If controllers, and scripts in JEXL |
 //! | `result` | a finished sample as processors see it |
 
@@ -38,6 +39,7 @@ mod jsoup;
 pub mod links;
 mod number;
 pub mod plan;
+pub mod property_file;
 pub mod random;
 pub mod regexp;
 pub mod result;

@@ -139,7 +139,7 @@ fn redirects_lead_where_jmeter_goes() {
         let fields: Vec<_> = line.split('\t').map(unescaped).collect();
         let [base, location, kind, expected] = &fields[..] else { panic!("{line}") };
         let mut url = String::new();
-        let got = match plan::http::location(base, location, &mut url) {
+        let got = match plan::http::location(base, location, true, &mut url) {
             Ok(()) => ("ok".to_string(), url),
             Err(failure) => {
                 let after =

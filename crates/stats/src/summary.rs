@@ -235,7 +235,7 @@ impl Summary {
         if n(Counter::StaleRetried) > 0 {
             let retried = n(Counter::StaleRetried);
             out.push_str(&format!(
-                "                {retried} found closed when reused, sent again\n"
+                "                {retried} found their connection closed and were sent again\n"
             ));
         }
         if let Some(tls) = &self.tls {

@@ -113,7 +113,7 @@ impl Inflater {
                 return Ok(());
             }
             let Some((trailer, rest)) = input[used..].split_first_chunk::<8>() else {
-                return Err(CodingError::TruncatedFrame);
+                return Err(CodingError::TruncatedTrailer);
             };
             let mut crc = Crc::new();
             crc.update(&out[start..]);
@@ -253,8 +253,10 @@ fn gzip_header(input: &[u8]) -> Result<usize, CodingError> {
 pub enum CodingError {
     /// The input ended too early.
     Truncated,
-    /// The input ended within the head or the trailer of a gzip member.
+    /// The input ended within the head of a gzip member.
     TruncatedFrame,
+    /// The input ended within the trailer of a gzip member.
+    TruncatedTrailer,
     /// The input does not start as gzip does.
     NotGzip,
     /// Length or checksum of a gzip member are wrong.
@@ -268,7 +270,7 @@ pub enum CodingError {
 impl fmt::Display for CodingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Truncated | Self::TruncatedFrame => {
+            Self::Truncated | Self::TruncatedFrame | Self::TruncatedTrailer => {
                 f.write_str("unexpected end of the compressed body")
             }
             Self::NotGzip => f.write_str("not a gzip body"),

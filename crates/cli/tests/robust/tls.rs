@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use crate::http_plan::HTTP;
 use crate::peer::peer;
-use crate::trial::Trial;
+use crate::trial::{Row, Trial};
 
 /// The plan, over https.
 fn secure() -> Trial {
@@ -40,6 +40,44 @@ fn a_certificate_that_nobody_vouches_for_is_refused_only_when_asked_to() {
             assert!(row.message.contains("unable to find valid certification path"), "{row:?}");
         }
     }
+}
+
+/// The rows of three requests to a server with the certificate that the options ask for, which the user trusts.
+fn verified(options: &[(&str, &str)], verify: &str) -> (targets::Running, Vec<Row>) {
+    let trial = secure();
+    let file = trial.program.path("server.pem");
+    let mut config = targets::Config::new("fixed").tls(targets::TlsConfig::default());
+    for (key, value) in options {
+        config = config.option(*key, value);
+    }
+    let target = targets::start(config.option("certificate", file.display())).expect("a target");
+    let trust = format!("-Djavax.net.ssl.trustStore={}", file.display());
+    let verify = format!("-Jthrong.tls.verify={verify}");
+    let (ended, rows) =
+        trial.against(target.addr().port(), &["-Jusers=1", "-Jloops=3", &trust, &verify]);
+    assert_eq!((ended.code, rows.len()), (0, 3), "{ended:?}");
+    (target, rows)
+}
+
+#[test]
+fn trusted_certificates_are_refused_for_their_time_and_their_name() {
+    let failed = |rows: &[Row], class: &str, text: &str| {
+        for row in rows {
+            assert!(!row.success);
+            assert_eq!(row.code, format!("Non HTTP response code: javax.net.ssl.{class}"));
+            assert_eq!(row.message, format!("Non HTTP response message: {text}"));
+        }
+    };
+    let (_target, rows) = verified(&[], "true");
+    assert!(rows.iter().all(|row| row.success), "{rows:?}");
+    let (_target, rows) = verified(&[("expired", "true")], "true");
+    let text = "PKIX path validation failed: java.security.cert.CertPathValidatorException: validity check failed";
+    failed(&rows, "SSLHandshakeException", text);
+    let (_target, rows) = verified(&[("names", "elsewhere.test,10.0.0.1")], "true");
+    let text = "Certificate for <127.0.0.1> doesn't match any of the subject alternative names: [elsewhere.test, 10.0.0.1]";
+    failed(&rows, "SSLPeerUnverifiedException", text);
+    let (_target, rows) = verified(&[("names", "elsewhere.test")], "chain");
+    assert!(rows.iter().all(|row| row.success), "{rows:?}");
 }
 
 #[test]

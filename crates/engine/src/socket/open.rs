@@ -20,9 +20,6 @@ use crate::source;
 use crate::user::Wait;
 use crate::wheel::Index;
 
-/// How long an address may be used without asking again (Java's default).
-const ADDRESS_LIFE: Nanos = 30 * crate::clock::SECOND;
-
 impl Core<'_> {
     /// Opens the connection whose work is set up.
     pub(super) fn open_socket(&mut self, at: u32, id: SamplerId) {
@@ -61,7 +58,7 @@ impl Core<'_> {
         let route = &mut self.routes[self.sockets[at].route as usize];
         if !addresses.is_empty() {
             route.addresses = addresses.to_vec();
-            route.fresh_until = self.clock.now() + ADDRESS_LIFE;
+            route.fresh_until = self.clock.now().saturating_add(self.run.settings.address_life);
         }
         self.users[index].wait = Wait::Socket(id);
         if self.routes[self.sockets[at].route as usize].addresses.is_empty() {

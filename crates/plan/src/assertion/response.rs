@@ -10,6 +10,7 @@ use jmx::Props;
 use super::fail_for_null;
 use crate::env::Env;
 use crate::extract::{Problem, Scope};
+use crate::function::Shared;
 use crate::plan::Needs;
 use crate::regexp::{Malformed, Source};
 use crate::result::{AssertionResult, SampleResult};
@@ -21,9 +22,6 @@ const NOT: i32 = 4;
 const EQUALS: i32 = 8;
 const SUBSTRING: i32 = 16;
 const OR: i32 = 32;
-
-/// Longest part of a difference that is shown, in UTF-16 units.
-const SHOWN: usize = 100;
 
 /// A compiled Response Assertion.
 #[derive(Debug)]
@@ -267,7 +265,7 @@ impl ResponseAssertion {
             Expected::Text(source) => source.eval(env, &mut wanted),
         }
         if self.has(EQUALS) {
-            write_difference(text, &wanted, out);
+            Difference::of(env.shared).write(text, &wanted, out);
         } else {
             out.push_str(&wanted);
         }
@@ -276,40 +274,62 @@ impl ResponseAssertion {
     }
 }
 
-/// Appends both texts with what differs in brackets, cut to what can be shown.
-fn write_difference(received: &str, expected: &str, out: &mut String) {
-    let received: Vec<u16> = received.encode_utf16().collect();
-    let expected: Vec<u16> = expected.encode_utf16().collect();
-    let first = received.iter().zip(&expected).take_while(|(a, b)| a == b).count();
-    // One behind the last unit that differs, in both.
-    let (mut received_end, mut expected_end) = (received.len(), expected.len());
-    while received_end > first + 1
-        && expected_end > first + 1
-        && received[received_end - 1] == expected[expected_end - 1]
-    {
-        received_end -= 1;
-        expected_end -= 1;
+/// How a difference is shown: the longest part of it, in UTF-16 units, and what stands around it
+/// (`assertion.equals_section_diff_len`, `assertion.equals_diff_delta_start`, `assertion.equals_diff_delta_end`).
+struct Difference<'a> {
+    most: usize,
+    begin: &'a str,
+    end: &'a str,
+}
+
+impl<'a> Difference<'a> {
+    fn of(shared: &'a Shared) -> Self {
+        let most = shared.started_with("assertion.equals_section_diff_len");
+        Self {
+            most: most.and_then(|text| text.trim().parse().ok()).unwrap_or(100),
+            begin: shared.started_with("assertion.equals_diff_delta_start").unwrap_or("[[["),
+            end: shared.started_with("assertion.equals_diff_delta_end").unwrap_or("]]]"),
+        }
     }
-    let shown = |part: &[u16]| match part.get(..SHOWN) {
-        Some(start) if part.len() > SHOWN => String::from_utf16_lossy(start) + "...",
-        _ => String::from_utf16_lossy(part),
-    };
-    let before = &received[..first];
-    let before = match before.len().checked_sub(SHOWN) {
-        Some(cut) if cut > 0 => format!("...{}", String::from_utf16_lossy(&before[cut..])),
-        _ => String::from_utf16_lossy(before),
-    };
-    let after = shown(&received[received_end..]);
-    let mut received_part = shown(&received[first..received_end]);
-    let mut expected_part = shown(&expected[first..expected_end]);
-    let units = |text: &str| text.encode_utf16().count();
-    let (received_units, expected_units) = (units(&received_part), units(&expected_part));
-    let padding = " ".repeat(received_units.abs_diff(expected_units));
-    if received_units > expected_units {
-        expected_part += &padding;
-    } else {
-        received_part += &padding;
+
+    /// Appends both texts with what differs marked, cut to what can be shown.
+    fn write(&self, received: &str, expected: &str, out: &mut String) {
+        let received: Vec<u16> = received.encode_utf16().collect();
+        let expected: Vec<u16> = expected.encode_utf16().collect();
+        let first = received.iter().zip(&expected).take_while(|(a, b)| a == b).count();
+        // One behind the last unit that differs, in both.
+        let (mut received_end, mut expected_end) = (received.len(), expected.len());
+        while received_end > first + 1
+            && expected_end > first + 1
+            && received[received_end - 1] == expected[expected_end - 1]
+        {
+            received_end -= 1;
+            expected_end -= 1;
+        }
+        let most = self.most;
+        let shown = |part: &[u16]| match part.get(..most) {
+            Some(start) if part.len() > most => String::from_utf16_lossy(start) + "...",
+            _ => String::from_utf16_lossy(part),
+        };
+        let before = &received[..first];
+        let before = match before.len().checked_sub(self.most) {
+            Some(cut) if cut > 0 => format!("...{}", String::from_utf16_lossy(&before[cut..])),
+            _ => String::from_utf16_lossy(before),
+        };
+        let after = shown(&received[received_end..]);
+        let mut received_part = shown(&received[first..received_end]);
+        let mut expected_part = shown(&expected[first..expected_end]);
+        let units = |text: &str| text.encode_utf16().count();
+        let (received_units, expected_units) = (units(&received_part), units(&expected_part));
+        let padding = " ".repeat(received_units.abs_diff(expected_units));
+        if received_units > expected_units {
+            expected_part += &padding;
+        } else {
+            received_part += &padding;
+        }
+        let (begin, end) = (self.begin, self.end);
+        let _ =
+            write!(out, "\n\n****** received  : {before}{begin}{received_part}{end}{after}\n\n");
+        let _ = write!(out, "****** comparison: {before}{begin}{expected_part}{end}{after}\n\n");
     }
-    let _ = write!(out, "\n\n****** received  : {before}[[[{received_part}]]]{after}\n\n");
-    let _ = write!(out, "****** comparison: {before}[[[{expected_part}]]]{after}\n\n");
 }

@@ -3,12 +3,15 @@
 //!
 //! Evaluated here; sent and received by the engine. What an answer means for the sample is decided here again.
 
+use std::collections::HashMap;
+
 use jmx::ElementId;
 
 use super::{Flag, flag};
 use crate::charset::Charset;
 use crate::compile::{Context, scope};
 use crate::env::Env;
+use crate::property_file;
 use crate::support::Level;
 use crate::text::Text;
 
@@ -31,6 +34,8 @@ pub struct TcpSampler {
     charset: Box<str>,
     /// `tcp.status.prefix` and `.suffix`; no prefix is no status.
     status: (Box<str>, Box<str>),
+    /// Messages by status (`tcp.status.properties`); `None` without a file that can be read.
+    messages: Option<HashMap<String, String>>,
 }
 
 /// How bytes are written and read.
@@ -122,16 +127,17 @@ pub(super) fn compile(
     let property = |name: &str, default: &'static str| ctx.settings.property(name, default).into();
     let charset: Box<str> = property("tcp.charset", "UTF-8");
     let status = (property("tcp.status.prefix", ""), property("tcp.status.suffix", ""));
-    if !ctx.settings.property("tcp.status.properties", "").is_empty() {
-        let what = "texts of status codes are not read from a file (tcp.status.properties)";
-        ctx.remark(id, Level::Unsupported, what);
-        return None;
-    }
+    let file = ctx.settings.property("tcp.status.properties", "");
+    let messages = (!file.is_empty())
+        .then(|| property_file::read(&std::fs::read(file).ok()?).ok())
+        .flatten()
+        .map(|pairs| pairs.into_iter().collect());
     Some(TcpSampler {
         client,
         usual_end: byte(usual_end),
         charset,
         status,
+        messages,
         server: text(ctx, "TCPSampler.server"),
         port: text(ctx, "TCPSampler.port"),
         request: text(ctx, "TCPSampler.request"),
@@ -223,7 +229,13 @@ impl TcpSampler {
             // JMeter takes codes from 400 to 599 for those that pass.
             Some(code) => {
                 let passed = passed && code.parse().is_ok_and(|code| (400..=599).contains(&code));
-                (code.to_owned(), "No status property file".to_owned(), passed)
+                let message = match &self.messages {
+                    None => "No status property file",
+                    Some(messages) => messages
+                        .get(code)
+                        .map_or("Status code not found in properties", String::as_str),
+                };
+                (code.to_owned(), message.to_owned(), passed)
             }
             None => ("999".to_owned(), "Status value not found".to_owned(), false),
         }

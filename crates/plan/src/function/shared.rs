@@ -177,7 +177,7 @@ impl Shared {
         (self.version(), Arc::clone(&written))
     }
 
-    pub(super) fn started_with(&self, name: &str) -> Option<&str> {
+    pub(crate) fn started_with(&self, name: &str) -> Option<&str> {
         self.start.get(name).map(|value| &**value)
     }
 

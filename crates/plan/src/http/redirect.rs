@@ -7,9 +7,16 @@ pub fn method_after_redirect(method: &str) -> &str {
     if method.eq_ignore_ascii_case("HEAD") { method } else { "GET" }
 }
 
-/// Writes the absolute URL of a `Location` found in the answer to `base`.
-pub fn location(base: &str, location: &str, out: &mut String) -> Result<(), Unsendable> {
-    let location = remove_dot_dot(location.trim()).replace(' ', "%20");
+/// Writes the absolute URL of a `Location` found in the answer to `base`. `resolves`: steps up in its path are taken first.
+pub fn location(
+    base: &str,
+    location: &str,
+    resolves: bool,
+    out: &mut String,
+) -> Result<(), Unsendable> {
+    let location = location.trim();
+    let location = if resolves { remove_dot_dot(location) } else { location.to_owned() };
+    let location = location.replace(' ', "%20");
     relative(base, &location, out).map_err(|url::Malformed(message)| {
         Unsendable::new("java.net.MalformedURLException", &message)
     })?;

@@ -42,6 +42,8 @@ pub struct Settings {
     pub sessions: Option<Limits>,
     /// Offer `http/1.1` by ALPN; otherwise offer nothing.
     pub alpn_http1: bool,
+    /// The server is told the name that is asked for.
+    pub sni: bool,
     /// What is presented to servers that ask.
     pub present: Present,
 }
@@ -56,6 +58,7 @@ impl Default for Settings {
             suites: Vec::new(),
             sessions: Some(Limits { servers: 64, tickets: 1024 }),
             alpn_http1: false,
+            sni: true,
             present: Present::nothing(),
         }
     }
@@ -110,6 +113,7 @@ pub fn client_config(settings: &Settings) -> Result<Arc<ClientConfig>, Error> {
         Some(limits) => Resumption::store(Arc::new(Sessions::new(limits))),
         None => Resumption::disabled(),
     };
+    config.enable_sni = settings.sni;
     if settings.alpn_http1 {
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
     }

@@ -4,7 +4,7 @@
 //! `load(InputStream)` method's documentation.
 
 /// Key and value pairs in the order of the text. The error names the line of a malformed `\uXXXX`.
-pub(crate) fn read(bytes: &[u8]) -> Result<Vec<(String, String)>, String> {
+pub fn read(bytes: &[u8]) -> Result<Vec<(String, String)>, String> {
     let mut pairs = Vec::new();
     let mut rest = bytes;
     let mut number = 0;
@@ -105,7 +105,7 @@ fn unescape(text: &[u8]) -> Option<String> {
 }
 
 /// One `key=value` line that [`read`] gives back as it was.
-pub(crate) fn line(key: &str, value: &str) -> String {
+pub fn line(key: &str, value: &str) -> String {
     let mut out = String::new();
     escape(&mut out, key, true);
     out.push('=');
