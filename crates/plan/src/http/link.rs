@@ -4,6 +4,8 @@
 //! parameters; a form gives values to those whose names and values fit. The page of the last answer is kept for each user of a
 //! plan that has such an element, and read anew for each request that uses it.
 
+use std::fmt::Write;
+
 use super::change::{Added, Changed, decoded_or_none};
 use super::{Http, url};
 use crate::env::Env;
@@ -51,23 +53,26 @@ impl Page {
         let (mut links, mut forms, mut frames) = (Vec::new(), Vec::new(), Vec::new());
         let base = document.tags().find(|tag| tag.name() == "base");
         let mut context = String::new();
-        let base = base.and_then(|tag| tag.attribute("href")).unwrap_or("");
-        if relative(&self.url, base, &mut context).is_err() {
+        let base = address(base.and_then(|tag| tag.attribute("href")).unwrap_or(""));
+        if relative(&self.url, &base, &mut context).is_err() {
             context.clear();
         }
         let mut in_form = false;
         for tag in document.tags() {
             match tag.name() {
                 "a" => {
-                    let href =
-                        tag.attribute("href").filter(|href| !href.starts_with("javascript:"));
-                    links.extend(href.and_then(|href| Link::to(&context, href)));
+                    let href = tag.attribute("href").map(address);
+                    let href = href.filter(|href| !href.starts_with("javascript:"));
+                    links.extend(href.and_then(|href| Link::to(&context, &href)));
                 }
                 "frame" => {
-                    frames.extend(tag.attribute("src").and_then(|src| Link::to(&context, src)));
+                    frames.extend(
+                        tag.attribute("src").and_then(|src| Link::to(&context, &address(src))),
+                    );
                 }
                 "form" => {
-                    let form = tag.attribute("action").and_then(|to| Link::to(&self.url, to));
+                    let form =
+                        tag.attribute("action").and_then(|to| Link::to(&self.url, &address(to)));
                     in_form = form.is_some();
                     forms.extend(form.map(|form| Link { is_form: true, ..form }));
                 }
@@ -84,19 +89,57 @@ impl Page {
     }
 }
 
+/// A text with single blanks.
+fn spaced(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '\t' | '\n' | '\r' | ' ' if out.ends_with(' ') => {}
+            '\t' | '\n' | '\r' => out.push(' '),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// What stands in a field of several lines, as JTidy keeps it.
+fn written(text: &str) -> String {
+    let text = text.trim_end_matches(' ');
+    let start = text.trim_start_matches(' ');
+    let blank = if start.len() < text.len() { " " } else { "" };
+    format!("{blank}{start}")
+}
+
+/// An address in an attribute, as JTidy puts it right.
+fn address(text: &str) -> String {
+    let mut out = String::new();
+    for c in spaced(&text.replace(['\r', '\n'], "")).trim().chars() {
+        match c {
+            '\\' => out.push('/'),
+            '\0'..=' ' | '<' | '>' | '\u{7F}'.. => {
+                let _ = write!(out, "%{:X}", u32::from(c));
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
 /// What a field of a form sends.
 fn field(tag: &Tag<'_>) -> Option<Added> {
-    let attribute = |name: &str| tag.attribute(name).unwrap_or("");
+    let attribute = |name: &str| spaced(tag.attribute(name).unwrap_or(""));
     let (name, value) = match tag.name() {
         "input" => (attribute("name"), attribute("value")),
-        "textarea" => (attribute("name"), tag.text().unwrap_or("")),
+        "textarea" => (attribute("name"), written(tag.text().unwrap_or(""))),
         // An option without a value sends none, whatever its text.
-        "option" => (tag.within("select")?.attribute("name").unwrap_or(""), attribute("value")),
+        "option" => {
+            (spaced(tag.within("select")?.attribute("name").unwrap_or("")), attribute("value"))
+        }
         _ => return None,
     };
     Some(Added {
-        name: decoded_or_none(name)?,
-        value: decoded_or_none(value)?,
+        name: decoded_or_none(name.trim())?,
+        value: decoded_or_none(&value)?,
         equals: true,
         encode: true,
     })
@@ -240,45 +283,4 @@ impl Http {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn found(page: &str) -> Vec<String> {
-        let page = Page { is_http: true, url: "http://h:8/d/e/f?x=1".into(), text: page.into() };
-        let shown = |link: Link| {
-            let Target { protocol, domain, path } = &link.target;
-            format!(
-                "{protocol}://{domain}{path}?{}{}",
-                link.query().unwrap(),
-                if link.is_form { " form" } else { "" }
-            )
-        };
-        page.links().into_iter().map(shown).collect()
-    }
-
-    #[test]
-    fn links_forms_and_frames_are_found_in_that_order() {
-        let page = "junk<html><frameset><frame src=x.html></frameset><form action='/go?a=1'>\
-                    <input name=b value='c%20d'><textarea name=t>x+y</textarea>\
-                    <select name=s><option value=1>One</option><option>Two</option></select></form>\
-                    <a href='../i?k=v&amp;l'>one</a><a href='javascript:x()'>two</a><a name=n>three</a></html>";
-        // A set of frames leaves no room for anything else.
-        assert_eq!(found(page), ["http://h/d/e/x.html?"]);
-        let page = page.replace("frameset", "div");
-        assert_eq!(found(&page), ["http://h/d/i?k=v&l", "http://h/go?a=1&b=c d&t=x y&s=1&s= form"]);
-    }
-
-    #[test]
-    fn a_base_counts_for_links_and_not_for_forms() {
-        let page = "<base href='http://other/p/q'><a href=r>r</a><form action=s></form>";
-        assert_eq!(found(page), ["http://other/p/r?", "http://h/d/e/s? form"]);
-        assert_eq!(found("<a href='../../../../up'>x</a>"), ["http://h/up?"]);
-        assert_eq!(found("<a href='mailto:a@b.c'>x</a><a href='tel:1'>y</a>"), ["mailto://a@b.c?"]);
-    }
-
-    #[test]
-    fn a_text_fits_itself_and_its_patterns() {
-        assert!(fits("a.b", "a.b") && fits("a+", "a+") && fits("item17", "item\\d+"));
-        assert!(!fits("xitem17", "item\\d+") && !fits("a", "(") && fits("(", "("));
-    }
-}
+mod tests;
