@@ -95,6 +95,7 @@ cases! {
     xpath_extractor
     xpath_assertion
     fn_xpath
+    xpath2
     fn_regex_function
     fn_jexl3
     debug_post_processor

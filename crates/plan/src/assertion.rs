@@ -12,6 +12,7 @@ mod response;
 mod size;
 mod xml;
 mod xpath;
+mod xpath2;
 
 pub use binary::BinaryContentAssertion;
 pub use duration::DurationAssertion;
@@ -21,6 +22,7 @@ pub use md5_hex::Md5HexAssertion;
 pub use response::ResponseAssertion;
 pub use size::SizeAssertion;
 pub use xpath::XPathAssertion;
+pub use xpath2::XPath2Assertion;
 
 use jmx::Element;
 
@@ -52,6 +54,7 @@ enum Check {
     Size(SizeAssertion),
     Md5Hex(Md5HexAssertion),
     XPath(Box<XPathAssertion>),
+    XPath2(Box<XPath2Assertion>),
     Xml,
 }
 
@@ -94,6 +97,10 @@ pub fn compile(
             let needs = scope.needs(Needs::BODY);
             (scope, Check::XPath(Box::new(check)), needs)
         }),
+        "XPath2Assertion" => xpath2::compile(props, compiler).map(|check| {
+            let needs = scope.needs(Needs::TEXT);
+            (scope, Check::XPath2(Box::new(check)), needs)
+        }),
         "XMLAssertion" => Ok((Scope::Main, Check::Xml, Needs::TEXT)),
         _ => return None,
     };
@@ -122,6 +129,7 @@ impl Assertion {
             Check::Json(check) => check.complaint(),
             Check::JmesPath(check) => check.complaint(),
             Check::XPath(check) => check.complaint(),
+            Check::XPath2(check) => check.complaint(),
             Check::Duration(_)
             | Check::Binary(_)
             | Check::Size(_)
@@ -145,6 +153,7 @@ impl Assertion {
             Check::Size(check) => check.run(&self.scope, result, env, &mut entry),
             Check::Md5Hex(check) => check.run(result, env, &mut entry),
             Check::XPath(check) => check.run(&self.scope, result, env, &mut entry),
+            Check::XPath2(check) => check.run(&self.scope, result, env, &mut entry),
             Check::Xml => xml::run(result, &mut entry),
         }
         result.success &= !(entry.failure || entry.error);

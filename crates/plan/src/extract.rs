@@ -20,6 +20,7 @@ pub(crate) mod template;
 mod tests;
 mod variable;
 mod xpath;
+mod xpath2;
 
 pub use boundary::BoundaryExtractor;
 pub use css::CssExtractor;
@@ -32,8 +33,10 @@ pub use plugin_json::PluginJsonExtractor;
 pub use regex::RegexExtractor;
 pub use scope::Scope;
 pub use xpath::XPathExtractor;
+pub use xpath2::XPath2Extractor;
 
 pub(crate) use xpath::{fixed as fixed_xpath, tolerant};
+pub(crate) use xpath2::fixed as fixed_xpath2;
 
 use jmx::Element;
 
@@ -59,6 +62,8 @@ pub enum Extractor {
     Css(Box<CssExtractor>),
     /// XPath Extractor.
     XPath(Box<XPathExtractor>),
+    /// XPath2 Extractor.
+    XPath2(Box<XPath2Extractor>),
     /// Debug PostProcessor.
     Debug(Box<DebugPostProcessor>),
     /// FIFO Put Post-Processor of jp@gc.
@@ -101,6 +106,8 @@ pub fn compile(
             .map(|(made, needs)| (Extractor::Css(Box::new(made)), needs)),
         "XPathExtractor" => xpath::compile(&element.name, props, compiler)
             .map(|(made, needs)| (Extractor::XPath(Box::new(made)), needs)),
+        "XPath2Extractor" => xpath2::compile(&element.name, props, compiler)
+            .map(|(made, needs)| (Extractor::XPath2(Box::new(made)), needs)),
         "DebugPostProcessor" => {
             let made = debug::compile(&element.name, props, compiler);
             Ok((Extractor::Debug(Box::new(made)), Needs::SUBS))
@@ -124,6 +131,7 @@ impl Extractor {
             Self::PluginJson(extractor) => extractor.run(result, env),
             Self::Css(extractor) => extractor.run(result, env),
             Self::XPath(extractor) => extractor.run(result, env),
+            Self::XPath2(extractor) => extractor.run(result, env),
             Self::Debug(debug) => debug.run(result, env),
             Self::FifoPut(put) => put.run(env),
         }
@@ -137,6 +145,7 @@ impl Extractor {
             Self::JmesPath(extractor) => extractor.complaint(),
             Self::PluginJson(extractor) => extractor.complaint(),
             Self::XPath(extractor) => extractor.complaint(),
+            Self::XPath2(extractor) => extractor.complaint(),
             Self::Css(extractor) => extractor.complaint(),
             Self::Boundary(_) | Self::Debug(_) | Self::FifoPut(_) => None,
         }

@@ -17,5 +17,5 @@ mod tree;
 mod write;
 
 pub(crate) use fault::Fault;
-pub(crate) use read::{Options, read, read_text};
+pub(crate) use read::{Options, read, read_for_saxon, read_text};
 pub(crate) use tree::{Attribute, Builder, Kind, NodeId, Tree};

@@ -1,9 +1,10 @@
-//! XPath 1.0 as Xalan 2.7 evaluates it for JMeter's XPath elements.
+//! XPath 1.0 as Xalan 2.7 evaluates it for JMeter's XPath elements, and what XPath2 elements have in common with it.
 //!
 //! An expression is read once and evaluated on the tree of a document. Everything XPath 1.0 has is here but variables, which JMeter never sets;
 //! functions of XSLT and extensions are not. Nesting of expressions is bounded, and so are the nodes that one evaluation looks at, so that no
 //! document and no expression can hold a core for more than some seconds.
 
+mod agreement;
 mod axis;
 mod compare;
 mod eval;

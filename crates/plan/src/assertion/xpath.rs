@@ -46,7 +46,7 @@ pub(super) fn compile(
         options: Options {
             namespaces: flag("XPath.namespace"),
             drops_blanks: flag("XPath.whitespace"),
-            forbids_doctype: false,
+            ..Options::default()
         },
         negated: flag("XPath.negate"),
     })

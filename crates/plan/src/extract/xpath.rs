@@ -203,7 +203,7 @@ impl XPathExtractor {
     }
 }
 
-fn save(found: &Matches, previous: i32, family: &mut Family, env: &mut Env<'_>) {
+pub(super) fn save(found: &Matches, previous: i32, family: &mut Family, env: &mut Env<'_>) {
     let count = found.len();
     family.put_number(env, format_args!("_matchNr"), count);
     if let Some(first) = found.get(0, 0) {

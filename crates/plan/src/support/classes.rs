@@ -445,7 +445,12 @@ pub(super) const CLASSES: &[Class] = &[
         Level::Native,
         "`Tolerant` with `Report errors` needs a JVM, as do functions of XSLT and extensions",
     ),
-    class("XPath2Extractor", Kind::After, Level::Unsupported, "its variables stay undefined"),
+    class(
+        "XPath2Extractor",
+        Kind::After,
+        Level::Native,
+        "where an expression means the same in XPath 1.0; others, and fragments, need a JVM",
+    ),
     class("JMESPathExtractor", Kind::After, Level::Native, ""),
     class(
         "com.atlantbh.jmeter.plugins.jsonutils.jsonpathextractor.JSONPathExtractor",
@@ -493,7 +498,12 @@ pub(super) const CLASSES: &[Class] = &[
         Level::Native,
         "validation needs a JVM, as do `Tolerant` with `Report errors`, functions of XSLT and extensions",
     ),
-    class("XPath2Assertion", Kind::Assertion, Level::Unsupported, "results are not checked"),
+    class(
+        "XPath2Assertion",
+        Kind::Assertion,
+        Level::Native,
+        "where an expression means the same in XPath 1.0; others need a JVM",
+    ),
     class("XMLAssertion", Kind::Assertion, Level::Native, ""),
     class("XMLSchemaAssertion", Kind::Assertion, Level::Unsupported, "results are not checked"),
     class(

@@ -17,6 +17,8 @@ pub(crate) struct Options {
     pub(crate) drops_blanks: bool,
     /// A document type is an error.
     pub(crate) forbids_doctype: bool,
+    /// Attributes stay in the order in which they are written.
+    pub(crate) keeps_order: bool,
 }
 
 /// What is known while a document is read.
@@ -47,6 +49,24 @@ pub(crate) fn read(bytes: &[u8], options: Options) -> Result<Tree, Fault> {
 pub(crate) fn read_text(text: &str, options: Options) -> Result<Tree, Fault> {
     let text = with_line_ends(text);
     document(&mut Cursor::new(&text), options)
+}
+
+/// Reads a document from text for Saxon, whose messages say where something is wrong.
+pub(crate) fn read_for_saxon(text: &str) -> Result<Tree, String> {
+    let text = with_line_ends(text);
+    let mut cursor = Cursor::new(&text);
+    let options = Options { namespaces: true, keeps_order: true, ..Options::default() };
+    document(&mut cursor, options).map_err(|fault| {
+        const KIND: &str = "org.xml.sax.SAXParseException;";
+        let message = fault.message;
+        if message == "Premature end of file." {
+            return format!("{KIND} {message}");
+        }
+        let before = &text[..text.len() - cursor.rest().len()];
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or("").encode_utf16().count() + 1;
+        format!("{KIND} lineNumber: {line}; columnNumber: {column}; {message}")
+    })
 }
 
 /// All ends of lines are line feeds.

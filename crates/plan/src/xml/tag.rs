@@ -48,7 +48,9 @@ impl Reader {
         if self.options.namespaces {
             uri = self.bind(name, &mut attributes)?;
         }
-        attributes.sort_by(|a, b| a.name.encode_utf16().cmp(b.name.encode_utf16()));
+        if !self.options.keeps_order {
+            attributes.sort_by(|a, b| a.name.encode_utf16().cmp(b.name.encode_utf16()));
+        }
         self.builder.open(name, uri.as_deref(), &attributes);
         if is_empty {
             self.close();

@@ -3,6 +3,7 @@
 use super::expr::Operator;
 use super::number;
 use super::value::Value;
+use crate::java;
 use crate::xml::{NodeId, Tree};
 
 /// Whether two values compare so.
@@ -44,6 +45,33 @@ pub(super) fn compare(operator: Operator, left: &Value, right: &Value, tree: &Tr
         }
         _ => one(operator, left, right, tree),
     }
+}
+
+/// Whether one of the nodes compares so with a number, as XPath 2.0 has it: the first that is no number is an error.
+pub(super) fn cast(
+    operator: Operator,
+    nodes: &[NodeId],
+    number: f64,
+    tree: &Tree,
+) -> Result<bool, String> {
+    for node in nodes {
+        let text = text(*node, tree);
+        let value = match text.trim_matches([' ', '\t', '\n', '\r']) {
+            "INF" | "+INF" => f64::INFINITY,
+            "-INF" => f64::NEG_INFINITY,
+            "NaN" => f64::NAN,
+            digits => {
+                let is_number = digits.ends_with(|c: char| c.is_ascii_digit() || c == '.')
+                    && !digits.ends_with("Infinity");
+                let value = java::parse_double(digits).filter(|_| is_number);
+                value.ok_or_else(|| format!("Cannot convert string \"{text}\" to double"))?
+            }
+        };
+        if holds(operator, value, number) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn one(operator: Operator, left: &Value, right: &Value, tree: &Tree) -> bool {

@@ -6,7 +6,7 @@
 use std::cell::Cell;
 
 use super::axis;
-use super::compare::compare;
+use super::compare::{cast, compare};
 use super::expr::{Axis, Expr, From, Operator, Path, Predicate, Step};
 use super::value::Value;
 use crate::xml::{NodeId, Tree};
@@ -19,6 +19,8 @@ pub(super) struct Evaluation<'t> {
     pub(super) tree: &'t Tree,
     /// Namespaces of the prefixes in the expression.
     pub(super) uris: Vec<String>,
+    /// What is no number is an error in comparisons, and several nodes are in place of a text.
+    pub(super) is_second: bool,
     pub(super) looks: Cell<u64>,
 }
 
@@ -123,6 +125,18 @@ impl Evaluation<'_> {
                     _ => 1,
                 };
                 self.look(size(left).saturating_mul(size(right)))?;
+                if self.is_second {
+                    match (left, right) {
+                        (Value::Nodes(nodes), Value::Number(number)) => {
+                            return cast(operator, nodes, *number, tree).map(Value::Boolean);
+                        }
+                        (Value::Number(number), Value::Nodes(nodes)) => {
+                            let operator = operator.turned();
+                            return cast(operator, nodes, *number, tree).map(Value::Boolean);
+                        }
+                        _ => {}
+                    }
+                }
                 return Ok(Value::Boolean(compare(operator, left, right, tree)));
             }
         };

@@ -177,6 +177,17 @@ impl Step {
 }
 
 impl Operator {
+    /// The operator with its sides changed.
+    pub(super) fn turned(self) -> Self {
+        match self {
+            Self::Less => Self::Greater,
+            Self::LessOrEqual => Self::GreaterOrEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterOrEqual => Self::LessOrEqual,
+            other => other,
+        }
+    }
+
     fn is_arithmetic(self) -> bool {
         matches!(self, Self::Add | Self::Subtract | Self::Multiply | Self::Divide | Self::Modulo)
     }
@@ -256,6 +267,18 @@ impl Function {
         }
     }
 
+    /// Its name in expressions.
+    pub(super) fn name(self) -> String {
+        let mut name = String::new();
+        for c in format!("{self:?}").chars() {
+            if c.is_ascii_uppercase() && !name.is_empty() {
+                name.push('-');
+            }
+            name.push(c.to_ascii_lowercase());
+        }
+        name
+    }
+
     /// What Xalan calls it: the end of the name of a class.
     pub(super) fn class(self) -> String {
         match self {
@@ -264,6 +287,11 @@ impl Function {
             Self::Name => "Qname".into(),
             other => format!("{other:?}"),
         }
+    }
+
+    /// Takes sets of nodes as they are.
+    pub(super) fn takes_sets(self) -> bool {
+        matches!(self, Self::Count | Self::Boolean | Self::Not | Self::Sum | Self::Id)
     }
 
     fn gives_number(self) -> bool {

@@ -14,7 +14,14 @@ impl Evaluation<'_> {
         context: Context,
     ) -> Result<Value, String> {
         let value = |at: usize| match arguments.get(at) {
-            Some(argument) => self.value(argument, context),
+            Some(argument) => match self.value(argument, context)? {
+                Value::Nodes(nodes)
+                    if self.is_second && nodes.len() > 1 && !function.takes_sets() =>
+                {
+                    Err(self.too_many(function, at, &nodes))
+                }
+                value => Ok(value),
+            },
             None => Ok(Value::Nodes(vec![context.node])),
         };
         let text = |at: usize| Ok::<_, String>(value(at)?.text(self.tree));
@@ -69,7 +76,13 @@ impl Evaluation<'_> {
                 let length = if arguments.len() > 2 { Some(number(2)?) } else { None };
                 Value::Text(substring(&seen(text(0)?)?, number(1)?, length))
             }
-            Function::StringLength => Value::Number(seen(text(0)?)?.encode_utf16().count() as f64),
+            Function::StringLength => {
+                let text = seen(text(0)?)?;
+                // XPath 2.0 counts letters.
+                let length =
+                    if self.is_second { text.chars().count() } else { text.encode_utf16().count() };
+                Value::Number(length as f64)
+            }
             Function::NormalizeSpace => Value::Text(normalized(&seen(text(0)?)?)),
             Function::Translate => {
                 let (whole, from, to) = (seen(text(0)?)?, text(1)?, text(2)?);
@@ -92,6 +105,24 @@ impl Evaluation<'_> {
             Function::Ceiling => Value::Number(number(0)?.ceil()),
             Function::Round => Value::Number(number::round(number(0)?)),
         })
+    }
+
+    /// Several nodes are where one may be, in Saxon's words.
+    fn too_many(&self, function: Function, at: usize, nodes: &[NodeId]) -> String {
+        let place = ["first", "second", "third", "fourth", "fifth"].get(at).unwrap_or(&"next");
+        let mut shown = String::new();
+        for node in nodes.iter().take(2) {
+            if !shown.is_empty() {
+                shown.push_str(", ");
+            }
+            shown.push('"');
+            self.tree.write_string(*node, &mut shown);
+            shown.push('"');
+        }
+        format!(
+            "A sequence of more than one item is not allowed as the {place} argument of fn:{}() ({shown}) ",
+            function.name()
+        )
     }
 
     fn with_ids(&self, value: &Value) -> Vec<NodeId> {

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use super::eval::{Context, Evaluation};
 use super::expr::Expr;
 use super::value::Value;
-use super::{number, read};
+use super::{agreement, number, read};
 use crate::xml::{Kind, NodeId, Tree};
 
 /// An expression.
@@ -13,6 +13,8 @@ use crate::xml::{Kind, NodeId, Tree};
 pub(crate) struct XPath {
     expr: Expr,
     prefixes: Vec<Box<str>>,
+    /// Namespaces of the prefixes, for XPath 2.0; else the document says them.
+    second: Option<Vec<String>>,
 }
 
 /// Why an expression cannot be used.
@@ -52,7 +54,28 @@ impl XPath {
     /// Reads an expression.
     pub(crate) fn parse(query: &str) -> Result<Self, Unusable> {
         let (expr, prefixes) = read::read(query)?;
-        Ok(Self { expr, prefixes })
+        Ok(Self { expr, prefixes, second: None })
+    }
+
+    /// Reads an expression of XPath 2.0 with the namespaces that lines `prefix=uri` declare. It may only be one that means the same in 1.0.
+    pub(crate) fn parse_second(query: &str, namespaces: &str) -> Result<Self, Unusable> {
+        let (expr, prefixes) = read::read(query).map_err(|unusable| {
+            Unusable::beyond(format!("{query} is none of XPath 1.0: {}", unusable.message()))
+        })?;
+        agreement::check(&expr)?;
+        let declared = declarations(namespaces);
+        let resolve = |prefix: &str| {
+            let mut all = declared.iter().rev();
+            let known = all.find(|(known, _)| *known == prefix).map(|(_, uri)| *uri);
+            let known = known.or((prefix == "xml").then_some(XML));
+            known.map(str::to_owned).ok_or_else(|| {
+                Unusable::wrong(format!(
+                    "net.sf.saxon.s9api.SaxonApiException: Namespace prefix '{prefix}' has not been declared"
+                ))
+            })
+        };
+        let uris = prefixes.iter().map(|prefix| resolve(prefix)).collect::<Result<_, _>>()?;
+        Ok(Self { expr, prefixes, second: Some(uris) })
     }
 
     /// Its value for a whole document; fails with Xalan's message.
@@ -62,9 +85,14 @@ impl XPath {
                 .filter(|uri| !uri.is_empty())
                 .ok_or_else(|| format!("Prefix must resolve to a namespace: {prefix}"))
         };
-        let uris = self.prefixes.iter().map(|prefix| resolve(prefix)).collect::<Result<_, _>>()?;
-        let evaluation = Evaluation { tree, uris, looks: Cell::new(0) };
-        let context = Context { node: NodeId::DOCUMENT, position: -1, size: 0 };
+        let uris = match &self.second {
+            Some(uris) => uris.clone(),
+            None => self.prefixes.iter().map(|prefix| resolve(prefix)).collect::<Result<_, _>>()?,
+        };
+        let is_second = self.second.is_some();
+        let evaluation = Evaluation { tree, uris, is_second, looks: Cell::new(0) };
+        let (position, size) = if is_second { (1, 1) } else { (-1, 0) };
+        let context = Context { node: NodeId::DOCUMENT, position, size };
         evaluation.value(&self.expr, context)
     }
 
@@ -107,6 +135,13 @@ impl XPath {
     }
 }
 
+/// Lines `prefix=uri`; others mean nothing.
+fn declarations(namespaces: &str) -> Vec<(&str, &str)> {
+    namespaces.split('\n').filter_map(|line| line.split_once('=')).collect()
+}
+
+const XML: &str = "http://www.w3.org/XML/1998/namespace";
+
 /// The namespace of a prefix as the root element declares it, or has it itself.
 fn declared(tree: &Tree, prefix: &str) -> Option<String> {
     // Xalan takes this one as it is.
@@ -114,7 +149,7 @@ fn declared(tree: &Tree, prefix: &str) -> Option<String> {
         return Some(prefix.into());
     }
     if prefix == "xml" {
-        return Some("http://www.w3.org/XML/1998/namespace".into());
+        return Some(XML.into());
     }
     let root = tree.root()?;
     let is_its_own = tree.name(root).split_once(':').is_some_and(|(own, _)| own == prefix);

@@ -33,7 +33,7 @@ impl Value {
     }
 
     /// As text; of several nodes it is that of the first.
-    pub(super) fn text(&self, tree: &Tree) -> String {
+    pub(crate) fn text(&self, tree: &Tree) -> String {
         let mut out = String::new();
         match self {
             Self::Nodes(nodes) => {

@@ -1,0 +1,102 @@
+//! XPath2 Assertion: an expression finds something, or is true.
+//!
+//! JMeter asks Xalan whether the expression is a truth and Saxon for its value, so that only what both know works at all. What means something else
+//! in XPath 2.0 needs a JVM.
+
+use jmx::Props;
+
+use super::fail_for_null;
+use crate::env::Env;
+use crate::extract::{Problem, Scope, fixed_xpath2};
+use crate::result::{AssertionResult, SampleResult};
+use crate::text::{Text, TextCompiler};
+use crate::xml::read_for_saxon;
+use crate::xpath::{Unusable, Value, XPath};
+
+/// A compiled XPath2 Assertion.
+#[derive(Debug)]
+pub struct XPath2Assertion {
+    query: Text,
+    namespaces: Text,
+    /// The expression, if it is known before the run.
+    fixed: Option<Result<XPath, Unusable>>,
+    negated: bool,
+}
+
+pub(super) fn compile(
+    props: &Props,
+    compiler: &mut TextCompiler,
+) -> Result<XPath2Assertion, Problem> {
+    let query = Text::compile(props.str("XPath.xpath").unwrap_or("/"), compiler);
+    let namespaces = Text::compile(props.str("XPath.namespaces").unwrap_or(""), compiler);
+    Ok(XPath2Assertion {
+        fixed: fixed_xpath2(&query, &namespaces)?,
+        query,
+        namespaces,
+        negated: props.bool("XPath.negate").unwrap_or(false),
+    })
+}
+
+impl XPath2Assertion {
+    pub(super) fn run(
+        &self,
+        scope: &Scope,
+        result: &SampleResult,
+        env: &mut Env<'_>,
+        entry: &mut AssertionResult,
+    ) {
+        let (mut query, mut namespaces) = (env.core.take(), env.core.take());
+        self.query.eval(env, &mut query);
+        self.namespaces.eval(env, &mut namespaces);
+        entry.say("");
+        if let Scope::Variable(name) = scope {
+            let mut text = env.core.take();
+            name.eval(env, &mut text);
+            match env.vars.get_named(env.names, &text).filter(|value| !value.is_empty()) {
+                Some(value) => self.check(value, &query, &namespaces, entry),
+                None => fail_for_null(entry),
+            }
+            env.core.give(text);
+        } else {
+            self.check(&result.text, &query, &namespaces, entry);
+        }
+        env.core.give(query);
+        env.core.give(namespaces);
+    }
+
+    pub(super) fn complaint(&self) -> Option<String> {
+        let unusable = self.fixed.as_ref()?.as_ref().err()?;
+        Some(format!("{} cannot be read: {}", self.query.fixed()?, unusable.message()))
+    }
+
+    fn check(&self, text: &str, query: &str, namespaces: &str, entry: &mut AssertionResult) {
+        if query.is_empty() {
+            return;
+        }
+        let made;
+        let parsed = match &self.fixed {
+            Some(fixed) => fixed,
+            None => {
+                made = XPath::parse_second(query, namespaces);
+                &made
+            }
+        };
+        let value = match parsed {
+            Ok(parsed) => read_for_saxon(text).and_then(|tree| parsed.evaluate(&tree)),
+            Err(unusable) => Err(unusable.message().to_owned()),
+        };
+        let holds = match value {
+            Ok(Value::Nodes(nodes)) => !nodes.is_empty(),
+            Ok(Value::Boolean(truth)) => truth,
+            Ok(Value::Text(_) | Value::Number(_)) => true,
+            Err(message) => {
+                return entry.go_wrong(&format!(
+                    "Exception occurred computing assertion with XPath:{query}, error:{message}"
+                ));
+            }
+        };
+        let nodes = if self.negated { "Nodes" } else { "No Nodes" };
+        entry.say(&format!("{nodes} Matched for {query}"));
+        entry.failure = holds == self.negated;
+    }
+}

@@ -1,0 +1,200 @@
+//! XPath2 Extractor: texts and values that an expression finds in XML, as Saxon finds them.
+//!
+//! Only expressions that mean the same in XPath 1.0 are evaluated here; others, and fragments, need a JVM. Every failure is an assertion's that
+//! leaves the sample as it is. As in JMeter, a scope with sub-results reads the main result once for each.
+
+use std::ops::ControlFlow;
+
+use jmx::Props;
+
+use super::matches::Matches;
+use super::variable::{Family, number};
+use super::xpath::save;
+use super::{Problem, Scope};
+use crate::env::Env;
+use crate::plan::Needs;
+use crate::result::SampleResult;
+use crate::text::{Text, TextCompiler};
+use crate::xml::read_for_saxon;
+use crate::xpath::{Unusable, Value, XPath};
+
+/// A compiled XPath2 Extractor.
+#[derive(Debug)]
+pub struct XPath2Extractor {
+    name: Text,
+    reference: Text,
+    query: Text,
+    namespaces: Text,
+    /// The expression, if it is known before the run.
+    fixed: Option<Result<XPath, Unusable>>,
+    number: Text,
+    default: Text,
+    scope: Scope,
+}
+
+pub(super) fn compile(
+    name: &str,
+    props: &Props,
+    compiler: &mut TextCompiler,
+) -> Result<(XPath2Extractor, Needs), Problem> {
+    if props.bool("XPathExtractor2.fragment").unwrap_or(false) {
+        return Err(Problem {
+            needs_jvm: true,
+            message: "fragments are written by Saxon alone".into(),
+            help: "take texts, or an XPath Extractor".into(),
+        });
+    }
+    let scope = Scope::compile(props, "Sample.scope", compiler);
+    // Whatever the scope, it is the main result that is read.
+    let needs = scope.needs(Needs::TEXT);
+    let mut text = |name: &str, default: &str| {
+        let name = format!("XPathExtractor2.{name}");
+        Text::compile(props.str(&name).unwrap_or(default), compiler)
+    };
+    let (query, namespaces) = (text("xpathQuery", ""), text("namespaces", ""));
+    let made = XPath2Extractor {
+        fixed: fixed(&query, &namespaces)?,
+        reference: text("refname", ""),
+        number: text("matchNumber", "0"),
+        default: text("default", ""),
+        query,
+        namespaces,
+        name: Text::compile(name, compiler),
+        scope,
+    };
+    if let Some(reference) = made.reference.fixed() {
+        compiler.names.intern(reference);
+        compiler.names.intern(&format!("{reference}_matchNr"));
+    }
+    Ok((made, needs))
+}
+
+/// The expression, if it is known before the run. One that asks for more than is known here cannot run.
+pub(crate) fn fixed(
+    query: &Text,
+    namespaces: &Text,
+) -> Result<Option<Result<XPath, Unusable>>, Problem> {
+    let (Some(query), Some(namespaces)) = (query.fixed(), namespaces.fixed()) else {
+        return Ok(None);
+    };
+    if query.is_empty() {
+        return Ok(None);
+    }
+    match XPath::parse_second(query, namespaces) {
+        Err(Unusable::Beyond(message)) => {
+            Err(Problem { needs_jvm: true, message, help: "use what XPath 1.0 has, too".into() })
+        }
+        parsed => Ok(Some(parsed)),
+    }
+}
+
+impl XPath2Extractor {
+    /// Runs it.
+    pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
+        let mut family = Family::new(&self.reference, env);
+        let mut buffer = env.core.take();
+        self.default.eval(env, &mut buffer);
+        family.put(env, format_args!(""), Some(&buffer));
+        env.core.give(buffer);
+        let previous = family.number(env, format_args!("_matchNr"));
+        family.put(env, format_args!("_matchNr"), Some("0"));
+        family.put(env, format_args!("_1"), None);
+        let mut found = Matches::new(1);
+        match self.search(result, env, &mut found) {
+            Ok(()) => save(&found, previous, &mut family, env),
+            Err(message) => {
+                let mut name = env.core.take();
+                self.name.eval(env, &mut name);
+                let entry = result.add_assertion(&name);
+                entry.fail(&format!("{message}\nSee log file for further details."));
+                env.core.give(name);
+            }
+        }
+        found.end();
+        family.end(env);
+    }
+
+    pub(super) fn complaint(&self) -> Option<String> {
+        let unusable = self.fixed.as_ref()?.as_ref().err()?;
+        Some(format!("{} cannot be read: {}", self.query.fixed()?, unusable.message()))
+    }
+
+    fn search(
+        &self,
+        result: &SampleResult,
+        env: &mut Env<'_>,
+        found: &mut Matches,
+    ) -> Result<(), String> {
+        let number = number(&self.number, env);
+        let (mut query, mut namespaces) = (env.core.take(), env.core.take());
+        self.query.eval(env, &mut query);
+        self.namespaces.eval(env, &mut namespaces);
+        let made;
+        let parsed = match &self.fixed {
+            _ if query.is_empty() => return Ok(()),
+            Some(fixed) => fixed,
+            None => {
+                made = XPath::parse_second(&query, &namespaces);
+                &made
+            }
+        };
+        env.core.give(query);
+        env.core.give(namespaces);
+        if let Scope::Variable(name) = &self.scope {
+            let mut text = env.core.take();
+            name.eval(env, &mut text);
+            let value = env.vars.get_named(env.names, &text).unwrap_or("").to_owned();
+            env.core.give(text);
+            return if value.is_empty() {
+                Ok(())
+            } else {
+                collect(&value, parsed, number, env, found)
+            };
+        }
+        let mut outcome = Ok(());
+        self.scope.each(result, |_| {
+            outcome = collect(&result.text, parsed, number, env, found);
+            if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        outcome
+    }
+}
+
+fn collect(
+    text: &str,
+    query: &Result<XPath, Unusable>,
+    number: i32,
+    env: &mut Env<'_>,
+    found: &mut Matches,
+) -> Result<(), String> {
+    let query = query.as_ref().map_err(|unusable| unusable.message().to_owned())?;
+    let tree = read_for_saxon(text)?;
+    let value = query.evaluate(&tree)?;
+    let count = match &value {
+        Value::Nodes(nodes) => nodes.len(),
+        _ => 1,
+    };
+    let chosen = match number {
+        ..0 => 0..count,
+        // Java's index is out of bounds.
+        0 if count == 0 => return Err("-1".into()),
+        0 => {
+            let at = env.core.random.below(count as u64) as usize;
+            at..at + 1
+        }
+        number if number as usize <= count => number as usize - 1..number as usize,
+        _ => 0..0,
+    };
+    match &value {
+        Value::Nodes(nodes) => {
+            for id in &nodes[chosen] {
+                found.push_with(|out| {
+                    tree.write_string(*id, out);
+                    true
+                });
+            }
+        }
+        other => chosen.for_each(|_| found.push(Some(&other.text(&tree)))),
+    }
+    Ok(())
+}
