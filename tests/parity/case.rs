@@ -4,8 +4,10 @@
 //! JMeter's; where Throng differs on purpose, `differs.md` says why and `throng/` holds what Throng does instead,
 //! which is compared just as exactly.
 
+use crate::datagrams::Datagrams;
 use crate::diff;
 use crate::figures::Collector;
+use crate::names::Names;
 use crate::normal::{self, Rules};
 use crate::server::{self, Server};
 use std::collections::BTreeMap;
@@ -78,6 +80,8 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
     let secure = front.as_ref().map_or(0, |front| front.port);
     let rules = rules(case);
     let collector = rules.figures.then(Collector::start);
+    let datagrams = Datagrams::start(case);
+    let names = Names::start(case, std::env::var_os("PARITY_RECORD").is_some());
     let log = std::fs::File::create(work.join("output.txt")).expect("a file for the output");
     let mut child = engine
         .args(["-t", "plan.jmx", "-l", "result.jtl"])
@@ -85,6 +89,8 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
         .arg(format!("-Jclosed={closed}"))
         .arg(format!("-Jsecure={secure}"))
         .arg("-Jjmeter.save.saveservice.sample_count=true")
+        .args(names.as_ref().map(|server| format!("-Jthrong.dns.port={}", server.port())))
+        .args(datagrams.as_ref().map(|target| format!("-Jdatagrams={}", target.port())))
         .args(collector.as_ref().map(|collector| format!("-Jcollector={}", collector.port())))
         .args(arguments(case, server.port()).lines())
         .current_dir(work)
@@ -128,6 +134,12 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
     let mut outcome = Outcome::new();
     if let Some(collector) = &collector {
         outcome.insert("figures.txt".to_owned(), collector.figures());
+    }
+    if let Some(names) = &names {
+        outcome.insert("names.txt".to_owned(), names.asked());
+    }
+    if let Some(datagrams) = &datagrams {
+        outcome.insert("datagrams.txt".to_owned(), datagrams.seen());
     }
     outcome.insert("requests.txt".to_owned(), normal::requests(&server.seen(), &rules, ports));
     for name in std::iter::once(&"result.jtl".to_owned()).chain(&rules.files) {

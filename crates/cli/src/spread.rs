@@ -130,6 +130,7 @@ impl Spread {
                 engine::Event::Finished => News::Finished,
                 engine::Event::Idle
                 | engine::Event::BatchDone
+                | engine::Event::Figures(_)
                 | engine::Event::StopAsked { .. } => News::Idle,
             },
             Self::Fleet(fleet, documents) => match fleet.next_event(patience) {

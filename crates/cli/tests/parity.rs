@@ -5,12 +5,16 @@
 
 #[path = "../../../tests/parity/case.rs"]
 mod case;
+#[path = "../../../tests/parity/datagrams.rs"]
+mod datagrams;
 #[path = "../../../tests/parity/diff.rs"]
 mod diff;
 #[path = "../../../tests/parity/document.rs"]
 mod document;
 #[path = "../../../tests/parity/figures.rs"]
 mod figures;
+#[path = "../../../tests/parity/names.rs"]
+mod names;
 #[path = "../../../tests/parity/normal.rs"]
 mod normal;
 #[path = "../../../tests/parity/server.rs"]
@@ -35,9 +39,11 @@ cases! {
     auth_preemptive_digest
     backend_graphite
     backend_graphite_pickle
+    backend_graphite_workers
     backend_influx
     backend_influx_raw
     backend_influx_udp
+    backend_influx_workers
     boundary_extractor
     cache_by_group
     cache_clear
@@ -103,6 +109,9 @@ cases! {
     size_assertion
     dns_clear
     dns_outermost
+    dns_servers
+    dns_servers_clear
+    dns_servers_unknown
     dns_static
     dummy
     dummy_times
@@ -200,10 +209,13 @@ cases! {
     http_params_post
     http_path_chars
     http_raw_body
+    http_raw_request
+    http_raw_request_limit
     http_response_headers
     http_retry
     http_retry_sent
     http_source_address
+    http_source_csv
     http_source_device
     http_stale
     http_status
@@ -345,6 +357,7 @@ cases! {
     tcp_sampler
     thread_groups
     tcp_status
+    udp_request
     switch_controller
     synchronizing_timer
     throughput_controller

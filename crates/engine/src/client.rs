@@ -17,6 +17,13 @@ use crate::sender::{Carbon, Lines};
 #[derive(Debug)]
 pub(crate) struct Unusable(pub(crate) String);
 
+impl Unusable {
+    /// In words, for the listener of that name.
+    pub(crate) fn told(&self, name: &str) -> String {
+        format!("{name}: nothing will be sent: {}", self.0)
+    }
+}
+
 /// A client.
 #[derive(Debug)]
 pub(crate) struct Client {

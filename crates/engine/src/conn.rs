@@ -7,6 +7,8 @@ use std::net::SocketAddr;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 
+use plan::http::Source;
+use plan::plan::SamplerId;
 use wire::http1::Decoder;
 
 use crate::clock::Nanos;
@@ -20,8 +22,7 @@ pub(crate) struct Route {
     pub(crate) port: u16,
     /// Behind a proxy: where it leads; host and port are then the proxy's.
     pub(crate) tunnel: Option<Tunnel>,
-    /// Local address to use; empty is any.
-    pub(crate) source: String,
+    pub(crate) source: Source,
     /// Known addresses, and until when they may be used.
     pub(crate) addresses: Vec<SocketAddr>,
     pub(crate) fresh_until: Nanos,
@@ -84,8 +85,10 @@ pub(crate) struct Conn {
     pub(crate) tls: Option<Box<Tls>>,
     pub(crate) exchange: Exchange,
     pub(crate) stash: Option<Box<Stash>>,
-    /// A TCP Sampler's, not of HTTP; and its exchange under way.
+    /// Not of HTTP; and its exchange under way.
     pub(crate) raw: bool,
+    /// It is a socket for datagrams, of that sampler.
+    pub(crate) datagram: Option<SamplerId>,
     pub(crate) stream: Option<Box<crate::stream::Stream>>,
     /// Since when it is idle.
     pub(crate) idle_since: Nanos,
@@ -338,6 +341,7 @@ impl Conns {
                 stash: None,
                 holder: 0,
                 raw: false,
+                datagram: None,
                 stream: None,
                 idle_since: 0,
                 expires: Nanos::MAX,
@@ -350,7 +354,7 @@ impl Conns {
         conn.via = route;
         (conn.expires, conn.end) = (Nanos::MAX, Nanos::MAX);
         (conn.sources_tried, conn.holder) = (0, 0);
-        (conn.raw, conn.stream) = (false, None);
+        (conn.raw, conn.datagram, conn.stream) = (false, None, None);
         index
     }
 

@@ -5,6 +5,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use plan::http::Source;
 use plan::plan::SamplerId;
 use stats::Counter;
 use wire::tls::Handshake;
@@ -16,19 +17,20 @@ use crate::driver::{self, Ready};
 use crate::outcome::Failure;
 use crate::resolve::{self, Question};
 use crate::source;
+use crate::stream::Talk;
 use crate::user::{NO_CONN, Wait};
 use crate::wheel::Index;
 
 impl Core<'_> {
     /// The route to a peer; made at its first use.
-    pub(crate) fn route(&mut self, secure: bool, host: &str, port: u16, source: &str) -> u32 {
+    pub(crate) fn route(&mut self, secure: bool, host: &str, port: u16, source: &Source) -> u32 {
         let same = |route: &Route| {
             route.tunnel.is_none()
                 && !route.pinned
                 && route.port == port
                 && route.secure == secure
                 && route.host == host
-                && route.source == source
+                && route.source == *source
         };
         if let Some(at) = self.routes.iter().position(same) {
             return at as u32;
@@ -38,7 +40,7 @@ impl Core<'_> {
             host: host.to_owned(),
             port,
             tunnel: None,
-            source: source.to_owned(),
+            source: source.clone(),
             addresses: Vec::new(),
             fresh_until: 0,
             large_unread: false,
@@ -117,6 +119,9 @@ impl Core<'_> {
         self.conns[conn].stash = Some(stash);
         self.conns[conn].stream = self.opening.take();
         self.conns[conn].raw = self.conns[conn].stream.is_some();
+        if let Some(Talk::Datagram(_)) = self.conns[conn].stream.as_deref().map(|one| &one.talk) {
+            self.conns[conn].datagram = Some(id);
+        }
         self.remember(index, conn);
         self.users[index].wait = Wait::Exchange(id);
         if self.look_up_name(index, id, conn) {
@@ -129,7 +134,9 @@ impl Core<'_> {
                 route_data.addresses = vec![SocketAddr::new(ip, route_data.port)];
                 route_data.fresh_until = Nanos::MAX;
             } else {
-                self.users[index].wait = Wait::Resolve(id);
+                let user = &mut self.users[index];
+                // Limits of connecting begin with the first address.
+                (user.wait, user.limit) = (Wait::Resolve(id), Nanos::MAX);
                 self.recorder.add(Counter::DnsLookups, 1);
                 let question = Question {
                     host: route_data.host.clone(),
@@ -179,12 +186,16 @@ impl Core<'_> {
             let unknown = if route.pinned { Failure::NoAddress } else { Failure::UnknownHost };
             return self.fail(conn, &unknown);
         };
-        let source: Option<IpAddr> = match &*route.source {
-            "" => self.sources.current(address),
-            source => match source_address(source) {
-                Some(address) => Some(address),
-                None => return self.fail(conn, &Failure::UnknownSource),
-            },
+        if self.conns[conn].datagram.is_some() {
+            return self.connect_datagram(conn, address);
+        }
+        let source: Option<IpAddr> = if route.source.is_any() {
+            self.sources.current(address)
+        } else {
+            match source::address(&route.source) {
+                Ok(address) => Some(address),
+                Err(words) => return self.fail(conn, &Failure::UnknownSource(words)),
+            }
         };
         let token = self.conns.token(conn);
         match self.driver.connect(address, source, token) {
@@ -211,13 +222,23 @@ impl Core<'_> {
         if self.try_next_source(conn, &error) {
             return;
         }
-        self.conns[conn].attempt += 1;
-        let route = &self.routes[self.conns[conn].via as usize];
-        if (self.conns[conn].attempt as usize) < route.addresses.len() {
-            self.conns.drop_socket(conn);
-            return self.connect(conn);
+        if self.try_next_address(conn) {
+            return;
         }
         self.fail(conn, &Failure::Connect(error));
+    }
+
+    /// Only HTTP tries all addresses of a name. False: there is none left.
+    fn try_next_address(&mut self, conn: u32) -> bool {
+        self.conns[conn].attempt += 1;
+        let entry = &self.conns[conn];
+        let addresses = &self.routes[entry.via as usize].addresses;
+        if entry.raw || entry.attempt as usize >= addresses.len() {
+            return false;
+        }
+        self.conns.drop_socket(conn);
+        self.connect(conn);
+        true
     }
 
     /// Where the local address has no port left, the next one of the list is tried. False: there is none.
@@ -226,7 +247,7 @@ impl Core<'_> {
         let route = &self.routes[entry.via as usize];
         let tried = entry.sources_tried;
         if !source::is_exhausted(error)
-            || !route.source.is_empty()
+            || !route.source.is_any()
             || usize::from(tried) + 1 >= self.sources.len()
         {
             return false;
@@ -253,7 +274,10 @@ impl Core<'_> {
                     self.read(conn, ready.hangup);
                 }
             }
-            State::Idle if ready.readable => self.read_idle(conn),
+            // Datagrams wait for who asks for them.
+            State::Idle if ready.readable && self.conns[conn].datagram.is_none() => {
+                self.read_idle(conn);
+            }
             State::Connecting | State::Idle | State::Dead | State::Closed => {}
         }
     }
@@ -519,25 +543,12 @@ impl Core<'_> {
         }
         match self.conns[conn].state {
             State::Connecting => {
-                self.conns[conn].attempt += 1;
-                let route = &self.routes[self.conns[conn].via as usize];
-                if (self.conns[conn].attempt as usize) < route.addresses.len() {
-                    self.conns.drop_socket(conn);
-                    return self.connect(conn);
+                if !self.try_next_address(conn) {
+                    self.fail(conn, &Failure::ConnectTimeout);
                 }
-                self.fail(conn, &Failure::ConnectTimeout);
             }
             State::Handshaking => self.fail(conn, &Failure::TlsTimeout),
             _ => self.fail(conn, &Failure::ResponseTimeout),
         }
     }
-}
-
-/// A local address as a plan names it: the address itself, or the name of this host.
-fn source_address(name: &str) -> Option<IpAddr> {
-    use std::net::ToSocketAddrs;
-    // Names of the own host come from the hosts file: asking does not leave the machine's resolver.
-    name.parse()
-        .ok()
-        .or_else(|| (name, 0).to_socket_addrs().ok()?.next().map(|address| address.ip()))
 }

@@ -83,8 +83,10 @@ pub(crate) struct Core<'p> {
     pub(crate) results: Vec<Box<SampleResult>>,
     /// Branches of users that have nothing to load.
     pub(crate) branches: Vec<Index>,
-    /// The exchange for which a TCP Sampler's connection is being opened.
+    /// The exchange for which a connection is being opened, if it is not HTTP's.
     pub(crate) opening: Option<Box<crate::stream::Stream>>,
+    /// Such an exchange is being begun: when it ends, its user goes on by itself.
+    pub(crate) beginning: bool,
     /// Programs started and exchanges begun by TCP Samplers so far.
     pub(crate) tickets: u64,
     pub(crate) stashes: Vec<Box<Stash>>,
@@ -194,6 +196,7 @@ impl<'p> Core<'p> {
             results: Vec::new(),
             branches: Vec::new(),
             opening: None,
+            beginning: false,
             tickets: 0,
             stashes: Vec::new(),
             request: plan::http::Request::default(),
@@ -481,6 +484,7 @@ impl<'p> Core<'p> {
                 Message::Looked { user, route, addresses } => {
                     self.on_looked(user, route, addresses);
                 }
+                Message::Named { user, route, found } => self.on_named(user, route, found),
                 Message::Recycle(snapshot) => self.snapshots.push(snapshot),
                 Message::Ask(ask) => self.answer(ask),
                 Message::LetGo(ticket) => self.let_go(ticket),

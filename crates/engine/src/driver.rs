@@ -96,10 +96,8 @@ impl Driver {
             Some(Protocol::TCP),
         )?;
         socket.set_tcp_nodelay(true)?;
-        let stamps = TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE
-            | TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE;
         // Without receive timestamps (odd kernels) only the generator's lag is missing.
-        let _ = socket::setsockopt(&socket, sockopt::Timestamping, &stamps);
+        let _ = socket::setsockopt(&socket, sockopt::Timestamping, &stamps());
         if let Some(from) = from {
             // The port is chosen at connect time, when the destination is known: far more ports are usable so.
             let _ = socket::setsockopt(&socket, sockopt::IpBindAddressNoPort, &true);
@@ -110,6 +108,28 @@ impl Driver {
             Err(error) if error.raw_os_error() == Some(Errno::EINPROGRESS as i32) => {}
             Err(error) => return Err(error),
         }
+        self.register(socket, token)
+    }
+
+    /// Opens a socket for datagrams to and from `to` alone, of the local address `from` if given, and registers it under
+    /// `token`.
+    pub(crate) fn connect_datagram(
+        &self,
+        to: SocketAddr,
+        from: Option<SocketAddr>,
+        token: u64,
+    ) -> io::Result<OwnedFd> {
+        let kind = Type::DGRAM.nonblocking().cloexec();
+        let socket = Socket::new(Domain::for_address(to), kind, Some(Protocol::UDP))?;
+        let _ = socket::setsockopt(&socket, sockopt::Timestamping, &stamps());
+        if let Some(from) = from {
+            socket.bind(&SockAddr::from(from))?;
+        }
+        socket.connect(&SockAddr::from(to))?;
+        self.register(socket, token)
+    }
+
+    fn register(&self, socket: Socket, token: u64) -> io::Result<OwnedFd> {
         let interest = EpollFlags::EPOLLIN
             | EpollFlags::EPOLLOUT
             | EpollFlags::EPOLLRDHUP
@@ -161,11 +181,24 @@ impl Driver {
     }
 }
 
+fn stamps() -> TimestampingFlag {
+    TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE | TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
+}
+
 /// Sends what fits; 0 if nothing does now.
 pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
     match socket::send(fd.as_raw_fd(), bytes, MsgFlags::MSG_NOSIGNAL) {
         Ok(n) => Ok(n),
         Err(Errno::EAGAIN | Errno::EINTR) => Ok(0),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Whether something can be received. An error is the socket's, and told only once.
+pub(crate) fn has_input(fd: &OwnedFd) -> io::Result<bool> {
+    match socket::recv(fd.as_raw_fd(), &mut [0], MsgFlags::MSG_PEEK) {
+        Ok(_) => Ok(true),
+        Err(Errno::EAGAIN | Errno::EINTR) => Ok(false),
         Err(errno) => Err(errno.into()),
     }
 }

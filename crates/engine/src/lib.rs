@@ -13,7 +13,8 @@
 //! | `step`, `choice`, `until`, `pass`, `place`, `leave` | which sampler is next |
 //! | `sample`, `transaction`, `meet`, `lane`, `interrupt` | samples, transactions, users that wait for each other, Parallel Controllers, Sample Timeouts |
 //! | `exchange`, `assemble`, `receive`, `failure`, `redirect`, `cookies`, `cached`, `credentials`, `tunnel`, `fill`, `local` | HTTP, and files by their URLs |
-//! | `connect`, `conn`, `driver`, `resolve`, `names`, `source`, `pace` | connections, sockets, addresses, the connect rate |
+//! | `connect`, `conn`, `driver`, `resolve`, `names`, `nameserver`, `source`, `pace` | connections, sockets, addresses, the connect rate |
+//! | `stream`, `raw`, `datagram` | TCP, raw requests, UDP |
 //! | `secure` | TLS: properties, sessions, client certificates |
 //! | `socket` | WebSocket connections and their samplers |
 //! | `record`, `rows`, `output` | result rows, the thread that writes them, its files |
@@ -33,6 +34,7 @@ mod connect;
 mod cookies;
 mod core;
 mod credentials;
+mod datagram;
 mod driver;
 mod exchange;
 mod failure;
@@ -44,6 +46,7 @@ mod leave;
 mod local;
 mod meet;
 mod names;
+mod nameserver;
 mod outcome;
 mod output;
 mod pace;
@@ -52,6 +55,7 @@ mod pass;
 mod place;
 mod prepare;
 mod process;
+mod raw;
 mod receive;
 mod record;
 mod redirect;
@@ -76,6 +80,7 @@ mod user;
 mod weighted;
 mod wheel;
 
+pub use backend::{Backends, Figures};
 pub use batches::Batches;
 pub use prepare::{Evaluated, close_results, create_results, evaluate};
 pub use rows::ResultFile;

@@ -7,11 +7,15 @@
 use std::net::SocketAddr;
 
 use plan::plan::{SamplerId, SamplerKind};
+use stats::Counter;
 
+use crate::clock::Nanos;
 use crate::conn::Route;
 use crate::core::Core;
+use crate::nameserver::{Found, Lookup};
+use crate::outcome::Failure;
 use crate::resolve::{self, Question};
-use crate::user::Wait;
+use crate::user::{NO_CONN, Wait};
 use crate::wheel::Index;
 
 impl Core<'_> {
@@ -46,6 +50,12 @@ impl Core<'_> {
                 break;
             }
         }
+        let servers = &self.plan.dns_managers[manager].servers;
+        if !servers.is_empty() {
+            let servers = servers.iter().map(|server| self.text_of(index, id, server)).collect();
+            self.ask_servers(index, id, manager, conn, host, aliases, servers);
+            return true;
+        }
         let Some(aliases) = aliases else { return false };
         let written: Option<Vec<_>> = aliases
             .iter()
@@ -64,6 +74,52 @@ impl Core<'_> {
         let question = Question { host, port, user: index, route, aliases, reply_to };
         let _ = self.run.resolver.send(question);
         true
+    }
+
+    /// Asks name servers of the plan's own.
+    #[allow(clippy::too_many_arguments)] // One call, whose parts its caller has at hand.
+    fn ask_servers(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        manager: usize,
+        conn: u32,
+        host: String,
+        aliases: Option<Vec<String>>,
+        servers: Vec<String>,
+    ) {
+        let owner = self.users.owner(index);
+        let turns = &mut self.users[owner].extra().lookups;
+        if turns.len() <= manager {
+            turns.resize(manager + 1, 0);
+        }
+        let turn = turns[manager];
+        turns[manager] = turn.wrapping_add(1);
+        self.recorder.add(Counter::DnsLookups, 1);
+        let user = &mut self.users[index];
+        (user.wait, user.limit) = (Wait::Resolve(id), Nanos::MAX);
+        let reply_to = self.run.inbox(self.index);
+        let route = self.conns[conn].route;
+        let lookup = Lookup { host, aliases, servers, turn, user: index, route, reply_to };
+        if let Some(names) = &self.run.names {
+            names.ask(lookup);
+        }
+    }
+
+    /// Name servers of the plan's own have answered.
+    pub(crate) fn on_named(&mut self, index: Index, route: u32, found: Found) {
+        let user = &self.users[index];
+        let (Wait::Resolve(id), conn) = (user.wait, user.conn) else { return };
+        if conn == NO_CONN || self.conns[conn].route != route {
+            return;
+        }
+        match found {
+            Ok(addresses) => self.on_looked(index, route, addresses),
+            Err(words) => {
+                self.users[index].wait = Wait::Exchange(id);
+                self.fail(conn, &Failure::NotFound(words));
+            }
+        }
     }
 
     /// Addresses of the plan's own were found.

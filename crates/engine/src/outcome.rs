@@ -13,10 +13,12 @@ use crate::conn::Route;
 #[derive(Debug)]
 pub(crate) enum Failure {
     UnknownHost,
+    /// Name servers of the plan's own do not know it, in JMeter's words.
+    NotFound(String),
     /// The plan has no address for the host, though it names it.
     NoAddress,
-    /// The local address to send from is a name that nobody knows.
-    UnknownSource,
+    /// There is no such local address to send from, in Java's words.
+    UnknownSource(String),
     /// Connecting failed.
     Connect(io::Error),
     ConnectTimeout,
@@ -52,7 +54,7 @@ pub(crate) fn describe(
     code.push_str(class);
     message.push_str("Non HTTP response message: ");
     let _ = match failure {
-        Failure::UnknownSource => write!(message, "{}: Name or service not known", route.source),
+        Failure::UnknownSource(words) | Failure::NotFound(words) => message.write_str(words),
         Failure::NoAddress => message.write_str("Connection is closed"),
         Failure::UnknownHost => write!(message, "{}: Name or service not known", route.host),
         Failure::ConnectTimeout => {
@@ -84,7 +86,7 @@ pub(crate) fn describe(
 pub(crate) fn socket_text(failure: &Failure, route: &Route) -> String {
     match failure {
         Failure::UnknownHost | Failure::NoAddress => route.host.clone(),
-        Failure::UnknownSource => route.source.clone(),
+        Failure::UnknownSource(words) | Failure::NotFound(words) => words.clone(),
         Failure::ConnectTimeout => "Connect timed out".into(),
         // Of a proxy the plug-in says so.
         Failure::Connect(error) if route.tunnel.is_some() => {
@@ -118,7 +120,7 @@ fn classify(failure: &Failure, route: &Route) -> (&'static str, Outcome) {
     use wire::http1::Error as Http;
     match failure {
         Failure::NoAddress => ("org.apache.http.ConnectionClosedException", Outcome::Dns),
-        Failure::UnknownHost | Failure::UnknownSource => {
+        Failure::UnknownHost | Failure::UnknownSource(_) | Failure::NotFound(_) => {
             ("java.net.UnknownHostException", Outcome::Dns)
         }
         Failure::ConnectTimeout => {
@@ -132,7 +134,7 @@ fn classify(failure: &Failure, route: &Route) -> (&'static str, Outcome) {
             // With a local address of the plan's own it is the bind that fails, else the connect.
             Outcome::PortsExhausted
                 if error.raw_os_error() == Some(nix::libc::EADDRNOTAVAIL)
-                    && route.source.is_empty() =>
+                    && route.source.is_any() =>
             {
                 ("java.net.NoRouteToHostException", Outcome::PortsExhausted)
             }
@@ -193,6 +195,12 @@ fn classify_io(error: &io::Error) -> Outcome {
         ErrorKind::TimedOut => Outcome::Timeout(Phase::Connect),
         _ => Outcome::Other,
     }
+}
+
+/// The text of a system error as Java's channels give it: the system's own.
+pub(crate) fn io_words(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// The text of a system error as Java gives it.

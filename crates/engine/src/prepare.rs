@@ -189,7 +189,8 @@ pub(crate) fn prepare(
     }
     let told = &evaluated.listeners;
     let listeners = listeners(plan, options, told)?;
-    let (savers, backends) = (savers(plan, told), backends(plan, told));
+    let savers = savers(plan, told);
+    let backends = backends(plan, &evaluated);
     let groups = plan.groups.iter().zip(evaluated.groups).map(|(group, numbers)| GroupSettings {
         name: numbers.name,
         number: group.number,
@@ -255,7 +256,8 @@ fn told(kind: &ListenerKind, env: &mut Env<'_>) -> Vec<String> {
 }
 
 /// Backend Listeners with their parameters, by the place of the listener in the plan.
-fn backends(plan: &Plan, told: &[Vec<String>]) -> Vec<(usize, BackendSettings)> {
+pub(crate) fn backends(plan: &Plan, evaluated: &Evaluated) -> Vec<(usize, BackendSettings)> {
+    let told = &evaluated.listeners;
     let with = |(at, (listener, told)): (usize, (&Listener, &Vec<String>))| {
         let ListenerKind::Backend(backend) = &listener.kind else { return None };
         let parameters = told.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone()));

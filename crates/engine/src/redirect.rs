@@ -1,6 +1,7 @@
 //! Redirects: each hop is an exchange of its own; the sample is the whole chain with its hops as sub-results.
 //! Followed silently (`auto`), the chain is one sample without parts.
 
+use plan::http::Source;
 use plan::plan::{SamplerId, SamplerKind};
 use plan::result::SampleResult;
 use stats::{Counter, Outcome};
@@ -57,7 +58,7 @@ impl Core<'_> {
                 secure: false,
                 host: String::new(),
                 port: 0,
-                source: String::new(),
+                source: Source::default(),
                 addresses: Vec::new(),
                 fresh_until: 0,
                 large_unread: false,

@@ -17,13 +17,13 @@ use plan::plan::{ListenerId, Plan};
 use plan::vars::{Initial, VarId};
 use stats::Snapshot;
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Figures, Relay};
 use crate::batches::Batches;
-use crate::client::Unusable;
 use crate::clock::{Clock, MS, Nanos, SECOND};
 use crate::core::{Core, Parts};
 use crate::driver::{self, Driver};
 use crate::group::{Counts, GroupSettings};
+use crate::nameserver::NameServers;
 use crate::prepare::Evaluated;
 use crate::resolve::{self, Question};
 use crate::rows::{ResultFile, Rows, Writer};
@@ -63,6 +63,8 @@ pub struct Paced {
 pub enum Event {
     /// What one core measured in a second; hand it back by [`Run::recycle`].
     Snapshot(Box<Snapshot>),
+    /// Paced: samples for a Backend Listener.
+    Figures(Box<Figures>),
     /// Something to be told to the user.
     Log(String),
     /// Paced: all users of the groups that were started have ended.
@@ -98,6 +100,8 @@ pub struct Run {
     writer: Option<JoinHandle<()>>,
     /// Threads of Backend Listeners.
     senders: Vec<JoinHandle<()>>,
+    /// What goes to Backend Listeners elsewhere.
+    relay: Relay,
     /// Groups yet to be started; `None` when somebody else tells which.
     batches: Option<Batches>,
     told: Sender<Report>,
@@ -133,6 +137,8 @@ pub(crate) struct RunShared {
     pub(crate) hostname: String,
     pub(crate) resolver: Sender<Question>,
     pub(crate) files: crate::local::Reader,
+    /// Where the plan has name servers of its own.
+    pub(crate) names: Option<NameServers>,
     inboxes: Vec<Inbox>,
 }
 
@@ -173,6 +179,14 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
+    /// One for a test, with its other end.
+    #[cfg(test)]
+    pub(crate) fn pair() -> (Self, Receiver<Message>) {
+        let (sender, receiver) = channel();
+        let wake = Arc::new(driver::wake_event().expect("a descriptor"));
+        (Self { sender, wake }, receiver)
+    }
+
     pub(crate) fn send(&self, message: Message) {
         if self.sender.send(message).is_ok() {
             let _ = self.wake.write(1);
@@ -197,6 +211,12 @@ pub(crate) enum Message {
         user: u32,
         route: u32,
         addresses: Vec<(String, std::net::SocketAddr)>,
+    },
+    /// What name servers of the plan's own said.
+    Named {
+        user: u32,
+        route: u32,
+        found: crate::nameserver::Found,
     },
     Process {
         user: u32,
@@ -229,6 +249,8 @@ pub(crate) enum Report {
     StopTest {
         now: bool,
     },
+    /// Of a share of a run, for a Backend Listener.
+    Figures(Box<Figures>),
     Log(String),
     /// From a [`Handle`].
     Told(Told),
@@ -271,21 +293,14 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let property = |key: &str| options.properties.get(key).cloned();
     let mut complaints = prepared.complaints;
     let mut backends = Vec::new();
-    for (at, settings) in &prepared.backends {
-        if options.shard.count > 1 {
-            if options.shard.index == 0 {
-                let name = &settings.name;
-                complaints.push(format!("{name}: a run of several processes sends nothing"));
-            }
-            continue;
-        }
+    let away = options.shard.count > 1;
+    for (at, settings) in prepared.backends.iter().filter(|_| !away) {
         match Backend::open(settings, &property) {
             Ok(backend) => backends.push((ListenerId(*at as u32), backend)),
-            Err(Unusable(why)) => {
-                complaints.push(format!("{}: nothing will be sent: {why}", settings.name));
-            }
+            Err(unusable) => complaints.push(unusable.told(&settings.name)),
         }
     }
+    let relay = Relay::default();
     let mut writer = Writer::open(
         &crate::prepare::roots(&plan, &options.results),
         &prepared.listeners,
@@ -304,6 +319,9 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         receivers.push((receiver, wake));
     }
     let group_count = plan.groups.len();
+    let asks = plan.dns_managers.iter().any(|manager| !manager.servers.is_empty());
+    let names = asks.then(|| NameServers::start(settings.names)).transpose();
+    let names = names.map_err(StartError::System)?;
     let shared = Arc::new(RunShared {
         zero,
         cores,
@@ -322,13 +340,19 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         hostname: hostname(),
         resolver: resolve::start(addresses).map_err(StartError::System)?,
         files: crate::local::Reader::default(),
+        names,
         inboxes,
     });
     let mut threads = Vec::new();
     let rows: Vec<Rows> = (0..cores).map(|_| writer.rows()).collect();
     for ((index, rows), (inbox, wake)) in (0..cores).zip(rows).zip(receivers) {
         let driver = Driver::new(&wake).map_err(StartError::System)?;
-        let feeds = backends.iter().map(|(id, backend)| (*id, backend.feed())).collect();
+        let mut feeds: Vec<_> =
+            backends.iter().map(|(id, backend)| (*id, backend.feed())).collect();
+        for (at, settings) in prepared.backends.iter().filter(|_| away) {
+            let id = ListenerId(*at as u32);
+            feeds.push((id, relay.feed(settings, id, &reports_in)));
+        }
         let (plan, shared, reports) = (Arc::clone(&plan), Arc::clone(&shared), reports_in.clone());
         let thread = std::thread::Builder::new().name(format!("core-{index}")).spawn(move || {
             let parts = Parts {
@@ -359,7 +383,14 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         let complain = move |text| {
             let _ = complaints.send(Report::Log(text));
         };
-        let thread = backend.start(Arc::clone(&shared), complain).map_err(StartError::System)?;
+        let run = Arc::clone(&shared);
+        let users = move || {
+            let of = |count: &std::sync::atomic::AtomicU32| {
+                count.load(std::sync::atomic::Ordering::Relaxed)
+            };
+            (of(&run.counts.started), of(&run.counts.finished))
+        };
+        let thread = backend.start(users, complain).map_err(StartError::System)?;
         senders.push(thread);
     }
     for complaint in complaints {
@@ -372,6 +403,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         threads,
         writer: Some(writer),
         senders,
+        relay,
         batches: options.paced.is_none().then(|| Batches::new(&plan)),
         told: reports_in,
         open: HashMap::new(),
@@ -417,6 +449,7 @@ impl Run {
                 self.join();
                 return match self.reports.try_recv() {
                     Ok(Report::Snapshot { snapshot, .. }) => Event::Snapshot(snapshot),
+                    Ok(Report::Figures(figures)) => self.pass_on(figures),
                     Ok(Report::Log(text)) => Event::Log(text),
                     Ok(_) => continue,
                     Err(_) => Event::Finished,
@@ -427,6 +460,7 @@ impl Run {
                     snapshot.core = core;
                     return Event::Snapshot(snapshot);
                 }
+                Ok(Report::Figures(figures)) => return self.pass_on(figures),
                 Ok(Report::Log(text)) => return Event::Log(text),
                 Ok(Report::GroupDone { group }) => {
                     if self.group_done(group) && self.batches.is_none() {
@@ -456,6 +490,11 @@ impl Run {
                 Err(RecvTimeoutError::Disconnected) => return Event::Finished,
             }
         }
+    }
+
+    fn pass_on(&self, figures: Box<Figures>) -> Event {
+        self.relay.waiting.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+        Event::Figures(figures)
     }
 
     /// Gives a snapshot's memory back to its core.
@@ -600,6 +639,11 @@ impl Run {
     }
 
     fn join(&mut self) {
+        if !self.threads.is_empty()
+            && let Some(text) = self.relay.complaint()
+        {
+            let _ = self.told.send(Report::Log(text));
+        }
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }

@@ -116,7 +116,9 @@ impl Core<'_> {
                 self.with_env(index, id, |env, result| debug.run(env, result));
                 self.end_plain(index, id, timing);
             }
-            SamplerKind::Tcp(tcp) => self.begin_stream(index, id, tcp),
+            SamplerKind::Tcp(_) | SamplerKind::HttpRaw(_) | SamplerKind::Udp(_) => {
+                self.begin_stream(index, id);
+            }
             SamplerKind::Process(process) => self.begin_process(index, id, process),
             SamplerKind::Parallel(parallel) => self.begin_lanes(index, id, parallel),
             SamplerKind::Java(java) => {

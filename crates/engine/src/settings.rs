@@ -1,7 +1,9 @@
 //! Properties that change how the engine works, under JMeter's names.
 
 use std::net::{IpAddr, ToSocketAddrs};
+use std::time::Duration;
 
+use plan::http::{Source, SourceKind};
 use wire::coding::Coding;
 
 use crate::clock::{MS, Nanos, SECOND};
@@ -25,7 +27,7 @@ pub(crate) struct Settings {
     /// Compressed bodies may end early (`httpclient4.gzip_relax_mode`, `httpclient4.deflate_relax_mode`).
     pub(crate) relaxed: (bool, bool),
     /// Where HTTP requests come from that name no source (`httpclient.localaddress`), and how that is shown.
-    pub(crate) local_address: Option<(String, String)>,
+    pub(crate) local_address: Option<(Source, String)>,
     /// How long an address may be used without asking again (`sun.net.inetaddr.ttl`, s; 30 as in Java).
     pub(crate) address_life: Nanos,
     pub(crate) addresses: Preference,
@@ -64,6 +66,8 @@ pub(crate) struct Settings {
     pub(crate) count_discarded: bool,
     /// What becomes of a WebSocket connection when its user ends (`websocket.thread.stop.policy`).
     pub(crate) at_user_end: AtUserEnd,
+    /// How name servers of the plan's own are asked (`throng.dns.port`, `throng.dns.timeout_ms`).
+    pub(crate) names: crate::nameserver::Manners,
     /// Local addresses to connect from (`throng.source.addresses`).
     pub(crate) sources: Vec<std::net::IpAddr>,
     /// Connections opened per second by the whole run at most; 0 is no limit (`throng.connect.rate`).
@@ -216,6 +220,8 @@ pub const PROPERTIES: &[&str] = &[
     "websocket.result.size_includes_filtered_frames",
     "websocket.thread.stop.policy",
     "throng.source.addresses",
+    "throng.dns.port",
+    "throng.dns.timeout_ms",
     "throng.connect.rate",
     "throng.websocket.reconnect.first_ms",
     "throng.websocket.reconnect.most_ms",
@@ -326,6 +332,10 @@ impl Settings {
             addresses,
             remove_dots: is("httpsampler.redirect.removeslashdotdot", true),
             base_prefix: base_prefix(&get),
+            names: crate::nameserver::Manners {
+                port: number("throng.dns.port", 53).clamp(0, 65_535) as u16,
+                patience: Duration::from_millis(number("throng.dns.timeout_ms", 5000).max(1) as u64),
+            },
             inbox_bytes: number("throng.websocket.inbox.bytes", 65_536).max(0) as usize,
             inbox_full: match text("throng.websocket.inbox.full", "stop").trim() {
                 "drop_oldest" => WhenFull::DropOldest,
@@ -401,11 +411,12 @@ pub(crate) fn base_prefix(get: impl Fn(&str) -> Option<String>) -> String {
 }
 
 /// An address of this host and how Java shows it: its name, if it was given one, and the address.
-fn own_address(name: &str) -> Option<(String, String)> {
+fn own_address(name: &str) -> Option<(Source, String)> {
     let literal: Option<IpAddr> = name.parse().ok();
     let mut found = literal.is_none().then(|| (name, 0).to_socket_addrs().ok()).flatten();
     let ip = literal.or_else(|| Some(found.as_mut()?.next()?.ip()))?;
-    Some((ip.to_string(), format!("{}/{ip}", if literal.is_some() { "" } else { name })))
+    let source = Source { kind: SourceKind::Host, name: ip.to_string() };
+    Some((source, format!("{}/{ip}", if literal.is_some() { "" } else { name })))
 }
 
 /// What of the properties a run would refuse to start with.

@@ -1,9 +1,11 @@
-//! Local addresses to connect from: a list of addresses, ranges and interfaces, used in turn.
+//! Local addresses to connect from: a list of addresses, ranges and interfaces, used in turn, and those that plans name.
 //!
 //! A local address has as many ports to a destination as the kernel's range; when it has none left, the next address
 //! is used. The port is chosen when the destination is known, so that every address gives its range to each of them.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
+
+use plan::http::{Source, SourceKind};
 
 /// The most addresses that one range may name.
 const MOST: u32 = 65_536;
@@ -78,16 +80,13 @@ fn range(text: &str) -> Result<Option<impl Iterator<Item = IpAddr>>, String> {
 }
 
 fn of_interface(name: &str) -> Result<Vec<IpAddr>, String> {
-    let all = nix::ifaddrs::getifaddrs().map_err(|error| format!("{name}: {error}"))?;
+    let all = interfaces().map_err(|error| format!("{name}: {error}"))?;
     let found: Vec<IpAddr> = all
-        .filter(|interface| interface.interface_name == name)
-        .filter_map(|interface| {
-            let address = interface.address?;
-            let v4 = address.as_sockaddr_in().map(|address| IpAddr::V4(address.ip()));
-            v4.or_else(|| address.as_sockaddr_in6().map(|address| IpAddr::V6(address.ip())))
-        })
+        .into_iter()
+        .filter(|(interface, _)| interface == name)
+        .filter_map(|(_, address)| address)
         // An address of one link only would need its scope named.
-        .filter(|address| !matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local()))
+        .filter(|address| !is_of_link(*address))
         .collect();
     if found.is_empty() {
         return Err(format!(
@@ -95,6 +94,64 @@ fn of_interface(name: &str) -> Result<Vec<IpAddr>, String> {
         ));
     }
     Ok(found)
+}
+
+/// The addresses of this machine by the name of their interface, in the system's order; an interface without one is there
+/// as well.
+fn interfaces() -> std::io::Result<Vec<(String, Option<IpAddr>)>> {
+    let all = nix::ifaddrs::getifaddrs()?;
+    Ok(all
+        .map(|interface| {
+            let address = interface.address.and_then(|address| {
+                let v4 = address.as_sockaddr_in().map(|address| IpAddr::V4(address.ip()));
+                v4.or_else(|| address.as_sockaddr_in6().map(|address| IpAddr::V6(address.ip())))
+            });
+            (interface.interface_name, address)
+        })
+        .collect())
+}
+
+fn is_of_link(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local())
+}
+
+/// The local address that a plan names; an error is Java's message.
+pub(crate) fn address(source: &Source) -> Result<IpAddr, String> {
+    let name = &*source.name;
+    if source.kind != SourceKind::Host {
+        let all = interfaces().map_err(|error| error.to_string())?;
+        return of_device(name, source.kind, &all);
+    }
+    // Names of the own host come from the hosts file: asking does not leave the machine's resolver.
+    let known = name.parse().ok();
+    let known = known.or_else(|| Some((name, 0).to_socket_addrs().ok()?.next()?.ip()));
+    known.ok_or_else(|| format!("{name}: Name or service not known"))
+}
+
+/// The address of a device that Java would find first: those of IPv6 before those of IPv4, each the last one first, and those
+/// of aliases (`eth0:1`) among them. One that is good for its link only comes last.
+fn of_device(
+    name: &str,
+    kind: SourceKind,
+    all: &[(String, Option<IpAddr>)],
+) -> Result<IpAddr, String> {
+    let is_it = |interface: &str| {
+        interface == name
+            || interface.strip_prefix(name).is_some_and(|alias| alias.starts_with(':'))
+    };
+    if !all.iter().any(|(interface, _)| is_it(interface)) {
+        return Err(format!("Cannot find interface {name}"));
+    }
+    let fits = |address: &IpAddr| match kind {
+        SourceKind::Host | SourceKind::Device => true,
+        SourceKind::DeviceV4 => address.is_ipv4(),
+        SourceKind::DeviceV6 => address.is_ipv6(),
+    };
+    let own = all.iter().rev().filter(|(interface, _)| is_it(interface));
+    own.filter_map(|(_, address)| *address)
+        .filter(fits)
+        .min_by_key(|address| (is_of_link(*address), address.is_ipv4()))
+        .ok_or_else(|| format!("Interface {name} does not have address of type {}", kind.class()))
 }
 
 #[cfg(test)]
@@ -111,6 +168,35 @@ mod tests {
             parse("lo").expect("the loopback interface").contains(&IpAddr::V4(Ipv4Addr::LOCALHOST))
         );
         assert!(parse("").expect("nothing").is_empty());
+    }
+
+    #[test]
+    fn devices_give_the_address_that_java_takes() {
+        let all = [
+            ("lo", Some("127.0.0.1")),
+            ("eth0", Some("10.0.0.1")),
+            ("eth0:1", Some("10.0.0.2")),
+            ("eth1", None),
+            ("eth0", Some("fe80::1")),
+            ("eth0", Some("fd00::1")),
+            ("eth0", Some("fe80::2")),
+        ];
+        let all: Vec<_> = all
+            .into_iter()
+            .map(|(name, address)| (name.to_owned(), address.and_then(|one| one.parse().ok())))
+            .collect();
+        let of = |name: &str, kind| of_device(name, kind, &all).map(|address| address.to_string());
+        assert_eq!(of("eth0", SourceKind::Device).as_deref(), Ok("fd00::1"));
+        assert_eq!(of("eth0", SourceKind::DeviceV6).as_deref(), Ok("fd00::1"));
+        assert_eq!(of("eth0", SourceKind::DeviceV4).as_deref(), Ok("10.0.0.2"));
+        assert_eq!(of("eth0:1", SourceKind::Device).as_deref(), Ok("10.0.0.2"));
+        assert_eq!(of("lo", SourceKind::Device).as_deref(), Ok("127.0.0.1"));
+        let none = of("lo", SourceKind::DeviceV6).expect_err("it has none");
+        assert_eq!(none, "Interface lo does not have address of type Inet6Address");
+        let none = of("eth1", SourceKind::Device).expect_err("it has none");
+        assert_eq!(none, "Interface eth1 does not have address of type InetAddress");
+        let none = of("eth", SourceKind::DeviceV4).expect_err("there is no such device");
+        assert_eq!(none, "Cannot find interface eth");
     }
 
     #[test]

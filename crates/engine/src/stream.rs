@@ -1,10 +1,11 @@
-//! TCP Sampler's exchanges: bytes out, and in until JMeter's client has enough.
+//! Exchanges that are not HTTP's: those of TCP Samplers (here), raw requests (`raw.rs`) and datagrams (`datagram.rs`).
 //!
 //! They use connections as HTTP does (opening, time limits, keeping), with a reader of their own in the decoder's
-//! place. A client looks at the end of what each of its reads of at most 4096 bytes brought; what stands behind an
+//! place. A TCP client looks at the end of what each of its reads of at most 4096 bytes brought; what stands behind an
 //! answer stays for the next sample.
 
-use plan::element::{Client, TcpCall, TcpSampler};
+use plan::element::{Client, TcpCall, TcpSampler, UdpCall};
+use plan::http::Source;
 use plan::plan::{SamplerId, SamplerKind};
 use stats::{Counter, Outcome};
 
@@ -13,6 +14,7 @@ use crate::conn::{Exchange, State};
 use crate::core::Core;
 use crate::driver;
 use crate::outcome::{Failure, kind, socket_text};
+use crate::raw::Raw;
 use crate::sample::Timing;
 use crate::user::Wait;
 use crate::wheel::Index;
@@ -24,7 +26,21 @@ const READ: usize = 4096;
 #[derive(Debug)]
 pub(crate) struct Stream {
     /// Told apart from those of later samples on the same connection.
-    ticket: u64,
+    pub(crate) ticket: u64,
+    pub(crate) talk: Talk,
+}
+
+/// Whose exchange it is.
+#[derive(Debug)]
+pub(crate) enum Talk {
+    Tcp(Tcp),
+    Raw(Raw),
+    Datagram(UdpCall),
+}
+
+/// An exchange of a TCP Sampler.
+#[derive(Debug)]
+pub(crate) struct Tcp {
     call: TcpCall,
     received: Vec<u8>,
     /// The length that was read before the message.
@@ -32,10 +48,27 @@ pub(crate) struct Stream {
 }
 
 impl<'p> Core<'p> {
-    pub(crate) fn begin_stream(&mut self, index: Index, id: SamplerId, sampler: &'p TcpSampler) {
+    /// Begins a sample of one of these kinds. Where it ends at once, its user goes on by itself.
+    pub(crate) fn begin_stream(&mut self, index: Index, id: SamplerId) {
+        self.beginning = true;
+        match &self.plan.samplers[id.0 as usize].kind {
+            SamplerKind::Tcp(sampler) => self.begin_tcp(index, id, sampler),
+            SamplerKind::HttpRaw(sampler) => self.begin_raw(index, id, sampler),
+            SamplerKind::Udp(sampler) => self.begin_datagram(index, id, sampler),
+            _ => {}
+        }
+        self.beginning = false;
+    }
+
+    pub(crate) fn next_ticket(&mut self) -> u64 {
+        self.tickets += 1;
+        self.tickets
+    }
+
+    fn begin_tcp(&mut self, index: Index, id: SamplerId, sampler: &'p TcpSampler) {
         let call = self.with_env(index, id, |env, _| sampler.call(env));
         let now = self.clock.now();
-        let route = self.route(false, &call.host, call.port, "");
+        let route = self.route(false, &call.host, call.port, &Source::default());
         let exchange = Exchange {
             intended: self.users[index].intended,
             start: now,
@@ -54,9 +87,9 @@ impl<'p> Core<'p> {
         if let Ok(bytes) = &call.bytes {
             stash.request.extend_from_slice(bytes);
         }
-        self.tickets += 1;
-        let ticket = self.tickets;
-        let stream = Box::new(Stream { ticket, call, received: Vec::new(), expected: None });
+        let ticket = self.next_ticket();
+        let tcp = Tcp { call, received: Vec::new(), expected: None };
+        let stream = Box::new(Stream { ticket, talk: Talk::Tcp(tcp) });
         let Some(conn) = connection else {
             self.opening = Some(stream);
             return self.open(index, id, route, exchange, stash);
@@ -82,7 +115,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    fn has_stream(&self, conn: u32, ticket: u64) -> bool {
+    pub(crate) fn has_stream(&self, conn: u32, ticket: u64) -> bool {
         self.conns[conn].stream.as_ref().is_some_and(|stream| stream.ticket == ticket)
     }
 
@@ -93,6 +126,7 @@ impl<'p> Core<'p> {
         let fits = |conn: &u32| {
             *conn != crate::user::NO_CONN
                 && self.conns[*conn].raw
+                && self.conns[*conn].datagram.is_none()
                 && self.conns[*conn].route == route
                 && matches!(self.conns[*conn].state, State::Idle | State::Dead)
         };
@@ -101,10 +135,16 @@ impl<'p> Core<'p> {
 
     /// Writes the request on a connection that stands.
     pub(crate) fn start_stream(&mut self, conn: u32, bytes: &[u8]) {
-        let problem = self.conns[conn].stream.as_ref().and_then(|s| s.call.bytes.clone().err());
-        match problem {
-            Some(exception) => self.end_stream(conn, self.clock.now(), Ending::Thrown(exception)),
-            None => self.transmit(conn, bytes),
+        let Some(stream) = self.conns[conn].stream.as_deref() else { return };
+        match &stream.talk {
+            Talk::Tcp(tcp) => match tcp.call.bytes.clone().err() {
+                Some(exception) => {
+                    self.end_stream(conn, self.clock.now(), Ending::Thrown(exception));
+                }
+                None => self.transmit(conn, bytes),
+            },
+            Talk::Raw(_) => self.start_raw(conn, bytes),
+            Talk::Datagram(_) => self.start_datagram(conn, bytes),
         }
     }
 
@@ -115,20 +155,30 @@ impl<'p> Core<'p> {
         if entry.exchange.latency == 0 && !bytes.is_empty() {
             entry.exchange.latency = now - entry.exchange.start;
         }
-        let (used, complete) = stream.read(bytes);
+        let (used, complete) = match &mut stream.talk {
+            Talk::Tcp(tcp) => tcp.read(bytes),
+            Talk::Raw(raw) => {
+                raw.read(bytes);
+                (bytes.len(), false)
+            }
+            Talk::Datagram(_) => return self.take_datagram(conn, bytes, now),
+        };
         entry.tail = bytes[used..].to_vec();
         if complete {
             let closed = hangup && used == bytes.len();
             return self.end_stream(conn, now, Ending::Complete { closed });
         }
-        let (limit, index) = (entry.exchange.limit, entry.user);
-        if limit > 0 {
-            self.users[index].limit = now + limit;
-        }
+        self.progress(conn, now);
     }
 
     /// A stream's exchange failed, or its time is over.
     pub(crate) fn fail_stream(&mut self, conn: u32, failure: &Failure) {
+        match self.conns[conn].stream.as_deref().map(|stream| &stream.talk) {
+            Some(Talk::Tcp(_)) => {}
+            Some(Talk::Raw(_)) => return self.fail_raw(conn, failure),
+            Some(Talk::Datagram(_)) => return self.fail_datagram(conn, failure),
+            None => return,
+        }
         let now = self.clock.now();
         let route = &self.routes[self.conns[conn].route as usize];
         let text = match failure {
@@ -157,16 +207,61 @@ impl<'p> Core<'p> {
         self.end_stream(conn, now, ending);
     }
 
-    /// Ends a stream's exchange, and its sample.
-    pub(crate) fn end_stream(&mut self, conn: u32, now: Nanos, ending: Ending) {
+    /// Takes the exchange off a connection, with when it was and whose.
+    pub(crate) fn stream_of(&mut self, conn: u32) -> Option<(Talk, Exchange, Index, SamplerId)> {
         let entry = &mut self.conns[conn];
-        let Some(mut stream) = entry.stream.take() else { return };
+        let stream = entry.stream.take()?;
         let (exchange, index) = (entry.exchange, entry.user);
         if let Some(stash) = entry.stash.take() {
             self.stashes.push(stash);
         }
-        let (Wait::Exchange(id) | Wait::Resolve(id)) = self.users[index].wait else { return };
+        let (Wait::Exchange(id) | Wait::Resolve(id)) = self.users[index].wait else { return None };
         self.users[index].wait = Wait::Ready;
+        Some((stream.talk, exchange, index, id))
+    }
+
+    /// What was measured of an exchange that ends now; nothing was received yet.
+    pub(crate) fn stream_timing(exchange: &Exchange, now: Nanos) -> Timing {
+        let wait = (exchange.start - exchange.intended).max(0) as u64;
+        Timing {
+            start: exchange.start,
+            end: now,
+            latency: exchange.latency as u64,
+            connect: exchange.connect as u64,
+            lag: (now - exchange.arrival.max(exchange.start)).max(0) as u64 + wait,
+            wait,
+            ..Timing::default()
+        }
+    }
+
+    /// Ends a sample, whose result is filled.
+    pub(crate) fn close_stream(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        timing: Timing,
+        outcome: Outcome,
+    ) {
+        self.result.start_ms = self.clock.wall_ms(timing.start);
+        let outcome =
+            if self.result.success || outcome != Outcome::Ok { outcome } else { Outcome::Status };
+        self.conclude(index, id, timing, outcome);
+        if !self.beginning {
+            self.step(index);
+        }
+    }
+
+    /// Ends a stream's exchange, and its sample.
+    pub(crate) fn end_stream(&mut self, conn: u32, now: Nanos, ending: Ending) {
+        if let Some(Talk::Raw(_)) = self.conns[conn].stream.as_deref().map(|stream| &stream.talk) {
+            return self.end_raw(conn, now);
+        }
+        if self.conns[conn].datagram.is_some() {
+            return self.take_datagram(conn, b"", now);
+        }
+        let Some((Talk::Tcp(mut stream), exchange, index, id)) = self.stream_of(conn) else {
+            return;
+        };
         let (exception, outcome, kept) = stream.came_of(&ending);
         let call = &stream.call;
         if kept && call.reuse && !call.close {
@@ -183,30 +278,17 @@ impl<'p> Core<'p> {
             let counter = if opening { Counter::ConnFailed } else { Counter::ConnClosedByUs };
             self.drop_connection(conn, counter);
         }
-        let wait = (exchange.start - exchange.intended).max(0) as u64;
-        let mut timing = Timing {
-            start: exchange.start,
-            end: now,
-            latency: exchange.latency as u64,
-            connect: exchange.connect as u64,
-            lag: (now - exchange.arrival.max(exchange.start)).max(0) as u64 + wait,
-            wait,
-            ..Timing::default()
-        };
+        let mut timing = Self::stream_timing(&exchange, now);
         self.show_stream(index, id, &stream, exception.as_deref(), &ending);
-        self.result.start_ms = self.clock.wall_ms(timing.start);
         timing.received = self.result.body.len() as u64;
-        let outcome =
-            if self.result.success || outcome != Outcome::Ok { outcome } else { Outcome::Status };
-        self.conclude(index, id, timing, outcome);
-        self.step(index);
+        self.close_stream(index, id, timing, outcome);
     }
 
     fn show_stream(
         &mut self,
         index: Index,
         id: SamplerId,
-        stream: &Stream,
+        stream: &Tcp,
         exception: Option<&str>,
         ending: &Ending,
     ) {
@@ -266,7 +348,7 @@ pub(crate) enum Ending {
     Thrown(String),
 }
 
-impl Stream {
+impl Tcp {
     /// Takes what came; how much of it was used, and whether the answer is complete.
     fn read(&mut self, bytes: &[u8]) -> (usize, bool) {
         let Client::Prefixed(length) = self.call.client else {

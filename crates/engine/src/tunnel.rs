@@ -23,7 +23,7 @@ impl Core<'_> {
         let dynamic = !own.host.trim().is_empty() && own.port > 0;
         let settings = &self.run.settings;
         let source = match &settings.local_address {
-            Some((local, _)) if request.source.is_empty() => local,
+            Some((local, _)) if request.source.is_any() => local,
             _ => &request.source,
         };
         let fixed = settings

@@ -112,12 +112,16 @@ pub(crate) struct Extra {
     pub(crate) caches: Vec<Option<Box<wire::cache::Cache>>>,
     /// Names it has looked up, with the routes that have the addresses, per DNS Cache Manager of the plan.
     pub(crate) names: Vec<Vec<(String, u32)>>,
+    /// How often it has asked name servers, per DNS Cache Manager of the plan.
+    pub(crate) lookups: Vec<u32>,
     /// Credentials known to its HTTP client, by route.
     pub(crate) keyrings: Vec<crate::credentials::Keyring>,
     /// Talks with proxies about credentials.
     pub(crate) talks: Vec<crate::credentials::Talk>,
     /// The talk about credentials under way.
     pub(crate) round: Option<Box<crate::credentials::Round>>,
+    /// What samplers of raw requests have kept.
+    pub(crate) saved: Vec<(SamplerId, crate::raw::Saved)>,
     /// Connections besides [`User::conn`].
     pub(crate) conns: Vec<u32>,
     /// The user's own TLS configuration with its sessions.

@@ -161,6 +161,7 @@ fn measure(plan: Arc<plan::plan::Plan>, results: Vec<engine::ResultFile>) -> f64
                 engine::Event::Log(text) => panic!("{text}"),
                 engine::Event::Idle
                 | engine::Event::BatchDone
+                | engine::Event::Figures(_)
                 | engine::Event::StopAsked { .. } => {}
                 engine::Event::Finished => panic!("the run ended"),
             }

@@ -6,9 +6,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use engine::{Batches, Evaluated, Users};
+use engine::{Backends, Batches, Evaluated, Users};
 use plan::plan::Plan;
 use stats::Snapshot;
 use stats::process::Usage;
@@ -78,6 +79,9 @@ pub struct Fleet {
     aborted: Option<String>,
     adjusted: Instant,
     users_planned: u64,
+    /// Backend Listeners, and what they complain about.
+    backends: Backends,
+    complaints: Receiver<String>,
     /// Properties that users have set, and those that all workers have been told of.
     properties: BTreeMap<String, String>,
     told: BTreeMap<String, String>,
@@ -103,6 +107,14 @@ impl Fleet {
             return Err(StartError("there is no worker".into()));
         }
         let users_planned = job.evaluated.users();
+        let (to_complaints, complaints) = channel();
+        let property = |key: &str| {
+            let found = job.properties.iter().find(|(name, _)| name == key);
+            found.map(|(_, value)| value.clone())
+        };
+        let backends = Backends::start(plan, &job.evaluated, &property, move |text| {
+            let _ = to_complaints.send(text);
+        });
         let share = Share {
             name: job.name,
             plan: job.text,
@@ -131,6 +143,8 @@ impl Fleet {
             aborted: None,
             adjusted: Instant::now(),
             users_planned,
+            backends,
+            complaints,
             properties: BTreeMap::new(),
             told: BTreeMap::new(),
         })
@@ -142,6 +156,9 @@ impl Fleet {
         loop {
             if let Some(event) = self.events.pop_front() {
                 return event;
+            }
+            if let Ok(text) = self.complaints.try_recv() {
+                return Event::Log(text);
             }
             if self.finished {
                 return Event::Finished;
@@ -253,6 +270,8 @@ impl Fleet {
                     // Numbers of cores only need to differ.
                     report.snapshot.core = report.snapshot.core * self.share.count + worker;
                     self.events.push_back(Event::Snapshot(report.snapshot));
+                    let users = self.users();
+                    self.backends.set_users(users.started, users.finished);
                 }
             }
             FromWorker::BatchDone { properties } => {
@@ -266,6 +285,7 @@ impl Fleet {
                 }
                 self.go_on();
             }
+            FromWorker::Figures(figures) => self.backends.take(*figures),
             FromWorker::StopAsked { now } => self.halt(now),
             FromWorker::Log(text) => self.events.push_back(Event::Log(text)),
             FromWorker::Done { aborted } => {
@@ -311,6 +331,7 @@ impl Fleet {
             if !self.ending && self.aborted.is_none() {
                 self.aborted = Some("all workers were lost".into());
             }
+            self.backends.end();
             self.finished = true;
             return;
         }

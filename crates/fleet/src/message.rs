@@ -5,13 +5,13 @@
 
 use std::path::PathBuf;
 
-use engine::Evaluated;
+use engine::{Evaluated, Figures};
 use serde::{Deserialize, Serialize};
 use stats::Snapshot;
 use stats::process::Usage;
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// To a worker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -70,6 +70,8 @@ pub enum FromWorker {
     BatchDone { properties: Vec<(String, String)> },
     /// A user asked to stop the test.
     StopAsked { now: bool },
+    /// Samples for a Backend Listener.
+    Figures(Box<Figures>),
     /// Something to be told to the user.
     Log(String),
     /// It is through, or has given up for a reason.

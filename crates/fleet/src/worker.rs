@@ -131,6 +131,7 @@ fn report(run: &mut Run, say: &mut dyn FnMut(FromWorker)) {
                 }));
                 say(report);
             }
+            Event::Figures(figures) => say(FromWorker::Figures(figures)),
             Event::Log(text) => say(FromWorker::Log(text)),
             Event::BatchDone => {
                 let properties = run.properties_since(version).map(|(now, properties)| {

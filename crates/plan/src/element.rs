@@ -18,6 +18,7 @@ pub(crate) mod flag;
 mod flow_control_action;
 mod foreach_controller;
 mod format;
+mod http_raw;
 mod if_controller;
 mod interleave_control;
 mod java_sampler;
@@ -45,6 +46,7 @@ pub(crate) mod thread_group;
 mod throughput_controller;
 mod throughput_timer;
 mod timer;
+mod udp_sampler;
 pub(crate) mod user_defined_variables;
 mod user_parameters;
 mod variable;
@@ -58,6 +60,7 @@ pub use csv_data_set::CsvDataSet;
 pub use debug_sampler::DebugSampler;
 pub use dummy_sampler::DummySampler;
 pub use event::{Stop, before, iterate, note};
+pub use http_raw::{HttpRaw, RawCall, take_apart};
 pub use java_sampler::JavaSampler;
 pub use keystore_config::{KeySelection, KeystoreConfig, selection as key_selection};
 pub use memory::Memory;
@@ -74,6 +77,7 @@ pub use tcp_sampler::{Client, TcpCall, TcpSampler};
 pub use throughput_controller::Ran;
 pub use throughput_timer::ThroughputTimer;
 pub use timer::{Shape, Timer};
+pub use udp_sampler::{Encoder, UdpCall, UdpSampler};
 pub use user_parameters::UserParameters;
 
 pub(crate) use flag::Flag;
@@ -153,6 +157,12 @@ pub(crate) fn sampler(
         "JavaSampler" => SamplerKind::Java(java_sampler::compile(ctx, id, configs)?),
         "kg.apc.jmeter.samplers.DummySampler" => {
             SamplerKind::Dummy(Box::new(dummy_sampler::compile(ctx, id)))
+        }
+        "kg.apc.jmeter.samplers.HTTPRawSampler" => {
+            SamplerKind::HttpRaw(Box::new(http_raw::compile(ctx, id)))
+        }
+        "kg.apc.jmeter.samplers.UDPSampler" => {
+            SamplerKind::Udp(Box::new(udp_sampler::compile(ctx, id)?))
         }
         _ => SamplerKind::WebSocket(Box::new(websocket::compile(ctx, id, configs, around)?)),
     })
@@ -326,7 +336,6 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
         "TestAction" => websocket::review_action(ctx, id),
         "IfController" => if_controller::review(ctx, id),
         "AuthManager" => auth_manager::review(ctx, id),
-        "DNSCacheManager" => dns_cache_manager::review(ctx, id),
         _ => {}
     }
     let (props, name) = (ctx.props(id), &ctx.doc.element(id).name);

@@ -14,6 +14,7 @@ pub(crate) mod percent;
 pub(crate) mod redirect;
 mod render;
 mod resources;
+mod source;
 pub(crate) mod uri;
 pub mod url;
 
@@ -22,11 +23,12 @@ use std::ops::Range;
 pub use change::Session;
 pub(crate) use change::{Change, Changed, Noted, fields, session};
 pub(crate) use compile::{compile, headers, is_defaults, review};
-pub(crate) use file::Contents;
+pub(crate) use file::{Contents, file_content};
 pub(crate) use link::Page;
 pub use percent::beyond_ascii;
 pub use redirect::{location, method_after_redirect};
 pub use resources::Resources;
+pub use source::{Source, SourceKind};
 
 use crate::element::Flag;
 use crate::text::Text;
@@ -64,7 +66,7 @@ pub struct Http {
     follow_redirects: Flag,
     auto_redirects: Flag,
     keep_alive: Flag,
-    source: Text,
+    source: source::Spread,
     /// Of the plan's own, if it may have one.
     proxy: Option<Proxy>,
     /// Only the MD5 of the body is kept as response data.
@@ -151,8 +153,8 @@ pub struct Request {
     pub auto_redirects: bool,
     /// The connection may be used again.
     pub keep_alive: bool,
-    /// Local address to send from; empty is any.
-    pub source: String,
+    /// Where to send from.
+    pub source: Source,
     /// Parameters that pre-processors changed.
     changed: Changed,
     /// The plan's proxy for this request; used if it has a name and a port.
@@ -185,7 +187,7 @@ impl Request {
             &mut self.target,
             &mut self.url,
             &mut self.query_string,
-            &mut self.source,
+            &mut self.source.name,
             &mut self.proxy.host,
             &mut self.proxy.user,
             &mut self.proxy.password,

@@ -472,6 +472,10 @@ pub enum SamplerKind {
     Java(crate::element::JavaSampler),
     /// TCP Sampler.
     Tcp(Box<crate::element::TcpSampler>),
+    /// jp@gc HTTP Raw Request.
+    HttpRaw(Box<crate::element::HttpRaw>),
+    /// jp@gc UDP Request.
+    Udp(Box<crate::element::UdpSampler>),
     /// OS Process Sampler: a program of this machine.
     Process(Box<crate::element::OsProcess>),
     /// jp@gc Dummy Sampler.
@@ -548,6 +552,8 @@ pub struct Authorization {
 pub struct DnsCacheManager {
     /// Users look names up anew at each iteration of the group.
     pub clear_each_iteration: bool,
+    /// Name servers that are asked instead of the system's.
+    pub servers: Vec<Text>,
     /// Hosts with addresses of the plan's own.
     pub hosts: Vec<StaticHost>,
 }

@@ -181,6 +181,37 @@ fn what_cannot_run_is_told_with_its_place_and_left_out() {
 }
 
 #[test]
+fn what_single_settings_ask_for_is_refused_by_name() {
+    let authorization = |mechanism: &str| {
+        let entry = format!(
+            r#"<collectionProp name="AuthManager.auth_list"><elementProp name="" elementType="Authorization"><stringProp name="Authorization.mechanism">{mechanism}</stringProp></elementProp></collectionProp>"#
+        );
+        element("AuthManager", "", "a", &[], &entry, "")
+    };
+    let datagram = |encoder: &str| {
+        let class = "kg.apc.jmeter.samplers.UDPSampler";
+        element(class, "", "u", &[("encodeclass", encoder)], "", "")
+    };
+    let from = |kind: &str| {
+        let source = [("HTTPSampler.ipSource", "lo"), ("HTTPSampler.ipSourceType", kind)];
+        element("HTTPSamplerProxy", "", "h", &source, "", "")
+    };
+    for (body, level, word) in [
+        (authorization("BASIC_DIGEST"), Level::Native, ""),
+        (authorization("KERBEROS"), Level::Unsupported, "Kerberos"),
+        (datagram("kg.apc.jmeter.samplers.HexStringUDPDecoder"), Level::Native, ""),
+        (datagram("kg.apc.jmeter.samplers.DNSJavaDecoder"), Level::Jvm, "DNSJavaDecoder"),
+        (from("3"), Level::Native, ""),
+        (from("4"), Level::Unsupported, "ipSourceType"),
+    ] {
+        let compiled = plan_of(&body, "");
+        let last = compiled.support.last().expect("the element");
+        assert_eq!(last.level, level, "{last:?}");
+        assert!(last.consequence.contains(word), "{last:?}");
+    }
+}
+
+#[test]
 fn scripts_in_conditions_need_a_jvm_only_where_they_do_more_than_compare() {
     let controller = |condition: &str| {
         element("IfController", "", "i", &[("IfController.condition", condition)], "", "")

@@ -3,6 +3,7 @@
 //! * [`http1`] reads responses without copying them.
 //! * [`coding`] undoes content codings, [`charset`] turns a body into text.
 //! * [`cookie`] keeps a user's cookies, [`cache`] what it need not ask for again, [`url`] splits and resolves addresses.
+//! * [`dns`] asks for addresses of names.
 //! * [`auth`] answers who asks for credentials.
 //! * [`websocket`] reads and writes frames and messages, and checks the opening handshake.
 //! * [`tls`] drives one TLS connection over buffers that the caller owns.
@@ -12,6 +13,7 @@ pub mod cache;
 pub mod charset;
 pub mod coding;
 pub mod cookie;
+pub mod dns;
 pub mod http1;
 pub mod tls;
 pub mod url;

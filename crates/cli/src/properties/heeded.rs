@@ -23,6 +23,8 @@ const HONOURED: &[&str] = &[
     "httpclient4.default_user_agent_disabled",
     "httpsampler.ignore_failed_embedded_resource",
     "includecontroller.prefix",
+    "kg.apc.jmeter.samplers.ReceiveBufferSize",
+    "kg.apc.jmeter.samplers.ResultDataLimit",
     "jmeterengine.nongui.maxport",
     "jmeterengine.nongui.port",
     "summariser.ignore_transaction_controller_sample_result",

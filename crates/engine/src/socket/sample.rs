@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use plan::http::Source;
 use plan::plan::{SamplerId, SamplerKind};
 use plan::result::SampleResult;
 use plan::websocket::{Act, Call, Frame, FrameKind, WebSocket, wording};
@@ -453,7 +454,7 @@ impl<'p> Core<'p> {
     fn socket_route(&mut self, call: &Call) -> u32 {
         let proxy = self.run.settings.proxy.as_ref().filter(|proxy| proxy.serves(&call.host));
         let Some(proxy) = proxy else {
-            return self.route(call.secure, &call.host, call.port, "");
+            return self.route(call.secure, &call.host, call.port, &Source::default());
         };
         let tunnel = Some(Tunnel {
             host: call.host.clone(),
@@ -471,7 +472,7 @@ impl<'p> Core<'p> {
             host: proxy.host.clone(),
             port: proxy.port,
             tunnel,
-            source: String::new(),
+            source: Source::default(),
             addresses: Vec::new(),
             fresh_until: 0,
             large_unread: false,

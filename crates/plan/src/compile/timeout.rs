@@ -28,6 +28,8 @@ pub(super) fn applies(kind: &SamplerKind) -> bool {
     match kind {
         SamplerKind::Http(_)
         | SamplerKind::Tcp(_)
+        | SamplerKind::HttpRaw(_)
+        | SamplerKind::Udp(_)
         | SamplerKind::Java(_)
         | SamplerKind::Action(Action::Pause(_))
         | SamplerKind::Parallel(_) => true,

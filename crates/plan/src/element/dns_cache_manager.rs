@@ -1,10 +1,9 @@
-//! DNS Cache Manager: hosts of the plan's own, and names that each user looks up for itself.
+//! DNS Cache Manager: hosts and name servers of the plan's own, and names that each user looks up for itself.
 
 use jmx::{ElementId, Value};
 
 use crate::compile::Context;
 use crate::plan::{DnsCacheManager, StaticHost};
-use crate::support::Level;
 
 pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<DnsCacheManager> {
     let mut hosts = Vec::new();
@@ -16,24 +15,17 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<DnsCacheMa
             addresses: text("StaticHost.Address"),
         });
     }
+    let mut servers = Vec::new();
+    if ctx.flag(id, "DNSCacheManager.isCustomResolver", false) {
+        for server in ctx.props(id).collection("DNSCacheManager.servers") {
+            if let Value::Text(_, name) = &server.value {
+                servers.push(ctx.text(id, name));
+            }
+        }
+    }
     Some(DnsCacheManager {
+        servers,
         clear_each_iteration: ctx.flag(id, "DNSCacheManager.clearEachIteration", false),
         hosts,
     })
-}
-
-pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
-    let props = ctx.props(id);
-    let custom = props.bool("DNSCacheManager.isCustomResolver").unwrap_or(false);
-    let named = props
-        .collection("DNSCacheManager.servers")
-        .iter()
-        .any(|server| matches!(&server.value, Value::Text(_, name) if !name.is_empty()));
-    if custom && named {
-        ctx.remark(
-            id,
-            Level::Unsupported,
-            "its name servers (DNSCacheManager.servers) are not asked",
-        );
-    }
 }

@@ -243,7 +243,7 @@ impl TcpSampler {
 }
 
 /// Bytes from hexadecimal digits; an error is JMeter's exception.
-fn unhex(text: &str, out: &mut Vec<u8>) -> Result<(), String> {
+pub(super) fn unhex(text: &str, out: &mut Vec<u8>) -> Result<(), String> {
     let digits: Vec<char> = text.chars().collect();
     let wrong = |what: String| {
         format!("java.lang.IllegalArgumentException: Hex-encoded binary string contains an {what}")

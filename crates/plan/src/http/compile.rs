@@ -9,6 +9,7 @@ use std::sync::Arc;
 use jmx::{ElementId, Kind, Prop, Value};
 
 use super::file::FileArgument;
+use super::source::{SourceKind, Spread};
 use super::{Argument, Header, Http, Proxy, Resources};
 use crate::compile::{Context, scope};
 use crate::element::{Flag, flag};
@@ -52,7 +53,7 @@ pub(crate) fn compile(
         follow_redirects: chain.flag(ctx, "HTTPSampler.follow_redirects"),
         auto_redirects: chain.flag(ctx, "HTTPSampler.auto_redirects"),
         keep_alive: chain.flag(ctx, "HTTPSampler.use_keepalive"),
-        source: chain.text(ctx, "HTTPSampler.ipSource", ""),
+        source: Spread::compile(ctx, |ctx, name, default| chain.text(ctx, name, default)),
         proxy: proxy(ctx, &chain),
         resources: resources(ctx, &chain),
         md5: matches!(chain.flag(ctx, "HTTPSampler.md5"), Flag::Fixed(true)),
@@ -235,7 +236,7 @@ impl Http {
             &self.encoding,
             &self.connect_timeout,
             &self.response_timeout,
-            &self.source,
+            &self.source.name,
         ];
         let flags = [
             &self.raw,
@@ -298,10 +299,12 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
             "the proxy is talked to in plain HTTP only (HTTPSampler.proxyScheme)",
         ),
         (
-            props.int("HTTPSampler.ipSourceType").is_some_and(|kind| kind != 0)
-                && set("HTTPSampler.ipSource"),
+            set("HTTPSampler.ipSource")
+                && props
+                    .str("HTTPSampler.ipSourceType")
+                    .is_some_and(|kind| kind.parse().ok().and_then(SourceKind::of).is_none()),
             Level::Unsupported,
-            "the source (HTTPSampler.ipSource) must be an address or a host name, not a device",
+            "the source's kind (HTTPSampler.ipSourceType) must be a number from 0 to 3",
         ),
         (
             implementation == "Java",

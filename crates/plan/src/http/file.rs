@@ -57,8 +57,20 @@ pub(super) fn content(path: &str, env: &mut Env<'_>) -> Result<Arc<[u8]>, Unsend
         joined = env.shared.base_dir.join(given);
         &joined
     };
-    let content: Arc<[u8]> =
-        std::fs::read(place).map_err(|error| unreadable(place, &error))?.into();
+    keep(path, place, env).map_err(|error| unreadable(place, &error))
+}
+
+/// The content of a file; relative paths are those of the working folder alone.
+pub(crate) fn file_content(path: &str, env: &mut Env<'_>) -> io::Result<Arc<[u8]>> {
+    match env.core.files.files.get(path) {
+        Some(known) => Ok(Arc::clone(known)),
+        None => keep(path, Path::new(path), env),
+    }
+}
+
+/// Reads a file, and keeps what is in it under the path of the plan.
+fn keep(path: &str, place: &Path, env: &mut Env<'_>) -> io::Result<Arc<[u8]>> {
+    let content: Arc<[u8]> = std::fs::read(place)?.into();
     let files = &mut env.core.files;
     if files.bytes + content.len() > MOST {
         *files = Contents::default();

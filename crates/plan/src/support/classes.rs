@@ -103,6 +103,13 @@ pub(super) const CLASSES: &[Class] = &[
         "only with `--allow-processes`, for it runs programs of this machine",
     ),
     class("TCPSampler", Kind::Sampler, Level::Native, "JMeter's three clients; others need a JVM"),
+    class("kg.apc.jmeter.samplers.HTTPRawSampler", Kind::Sampler, Level::Native, ""),
+    class(
+        "kg.apc.jmeter.samplers.UDPSampler",
+        Kind::Sampler,
+        Level::Native,
+        "text and hexadecimal digits; other encoders need a JVM",
+    ),
     class("FTPSampler", Kind::Sampler, Level::Unsupported, "its requests would not be sent"),
     class("AjpSampler", Kind::Sampler, Level::Unsupported, "its requests would not be sent"),
     class("SmtpSampler", Kind::Sampler, Level::Unsupported, "its requests would not be sent"),
@@ -199,18 +206,6 @@ pub(super) const CLASSES: &[Class] = &[
     ),
     class(
         "io.github.ningyu.jmeter.plugin.dubbo.sample.DubboSample",
-        Kind::Sampler,
-        Level::Unsupported,
-        "its requests would not be sent",
-    ),
-    class(
-        "kg.apc.jmeter.samplers.UDPSampler",
-        Kind::Sampler,
-        Level::Unsupported,
-        "its requests would not be sent",
-    ),
-    class(
-        "kg.apc.jmeter.samplers.HTTPRawSampler",
         Kind::Sampler,
         Level::Unsupported,
         "its requests would not be sent",

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::window::{Estimator, Window};
 
 /// A finished sample as Backend Listeners take it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
     /// Elapsed time, ms.
     pub elapsed_ms: u64,

@@ -1,0 +1,235 @@
+//! jp@gc HTTP Raw Request: bytes of a request as they stand, and perhaps a file behind them; then all that comes until the
+//! server closes.
+//!
+//! Evaluated here; sent and received by the engine. Taking an answer apart is done here again, as `java.util.Scanner` with the
+//! delimiter `\r\n` does it in the plug-in: of a body only what stands before its first `\r\n` is kept.
+
+use std::sync::Arc;
+
+use jmx::ElementId;
+
+use super::{Flag, flag};
+use crate::compile::Context;
+use crate::env::Env;
+use crate::result::SampleResult;
+use crate::text::Text;
+
+/// A compiled HTTP Raw Request.
+#[derive(Debug)]
+pub struct HttpRaw {
+    host: Text,
+    port: Text,
+    data: Text,
+    file: Text,
+    timeout: Text,
+    keep: Flag,
+    parse: Flag,
+    /// Answers longer than this are not kept any further.
+    limit: usize,
+    buffer: usize,
+}
+
+/// One exchange.
+#[derive(Debug)]
+pub struct RawCall {
+    /// Host to connect to.
+    pub host: String,
+    /// Port to connect to, or the exception that it is.
+    pub port: Result<u16, String>,
+    /// What is sent first.
+    pub data: String,
+    /// A file that is sent behind it, or the exception that it is.
+    pub file: Option<Result<Arc<[u8]>, String>>,
+    /// Milliseconds, for connecting and between two reads; 0 is without limit.
+    pub timeout_ms: u32,
+    /// The connection is not closed, and used again by the next sample.
+    pub keep: bool,
+    /// The answer is taken apart.
+    pub parse: bool,
+    /// Bytes of an answer after which nothing more is kept.
+    pub limit: usize,
+    /// Bytes that are read at once.
+    pub buffer: usize,
+}
+
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> HttpRaw {
+    let limit = ctx.settings.number("kg.apc.jmeter.samplers.ResultDataLimit", i32::MAX);
+    HttpRaw {
+        host: ctx.prop(id, "hostname"),
+        port: ctx.prop(id, "port"),
+        data: ctx.prop(id, "data"),
+        file: ctx.prop(id, "fileName"),
+        timeout: ctx.prop(id, "timeout"),
+        keep: flag::compile(ctx, id, "keepalive", false),
+        parse: flag::compile(ctx, id, "parse", false),
+        limit: usize::try_from(limit).unwrap_or(0),
+        buffer: buffer_size(ctx),
+    }
+}
+
+/// Bytes that the samplers of jp@gc read at once.
+pub(super) fn buffer_size(ctx: &Context<'_>) -> usize {
+    ctx.settings.number("kg.apc.jmeter.samplers.ReceiveBufferSize", 4096_usize).max(1)
+}
+
+impl HttpRaw {
+    /// What is sent now, and how.
+    pub fn call(&self, env: &mut Env<'_>) -> RawCall {
+        let host = self.host.parsed(env, str::to_owned);
+        let file = self.file.parsed(env, str::to_owned);
+        RawCall {
+            host,
+            // What is no number is 80.
+            port: self.port.parsed(env, |text| port(text.parse().unwrap_or(80))),
+            data: self.data.parsed(env, str::to_owned),
+            file: (!file.is_empty()).then(|| content(&file, env)),
+            timeout_ms: u32::try_from(self.timeout.int(env)).unwrap_or(0),
+            keep: self.keep.get(env),
+            parse: self.parse.get(env),
+            limit: self.limit,
+            buffer: self.buffer,
+        }
+    }
+}
+
+/// A port, or Java's complaint about it.
+pub(super) fn port(number: i32) -> Result<u16, String> {
+    u16::try_from(number)
+        .map_err(|_| format!("java.lang.IllegalArgumentException: port out of range:{number}"))
+}
+
+/// A file's content; relative paths are those of the working folder.
+fn content(path: &str, env: &mut Env<'_>) -> Result<Arc<[u8]>, String> {
+    crate::http::file_content(path, env).map_err(|error| {
+        let words = error.to_string();
+        let reason = words.split(" (os error").next().unwrap_or(&words);
+        format!("java.io.FileNotFoundException: {path} ({reason})")
+    })
+}
+
+/// Takes an answer apart whose text stands in the result: code, message and headers go to their places, and of the body what is
+/// before its first `\r\n` stays as the text. False: it is left as it was.
+pub fn take_apart(result: &mut SampleResult) -> bool {
+    let text = std::mem::take(&mut result.text);
+    let body = parse(&text, result);
+    result.text = text;
+    let Some(body) = body else { return false };
+    result.text.drain(..body.0);
+    result.text.truncate(body.1);
+    true
+}
+
+/// Where the body starts, and how long it is; `None` if there is no such answer.
+fn parse(text: &str, result: &mut SampleResult) -> Option<(usize, usize)> {
+    let (status, mut rest) = next_line(text)?;
+    let first = status.find(' ')?;
+    let second = first + 1 + status[first + 1..].find(' ')?;
+    let code = trim(&status[first..second]);
+    if !(100..=599).contains(&code.parse::<i32>().ok()?) {
+        return None;
+    }
+    result.code.clear();
+    result.code.push_str(code);
+    result.message.clear();
+    result.message.push_str(trim(&status[second..]));
+    if rest.is_empty() {
+        return None;
+    }
+    while let Some((line, after)) = next_line(rest) {
+        rest = after;
+        if line.is_empty() {
+            break;
+        }
+        result.response_headers.push_str(line);
+        result.response_headers.push_str("\r\n");
+    }
+    let body = rest.strip_prefix("\r\n").unwrap_or(rest);
+    let end = body.find("\r\n").unwrap_or(body.len());
+    Some((text.len() - body.len(), end))
+}
+
+/// As `String.trim`.
+fn trim(text: &str) -> &str {
+    text.trim_matches(|c| c <= ' ')
+}
+
+/// The first line and what is behind it, with the line ends of `Scanner`; `None` at the end.
+fn next_line(text: &str) -> Option<(&str, &str)> {
+    if text.is_empty() {
+        return None;
+    }
+    let ends = ['\n', '\r', '\u{2028}', '\u{2029}', '\u{85}'];
+    let Some((at, end)) = text.char_indices().find(|(_, c)| ends.contains(c)) else {
+        return Some((text, ""));
+    };
+    let rest = &text[at + end.len_utf8()..];
+    let rest = if end == '\r' { rest.strip_prefix('\n').unwrap_or(rest) } else { rest };
+    Some((&text[..at], rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn apart(text: &str) -> (bool, SampleResult) {
+        let mut result = SampleResult::default();
+        result.code.push_str("200");
+        result.text.push_str(text);
+        let done = take_apart(&mut result);
+        (done, result)
+    }
+
+    #[test]
+    fn answers_are_taken_apart() {
+        let (done, result) =
+            apart("HTTP/1.1 404  Not Here \r\nA: b\r\nC: d\r\n\r\nfirst\nsecond\r\nthird");
+        assert!(done);
+        assert_eq!((&*result.code, &*result.message), ("404", "Not Here"));
+        assert_eq!(result.response_headers, "A: b\r\nC: d\r\n");
+        assert_eq!(result.text, "first\nsecond");
+    }
+
+    #[test]
+    fn what_is_no_answer_stays_as_it_is() {
+        for text in
+            ["", "HTTP/1.1 200", "HTTP/1.1 2OO OK\r\n\r\nx", "HTTP/1.1 600 No\r\n\r\nx", "one two"]
+        {
+            let (done, result) = apart(text);
+            assert!(!done, "{text}");
+            assert_eq!((&*result.code, &*result.text), ("200", text));
+        }
+    }
+
+    #[test]
+    fn a_status_line_alone_gives_its_code_only() {
+        let (done, result) = apart("HTTP/1.1 503 Busy\r\n");
+        assert!(!done);
+        assert_eq!((&*result.code, &*result.text), ("503", "HTTP/1.1 503 Busy\r\n"));
+    }
+
+    #[test]
+    fn bodies_end_where_the_scanner_sees_their_end() {
+        for (body, kept) in
+            [("", ""), ("\r\n", ""), ("\r\nabc", "abc"), ("a\rb", "a\rb"), ("x\r\n", "x")]
+        {
+            let (done, result) = apart(&format!("HTTP/1.0 200 OK\r\n\r\n{body}"));
+            assert!(done);
+            assert_eq!(result.text, kept, "{body:?}");
+        }
+    }
+
+    #[test]
+    fn lines_end_as_in_java() {
+        assert_eq!(next_line("a\r\nb"), Some(("a", "b")));
+        assert_eq!(next_line("a\rb"), Some(("a", "b")));
+        assert_eq!(next_line("a\u{2028}b"), Some(("a", "b")));
+        assert_eq!(next_line("ab"), Some(("ab", "")));
+        assert_eq!(next_line(""), None);
+    }
+
+    #[test]
+    fn ports() {
+        assert_eq!(port(80), Ok(80));
+        assert!(port(70_000).unwrap_err().ends_with("port out of range:70000"));
+    }
+}

@@ -1,0 +1,152 @@
+//! jp@gc UDP Request: a datagram to a server, and the next datagram that comes from it.
+//!
+//! Evaluated here; sent and received by the engine. A socket stays open from one sample to the next, with the host, port and
+//! local address that it had when it was opened.
+
+use jmx::ElementId;
+
+use super::http_raw::{buffer_size, port};
+use super::tcp_sampler::unhex;
+use super::{Flag, flag};
+use crate::charset::Charset;
+use crate::compile::Context;
+use crate::env::Env;
+use crate::support::Level;
+use crate::text::{Text, Thrown};
+
+/// A compiled UDP Request.
+#[derive(Debug)]
+pub struct UdpSampler {
+    encoder: Encoder,
+    host: Text,
+    port: Text,
+    bind_address: Text,
+    bind_port: Text,
+    data: Text,
+    timeout: Text,
+    wait: Flag,
+    close: Flag,
+    buffer: usize,
+}
+
+/// How bytes are written and read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoder {
+    /// Text of Windows-1252; answers as they are.
+    Raw,
+    /// Hexadecimal digits, both ways.
+    Hex,
+}
+
+/// One exchange.
+#[derive(Debug)]
+pub struct UdpCall {
+    /// How answers are read.
+    pub encoder: Encoder,
+    /// Host to send to.
+    pub host: String,
+    /// Port to send to, or the exception that it is.
+    pub port: Result<u16, String>,
+    /// Address or name (empty is any) and port (0 is any) to send from, or the exception that it is.
+    pub bind: Result<(String, u16), String>,
+    /// What is sent, as the plan has it.
+    pub data: String,
+    /// Its bytes, or the exception that it is.
+    pub bytes: Result<Vec<u8>, String>,
+    /// Milliseconds that an answer may take, 0 is without limit; or the exception that it is.
+    pub timeout_ms: Result<u32, String>,
+    /// An answer is waited for.
+    pub wait: bool,
+    /// The socket is closed afterwards.
+    pub close: bool,
+    /// The most bytes of an answer.
+    pub buffer: usize,
+}
+
+/// The sampler; `None` if its encoder needs a JVM.
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<UdpSampler> {
+    let class = ctx.props(id).str("encodeclass").unwrap_or("");
+    let encoder = match class {
+        "" | "kg.apc.jmeter.samplers.UDPSampler" => Encoder::Raw,
+        "kg.apc.jmeter.samplers.HexStringUDPDecoder" => Encoder::Hex,
+        _ => {
+            let what = format!("the encoder {class} needs a JVM");
+            ctx.remark(id, Level::Jvm, what);
+            return None;
+        }
+    };
+    Some(UdpSampler {
+        encoder,
+        host: ctx.prop(id, "hostname"),
+        port: ctx.prop(id, "port"),
+        bind_address: ctx.prop(id, "bind_address"),
+        bind_port: ctx.prop(id, "bind_port"),
+        data: ctx.prop(id, "data"),
+        timeout: ctx.prop(id, "timeout"),
+        wait: flag::compile(ctx, id, "waitresponse", false),
+        close: flag::compile(ctx, id, "closechannel", false),
+        buffer: buffer_size(ctx),
+    })
+}
+
+impl UdpSampler {
+    /// What is sent now, and how.
+    pub fn call(&self, env: &mut Env<'_>) -> UdpCall {
+        let data = self.data.parsed(env, str::to_owned);
+        let number = self.timeout.int(env);
+        UdpCall {
+            encoder: self.encoder,
+            host: self.host.parsed(env, str::to_owned),
+            port: self.port.parsed(env, |text| match text.parse() {
+                Ok(number) => port(number),
+                Err(_) => {
+                    let Thrown { class, message } = Thrown::not_a_number(text);
+                    Err(format!("{class}: {message}"))
+                }
+            }),
+            bind: port(self.bind_port.int(env))
+                .map(|port| (self.bind_address.parsed(env, str::to_owned), port)),
+            bytes: self.bytes(&data),
+            data,
+            timeout_ms: u32::try_from(number)
+                .map_err(|_| "java.lang.IllegalArgumentException: Negative timeout".into()),
+            wait: self.wait.get(env),
+            close: self.close.get(env),
+            buffer: self.buffer,
+        }
+    }
+
+    fn bytes(&self, data: &str) -> Result<Vec<u8>, String> {
+        let mut bytes = Vec::new();
+        match (self.encoder, Charset::named("windows-1252")) {
+            (Encoder::Hex, _) => unhex(data, &mut bytes)?,
+            (Encoder::Raw, Some(charset)) => charset.encode(data, &mut bytes),
+            (Encoder::Raw, None) => bytes.extend_from_slice(data.as_bytes()),
+        }
+        Ok(bytes)
+    }
+}
+
+impl Encoder {
+    /// An answer as the sample has it.
+    pub fn decode(self, received: &[u8]) -> Vec<u8> {
+        match self {
+            Self::Raw => received.to_vec(),
+            Self::Hex => {
+                let digit = |half: u8| b"0123456789abcdef"[usize::from(half)];
+                received.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_in_digits() {
+        assert_eq!(Encoder::Hex.decode(&[0, 0xaf, 0x10]), b"00af10");
+        assert_eq!(Encoder::Raw.decode(&[0, 0xaf]), [0, 0xaf]);
+    }
+}
