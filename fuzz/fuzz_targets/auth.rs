@@ -17,9 +17,10 @@ fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(texts);
     let mut out = Vec::new();
     for head in text.split("\n\n") {
-        let again = dialogue.challenged(asker, format!("HTTP/1.1 401\n{head}").as_bytes(), &|realm| {
-            (realm != Some("strange")).then(|| credentials.clone())
-        });
+        let again =
+            dialogue.challenged(asker, format!("HTTP/1.1 401\n{head}").as_bytes(), &|realm| {
+                (realm != Some("strange")).then(|| credentials.clone())
+            });
         if !again && pick & 8 == 0 {
             dialogue.accepted();
         }

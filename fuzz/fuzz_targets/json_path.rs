@@ -1,0 +1,21 @@
+//! JSONPath over any document: no panic; what a path can see of a document gives what the whole gives.
+//!
+//! Input: the path up to a line end, then the document.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use plan::jsonpath::{JsonPath, Projection, Value, read, read_for};
+
+fuzz_target!(|data: &[u8]| {
+    let text = String::from_utf8_lossy(data);
+    let Some((source, document)) = text.split_once('\n') else { return };
+    let Ok(path) = JsonPath::new(source) else { return };
+    let Ok(whole) = read(document) else { return };
+    let mut projection = Projection::default();
+    path.project(&mut projection);
+    let part = read_for(document, &projection).expect("it was read whole");
+    // As text, for numbers that are none are not equal to themselves.
+    let found = |of: &Value<'_>| format!("{:?} {:?}", path.value(of).ok(), path.list(of).ok());
+    assert_eq!(found(&part), found(&whole));
+});
