@@ -4,7 +4,7 @@
 //! runs one iteration; all must end when the schedule does. With a seed the moments are those of `java.util.Random`, as in JMeter.
 
 use super::precise_throughput_timer::JavaDoubles;
-use super::profile::Span;
+use super::profile::{Span, few_enough};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
@@ -40,6 +40,8 @@ pub(super) fn spans(schedule: &str, seed: u64) -> Result<Vec<Span>, String> {
             _ => rate,
         };
         let from = starts.len();
+        let arrivals = (f64::midpoint(rate, end_rate) * duration) as usize;
+        few_enough(from.saturating_add(arrivals))?;
         if is_random {
             poisson(rate, end_rate, duration, &mut random, &mut starts);
         } else {
@@ -262,6 +264,17 @@ mod tests {
     fn all_must_end_with_the_schedule() {
         let spans = spans("rate(1/s) even_arrivals(2 s) pause(1 min)", 1).unwrap();
         assert_eq!(spans, [(0, 62_000), (1_000, 62_000)]);
+    }
+
+    #[test]
+    fn more_users_than_fit_are_refused() {
+        for wrong in [
+            "rate(1000000/s) even_arrivals(1 day)",
+            "rate(1/s) random_arrivals(99999999999999999999 d)",
+            "2000000000",
+        ] {
+            assert!(spans(wrong, 1).is_err_and(|problem| problem.contains("more than")), "{wrong}");
+        }
     }
 
     #[test]

@@ -13,6 +13,9 @@ use crate::text::Text;
 /// When a user starts and when it must end, milliseconds after its group's start.
 pub type Span = (i64, i64);
 
+/// More users than this have no table: it would take more memory than there is.
+pub(super) const MOST: usize = 50_000_000;
+
 /// Rows of an Ultimate Thread Group from the command line, in place of the plan's.
 const SCHEDULE: &str = "threads_schedule";
 
@@ -71,9 +74,14 @@ impl Profile {
                 let from_outside = env.shared.property(SCHEDULE);
                 let from_outside = from_outside.filter(|text| !text.is_empty());
                 let rows: Vec<[i32; 5]> = from_outside.map_or(given, |text| spawned(&text));
+                few_enough(rows.iter().map(|row| row[0].max(0) as usize).sum())?;
                 rows.iter().flat_map(|row| ultimate(*row)).collect()
             }
-            Self::Steps(texts) => stepping(&texts.each_ref().map(&mut number)),
+            Self::Steps(texts) => {
+                let numbers = texts.each_ref().map(&mut number);
+                few_enough(numbers[0].max(0) as usize)?;
+                stepping(&numbers)
+            }
             Self::Open { schedule, seed: own } => {
                 let own = match own.long(env) {
                     0 => seed,
@@ -83,6 +91,10 @@ impl Profile {
             }
         }))
     }
+}
+
+pub(super) fn few_enough(users: usize) -> Result<(), String> {
+    if users <= MOST { Ok(()) } else { Err(format!("more than {MOST} users are asked for")) }
 }
 
 /// How long a user of an open model is taken to stay, milliseconds: its schedule does not say.
