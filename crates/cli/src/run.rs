@@ -302,7 +302,7 @@ fn delete_results(request: &Request, plan: &Plan) -> Result<(), String> {
     }
     let listeners = plan.listeners.iter().filter_map(|listener| match &listener.kind {
         ListenerKind::File(writer) => writer.file.fixed(),
-        ListenerKind::Saver(_) | ListenerKind::Backend(_) => None,
+        ListenerKind::Saver(_) | ListenerKind::Backend(_) | ListenerKind::Hosted(_) => None,
     });
     let listeners = listeners.map(PathBuf::from);
     for path in request.jtl.iter().cloned().chain(listeners).filter(|path| path.is_file()) {

@@ -481,6 +481,7 @@ impl<'p> Core<'p> {
                 }
                 Message::Process { user, done } => self.on_process(user, *done),
                 Message::File { user, content } => self.on_file(user, *content),
+                Message::Job { .. } => {}
                 Message::Looked { user, route, addresses } => {
                     self.on_looked(user, route, addresses);
                 }

@@ -19,6 +19,7 @@
 //! | `socket` | WebSocket connections and their samplers |
 //! | `record`, `rows`, `output` | result rows, the thread that writes them, its files |
 //! | `save` | responses as files of their own |
+//! | `offload` | the seam to whoever runs scripts and foreign elements |
 //! | `backend`, `client`, `sender` | figures for InfluxDB and Graphite, on threads of their own |
 //! | `outcome`, `settings` | the wording of failures, properties |
 
@@ -47,6 +48,7 @@ mod local;
 mod meet;
 mod names;
 mod nameserver;
+pub mod offload;
 mod outcome;
 mod output;
 mod pace;

@@ -247,6 +247,7 @@ fn told(kind: &ListenerKind, env: &mut Env<'_>) -> Vec<String> {
     match kind {
         ListenerKind::File(file) => vec![value(&file.file, env)],
         ListenerKind::Saver(saver) => vec![value(&saver.digits, env)],
+        ListenerKind::Hosted(_) => Vec::new(),
         ListenerKind::Backend(backend) => backend
             .parameters
             .iter()

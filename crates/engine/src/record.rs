@@ -49,6 +49,7 @@ impl Core<'_> {
                     }
                 }
                 ListenerKind::Saver(saver) => self.save_response(index, *id, saver),
+                ListenerKind::Hosted(_) => {}
                 ListenerKind::Backend(_) => self.feed(*id, &thread_name, active.1),
             }
         }

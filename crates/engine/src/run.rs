@@ -47,6 +47,8 @@ pub struct Options {
     pub shard: Shard,
     /// For a share of a run; `None` starts all by itself.
     pub paced: Option<Paced>,
+    /// Runs what only Java can, where the plan has such.
+    pub offload: Option<Arc<dyn crate::offload::Offload>>,
     /// What [`crate::evaluate`] found; `None` evaluates at the start.
     pub evaluated: Option<Evaluated>,
 }
@@ -225,6 +227,13 @@ pub(crate) enum Message {
     File {
         user: u32,
         content: Box<crate::local::Content>,
+    },
+    /// A job is done, or why it is not.
+    #[expect(dead_code, reason = "nothing is hosted yet")]
+    Job {
+        user: u32,
+        ticket: u64,
+        reply: Result<Vec<u8>, String>,
     },
     Recycle(Box<Snapshot>),
     /// Asks this core as the home of a barrier or a lock.

@@ -120,6 +120,7 @@ impl Core<'_> {
                 self.begin_stream(index, id);
             }
             SamplerKind::Process(process) => self.begin_process(index, id, process),
+            SamplerKind::Hosted(_) => {}
             SamplerKind::Parallel(parallel) => self.begin_lanes(index, id, parallel),
             SamplerKind::Java(java) => {
                 let timing = self.begin_plain(index, id);

@@ -170,6 +170,7 @@ fn start(share: Share) -> Result<Run, String> {
         seed: share.seed,
         shard: Shard { index: share.index, count: share.count.max(1) },
         paced: Some(Paced { zero: share.zero }),
+        offload: None,
         evaluated: Some(share.evaluated),
     };
     engine::start(Arc::new(plan), options).map_err(|error| error.to_string())

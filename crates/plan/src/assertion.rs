@@ -28,6 +28,7 @@ use jmx::Element;
 
 use crate::env::Env;
 use crate::extract::{Problem, Scope};
+use crate::hosted::Job;
 use crate::plan::Needs;
 use crate::result::{AssertionResult, SampleResult};
 use crate::text::{Text, TextCompiler};
@@ -56,6 +57,8 @@ enum Check {
     XPath(Box<XPathAssertion>),
     XPath2(Box<XPath2Assertion>),
     Xml,
+    /// Java does something; whoever runs the user sees to it.
+    Job(Job),
 }
 
 /// Compiles an assertion; `None` for any element that is none of those known here.
@@ -109,6 +112,19 @@ pub fn compile(
 }
 
 impl Assertion {
+    /// One that Java carries out, or what Java does before the next.
+    pub fn hosted(job: Job) -> Self {
+        Self { name: Text::default(), scope: Scope::Main, check: Check::Job(job) }
+    }
+
+    /// What Java does, if it is that.
+    pub fn job(&self) -> Option<Job> {
+        match self.check {
+            Check::Job(job) => Some(job),
+            _ => None,
+        }
+    }
+
     /// Runs it; adds its result and, on failure, makes the sample a failed one.
     pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
         let mut name = env.core.take();
@@ -134,7 +150,8 @@ impl Assertion {
             | Check::Binary(_)
             | Check::Size(_)
             | Check::Md5Hex(_)
-            | Check::Xml => None,
+            | Check::Xml
+            | Check::Job(_) => None,
         }
     }
 
@@ -155,6 +172,7 @@ impl Assertion {
             Check::XPath(check) => check.run(&self.scope, result, env, &mut entry),
             Check::XPath2(check) => check.run(&self.scope, result, env, &mut entry),
             Check::Xml => xml::run(result, &mut entry),
+            Check::Job(_) => {}
         }
         result.success &= !(entry.failure || entry.error);
         result.put_assertion(entry);

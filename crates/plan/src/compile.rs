@@ -23,6 +23,7 @@ use jmx::{Diag, Document, ElementId, Included};
 pub(crate) use context::Context;
 
 use crate::element;
+use crate::hosted::TextRange;
 use crate::plan::*;
 use crate::result::Request;
 use crate::support::{Kind, Level, Support};
@@ -272,6 +273,7 @@ impl Walk<'_> {
             slot,
             slots,
             children: Vec::new(),
+            evaluates: TextRange::default(),
             on_iteration: Vec::new(),
             index: None,
         });
@@ -375,6 +377,7 @@ impl Walk<'_> {
             before,
             timeouts,
             timers,
+            evaluates: TextRange::default(),
             after,
             checks,
             listeners,

@@ -41,6 +41,7 @@ pub(crate) use xpath2::fixed as fixed_xpath2;
 use jmx::Element;
 
 use crate::env::Env;
+use crate::hosted::Job;
 use crate::plan::Needs;
 use crate::result::SampleResult;
 use crate::text::TextCompiler;
@@ -68,6 +69,8 @@ pub enum Extractor {
     Debug(Box<DebugPostProcessor>),
     /// FIFO Put Post-Processor of jp@gc.
     FifoPut(Box<FifoPut>),
+    /// Java does something; whoever runs the user sees to it.
+    Job(Job),
 }
 
 /// Why an element cannot run natively.
@@ -134,6 +137,7 @@ impl Extractor {
             Self::XPath2(extractor) => extractor.run(result, env),
             Self::Debug(debug) => debug.run(result, env),
             Self::FifoPut(put) => put.run(env),
+            Self::Job(_) => {}
         }
     }
 
@@ -147,7 +151,7 @@ impl Extractor {
             Self::XPath(extractor) => extractor.complaint(),
             Self::XPath2(extractor) => extractor.complaint(),
             Self::Css(extractor) => extractor.complaint(),
-            Self::Boundary(_) | Self::Debug(_) | Self::FifoPut(_) => None,
+            Self::Boundary(_) | Self::Debug(_) | Self::FifoPut(_) | Self::Job(_) => None,
         }
     }
 }

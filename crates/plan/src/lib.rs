@@ -29,6 +29,7 @@ pub mod element;
 pub mod env;
 pub mod extract;
 pub mod function;
+pub mod hosted;
 pub mod http;
 mod java;
 mod jexl;

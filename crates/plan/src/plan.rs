@@ -11,6 +11,7 @@ use crate::element::{
     CounterConfig, CsvDataSet, KeystoreConfig, RandomVariable, Timer, UserParameters,
 };
 use crate::extract::Extractor;
+use crate::hosted::{Hosted, HostedId, Job, TextRange};
 use crate::http::{Http, Session};
 use crate::result::Request;
 use crate::text::Text;
@@ -90,6 +91,8 @@ pub struct Plan {
     pub teardown_on_shutdown: bool,
     /// Functional mode: results keep their data.
     pub functional_mode: bool,
+    /// What only Java can do.
+    pub hosted: Hosted,
     /// Hash of the plan's text and properties.
     pub hash: u64,
 }
@@ -220,6 +223,8 @@ pub struct Controller {
     pub slots: u32,
     /// What it holds, in the order of the file.
     pub children: Vec<Child>,
+    /// Texts that Java evaluates before it is asked.
+    pub evaluates: TextRange,
     /// What happens at the start of each of its iterations.
     pub on_iteration: Vec<OnIteration>,
     /// The variable `__jm__<name>__idx`, if the plan mentions it.
@@ -403,6 +408,8 @@ pub enum OnIteration {
 pub enum Before {
     /// Sets `Plan::user_parameters`.
     UserParameters(u32),
+    /// Java does something.
+    Job(Job),
 }
 
 bitflags::bitflags! {
@@ -445,6 +452,8 @@ pub struct Sampler {
     pub timeouts: Vec<u32>,
     /// Timers in scope; their delays add up.
     pub timers: Vec<Timer>,
+    /// Texts of its own and of its configuration that Java evaluates right before it runs.
+    pub evaluates: TextRange,
     /// Post-processors, in JMeter's order.
     pub after: Vec<Extractor>,
     /// Assertions, in JMeter's order.
@@ -484,6 +493,8 @@ pub enum SamplerKind {
     WebSocket(Box<WebSocket>),
     /// bzm Parallel Controller: runs what it holds side by side.
     Parallel(Box<Parallel>),
+    /// A sampler run by its own class in Java.
+    Hosted(HostedId),
 }
 
 /// A bzm Parallel Controller.
@@ -613,6 +624,8 @@ pub enum ListenerKind {
     Saver(Box<crate::element::ResponseSaver>),
     /// Sends figures to a server.
     Backend(BackendListener),
+    /// Its own class in Java is told.
+    Hosted(HostedId),
 }
 
 /// One Result Collector with a file name.

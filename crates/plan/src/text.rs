@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use crate::env::Env;
 use crate::function::Call;
+use crate::hosted::TextId;
 use crate::vars::{Names, VarId};
 use parse::{Build, Scope};
 
@@ -46,6 +47,9 @@ pub(crate) enum Part {
     Call(Box<Call>),
     /// A function that cannot run natively: evaluates to its source.
     Foreign(Box<str>),
+    /// A function that Java has evaluated before.
+    #[expect(dead_code, reason = "nothing is hosted yet")]
+    Java(TextId),
 }
 
 impl Default for Text {
@@ -203,6 +207,11 @@ impl Text {
         for part in &compound.parts {
             match part {
                 Part::Literal(text) | Part::Foreign(text) => out.push_str(text),
+                Part::Java(id) => {
+                    if let Some(value) = env.notes.java().and_then(|java| java.get(*id)) {
+                        out.push_str(value);
+                    }
+                }
                 Part::Variable(id) => match env.vars.get(*id) {
                     Some(value) => out.push_str(value),
                     None => reference(env.names.name(*id), out),
@@ -254,7 +263,7 @@ impl Text {
             match part {
                 Part::Variable(id) => found.push(*id),
                 Part::Call(call) => call.args().iter().for_each(|arg| arg.find_variables(found)),
-                Part::Literal(_) | Part::Named(_) | Part::Foreign(_) => {}
+                Part::Literal(_) | Part::Named(_) | Part::Foreign(_) | Part::Java(_) => {}
             }
         }
     }

@@ -70,8 +70,14 @@ fn what_runs_before_goes_from_the_group_inwards() {
     );
     let body = user_parameters("group", false) + &body;
     let plan = plan(plan_of(&body, &user_parameters("plan", false)));
-    let order: Vec<_> =
-        plan.samplers[0].before.iter().map(|Before::UserParameters(at)| *at).collect();
+    let order: Vec<_> = plan.samplers[0]
+        .before
+        .iter()
+        .map(|before| match before {
+            Before::UserParameters(at) => *at,
+            Before::Job(job) => panic!("{job:?}"),
+        })
+        .collect();
     // Their places in the table tell which they are: those of the group were compiled first.
     let of_group = &plan.controllers[0].on_iteration;
     assert_eq!(of_group.len(), 2);

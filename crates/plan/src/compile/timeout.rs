@@ -31,6 +31,7 @@ pub(super) fn applies(kind: &SamplerKind) -> bool {
         | SamplerKind::HttpRaw(_)
         | SamplerKind::Udp(_)
         | SamplerKind::Java(_)
+        | SamplerKind::Hosted(_)
         | SamplerKind::Action(Action::Pause(_))
         | SamplerKind::Parallel(_) => true,
         SamplerKind::Debug(_)

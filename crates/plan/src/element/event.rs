@@ -40,5 +40,7 @@ pub fn note(result: &SampleResult, plan: &Plan, env: &mut Env<'_>) {
 pub fn before(event: Before, plan: &Plan, env: &mut Env<'_>) {
     match event {
         Before::UserParameters(at) => plan.user_parameters[at as usize].at_sampler(env),
+        // Whoever runs the user sees to it.
+        Before::Job(_) => {}
     }
 }

@@ -4,6 +4,7 @@ use super::counter::Own;
 use super::csv_data_set::Handle;
 use super::java_sampler::Setup;
 use super::random_variable::JavaRandom;
+use crate::hosted::Values;
 use crate::http::{Noted, Page};
 
 /// Memory of a user.
@@ -23,6 +24,7 @@ struct Notes {
     setups: Vec<Setup>,
     sessions: Vec<Noted>,
     page: Page,
+    java: Values,
 }
 
 impl Memory {
@@ -34,6 +36,16 @@ impl Memory {
     /// Index of the user's group in the plan.
     pub fn group(&self) -> u32 {
         self.group
+    }
+
+    /// What Java said last of texts.
+    pub fn java(&self) -> Option<&Values> {
+        self.notes.as_ref().map(|notes| &notes.java)
+    }
+
+    /// What Java said last of texts, to be set.
+    pub fn java_mut(&mut self) -> &mut Values {
+        &mut self.notes().java
     }
 
     fn notes(&mut self) -> &mut Notes {

@@ -2,6 +2,7 @@
 
 use super::{PreciseTimer, SyncTimer, ThroughputTimer};
 use crate::env::Env;
+use crate::hosted::Job;
 use crate::text::Text;
 
 /// A timer.
@@ -26,6 +27,8 @@ pub enum Timer {
     Precise(PreciseTimer),
     /// Waits for other users, which is not a delay: see [`Timer::delay`].
     Sync(SyncTimer),
+    /// Java does something; see [`Timer::delay`] there, too.
+    Job(Job),
 }
 
 /// How random delays are distributed.
@@ -59,7 +62,7 @@ impl Timer {
             }
             Self::Throughput(timer) => u64::try_from(timer.delay(env)).unwrap_or(0),
             Self::Precise(timer) => timer.delay(env),
-            Self::Sync(_) => 0,
+            Self::Sync(_) | Self::Job(_) => 0,
         }
     }
 }

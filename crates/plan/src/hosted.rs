@@ -1,0 +1,152 @@
+//! What of a plan only Java can do: elements run by their own classes, and texts with functions that run scripts.
+//!
+//! Both are numbered here, in the order of the file, and stand in the plan as [`Job`]s: whoever runs a user hands them to a Java machine
+//! and lets the user wait. A plan in which nothing is hosted needs no Java machine ([`Hosted::is_empty`]).
+
+use crate::plan::SamplerId;
+
+/// Index of an element in [`Hosted::elements`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct HostedId(pub u32);
+
+/// Index of a text in [`Hosted::texts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TextId(pub u32);
+
+/// Texts that follow each other in [`Hosted::texts`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TextRange {
+    /// The first.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+}
+
+impl TextRange {
+    /// Whether there is nothing to evaluate.
+    pub fn is_empty(self) -> bool {
+        self.count == 0
+    }
+}
+
+/// Something that a Java machine does for a user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Job {
+    /// Runs an element.
+    Run(HostedId),
+    /// Evaluates texts, which the element behind it reads.
+    Evaluate(TextRange),
+}
+
+/// What an element is asked to do. The numbers are those of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Role {
+    /// Configures samplers.
+    Config = 0,
+    /// Runs before samplers.
+    Before = 1,
+    /// Says how long to wait.
+    Timer = 2,
+    /// Makes a sample.
+    Sampler = 3,
+    /// Runs after samplers.
+    After = 4,
+    /// Checks results.
+    Assertion = 5,
+    /// Is told of results.
+    Listener = 6,
+}
+
+bitflags::bitflags! {
+    /// What an element reads or changes beside variables and properties; what it does not is not carried to Java.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+    pub struct Reads: u8 {
+        /// The result: that of the sample before, or of the sample it stands behind.
+        const RESULT = 1;
+        /// The sampler.
+        const SAMPLER = 2;
+        /// The sampler's cookies.
+        const COOKIES = 4;
+        /// The body of the result.
+        const BODY = 8;
+    }
+}
+
+/// An element that is run by its own class.
+#[derive(Clone, Debug)]
+pub struct Element {
+    /// What it does.
+    pub role: Role,
+    /// Its class as the file names it.
+    pub class: String,
+    /// Its name as in the file.
+    pub name: String,
+    /// Path of the element, for messages.
+    pub path: String,
+    /// Line in the file, from 1.
+    pub line: u32,
+    /// What it reads.
+    pub reads: Reads,
+    /// The element as in the file, without what stands below it.
+    pub xml: Box<str>,
+}
+
+/// A sampler that Java knows: because its own class runs it, or because scripts in its scope read or change it.
+#[derive(Clone, Debug)]
+pub struct Owner {
+    /// The sampler.
+    pub sampler: SamplerId,
+    /// Its element.
+    pub element: HostedId,
+    /// Config elements in its scope, outer ones first.
+    pub configs: Vec<HostedId>,
+}
+
+/// What of a plan only Java can do.
+#[derive(Clone, Debug, Default)]
+pub struct Hosted {
+    /// Elements, in the order of the file.
+    pub elements: Vec<Element>,
+    /// Samplers that Java knows.
+    pub owners: Vec<Owner>,
+    /// Texts with functions that run scripts, as in the file: `${__groovy(…)}`.
+    pub texts: Vec<Box<str>>,
+    /// Config elements that are told of iterations.
+    pub iterating: Vec<HostedId>,
+    /// Something reads the result of the sample before.
+    pub keeps_previous: bool,
+}
+
+impl Hosted {
+    /// Whether the plan needs no Java machine.
+    pub fn is_empty(&self) -> bool {
+        self.elements.is_empty() && self.texts.is_empty()
+    }
+
+    /// The owner of a sampler.
+    pub fn owner(&self, sampler: SamplerId) -> Option<&Owner> {
+        self.owners.iter().find(|owner| owner.sampler == sampler)
+    }
+}
+
+/// What Java said the texts of a user's last job are.
+#[derive(Debug, Default)]
+pub struct Values {
+    values: Vec<(TextId, String)>,
+}
+
+impl Values {
+    /// What was said last of a text.
+    pub fn get(&self, id: TextId) -> Option<&str> {
+        self.values.iter().find(|(known, _)| *known == id).map(|(_, value)| value.as_str())
+    }
+
+    /// Sets the value of a text.
+    pub fn set(&mut self, id: TextId, value: String) {
+        match self.values.iter_mut().find(|(known, _)| *known == id) {
+            Some((_, old)) => *old = value,
+            None => self.values.push((id, value)),
+        }
+    }
+}
