@@ -31,6 +31,20 @@ pub(crate) fn folder() -> PathBuf {
     tree.join("tests/parity/cases")
 }
 
+/// What the names of cases begin with that need a JVM.
+pub(crate) const JVM: &str = "jvm_";
+
+/// The folders of cases with these names, in order.
+pub(crate) fn named(wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let folders = std::fs::read_dir(folder()).expect("the cases").flatten();
+    let mut names: Vec<String> = folders
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| wanted(name))
+        .collect();
+    names.sort();
+    names
+}
+
 /// Runs Throng and compares, or records JMeter's side when `PARITY_RECORD` names a JMeter home.
 pub(crate) fn check(name: &str) {
     let case = folder().join(name);
@@ -46,6 +60,9 @@ pub(crate) fn check(name: &str) {
     }
     let mut throng = Command::new(binary().expect("the binary under test"));
     throng.arg("-n");
+    if let (true, Some(home)) = (name.starts_with(JVM), std::env::var_os("PARITY_JVM_HOME")) {
+        throng.env("JMETER_HOME", home);
+    }
     let outcome = run(throng, &case, &work);
     if std::env::var_os("PARITY_ACCEPT").is_some() {
         accept(&case, &outcome);
@@ -145,7 +162,8 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
     for name in std::iter::once(&"result.jtl".to_owned()).chain(&rules.files) {
         let bytes = std::fs::read(work.join(name))
             .unwrap_or_else(|e| format!("not written: {e}\n").into_bytes());
-        outcome.insert(name.clone(), normal::rows(&String::from_utf8_lossy(&bytes), &rules, ports));
+        let text = String::from_utf8_lossy(&bytes).replace(&*work.to_string_lossy(), "FOLDER");
+        outcome.insert(name.clone(), normal::rows(&text, &rules, ports));
     }
     outcome
 }

@@ -129,6 +129,7 @@ fn visible(line: &str) -> String {
 /// Rows of a CSV file with a header, masked by column name. Quoting and line ends inside fields stay.
 pub(crate) fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
     let text = without_keys(&without_durations(&without_ports(text, ports)));
+    let text = without_script_numbers(&text);
     if text.starts_with("<?xml") {
         return document::normal(&text, rules);
     }
@@ -221,6 +222,18 @@ fn without_durations(text: &str) -> String {
     for piece in pieces {
         masked.push_str("It took _");
         masked.push_str(piece.trim_start_matches(|c: char| c.is_ascii_digit() || c == ','));
+    }
+    masked
+}
+
+/// Groovy numbers the classes it makes of scripts in the order it meets them: `Script7.groovy` becomes `Script_.groovy`.
+fn without_script_numbers(text: &str) -> String {
+    let mut pieces = text.split("Script");
+    let mut masked = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let rest = piece.trim_start_matches(|c: char| c.is_ascii_digit());
+        masked.push_str(if rest.len() < piece.len() { "Script_" } else { "Script" });
+        masked.push_str(rest);
     }
     masked
 }

@@ -441,13 +441,7 @@ cases! {
 
 #[test]
 fn every_folder_is_listed() {
-    let mut folders: Vec<String> = std::fs::read_dir(case::folder())
-        .expect("the cases")
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
-    folders.sort();
     let mut listed = LISTED.to_vec();
     listed.sort_unstable();
-    assert_eq!(folders, listed);
+    assert_eq!(case::named(|name| !name.starts_with(case::JVM)), listed);
 }

@@ -1,0 +1,89 @@
+//! Throng against JMeter 5.6.3 where a plan needs Java: scripts, and elements run by their own classes.
+//!
+//! The cases are like those of `parity.rs`, in folders whose names begin with `jvm_`. Throng runs them with the JMeter home that
+//! `PARITY_JVM_HOME` names (`tests/parity/get-jmeter` makes one); without it they are left out, each saying so.
+
+#[path = "../../../tests/parity/case.rs"]
+mod case;
+#[path = "../../../tests/parity/datagrams.rs"]
+mod datagrams;
+#[path = "../../../tests/parity/diff.rs"]
+mod diff;
+#[path = "../../../tests/parity/document.rs"]
+mod document;
+#[path = "../../../tests/parity/figures.rs"]
+mod figures;
+#[path = "../../../tests/parity/names.rs"]
+mod names;
+#[path = "../../../tests/parity/normal.rs"]
+mod normal;
+#[path = "../../../tests/parity/server.rs"]
+mod server;
+#[path = "../../../tests/parity/socket.rs"]
+mod socket;
+
+/// One test per folder; `every_folder_is_listed` keeps the list complete.
+macro_rules! cases {
+    ($($name:ident)*) => {
+        const LISTED: &[&str] = &[$(stringify!($name)),*];
+        $(#[test] fn $name() { check(stringify!($name)); })*
+    };
+}
+
+cases! {
+    jvm_bsh_assertion
+    jvm_bsh_errors
+    jvm_bsh_init_files
+    jvm_bsh_post
+    jvm_bsh_pre
+    jvm_bsh_sampler
+    jvm_bsh_scope
+    jvm_bsh_state
+    jvm_bsh_timer_listener
+    jvm_fn_beanshell
+    jvm_fn_groovy
+    jvm_fn_groovy_conditions
+    jvm_fn_groovy_utilities
+    jvm_fn_javascript
+    jvm_fn_jexl
+    jvm_groovy_assertion
+    jvm_groovy_bindings
+    jvm_groovy_break_loop
+    jvm_groovy_cached_variables
+    jvm_groovy_error_thrown
+    jvm_groovy_errors
+    jvm_groovy_files
+    jvm_groovy_listener
+    jvm_groovy_post
+    jvm_groovy_pre_headers_of_group
+    jvm_groovy_pre_objects
+    jvm_groovy_pre_request
+    jvm_groovy_pre_variables
+    jvm_groovy_props
+    jvm_groovy_restart_loop
+    jvm_groovy_sampler
+    jvm_groovy_sampler_xml
+    jvm_groovy_start_next_loop
+    jvm_groovy_stop_engine
+    jvm_groovy_stop_test
+    jvm_groovy_stop_test_now
+    jvm_groovy_stop_thread
+    jvm_groovy_stop_thread_context
+    jvm_groovy_timer
+    jvm_if_javascript
+}
+
+fn check(name: &str) {
+    let homes = ["PARITY_RECORD", "PARITY_JVM_HOME"];
+    if homes.iter().all(|home| std::env::var_os(home).is_none()) {
+        eprintln!("{name}: left out, PARITY_JVM_HOME does not name a JMeter home");
+        return;
+    }
+    case::check(name);
+}
+
+#[test]
+fn every_folder_is_listed() {
+    let listed: Vec<String> = LISTED.iter().map(ToString::to_string).collect();
+    assert_eq!(case::named(|name| name.starts_with(case::JVM)), listed);
+}

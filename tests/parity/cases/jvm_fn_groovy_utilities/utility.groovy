@@ -1,0 +1,2 @@
+CONSTANT = 7
+def greet(x) { "hello-" + x }

@@ -1,0 +1,2 @@
+def twice(x) { x * 2 }
+return twice("ab") + '${v}'

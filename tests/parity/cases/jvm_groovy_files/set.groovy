@@ -1,0 +1,1 @@
+vars.put("f", "file" + args.join("-") + FileName + Parameters)

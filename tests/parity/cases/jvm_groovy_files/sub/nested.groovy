@@ -1,0 +1,2 @@
+SampleResult.setResponseMessage(FileName)
+args.reverse().join(",")
