@@ -50,6 +50,9 @@ pub(crate) fn check(name: &str) {
     let case = folder().join(name);
     let work = scratch(name);
     copy(&case, &work);
+    if work.join("java").is_dir() {
+        compile(&work);
+    }
     if let Ok(home) = std::env::var("PARITY_RECORD") {
         if rules(&case).by_hand && std::env::var_os("PARITY_BY_HAND").is_none() {
             return;
@@ -87,6 +90,25 @@ fn jmeter(home: &Path) -> Command {
         .args(["-n", "-j", "jmeter.log"])
         .env("LC_ALL", "C.UTF-8");
     java
+}
+
+/// Makes `classes.jar` of the classes in `java`, with the jars of the JMeter home to compile against.
+fn compile(work: &Path) {
+    let home =
+        ["PARITY_RECORD", "PARITY_JVM_HOME"].map(std::env::var).into_iter().find_map(Result::ok);
+    let home = home.expect("a JMeter home");
+    let sources = std::fs::read_dir(work.join("java")).expect("sources").flatten();
+    let compiled = Command::new("javac")
+        .args(["-d", "classes", "-cp", &format!("{home}/lib/*:{home}/lib/ext/*")])
+        .args(sources.map(|source| source.path()))
+        .current_dir(work)
+        .status();
+    assert!(compiled.is_ok_and(|status| status.success()), "javac failed");
+    let packed = Command::new("jar")
+        .args(["cf", "classes.jar", "-C", "classes", "."])
+        .current_dir(work)
+        .status();
+    assert!(packed.is_ok_and(|status| status.success()), "jar failed");
 }
 
 fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {

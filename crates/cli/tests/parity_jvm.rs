@@ -31,6 +31,8 @@ macro_rules! cases {
 }
 
 cases! {
+    jvm_bsf
+    jvm_bsf_xml
     jvm_bsh_assertion
     jvm_bsh_errors
     jvm_bsh_init_files
@@ -40,6 +42,9 @@ cases! {
     jvm_bsh_scope
     jvm_bsh_state
     jvm_bsh_timer_listener
+    jvm_context
+    jvm_cookies
+    jvm_cookies_of_jsr223_sampler
     jvm_fn_beanshell
     jvm_fn_groovy
     jvm_fn_groovy_conditions
@@ -70,7 +75,18 @@ cases! {
     jvm_groovy_stop_thread
     jvm_groovy_stop_thread_context
     jvm_groovy_timer
+    jvm_groups
     jvm_if_javascript
+    jvm_java_request
+    jvm_jsr223_languages
+    jvm_junit
+    jvm_many_users
+    jvm_nested_functions
+    jvm_pre_on_every_sampler
+    jvm_redirect_and_embedded
+    jvm_result_fields
+    jvm_sampler_times
+    jvm_writes_files
 }
 
 fn check(name: &str) {
