@@ -1,0 +1,153 @@
+package dev.throng;
+
+import org.apache.jmeter.assertions.Assertion;
+import org.apache.jmeter.engine.util.NoThreadClone;
+import org.apache.jmeter.processor.PostProcessor;
+import org.apache.jmeter.processor.PreProcessor;
+import org.apache.jmeter.samplers.SampleListener;
+import org.apache.jmeter.samplers.Sampler;
+import org.apache.jmeter.testbeans.TestBean;
+import org.apache.jmeter.testelement.TestElement;
+import org.apache.jmeter.testelement.property.FunctionProperty;
+import org.apache.jmeter.testelement.property.JMeterProperty;
+import org.apache.jmeter.testelement.property.MultiProperty;
+import org.apache.jmeter.testelement.property.PropertyIterator;
+import org.apache.jmeter.testelement.property.TestElementProperty;
+import org.apache.jmeter.threads.AbstractThreadGroup;
+import org.apache.jmeter.timers.Timer;
+import org.apache.jmeter.util.BSFTestElement;
+import org.apache.jmeter.util.BeanShellTestElement;
+import org.apache.jmeter.util.JSR223TestElement;
+
+/**
+ * One hosted element of the plan: what the plan says of it, and the object JMeter made of its XML.
+ * How many objects of it there are at run time is decided once, here.
+ */
+final class Element {
+    static final int CONFIG = 0;
+    static final int BEFORE = 1;
+    static final int TIMER = 2;
+    static final int SAMPLER = 3;
+    static final int AFTER = 4;
+    static final int ASSERTION = 5;
+    static final int LISTENER = 6;
+
+    static final int READS_RESULT = 1;
+    static final int READS_SAMPLER = 2;
+    static final int READS_COOKIES = 4;
+
+    /** Who has an object of his own. */
+    enum Each {
+        /** One object for all users, as JMeter has it for elements that say so. */
+        ALL,
+        /** One object for each worker: the element keeps nothing from one use to the next. */
+        WORKER,
+        /** One object for each user, as JMeter has it. */
+        USER
+    }
+
+    final int id;
+    final int role;
+    final String className;
+    final String name;
+    final String path;
+    final int line;
+    final int reads;
+    final String xml;
+
+    TestElement prototype;
+    Each each = Each.USER;
+    /** The place of its object among those of a user or of a worker. */
+    int place;
+    /** Its bean properties are the same at every use, so that they are set once for each object. */
+    boolean preparedOnce;
+    /** A script that is compiled anew at each use, in an engine of its own. */
+    boolean freshEngine;
+    boolean isBean;
+    boolean isScript;
+
+    Element(int id, Input in) {
+        this.id = id;
+        role = in.u8();
+        className = in.str();
+        name = in.str();
+        path = in.str();
+        line = in.i32();
+        reads = in.u8();
+        xml = in.str();
+    }
+
+    /** Takes the object that was made of its XML, functions replaced. */
+    void become(TestElement made) {
+        prototype = made;
+        isBean = made instanceof TestBean;
+        boolean bsh = made instanceof BeanShellTestElement;
+        boolean jsr = made instanceof JSR223TestElement;
+        isScript = jsr || bsh || made instanceof BSFTestElement;
+        preparedOnce = isBean && isScript && !evaluates(made);
+        if (made instanceof NoThreadClone) {
+            each = Each.ALL;
+        } else if (made instanceof BSFTestElement) {
+            each = Each.WORKER;
+        } else if (jsr) {
+            // JMeter remembers the digest of the first text that a script evaluated to, in each object.
+            each = made.getProperty("script") instanceof FunctionProperty ? Each.USER : Each.WORKER;
+            freshEngine = "false".equals(made.getPropertyAsString("cacheKey"));
+        } else if (bsh) {
+            boolean resets = "true".equals(made.getPropertyAsString("resetInterpreter"))
+                    || "true".equals(made.getPropertyAsString("BeanShellSampler.resetInterpreter"))
+                    || "true".equals(made.getPropertyAsString("BeanShellAssertion.resetInterpreter"));
+            each = resets ? Each.WORKER : Each.USER;
+        }
+        made.setRunningVersion(true);
+    }
+
+    boolean reads(int what) {
+        return (reads & what) != 0;
+    }
+
+    /** Why an object of this class cannot stand in the element's role; null if it can. */
+    static String misfit(int role, Object made) {
+        Class<?> wanted = switch (role) {
+            case BEFORE -> PreProcessor.class;
+            case TIMER -> Timer.class;
+            case SAMPLER -> Sampler.class;
+            case AFTER -> PostProcessor.class;
+            case ASSERTION -> Assertion.class;
+            case LISTENER -> SampleListener.class;
+            default -> TestElement.class;
+        };
+        if (made instanceof AbstractThreadGroup || !wanted.isInstance(made)) {
+            return "class " + made.getClass().getName() + " is no " + wanted.getSimpleName();
+        }
+        return null;
+    }
+
+    /** Whether any of its properties has a function or a variable in it. */
+    static boolean evaluates(TestElement element) {
+        PropertyIterator properties = element.propertyIterator();
+        while (properties.hasNext()) {
+            if (evaluates(properties.next())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean evaluates(JMeterProperty property) {
+        if (property instanceof FunctionProperty) {
+            return true;
+        }
+        if (property instanceof TestElementProperty) {
+            return evaluates(((TestElementProperty) property).getElement());
+        }
+        if (property instanceof MultiProperty) {
+            for (JMeterProperty inner : (MultiProperty) property) {
+                if (evaluates(inner)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+}

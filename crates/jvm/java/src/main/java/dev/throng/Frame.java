@@ -1,0 +1,260 @@
+package dev.throng;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The variables of one job: where each stands in the message, what was decoded of it, and what was written since.
+ * A frame belongs to a worker and is bound to one job after the other. Binding costs one pass over the variables
+ * without decoding any; a value is decoded when it is first asked for.
+ */
+final class Frame {
+    /** Stands for a variable that was removed in this job. */
+    private static final Object REMOVED = new Object();
+    static final int NO_SLOT = -1;
+
+    private final Loaded test;
+    private final int[] at;
+    private final Object[] values;
+    private final boolean[] changed;
+    private final int[] seen;
+    private final int[] written;
+    private int seenCount;
+    private int writtenCount;
+    private byte[] bytes;
+    private int[] extraAt = new int[8];
+    private int extraCount;
+    private Map<String, Object> extra;
+    private Map<String, Object> extraWritten;
+
+    Frame(Loaded test) {
+        this.test = test;
+        int slots = test.slots.length;
+        at = new int[slots];
+        values = new Object[slots];
+        changed = new boolean[slots];
+        seen = new int[slots];
+        written = new int[slots];
+    }
+
+    /** Steps over the list of variables and remembers where each stands. */
+    void bind(Input in, User user) {
+        bytes = in.bytes;
+        int count = in.i32();
+        for (int i = 0; i < count; i++) {
+            int slot = in.i32();
+            if (slot == NO_SLOT) {
+                if (extraCount == extraAt.length) {
+                    extraAt = Arrays.copyOf(extraAt, extraCount * 2);
+                }
+                extraAt[extraCount++] = in.at;
+                in.skip();
+                in.skip();
+            } else {
+                if (at[slot] == 0) {
+                    seen[seenCount++] = slot;
+                }
+                at[slot] = in.at;
+                in.skip();
+            }
+        }
+        if (user != null && user.objects != null) {
+            recall(user);
+        }
+        if (!test.objects.isEmpty()) {
+            for (Map.Entry<String, Object> entry : test.objects.entrySet()) {
+                boolean taken = user != null && user.objects != null && user.objects.containsKey(entry.getKey());
+                if (!taken && get(entry.getKey()) == null) {
+                    place(entry.getKey(), entry.getValue());
+                }
+            }
+        }
+    }
+
+    /** Puts the user's objects in the place of the texts that stand for them; one whose text was changed natively is gone. */
+    private void recall(User user) {
+        user.objects.entrySet().removeIf(entry -> {
+            Kept kept = entry.getValue();
+            Object text = get(entry.getKey());
+            if (kept.value == null) {
+                return text != null;
+            }
+            if (kept.text == null ? text != null : !kept.text.equals(text)) {
+                return true;
+            }
+            place(entry.getKey(), kept.value);
+            return false;
+        });
+    }
+
+    private void place(String name, Object value) {
+        Integer slot = test.slotOf.get(name);
+        if (slot == null) {
+            extras().put(name, value);
+        } else {
+            values[slot] = value;
+            if (at[slot] == 0) {
+                // A place that points nowhere marks the slot as one to be cleaned.
+                at[slot] = -1;
+                seen[seenCount++] = slot;
+            }
+        }
+    }
+
+    Object get(Object name) {
+        Integer slot = test.slotOf.get(name);
+        if (slot == null) {
+            return extraCount == 0 && extra == null ? null : extras().get(name);
+        }
+        Object value = values[slot];
+        if (value != null) {
+            return value == REMOVED ? null : value;
+        }
+        int place = at[slot];
+        if (place <= 0) {
+            return null;
+        }
+        String text = Input.strAt(bytes, place);
+        values[slot] = text;
+        return text;
+    }
+
+    void put(String name, Object value) {
+        Integer slot = test.slotOf.get(name);
+        if (slot == null) {
+            if (value == null) {
+                extras().remove(name);
+            } else {
+                extras().put(name, value);
+            }
+            if (extraWritten == null) {
+                extraWritten = new HashMap<>();
+            }
+            extraWritten.put(name, value == null ? REMOVED : value);
+        } else {
+            values[slot] = value == null ? REMOVED : value;
+            if (!changed[slot]) {
+                changed[slot] = true;
+                written[writtenCount++] = slot;
+            }
+        }
+    }
+
+    private Map<String, Object> extras() {
+        if (extra == null) {
+            extra = new HashMap<>();
+            Input in = new Input(bytes);
+            for (int i = 0; i < extraCount; i++) {
+                in.at = extraAt[i];
+                String name = in.str();
+                extra.put(name, in.str());
+            }
+        }
+        return extra;
+    }
+
+    /** All variables as they stand now. */
+    Map<String, Object> all() {
+        Map<String, Object> all = new HashMap<>();
+        for (int i = 0; i < seenCount; i++) {
+            String name = test.slots[seen[i]];
+            Object value = get(name);
+            if (value != null) {
+                all.put(name, value);
+            }
+        }
+        for (int i = 0; i < writtenCount; i++) {
+            Object value = values[written[i]];
+            if (value != REMOVED) {
+                all.put(test.slots[written[i]], value);
+            }
+        }
+        if (extraCount > 0 || extra != null) {
+            all.putAll(extras());
+        }
+        return all;
+    }
+
+    /** Whether a value was written that is no text, so that it must be kept for the user. */
+    boolean keeps() {
+        for (int i = 0; i < writtenCount; i++) {
+            Object value = values[written[i]];
+            if (!(value instanceof String) && (value != REMOVED || test.objects.containsKey(test.slots[written[i]]))) {
+                return true;
+            }
+        }
+        if (extraWritten != null) {
+            for (Map.Entry<String, Object> entry : extraWritten.entrySet()) {
+                Object value = entry.getValue();
+                if (!(value instanceof String) && (value != REMOVED || test.objects.containsKey(entry.getKey()))) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Writes what was changed, and keeps the objects among it for the user, who is there if {@link #keeps} said so. */
+    void tell(Output out, User user) {
+        out.i32(writtenCount + (extraWritten == null ? 0 : extraWritten.size()));
+        for (int i = 0; i < writtenCount; i++) {
+            int slot = written[i];
+            out.i32(slot);
+            tell(out, user, test.slots[slot], values[slot]);
+        }
+        if (extraWritten != null) {
+            for (Map.Entry<String, Object> entry : extraWritten.entrySet()) {
+                out.i32(NO_SLOT);
+                out.str(entry.getKey());
+                tell(out, user, entry.getKey(), entry.getValue());
+            }
+        }
+    }
+
+    private void tell(Output out, User user, String name, Object value) {
+        if (value instanceof String) {
+            out.optStr((String) value);
+            if (user != null && user.objects != null) {
+                user.objects.remove(name);
+            }
+        } else if (value == REMOVED) {
+            out.u8(0);
+            if (user != null && test.objects.containsKey(name)) {
+                user.keep(name, new Kept(null, null));
+            } else if (user != null && user.objects != null) {
+                user.objects.remove(name);
+            }
+        } else {
+            String text = isPlain(value) ? value.toString() : null;
+            out.optStr(text);
+            user.keep(name, new Kept(value, text));
+        }
+    }
+
+    private static boolean isPlain(Object value) {
+        return value instanceof Number || value instanceof Boolean || value instanceof Character || value instanceof CharSequence;
+    }
+
+    /** Forgets the job. */
+    void release() {
+        for (int i = 0; i < seenCount; i++) {
+            at[seen[i]] = 0;
+            values[seen[i]] = null;
+        }
+        for (int i = 0; i < writtenCount; i++) {
+            values[written[i]] = null;
+            changed[written[i]] = false;
+        }
+        seenCount = 0;
+        writtenCount = 0;
+        extraCount = 0;
+        extra = null;
+        extraWritten = null;
+        bytes = null;
+    }
+
+    /** An object kept for a user, and the text that native code was told in its place. No object: it was removed. */
+    record Kept(Object value, String text) {
+    }
+}

@@ -1,0 +1,71 @@
+package dev.throng;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+
+/**
+ * The one entry: a message goes in, its reply comes out. Never throws; what the bridge itself fails at is a reply too.
+ * No class of JMeter is touched before SETUP, for many read the properties when they are loaded.
+ */
+public final class Host {
+    private static final int SETUP = 1;
+    private static final int START = 2;
+    private static final int JOB = 3;
+    private static final int USER_END = 4;
+    private static final int END = 5;
+    private static final int INTERRUPT = 6;
+
+    private static final int FAILED = 1;
+
+    private static volatile Loaded test;
+
+    private Host() {
+    }
+
+    static Loaded test() {
+        return test;
+    }
+
+    /** Answers a message, on whichever thread this is. */
+    public static byte[] call(byte[] message) {
+        try {
+            switch (message[0]) {
+                case JOB:
+                    return Worker.here(test).run(message);
+                case USER_END:
+                    return Worker.here(test).end(in(message).i64());
+                case INTERRUPT:
+                    Worker.interrupt(in(message).i64());
+                    return new byte[] {0};
+                case SETUP:
+                    Setup setup = new Setup(in(message));
+                    byte[] reply = setup.run();
+                    test = setup.loaded();
+                    return reply;
+                case START:
+                    return Life.start(test, in(message));
+                case END:
+                    return Life.end(test);
+                default:
+                    throw new IllegalArgumentException("a message of kind " + message[0]);
+            }
+        } catch (Throwable e) {
+            return failure(e);
+        }
+    }
+
+    private static Input in(byte[] message) {
+        Input in = new Input(message);
+        in.u8();
+        return in;
+    }
+
+    private static byte[] failure(Throwable e) {
+        StringWriter trace = new StringWriter();
+        e.printStackTrace(new PrintWriter(trace));
+        Output out = new Output();
+        out.u8(FAILED);
+        out.str(trace.toString().stripTrailing());
+        return out.take();
+    }
+}

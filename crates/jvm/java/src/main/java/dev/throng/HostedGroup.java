@@ -1,0 +1,48 @@
+package dev.throng;
+
+import org.apache.jmeter.threads.ThreadGroup;
+
+/**
+ * A thread group as elements see it: its name, how many users it has and how many of them are active.
+ */
+public final class HostedGroup extends ThreadGroup {
+    private static final long serialVersionUID = 1L;
+
+    private transient volatile int active;
+
+    /** For JMeter, which clones elements by their constructor. */
+    public HostedGroup() {
+        super();
+    }
+
+    void setActive(int count) {
+        if (active != count) {
+            active = count;
+        }
+    }
+
+    @Override
+    public int getNumberOfThreads() {
+        return active;
+    }
+
+    @Override
+    public int numberOfActiveThreads() {
+        return active;
+    }
+
+    @Override
+    public boolean stopThread(String threadName, boolean now) {
+        return Worker.askByName(threadName);
+    }
+
+    @Override
+    public void stop() {
+        Worker.askHere(Worker.ASK_STOP_TEST);
+    }
+
+    @Override
+    public void tellThreadsToStop() {
+        Worker.askHere(Worker.ASK_STOP_TEST_NOW);
+    }
+}

@@ -1,0 +1,88 @@
+package dev.throng;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Reads one message: little-endian numbers, strings and bytes behind their length.
+ * Reading past the end throws, as any array does; strings are decoded only when asked for.
+ */
+final class Input {
+    private static final VarHandle I32 = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final VarHandle I64 = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+    byte[] bytes;
+    int at;
+
+    Input() {
+    }
+
+    Input(byte[] message) {
+        reset(message);
+    }
+
+    void reset(byte[] message) {
+        bytes = message;
+        at = 0;
+    }
+
+    int u8() {
+        return bytes[at++] & 0xff;
+    }
+
+    boolean bool() {
+        return bytes[at++] != 0;
+    }
+
+    int i32() {
+        int value = (int) I32.get(bytes, at);
+        at += 4;
+        return value;
+    }
+
+    long i64() {
+        long value = (long) I64.get(bytes, at);
+        at += 8;
+        return value;
+    }
+
+    String str() {
+        String value = strAt(bytes, at);
+        skip();
+        return value;
+    }
+
+    String optStr() {
+        return bool() ? str() : null;
+    }
+
+    byte[] blob() {
+        int length = i32();
+        byte[] value = new byte[length];
+        System.arraycopy(bytes, at, value, 0, length);
+        at += length;
+        return value;
+    }
+
+    /** Steps over a string or bytes. */
+    void skip() {
+        int length = i32();
+        if (length < 0 || length > bytes.length - at) {
+            throw new IndexOutOfBoundsException("a length of " + length + " at byte " + (at - 4) + " of " + bytes.length);
+        }
+        at += length;
+    }
+
+    /** The string whose length stands at {@code offset}. */
+    static String strAt(byte[] bytes, int offset) {
+        int length = (int) I32.get(bytes, offset);
+        return length == 0 ? "" : new String(bytes, offset + 4, length, StandardCharsets.UTF_8);
+    }
+
+    /** Whether the string whose length stands at {@code offset} is this plain one. */
+    static boolean sameAt(byte[] bytes, int offset, String text) {
+        return strAt(bytes, offset).equals(text);
+    }
+}

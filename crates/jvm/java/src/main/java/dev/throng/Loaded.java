@@ -1,0 +1,46 @@
+package dev.throng;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.jmeter.engine.util.CompoundVariable;
+import org.apache.jmeter.testelement.TestStateListener;
+
+/**
+ * The test of this process: the plan's hosted elements as {@link Setup} made them, and who runs in it.
+ * Does not change after the start, but for the users that keep something.
+ */
+final class Loaded {
+    String[] slots = {};
+    final Map<Object, Integer> slotOf = new HashMap<>();
+    Element[] elements = {};
+    Owner[] owners = {};
+    final Map<Integer, Owner> ownerOf = new HashMap<>();
+    CompoundVariable[] texts = {};
+    boolean[] textReadsSampler = {};
+    HostedGroup[] groups = {};
+    Props props;
+    HostedEngine engine;
+    float timerFactor = 1;
+    /** How many objects a user and a worker may have. */
+    int userPlaces;
+    int workerPlaces;
+    /** What elements put into the variables when the test started, and what is no text. */
+    final Map<String, Object> objects = new HashMap<>();
+    final List<TestStateListener> stateListeners = new ArrayList<>();
+    final Map<Long, User> users = new ConcurrentHashMap<>();
+    /** Asked for outside of any job; the next reply tells it. */
+    final AtomicInteger asked = new AtomicInteger();
+    boolean started;
+
+    /** A sampler that Java must know: its element and the config elements in its scope, in JMeter's merge order. */
+    record Owner(int sampler, Element element, Element[] configs, boolean http) {
+    }
+
+    void ask(int what) {
+        asked.accumulateAndGet(what, Math::max);
+    }
+}

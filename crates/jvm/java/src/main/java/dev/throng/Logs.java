@@ -1,0 +1,100 @@
+package dev.throng;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Lines that were logged and not told yet: those of each worker's job, and those of everything else, which go with the
+ * next reply. Nothing is written anywhere from here.
+ */
+public final class Logs {
+    public static final int TRACE = 0;
+    public static final int DEBUG = 1;
+    public static final int INFO = 2;
+    public static final int WARN = 3;
+    public static final int ERROR = 4;
+
+    /** So many lines wait at most; a script that logs without end must not fill the memory. */
+    private static final int MOST = 10_000;
+    private static final Map<Thread, Lines> OF_THREAD = new ConcurrentHashMap<>();
+    private static final Lines OTHERS = new Lines();
+
+    private Logs() {
+    }
+
+    /** Lines of one thread, or of all that have none. */
+    static final class Lines {
+        /** A job is under way: lines of this thread are its. */
+        boolean open;
+        private final Output text = new Output();
+        private int count;
+        private int lost;
+
+        private void add(int level, String logger, String message) {
+            if (count >= MOST) {
+                lost++;
+                return;
+            }
+            count++;
+            text.u8(level);
+            text.i64(System.currentTimeMillis());
+            text.str(logger);
+            text.str(message);
+        }
+
+        private void moveTo(Output out) {
+            if (lost > 0) {
+                int many = lost;
+                lost = 0;
+                count--;
+                add(WARN, "dev.throng.Logs", many + " lines of the log were dropped: too many at once");
+            }
+            out.raw(text);
+            text.clear();
+            count = 0;
+        }
+    }
+
+    static Lines ofThread() {
+        OF_THREAD.keySet().removeIf(thread -> !thread.isAlive());
+        return OF_THREAD.computeIfAbsent(Thread.currentThread(), thread -> new Lines());
+    }
+
+    /** Takes a line from the logging binding. */
+    public static void add(int level, String logger, String message, Throwable thrown) {
+        String whole = thrown == null ? message : message + System.lineSeparator() + trace(thrown);
+        Lines own = OF_THREAD.get(Thread.currentThread());
+        if (own != null && own.open) {
+            own.add(level, logger, whole);
+        } else {
+            synchronized (OTHERS) {
+                OTHERS.add(level, logger, whole);
+            }
+        }
+    }
+
+    private static String trace(Throwable thrown) {
+        StringWriter text = new StringWriter();
+        thrown.printStackTrace(new PrintWriter(text));
+        return text.toString().stripTrailing();
+    }
+
+    /** Writes the lines of a job, and those that belong to none. */
+    static void tell(Output out, Lines own) {
+        int hole = out.hole();
+        int count = 0;
+        if (own != null && own.count > 0) {
+            count = own.count;
+            own.moveTo(out);
+        }
+        if (OTHERS.count > 0) {
+            synchronized (OTHERS) {
+                count += OTHERS.count;
+                OTHERS.moveTo(out);
+            }
+        }
+        out.patch(hole, count);
+    }
+}

@@ -1,0 +1,194 @@
+package dev.throng;
+
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Properties;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+
+/**
+ * JMeter's properties in this process: what Java changes is recorded for the next reply, what was changed natively is applied
+ * by version. Reading costs what it costs in {@link Properties}; a reply looks at one flag.
+ */
+final class Props extends Properties {
+    private static final long serialVersionUID = 1L;
+
+    private transient volatile boolean changed;
+    private final transient Map<String, String> changes = new LinkedHashMap<>();
+    private final transient Map<String, Long> versions = new HashMap<>();
+    private transient boolean recording;
+
+    Props(Properties defaults) {
+        super(defaults);
+    }
+
+    /** From here on changes are told. */
+    void record() {
+        recording = true;
+    }
+
+    /** Applies what was changed natively, unless something newer was applied before. */
+    void apply(long version, String name, String value) {
+        synchronized (changes) {
+            Long last = versions.get(name);
+            if (last != null && last >= version) {
+                return;
+            }
+            versions.put(name, version);
+            if (value != null) {
+                super.put(name, value);
+            } else if (super.get(name) instanceof String) {
+                super.remove(name);
+            }
+        }
+    }
+
+    /** Writes the changes made since the last call. */
+    void tell(Output out) {
+        if (!changed) {
+            out.i32(0);
+            return;
+        }
+        synchronized (changes) {
+            out.i32(changes.size());
+            for (Map.Entry<String, String> entry : changes.entrySet()) {
+                out.str(entry.getKey());
+                out.optStr(entry.getValue());
+            }
+            changes.clear();
+            changed = false;
+        }
+    }
+
+    private void note(Object name, Object value) {
+        if (recording && name instanceof String) {
+            synchronized (changes) {
+                // Removed first, so that the order is that of the last changes.
+                changes.remove(name);
+                changes.put((String) name, value instanceof String ? (String) value : null);
+                changed = true;
+            }
+        }
+    }
+
+    @Override
+    public Object put(Object name, Object value) {
+        Object before = super.put(name, value);
+        note(name, value);
+        return before;
+    }
+
+    @Override
+    public Object setProperty(String name, String value) {
+        return put(name, value);
+    }
+
+    @Override
+    public Object remove(Object name) {
+        Object before = super.remove(name);
+        note(name, null);
+        return before;
+    }
+
+    @Override
+    public boolean remove(Object name, Object value) {
+        boolean done = super.remove(name, value);
+        if (done) {
+            note(name, null);
+        }
+        return done;
+    }
+
+    @Override
+    public void putAll(Map<?, ?> others) {
+        for (Map.Entry<?, ?> entry : others.entrySet()) {
+            put(entry.getKey(), entry.getValue());
+        }
+    }
+
+    @Override
+    public void clear() {
+        for (Object name : keySet().toArray()) {
+            remove(name);
+        }
+    }
+
+    @Override
+    public Object putIfAbsent(Object name, Object value) {
+        Object before = super.putIfAbsent(name, value);
+        if (before == null) {
+            note(name, value);
+        }
+        return before;
+    }
+
+    @Override
+    public Object replace(Object name, Object value) {
+        Object before = super.replace(name, value);
+        if (before != null) {
+            note(name, value);
+        }
+        return before;
+    }
+
+    @Override
+    public boolean replace(Object name, Object from, Object to) {
+        boolean done = super.replace(name, from, to);
+        if (done) {
+            note(name, to);
+        }
+        return done;
+    }
+
+    @Override
+    public Object computeIfAbsent(Object name, Function<? super Object, ?> make) {
+        boolean[] made = {false};
+        Object value = super.computeIfAbsent(name, key -> {
+            made[0] = true;
+            return make.apply(key);
+        });
+        if (made[0] && value != null) {
+            note(name, value);
+        }
+        return value;
+    }
+
+    @Override
+    public Object computeIfPresent(Object name, BiFunction<? super Object, ? super Object, ?> make) {
+        Object value = super.computeIfPresent(name, make);
+        note(name, value);
+        return value;
+    }
+
+    @Override
+    public Object compute(Object name, BiFunction<? super Object, ? super Object, ?> make) {
+        Object value = super.compute(name, make);
+        note(name, value);
+        return value;
+    }
+
+    @Override
+    public Object merge(Object name, Object value, BiFunction<? super Object, ? super Object, ?> make) {
+        Object after = super.merge(name, value, make);
+        note(name, after);
+        return after;
+    }
+
+    @Override
+    public void replaceAll(BiFunction<? super Object, ? super Object, ?> make) {
+        for (Object name : keySet().toArray()) {
+            computeIfPresent(name, make);
+        }
+    }
+
+    @Override
+    public synchronized boolean equals(Object other) {
+        return super.equals(other);
+    }
+
+    @Override
+    public synchronized int hashCode() {
+        return super.hashCode();
+    }
+}

@@ -1,0 +1,77 @@
+package dev.throng;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.script.Compilable;
+import javax.script.CompiledScript;
+import javax.script.ScriptEngine;
+import javax.script.ScriptException;
+import org.apache.jmeter.testelement.TestElement;
+import org.apache.jmeter.testelement.property.FunctionProperty;
+import org.apache.jmeter.util.CompiledScripts;
+import org.apache.jmeter.util.JSR223TestElement;
+
+/**
+ * Compiles the scripts of JSR223 elements before the test, so that mistakes are found early and the first user waits for
+ * nothing. Scripts with variables or functions in their text are only known at run time.
+ */
+final class Scripts {
+    private static final Pattern LINE = Pattern.compile("(?:\\.groovy: |line |line number )(\\d+)");
+
+    private Scripts() {
+    }
+
+    static void prepare(Loaded test, Findings findings) {
+        for (Element element : test.elements) {
+            if (element.prototype instanceof JSR223TestElement) {
+                prepare(element, findings);
+            }
+        }
+    }
+
+    private static void prepare(Element element, Findings findings) {
+        TestElement object = element.prototype;
+        String file = object.getPropertyAsString("filename");
+        String script = object.getPropertyAsString("script");
+        String language = object.getPropertyAsString("scriptLanguage");
+        if (!file.isEmpty() || script.isEmpty() || object.getProperty("script") instanceof FunctionProperty) {
+            return;
+        }
+        try {
+            ScriptEngine engine = JSR223TestElement.getInstance().getEngineByName(language.isEmpty() ? "groovy" : language);
+            if (engine == null) {
+                findings.add(Setup.WARNING, element.id, 0, "no script engine for the language " + language
+                        + " is in the class path");
+            } else if (engine instanceof Compilable && !engine.getClass().getName().startsWith("bsh.")) {
+                CompiledScript compiled = ((Compilable) engine).compile(script);
+                if (!element.freshEngine) {
+                    CompiledScripts.put(script, compiled);
+                }
+            }
+        } catch (ScriptException e) {
+            findings.add(Setup.WARNING, element.id, line(e), message(e));
+        } catch (Exception | LinkageError e) {
+            findings.add(Setup.WARNING, element.id, 0, Setup.reason(e));
+        }
+    }
+
+    private static int line(ScriptException e) {
+        if (e.getLineNumber() > 0) {
+            return e.getLineNumber();
+        }
+        Matcher matcher = LINE.matcher(String.valueOf(e.getMessage()));
+        return matcher.find() ? Integer.parseInt(matcher.group(1)) : 0;
+    }
+
+    /** The line that tells what is wrong, without the engine's framing. */
+    private static String message(ScriptException e) {
+        String text = String.valueOf(e.getMessage());
+        for (String line : text.split("\\R")) {
+            Matcher matcher = Pattern.compile("^.*\\.groovy: \\d+: (.*?)(?: @ line \\d+, column \\d+\\.)?$").matcher(line);
+            if (matcher.matches()) {
+                return matcher.group(1);
+            }
+        }
+        return text.lines().filter(line -> !line.isBlank()).findFirst().orElse("does not compile");
+    }
+}

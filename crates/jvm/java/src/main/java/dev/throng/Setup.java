@@ -1,0 +1,290 @@
+package dev.throng;
+
+import java.io.ByteArrayInputStream;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.Field;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.jmeter.config.ConfigTestElement;
+import org.apache.jmeter.engine.util.CompoundVariable;
+import org.apache.jmeter.engine.util.ConfigMergabilityIndicator;
+import org.apache.jmeter.engine.util.ValueReplacer;
+import org.apache.jmeter.functions.InvalidVariableException;
+import org.apache.jmeter.protocol.http.sampler.HTTPSamplerBase;
+import org.apache.jmeter.save.SaveService;
+import org.apache.jmeter.save.converters.ConversionHelp;
+import org.apache.jmeter.services.FileServer;
+import org.apache.jmeter.testelement.TestElement;
+import org.apache.jmeter.testelement.TestStateListener;
+import org.apache.jmeter.threads.JMeterContextService;
+import org.apache.jmeter.util.JMeterUtils;
+import org.apache.jorphan.util.JMeterError;
+
+/**
+ * Prepares the test from its message: properties first, then elements by JMeter's own SaveService, then functions, owners
+ * and groups. Whatever is wrong with an element is a finding, all of them at once; only the bridge's own failure throws.
+ */
+final class Setup {
+    static final int WARNING = 0;
+    static final int ERROR = 1;
+
+    /** The version that JMeter writes into plans; it decides how property values are decoded. */
+    private static final String PLAN_VERSION = "1.2";
+    private static final String ALIASES = "saveservice.properties";
+    private static final Pattern FUNCTION = Pattern.compile("\\$\\{(__[A-Za-z0-9_]+)");
+
+    private final Input in;
+    private final Loaded test = new Loaded();
+    private final Findings findings = new Findings();
+
+    Setup(Input in) {
+        this.in = in;
+    }
+
+    Loaded loaded() {
+        return test;
+    }
+
+    byte[] run() throws Exception {
+        properties();
+        slots();
+        elements();
+        owners();
+        texts();
+        groups();
+        places();
+        test.props.record();
+        // Loaded here, so that what it says when it is loaded stands in no job's log.
+        Class.forName("org.apache.jmeter.samplers.SampleResult");
+        Scripts.prepare(test, findings);
+        Output out = new Output();
+        out.u8(Worker.STATUS_OK);
+        findings.tell(out);
+        Logs.tell(out, null);
+        return out.take();
+    }
+
+    private void properties() throws Exception {
+        Props props = new Props(System.getProperties());
+        int count = in.i32();
+        for (int i = 0; i < count; i++) {
+            String name = in.str();
+            props.setProperty(name, in.str());
+        }
+        count = in.i32();
+        for (int i = 0; i < count; i++) {
+            String name = in.str();
+            System.setProperty(name, in.str());
+        }
+        if (System.getProperty("java.awt.headless") == null) {
+            System.setProperty("java.awt.headless", "true");
+        }
+        String home = in.str();
+        String plan = in.str();
+        in.i32();
+        Thread thread = Thread.currentThread();
+        if (thread.getContextClassLoader() == null) {
+            thread.setContextClassLoader(Setup.class.getClassLoader());
+        }
+        Field field = JMeterUtils.class.getDeclaredField("appProperties");
+        field.setAccessible(true);
+        field.set(null, props);
+        test.props = props;
+        JMeterUtils.setJMeterHome(home.isEmpty() ? homeOfClassPath() : home);
+        locale(props);
+        if (!plan.isEmpty()) {
+            FileServer.getFileServer().setBaseForScript(new File(plan));
+        }
+        test.timerFactor = JMeterUtils.getPropDefault("timer.factor", 1.0f);
+    }
+
+    private static void locale(Props props) {
+        String language = props.getProperty("language");
+        if (language == null) {
+            JMeterUtils.setLocale(Locale.getDefault());
+        } else {
+            int at = language.indexOf('_');
+            JMeterUtils.setLocale(at < 0 ? new Locale(language, "")
+                    : new Locale(language.substring(0, at), language.substring(at + 1)));
+        }
+    }
+
+    /** A folder with what SaveService reads, when the classes come from jars without a home. */
+    private static String homeOfClassPath() throws IOException {
+        Path home = Files.createTempDirectory("throng-jmeter");
+        Path bin = Files.createDirectories(home.resolve("bin"));
+        Path aliases = bin.resolve(ALIASES);
+        aliases.toFile().deleteOnExit();
+        bin.toFile().deleteOnExit();
+        home.toFile().deleteOnExit();
+        ClassLoader loader = Setup.class.getClassLoader();
+        try (InputStream inJar = loader.getResourceAsStream("bin/" + ALIASES);
+                InputStream atRoot = inJar == null ? loader.getResourceAsStream(ALIASES) : null) {
+            InputStream found = inJar == null ? atRoot : inJar;
+            if (found == null) {
+                throw new IOException("no JMeter home, and no " + ALIASES + " in the class path");
+            }
+            Files.copy(found, aliases, StandardCopyOption.REPLACE_EXISTING);
+        }
+        return home.toString();
+    }
+
+    private void slots() {
+        test.slots = new String[in.i32()];
+        for (int i = 0; i < test.slots.length; i++) {
+            test.slots[i] = in.str();
+            test.slotOf.put(test.slots[i], i);
+        }
+    }
+
+    private void elements() {
+        ConversionHelp.setInVersion(PLAN_VERSION);
+        ValueReplacer replacer = new ValueReplacer();
+        test.elements = new Element[in.i32()];
+        for (int i = 0; i < test.elements.length; i++) {
+            Element element = new Element(i, in);
+            test.elements[i] = element;
+            try {
+                Object made = SaveService.loadElement(
+                        new ByteArrayInputStream(element.xml.getBytes(StandardCharsets.UTF_8)));
+                String misfit = Element.misfit(element.role, made);
+                if (misfit != null) {
+                    findings.add(ERROR, i, 0, misfit);
+                    continue;
+                }
+                replacer.replaceValues((TestElement) made);
+                element.become((TestElement) made);
+                if (made instanceof TestStateListener) {
+                    test.stateListeners.add((TestStateListener) made);
+                }
+            } catch (Exception | LinkageError | JMeterError e) {
+                findings.add(ERROR, i, 0, reason(e));
+            }
+        }
+    }
+
+    /** What went wrong in one line: the innermost cause says it best. */
+    static String reason(Throwable e) {
+        Throwable cause = e;
+        while (cause.getCause() != null && cause.getCause() != cause) {
+            cause = cause.getCause();
+        }
+        String message = cause.getMessage();
+        String kind = cause.getClass().getSimpleName();
+        if (message == null) {
+            return kind;
+        }
+        String first = message.strip().lines().findFirst().orElse("");
+        if (cause instanceof ClassNotFoundException || cause instanceof NoClassDefFoundError
+                || kind.equals("CannotResolveClassException")) {
+            return "class " + first.replace('/', '.') + " is not in the class path";
+        }
+        return kind + ": " + first;
+    }
+
+    private void owners() {
+        test.owners = new Loaded.Owner[in.i32()];
+        for (int i = 0; i < test.owners.length; i++) {
+            int sampler = in.i32();
+            Element element = test.elements[in.i32()];
+            List<Element> configs = new ArrayList<>();
+            int count = in.i32();
+            for (int k = 0; k < count; k++) {
+                Element config = test.elements[in.i32()];
+                if (config.prototype != null) {
+                    configs.add(config);
+                }
+            }
+            boolean http = element.prototype instanceof HTTPSamplerBase;
+            Loaded.Owner owner = new Loaded.Owner(sampler, element, configs.toArray(new Element[0]), http);
+            test.owners[i] = owner;
+            if (element.prototype != null) {
+                test.ownerOf.put(sampler, owner);
+                if (element.each == Element.Each.WORKER && merges(owner)) {
+                    element.each = Element.Each.USER;
+                }
+            }
+        }
+    }
+
+    private static boolean merges(Loaded.Owner owner) {
+        for (Element config : owner.configs()) {
+            if (config.prototype instanceof ConfigTestElement
+                    && (!(owner.element().prototype instanceof ConfigMergabilityIndicator)
+                        || ((ConfigMergabilityIndicator) owner.element().prototype)
+                            .applies((ConfigTestElement) config.prototype))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void texts() {
+        test.texts = new CompoundVariable[in.i32()];
+        test.textReadsSampler = new boolean[test.texts.length];
+        for (int i = 0; i < test.texts.length; i++) {
+            String source = in.str();
+            CompoundVariable text = new CompoundVariable();
+            test.texts[i] = text;
+            test.textReadsSampler[i] = source.contains("sampler") || source.contains("ctx");
+            try {
+                text.setParameters(source);
+            } catch (InvalidVariableException | RuntimeException | LinkageError e) {
+                findings.add(ERROR, -2 - i, 0, reason(e));
+            }
+            Matcher names = FUNCTION.matcher(source);
+            while (names.find()) {
+                if (CompoundVariable.getFunctionClass(names.group(1)) == null) {
+                    findings.add(ERROR, -2 - i, 0, "function " + names.group(1) + " is not in the class path");
+                }
+            }
+        }
+    }
+
+    private void groups() throws ReflectiveOperationException, InvalidVariableException {
+        test.engine = new HostedEngine();
+        test.groups = new HostedGroup[in.i32()];
+        int users = 0;
+        ValueReplacer replacer = new ValueReplacer();
+        for (int i = 0; i < test.groups.length; i++) {
+            HostedGroup group = new HostedGroup();
+            group.setName(in.str());
+            int count = in.i32();
+            users += count;
+            group.setNumThreads(count);
+            replacer.replaceValues(group);
+            group.setRunningVersion(true);
+            test.groups[i] = group;
+        }
+        test.engine.know(test.groups);
+        Field total = JMeterContextService.class.getDeclaredField("TOTAL_THREADS");
+        total.setAccessible(true);
+        ((AtomicInteger) total.get(null)).set(users);
+        // Functions that were parsed above registered themselves; JMeter tells them after the elements.
+        List<TestStateListener> registered = HostedEngine.registered();
+        test.stateListeners.addAll(registered);
+        registered.clear();
+    }
+
+    private void places() {
+        for (Element element : test.elements) {
+            if (element.prototype != null) {
+                switch (element.each) {
+                    case USER -> element.place = test.userPlaces++;
+                    case WORKER -> element.place = test.workerPlaces++;
+                    default -> element.place = -1;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package dev.throng;
+
+import org.apache.jmeter.engine.StandardJMeterEngine;
+import org.apache.jmeter.threads.AbstractThreadGroup;
+import org.apache.jmeter.threads.JMeterThread;
+import org.apache.jmeter.threads.OpenContext;
+
+/**
+ * JMeter's context as elements see it. One belongs to each worker, for users that keep nothing, and one to each user that
+ * does. Thread, group and engine are made when first asked for; asking one of them to stop something ends up here.
+ */
+final class UserContext extends OpenContext {
+    Loaded test;
+    HostedGroup group;
+    String threadName = "";
+    private HostedThread thread;
+    private int asked;
+
+    void ask(int what) {
+        asked = Math.max(asked, what);
+    }
+
+    /** What was asked for since the last call. */
+    int takeAsked() {
+        int what = asked;
+        asked = 0;
+        TestLogicalAction action = getTestLogicalAction();
+        if (action != TestLogicalAction.CONTINUE) {
+            setTestLogicalAction(TestLogicalAction.CONTINUE);
+            what = Math.max(what, switch (action) {
+                case BREAK_CURRENT_LOOP -> Worker.ASK_BREAK_LOOP;
+                case START_NEXT_ITERATION_OF_CURRENT_LOOP -> Worker.ASK_NEXT_OF_LOOP;
+                case START_NEXT_ITERATION_OF_THREAD -> Worker.ASK_NEXT_OF_THREAD;
+                default -> 0;
+            });
+        }
+        return what;
+    }
+
+    @Override
+    public JMeterThread getThread() {
+        if (thread == null && group != null) {
+            thread = new HostedThread(this);
+        }
+        return thread;
+    }
+
+    @Override
+    public AbstractThreadGroup getThreadGroup() {
+        return group;
+    }
+
+    @Override
+    public StandardJMeterEngine getEngine() {
+        return test == null ? null : test.engine;
+    }
+}

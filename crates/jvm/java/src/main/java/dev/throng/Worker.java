@@ -1,0 +1,728 @@
+package dev.throng;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.jmeter.assertions.Assertion;
+import org.apache.jmeter.assertions.AssertionResult;
+import org.apache.jmeter.config.ConfigTestElement;
+import org.apache.jmeter.control.GenericController;
+import org.apache.jmeter.engine.event.LoopIterationEvent;
+import org.apache.jmeter.engine.event.LoopIterationListener;
+import org.apache.jmeter.engine.util.ConfigMergabilityIndicator;
+import org.apache.jmeter.engine.util.NoConfigMerge;
+import org.apache.jmeter.processor.PostProcessor;
+import org.apache.jmeter.processor.PreProcessor;
+import org.apache.jmeter.protocol.http.sampler.HTTPSamplerBase;
+import org.apache.jmeter.samplers.Interruptible;
+import org.apache.jmeter.samplers.SampleEvent;
+import org.apache.jmeter.samplers.SampleListener;
+import org.apache.jmeter.samplers.SampleResult;
+import org.apache.jmeter.samplers.Sampler;
+import org.apache.jmeter.testbeans.TestBeanHelper;
+import org.apache.jmeter.testelement.AbstractTestElement;
+import org.apache.jmeter.testelement.TestElement;
+import org.apache.jmeter.testelement.TestIterationListener;
+import org.apache.jmeter.testelement.ThreadListener;
+import org.apache.jmeter.threads.JMeterContext;
+import org.apache.jmeter.threads.JMeterContextService;
+import org.apache.jmeter.timers.Timer;
+import org.apache.jorphan.util.JMeterStopTestException;
+import org.apache.jorphan.util.JMeterStopTestNowException;
+import org.apache.jorphan.util.JMeterStopThreadException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs jobs, one after the other, on the thread it belongs to. Everything a job needs is made once for each worker and
+ * bound to the job's message; a job of a user that keeps nothing allocates what its scripts and its reply allocate.
+ */
+final class Worker {
+    static final int ASK_BREAK_LOOP = 1;
+    static final int ASK_NEXT_OF_LOOP = 2;
+    static final int ASK_NEXT_OF_THREAD = 3;
+    static final int ASK_STOP_USER = 4;
+    static final int ASK_STOP_TEST = 5;
+    static final int ASK_STOP_TEST_NOW = 6;
+
+    static final int ACT_EVALUATE = 16;
+    static final int ACT_ITERATION = 17;
+
+    static final int STATUS_OK = 0;
+    static final int STATUS_ABANDONED = 2;
+
+    private static final Map<Thread, Worker> ALL = new ConcurrentHashMap<>();
+    private static final VarHandle CONTEXT;
+    private static final VarHandle THREAD_NAME;
+    private static final AtomicInteger ACTIVE;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.privateLookupIn(AbstractTestElement.class, MethodHandles.lookup());
+            CONTEXT = lookup.findVarHandle(AbstractTestElement.class, "threadContext", JMeterContext.class);
+            THREAD_NAME = lookup.findVarHandle(AbstractTestElement.class, "threadName", String.class);
+            java.lang.reflect.Field active = JMeterContextService.class.getDeclaredField("NUMBER_OF_ACTIVE_THREADS");
+            active.setAccessible(true);
+            ACTIVE = (AtomicInteger) active.get(null);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Thread thread;
+    private final Loaded test;
+    private final Input in = new Input();
+    private final Output out = new Output();
+    /** What the acts themselves answer. */
+    private final Output answer = new Output();
+    /** Cookies, result and request of the reply. */
+    private final Output parts = new Output();
+    private final Output scratch = new Output();
+    private final Output before = new Output();
+    private final Output cookiesBefore = new Output();
+    private final Results results = new Results();
+    private final Logs.Lines lines = Logs.ofThread();
+    private final Frame frame;
+    private final TestElement[] clones;
+    private final Variables ownVariables;
+    private final UserContext ownContext = new UserContext();
+
+    /** The user whose job runs, or -1. */
+    private volatile long running = -1;
+    private volatile Sampler sampling;
+    private UserContext context = ownContext;
+    private Variables variables;
+    private User user;
+    private SampleResult result;
+
+    private Worker(Loaded test) {
+        this.test = test;
+        thread = Thread.currentThread();
+        frame = new Frame(test);
+        clones = new TestElement[test.workerPlaces];
+        ownVariables = new Variables();
+        ownContext.test = test;
+        ownContext.setVariables(ownVariables.outside);
+        ownContext.setSamplingStarted(true);
+        if (thread.getContextClassLoader() == null) {
+            thread.setContextClassLoader(Worker.class.getClassLoader());
+        }
+        JMeterContextService.replaceContext(ownContext);
+    }
+
+    /** The worker of this thread. */
+    static Worker here(Loaded test) {
+        Worker worker = ALL.get(Thread.currentThread());
+        if (worker == null || worker.test != test) {
+            ALL.keySet().removeIf(thread -> !thread.isAlive());
+            worker = new Worker(test);
+            ALL.put(worker.thread, worker);
+        }
+        return worker;
+    }
+
+    /** Asks for something in the job of this thread, or of the test if it runs none. */
+    static void askHere(int what) {
+        Worker worker = ALL.get(Thread.currentThread());
+        if (worker != null && worker.running != -1) {
+            worker.context.ask(what);
+        } else {
+            Host.test().ask(what);
+        }
+    }
+
+    /** Asks that the user of this thread name be stopped; false if nobody of that name is known. */
+    static boolean askByName(String threadName) {
+        for (Worker worker : ALL.values()) {
+            if (worker.running != -1 && worker.context.threadName.equals(threadName)) {
+                worker.context.ask(ASK_STOP_USER);
+                return true;
+            }
+        }
+        for (User user : Host.test().users.values()) {
+            if (user.context != null && user.context.threadName.equals(threadName)) {
+                user.context.ask(ASK_STOP_USER);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Interrupts whatever runs for the user. */
+    static void interrupt(long id) {
+        for (Worker worker : ALL.values()) {
+            if (worker.running == id) {
+                Sampler sampler = worker.sampling;
+                if (sampler instanceof Interruptible) {
+                    try {
+                        ((Interruptible) sampler).interrupt();
+                    } catch (RuntimeException e) {
+                        log().warn("Caught Exception interrupting sampler: {}", e.toString());
+                    }
+                }
+                if (worker.running == id) {
+                    worker.thread.interrupt();
+                }
+            }
+        }
+    }
+
+    private static Logger log() {
+        return LoggerFactory.getLogger("org.apache.jmeter.threads.JMeterThread");
+    }
+
+    /** Runs the job of a message and returns its reply. */
+    byte[] run(byte[] message) {
+        Object threadLocals = null;
+        boolean exchanged = false;
+        lines.open = true;
+        try {
+            in.reset(message);
+            in.u8();
+            long id = in.i64();
+            int group = in.i32();
+            int number = in.i32();
+            int iteration = in.i32();
+            in.u8();
+            String threadName = in.str();
+            in.skip();
+            in.i64();
+            int groupActive = in.i32();
+            int allActive = in.i32();
+            if (ACTIVE.get() != allActive) {
+                ACTIVE.set(allActive);
+            }
+            user = test.users.get(id);
+            frame.bind(in, user);
+            applyProperties();
+            int sample = in.i32();
+            result = null;
+            if (in.bool()) {
+                result = results.readMain(in);
+            }
+            int samplerId = in.bool() ? in.i32() : -1;
+            int cookiesAt = -1;
+            if (in.bool()) {
+                cookiesAt = in.at;
+                skipCookies();
+            }
+            int act = in.u8();
+            int count = in.i32();
+            int idsAt = in.at;
+            Loaded.Owner owner = samplerId < 0 ? null : test.ownerOf.get(samplerId);
+            boolean readsSampler = owner != null && (cookiesAt >= 0 || readsSampler(act, count, idsAt));
+            if ((user == null || user.context == null) && needsUser(act, count, idsAt, owner, readsSampler)) {
+                furnish(id);
+            }
+            running = id;
+            exchanged = user != null && user.context != null && ThreadLocals.available();
+            if (exchanged) {
+                threadLocals = ThreadLocals.exchange(user.threadLocals);
+            }
+            enter(threadName, group, number, iteration, groupActive, id);
+            in.at = idsAt;
+            return act(act, count, sample, owner, readsSampler, cookiesAt);
+        } finally {
+            running = -1;
+            sampling = null;
+            leave();
+            if (exchanged) {
+                user.threadLocals = ThreadLocals.exchange(threadLocals);
+            }
+            user = null;
+            result = null;
+            lines.open = false;
+        }
+    }
+
+    private void applyProperties() {
+        int count = in.i32();
+        for (int i = 0; i < count; i++) {
+            long version = in.i64();
+            String name = in.str();
+            test.props.apply(version, name, in.optStr());
+        }
+    }
+
+    private void skipCookies() {
+        int count = in.i32();
+        for (int i = 0; i < count; i++) {
+            in.skip();
+            in.skip();
+            in.skip();
+            in.skip();
+            in.at += 1 + 8 + 1 + 4;
+        }
+    }
+
+    private boolean readsSampler(int act, int count, int idsAt) {
+        if (act == Element.SAMPLER) {
+            return true;
+        }
+        if (act == ACT_ITERATION) {
+            return false;
+        }
+        in.at = idsAt;
+        for (int i = 0; i < count; i++) {
+            int id = in.i32();
+            if (act == ACT_EVALUATE ? test.textReadsSampler[id]
+                    : test.elements[id].reads(Element.READS_SAMPLER | Element.READS_COOKIES) || !test.elements[id].isScript) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether something that this job uses belongs to one user. */
+    private boolean needsUser(int act, int count, int idsAt, Loaded.Owner owner, boolean readsSampler) {
+        if (readsSampler && owner.element().each == Element.Each.USER) {
+            return true;
+        }
+        if (act == ACT_EVALUATE) {
+            return false;
+        }
+        in.at = idsAt;
+        for (int i = 0; i < count; i++) {
+            if (test.elements[in.i32()].each == Element.Each.USER) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Gives the user what is needed for objects of its own. */
+    private void furnish(long id) {
+        if (user == null) {
+            user = new User(id);
+            test.users.put(id, user);
+        }
+        user.clones = new TestElement[test.userPlaces];
+        user.used = new int[test.userPlaces];
+        user.variables = new Variables();
+        user.context = new UserContext();
+        user.context.test = test;
+        user.context.setVariables(user.variables.outside);
+        user.context.setSamplingStarted(true);
+    }
+
+    /** Makes the thread look like the user's. */
+    private void enter(String threadName, int group, int number, int iteration, int groupActive, long id) {
+        if (user == null || user.context == null) {
+            context = ownContext;
+            variables = ownVariables;
+            if (!context.getSamplerContext().isEmpty()) {
+                context.getSamplerContext().clear();
+            }
+        } else {
+            context = user.context;
+            variables = user.variables;
+        }
+        if (JMeterContextService.getContext() != context) {
+            JMeterContextService.replaceContext(context);
+        }
+        variables.bind(frame, iteration);
+        context.threadName = threadName;
+        context.setThreadNum(number);
+        context.setPreviousResult(result);
+        if (id == 0) {
+            context.group = null;
+        } else {
+            HostedGroup of = group < test.groups.length ? test.groups[group] : null;
+            context.group = of;
+            if (of != null) {
+                of.setActive(groupActive);
+            }
+        }
+        if (!thread.getName().equals(threadName)) {
+            thread.setName(threadName);
+        }
+    }
+
+    private void leave() {
+        if (variables != null) {
+            variables.release();
+        }
+        frame.release();
+        results.release();
+        context.setPreviousResult(null);
+        ownContext.setCurrentSampler(null);
+        // An interruption of this job is none of the next.
+        Thread.interrupted();
+    }
+
+    private byte[] act(int act, int count, int sample, Loaded.Owner owner, boolean readsSampler, int cookiesAt) {
+        int status = STATUS_OK;
+        Sampler sampler = null;
+        boolean traced = false;
+        boolean cookies = false;
+        Asserts asserts = act == Element.ASSERTION ? new Asserts(result) : null;
+        answer.clear();
+        try {
+            if (user != null && user.context != null && user.sample != sample) {
+                recover(sample);
+            }
+            if (owner != null) {
+                sampler = sampler(owner, readsSampler);
+                int idsAt = in.at;
+                if (cookiesAt >= 0 && Requests.hasCookies(sampler)) {
+                    in.at = cookiesAt;
+                    Requests.readCookies(in, sampler);
+                    in.at = idsAt;
+                    cookiesBefore.clear();
+                    Requests.writeCookies(cookiesBefore, sampler);
+                    cookies = true;
+                }
+                if (readsSampler && owner.http() && act == Element.BEFORE) {
+                    before.clear();
+                    Requests.trace(before, sampler);
+                    traced = true;
+                }
+            }
+            perform(act, count, sampler, owner, asserts);
+        } catch (JMeterStopTestException e) {
+            log().info("Stopping Test: {}", e.toString());
+            context.ask(ASK_STOP_TEST);
+            status = STATUS_ABANDONED;
+        } catch (JMeterStopTestNowException e) {
+            log().info("Stopping Test with interruption of current samplers: {}", e.toString());
+            context.ask(ASK_STOP_TEST_NOW);
+            status = STATUS_ABANDONED;
+        } catch (JMeterStopThreadException e) {
+            log().info("Stopping Thread: {}", e.toString());
+            context.ask(ASK_STOP_USER);
+            status = STATUS_ABANDONED;
+        } catch (Exception e) {
+            log().error("Error while processing sampler: '{}'.", sampler == null ? "" : sampler.getName(), e);
+            status = STATUS_ABANDONED;
+        } catch (Throwable e) {
+            // A JMeter thread ends of an Error.
+            log().error("Uncaught exception in thread {}", thread, e);
+            context.ask(ASK_STOP_USER);
+            status = STATUS_ABANDONED;
+        }
+        return reply(status, act, sampler, traced, cookies, asserts);
+    }
+
+    private void perform(int act, int count, Sampler sampler, Loaded.Owner owner, Asserts asserts) throws Exception {
+        if (act == ACT_EVALUATE) {
+            answer.i32(count);
+            for (int i = 0; i < count; i++) {
+                answer.str(test.texts[in.i32()].execute());
+            }
+            return;
+        }
+        long delay = 0;
+        SampleEvent event = null;
+        for (int i = 0; i < count; i++) {
+            Element element = test.elements[in.i32()];
+            if (act == Element.SAMPLER) {
+                sample(element, sampler, owner);
+                continue;
+            }
+            TestElement object = object(element);
+            if (act == Element.LISTENER) {
+                if (event == null) {
+                    String group = context.group == null ? "" : context.group.getName();
+                    event = new SampleEvent(result, group, context.getVariables());
+                }
+                listen(element, object, event);
+                continue;
+            }
+            prepare(element, object);
+            switch (act) {
+                case Element.BEFORE -> ((PreProcessor) object).process();
+                case Element.AFTER -> ((PostProcessor) object).process();
+                case Element.ASSERTION -> asserts.check((Assertion) object);
+                case Element.TIMER -> {
+                    Timer timer = (Timer) object;
+                    long pause = timer.delay();
+                    if (test.timerFactor != 1 && timer.isModifiable()) {
+                        pause = Math.round(pause * test.timerFactor);
+                    }
+                    delay += pause;
+                }
+                case ACT_ITERATION -> iterate(object);
+                default -> throw new IllegalArgumentException("act " + act);
+            }
+        }
+        if (act == Element.TIMER) {
+            answer.i64(delay);
+        }
+    }
+
+    private void sample(Element element, Sampler configured, Loaded.Owner owner) {
+        Sampler sampler = owner != null && owner.element() == element ? configured : (Sampler) object(element);
+        if (user != null && element.each == Element.Each.USER) {
+            sampler.setThreadContext(context);
+            setThreadName(sampler);
+        } else if (sampler instanceof AbstractTestElement) {
+            CONTEXT.set((AbstractTestElement) sampler, (JMeterContext) context);
+            THREAD_NAME.set((AbstractTestElement) sampler, context.threadName);
+        }
+        context.setCurrentSampler(sampler);
+        prepare(element, sampler);
+        sampling = sampler;
+        try {
+            result = sampler.sample(null);
+        } finally {
+            sampling = null;
+        }
+        if (result != null && !result.isIgnore()) {
+            int group = context.group == null ? 0 : context.group.getNumberOfThreads();
+            fill(result, group);
+            SampleResult[] subs = result.getSubResults();
+            if (subs != null) {
+                for (SampleResult sub : subs) {
+                    fill(sub, group);
+                }
+            }
+        }
+    }
+
+    private void fill(SampleResult result, int groupThreads) {
+        result.setGroupThreads(groupThreads);
+        result.setAllThreads(ACTIVE.get());
+        result.setThreadName(context.threadName);
+    }
+
+    @SuppressWarnings("deprecation")
+    private void setThreadName(Sampler sampler) {
+        sampler.setThreadName(context.threadName);
+    }
+
+    private static void listen(Element element, TestElement object, SampleEvent event) {
+        try {
+            prepare(element, object);
+            ((SampleListener) object).sampleOccurred(event);
+        } catch (RuntimeException e) {
+            Logger log = LoggerFactory.getLogger("org.apache.jmeter.threads.ListenerNotifier");
+            log.error("Detected problem in Listener.", e);
+            log.info("Continuing to process further listeners");
+        }
+    }
+
+    private void iterate(TestElement object) {
+        LoopIterationEvent event = new LoopIterationEvent(new GenericController(), context.getVariables().getIteration());
+        if (object instanceof LoopIterationListener) {
+            ((LoopIterationListener) object).iterationStart(event);
+        }
+        if (object instanceof TestIterationListener) {
+            ((TestIterationListener) object).testIterationStart(event);
+            object.recoverRunningVersion();
+        }
+    }
+
+    private static void prepare(Element element, TestElement object) {
+        if (element.isBean && !element.preparedOnce) {
+            TestBeanHelper.prepare(object);
+        }
+    }
+
+    /** The object of an element that this job uses. */
+    private TestElement object(Element element) {
+        switch (element.each) {
+            case ALL:
+                return element.prototype;
+            case WORKER:
+                TestElement own = clones[element.place];
+                if (own == null) {
+                    own = copy(element);
+                    clones[element.place] = own;
+                }
+                return own;
+            default:
+                TestElement his = user.clones[element.place];
+                if (his == null) {
+                    his = copy(element);
+                    user.clones[element.place] = his;
+                    if (his instanceof ThreadListener) {
+                        try {
+                            ((ThreadListener) his).threadStarted();
+                        } catch (Exception e) {
+                            log().error("Error calling threadStarted", e);
+                        }
+                    }
+                }
+                use(element.id);
+                return his;
+        }
+    }
+
+    private static TestElement copy(Element element) {
+        TestElement copy = (TestElement) element.prototype.clone();
+        if (element.preparedOnce) {
+            TestBeanHelper.prepare(copy);
+        }
+        return copy;
+    }
+
+    private void use(int id) {
+        for (int i = 0; i < user.usedCount; i++) {
+            if (user.used[i] == id) {
+                return;
+            }
+        }
+        if (user.usedCount < user.used.length) {
+            user.used[user.usedCount++] = id;
+        }
+    }
+
+    /** The sample before this one is over: its elements are as they were before it. */
+    private void recover(int sample) {
+        user.sample = sample;
+        for (int i = 0; i < user.usedCount; i++) {
+            user.clones[test.elements[user.used[i]].place].recoverRunningVersion();
+        }
+        user.usedCount = 0;
+        user.configured = null;
+        user.context.cleanAfterSample();
+    }
+
+    /** The object that is the current sampler: configured for this sample if anything looks at it. */
+    private Sampler sampler(Loaded.Owner owner, boolean configured) {
+        Element element = owner.element();
+        if (element.each == Element.Each.USER && !configured) {
+            // Nobody looks; the object only stands for "there is one".
+            Sampler stand = (Sampler) element.prototype;
+            context.setCurrentSampler(stand);
+            return stand;
+        }
+        Sampler sampler = (Sampler) object(element);
+        if (element.each == Element.Each.USER && user.configured != owner) {
+            user.configured = owner;
+            sampler.clearTestElementChildren();
+            for (Element config : owner.configs()) {
+                TestElement object = object(config);
+                if (object instanceof ConfigTestElement && !(object instanceof NoConfigMerge)
+                        && (!(sampler instanceof ConfigMergabilityIndicator)
+                            || ((ConfigMergabilityIndicator) sampler).applies((ConfigTestElement) object))) {
+                    sampler.addTestElement(object);
+                }
+            }
+        }
+        context.setCurrentSampler(sampler);
+        return sampler;
+    }
+
+    private byte[] reply(int status, int act, Sampler sampler, boolean traced, boolean cookies, Asserts asserts) {
+        // What may evaluate something comes first, so that the variables and lines it makes are told.
+        parts.clear();
+        putCookies(cookies, sampler);
+        putResult(act, asserts);
+        putRequest(traced && status == STATUS_OK, sampler);
+        out.clear();
+        out.u8(status);
+        if (user == null && frame.keeps()) {
+            user = new User(running);
+            test.users.put(running, user);
+        }
+        frame.tell(out, user);
+        test.props.tell(out);
+        int asked = test.asked.get() == 0 ? 0 : test.asked.getAndSet(0);
+        out.u8(Math.max(context.takeAsked(), asked));
+        Logs.tell(out, lines);
+        out.raw(parts);
+        if (status == STATUS_OK) {
+            if (act == Element.ASSERTION) {
+                out.i32(asserts.ofSample.size());
+                for (AssertionResult answer : asserts.ofSample) {
+                    Results.write(out, answer);
+                }
+            } else {
+                out.raw(answer);
+            }
+        }
+        return out.take();
+    }
+
+    private void putCookies(boolean cookies, Sampler sampler) {
+        if (cookies) {
+            scratch.clear();
+            Requests.writeCookies(scratch, sampler);
+            if (!scratch.same(cookiesBefore)) {
+                parts.u8(1);
+                parts.raw(scratch);
+                return;
+            }
+        }
+        parts.u8(0);
+    }
+
+    private void putResult(int act, Asserts asserts) {
+        boolean tells = act == Element.SAMPLER || act == Element.AFTER || act == Element.ASSERTION || act == Element.LISTENER;
+        if (result == null || !tells) {
+            parts.u8(0);
+            return;
+        }
+        scratch.clear();
+        if (asserts == null) {
+            results.write(scratch, result, Integer.MAX_VALUE);
+        } else {
+            // The failure of an assertion is told by the assertion; it alone does not change the result.
+            boolean success = result.isSuccessful();
+            int own = result.getAssertionResults().length - asserts.ofSample.size();
+            result.setSuccessful(success || asserts.explainFailure());
+            results.write(scratch, result, own);
+            if (!results.unchanged(scratch, in.bytes) && result.isSuccessful() != success) {
+                result.setSuccessful(success);
+                scratch.clear();
+                results.write(scratch, result, own);
+            }
+        }
+        if (act != Element.SAMPLER && results.unchanged(scratch, in.bytes)) {
+            parts.u8(0);
+        } else {
+            parts.u8(1);
+            parts.raw(scratch);
+        }
+    }
+
+    private void putRequest(boolean traced, Sampler sampler) {
+        if (traced) {
+            scratch.clear();
+            Requests.trace(scratch, sampler);
+            if (!scratch.same(before)) {
+                parts.u8(1);
+                Requests.write(parts, (HTTPSamplerBase) sampler);
+                return;
+            }
+        }
+        parts.u8(0);
+    }
+
+    /** The user is over: its objects hear of it and are dropped. */
+    byte[] end(long id) {
+        User over = test.users.remove(id);
+        if (over != null && over.context != null) {
+            Object threadLocals = ThreadLocals.exchange(over.threadLocals);
+            JMeterContextService.replaceContext(over.context);
+            if (!over.context.threadName.isEmpty()) {
+                thread.setName(over.context.threadName);
+            }
+            try {
+                for (TestElement object : over.clones) {
+                    if (object instanceof ThreadListener) {
+                        finish((ThreadListener) object);
+                    }
+                }
+            } finally {
+                ThreadLocals.exchange(threadLocals);
+                JMeterContextService.replaceContext(ownContext);
+            }
+        }
+        out.clear();
+        out.u8(STATUS_OK);
+        Logs.tell(out, lines);
+        return out.take();
+    }
+
+    private static void finish(ThreadListener listener) {
+        try {
+            listener.threadFinished();
+        } catch (Exception e) {
+            log().error("Error calling threadFinished", e);
+        }
+    }
+}
