@@ -198,6 +198,11 @@ cases! {
     http_headers_merge
     http_headers_special
     http_implementation
+    http_java_requests
+    http_java_multipart
+    http_java_answers
+    http_java_redirects
+    http_java_connections
     http_idle_timeout
     http_keepalive_zero
     http_local_address

@@ -149,6 +149,8 @@ pub(crate) struct Exchange {
     /// Connect time limit, nanoseconds; 0 is none.
     pub(crate) connect_limit: Nanos,
     pub(crate) is_head: bool,
+    /// As by Java's own client.
+    pub(crate) java: bool,
     /// The request asks for the connection to be kept.
     pub(crate) want_keep_alive: bool,
     /// Somebody reads the head, the body.
@@ -190,6 +192,7 @@ impl Exchange {
         limit: 0,
         connect_limit: 0,
         is_head: false,
+        java: false,
         want_keep_alive: true,
         keep_head: false,
         keep_body: false,

@@ -97,6 +97,9 @@ impl<'p> Core<'p> {
                 if !problem.no_url {
                     self.result.url.push_str(&request.url);
                     self.result.method.push_str(&request.method);
+                    if request.java {
+                        plan::http::show_set_lines(&request, &mut self.result.request_headers);
+                    }
                 }
                 self.unsendable(index, id, &problem.code, &problem.message, !problem.no_url);
             }
@@ -115,7 +118,7 @@ impl<'p> Core<'p> {
         if request.is_file {
             return self.begin_file(index, id, request);
         }
-        let with_cookies = self.cookie_line(index, http, request);
+        let with_cookies = !request.stripped && self.cookie_line(index, http, request);
         let cookies = std::mem::take(&mut self.plain);
         let mut out = std::mem::take(&mut self.out);
         let cookie_line = with_cookies.then_some(&cookies[..]);
@@ -170,6 +173,7 @@ impl<'p> Core<'p> {
             limit: Nanos::from(request.response_timeout_ms) * MS,
             connect_limit: Nanos::from(request.connect_timeout_ms) * MS,
             is_head: request.method == "HEAD",
+            java: request.java,
             want_keep_alive: request.keep_alive,
             keep_head: observed,
             keep_body: needs.intersects(Needs::BODY | Needs::TEXT),
@@ -195,7 +199,11 @@ impl<'p> Core<'p> {
             stash.url.push_str(&request.url);
             stash.method.push_str(&request.method);
             if needs.contains(Needs::REQUEST_HEADERS) || exchange.caches {
-                show_lines(bytes, &mut stash.request_headers);
+                if request.java {
+                    plan::http::show_set_lines(request, &mut stash.request_headers);
+                } else {
+                    show_lines(bytes, &mut stash.request_headers);
+                }
             }
             if needs.contains(Needs::SAMPLER_DATA) {
                 stash.cookies.push_str(&String::from_utf8_lossy(cookies));

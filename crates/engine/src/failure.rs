@@ -39,7 +39,10 @@ impl Core<'_> {
         }
         let (Wait::Exchange(id) | Wait::Resolve(id)) = self.users[index].wait else { return };
         if dead && untouched {
-            let stale = exchange.reused && exchange.retries == 0 && self.run.settings.retry_stale;
+            let first = exchange.retries == 0;
+            // Java's own client sends every request once more.
+            let stale =
+                first && (exchange.java || exchange.reused && self.run.settings.retry_stale);
             if stale || self.repeats(id, &exchange, stash.as_deref()) {
                 return self.send_again(index, id, route, exchange, stash);
             }
@@ -60,8 +63,9 @@ impl Core<'_> {
         }
         let route = &self.routes[via as usize];
         let result = &mut *self.result;
-        let outcome =
-            crate::outcome::describe(failure, route, &mut result.code, &mut result.message);
+        let describe =
+            if exchange.java { crate::outcome::describe_java } else { crate::outcome::describe };
+        let outcome = describe(failure, route, &mut result.code, &mut result.message);
         self.fail_result(index, id, timing, outcome, true);
         self.step(index);
     }
@@ -159,7 +163,7 @@ impl Core<'_> {
     }
 
     /// Where JMeter has the stack trace of the exception, its first line stands as the body.
-    fn put_exception_text(&mut self, id: SamplerId) {
+    pub(crate) fn put_exception_text(&mut self, id: SamplerId) {
         if !self.plan.samplers[id.0 as usize].needs.intersects(Needs::BODY | Needs::TEXT) {
             return;
         }

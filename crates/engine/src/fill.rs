@@ -27,7 +27,11 @@ impl Core<'_> {
         result.label.push_str(self.sampler_name(index, id));
         result.code.push_str(itoa::Buffer::new().format(exchange.status));
         let status_line = status_line(&stash.head);
-        push_latin1(&mut result.message, reason(status_line));
+        let words = match reason(status_line) {
+            [] if exchange.java => status_line,
+            words => words,
+        };
+        push_latin1(&mut result.message, words);
         result.success = (200..400).contains(&exchange.status);
         show_request(&mut result, stash);
         if let Some((_, shown)) = &self.run.settings.local_address
@@ -53,9 +57,19 @@ impl Core<'_> {
             if content_type.is_some() { data_type(&result.content_type) } else { "" };
         let coding = coding
             .and_then(Coding::parse)
-            .filter(|coding| *coding != Coding::Identity && !stash.body.is_empty());
+            .filter(|coding| *coding != Coding::Identity && !stash.body.is_empty())
+            .filter(|coding| !exchange.java || *coding == Coding::Gzip);
         if needs.contains(Needs::HEADERS) {
-            let lines = write_headers(&stash.head, coding.is_some(), &mut result.response_headers);
+            let decoded = coding.is_some() && !exchange.java;
+            let lines = write_headers(&stash.head, decoded, &mut result.response_headers);
+            if exchange.java {
+                // Nothing is added to a status line without words.
+                if reason(status_line).is_empty()
+                    && result.response_headers.as_bytes().get(status_line.len()) == Some(&b' ')
+                {
+                    result.response_headers.remove(status_line.len());
+                }
+            }
             // JMeter adds up its own text of the headers and the line ends that are missing in it.
             result.headers_size = (result.response_headers.encode_utf16().count()
                 + lines.saturating_sub(1)

@@ -82,6 +82,41 @@ pub(crate) fn describe(
     outcome
 }
 
+/// Kind, response code and response message of a failure, as with Java's own client.
+pub(crate) fn describe_java(
+    failure: &Failure,
+    route: &Route,
+    code: &mut String,
+    message: &mut String,
+) -> Outcome {
+    use wire::http1::Error as Http;
+    let outcome = describe(failure, route, code, message);
+    let (class, words) = match failure {
+        Failure::UnknownHost => ("java.net.UnknownHostException", route.host.clone()),
+        Failure::ConnectTimeout => ("java.net.SocketTimeoutException", "Connect timed out".into()),
+        Failure::Connect(error) => match outcome {
+            Outcome::Refused => ("java.net.ConnectException", io_text(error)),
+            Outcome::Timeout(_) => ("java.net.ConnectException", io_text(error)),
+            _ => return outcome,
+        },
+        Failure::Http(Http::NoResponse) => {
+            ("java.net.SocketException", "Unexpected end of file from server".into())
+        }
+        Failure::Http(
+            Http::TruncatedChunk { .. } | Http::NoLastChunk | Http::TruncatedBody { .. },
+        ) => ("java.io.IOException", "Premature EOF".into()),
+        Failure::TooManyRedirects(max) => {
+            ("java.net.ProtocolException", format!("Server redirected too many  times ({max})"))
+        }
+        _ => return outcome,
+    };
+    code.clear();
+    message.clear();
+    let _ = write!(code, "Non HTTP response code: {class}");
+    let _ = write!(message, "Non HTTP response message: {words}");
+    outcome
+}
+
 /// A failure in the words of a plain socket of Java.
 pub(crate) fn socket_text(failure: &Failure, route: &Route) -> String {
     match failure {

@@ -240,6 +240,10 @@ impl Core<'_> {
         match entry.decoder.eof(unread) {
             Ok(()) if entry.state == State::Tunnelling => self.no_way(conn, now, true),
             Ok(()) => self.finish(conn, now, Closing::Broken),
+            // Java's own client does not mind that a body is too short.
+            Err(wire::http1::Error::TruncatedBody { .. }) if entry.exchange.java => {
+                self.finish(conn, now, Closing::Broken);
+            }
             Err(error) => self.fail(conn, &Failure::Http(error)),
         }
     }
@@ -253,7 +257,11 @@ impl Core<'_> {
         if exchange.has_body && exchange.latency == 0 {
             exchange.latency = now - exchange.start;
         }
-        if exchange.keep_alive && exchange.want_keep_alive && closing != Closing::Broken {
+        // Java's own client goes on after a redirect by another connection.
+        let moves = exchange.java
+            && exchange.auto_follow
+            && matches!(exchange.status, 301..=303 | 305 | 307);
+        if exchange.keep_alive && exchange.want_keep_alive && !moves && closing != Closing::Broken {
             entry.state = State::Idle;
             entry.idle_since = now;
             let rest = match exchange.keep_alive_s {
@@ -285,7 +293,8 @@ impl Core<'_> {
             connect: exchange.connect as u64,
             lag,
             wait,
-            sent: exchange.sent,
+            // JMeter does not know how much Java's own client sends.
+            sent: if exchange.java { 0 } else { exchange.sent },
             received: exchange.received,
         };
         self.answered(index, id, &exchange, timing, stash);
@@ -394,7 +403,12 @@ fn feed(
             conn.decoder.next_with(&bytes[at..], memo).map_err(|error| (at, error))?;
         at += used;
         let exchange = &mut conn.exchange;
-        exchange.received += used as u64;
+        exchange.received += match &event {
+            // JMeter counts what Java's own client gives it, which is without the frames of chunks.
+            Event::Body(body) if exchange.java => body.len() as u64,
+            Event::NeedMore | Event::End if exchange.java && exchange.head_seen => 0,
+            _ => used as u64,
+        };
         match event {
             Event::NeedMore => return Ok(Fed::More(at)),
             Event::Head(head) => {
@@ -404,7 +418,7 @@ fn feed(
                 exchange.has_body = head.has_body;
                 exchange.head_seen = true;
                 // JMeter counts a status line without reason with the blank that its own form of it has.
-                exchange.received += u64::from(head.reason.is_empty());
+                exchange.received += u64::from(head.reason.is_empty() && !exchange.java);
                 exchange.keep_body |= exchange.parse && head.content_type.is_some_and(may_be_page);
                 let redirects =
                     (exchange.follow || exchange.auto_follow) && (300..400).contains(&head.status);

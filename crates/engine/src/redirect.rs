@@ -15,6 +15,9 @@ use crate::sample::Timing;
 use crate::user::Redirect;
 use crate::wheel::Index;
 
+/// How many requests Java's own client sends for one, at most.
+const JAVA_HOPS: u32 = 20;
+
 impl Core<'_> {
     /// Takes one hop's answer (in the core's result) and goes on to where it points.
     /// False: the chain, if there is one, is complete.
@@ -29,8 +32,12 @@ impl Core<'_> {
         let chain = self.users[index].extra().redirect.take();
         let silent = exchange.auto_follow && !exchange.follow;
         // Followed silently, HttpClient itself decides: it repeats a 307 or 308 with method and body.
-        let repeats = silent && matches!(exchange.status, 307 | 308);
-        let goes_on = if silent {
+        let java = silent && exchange.java;
+        let repeats = silent && (exchange.status == 307 || exchange.status == 308 && !java)
+            || java && stash.method != "POST";
+        let goes_on = if java {
+            matches!(exchange.status, 301..=303 | 305 | 307) && stays_with_protocol(stash)
+        } else if silent {
             is_followed_silently(exchange.status, &stash.method)
         } else {
             is_redirect(exchange.status, &stash.method)
@@ -44,6 +51,9 @@ impl Core<'_> {
         }
         let mut chain =
             chain.unwrap_or_else(|| Box::new(self.begin_chain(timing, &stash.url, &stash.method)));
+        chain.java = java;
+        chain.stripped |= java && !repeats;
+        let stripped = chain.stripped;
         self.add_hop(&mut chain, timing, silent);
         let Some(location) = location else {
             self.users[index].extra().redirect = Some(chain);
@@ -52,7 +62,8 @@ impl Core<'_> {
             }
             return false;
         };
-        if chain.hops >= self.run.settings.max_redirects {
+        let most = if java { JAVA_HOPS } else { self.run.settings.max_redirects };
+        if chain.hops + u32::from(java) >= most {
             let route = crate::conn::Route {
                 tunnel: None,
                 secure: false,
@@ -65,11 +76,17 @@ impl Core<'_> {
                 pinned: false,
                 found_as: Vec::new(),
             };
-            let failure = Failure::TooManyRedirects(self.run.settings.max_redirects);
+            let failure = Failure::TooManyRedirects(most);
             let result = &mut *self.result;
-            crate::outcome::describe(&failure, &route, &mut result.code, &mut result.message);
+            let describe =
+                if java { crate::outcome::describe_java } else { crate::outcome::describe };
+            describe(&failure, &route, &mut result.code, &mut result.message);
             result.success = false;
             result.data_type = "text";
+            if java {
+                result.response_headers.clear();
+                self.put_exception_text(id);
+            }
             self.add_hop(&mut chain, timing, silent);
             self.users[index].extra().redirect = Some(chain);
             return false;
@@ -90,7 +107,11 @@ impl Core<'_> {
         let mut request = std::mem::take(&mut self.request);
         let rendered = target.and_then(|()| {
             self.with_env(index, id, |env, _| {
-                http.render_redirect(&url, &method, env, &mut request)
+                if stripped {
+                    http.render_stripped(&url, env, &mut request)
+                } else {
+                    http.render_redirect(&url, &method, env, &mut request)
+                }
             })
         });
         let sent = match rendered {
@@ -135,6 +156,7 @@ impl Core<'_> {
         for (to, from) in [
             (&mut result.method, &self.result.method),
             (&mut result.cookies, &self.result.cookies),
+            (&mut result.request_headers, &self.result.request_headers),
             (&mut result.query_string, &self.result.query_string),
             (&mut result.redirect_location, &self.result.redirect_location),
         ] {
@@ -148,6 +170,8 @@ impl Core<'_> {
             wait: timing.wait,
             first_url: url.to_owned(),
             silent: false,
+            java: false,
+            stripped: false,
             url: url.to_owned(),
             method: method.to_owned(),
         }
@@ -227,6 +251,9 @@ impl Core<'_> {
             std::mem::swap(&mut self.result.query_string, &mut whole.query_string);
             self.result.redirect_location.clear();
         }
+        if chain.java {
+            std::mem::swap(&mut self.result.request_headers, &mut whole.request_headers);
+        }
         let timing = Timing {
             start: chain.start,
             end: chain.start + whole.elapsed as i64,
@@ -265,6 +292,18 @@ fn is_followed_silently(status: u16, method: &str) -> bool {
         303 => true,
         301 | 302 | 307 | 308 => matches!(method, "GET" | "POST" | "HEAD" | "DELETE"),
         _ => false,
+    }
+}
+
+/// Whether a redirect leads to a URL of the protocol that it came by; Java's own client follows no other.
+fn stays_with_protocol(stash: &Stash) -> bool {
+    let Some(location) = location(&stash.head) else { return true };
+    let protocol = stash.url.split(':').next().unwrap_or_default();
+    match location.iter().position(|byte| *byte == b':') {
+        Some(colon) if location[colon..].starts_with(b"://") => {
+            location[..colon].eq_ignore_ascii_case(protocol.as_bytes())
+        }
+        _ => true,
     }
 }
 

@@ -173,6 +173,10 @@ pub(crate) struct Redirect {
     pub(crate) first_url: String,
     /// Followed without sub-results.
     pub(crate) silent: bool,
+    /// By Java's own client.
+    pub(crate) java: bool,
+    /// Which has lost what the sampler had set.
+    pub(crate) stripped: bool,
     /// Absolute URL of the last hop.
     pub(crate) url: String,
     pub(crate) method: String,

@@ -8,6 +8,7 @@ mod change;
 mod compile;
 mod file;
 mod header;
+mod java_client;
 mod link;
 mod multipart;
 pub(crate) mod percent;
@@ -75,6 +76,8 @@ pub struct Http {
     pub resources: Option<Resources>,
     /// Sent unless the plan sets one; empty if none is sent.
     user_agent: Box<str>,
+    /// Sent as by Java's own client, which gives this name.
+    java: Option<Box<str>>,
     /// A form without content type is sent as one.
     form_by_default: bool,
     fixed: bool,
@@ -135,6 +138,12 @@ pub struct Request {
     pub headers: Vec<u8>,
     /// Where in `headers` the lines end that the plan sets; conditions belong there.
     pub own_end: usize,
+    /// As by Java's own client.
+    pub java: bool,
+    /// By Java's own client: nothing is added by the user.
+    pub stripped: bool,
+    /// By Java's own client: where in `headers` the lines end that JMeter knows of.
+    pub set_end: usize,
     /// Where in `headers` the cookie line belongs.
     pub cookie_at: usize,
     /// The plan's own cookie line in `headers`, with its CR LF; empty if there is none. The users' cookies take its place.
@@ -200,6 +209,7 @@ impl Request {
         self.body.clear();
         (self.secure, self.is_file, self.port, self.path_len) = (false, false, 0, 0);
         (self.own_end, self.cookie_at, self.own_cookie) = (0, 0, 0..0);
+        (self.java, self.stripped, self.set_end) = (false, false, 0);
         (self.agent_at, self.proxy.port) = (0, 0);
         (self.connect_timeout_ms, self.response_timeout_ms) = (0, 0);
         (self.follow_redirects, self.auto_redirects, self.keep_alive) = (false, false, false);
@@ -248,6 +258,35 @@ pub fn show_lines(sent: &[u8], out: &mut String) {
             out.extend(line.iter().map(|byte| char::from(*byte)));
             out.push('\n');
         }
+    }
+}
+
+/// Appends the header lines of a request by Java's own client that JMeter shows: those that were set, without cookies, in the order of a
+/// `java.util.HashMap` of their names; lines of one name from the last to the first.
+pub fn show_set_lines(request: &Request, out: &mut String) {
+    let set = &request.headers[..request.set_end];
+    let mut names: Vec<(&[u8], Vec<&[u8]>)> = Vec::new();
+    for line in set.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).rev() {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let name = line.split(|byte| *byte == b':').next().unwrap_or(line);
+        if name.eq_ignore_ascii_case(b"cookie") || name.eq_ignore_ascii_case(b"authorization") {
+            continue;
+        }
+        match names.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, lines)) => lines.push(line),
+            None => names.push((name, vec![line])),
+        }
+    }
+    // The table doubles once it is three quarters full.
+    let size = (names.len() * 4).div_ceil(3).next_power_of_two().max(16) as u32;
+    names.sort_by_key(|(name, _)| {
+        let hash =
+            name.iter().fold(0u32, |hash, byte| hash.wrapping_mul(31).wrapping_add((*byte).into()));
+        (hash ^ hash >> 16) & (size - 1)
+    });
+    for line in names.iter().flat_map(|(_, lines)| lines) {
+        out.extend(line.iter().map(|byte| char::from(*byte)));
+        out.push('\n');
     }
 }
 

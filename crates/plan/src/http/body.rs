@@ -187,7 +187,7 @@ impl Http {
                 && self.arguments.iter().all(|argument| argument.name.parsed(env, str::is_empty)))
     }
 
-    fn write_raw(&self, env: &mut Env<'_>, charset: Charset, out: &mut Request) {
+    pub(super) fn write_raw(&self, env: &mut Env<'_>, charset: Charset, out: &mut Request) {
         let changed = std::mem::take(&mut out.changed);
         let (mut name, mut value) = (env.core.take(), env.core.take());
         for parameter in self.parameters(&changed) {

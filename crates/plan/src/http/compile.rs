@@ -62,11 +62,23 @@ pub(crate) fn compile(
         } else {
             format!("Apache-HttpClient/4.5.14 (Java/{java})").into()
         },
+        java: (implementation(ctx, &chain) == "Java").then(|| format!("Java/{java}").into()),
         form_by_default: ctx.settings.is("http.post_add_content_type_if_missing", false),
         fixed: false,
     };
     http.fixed = http.nothing_varies();
     http
+}
+
+/// Which of JMeter's implementations sends requests: `Java`, or `HttpClient4` for all others.
+fn implementation(ctx: &Context<'_>, chain: &Chain) -> &'static str {
+    let named = chain.find(ctx, "HTTPSampler.implementation").and_then(|(_, prop)| prop.text());
+    let named = named.map(str::trim).filter(|name| !name.is_empty());
+    let default = ctx.settings.property("jmeter.httpsampler", "HttpClient4");
+    match named.unwrap_or(default.trim()) {
+        "Java" | "HTTPSampler" => "Java",
+        _ => "HttpClient4",
+    }
 }
 
 /// The plan's own proxy, where its name is not known to be blank.
@@ -288,7 +300,6 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
             );
         }
     }
-    let implementation = props.str("HTTPSampler.implementation").unwrap_or("");
     let findings = [
         (
             set("HTTPSampler.proxyHost")
@@ -305,11 +316,6 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
                     .is_some_and(|kind| kind.parse().ok().and_then(SourceKind::of).is_none()),
             Level::Unsupported,
             "the source's kind (HTTPSampler.ipSourceType) must be a number from 0 to 3",
-        ),
-        (
-            implementation == "Java",
-            Level::Native,
-            "sent as by HttpClient4, not by Java's own client (HTTPSampler.implementation)",
         ),
     ];
     for (found, level, consequence) in findings {

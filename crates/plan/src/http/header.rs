@@ -95,7 +95,7 @@ fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
 }
 
 /// Whether there is a line of that name.
-fn has(headers: &[u8], name: &str) -> bool {
+pub(super) fn has(headers: &[u8], name: &str) -> bool {
     headers
         .split_inclusive(|byte| *byte == b'\n')
         .any(|line| value_of(line, name.as_bytes()).is_some())

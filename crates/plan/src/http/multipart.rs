@@ -202,7 +202,7 @@ fn quote(text: &str, out: &mut String) {
 }
 
 /// The name of a file: what the set cannot hold as a reference (without semicolon), quotes and line ends as in URLs.
-fn escape_name(name: &str, charset: Charset, out: &mut String) {
+pub(super) fn escape_name(name: &str, charset: Charset, out: &mut String) {
     use std::fmt::Write;
     for c in name.chars() {
         match c {

@@ -25,6 +25,9 @@ impl Http {
         if self.is_of_file(env, out) {
             return Ok(());
         }
+        if self.java.is_some() {
+            return self.write(env, out, true);
+        }
         verify(&out.url)?;
         if let Some(fault) = fault {
             let authority = &out.url[url::split(&out.url).protocol.end + 3..];
@@ -49,7 +52,9 @@ impl Http {
         if self.is_of_file(env, out) {
             return Ok(());
         }
-        verify(url)?;
+        if self.java.is_none() {
+            verify(url)?;
+        }
         self.write(env, out, false)
     }
 
@@ -93,8 +98,12 @@ impl Http {
             proxy.password.eval(env, &mut out.proxy.password);
             out.proxy.port = proxy.port.parsed(env, |text| text.trim().parse().unwrap_or(0));
         }
-        let keep_alive = self.keep_alive.get(env);
         let parts = url::split(&out.url);
+        if self.java.is_some() {
+            self.write_java(env, out, &parts)?;
+            return thrown(env);
+        }
+        let keep_alive = self.keep_alive.get(env);
         header::push(
             &mut out.headers,
             "Connection",

@@ -1,0 +1,342 @@
+//! Requests as Java's own HTTP client sends them: JMeter's implementation `Java`.
+//!
+//! It differs from HttpClient in what a URL may hold, in the order of header lines, in bodies (only `POST` and `PUT` have one), and in what
+//! it adds by itself. Header lines that the sampler sets replace those of the plan with the same name.
+
+use super::body::Body;
+use super::multipart::escape_name;
+use super::{Http, Request, Unsendable, file, header, url};
+use crate::charset::Charset;
+use crate::env::Env;
+
+/// What JMeter parts the pieces of a body with; always the same.
+const BOUNDARY: &str = "---------------------------7d159c1302d0y0";
+const METHODS: [&str; 7] = ["GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"];
+const ACCEPT: &str = "text/html, image/gif, image/jpeg, */*; q=0.2";
+const PROTOCOL: &str = "java.net.ProtocolException";
+
+impl Http {
+    /// Everything but the URL.
+    pub(super) fn write_java(
+        &self,
+        env: &mut Env<'_>,
+        out: &mut Request,
+        parts: &url::Parts,
+    ) -> Result<(), Unsendable> {
+        out.java = true;
+        if !METHODS.contains(&out.method.as_str()) {
+            let message = format!("Invalid HTTP method: {}", out.method);
+            return Err(Unsendable::new(PROTOCOL, &message));
+        }
+        self.write_plans_headers(env, out);
+        out.own_end = out.headers.len();
+        out.cookie_at = if out.own_cookie.is_empty() { out.own_end } else { out.own_cookie.start };
+        let method = std::mem::take(&mut out.method);
+        let body = self.body_of(env, &method, true, out.changed.adds());
+        let posts = method == "POST";
+        let written = if posts || method == "PUT" {
+            self.write_java_body(env, out, body, posts)
+        } else {
+            Ok(())
+        };
+        out.method = method;
+        out.set_end = out.headers.len();
+        written?;
+        self.write_java_target(out, parts)?;
+        add(out, "User-Agent", self.java.as_deref().unwrap_or_default());
+        let named = host_line(out, parts);
+        add(out, "Host", &named);
+        add(out, "Accept", ACCEPT);
+        if posts {
+            add(out, "Content-type", "application/x-www-form-urlencoded");
+        }
+        Ok(())
+    }
+
+    /// Renders the request by which the client goes on by itself after a redirect that turns a `POST` into a `GET`: what the sampler had
+    /// set is lost.
+    pub fn render_stripped(
+        &self,
+        url: &str,
+        env: &mut Env<'_>,
+        out: &mut Request,
+    ) -> Result<(), Unsendable> {
+        self.render_redirect(url, "GET", env, out)?;
+        let parts = url::split(&out.url);
+        let host = host_line(out, &parts);
+        out.stripped = true;
+        out.headers.clear();
+        (out.own_end, out.set_end, out.cookie_at, out.own_cookie) = (0, 0, 0, 0..0);
+        header::push(&mut out.headers, "User-Agent", self.java.as_deref().unwrap_or_default());
+        header::push(&mut out.headers, "Host", &host);
+        header::push(&mut out.headers, "Accept", ACCEPT);
+        header::push(&mut out.headers, "Connection", "keep-alive");
+        Ok(())
+    }
+
+    /// Writes the lines that the plan sets behind that for the connection.
+    fn write_plans_headers(&self, env: &mut Env<'_>, out: &mut Request) {
+        out.keep_alive = self.keep_alive.get(env);
+        let kept = if out.keep_alive { "keep-alive" } else { "close" };
+        header::push(&mut out.headers, "Connection", kept);
+        let own = out.headers.len();
+        let (mut name, mut value) = (env.core.take(), env.core.take());
+        for header in &self.headers {
+            name.clear();
+            header.name.eval(env, &mut name);
+            if header.inherited && header::has(&out.headers[own..], &name) {
+                continue;
+            }
+            value.clear();
+            header.value.eval(env, &mut value);
+            let from = out.headers.len();
+            header::push(&mut out.headers, &name, &value);
+            if name.eq_ignore_ascii_case("Cookie") && out.own_cookie.is_empty() {
+                out.own_cookie = from..out.headers.len();
+            }
+        }
+        env.core.give(value);
+        env.core.give(name);
+    }
+
+    fn write_java_body(
+        &self,
+        env: &mut Env<'_>,
+        out: &mut Request,
+        body: Option<Body>,
+        posts: bool,
+    ) -> Result<(), Unsendable> {
+        let charset = self.charset(env)?;
+        let mut missing = Ok(());
+        match body {
+            Some(Body::Multipart) if posts => return self.write_parts(env, charset, out),
+            Some(Body::Multipart) => {
+                let message =
+                    "cannot write to a URLConnection if doOutput=false - call setDoOutput(true)";
+                return Err(Unsendable::new(PROTOCOL, message));
+            }
+            Some(body @ (Body::File | Body::Raw)) => {
+                self.write_java_type(env, body, out, posts);
+                if body == Body::File {
+                    out.query_string.push_str(file::NOT_SHOWN);
+                    if let Some(file) = self.files.first() {
+                        missing = append(file, env, &mut out.body);
+                    }
+                } else {
+                    self.write_raw(env, charset, out);
+                    charset.encode(&out.query_string, &mut out.body);
+                }
+            }
+            Some(Body::Form) if posts => {
+                self.write_java_type(env, Body::Form, out, posts);
+                let mut query = env.core.take();
+                self.write_query(env, false, out, &mut query);
+                out.query_string.push_str(query.strip_prefix('?').unwrap_or(&query));
+                env.core.give(query);
+                charset.encode(&out.query_string, &mut out.body);
+            }
+            Some(Body::Form) | None => return Ok(()),
+        }
+        set_length(out);
+        missing
+    }
+
+    /// Writes the content type that a file gives to its request, unless the plan has one; with a `PUT` no other is sent by default.
+    fn write_java_type(&self, env: &mut Env<'_>, body: Body, out: &mut Request, posts: bool) {
+        if header::Present::of(&out.headers).content_type_value {
+            return;
+        }
+        let mut mime = env.core.take();
+        if let Some(file) = self.files.first().filter(|_| body != Body::Form) {
+            file.mime.eval(env, &mut mime);
+        }
+        if mime.is_empty() && posts && self.form_by_default {
+            mime.push_str("application/x-www-form-urlencoded");
+        }
+        if !mime.is_empty() {
+            set(out, "Content-Type", &mime);
+        }
+        env.core.give(mime);
+    }
+
+    fn write_parts(
+        &self,
+        env: &mut Env<'_>,
+        charset: Charset,
+        out: &mut Request,
+    ) -> Result<(), Unsendable> {
+        let compatible = self.compatible.get(env);
+        let mut shown = String::new();
+        let (mut name, mut value) = (env.core.take(), env.core.take());
+        let changed = std::mem::take(&mut out.changed);
+        for parameter in self.parameters(&changed) {
+            name.clear();
+            let kept = parameter.name(env, &mut name);
+            let undefined = name.trim().starts_with("${") && name.ends_with('}');
+            if !kept || name.trim().is_empty() || undefined {
+                continue;
+            }
+            value.clear();
+            parameter.value(&name, env, &mut value);
+            shown.push_str(&format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\""));
+            escape(&name, &mut shown);
+            shown.push_str("\"\r\n");
+            if !compatible {
+                shown
+                    .push_str(&format!("Content-Type: text/plain; charset={}\r\n", charset.name()));
+                shown.push_str("Content-Transfer-Encoding: 8bit\r\n");
+            }
+            shown.push_str(&format!("\r\n{value}\r\n"));
+        }
+        out.changed = changed;
+        charset.encode(&shown, &mut out.body);
+        let mut missing = Ok(());
+        for file in &self.files {
+            name.clear();
+            value.clear();
+            let mut head = format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"");
+            file.name.eval(env, &mut name);
+            escape(&name, &mut head);
+            head.push_str("\"; filename=\"");
+            file.path.eval(env, &mut value);
+            let last = value.rsplit('/').find(|piece| !piece.is_empty()).unwrap_or("");
+            escape_name(last, charset, &mut head);
+            name.clear();
+            file.mime.eval(env, &mut name);
+            head.push_str(&format!(
+                "\"\r\nContent-Type: {name}\r\nContent-Transfer-Encoding: binary\r\n\r\n"
+            ));
+            charset.encode(&head, &mut out.body);
+            missing = missing.and(append(file, env, &mut out.body));
+            out.body.extend_from_slice(b"\r\n");
+            shown.push_str(&head);
+            shown.push_str(file::NOT_SHOWN);
+            shown.push_str("\r\n");
+        }
+        env.core.give(value);
+        env.core.give(name);
+        let end = format!("--{BOUNDARY}--\r\n");
+        out.body.extend_from_slice(end.as_bytes());
+        shown.push_str(&end);
+        if missing.is_ok() {
+            out.query_string.push_str(&shown);
+        }
+        set(out, "Content-Type", &format!("multipart/form-data; boundary={BOUNDARY}"));
+        set_length(out);
+        missing
+    }
+
+    /// Writes host, port and the target of the request line, which is sent as the URL has it.
+    fn write_java_target(&self, out: &mut Request, parts: &url::Parts) -> Result<(), Unsendable> {
+        let Request { url, host, target, .. } = out;
+        out.secure = &url[parts.protocol.clone()] == "https";
+        let name = &url[parts.host.clone()];
+        if name.is_empty() {
+            return Err(Unsendable::new("java.io.IOException", "Failed to select a proxy"));
+        }
+        host.push_str(name.trim_start_matches('[').trim_end_matches(']'));
+        out.port = match parts.port {
+            Some(port) => u16::try_from(port).map_err(|_| {
+                let message = format!("port out of range:{port}");
+                Unsendable::new("java.lang.IllegalArgumentException", &message)
+            })?,
+            None if out.secure => 443,
+            None => 80,
+        };
+        let path = &url[parts.path.clone()];
+        if !path.starts_with('/') {
+            target.push('/');
+        }
+        target.push_str(path);
+        out.path_len = target.len();
+        if let Some(query) = parts.query.clone() {
+            target.push('?');
+            target.push_str(&url[query]);
+        }
+        Ok(())
+    }
+}
+
+/// Host and port as the client names them.
+fn host_line(out: &Request, parts: &url::Parts) -> String {
+    let host = &out.url[parts.host.clone()];
+    let usual = if out.secure { 443 } else { 80 };
+    match parts.port.filter(|port| *port != usual) {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    }
+}
+
+/// Appends a line unless there is one of that name.
+fn add(out: &mut Request, name: &str, value: &str) {
+    if !header::has(&out.headers, name) {
+        header::push(&mut out.headers, name, value);
+    }
+}
+
+/// Gives the last line of a name another value, or appends one.
+fn set(out: &mut Request, name: &str, value: &str) {
+    let mut at = None;
+    let mut from = 0;
+    for line in out.headers.split_inclusive(|byte| *byte == b'\n') {
+        if header::has(line, name) {
+            at = Some(from..from + line.len());
+        }
+        from += line.len();
+    }
+    let Some(at) = at else { return header::push(&mut out.headers, name, value) };
+    let mut line = Vec::new();
+    // The name stays as the plan writes it.
+    let written = String::from_utf8_lossy(&out.headers[at.start..at.start + name.len()]);
+    header::push(&mut line, &written, value);
+    let grown = line.len() as isize - at.len() as isize;
+    if at.start < out.own_end {
+        out.own_end = out.own_end.saturating_add_signed(grown);
+    }
+    if at.start < out.cookie_at {
+        out.cookie_at = out.cookie_at.saturating_add_signed(grown);
+        let cookie = &mut out.own_cookie;
+        if cookie.start < cookie.end {
+            *cookie =
+                cookie.start.saturating_add_signed(grown)..cookie.end.saturating_add_signed(grown);
+        }
+    }
+    out.headers.splice(at, line);
+}
+
+fn set_length(out: &mut Request) {
+    let length = out.body.len();
+    set(out, "Content-Length", itoa::Buffer::new().format(length));
+}
+
+/// Appends the content of a file. What Java says of one that is not there is not what HttpClient says.
+fn append(
+    file: &file::FileArgument,
+    env: &mut Env<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), Unsendable> {
+    let mut path = env.core.take();
+    file.path.eval(env, &mut path);
+    let content = file::content(&path, env);
+    let appended = match content {
+        Ok(content) => {
+            out.extend_from_slice(&content);
+            Ok(())
+        }
+        Err(_) => Err(Unsendable::new("java.nio.file.NoSuchFileException", &path)),
+    };
+    env.core.give(path);
+    appended
+}
+
+/// Quotes and line ends as in URLs.
+fn escape(text: &str, out: &mut String) {
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("%22"),
+            '\n' => out.push_str("%0A"),
+            '\r' => out.push_str("%0D"),
+            c => out.push(c),
+        }
+    }
+}
