@@ -199,6 +199,9 @@ cases! {
     http_headers_special
     http_implementation
     http_java_requests
+    http_java_headers
+    http_java_proxy
+    http_java_auth
     http_java_multipart
     http_java_answers
     http_java_redirects

@@ -24,7 +24,10 @@ pub(crate) fn assemble(request: &Request, added: &Added<'_>, out: &mut Vec<u8>) 
     out.clear();
     out.extend_from_slice(request.method.as_bytes());
     out.push(b' ');
-    if added.forwarded {
+    if added.forwarded && request.java {
+        let end = request.url.find('#').unwrap_or(request.url.len());
+        out.extend_from_slice(&request.url.as_bytes()[..end]);
+    } else if added.forwarded {
         put_whole_url(&request.url, out);
     } else {
         out.extend_from_slice(request.target.as_bytes());
@@ -52,7 +55,12 @@ pub(crate) fn assemble(request: &Request, added: &Added<'_>, out: &mut Vec<u8>) 
         let at = out.len() - (request.headers.len() - request.agent_at);
         let known = |line| value_of(line, b"proxy-connection").is_some();
         if !out[begun..].split(|byte| *byte == b'\n').any(known) {
-            out.splice(at..at, *b"Proxy-Connection: Keep-Alive\r\n");
+            let line: &[u8; 30] = if request.java {
+                b"Proxy-Connection: keep-alive\r\n"
+            } else {
+                b"Proxy-Connection: Keep-Alive\r\n"
+            };
+            out.splice(at..at, *line);
         }
     }
     out.extend_from_slice(b"\r\n");

@@ -68,6 +68,12 @@ impl Core<'_> {
         route: u32,
         out: &mut Vec<u8>,
     ) -> bool {
+        if request.java {
+            if let Some(manager) = http.auth {
+                self.add_basic(index, id, manager, request, out);
+            }
+            return false;
+        }
         let forwarded = self.is_forwarded(route);
         if http.auth.is_none() && !forwarded {
             return false;
@@ -313,7 +319,7 @@ fn for_realm(keys: &[Key], realm: Option<&str>) -> Option<Credentials> {
 
 /// The texts that the URLs of entries are compared with: with and without the port where it is the usual one. The path
 /// is unescaped and there is no query, for JMeter makes them anew from what it is about to send.
-fn names_of(request: &Request, whole: bool) -> Vec<String> {
+pub(crate) fn names_of(request: &Request, whole: bool) -> Vec<String> {
     let parts = plan::http::url::split(&request.url);
     let protocol = &request.url[parts.protocol.clone()];
     let host = &request.url[parts.host.clone()];

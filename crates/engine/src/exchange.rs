@@ -201,6 +201,7 @@ impl<'p> Core<'p> {
             if needs.contains(Needs::REQUEST_HEADERS) || exchange.caches {
                 if request.java {
                     plan::http::show_set_lines(request, &mut stash.request_headers);
+                    crate::basic::show(bytes, &mut stash.request_headers);
                 } else {
                     show_lines(bytes, &mut stash.request_headers);
                 }

@@ -60,16 +60,11 @@ impl Core<'_> {
             .filter(|coding| *coding != Coding::Identity && !stash.body.is_empty())
             .filter(|coding| !exchange.java || *coding == Coding::Gzip);
         if needs.contains(Needs::HEADERS) {
-            let decoded = coding.is_some() && !exchange.java;
-            let lines = write_headers(&stash.head, decoded, &mut result.response_headers);
-            if exchange.java {
-                // Nothing is added to a status line without words.
-                if reason(status_line).is_empty()
-                    && result.response_headers.as_bytes().get(status_line.len()) == Some(&b' ')
-                {
-                    result.response_headers.remove(status_line.len());
-                }
-            }
+            let lines = if exchange.java {
+                write_java_headers(&stash.head, &mut result.response_headers)
+            } else {
+                write_headers(&stash.head, coding.is_some(), &mut result.response_headers)
+            };
             // JMeter adds up its own text of the headers and the line ends that are missing in it.
             result.headers_size = (result.response_headers.encode_utf16().count()
                 + lines.saturating_sub(1)
@@ -232,6 +227,29 @@ fn write_headers(head: &[u8], decoded: bool, out: &mut String) -> usize {
         }
     }
     lines
+}
+
+/// Response headers as JMeter shows them with Java's own client: names and values without blanks around them.
+fn write_java_headers(head: &[u8], out: &mut String) -> usize {
+    for (n, line) in head.split(|byte| *byte == b'\n').enumerate() {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.is_empty() {
+            continue;
+        }
+        if n > 0 && (line.starts_with(b" ") || line.starts_with(b"\t")) {
+            out.pop();
+            out.push(' ');
+            push_latin1(out, line.trim_ascii());
+        } else if let Some(colon) = line.iter().position(|byte| n > 0 && *byte == b':') {
+            push_latin1(out, line[..colon].trim_ascii());
+            out.push_str(": ");
+            push_latin1(out, line[colon + 1..].trim_ascii());
+        } else {
+            push_latin1(out, line);
+        }
+        out.push('\n');
+    }
+    out.bytes().filter(|byte| *byte == b'\n').count()
 }
 
 fn push_latin1(out: &mut String, bytes: &[u8]) {

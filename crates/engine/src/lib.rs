@@ -12,7 +12,7 @@
 //! | `core`, `user`, `wheel`, `clock` | the loop of a core, its users, its timers |
 //! | `step`, `choice`, `until`, `pass`, `place`, `leave` | which sampler is next |
 //! | `sample`, `transaction`, `meet`, `lane`, `interrupt` | samples, transactions, users that wait for each other, Parallel Controllers, Sample Timeouts |
-//! | `exchange`, `assemble`, `receive`, `failure`, `redirect`, `cookies`, `cached`, `credentials`, `tunnel`, `fill`, `local` | HTTP, and files by their URLs |
+//! | `exchange`, `assemble`, `receive`, `failure`, `redirect`, `cookies`, `cached`, `credentials`, `basic`, `tunnel`, `fill`, `local` | HTTP, and files by their URLs |
 //! | `connect`, `conn`, `driver`, `resolve`, `names`, `nameserver`, `source`, `pace` | connections, sockets, addresses, the connect rate |
 //! | `stream`, `raw`, `datagram` | TCP, raw requests, UDP |
 //! | `secure` | TLS: properties, sessions, client certificates |
@@ -25,6 +25,7 @@
 
 mod assemble;
 mod backend;
+mod basic;
 mod batches;
 mod cached;
 mod choice;

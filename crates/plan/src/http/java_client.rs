@@ -42,11 +42,13 @@ impl Http {
         out.method = method;
         out.set_end = out.headers.len();
         written?;
-        self.write_java_target(out, parts)?;
+        Self::write_java_target(out, parts)?;
         add(out, "User-Agent", self.java.as_deref().unwrap_or_default());
         let named = host_line(out, parts);
         add(out, "Host", &named);
         add(out, "Accept", ACCEPT);
+        // What a proxy is told stands here.
+        out.agent_at = out.headers.len();
         if posts {
             add(out, "Content-type", "application/x-www-form-urlencoded");
         }
@@ -90,7 +92,7 @@ impl Http {
             value.clear();
             header.value.eval(env, &mut value);
             let from = out.headers.len();
-            header::push(&mut out.headers, &name, &value);
+            push(&mut out.headers, &name, &value);
             if name.eq_ignore_ascii_case("Cookie") && out.own_cookie.is_empty() {
                 out.own_cookie = from..out.headers.len();
             }
@@ -227,7 +229,7 @@ impl Http {
     }
 
     /// Writes host, port and the target of the request line, which is sent as the URL has it.
-    fn write_java_target(&self, out: &mut Request, parts: &url::Parts) -> Result<(), Unsendable> {
+    fn write_java_target(out: &mut Request, parts: &url::Parts) -> Result<(), Unsendable> {
         let Request { url, host, target, .. } = out;
         out.secure = &url[parts.protocol.clone()] == "https";
         let name = &url[parts.host.clone()];
@@ -265,6 +267,20 @@ fn host_line(out: &Request, parts: &url::Parts) -> String {
         Some(port) => format!("{host}:{port}"),
         None => host.to_owned(),
     }
+}
+
+/// Appends a line, in UTF-8. Line breaks become blanks.
+fn push(headers: &mut Vec<u8>, name: &str, value: &str) {
+    let from = headers.len();
+    headers.extend_from_slice(name.as_bytes());
+    headers.extend_from_slice(b": ");
+    headers.extend_from_slice(value.as_bytes());
+    for byte in &mut headers[from..] {
+        if matches!(byte, b'\r' | b'\n') {
+            *byte = b' ';
+        }
+    }
+    headers.extend_from_slice(b"\r\n");
 }
 
 /// Appends a line unless there is one of that name.
