@@ -10,6 +10,7 @@ import org.apache.jmeter.testelement.TestElement;
 import org.apache.jmeter.testelement.property.FunctionProperty;
 import org.apache.jmeter.util.CompiledScripts;
 import org.apache.jmeter.util.JSR223TestElement;
+import org.slf4j.LoggerFactory;
 
 /**
  * Compiles the scripts of JSR223 elements before the test, so that mistakes are found early and the first user waits for
@@ -22,6 +23,12 @@ final class Scripts {
     }
 
     static void prepare(Loaded test, Findings findings) {
+        try {
+            GroovyEngine.register(JSR223TestElement.getInstance());
+        } catch (LinkageError e) {
+            // Without Groovy in the class path there is nothing to speed up.
+            LoggerFactory.getLogger(Scripts.class).info("No Groovy in the class path");
+        }
         for (Element element : test.elements) {
             if (element.prototype instanceof JSR223TestElement) {
                 prepare(element, findings);

@@ -1,0 +1,64 @@
+package dev.throng;
+
+import java.util.Locale;
+
+/**
+ * Plays jobs and prints what one costs: a figure to compare versions with, no test. The script of the first line is the
+ * usual one (two variables read, one written); the lines below it take away or add one thing each.
+ */
+public final class Timing {
+    private Timing() {
+    }
+
+    public static void main(String[] arguments) {
+        int rounds = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 200_000;
+        Play play = new Play().slots("user", "host", "id", "a", "b", "c", "d", "e");
+        int usual = play.jsr223(Element.BEFORE, """
+                def user = vars.get("user")
+                def host = vars.get("host")
+                def id = user + "@" + host
+                vars.put("id", id)
+                """, 0);
+        int empty = play.jsr223(Element.BEFORE, "1", 0);
+        int result = play.jsr223(Element.AFTER, "vars.put('id', prev.getResponseCode())", 1);
+        int bsh = play.beanshell(Element.AFTER, """
+                String user = vars.get("user");
+                String host = vars.get("host");
+                String id = user + "@" + host;
+                if (id.length() > 3) {
+                    vars.put("id", id);
+                }
+                """, false, 0);
+        int reset = play.beanshell(Element.AFTER, "vars.put(\"id\", vars.get(\"user\"));", true, 0);
+        int http = play.element(Element.SAMPLER, "HTTPSamplerProxy", "home", 0, Elements.HTTP);
+        play.owner(4, http);
+        int change = play.jsr223(Element.BEFORE, "sampler.setPath('/x' + vars.get('user'))", 2);
+        int text = play.text("${__groovy(vars.get('user'))}");
+        play.start();
+        for (int round = 0; round < 3; round++) {
+            time("codec only", rounds, play, Worker.ACT_EVALUATE, play.job());
+            time("empty script", rounds, play, Element.BEFORE, play.job(), empty);
+            time("usual script", rounds, play, Element.BEFORE, play.job(), usual);
+            time("reads result", rounds, play, Element.AFTER, play.job().result(new Play.Sample()), result);
+            time("beanshell", rounds / 4, play, Element.AFTER, play.job().result(new Play.Sample()), bsh);
+            time("beanshell reset", rounds / 10, play, Element.AFTER, play.job().result(new Play.Sample()), reset);
+            time("changes request", rounds / 10, play, Element.BEFORE, play.job().sampler(4), change);
+            time("__groovy", rounds / 4, play, Worker.ACT_EVALUATE, play.job(), text);
+        }
+    }
+
+    private static void time(String what, int rounds, Play play, int act, Play.Job job, int... ids) {
+        job.with("user", "joe").with("host", "example.org").with("a", "1").with("b", "2").with("c", "3").with("other", "4");
+        byte[] message = job.message(act, ids);
+        long start = System.nanoTime();
+        for (int i = 0; i < rounds; i++) {
+            // A job's message is its own, as it is in a run.
+            byte[] reply = Host.call(message.clone());
+            if (reply[0] != 0) {
+                throw new IllegalStateException(what + ": " + play.read(act, reply).log + play.read(act, reply).failure);
+            }
+        }
+        double each = (System.nanoTime() - start) / 1000.0 / rounds;
+        System.out.printf(Locale.ROOT, "%-16s %8.2f us%n", what, each);
+    }
+}
