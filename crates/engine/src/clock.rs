@@ -45,6 +45,11 @@ impl Clock {
         self.zero.elapsed().as_nanos() as i64
     }
 
+    /// A moment on this clock's scale.
+    pub(crate) fn of_instant(&self, moment: Instant) -> Nanos {
+        moment.saturating_duration_since(self.zero).as_nanos() as i64
+    }
+
     /// Milliseconds since 1970 at `at`.
     pub(crate) fn wall_ms(&self, at: Nanos) -> i64 {
         (self.wall_at_zero + at).div_euclid(MS)

@@ -110,6 +110,8 @@ pub(crate) struct Core<'p> {
     pub(crate) meetings: u64,
     /// How much longer the user whose turn it is may look for a sampler.
     pub(crate) fuel: u32,
+    /// What Java does for its users.
+    pub(crate) jobs: crate::job::Jobs,
     pub(crate) rows: Rows,
     /// Ends of Backend Listeners.
     pub(crate) feeds: Vec<(plan::plan::ListenerId, crate::backend::Feed)>,
@@ -128,7 +130,8 @@ pub(crate) struct Core<'p> {
     wake: Arc<EventFd>,
     snapshots: Vec<Box<Snapshot>>,
     next_second: Nanos,
-    ended: bool,
+    /// It has been told to end, and does so then at the latest.
+    ends: Option<Nanos>,
 }
 
 /// What a core is made from.
@@ -214,6 +217,7 @@ impl<'p> Core<'p> {
             home: crate::meet::Home::default(),
             meetings: 0,
             fuel: 0,
+            jobs: crate::job::Jobs::new(plan, run.offload.clone()),
             rows,
             feeds,
             reports,
@@ -228,15 +232,18 @@ impl<'p> Core<'p> {
             wake,
             snapshots: Vec::new(),
             next_second: second_after(now, run.shard),
-            ended: false,
+            ends: None,
             clock,
         }
     }
 
     /// Runs until told to end.
     pub(crate) fn run(&mut self) -> io::Result<()> {
-        while !self.ended {
+        loop {
             let now = self.clock.now();
+            if self.ends.is_some_and(|latest| now >= latest || !self.jobs.are_open()) {
+                break;
+            }
             self.start_users(now);
             self.fire_timers(now);
             for _ in 0..self.ready.len() {
@@ -345,6 +352,7 @@ impl<'p> Core<'p> {
             | Wait::SocketResolve(_)
             | Wait::Page(_)
             | Wait::File(_)
+            | Wait::Java
             | Wait::Job(_)) => {
                 user.wait = wait;
                 return;
@@ -448,6 +456,7 @@ impl<'p> Core<'p> {
         self.end_socket(index);
         self.end_transactions(index);
         self.end_meetings(index);
+        self.end_java(index);
         if self.users[index].lane {
             return self.end_lane(index);
         }
@@ -481,7 +490,7 @@ impl<'p> Core<'p> {
                 }
                 Message::Process { user, done } => self.on_process(user, *done),
                 Message::File { user, content } => self.on_file(user, *content),
-                Message::Job { .. } => {}
+                Message::Job { to, reply, done } => self.on_job(to, reply, done),
                 Message::Looked { user, route, addresses } => {
                     self.on_looked(user, route, addresses);
                 }
@@ -491,7 +500,7 @@ impl<'p> Core<'p> {
                 Message::LetGo(ticket) => self.let_go(ticket),
                 Message::Stop => self.stop(false),
                 Message::StopNow => self.stop(true),
-                Message::End => self.ended = true,
+                Message::End => self.ends = Some(self.clock.now() + crate::job::PATIENCE),
             }
         }
     }
@@ -516,6 +525,7 @@ impl<'p> Core<'p> {
                 Wait::Sleep(_) if now => self.end_user(index),
                 Wait::Job(_) if now => self.cut_process(index),
                 Wait::File(sampler) if now => self.cut_file(index, sampler),
+                Wait::Java if now => self.cut_java(index),
                 // Holding is waiting: as a pause, it ends when the run is asked to.
                 Wait::Socket(_) | Wait::SocketResolve(_) if now || self.holds(index) => {
                     self.cut_socket(index);
@@ -527,6 +537,7 @@ impl<'p> Core<'p> {
                 | Wait::SocketResolve(_)
                 | Wait::Job(_)
                 | Wait::File(_)
+                | Wait::Java
                 // Its branches or lanes end, each for itself.
                 | Wait::Page(_)
                 | Wait::Lanes(_) => {}
@@ -541,6 +552,7 @@ impl<'p> Core<'p> {
         self.next_second = second_after(now, self.run.shard);
         self.clock.sync();
         self.probe_unread();
+        self.watch_jobs(now);
         self.hand_over(now);
         self.flush_results();
     }

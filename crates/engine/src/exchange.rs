@@ -36,8 +36,8 @@ struct Sending {
     challenges: bool,
 }
 
-impl<'p> Core<'p> {
-    pub(crate) fn begin_http(&mut self, index: Index, id: SamplerId, http: &'p Http) {
+impl Core<'_> {
+    pub(crate) fn begin_http(&mut self, index: Index, id: SamplerId, http: &Http) {
         self.refresh_user(index);
         let slot = id.0 as usize;
         if self.fixed[slot].is_none() && http.is_fixed() {
@@ -112,7 +112,7 @@ impl<'p> Core<'p> {
         &mut self,
         index: Index,
         id: SamplerId,
-        http: &'p Http,
+        http: &Http,
         request: &Request,
     ) {
         if request.is_file {

@@ -107,6 +107,7 @@ impl Core<'_> {
                 }
                 self.resume(index);
             }
+            Wait::Java => self.interrupt_hosted(index),
             Wait::Lanes(id) => {
                 // The plug-in starts nothing more in this thread, and does not end what runs.
                 let closed = &mut self.users[index].extra().closed;

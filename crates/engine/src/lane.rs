@@ -358,7 +358,7 @@ impl<'p> Core<'p> {
 }
 
 /// Copies a result with what assertions found and with its parts.
-fn duplicate(from: &SampleResult, to: &mut SampleResult) {
+pub(crate) fn duplicate(from: &SampleResult, to: &mut SampleResult) {
     copy(from, to);
     to.label.push_str(&from.label);
     (to.raw, to.deep) = (from.raw, from.deep);

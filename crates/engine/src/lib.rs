@@ -19,7 +19,7 @@
 //! | `socket` | WebSocket connections and their samplers |
 //! | `record`, `rows`, `output` | result rows, the thread that writes them, its files |
 //! | `save` | responses as files of their own |
-//! | `offload` | the seam to whoever runs scripts and foreign elements |
+//! | `job`, `offload` | what only Java can do: messages, waits, and the seam to whoever runs it |
 //! | `backend`, `client`, `sender` | figures for InfluxDB and Graphite, on threads of their own |
 //! | `outcome`, `settings` | the wording of failures, properties |
 
@@ -43,6 +43,7 @@ mod failure;
 mod fill;
 mod group;
 mod interrupt;
+mod job;
 mod lane;
 mod leave;
 mod local;

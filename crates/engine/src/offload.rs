@@ -4,10 +4,14 @@
 //! never blocks.
 
 use std::fmt::Debug;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
-use crate::run::{Inbox, Message};
-use crate::wheel::Index;
+use plan::plan::Plan;
+
+use crate::job::{Act, Addressee, Reply, session};
+use crate::run::{Inbox, Message, Options};
 
 /// Runs jobs on threads of its own.
 pub trait Offload: Send + Sync + Debug {
@@ -34,15 +38,71 @@ pub struct Job {
     pub user: u64,
     /// What runs, for people: the path of an element, or a text.
     pub what: Arc<str>,
-    pub(crate) index: Index,
-    pub(crate) ticket: u64,
+    pub(crate) to: Addressee,
     pub(crate) reply_to: Inbox,
 }
 
 impl Job {
     /// Hands the reply back, or says why there is none.
     pub fn finish(self, reply: Result<Vec<u8>, String>) {
-        let (user, ticket) = (self.index, self.ticket);
-        self.reply_to.send(Message::Job { user, ticket, reply });
+        self.reply_to.send(Message::Job { to: self.to, reply, done: Instant::now() });
     }
+}
+
+/// What Java machines are told of a run beside the plan and the properties.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// JMeter's own folder, empty if there is none.
+    pub home: String,
+    /// System properties.
+    pub system: Vec<(String, String)>,
+    /// The plan's file.
+    pub plan: PathBuf,
+}
+
+/// Something that a Java machine has to say of the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// It will not run.
+    pub is_error: bool,
+    /// The element it is about: its place in [`Hosted::elements`](plan::hosted::Hosted::elements).
+    pub element: Option<u32>,
+    /// The text it is about: its place in [`Hosted::texts`](plan::hosted::Hosted::texts).
+    pub text: Option<u32>,
+    /// Line within the script; 0 is unknown.
+    pub line: u32,
+    /// What it is.
+    pub message: String,
+}
+
+/// Has a Java machine read its part of the plan; gives what it finds wrong, and lines for the log. [`start`](crate::start) does so too.
+///
+/// # Errors
+///
+/// Why it cannot, in words.
+pub fn set_up(plan: &Plan, options: &Options) -> Result<(Vec<Finding>, Vec<String>), String> {
+    match &options.offload {
+        Some(offload) if !plan.hosted.is_empty() => session::set_up(&**offload, plan, options, &[]),
+        _ => Ok((Vec::new(), Vec::new())),
+    }
+}
+
+/// Reads the reply to a job that did what the number stands for, as a core would; for tests of whoever writes replies.
+///
+/// # Errors
+///
+/// What is wrong with it, in words.
+pub fn read_reply(message: &[u8], act: u8) -> Result<(), String> {
+    let acts = [
+        Act::Before,
+        Act::Timer,
+        Act::Sampler,
+        Act::After,
+        Act::Assertion,
+        Act::Listener,
+        Act::Evaluate,
+        Act::Iteration,
+    ];
+    let act = acts.into_iter().find(|one| *one as u8 == act).ok_or("there is no such act")?;
+    Reply::read(message, act).map(|_| ())
 }

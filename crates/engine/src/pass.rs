@@ -7,7 +7,7 @@ use crate::place;
 use crate::wheel::Index;
 
 impl<'p> Core<'p> {
-    /// Begins a pass, unless it has begun: tells who wants to know. False: the user has ended.
+    /// Begins a pass, unless it has begun: tells who wants to know. False: the user has ended, or waits.
     pub(crate) fn begin_pass(
         &mut self,
         index: Index,
@@ -18,6 +18,10 @@ impl<'p> Core<'p> {
         if place.is(place::BEGUN) {
             return true;
         }
+        if !self.knows_shares(index, controller) {
+            return false;
+        }
+        let place = self.place(index, id);
         let is_loop = matches!(controller.kind, ControllerKind::Loop { .. });
         let counts_from_one = is_loop
             || matches!(controller.kind, ControllerKind::ForEach(_) | ControllerKind::Runtime(_));
@@ -38,7 +42,18 @@ impl<'p> Core<'p> {
             }
         }
         self.place(index, id).set(place::BEGUN);
-        true
+        controller.parent.is_some() || self.tell_iteration(index)
+    }
+
+    /// Whether the Throughput Controllers that decide now can. False: the user waits for what they need.
+    fn knows_shares(&mut self, index: Index, controller: &Controller) -> bool {
+        controller.on_iteration.iter().all(|event| match event {
+            OnIteration::Controller(inner) => {
+                !matches!(self.controller(*inner).kind, ControllerKind::Throughput(_))
+                    || self.knows_texts(index, *inner)
+            }
+            _ => true,
+        })
     }
 
     /// The controller around this one begins an iteration.
@@ -131,6 +146,7 @@ impl<'p> Core<'p> {
         if matches!(kind, ControllerKind::Critical(_)) {
             self.leave_section(index, id);
         }
+        self.forget_texts(index, id);
         let mut place = self.place(index, id);
         place.set_count(place.count().wrapping_add(1));
         place.clear(place::BEGUN);

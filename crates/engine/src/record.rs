@@ -30,16 +30,7 @@ impl Core<'_> {
             return;
         }
         let mut thread_name = self.texts.take();
-        let user = &self.users[index];
-        let group = &self.run.groups[user.group as usize];
-        let mut active = if named { self.run.counts.active(user.group) } else { (0, 0) };
-        if named && user.lane {
-            active.0 = self.write_lane_name(index, &mut thread_name);
-        } else if named {
-            thread_name.push_str(&group.name);
-            push_number(&mut thread_name, ' ', group.number);
-            push_number(&mut thread_name, '-', user.number + 1);
-        }
+        let active = if named { self.write_thread_name(index, &mut thread_name) } else { (0, 0) };
         let mut written = Written::default();
         for id in listeners {
             match &self.plan.listeners[id.0 as usize].kind {
@@ -58,6 +49,21 @@ impl Core<'_> {
             self.write_to(index, sink, &mut written, &thread_name, active);
         }
         self.texts.give(thread_name);
+    }
+
+    /// Writes what JMeter calls the user's thread; gives the active users of its group, and of all.
+    pub(crate) fn write_thread_name(&self, index: Index, out: &mut String) -> (u32, u32) {
+        let user = &self.users[index];
+        let group = &self.run.groups[user.group as usize];
+        let mut active = self.run.counts.active(user.group);
+        if user.lane {
+            active.0 = self.write_lane_name(index, out);
+        } else {
+            out.push_str(&group.name);
+            push_number(out, ' ', group.number);
+            push_number(out, '-', user.number + 1);
+        }
+        active
     }
 
     fn write_to(

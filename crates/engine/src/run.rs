@@ -49,6 +49,8 @@ pub struct Options {
     pub paced: Option<Paced>,
     /// Runs what only Java can, where the plan has such.
     pub offload: Option<Arc<dyn crate::offload::Offload>>,
+    /// What it is told of the run.
+    pub surroundings: crate::offload::Surroundings,
     /// What [`crate::evaluate`] found; `None` evaluates at the start.
     pub evaluated: Option<Evaluated>,
 }
@@ -141,6 +143,10 @@ pub(crate) struct RunShared {
     pub(crate) files: crate::local::Reader,
     /// Where the plan has name servers of its own.
     pub(crate) names: Option<NameServers>,
+    /// Runs what only Java can, where the plan has such.
+    pub(crate) offload: Option<Arc<dyn crate::offload::Offload>>,
+    /// The number of the next user that has a job.
+    pub(crate) next_user: std::sync::atomic::AtomicU64,
     inboxes: Vec<Inbox>,
 }
 
@@ -229,11 +235,11 @@ pub(crate) enum Message {
         content: Box<crate::local::Content>,
     },
     /// A job is done, or why it is not.
-    #[expect(dead_code, reason = "nothing is hosted yet")]
     Job {
-        user: u32,
-        ticket: u64,
+        to: crate::job::Addressee,
         reply: Result<Vec<u8>, String>,
+        /// When it was done.
+        done: Instant,
     },
     Recycle(Box<Snapshot>),
     /// Asks this core as the home of a barrier or a lock.
@@ -298,7 +304,11 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     }
     let addresses = settings.addresses;
     settings.secure.load_keys(&evaluated.keys()?).map_err(StartError::Setting)?;
-    let prepared = crate::prepare::prepare(&plan, &options, evaluated)?;
+    let mut prepared = crate::prepare::prepare(&plan, &options, evaluated)?;
+    if let Some(offload) = options.offload.as_deref().filter(|_| !plan.hosted.is_empty()) {
+        crate::job::session::begin(offload, &plan, &options, &mut prepared, &shared)
+            .map_err(StartError::Java)?;
+    }
     let property = |key: &str| options.properties.get(key).cloned();
     let mut complaints = prepared.complaints;
     let mut backends = Vec::new();
@@ -350,6 +360,9 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         resolver: resolve::start(addresses).map_err(StartError::System)?,
         files: crate::local::Reader::default(),
         names,
+        offload: options.offload.clone().filter(|_| !plan.hosted.is_empty()),
+        // Number 0 is the test itself.
+        next_user: 1.into(),
         inboxes,
     });
     let mut threads = Vec::new();
@@ -434,6 +447,8 @@ pub enum StartError {
     Results(String),
     /// A setting that makes no sense.
     Setting(String),
+    /// The Java machine cannot do its part.
+    Java(String),
     /// The system refused threads or descriptors.
     System(io::Error),
 }
@@ -443,6 +458,7 @@ impl std::fmt::Display for StartError {
         match self {
             Self::Results(text) => write!(f, "cannot write results: {text}"),
             Self::Setting(text) => f.write_str(text),
+            Self::Java(text) => write!(f, "cannot start the Java part: {text}"),
             Self::System(error) => write!(f, "cannot start: {error}"),
         }
     }
@@ -653,8 +669,14 @@ impl Run {
         {
             let _ = self.told.send(Report::Log(text));
         }
+        let running = !self.threads.is_empty();
         for thread in self.threads.drain(..) {
             let _ = thread.join();
+        }
+        if let Some(offload) = self.shared.offload.as_ref().filter(|_| running) {
+            for line in crate::job::session::end(Arc::clone(offload)) {
+                let _ = self.told.send(Report::Log(line));
+            }
         }
         for thread in self.writer.take().into_iter().chain(self.senders.drain(..)) {
             let _ = thread.join();

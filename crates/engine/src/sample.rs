@@ -3,12 +3,14 @@
 
 use plan::action::Action;
 use plan::element::{Stop, Timer};
-use plan::plan::{Needs, OnError, SamplerId, SamplerKind};
+use plan::hosted::Job;
+use plan::plan::{Before, Needs, OnError, SamplerId, SamplerKind};
 use plan::result::Request;
 use stats::{Counter, Outcome, Sample};
 
 use crate::clock::Nanos;
 use crate::core::{Core, env};
+use crate::job::{Act, Closing, Then};
 use crate::leave::Leave;
 use crate::run::Report;
 use crate::user::Wait;
@@ -41,26 +43,52 @@ impl Core<'_> {
     pub(crate) fn sample(&mut self, index: Index, id: SamplerId) -> bool {
         let plan = self.plan;
         let sampler = &plan.samplers[id.0 as usize];
-        self.users[index].last_sampler = Some(id);
-        if sampler.name.fixed().is_none() {
-            let mut name = std::mem::take(&mut self.users[index].extra().sampler_name);
-            name.clear();
-            let user = self.users.of(index);
-            sampler.name.eval(&mut env!(self, user, ""), &mut name);
-            self.users[index].extra().sampler_name = name;
+        let user = &mut self.users[index];
+        user.last_sampler = Some(id);
+        if let Some(java) = user.extra.as_mut().and_then(|extra| extra.java.as_mut()) {
+            java.begin_sample();
         }
-        if !sampler.before.is_empty() {
+        if sampler.name.fixed().is_none() {
+            self.name_sampler(index, id);
+        }
+        self.run_before(index, id, 0);
+        self.users[index].alive && self.users[index].wait == Wait::Ready
+    }
+
+    /// Runs a sampler's pre-processors from one on; then its timers.
+    pub(crate) fn run_before(&mut self, index: Index, id: SamplerId, from: usize) {
+        let plan = self.plan;
+        let all = &plan.samplers[id.0 as usize].before;
+        if from < all.len() {
             let mut name = self.texts.take();
             name.push_str(self.sampler_name(index, id));
             let user = self.users.of(index);
             let mut env = env!(self, user, &name);
-            for before in &sampler.before {
+            let mut job = None;
+            for (at, before) in all.iter().enumerate().skip(from) {
+                if let Before::Job(found) = before {
+                    job = Some((at, *found));
+                    break;
+                }
                 plan::element::before(*before, plan, &mut env);
             }
             self.texts.give(name);
+            match job {
+                Some((at, Job::Evaluate(range))) => {
+                    return self.hand_over_texts(index, Then::Before(id, at + 1), range);
+                }
+                Some((at, Job::Run(_))) => {
+                    let runs = all[at..].iter().map_while(|one| match one {
+                        Before::Job(job @ Job::Run(_)) => Some(*job),
+                        _ => None,
+                    });
+                    let then = Then::Before(id, at + runs.clone().count());
+                    return self.hand_over_run(index, then, Act::Before, runs);
+                }
+                None => {}
+            }
         }
         self.run_timers(index, id, 0, 0);
-        self.users[index].alive && self.users[index].wait == Wait::Ready
     }
 
     /// Runs a sampler's timers from one on, after those before it took `delay`; then the sampler.
@@ -77,6 +105,10 @@ impl Core<'_> {
                         return self.texts.give(name);
                     }
                     continue;
+                }
+                if let Timer::Job(job) = timer {
+                    self.texts.give(name);
+                    return self.time_in_java(index, id, at, delay, *job);
                 }
                 let user = self.users.of(index);
                 delay = delay.saturating_add(timer.delay(&mut env!(self, user, &name)));
@@ -100,15 +132,42 @@ impl Core<'_> {
         self.wheel.insert(index, until, &mut self.users);
     }
 
-    /// Starts the sampler itself.
+    /// Asks Java for the delay of timers from one on.
+    fn time_in_java(&mut self, index: Index, id: SamplerId, at: usize, delay: u64, job: Job) {
+        if let Job::Evaluate(range) = job {
+            return self.hand_over_texts(index, Then::Timers(id, at + 1, delay), range);
+        }
+        let plan = self.plan;
+        let timers = plan.samplers[id.0 as usize].timers[at..].iter();
+        let runs = timers.map_while(|one| match one {
+            Timer::Job(job @ Job::Run(_)) => Some(*job),
+            _ => None,
+        });
+        let then = Then::Timers(id, at + runs.clone().count(), delay);
+        self.hand_over_run(index, then, Act::Timer, runs);
+    }
+
+    /// Starts the sampler itself, once its texts are known.
     pub(crate) fn begin(&mut self, index: Index, id: SamplerId) {
+        let evaluates = self.plan.samplers[id.0 as usize].evaluates;
+        if !evaluates.is_empty() {
+            return self.hand_over_texts(index, Then::Begin(id), evaluates);
+        }
+        self.begin_now(index, id);
+    }
+
+    /// Starts the sampler itself.
+    pub(crate) fn begin_now(&mut self, index: Index, id: SamplerId) {
         let plan = self.plan;
         let sampler = &plan.samplers[id.0 as usize];
         if !sampler.timeouts.is_empty() {
             self.watch(index, &sampler.timeouts);
         }
         match &sampler.kind {
-            SamplerKind::Http(http) => self.begin_http(index, id, http),
+            SamplerKind::Http(http) => match self.own_request(index) {
+                Some(own) => self.begin_http(index, id, &own),
+                None => self.begin_http(index, id, http),
+            },
             SamplerKind::WebSocket(sampler) => self.begin_socket(index, id, sampler),
             SamplerKind::Action(action) => self.act(index, id, action),
             SamplerKind::Debug(debug) => {
@@ -120,7 +179,10 @@ impl Core<'_> {
                 self.begin_stream(index, id);
             }
             SamplerKind::Process(process) => self.begin_process(index, id, process),
-            SamplerKind::Hosted(_) => {}
+            SamplerKind::Hosted(element) => {
+                let run = std::iter::once(Job::Run(*element));
+                self.hand_over_run(index, Then::Sampled(id), Act::Sampler, run);
+            }
             SamplerKind::Parallel(parallel) => self.begin_lanes(index, id, parallel),
             SamplerKind::Java(java) => {
                 let timing = self.begin_plain(index, id);
@@ -217,17 +279,16 @@ impl Core<'_> {
     }
 
     /// Ends a sample: processors, assertions, listeners, and what the outcome asks of the user. Afterwards the user is
-    /// ready for its next operation, or has ended.
+    /// ready for its next operation, or has ended, or waits for what Java has to do with its result.
     pub(crate) fn close_sample(
         &mut self,
         index: Index,
         id: SamplerId,
-        mut timing: Timing,
-        mut outcome: Outcome,
+        timing: Timing,
+        outcome: Outcome,
     ) {
         let user = &self.users[index];
-        let lane = user.lane;
-        if user.branch_of != crate::user::NO_USER && !lane {
+        if user.branch_of != crate::user::NO_USER && !user.lane {
             return self.branch_done(index, &timing, outcome);
         }
         let plan = self.plan;
@@ -236,33 +297,36 @@ impl Core<'_> {
             self.unwatch(index);
         }
         let observed = self.observes(id);
+        let mut closing = Closing { id, timing, outcome, observed, at: None, since: Nanos::MIN };
         if observed {
             let result = &mut self.result;
             (result.elapsed, result.latency, result.connect) =
                 (timing.elapsed(), timing.latency, timing.connect);
             (result.bytes, result.sent, result.idle) = (timing.received, timing.sent, timing.idle);
             let noted = !plan.sessions.is_empty() || plan.follows_links;
-            if !result.ignore && (noted || !sampler.after.is_empty() || !sampler.checks.is_empty())
-            {
-                self.with_env(index, id, |env, result| {
-                    plan::element::note(result, plan, env);
-                    for extractor in &sampler.after {
-                        extractor.run(result, env);
-                    }
-                    for check in &sampler.checks {
-                        check.run(result, env);
-                    }
-                });
-                // Sub-results that processors add count as JMeter counts them.
-                timing.received = self.result.bytes;
-            }
-            if !self.result.success && outcome == Outcome::Ok {
-                outcome = Outcome::Assertion;
+            let looked_at = !sampler.after.is_empty() || !sampler.checks.is_empty();
+            if !result.ignore && (noted || looked_at || self.jobs.observe()) {
+                closing.at = Some(0);
+                if noted {
+                    self.with_env(index, id, |env, result| plan::element::note(result, plan, env));
+                }
+            } else if !self.result.success && outcome == Outcome::Ok {
+                closing.outcome = Outcome::Assertion;
             }
         }
+        self.close_on(index, closing);
+    }
+
+    /// The end of a sample whose processors, assertions and listeners in Java are through.
+    pub(crate) fn finish_sample(&mut self, index: Index, closing: Closing) {
+        let Closing { id, timing, outcome, observed, since, .. } = closing;
+        let plan = self.plan;
+        let sampler = &plan.samplers[id.0 as usize];
+        let lane = self.users[index].lane;
         let success = if observed { self.result.success } else { outcome == Outcome::Ok };
         self.set_last_ok(index, success);
         let cut = outcome == Outcome::CutByEnd;
+        let mut recorded = false;
         let silent = lane && self.is_silent(index);
         if observed && self.result.ignore {
             // Reported to nobody.
@@ -274,8 +338,14 @@ impl Core<'_> {
         } else if silent {
             self.add_to_lanes(index, &timing, success);
         } else {
-            let sample = self.measured(index, id, &timing, outcome, success);
+            let mut sample = self.measured(index, id, &timing, outcome, success);
+            // What Java has made may have another name.
+            let foreign = since != Nanos::MIN || matches!(sampler.kind, SamplerKind::Hosted(_));
+            if foreign && observed {
+                sample.label = self.recorder.intern(&self.result.label);
+            }
             self.recorder.record(&sample);
+            recorded = true;
             if !success {
                 let result = &self.result;
                 let message = result.failure_message().unwrap_or(&result.message);
@@ -287,13 +357,17 @@ impl Core<'_> {
             self.add_to_transactions(index, id, &timing, success);
         }
         if cut {
-            self.recorder.add(Counter::CutByEnd, 1);
+            // The recorder counts those it is given.
+            self.recorder.add(Counter::CutByEnd, u64::from(!recorded));
             if lane {
                 self.cut_lane(index);
             }
         }
-        self.users[index].intended = timing.end;
+        self.users[index].intended = timing.end.max(since);
         let mut asked = if observed { self.result.request } else { Request::Nothing };
+        if let Some(java) = self.users[index].extra.as_mut().and_then(|extra| extra.java.as_mut()) {
+            asked = asked.max(java.end_sample());
+        }
         if !(success || observed && self.result.ignore) {
             asked = asked.max(sampler.on_failure);
         }
@@ -341,11 +415,12 @@ impl Core<'_> {
             || sampler.needs.intersects(Needs::all().difference(Needs::ROW))
             || !sampler.after.is_empty()
             || !sampler.checks.is_empty()
+            || self.jobs.observe()
             || !matches!(sampler.kind, SamplerKind::Http(_) | SamplerKind::WebSocket(_))
     }
 
     /// What a sample's outcome asks of its user.
-    fn after_sample(&mut self, index: Index, id: SamplerId, ok: bool, asked: Request) {
+    pub(crate) fn after_sample(&mut self, index: Index, id: SamplerId, ok: bool, asked: Request) {
         let sampler = &self.plan.samplers[id.0 as usize];
         let user = &self.users[index];
         let group = &self.run.groups[user.group as usize];

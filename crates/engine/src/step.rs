@@ -45,7 +45,11 @@ impl<'p> Core<'p> {
     /// Finds a user's next sampler and begins it.
     pub(crate) fn operate(&mut self, index: Index) -> Turn {
         let main = self.main(index);
-        match self.pull(index, main) {
+        let given = self.pull(index, main);
+        if given != Pull::Later {
+            self.forget_all_texts(index);
+        }
+        match given {
             Pull::Sampler(sampler) => {
                 return if self.sample(index, sampler) { Turn::On } else { Turn::Waits };
             }
@@ -79,6 +83,9 @@ impl<'p> Core<'p> {
     /// Asks a controller for the next sampler.
     pub(crate) fn pull(&mut self, index: Index, id: ControllerId) -> Pull {
         let controller = self.controller(id);
+        if self.needs_texts(index, id, false) && !self.knows_texts(index, id) {
+            return Pull::Later;
+        }
         match &controller.kind {
             ControllerKind::Transaction(settings) if settings.parent => {
                 return self.pull_parent(index, id, controller);
@@ -91,6 +98,9 @@ impl<'p> Core<'p> {
         }
         for turn in 0.. {
             if !self.has_fuel() {
+                return Pull::Later;
+            }
+            if self.needs_texts(index, id, false) && !self.knows_texts(index, id) {
                 return Pull::Later;
             }
             let given = self.before(index, id, controller);
@@ -322,6 +332,9 @@ impl<'p> Core<'p> {
         id: ControllerId,
         controller: &'p Controller,
     ) -> Option<Pull> {
+        if self.needs_texts(index, id, true) && !self.knows_texts(index, id) {
+            return Some(Pull::Later);
+        }
         let over = match &controller.kind {
             // It stays behind its last child until it is told to begin anew.
             ControllerKind::OnceOnly => return Some(Pull::Nothing),

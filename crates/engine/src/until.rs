@@ -71,6 +71,7 @@ impl Core<'_> {
             WhileCondition::Blank => at_end && !last_ok,
             WhileCondition::Last => !last_ok,
             WhileCondition::Expression(text) => {
+                self.forget_texts(index, id);
                 let user = self.users.of(index);
                 let mut value = self.texts.take();
                 text.eval(&mut env!(self, user, ""), &mut value);

@@ -44,6 +44,8 @@ pub(crate) enum Wait {
     File(SamplerId),
     /// The lanes of a Parallel Controller.
     Lanes(SamplerId),
+    /// A Java machine; its `extra` says where it goes on.
+    Java,
 }
 
 /// No connection.
@@ -130,6 +132,8 @@ pub(crate) struct Extra {
     pub(crate) alias: Option<Box<str>>,
     /// Redirects under way.
     pub(crate) redirect: Option<Box<Redirect>>,
+    /// What it has of jobs in Java.
+    pub(crate) java: Option<Box<crate::job::Java>>,
     /// The result that a sleeping sampler will have.
     pub(crate) pending: Option<Box<SampleResult>>,
     /// The sampler's name as evaluated at its start, if it is not fixed.

@@ -171,6 +171,7 @@ fn start(share: Share) -> Result<Run, String> {
         shard: Shard { index: share.index, count: share.count.max(1) },
         paced: Some(Paced { zero: share.zero }),
         offload: None,
+        surroundings: engine::offload::Surroundings::default(),
         evaluated: Some(share.evaluated),
     };
     engine::start(Arc::new(plan), options).map_err(|error| error.to_string())

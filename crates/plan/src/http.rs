@@ -7,6 +7,7 @@ mod body;
 mod change;
 mod compile;
 mod file;
+mod given;
 mod header;
 mod java_client;
 mod link;
@@ -20,11 +21,13 @@ pub(crate) mod uri;
 pub mod url;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 pub use change::Session;
 pub(crate) use change::{Change, Changed, Noted, fields, session};
 pub(crate) use compile::{compile, headers, is_defaults, review};
 pub(crate) use file::{Contents, file_content};
+pub use given::{Given, GivenArgument, GivenFile};
 pub(crate) use link::Page;
 pub use percent::beyond_ascii;
 pub use redirect::{location, method_after_redirect};
@@ -55,7 +58,7 @@ pub struct Http {
     /// The arguments' values make up the body, whatever their names.
     raw: Flag,
     /// What pre-processors change, in their order.
-    changes: Vec<Change>,
+    changes: Arc<[Change]>,
     files: Vec<file::FileArgument>,
     /// The body is `multipart/form-data` even without files.
     multipart: Flag,
@@ -84,7 +87,7 @@ pub struct Http {
 }
 
 /// A proxy as the plan names it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Proxy {
     host: Text,
     port: Text,
@@ -332,7 +335,7 @@ impl Http {
     /// Adds what pre-processors in scope change.
     pub(crate) fn change(&mut self, changes: Vec<Change>) {
         self.fixed &= changes.is_empty();
-        self.changes = changes;
+        self.changes = changes.into();
     }
 
     /// Whether every rendering gives the same request.

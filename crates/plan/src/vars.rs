@@ -167,11 +167,16 @@ impl Vars {
         }
     }
 
+    /// Removes the variable of a slot.
+    pub fn remove(&mut self, id: VarId) {
+        self.write(id);
+        self.slots[id.0 as usize].state = State::Removed;
+    }
+
     /// Removes a variable by its name.
     pub fn remove_named(&mut self, names: &Names, name: &str) {
         if let Some(id) = names.find(name) {
-            self.write(id);
-            self.slots[id.0 as usize].state = State::Removed;
+            self.remove(id);
         } else if let Some(slot) = self.overflow.as_mut().and_then(|map| map.get_mut(name)) {
             slot.state = State::Removed;
         }
@@ -181,11 +186,13 @@ impl Vars {
     pub fn iter<'a>(&'a self, names: &'a Names) -> impl Iterator<Item = (&'a str, &'a str)> + 'a {
         let known = (0..names.len() as u32)
             .filter_map(|n| Some((names.name(VarId(n)), self.get(VarId(n))?)));
+        known.chain(self.unslotted())
+    }
+
+    /// Defined variables that have no slot, in no particular order.
+    pub fn unslotted(&self) -> impl Iterator<Item = (&str, &str)> {
         let made = self.overflow.iter().flat_map(|map| map.iter());
-        known.chain(
-            made.filter(|(_, slot)| slot.state == State::Own)
-                .map(|(name, slot)| (&**name, &*slot.text)),
-        )
+        made.filter(|(_, slot)| slot.state == State::Own).map(|(name, slot)| (&**name, &*slot.text))
     }
 
     /// Back to the values of a user's start; buffers stay for reuse.

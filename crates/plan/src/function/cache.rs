@@ -42,7 +42,10 @@ impl Cache {
         if self.version != shared.version() {
             (self.version, self.written) = shared.written();
         }
-        self.written.get(name).map(|value| &**value).or_else(|| shared.started_with(name))
+        match self.written.get(name) {
+            Some(value) => value.as_deref(),
+            None => shared.started_with(name),
+        }
     }
 
     /// Text that was compiled before under the same source.

@@ -17,8 +17,16 @@ use super::string_from_file::Lines;
 use super::xpath::Nodes;
 use crate::element::Deal;
 
-/// Properties by name.
-pub(super) type Map = HashMap<Box<str>, Box<str>>;
+/// Properties by name; `None` is one that was removed.
+pub(super) type Map = HashMap<Box<str>, Option<Box<str>>>;
+
+/// What was written during the run.
+#[derive(Debug, Default)]
+struct Written {
+    map: Arc<Map>,
+    /// The version of the last write of each name, where it was no script of Java that wrote it.
+    native: HashMap<Box<str>, u64>,
+}
 
 /// Severity of a log line, or where else it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,8 +50,8 @@ pub enum Level {
 /// Shared state. One per run.
 #[derive(Debug)]
 pub struct Shared {
-    start: Map,
-    written: Mutex<Arc<Map>>,
+    start: HashMap<Box<str>, Box<str>>,
+    written: Mutex<Written>,
     version: AtomicU64,
     log: Option<Sender<(Level, String)>>,
     sites: Sites,
@@ -111,23 +119,55 @@ impl Shared {
 
     /// The value of a property now. Takes a lock; expressions read a core's snapshot instead.
     pub fn property(&self, name: &str) -> Option<Box<str>> {
-        self.lock().get(name).or_else(|| self.start.get(name)).cloned()
+        match self.lock().map.get(name) {
+            Some(value) => value.clone(),
+            None => self.start.get(name).cloned(),
+        }
     }
 
     /// Sets a property and returns the value before.
     pub fn set_property(&self, name: &str, value: &str) -> Option<Box<str>> {
         let mut written = self.lock();
-        let map = Arc::make_mut(&mut written);
-        let before =
-            map.insert(name.into(), value.into()).or_else(|| self.start.get(name).cloned());
-        self.version.fetch_add(1, Ordering::Release);
+        let before = self.write(&mut written, name, Some(value));
+        let version = self.version.fetch_add(1, Ordering::Release) + 1;
+        written.native.insert(name.into(), version);
         before
+    }
+
+    /// Sets or removes a property as a script in Java has, which needs not be told of it.
+    pub fn follow_java(&self, name: &str, value: Option<&str>) {
+        let mut written = self.lock();
+        self.write(&mut written, name, value);
+        written.native.remove(name);
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    fn write(&self, written: &mut Written, name: &str, value: Option<&str>) -> Option<Box<str>> {
+        let before = Arc::make_mut(&mut written.map).insert(name.into(), value.map(Into::into));
+        before.unwrap_or_else(|| self.start.get(name).cloned())
+    }
+
+    /// Tells `each` what was written since a version by others than Java: version, name and value. Returns the version now; 0 is the start's.
+    pub fn native_since(&self, version: u64, mut each: impl FnMut(u64, &str, Option<&str>)) -> u64 {
+        if self.version() == version {
+            return version;
+        }
+        let written = self.lock();
+        for (name, at) in written.native.iter().filter(|(_, at)| **at > version) {
+            each(*at, name, written.map.get(name).and_then(Option::as_deref));
+        }
+        self.version()
     }
 
     /// All properties now, in no particular order.
     pub fn properties(&self) -> Vec<(Box<str>, Box<str>)> {
         let mut all = self.start.clone();
-        all.extend(self.lock().iter().map(|(name, value)| (name.clone(), value.clone())));
+        for (name, value) in self.lock().map.iter() {
+            match value {
+                Some(value) => all.insert(name.clone(), value.clone()),
+                None => all.remove(name),
+            };
+        }
         all.into_iter().collect()
     }
 
@@ -137,7 +177,9 @@ impl Shared {
             return None;
         }
         let (version, written) = self.written();
-        let all = written.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        let all = written.iter();
+        let all =
+            all.filter_map(|(name, value)| Some((name.to_string(), value.as_ref()?.to_string())));
         Some((version, all.collect()))
     }
 
@@ -174,7 +216,7 @@ impl Shared {
     /// The written properties with their version.
     pub(super) fn written(&self) -> (u64, Arc<Map>) {
         let written = self.lock();
-        (self.version(), Arc::clone(&written))
+        (self.version(), Arc::clone(&written.map))
     }
 
     pub(crate) fn started_with(&self, name: &str) -> Option<&str> {
@@ -215,7 +257,7 @@ impl Shared {
         self.sites.get(site)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Arc<Map>> {
+    fn lock(&self) -> MutexGuard<'_, Written> {
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -286,6 +328,29 @@ mod tests {
         written.sort();
         assert_eq!(written, [("a", "3"), ("b", "4")].map(|(k, v)| (k.to_string(), v.to_string())));
         assert_eq!(shared.written_since(version), None);
+    }
+
+    #[test]
+    fn java_is_told_what_others_wrote() {
+        let shared = Shared::new([("a", "1")], "", std::sync::mpsc::channel().0);
+        let told = |since| {
+            let mut told = Vec::new();
+            let now = shared.native_since(since, |_, name, value| {
+                told.push((name.to_string(), value.map(str::to_string)));
+            });
+            (now, told)
+        };
+        shared.set_property("a", "2");
+        let (seen, first) = told(0);
+        assert_eq!(first, [("a".to_string(), Some("2".to_string()))]);
+        shared.follow_java("a", None);
+        shared.follow_java("b", Some("3"));
+        assert_eq!((shared.property("a"), shared.property("b").as_deref()), (None, Some("3")));
+        assert_eq!(shared.properties().len(), 1);
+        let (seen, none) = told(seen);
+        assert!(none.is_empty());
+        shared.set_property("b", "4");
+        assert_eq!(told(seen).1, [("b".to_string(), Some("4".to_string()))]);
     }
 
     #[test]

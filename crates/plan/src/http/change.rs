@@ -276,7 +276,7 @@ pub(super) enum Parameter<'a> {
 
 impl Http {
     pub(super) fn apply_changes(&self, env: &mut Env<'_>, path: &mut String, out: &mut Request) {
-        for change in &self.changes {
+        for change in &*self.changes {
             match change {
                 Change::Session(at, session) => session.apply(*at, env, path, out),
                 Change::Link => self.follow(env, path, &mut out.changed),

@@ -43,7 +43,7 @@ pub(crate) fn compile(
         encoding: chain.text(ctx, "HTTPSampler.contentEncoding", ""),
         arguments: arguments(ctx, &chain),
         raw: chain.flag(ctx, "HTTPSampler.postBodyRaw"),
-        changes: Vec::new(),
+        changes: Arc::default(),
         files: files(ctx, &chain),
         multipart: chain.flag(ctx, "HTTPSampler.DO_MULTIPART_POST"),
         compatible: chain.flag(ctx, "HTTPSampler.BROWSER_COMPATIBLE_MULTIPART"),

@@ -57,7 +57,7 @@ impl SourceKind {
 }
 
 /// A source as the plan has it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Spread {
     pub(super) kind: SourceKind,
     pub(super) name: Text,

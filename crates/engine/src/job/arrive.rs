@@ -1,0 +1,296 @@
+//! The reply to a job comes in: what it changes is carried out, and the user goes on where it was.
+//!
+//! A job that failed, or whose reply cannot be read, fails the sample it belongs to; behind a sampler it fails as an assertion would. Outside of samples it is
+//! told in the log. Replies for users that are gone change properties and are heard in the log.
+
+use std::time::Instant;
+
+use plan::plan::SamplerId;
+use plan::result::Request;
+use stats::Outcome;
+
+use super::reply::{Failed, Out};
+use super::result::Found;
+use super::{Act, Addressee, Reply, Then, UnderWay, session};
+use crate::clock::{MS, Nanos};
+use crate::core::{Core, env};
+use crate::run::Report;
+use crate::sample::Timing;
+use crate::user::Wait;
+use crate::wheel::Index;
+
+impl Core<'_> {
+    /// A job is done, or why it is not.
+    pub(crate) fn on_job(&mut self, to: Addressee, reply: Result<Vec<u8>, String>, done: Instant) {
+        let Some(job) = self.jobs.under_way.remove(&to.ticket) else { return };
+        let done = self.clock.of_instant(done).min(self.clock.now());
+        let (message, error) = match reply {
+            Ok(message) => (message, None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        let Some(act) = job.act else {
+            let said = error.map_or_else(|| session::farewell(&message), Err);
+            match said {
+                Ok(lines) => self.log_lines(&lines),
+                Err(failed) => self.log(format!("{}: {failed}", job.what)),
+            }
+            return self.jobs.recycle(message);
+        };
+        let read = error.map_or_else(|| Reply::read(&message, act), Err);
+        match (self.take_then(to), read) {
+            (Some(then), read) => self.resume_with(to.index, then, &job, read, done),
+            // Nobody waits for it.
+            (None, Ok(reply)) => self.apply_everywhere(&reply),
+            (None, Err(failed)) => self.log(format!("{}: {failed}", job.what)),
+        }
+        if job.abandoned {
+            self.say_goodbye(to.index, job.user, job.what);
+        }
+        self.jobs.recycle(message);
+    }
+
+    /// Where the user goes on, if it still waits for that job.
+    fn take_then(&mut self, to: Addressee) -> Option<Then> {
+        let user = self.users.all.get_mut(to.index as usize)?;
+        if !user.alive || user.wait != Wait::Java {
+            return None;
+        }
+        let java = user.extra.as_mut()?.java.as_deref_mut()?;
+        if java.ticket != to.ticket {
+            return None;
+        }
+        user.wait = Wait::Ready;
+        java.then.take()
+    }
+
+    fn resume_with(
+        &mut self,
+        index: Index,
+        then: Then,
+        job: &UnderWay,
+        read: Result<Reply<'_>, Failed>,
+        done: Nanos,
+    ) {
+        // What came before has lasted until now; what the reply waited for is this process's delay.
+        let user = &mut self.users[index];
+        user.intended = user.intended.max(done);
+        let read = read.and_then(|reply| {
+            reply.check(job.range.count)?;
+            Ok(reply)
+        });
+        if let Ok(reply) = &read {
+            self.apply(index, &then, reply);
+            self.apply_texts(index, job.range.first, reply);
+        }
+        let gives_up = read.as_ref().is_ok_and(|reply| reply.gives_up);
+        match then {
+            Then::Close(closing) if gives_up => {
+                self.take_kept(index);
+                self.had_no_result(index, closing.id);
+            }
+            Then::Close(mut closing) => {
+                self.take_kept(index);
+                match &read {
+                    Ok(reply) => self.put(&mut closing, reply),
+                    Err(failed) => {
+                        self.result.success = false;
+                        self.result.add_assertion(&job.what).go_wrong(failed);
+                    }
+                }
+                closing.since = done;
+                self.close_on(index, closing);
+            }
+            Then::Pull(controller) => {
+                if let Err(failed) = read {
+                    self.log(format!("{}: {failed}", job.what));
+                }
+                if self.must_end(index) {
+                    self.end_after_sample(index);
+                } else if let Some(controller) = controller {
+                    self.users[index].java().fresh.push(controller);
+                }
+            }
+            then => match read {
+                Err(failed) => {
+                    if let Some(id) = then.sampler() {
+                        self.fail_for_java(index, id, job, &failed, done);
+                    }
+                }
+                Ok(reply) => self.proceed(index, &then, job, &reply, done),
+            },
+        }
+        self.step(index);
+    }
+
+    /// Goes on before or at a sampler.
+    fn proceed(
+        &mut self,
+        index: Index,
+        then: &Then,
+        job: &UnderWay,
+        reply: &Reply<'_>,
+        done: Nanos,
+    ) {
+        if let Then::Sampled(id) = *then
+            && !reply.gives_up
+        {
+            return match &reply.result {
+                Some(found) => self.take_sample(index, id, found, job, done),
+                None => self.had_no_result(index, id),
+            };
+        }
+        if let Some(id) = then.sampler().filter(|_| reply.gives_up) {
+            return self.had_no_result(index, id);
+        }
+        if self.must_end(index) {
+            return self.end_after_sample(index);
+        }
+        match *then {
+            Then::Before(id, next) => self.run_before(index, id, next),
+            Then::Timers(id, next, delay) => {
+                let more = match reply.out {
+                    Out::Delay(ms) => u64::try_from(ms).unwrap_or(0).saturating_mul(MS as u64),
+                    _ => 0,
+                };
+                self.run_timers(index, id, next, delay.saturating_add(more));
+            }
+            Then::Begin(id) => {
+                self.name_sampler(index, id);
+                self.begin_now(index, id);
+            }
+            Then::Sampled(_) | Then::Close(_) | Then::Pull(_) => {}
+        }
+    }
+
+    /// Carries out what changed for the user, but for the result.
+    fn apply(&mut self, index: Index, then: &Then, reply: &Reply<'_>) {
+        self.apply_everywhere(reply);
+        self.apply_variables(index, &reply.changes);
+        if let Some(id) = then.sampler() {
+            self.apply_cookies(index, id, reply);
+            self.apply_request(index, id, reply);
+        }
+        self.apply_ask(index, reply.ask);
+        if !matches!(then, Then::Close(_) | Then::Sampled(_))
+            && let Some(found) = &reply.result
+            && let Some(previous) = &mut self.users[index].java().previous
+        {
+            found.put_into(previous, &self.run.settings.default_encoding, 0);
+        }
+    }
+
+    /// A script asked the user to end, or everybody was told to.
+    fn must_end(&mut self, index: Index) -> bool {
+        let asked = self.users[index].java().asked;
+        self.users[index].stopping || asked >= Request::StopUser
+    }
+
+    /// Puts what Java says of the result under work into it.
+    fn put(&mut self, closing: &mut super::Closing, reply: &Reply<'_>) {
+        let mut result = self.lend_result();
+        if let Some(found) = &reply.result {
+            let start_ms = result.start_ms;
+            let times = (result.elapsed, result.idle);
+            found.put_into(&mut result, &self.run.settings.default_encoding, 0);
+            let timing = &mut closing.timing;
+            timing.start += (result.start_ms - start_ms).saturating_mul(MS);
+            if result.start_ms != start_ms || (result.elapsed, result.idle) != times {
+                timing.idle = result.idle;
+                timing.end = timing.start + (result.elapsed + result.idle) as Nanos;
+            }
+            (timing.latency, timing.connect) = (result.latency, result.connect);
+            (timing.received, timing.sent) = (result.bytes, result.sent);
+        }
+        if let Out::Verdicts(verdicts) = &reply.out {
+            for verdict in verdicts {
+                verdict.add_to(&mut result);
+                result.success &= !(verdict.failure || verdict.error);
+            }
+        }
+        self.return_result(result);
+    }
+
+    /// Takes the sample that Java has made.
+    fn take_sample(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        found: &Found<'_>,
+        job: &UnderWay,
+        done: Nanos,
+    ) {
+        let mut result = self.lend_result();
+        result.clear();
+        found.put_into(&mut result, &self.run.settings.default_encoding, 0);
+        // Java's clock has milliseconds; the sample cannot have begun before it was asked for.
+        let (start_ms, _, elapsed) = found.span();
+        let start = self.clock.of_wall(start_ms.saturating_mul(MS));
+        let start = start.clamp(job.since.min(done), done);
+        let length = elapsed.saturating_add(result.idle);
+        let timing = Timing {
+            start,
+            end: start.saturating_add(Nanos::try_from(length).unwrap_or(Nanos::MAX / 4)),
+            idle: result.idle,
+            latency: result.latency,
+            connect: result.connect,
+            lag: (self.clock.now() - done).max(0) as u64,
+            wait: (start - self.users[index].intended.min(start)) as u64,
+            sent: result.sent,
+            received: result.bytes,
+        };
+        let outcome = if result.success { Outcome::Ok } else { Outcome::Status };
+        self.return_result(result);
+        self.conclude(index, id, timing, outcome);
+    }
+
+    /// The sampler gave nothing, which nobody is told of.
+    fn had_no_result(&mut self, index: Index, id: SamplerId) {
+        if !self.plan.samplers[id.0 as usize].timeouts.is_empty() {
+            self.unwatch(index);
+        }
+        let asked = std::mem::take(&mut self.users[index].java().asked);
+        self.after_sample(index, id, true, asked);
+    }
+
+    /// A job before or at a sampler has failed, and the sample with it.
+    fn fail_for_java(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        job: &UnderWay,
+        why: &str,
+        done: Nanos,
+    ) {
+        let mut timing = self.begin_plain(index, id);
+        self.result.success = false;
+        self.result.code.push_str("500");
+        self.result.message.push_str(why);
+        self.result.data_type = "text";
+        timing.start = if job.act == Some(Act::Sampler) { job.since } else { done };
+        timing.end = done.max(timing.start);
+        self.result.start_ms = self.clock.wall_ms(timing.start);
+        self.conclude(index, id, timing, Outcome::Other);
+    }
+
+    /// Evaluates a sampler's name for its sample.
+    pub(crate) fn name_sampler(&mut self, index: Index, id: SamplerId) {
+        let sampler = &self.plan.samplers[id.0 as usize];
+        if sampler.name.fixed().is_some() {
+            return;
+        }
+        let mut name = std::mem::take(&mut self.users[index].extra().sampler_name);
+        name.clear();
+        let user = self.users.of(index);
+        sampler.name.eval(&mut env!(self, user, ""), &mut name);
+        self.users[index].extra().sampler_name = name;
+    }
+
+    /// What a script asked of its user or of all.
+    fn apply_ask(&mut self, index: Index, ask: Request) {
+        if matches!(ask, Request::StopTest | Request::StopTestNow) {
+            let _ = self.reports.send(Report::StopTest { now: ask == Request::StopTestNow });
+        }
+        let asked = &mut self.users[index].java().asked;
+        *asked = (*asked).max(ask);
+    }
+}

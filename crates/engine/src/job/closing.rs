@@ -1,0 +1,174 @@
+//! What is done with a sample's result: post-processors, assertions, listeners of Java, in this order, and then the end of the sample.
+//!
+//! Each may be a job. Then the result goes with the user, who waits, and comes back to be worked on where this was left. A sample that the end of the run
+//! has cut sees no job any more.
+
+use plan::extract::Extractor;
+use plan::hosted::{HostedId, Job};
+use plan::plan::{ControllerKind, ListenerId, ListenerKind, SamplerId};
+use stats::Outcome;
+
+use super::{Act, Then};
+use crate::clock::Nanos;
+use crate::core::Core;
+use crate::sample::Timing;
+use crate::wheel::Index;
+
+/// A sample that ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Closing {
+    pub(crate) id: SamplerId,
+    pub(crate) timing: Timing,
+    pub(crate) outcome: Outcome,
+    /// Somebody looks at the result.
+    pub(crate) observed: bool,
+    /// What is next of the sampler's processors and assertions, counted together; `None` once they are through.
+    pub(crate) at: Option<usize>,
+    /// When its last job was done; what comes next could not begin before.
+    pub(crate) since: Nanos,
+}
+
+impl Core<'_> {
+    /// Goes on with a sample's end.
+    pub(crate) fn close_on(&mut self, index: Index, mut closing: Closing) {
+        if let Some(at) = closing.at {
+            if !self.process(index, &mut closing, at) {
+                return;
+            }
+            closing.at = None;
+            // Sub-results that processors add count as JMeter counts them.
+            closing.timing.received = self.result.bytes;
+            if !self.result.success && closing.outcome == Outcome::Ok {
+                closing.outcome = Outcome::Assertion;
+            }
+            self.set_last_ok(index, self.result.success);
+            self.keep_previous(index);
+            if self.jobs.listens && self.tell_java(index, &closing) {
+                return;
+            }
+        }
+        self.finish_sample(index, closing);
+    }
+
+    /// Runs processors and assertions from a place on. False: the user waits for one.
+    fn process(&mut self, index: Index, closing: &mut Closing, from: usize) -> bool {
+        let sampler = &self.plan.samplers[closing.id.0 as usize];
+        let (after, checks) = (&sampler.after, &sampler.checks);
+        let mut from = from;
+        loop {
+            let job = self.with_env(index, closing.id, |env, result| {
+                for (at, extractor) in after.iter().enumerate().skip(from) {
+                    if let Extractor::Job(job) = extractor {
+                        return Some((at, *job));
+                    }
+                    extractor.run(result, env);
+                }
+                let behind = after.len();
+                for (at, check) in checks.iter().enumerate().skip(from.saturating_sub(behind)) {
+                    if let Some(job) = check.job() {
+                        return Some((behind + at, job));
+                    }
+                    check.run(result, env);
+                }
+                None
+            });
+            let Some((at, job)) = job else { return true };
+            if closing.outcome == Outcome::CutByEnd {
+                from = at + 1;
+                continue;
+            }
+            match job {
+                Job::Evaluate(range) => {
+                    closing.at = Some(at + 1);
+                    self.hand_over_texts(index, Then::Close(*closing), range);
+                }
+                Job::Run(_) if at < after.len() => {
+                    let runs = after[at..].iter().map_while(|one| match one {
+                        Extractor::Job(job @ Job::Run(_)) => Some(*job),
+                        _ => None,
+                    });
+                    closing.at = Some(at + runs.clone().count());
+                    self.hand_over_run(index, Then::Close(*closing), Act::After, runs);
+                }
+                Job::Run(_) => {
+                    let runs = checks[at - after.len()..].iter();
+                    let runs =
+                        runs.map_while(|one| one.job().filter(|job| matches!(job, Job::Run(_))));
+                    closing.at = Some(at + runs.clone().count());
+                    self.hand_over_run(index, Then::Close(*closing), Act::Assertion, runs);
+                }
+            }
+            return false;
+        }
+    }
+
+    /// Tells Java's listeners of a sample. True: the user waits for them.
+    fn tell_java(&mut self, index: Index, closing: &Closing) -> bool {
+        if self.result.ignore || closing.outcome == Outcome::CutByEnd {
+            return false;
+        }
+        let plan = self.plan;
+        let sampler = &plan.samplers[closing.id.0 as usize];
+        // Those that hear of a transaction with a parent sample do not hear of its parts.
+        let around = self.parent_around(index, sampler.controller);
+        let heard = around.and_then(|at| {
+            let open = self.users[index].transactions().get(at)?.controller;
+            match &plan.controllers[open.0 as usize].kind {
+                ControllerKind::Transaction(settings) => Some(&settings.listeners[..]),
+                _ => None,
+            }
+        });
+        let heard = heard.unwrap_or_default();
+        let told = sampler.listeners.iter().filter(|id| !heard.contains(id));
+        let told = told.filter_map(|id| self.hosted_listener(*id)).map(Job::Run);
+        let told: Vec<Job> = told.collect();
+        if told.is_empty() {
+            return false;
+        }
+        self.hand_over_run(index, Then::Close(*closing), Act::Listener, told.into_iter());
+        true
+    }
+
+    fn hosted_listener(&self, id: ListenerId) -> Option<HostedId> {
+        match self.plan.listeners[id.0 as usize].kind {
+            ListenerKind::Hosted(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Tells Java's listeners of a transaction's sample, the core's result. Nobody waits for them.
+    pub(crate) fn tell_java_of_transaction(&mut self, index: Index, listeners: &[ListenerId]) {
+        if !self.jobs.listens {
+            return;
+        }
+        let ids = listeners.iter().filter_map(|id| Some(self.hosted_listener(*id)?.0));
+        let ids: Vec<u32> = ids.collect();
+        if !ids.is_empty() {
+            self.tell_listeners(index, &ids);
+        }
+    }
+
+    /// Takes the result back that went with a user.
+    pub(crate) fn take_kept(&mut self, index: Index) {
+        if let Some(kept) = self.users[index].java().result.take() {
+            let used = std::mem::replace(&mut self.result, kept);
+            self.results.push(used);
+        }
+    }
+
+    /// Keeps the core's result for whoever looks at the sample before.
+    pub(crate) fn keep_previous(&mut self, index: Index) {
+        if !self.jobs.keeps() {
+            return;
+        }
+        let mut kept = match self.users[index].java().previous.take() {
+            Some(kept) => kept,
+            None => self.results.pop().unwrap_or_default(),
+        };
+        kept.clear();
+        crate::lane::duplicate(&self.result, &mut kept);
+        (kept.ignore, kept.request, kept.count, kept.errors) =
+            (self.result.ignore, self.result.request, self.result.count, self.result.errors);
+        self.users[index].java().previous = Some(kept);
+    }
+}

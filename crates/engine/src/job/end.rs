@@ -1,0 +1,153 @@
+//! Users that end or are cut while Java works for them, and jobs that take long.
+//!
+//! When the run ends at once, nobody waits for a job any more: Java is asked to break it off, and the user ends with its sample cut. A core stays until Java has
+//! been told of its users' ends, but not for ever.
+
+use std::sync::Arc;
+
+use stats::Outcome;
+
+use super::{Jobs, Then};
+use crate::clock::{Nanos, SECOND};
+use crate::core::Core;
+use crate::sample::Timing;
+use crate::wheel::Index;
+
+/// How long a core waits for Java when its users have ended.
+pub(crate) const PATIENCE: Nanos = 10 * SECOND;
+/// A job that takes longer is told of; then when it takes twice as long.
+const LONG: Nanos = 10 * SECOND;
+
+/// What was told of jobs of one name.
+#[derive(Debug)]
+pub(crate) struct Slow {
+    what: Arc<str>,
+    /// Told of again when they take this long.
+    next: Nanos,
+}
+
+impl Jobs {
+    /// Whether the result of the sample before is kept.
+    pub(super) fn keeps(&self) -> bool {
+        self.keeps_previous
+    }
+
+    /// Whether something is under way that the end must wait for.
+    pub(crate) fn are_open(&self) -> bool {
+        self.under_way.values().any(|job| !job.abandoned)
+    }
+
+    /// What is to be said of jobs that take long, once for each name.
+    fn slow_lines(&mut self, now: Nanos) -> Vec<String> {
+        let mut long: Vec<(Arc<str>, Nanos, u32)> = Vec::new();
+        for job in self.under_way.values().filter(|job| now - job.since >= LONG) {
+            let age = now - job.since;
+            match long.iter_mut().find(|(what, ..)| *what == job.what) {
+                Some((_, oldest, count)) => (*oldest, *count) = (age.max(*oldest), *count + 1),
+                None => long.push((Arc::clone(&job.what), age, 1)),
+            }
+        }
+        self.slow.retain(|slow| long.iter().any(|(what, ..)| *what == slow.what));
+        let mut lines = Vec::new();
+        for (what, age, count) in long {
+            let slow = self.slow.iter_mut().find(|slow| slow.what == what);
+            if slow.as_ref().is_some_and(|slow| age < slow.next) {
+                continue;
+            }
+            let mut next = LONG;
+            while next <= age {
+                next *= 2;
+            }
+            match slow {
+                Some(slow) => slow.next = next,
+                None => self.slow.push(Slow { what: Arc::clone(&what), next }),
+            }
+            let seconds = age / SECOND;
+            lines.push(match count {
+                1 => format!("{what} has been running for {seconds} s in the Java machine"),
+                _ => format!(
+                    "{what} has been running or waiting its turn for {seconds} s in the Java machine, for {count} users"
+                ),
+            });
+        }
+        lines
+    }
+}
+
+impl Core<'_> {
+    /// Tells of jobs that take long.
+    pub(crate) fn watch_jobs(&mut self, now: Nanos) {
+        if self.jobs.under_way.is_empty() {
+            return;
+        }
+        for line in self.jobs.slow_lines(now) {
+            self.log(line);
+        }
+    }
+
+    /// A user ends: Java is told, if it knows it.
+    pub(crate) fn end_java(&mut self, index: Index) {
+        let Some(java) = self.users[index].extra.as_mut().and_then(|extra| extra.java.take())
+        else {
+            return;
+        };
+        for result in java.result.into_iter().chain(java.previous) {
+            self.results.push(result);
+        }
+        if java.number == 0 {
+            return;
+        }
+        // Of a user that Java still works for it is told when that is done.
+        if let Some(job) = self.jobs.under_way.get_mut(&java.ticket) {
+            job.abandoned = true;
+            return;
+        }
+        let group = self.users[index].group;
+        let what = Arc::from(&*self.run.groups[group as usize].name);
+        self.say_goodbye(index, java.number, what);
+    }
+
+    /// The run ends at once: what Java does for a user is broken off.
+    pub(crate) fn cut_java(&mut self, index: Index) {
+        self.interrupt_java(index);
+        let then = self.users[index].java().then.take();
+        let ticket = self.users[index].java().ticket;
+        let since = self.jobs.under_way.get(&ticket).map(|job| job.since);
+        self.users[index].wait = crate::user::Wait::Ready;
+        match then {
+            Some(Then::Sampled(id)) => {
+                let mut timing: Timing = self.begin_plain(index, id);
+                timing.start = since.unwrap_or(timing.start);
+                self.result.start_ms = self.clock.wall_ms(timing.start);
+                self.result.success = false;
+                self.result.code.push_str("500");
+                self.result.message.push_str("Interrupted: the run has ended");
+                self.close_sample(index, id, timing, Outcome::CutByEnd);
+            }
+            Some(Then::Close(mut closing)) => {
+                self.take_kept(index);
+                closing.outcome = Outcome::CutByEnd;
+                self.close_on(index, closing);
+            }
+            _ => self.end_user(index),
+        }
+        if self.users[index].alive {
+            self.step(index);
+        }
+    }
+
+    /// Asks Java to break off what it does for a user.
+    pub(crate) fn interrupt_java(&mut self, index: Index) {
+        let number = self.users[index].java().number;
+        if let Some(offload) = &self.jobs.offload {
+            offload.interrupt(number);
+        }
+    }
+
+    /// A sample takes longer than its Sample Timeout allows.
+    pub(crate) fn interrupt_hosted(&mut self, index: Index) {
+        if matches!(self.users[index].java().then, Some(Then::Sampled(_))) {
+            self.interrupt_java(index);
+        }
+    }
+}

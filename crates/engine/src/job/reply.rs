@@ -1,0 +1,208 @@
+//! What Java answers to a job, read in one pass before anything of it is carried out.
+//!
+//! A reply that cannot be read is a failed job. Texts are borrowed from the message.
+
+use plan::http::Given;
+use plan::result::Request;
+use wire::cookie::Cookie;
+
+use super::reader::{Malformed, Reader};
+use super::result::{Found, Verdict};
+use super::{cookies, request};
+
+/// A variable with a name of its own.
+pub(crate) const NAMED: u32 = u32::MAX;
+
+/// What a job does. The numbers are those of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Act {
+    Before = 1,
+    Timer = 2,
+    Sampler = 3,
+    After = 4,
+    Assertion = 5,
+    Listener = 6,
+    /// Evaluates texts.
+    Evaluate = 16,
+    /// Tells of an iteration.
+    Iteration = 17,
+}
+
+impl Act {
+    /// Whether it belongs to a sample that has a result.
+    pub(crate) fn has_result(self) -> bool {
+        matches!(self, Self::After | Self::Assertion | Self::Listener)
+    }
+}
+
+/// Which variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Name<'a> {
+    Slot(u32),
+    Named(&'a str),
+}
+
+/// What a script logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Line<'a> {
+    /// 0 is trace, 4 an error.
+    pub(crate) level: u8,
+    pub(crate) logger: &'a str,
+    pub(crate) text: &'a str,
+}
+
+/// What comes of a job beside changes.
+#[derive(Debug)]
+pub(crate) enum Out<'a> {
+    Nothing,
+    /// Milliseconds.
+    Delay(i64),
+    Texts(Vec<&'a str>),
+    Verdicts(Vec<Verdict<'a>>),
+}
+
+/// What two kinds of replies begin with.
+#[derive(Debug, Default)]
+pub(crate) struct Changes<'a> {
+    /// Without a value: removed.
+    pub(crate) variables: Vec<(Name<'a>, Option<&'a str>)>,
+    pub(crate) properties: Vec<(&'a str, Option<&'a str>)>,
+}
+
+/// A reply to a job.
+#[derive(Debug)]
+pub(crate) struct Reply<'a> {
+    /// Something threw where JMeter gives up the sample and tells nobody of it.
+    pub(crate) gives_up: bool,
+    pub(crate) changes: Changes<'a>,
+    pub(crate) ask: Request,
+    pub(crate) log: Vec<Line<'a>>,
+    pub(crate) cookies: Option<Vec<Cookie>>,
+    pub(crate) result: Option<Found<'a>>,
+    pub(crate) request: Option<Given>,
+    pub(crate) out: Out<'a>,
+}
+
+/// Why a job has failed, in words.
+pub(crate) type Failed = String;
+
+/// Reads whether Java did what it was asked for. True: it gave up on the way.
+pub(crate) fn status(reader: &mut Reader<'_>) -> Result<bool, Failed> {
+    match reader.byte().map_err(|malformed| malformed.to_string())? {
+        0 => Ok(false),
+        1 => Err(reader.text().map_err(|malformed| malformed.to_string())?.to_owned()),
+        2 => Ok(true),
+        _ => Err(Malformed("there is no such status").to_string()),
+    }
+}
+
+impl<'a> Reply<'a> {
+    /// Reads the reply to a job that did `act`.
+    pub(crate) fn read(message: &'a [u8], act: Act) -> Result<Self, Failed> {
+        let mut reader = Reader::new(message);
+        let gives_up = status(&mut reader)?;
+        Self::rest(reader, act, gives_up).map_err(|malformed| malformed.to_string())
+    }
+
+    /// Whether what it says fits what was asked for: so many texts.
+    pub(crate) fn check(&self, texts: u32) -> Result<(), Failed> {
+        match &self.out {
+            Out::Texts(given) if given.len() != texts as usize => {
+                Err("the Java machine gave another number of texts than it was asked for".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn rest(mut reader: Reader<'a>, act: Act, gives_up: bool) -> Result<Self, Malformed> {
+        let reader = &mut reader;
+        let changes = Changes::read(reader)?;
+        let ask = match reader.byte()? {
+            0 => Request::Nothing,
+            1 => Request::BreakLoop,
+            2 => Request::NextLoopIteration,
+            3 => Request::NextIteration,
+            4 => Request::StopUser,
+            5 => Request::StopTest,
+            6 => Request::StopTestNow,
+            _ => return Err(Malformed("it asks for what there is not")),
+        };
+        let log = lines(reader)?;
+        let cookies = reader.maybe(|reader| reader.list(cookies::read))?;
+        let result = reader.maybe(|reader| Found::read(reader, 0))?;
+        let request = reader.maybe(request::read)?;
+        let out = match act {
+            _ if gives_up => Out::Nothing,
+            Act::Timer => Out::Delay(reader.signed()?),
+            Act::Evaluate => Out::Texts(reader.list(Reader::text)?),
+            Act::Assertion => Out::Verdicts(reader.list(Verdict::read)?),
+            _ => Out::Nothing,
+        };
+        reader.end()?;
+        Ok(Self { gives_up, changes, ask, log, cookies, result, request, out })
+    }
+}
+
+impl<'a> Changes<'a> {
+    pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, Malformed> {
+        let variables = reader.list(|reader| {
+            let name = match reader.int()? {
+                NAMED => Name::Named(reader.text()?),
+                slot => Name::Slot(slot),
+            };
+            Ok((name, reader.maybe(Reader::text)?))
+        })?;
+        let properties = reader.list(|reader| Ok((reader.text()?, reader.maybe(Reader::text)?)))?;
+        Ok(Self { variables, properties })
+    }
+}
+
+/// Reads what was logged.
+pub(crate) fn lines<'a>(reader: &mut Reader<'a>) -> Result<Vec<Line<'a>>, Malformed> {
+    reader.list(|reader| {
+        let (level, _at) = (reader.byte()?, reader.signed()?);
+        Ok(Line { level, logger: reader.text()?, text: reader.text()? })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reply that says nothing, as far as its result.
+    fn nothing(status: u8) -> Vec<u8> {
+        let mut reply = vec![status];
+        // No variables, no properties, nothing asked, no log, no cookies, no result, no request.
+        reply.extend([0; 4 + 4 + 1 + 4 + 1 + 1 + 1]);
+        reply
+    }
+
+    #[test]
+    fn each_act_has_its_own_end() {
+        let ends: [(Act, &[u8]); 4] = [
+            (Act::Before, &[]),
+            (Act::Timer, &[5, 0, 0, 0, 0, 0, 0, 0]),
+            (Act::Evaluate, &[1, 0, 0, 0, 1, 0, 0, 0, b'x']),
+            (Act::Assertion, &[0, 0, 0, 0]),
+        ];
+        for (act, end) in ends {
+            let mut reply = nothing(0);
+            reply.extend(end);
+            let read = Reply::read(&reply, act).expect("well formed");
+            match (act, read.out) {
+                (Act::Timer, Out::Delay(5)) | (Act::Before, Out::Nothing) => {}
+                (Act::Evaluate, Out::Texts(texts)) => assert_eq!(texts, ["x"]),
+                (Act::Assertion, Out::Verdicts(found)) => assert!(found.is_empty()),
+                (act, out) => panic!("{act:?}: {out:?}"),
+            }
+            for end in 0..reply.len() {
+                assert!(Reply::read(&reply[..end], act).is_err(), "{act:?} cut at {end}");
+            }
+            reply.push(0);
+            assert!(Reply::read(&reply, act).is_err(), "{act:?} with something behind it");
+        }
+        assert!(Reply::read(&nothing(2), Act::Timer).expect("given up").gives_up);
+        assert!(Reply::read(&nothing(3), Act::Before).is_err());
+    }
+}

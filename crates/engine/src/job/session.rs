@@ -1,0 +1,203 @@
+//! What a Java machine is told of the run as a whole: the plan's parts before anything else, the start, the end.
+//!
+//! These are calls that wait for their replies, before the first user and after the last.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use plan::plan::Plan;
+use plan::vars::{Initial, VarId};
+
+use super::apply::told;
+use super::reader::Reader;
+use super::reply::{Changes, Failed, Line, Name, lines, status};
+use super::writer::Writer;
+use crate::offload::{Finding, Offload, Surroundings};
+use crate::prepare::Prepared;
+use crate::run::Options;
+
+const SETUP: u8 = 1;
+const START: u8 = 2;
+const END: u8 = 5;
+
+/// How long what runs after the last user may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Has Java read its part of the plan and start the test.
+pub(crate) fn begin(
+    offload: &dyn Offload,
+    plan: &Plan,
+    options: &Options,
+    prepared: &mut Prepared,
+    shared: &plan::function::Shared,
+) -> Result<(), Failed> {
+    let groups = prepared.groups.iter().map(|group| (group.name.clone(), group.users));
+    let groups: Vec<_> = groups.collect();
+    let (findings, said) = set_up(offload, plan, options, &groups)?;
+    prepared.complaints.extend(said);
+    for finding in findings {
+        let element = finding.element.and_then(|id| plan.hosted.elements.get(id as usize));
+        let text = finding.text.and_then(|id| plan.hosted.texts.get(id as usize));
+        let of = element.map(|element| &*element.path).or(text.map(|text| &**text));
+        let of = of.unwrap_or("the Java machine");
+        prepared.complaints.push(match finding.line {
+            0 => format!("{of}: {}", finding.message),
+            line => format!("{of}, line {line} of the script: {}", finding.message),
+        });
+    }
+    prepared.complaints.extend(start(offload, plan, &mut prepared.initial, shared)?);
+    Ok(())
+}
+
+/// Tells Java what of the plan it will be asked for; gives what it finds wrong, and what it logged. `groups`: names, if they are known, and users.
+pub(crate) fn set_up(
+    offload: &dyn Offload,
+    plan: &Plan,
+    options: &Options,
+    groups: &[(String, u32)],
+) -> Result<(Vec<Finding>, Vec<String>), Failed> {
+    let reply = offload.call(setup(plan, options, groups))?;
+    let mut reader = Reader::new(&reply);
+    status(&mut reader)?;
+    let read = |reader: &mut Reader<'_>| {
+        let findings = reader.list(|reader| {
+            let is_error = reader.byte()? != 0;
+            let id = reader.signed_int()?;
+            let (line, message) = (reader.int()?, reader.text()?.to_owned());
+            let element = u32::try_from(id).ok();
+            let text = u32::try_from(-2 - i64::from(id)).ok();
+            Ok(Finding { is_error, element, text, line, message })
+        })?;
+        let said = lines(reader)?.iter().filter_map(told).collect();
+        Ok((findings, said))
+    };
+    read(&mut reader).map_err(|malformed: super::reader::Malformed| malformed.to_string())
+}
+
+fn setup(plan: &Plan, options: &Options, groups: &[(String, u32)]) -> Vec<u8> {
+    let Surroundings { home, system, plan: file } = &options.surroundings;
+    let mut message = Vec::new();
+    let mut out = Writer(&mut message);
+    out.byte(SETUP);
+    out.pairs(options.properties.iter().map(|(name, value)| (&**name, &**value)));
+    out.pairs(system.iter().map(|(name, value)| (&**name, &**value)));
+    out.text(home);
+    let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
+    out.text(&path_text(&file));
+    out.int(options.shard.index);
+    let mut list = out.begin();
+    for slot in 0..plan.names.len() as u32 {
+        list.count += 1;
+        out.text(plan.names.name(VarId(slot)));
+    }
+    out.end(list);
+    let mut list = out.begin();
+    for element in &plan.hosted.elements {
+        list.count += 1;
+        out.byte(element.role as u8);
+        out.text(&element.class);
+        out.text(&element.name);
+        out.text(&element.path);
+        out.int(element.line);
+        out.byte(element.reads.bits());
+        out.text(&element.xml);
+    }
+    out.end(list);
+    let mut list = out.begin();
+    for owner in &plan.hosted.owners {
+        list.count += 1;
+        out.int(owner.sampler.0);
+        out.int(owner.element.0);
+        out.ids(owner.configs.iter().map(|id| id.0));
+    }
+    out.end(list);
+    let mut list = out.begin();
+    for text in &plan.hosted.texts {
+        list.count += 1;
+        out.text(text);
+    }
+    out.end(list);
+    let mut list = out.begin();
+    for (at, group) in plan.groups.iter().enumerate() {
+        list.count += 1;
+        let known = groups.get(at);
+        out.text(known.map_or(group.name.raw(), |(name, _)| name));
+        out.int(known.map_or(0, |(_, users)| *users));
+    }
+    out.end(list);
+    message
+}
+
+fn path_text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// Tells Java that the test starts; what it changes counts for all users. Gives what it logged.
+fn start(
+    offload: &dyn Offload,
+    plan: &Plan,
+    initial: &mut Initial,
+    shared: &plan::function::Shared,
+) -> Result<Vec<String>, Failed> {
+    let mut message = Vec::new();
+    let mut out = Writer(&mut message);
+    out.byte(START);
+    let mut list = out.begin();
+    for (slot, value) in initial.iter() {
+        list.count += 1;
+        out.int(slot.0);
+        out.text(value);
+    }
+    out.end(list);
+    let reply = offload.call(message)?;
+    let mut reader = Reader::new(&reply);
+    status(&mut reader)?;
+    let malformed = |malformed: super::reader::Malformed| malformed.to_string();
+    let changes = Changes::read(&mut reader).map_err(malformed)?;
+    let said = lines(&mut reader).map_err(malformed)?;
+    for (name, value) in &changes.variables {
+        // What has no slot is mentioned by nothing in the plan, and scripts that set it keep it.
+        let slot = match name {
+            Name::Slot(slot) => {
+                Some(VarId(*slot)).filter(|slot| (slot.0 as usize) < plan.names.len())
+            }
+            Name::Named(name) => plan.names.find(name),
+        };
+        if let (Some(slot), Some(value)) = (slot, value) {
+            initial.set(slot, value);
+        }
+    }
+    for (name, value) in &changes.properties {
+        shared.follow_java(name, *value);
+    }
+    Ok(said.iter().filter_map(told).collect())
+}
+
+/// Tells Java that the test has ended; gives what is to be told of it. What runs there then has its time, and no more.
+pub(crate) fn end(offload: Arc<dyn Offload>) -> Vec<String> {
+    let (done, ended) = channel();
+    let call = std::thread::Builder::new().name("java-end".into()).spawn(move || {
+        let _ = done.send(offload.call(vec![END]));
+    });
+    let reply = match call {
+        Ok(_) => ended
+            .recv_timeout(PATIENCE)
+            .unwrap_or_else(|_| Err(format!("it has not ended within {} s", PATIENCE.as_secs()))),
+        Err(error) => Err(error.to_string()),
+    };
+    match reply
+        .and_then(|message| farewell(&message).map(|said| said.iter().filter_map(told).collect()))
+    {
+        Ok(said) => said,
+        Err(failed) => vec![format!("at the end of the test, in the Java machine: {failed}")],
+    }
+}
+
+/// Reads the reply to what tells of an end.
+pub(super) fn farewell(message: &[u8]) -> Result<Vec<Line<'_>>, Failed> {
+    let mut reader = Reader::new(message);
+    status(&mut reader)?;
+    lines(&mut reader).map_err(|malformed| malformed.to_string())
+}

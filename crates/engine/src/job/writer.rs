@@ -1,0 +1,87 @@
+//! Writing messages: numbers in little-endian order, texts and lists behind their lengths.
+//!
+//! A writer appends to a buffer that is lent to it, so that buffers can be used again. Lengths beyond 32 bits cannot occur: a text of that size
+//! would not fit into a variable or a body that is kept.
+
+/// Appends to a message.
+#[derive(Debug)]
+pub(crate) struct Writer<'a>(pub(crate) &'a mut Vec<u8>);
+
+/// A list whose length is written once it is known.
+#[derive(Debug)]
+pub(crate) struct List {
+    at: usize,
+    pub(crate) count: u32,
+}
+
+impl Writer<'_> {
+    pub(crate) fn byte(&mut self, value: u8) {
+        self.0.push(value);
+    }
+
+    pub(crate) fn flag(&mut self, value: bool) {
+        self.0.push(u8::from(value));
+    }
+
+    pub(crate) fn int(&mut self, value: u32) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(crate) fn long(&mut self, value: u64) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(crate) fn signed(&mut self, value: i64) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(crate) fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.int(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+        self.0.extend_from_slice(&bytes[..bytes.len().min(u32::MAX as usize)]);
+    }
+
+    /// A text that may be absent.
+    pub(crate) fn maybe(&mut self, text: Option<&str>) {
+        self.flag(text.is_some());
+        if let Some(text) = text {
+            self.text(text);
+        }
+    }
+
+    /// Begins a list; whoever adds to it counts.
+    pub(crate) fn begin(&mut self) -> List {
+        let at = self.0.len();
+        self.int(0);
+        List { at, count: 0 }
+    }
+
+    /// Ends a list.
+    pub(crate) fn end(&mut self, list: List) {
+        self.0[list.at..list.at + 4].copy_from_slice(&list.count.to_le_bytes());
+    }
+
+    /// A list of pairs of texts.
+    pub(crate) fn pairs<'a>(&mut self, pairs: impl Iterator<Item = (&'a str, &'a str)>) {
+        let mut list = self.begin();
+        for (name, value) in pairs {
+            list.count += 1;
+            self.text(name);
+            self.text(value);
+        }
+        self.end(list);
+    }
+
+    /// A list of numbers.
+    pub(crate) fn ids(&mut self, ids: impl Iterator<Item = u32>) {
+        let mut list = self.begin();
+        for id in ids {
+            list.count += 1;
+            self.int(id);
+        }
+        self.end(list);
+    }
+}

@@ -1,0 +1,363 @@
+//! A Java machine for tests: threads that answer jobs by a function of the test, in the words of the messages' description.
+
+use std::collections::HashMap;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+
+use engine::offload::{Job, Offload};
+
+/// A job as the machine reads it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) user: u64,
+    pub(crate) number: u32,
+    pub(crate) iteration: u32,
+    pub(crate) first: bool,
+    pub(crate) thread: String,
+    pub(crate) label: String,
+    /// By slot in front, or by name.
+    pub(crate) variables: HashMap<String, String>,
+    pub(crate) properties: Vec<(String, Option<String>)>,
+    pub(crate) sample: u32,
+    /// Label, code and success of the result, if there is one.
+    pub(crate) result: Option<(String, String, bool)>,
+    /// The result as it was told.
+    pub(crate) raw_result: Vec<u8>,
+    pub(crate) sampler: Option<u32>,
+    pub(crate) act: u8,
+    pub(crate) ids: Vec<u32>,
+}
+
+/// Builds a reply.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Answer {
+    pub(crate) variables: Vec<(String, Option<String>)>,
+    pub(crate) properties: Vec<(String, Option<String>)>,
+    pub(crate) ask: u8,
+    pub(crate) log: Vec<String>,
+    pub(crate) result: Option<Vec<u8>>,
+    pub(crate) request: Option<Vec<u8>>,
+    pub(crate) delay: i64,
+    pub(crate) texts: Vec<String>,
+    /// Name, failure, error, message.
+    pub(crate) verdicts: Vec<(String, bool, bool, Option<String>)>,
+}
+
+/// A reply, or why there is none.
+pub(crate) type Reply = Result<Vec<u8>, String>;
+type Work = dyn Fn(&Told) -> Reply + Send + Sync;
+
+/// What happened on a machine, in order: `setup`, `start`, `job <act> <ids>`, `bye`, `end`, `interrupt`.
+pub(crate) type Seen = Arc<Mutex<Vec<String>>>;
+
+pub(crate) struct Machine {
+    pub(crate) seen: Seen,
+    jobs: Sender<Job>,
+    slots: Mutex<Vec<String>>,
+    work: Arc<Work>,
+    interrupted: Mutex<Option<Sender<u64>>>,
+    start: Vec<u8>,
+}
+
+impl std::fmt::Debug for Machine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Machine")
+    }
+}
+
+impl Machine {
+    pub(crate) fn new(work: impl Fn(&Told) -> Reply + Send + Sync + 'static) -> Arc<Self> {
+        Self::starting(started(&[]), None, work)
+    }
+
+    /// With what it answers to the start, and somebody who hears of interruptions.
+    pub(crate) fn starting(
+        start: Vec<u8>,
+        interrupted: Option<Sender<u64>>,
+        work: impl Fn(&Told) -> Reply + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        let (jobs, todo) = channel::<Job>();
+        let machine = Arc::new(Self {
+            seen: Seen::default(),
+            jobs,
+            slots: Mutex::default(),
+            work: Arc::new(work),
+            interrupted: Mutex::new(interrupted),
+            start,
+        });
+        let todo = Arc::new(Mutex::new(todo));
+        for _ in 0..4 {
+            let (todo, machine) = (Arc::clone(&todo), Arc::downgrade(&machine));
+            std::thread::spawn(move || {
+                loop {
+                    let job = todo.lock().unwrap().recv();
+                    let (Ok(job), Some(machine)) = (job, machine.upgrade()) else { return };
+                    let reply = machine.answer(&job.message);
+                    drop(machine);
+                    job.finish(reply);
+                }
+            });
+        }
+        machine
+    }
+
+    fn note(&self, what: String) {
+        self.seen.lock().unwrap().push(what);
+    }
+
+    fn answer(&self, message: &[u8]) -> Result<Vec<u8>, String> {
+        if message[0] == 4 {
+            self.note("bye".into());
+            return Ok(vec![0, 0, 0, 0, 0]);
+        }
+        let told = Told::read(message, &self.slots.lock().unwrap());
+        self.note(format!("job {} {:?}", told.act, told.ids));
+        (self.work)(&told)
+    }
+
+    pub(crate) fn seen(&self) -> Vec<String> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+impl Offload for Machine {
+    fn submit(&self, job: Job) {
+        self.jobs.send(job).unwrap();
+    }
+
+    fn call(&self, message: Vec<u8>) -> Result<Vec<u8>, String> {
+        match message[0] {
+            1 => {
+                let mut bytes = Bytes(&message[1..]);
+                bytes.list(|bytes| (bytes.text(), bytes.text()));
+                bytes.list(|bytes| (bytes.text(), bytes.text()));
+                bytes.text();
+                bytes.text();
+                bytes.int();
+                *self.slots.lock().unwrap() = bytes.list(Bytes::text);
+                bytes.list(|bytes| {
+                    bytes.byte();
+                    (
+                        bytes.text(),
+                        bytes.text(),
+                        bytes.text(),
+                        bytes.int(),
+                        bytes.byte(),
+                        bytes.text(),
+                    )
+                });
+                bytes.list(|bytes| (bytes.int(), bytes.int(), bytes.list(Bytes::int)));
+                bytes.list(Bytes::text);
+                bytes.list(|bytes| (bytes.text(), bytes.int()));
+                assert!(bytes.0.is_empty(), "a setup with something behind it");
+                self.note("setup".into());
+                Ok(vec![0, 0, 0, 0, 0, 0, 0, 0, 0])
+            }
+            2 => {
+                self.note("start".into());
+                Ok(self.start.clone())
+            }
+            5 => {
+                self.note("end".into());
+                Ok(vec![0, 0, 0, 0, 0])
+            }
+            other => Err(format!("what is {other}?")),
+        }
+    }
+
+    fn interrupt(&self, user: u64) {
+        self.note("interrupt".into());
+        if let Some(heard) = &*self.interrupted.lock().unwrap() {
+            let _ = heard.send(user);
+        }
+    }
+}
+
+struct Bytes<'a>(&'a [u8]);
+
+impl Bytes<'_> {
+    fn take(&mut self, n: usize) -> Vec<u8> {
+        let (taken, rest) = self.0.split_at(n);
+        self.0 = rest;
+        taken.to_vec()
+    }
+
+    fn byte(&mut self) -> u8 {
+        self.take(1)[0]
+    }
+
+    fn int(&mut self) -> u32 {
+        u32::from_le_bytes(self.take(4).try_into().unwrap())
+    }
+
+    fn long(&mut self) -> u64 {
+        u64::from_le_bytes(self.take(8).try_into().unwrap())
+    }
+
+    fn text(&mut self) -> String {
+        let length = self.int() as usize;
+        String::from_utf8(self.take(length)).unwrap()
+    }
+
+    fn list<T>(&mut self, mut each: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        let count = self.int();
+        (0..count).map(|_| each(self)).collect()
+    }
+
+    fn maybe<T>(&mut self, each: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        (self.byte() == 1).then(|| each(self))
+    }
+
+    fn result(&mut self) -> (String, String, bool) {
+        let flags = self.int();
+        self.byte();
+        let texts: Vec<String> = (0..15).map(|_| self.text()).collect();
+        self.take(10 * 8 + 4 * 4);
+        if flags & 1 << 8 != 0 {
+            let length = self.int() as usize;
+            self.take(length);
+        }
+        self.list(|bytes| (bytes.text(), bytes.byte(), bytes.byte(), bytes.maybe(Self::text)));
+        self.list(Self::result);
+        (texts[0].clone(), texts[1].clone(), flags & 1 == 1)
+    }
+}
+
+impl Told {
+    fn read(message: &[u8], slots: &[String]) -> Self {
+        let mut bytes = Bytes(message);
+        let bytes = &mut bytes;
+        assert_eq!(bytes.byte(), 3);
+        let mut told = Self { user: bytes.long(), ..Self::default() };
+        bytes.int();
+        (told.number, told.iteration) = (bytes.int(), bytes.int());
+        told.first = bytes.byte() & 1 == 1;
+        (told.thread, told.label) = (bytes.text(), bytes.text());
+        bytes.take(8 + 4 + 4);
+        let variables = bytes.list(|bytes| {
+            let slot = bytes.int();
+            let name = if slot == u32::MAX { bytes.text() } else { slots[slot as usize].clone() };
+            (name, bytes.text())
+        });
+        told.variables = variables.into_iter().collect();
+        told.properties = bytes.list(|bytes| {
+            bytes.long();
+            (bytes.text(), bytes.maybe(Bytes::text))
+        });
+        told.sample = bytes.int();
+        let has_result = bytes.byte() == 1;
+        if has_result {
+            let before = bytes.0;
+            told.result = Some(bytes.result());
+            told.raw_result = before[..before.len() - bytes.0.len()].to_vec();
+        }
+        told.sampler = bytes.maybe(Bytes::int);
+        bytes.maybe(|bytes| {
+            bytes.list(|bytes| {
+                let texts: Vec<String> = (0..4).map(|_| bytes.text()).collect();
+                bytes.take(1 + 8 + 1 + 4);
+                texts
+            })
+        });
+        (told.act, told.ids) = (bytes.byte(), bytes.list(Bytes::int));
+        assert!(bytes.0.is_empty(), "a job with something behind it");
+        told
+    }
+}
+
+pub(crate) fn text(out: &mut Vec<u8>, text: &str) {
+    out.extend((text.len() as u32).to_le_bytes());
+    out.extend(text.as_bytes());
+}
+
+fn maybe(out: &mut Vec<u8>, value: Option<&String>) {
+    out.push(u8::from(value.is_some()));
+    if let Some(value) = value {
+        text(out, value);
+    }
+}
+
+fn named(out: &mut Vec<u8>, pairs: &[(String, Option<String>)], slot: bool) {
+    out.extend((pairs.len() as u32).to_le_bytes());
+    for (name, value) in pairs {
+        if slot {
+            out.extend(u32::MAX.to_le_bytes());
+        }
+        text(out, name);
+        maybe(out, value.as_ref());
+    }
+}
+
+/// The reply to the start of a test that sets variables.
+pub(crate) fn started(variables: &[(&str, &str)]) -> Vec<u8> {
+    let own = |(name, value): &(&str, &str)| (name.to_string(), Some(value.to_string()));
+    let variables: Vec<_> = variables.iter().map(own).collect();
+    let mut out = vec![0];
+    named(&mut out, &variables, true);
+    named(&mut out, &[], false);
+    out.extend([0; 4]);
+    out
+}
+
+impl Answer {
+    pub(crate) fn variable(name: &str, value: &str) -> Self {
+        Self { variables: vec![(name.into(), Some(value.into()))], ..Self::default() }
+    }
+
+    /// The reply to a job.
+    pub(crate) fn to(&self, told: &Told) -> Result<Vec<u8>, String> {
+        let mut out = vec![0];
+        named(&mut out, &self.variables, true);
+        named(&mut out, &self.properties, false);
+        out.push(self.ask);
+        out.extend((self.log.len() as u32).to_le_bytes());
+        for line in &self.log {
+            out.push(2);
+            out.extend([0; 8]);
+            text(&mut out, "script");
+            text(&mut out, line);
+        }
+        out.push(0);
+        for part in [&self.result, &self.request] {
+            out.push(u8::from(part.is_some()));
+            out.extend(part.iter().flatten());
+        }
+        match told.act {
+            2 => out.extend(self.delay.to_le_bytes()),
+            16 => {
+                out.extend((self.texts.len() as u32).to_le_bytes());
+                for value in &self.texts {
+                    text(&mut out, value);
+                }
+            }
+            5 => {
+                out.extend((self.verdicts.len() as u32).to_le_bytes());
+                for (name, failure, error, message) in &self.verdicts {
+                    text(&mut out, name);
+                    out.extend([u8::from(*failure), u8::from(*error)]);
+                    maybe(&mut out, message.as_ref());
+                }
+            }
+            _ => {}
+        }
+        Ok(out)
+    }
+}
+
+/// A result as a sampler in Java makes one.
+pub(crate) fn result(label: &str, code: &str, success: bool, elapsed_ms: u64) -> Vec<u8> {
+    let mut out = u32::from(success).to_le_bytes().to_vec();
+    out.push(0);
+    text(&mut out, label);
+    text(&mut out, code);
+    for _ in 0..13 {
+        text(&mut out, "");
+    }
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let now = now.as_millis() as u64;
+    let numbers = [now, now + elapsed_ms, elapsed_ms, 1, 0, 0, 7, 0, 7, 3];
+    out.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    out.extend([1u32, u32::from(!success), 1, 1].iter().flat_map(|number| number.to_le_bytes()));
+    out.extend([0; 8]);
+    out
+}

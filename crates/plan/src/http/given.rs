@@ -1,0 +1,115 @@
+//! A request as scripts have left it: for one sample, their texts take the place of the plan's.
+//!
+//! What scripts cannot change stays: managers, the proxy, where it is sent from. Costs a copy of the request's form; only samples whose
+//! request was changed pay for it.
+
+use std::sync::Arc;
+
+use super::file::FileArgument;
+use super::{Argument, Header, Http};
+use crate::element::Flag;
+use crate::text::Text;
+
+/// What a request became; all texts are evaluated.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named as in the plan's elements")]
+pub struct Given {
+    pub protocol: String,
+    pub domain: String,
+    pub port: String,
+    pub path: String,
+    pub method: String,
+    pub encoding: String,
+    pub connect_timeout: String,
+    pub response_timeout: String,
+    /// Which embedded resources are loaded.
+    pub embedded: String,
+    pub follow_redirects: bool,
+    pub auto_redirects: bool,
+    pub keep_alive: bool,
+    pub multipart: bool,
+    pub compatible: bool,
+    /// The arguments' values make up the body.
+    pub raw: bool,
+    pub loads_embedded: bool,
+    pub md5: bool,
+    pub arguments: Vec<GivenArgument>,
+    pub files: Vec<GivenFile>,
+    /// Names and values.
+    pub headers: Vec<(String, String)>,
+}
+
+/// A parameter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named as in the plan's elements")]
+pub struct GivenArgument {
+    pub name: String,
+    pub value: String,
+    pub encode: bool,
+    /// There is a `=` between name and value.
+    pub equals: bool,
+    pub content_type: String,
+}
+
+/// A file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named as in the plan's elements")]
+pub struct GivenFile {
+    pub path: String,
+    pub name: String,
+    pub mime: String,
+}
+
+impl Http {
+    /// The same request with what scripts have left of it.
+    pub fn given(&self, given: Given) -> Self {
+        let text = |text: String| Text::Fixed(text.into());
+        let flag = Flag::Fixed;
+        let argument = |argument: GivenArgument| Argument {
+            name: text(argument.name),
+            value: text(argument.value),
+            separator: text(if argument.equals { "=" } else { "" }.to_owned()),
+            encode: flag(argument.encode),
+            content_type: text(argument.content_type),
+        };
+        let file = |file: GivenFile| FileArgument {
+            path: text(file.path),
+            name: text(file.name),
+            mime: text(file.mime),
+        };
+        let header =
+            |(name, value)| Header { name: text(name), value: text(value), inherited: false };
+        Self {
+            cookies: self.cookies,
+            cache: self.cache,
+            auth: self.auth,
+            dns: self.dns,
+            method: text(given.method),
+            protocol: text(given.protocol),
+            domain: text(given.domain),
+            port: text(given.port),
+            path: text(given.path),
+            encoding: text(given.encoding),
+            arguments: given.arguments.into_iter().map(argument).collect(),
+            raw: flag(given.raw),
+            changes: Arc::clone(&self.changes),
+            files: given.files.into_iter().map(file).collect(),
+            multipart: flag(given.multipart),
+            compatible: flag(given.compatible),
+            headers: given.headers.into_iter().map(header).collect(),
+            connect_timeout: text(given.connect_timeout),
+            response_timeout: text(given.response_timeout),
+            follow_redirects: flag(given.follow_redirects),
+            auto_redirects: flag(given.auto_redirects),
+            keep_alive: flag(given.keep_alive),
+            source: self.source.clone(),
+            proxy: self.proxy.clone(),
+            md5: given.md5,
+            // Pages are loaded as the plan has it.
+            resources: None,
+            user_agent: self.user_agent.clone(),
+            form_by_default: self.form_by_default,
+            fixed: false,
+        }
+    }
+}
