@@ -67,13 +67,14 @@ def wait_for_quiet(limit_s, share=0.1):
             return
 
 
-def start(command, log, directory=OUT):
-    """Starts a generator on its CPU, its output in a file. It inherits CPU and scheduler from this
+def start(command, log, directory=OUT, pinned=True):
+    """Starts a generator on its CPU (or on all, if not `pinned`), its output in a file. It inherits CPU and scheduler from this
     thread, so that no helper program stands between."""
     directory.mkdir(parents=True, exist_ok=True)
     output = open(OUT / f"{log}.out", "wb")
     own = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {int(GENERATOR_CPU)})
+    if pinned:
+        os.sched_setaffinity(0, {int(GENERATOR_CPU)})
     try:
         hurry(0)
         return subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,

@@ -53,6 +53,24 @@ def idle(case, options):
     return report.save(case, "kib_per_user", rounds, [])
 
 
+def resident(case, options):
+    """What the whole program holds, all of it, while all users wait; a plan with scripts, so JMeter is the peer."""
+    users = case["users"]
+    commands = {"throng": peers.run_throng, "jmeter": peers.run_jmeter_roomy}
+    names = [name for name in commands if not options.only or name in options.only]
+    rounds = {name: [] for name in names}
+    with target.slow_server(case["delay_ms"]):
+        for n in range(options.rounds):
+            for name in names:
+                seconds = options.seconds or case["seconds"]
+                size, held = settled(commands[name](case, seconds), f"{case['name']}-{name}", users, seconds + 30)
+                print(f"round {n} {name:10} {users:6} users: {size} KiB resident, {held} waiting", flush=True)
+                time.sleep(2)
+                if size is not None:
+                    rounds[name].append({"mib": size / 1024, "rss_mib": size / 1024})
+    return report.save(case, "mib", rounds, ["jmeter"])
+
+
 def run(case, options):
     few, many = case["few"], case["users"]
     names = [n for n in ["throng", *case["peers"]] if peers.available(n) and (not options.only or n in options.only)]

@@ -17,7 +17,13 @@ def run_throng(case, seconds):
     result = OUT / "throng.jtl"
     result.unlink(missing_ok=True)
     rows = ["-l", str(result)] if case.get("rows") else []
-    return [throng(), "-n", "-t", case["plan"], *rows, *properties(case, seconds)]
+    own = [f"-J{name}={value}" for name, value in case.get("throng", {}).items()]
+    return [throng(), "-n", "-t", case["plan"], *rows, *properties(case, seconds), *own]
+
+
+def run_throng_without(case, seconds):
+    """The case's second plan: what is compared, left out."""
+    return run_throng({**case, "plan": str(BENCH / case["name"] / "without.jmx"), "throng": {}}, seconds)
 
 
 def run_throng_unchecked(case, seconds):
@@ -31,6 +37,12 @@ def run_jmeter(case, seconds):
     rows = ["-l", str(result)] if case.get("rows") else []
     return [*JVM, "-jar", str(jmeter_home() / "bin" / "ApacheJMeter.jar"), "-n", "-t", case["plan"],
             *rows, "-j", str(OUT / "jmeter.log"), QUIET, *properties(case, seconds)]
+
+
+def run_jmeter_roomy(case, seconds):
+    """With a heap for thousands of users, as a tester would give it."""
+    command = run_jmeter(case, seconds)
+    return [command[0], "-Xms1g", "-Xmx8g", *command[3:]]
 
 
 def run_wrk(case, seconds):
@@ -80,6 +92,7 @@ def websocket_beast(case, seconds):
 ALL = {
     "throng": run_throng,
     "throng unchecked": run_throng_unchecked,
+    "throng without": run_throng_without,
     "wrk": run_wrk,
     "oha": run_oha,
     "bombardier": run_bombardier,
@@ -101,4 +114,4 @@ def available(name):
     """Whether a peer can be run here."""
     if name == "beast":
         return boost()
-    return name in ("throng", "throng unchecked", "bare loop", "jmeter") or found(name) is not None
+    return name in ("throng", "throng unchecked", "throng without", "bare loop", "jmeter") or found(name) is not None

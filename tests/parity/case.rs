@@ -48,6 +48,10 @@ pub(crate) fn named(wanted: impl Fn(&str) -> bool) -> Vec<String> {
 /// Runs Throng and compares, or records JMeter's side when `PARITY_RECORD` names a JMeter home.
 pub(crate) fn check(name: &str) {
     let case = folder().join(name);
+    if rules(&case).server.is_some() && std::env::var_os("PARITY_SERVERS").is_none() {
+        eprintln!("{name}: left out, it starts a database and PARITY_SERVERS is not set");
+        return;
+    }
     let work = scratch(name);
     copy(&case, &work);
     if work.join("java").is_dir() {
@@ -120,6 +124,7 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
     let rules = rules(case);
     let collector = rules.figures.then(Collector::start);
     let datagrams = Datagrams::start(case);
+    let database = rules.server.as_deref().map(Database::start);
     let names = Names::start(case, std::env::var_os("PARITY_RECORD").is_some());
     let log = std::fs::File::create(work.join("output.txt")).expect("a file for the output");
     let mut child = engine
@@ -130,6 +135,7 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
         .arg("-Jjmeter.save.saveservice.sample_count=true")
         .args(names.as_ref().map(|server| format!("-Jthrong.dns.port={}", server.port())))
         .args(datagrams.as_ref().map(|target| format!("-Jdatagrams={}", target.port())))
+        .args(database.as_ref().map(|server| format!("-Jdbport={}", server.port)))
         .args(collector.as_ref().map(|collector| format!("-Jcollector={}", collector.port())))
         .args(arguments(case, server.port()).lines())
         .current_dir(work)
@@ -168,8 +174,10 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
         return Outcome::from([("requests.txt".to_owned(), format!("{seen} requests\n"))]);
     }
     drop(front);
-    let ports = [("PORT", server.port()), ("CLOSED", closed), ("SECURE", secure)];
-    let ports = &ports[..if secure == 0 { 2 } else { 3 }];
+    let mut ports = vec![("PORT", server.port()), ("CLOSED", closed)];
+    ports.extend((secure != 0).then_some(("SECURE", secure)));
+    ports.extend(database.as_ref().map(|server| ("DBPORT", server.port)));
+    let ports = &ports[..];
     let mut outcome = Outcome::new();
     if let Some(collector) = &collector {
         outcome.insert("figures.txt".to_owned(), collector.figures());
@@ -179,6 +187,11 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
     }
     if let Some(datagrams) = &datagrams {
         outcome.insert("datagrams.txt".to_owned(), datagrams.seen());
+    }
+    if let Some(database) = &database {
+        let tables =
+            database.command("sql", &["SELECT item, amount FROM moves ORDER BY item, amount"]);
+        outcome.insert("tables.txt".to_owned(), tables);
     }
     outcome.insert("requests.txt".to_owned(), normal::requests(&server.seen(), &rules, ports));
     for name in std::iter::once(&"result.jtl".to_owned()).chain(&rules.files) {
@@ -217,6 +230,41 @@ impl Drop for Front {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+}
+
+/// A database server in a folder of its own, ended with the case.
+struct Database {
+    script: PathBuf,
+    folder: PathBuf,
+    port: u16,
+}
+
+impl Database {
+    fn start(name: &str) -> Self {
+        let script = folder().join("../../servers").join(name);
+        // Not among the case's files: the server has a user of its own.
+        let folder = std::env::temp_dir().join(format!(
+            "parity-{name}-{}-{}",
+            std::process::id(),
+            server::bind().1.port()
+        ));
+        let mut server = Self { script, folder, port: 0 };
+        server.port = server.command("start", &[]).trim().parse().expect("the port of the server");
+        server
+    }
+
+    fn command(&self, what: &str, further: &[&str]) -> String {
+        let output = Command::new(&self.script).arg(what).arg(&self.folder).args(further).output();
+        let output = output.expect("the script of the server runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let _ = Command::new(&self.script).arg("stop").arg(&self.folder).output();
     }
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct Rules {
     pub(crate) boundaries: bool,
     /// What Backend Listeners send to `${__P(collector)}` is compared.
     pub(crate) figures: bool,
+    /// A database of `tests/servers` that the plan finds at `${__P(dbport)}`; left out unless `PARITY_SERVERS` is set.
+    pub(crate) server: Option<String>,
     /// Files the plan writes, compared like rows if they are CSV with a header, else as text.
     pub(crate) files: Vec<String>,
 }
@@ -51,6 +53,7 @@ impl Rules {
                 ("side_by_side", _) => rules.side_by_side = true,
                 ("figures", _) => rules.figures = true,
                 ("round", ms) => rules.round = Some(ms.parse().expect("round in ms")),
+                ("server", name) => rules.server = Some(name.to_owned()),
                 ("file", name) => rules.files.push(name.to_owned()),
                 (other, _) => panic!("unknown rule {other}"),
             }
@@ -129,7 +132,8 @@ fn visible(line: &str) -> String {
 /// Rows of a CSV file with a header, masked by column name. Quoting and line ends inside fields stay.
 pub(crate) fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
     let text = without_keys(&without_durations(&without_ports(text, ports)));
-    let text = without_script_numbers(&text);
+    // Groovy numbers the classes it makes of scripts in the order it meets them, and MariaDB its connections.
+    let text = without_numbers("(conn=", &without_numbers("Script", &text));
     if text.starts_with("<?xml") {
         return document::normal(&text, rules);
     }
@@ -226,13 +230,14 @@ fn without_durations(text: &str) -> String {
     masked
 }
 
-/// Groovy numbers the classes it makes of scripts in the order it meets them: `Script7.groovy` becomes `Script_.groovy`.
-fn without_script_numbers(text: &str) -> String {
-    let mut pieces = text.split("Script");
+/// Numbers right behind a word: `Script7.groovy` becomes `Script_.groovy`.
+fn without_numbers(word: &str, text: &str) -> String {
+    let mut pieces = text.split(word);
     let mut masked = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         let rest = piece.trim_start_matches(|c: char| c.is_ascii_digit());
-        masked.push_str(if rest.len() < piece.len() { "Script_" } else { "Script" });
+        masked.push_str(word);
+        masked.push_str(if rest.len() < piece.len() { "_" } else { "" });
         masked.push_str(rest);
     }
     masked

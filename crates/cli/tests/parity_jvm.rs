@@ -78,6 +78,12 @@ cases! {
     jvm_groups
     jvm_if_javascript
     jvm_java_request
+    jvm_jdbc_errors
+    jvm_jdbc_hsqldb
+    jvm_jdbc_mariadb
+    jvm_jdbc_pool
+    jvm_jdbc_pool_timeout
+    jvm_jdbc_postgresql
     jvm_jsr223_languages
     jvm_junit
     jvm_many_users
