@@ -109,6 +109,7 @@ impl Http {
             resources: None,
             user_agent: self.user_agent.clone(),
             form_by_default: self.form_by_default,
+            java: self.java.clone(),
             fixed: false,
         }
     }
