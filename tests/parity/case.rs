@@ -69,6 +69,9 @@ pub(crate) fn check(name: &str) {
     throng.arg("-n");
     if let (true, Some(home)) = (name.starts_with(JVM), std::env::var_os("PARITY_JVM_HOME")) {
         throng.env("JMETER_HOME", home);
+        // Such as -Jthrong.scripts.native=false: no script is compiled, each is run by Java.
+        throng
+            .args(std::env::var("PARITY_JVM_ARGS").iter().flat_map(|text| text.split_whitespace()));
     }
     let outcome = run(throng, &case, &work);
     if std::env::var_os("PARITY_ACCEPT").is_some() {

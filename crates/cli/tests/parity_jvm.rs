@@ -92,6 +92,10 @@ cases! {
     jvm_redirect_and_embedded
     jvm_result_fields
     jvm_sampler_times
+    jvm_simple_after
+    jvm_simple_beanshell
+    jvm_simple_conditions
+    jvm_simple_groovy
     jvm_writes_files
 }
 
