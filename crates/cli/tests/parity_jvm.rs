@@ -45,6 +45,8 @@ cases! {
     jvm_context
     jvm_cookies
     jvm_cookies_of_jsr223_sampler
+    jvm_data_and_scripts
+    jvm_failing_scripts_and_actions
     jvm_fn_beanshell
     jvm_fn_groovy
     jvm_fn_groovy_conditions
@@ -63,6 +65,7 @@ cases! {
     jvm_groovy_pre_headers_of_group
     jvm_groovy_pre_objects
     jvm_groovy_pre_request
+    jvm_groovy_pre_request_more
     jvm_groovy_pre_variables
     jvm_groovy_props
     jvm_groovy_restart_loop
@@ -86,8 +89,12 @@ cases! {
     jvm_jdbc_postgresql
     jvm_jsr223_languages
     jvm_junit
+    jvm_listener_order
     jvm_many_users
+    jvm_modules
     jvm_nested_functions
+    jvm_objects_shown
+    jvm_on_error_stops
     jvm_pre_on_every_sampler
     jvm_redirect_and_embedded
     jvm_result_fields
@@ -96,6 +103,7 @@ cases! {
     jvm_simple_beanshell
     jvm_simple_conditions
     jvm_simple_groovy
+    jvm_transactions
     jvm_writes_files
 }
 
