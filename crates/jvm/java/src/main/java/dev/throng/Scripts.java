@@ -22,6 +22,29 @@ final class Scripts {
     private Scripts() {
     }
 
+    /**
+     * Makes JMeter take our interpreter for BeanShell's. It looks the class up by its name, in the loader of the thread that
+     * first needs it.
+     */
+    static void hostBeanShell() {
+        Thread thread = Thread.currentThread();
+        ClassLoader before = thread.getContextClassLoader();
+        ClassLoader ours = Scripts.class.getClassLoader();
+        try {
+            thread.setContextClassLoader(new ClassLoader(ours) {
+                @Override
+                public Class<?> loadClass(String name) throws ClassNotFoundException {
+                    return super.loadClass(name.equals("bsh.Interpreter") ? "bsh.ParsedInterpreter" : name);
+                }
+            });
+            Class.forName("org.apache.jmeter.util.BeanShellInterpreter", true, ours);
+        } catch (ClassNotFoundException | LinkageError e) {
+            LoggerFactory.getLogger(Scripts.class).info("No BeanShell in the class path");
+        } finally {
+            thread.setContextClassLoader(before);
+        }
+    }
+
     static void prepare(Loaded test, Findings findings) {
         try {
             GroovyEngine.register(JSR223TestElement.getInstance());

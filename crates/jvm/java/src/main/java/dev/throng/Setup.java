@@ -58,6 +58,7 @@ final class Setup {
     byte[] run() throws Exception {
         properties();
         slots();
+        Scripts.hostBeanShell();
         elements();
         owners();
         texts();

@@ -15,6 +15,7 @@ import org.apache.jmeter.engine.util.ConfigMergabilityIndicator;
 import org.apache.jmeter.engine.util.NoConfigMerge;
 import org.apache.jmeter.processor.PostProcessor;
 import org.apache.jmeter.processor.PreProcessor;
+import org.apache.jmeter.protocol.http.sampler.HTTPSampleResult;
 import org.apache.jmeter.protocol.http.sampler.HTTPSamplerBase;
 import org.apache.jmeter.samplers.Interruptible;
 import org.apache.jmeter.samplers.SampleEvent;
@@ -96,6 +97,8 @@ final class Worker {
     private Variables variables;
     private User user;
     private SampleResult result;
+    /** Native code sent the result, and is told what becomes of it. */
+    private boolean told;
 
     private Worker(Loaded test) {
         this.test = test;
@@ -212,7 +215,7 @@ final class Worker {
             int count = in.i32();
             int idsAt = in.at;
             Loaded.Owner owner = samplerId < 0 ? null : test.ownerOf.get(samplerId);
-            boolean readsSampler = owner != null && (cookiesAt >= 0 || readsSampler(act, count, idsAt));
+            boolean readsSampler = owner != null && readsSampler(act, count, idsAt);
             if ((user == null || user.context == null) && needsUser(act, count, idsAt, owner, readsSampler)) {
                 furnish(id);
             }
@@ -220,6 +223,12 @@ final class Worker {
             exchanged = user != null && user.context != null && ThreadLocals.available();
             if (exchanged) {
                 threadLocals = ThreadLocals.exchange(user.threadLocals);
+            }
+            told = result != null;
+            if (result == null && (act == Element.AFTER || act == Element.ASSERTION || act == Element.LISTENER)) {
+                // None of them looks at the result; but there is one, and some do nothing if there is none.
+                result = new HTTPSampleResult();
+                result.setSuccessful(true);
             }
             enter(threadName, group, number, iteration, groupActive, id);
             in.at = idsAt;
@@ -366,7 +375,7 @@ final class Worker {
             if (owner != null) {
                 sampler = sampler(owner, readsSampler);
                 int idsAt = in.at;
-                if (cookiesAt >= 0 && Requests.hasCookies(sampler)) {
+                if (cookiesAt >= 0 && readsSampler && Requests.hasCookies(sampler)) {
                     in.at = cookiesAt;
                     Requests.readCookies(in, sampler);
                     in.at = idsAt;
@@ -652,7 +661,7 @@ final class Worker {
 
     private void putResult(int act, Asserts asserts) {
         boolean tells = act == Element.SAMPLER || act == Element.AFTER || act == Element.ASSERTION || act == Element.LISTENER;
-        if (result == null || !tells) {
+        if (result == null || !tells || !(told || act == Element.SAMPLER)) {
             parts.u8(0);
             return;
         }
