@@ -19,8 +19,10 @@ use crate::render::{self, Colour, JsonDiag};
 const ORDER: [Level; 4] = [Level::Unsupported, Level::Jvm, Level::Ignored, Level::Native];
 
 pub(crate) fn run(flags: CheckFlags) -> Exit {
+    let mut sources = flags.properties.sources();
+    flags.machine.add_to(&mut sources);
     let (properties, warnings) =
-        Properties::load(&flags.properties.sources(), jiff::Timestamp::now().as_millisecond());
+        Properties::load(&sources, jiff::Timestamp::now().as_millisecond());
     for warning in &warnings {
         eprint!("{}", render::warning(warning, Colour::Plain));
     }
@@ -54,14 +56,19 @@ pub(crate) fn read(path: &Path) -> Option<Vec<u8>> {
 
 /// Sentences about properties that have no effect.
 pub(crate) fn unheeded(properties: &Properties, loaded: &Loaded) -> Vec<String> {
+    // Classes that run in Java read properties that nobody here knows, and all of JMeter's that are for them.
+    let hosts = loaded.plan.as_ref().is_some_and(|plan| !plan.hosted.is_empty());
+    let by_nobody =
+        |key: &str| crate::properties::why_not(key).is_some_and(|why| !why.starts_with("only "));
     let unheeded = properties.unheeded(loaded.sources());
+    let unheeded = unheeded.into_iter().filter(|(key, _)| !hosts || by_nobody(key));
     let line = |(key, origin)| match crate::properties::why_not(key) {
         Some(why) => format!("the property {key} ({origin}) has no effect: {why}"),
         None => format!(
             "the property {key} ({origin}) has no effect: it is not honoured here, and the plan does not read it"
         ),
     };
-    unheeded.into_iter().map(line).collect()
+    unheeded.map(line).collect()
 }
 
 fn runs(loaded: &Loaded) -> bool {

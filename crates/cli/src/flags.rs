@@ -33,6 +33,61 @@ pub(crate) enum Verb {
     Target(TargetFlags),
     /// Run a bundled example against its bundled target.
     Demo(DemoFlags),
+    /// The Java and the jars of JMeter that scripts and plug-ins run on.
+    #[command(subcommand)]
+    Jvm(JvmVerb),
+}
+
+/// What to do about Java.
+#[derive(Debug, Subcommand)]
+pub(crate) enum JvmVerb {
+    /// Fetch JMeter's jars once from Maven Central into the cache folder.
+    Install {
+        /// Another Maven repository; by default the mirror of Maven's settings, or Maven Central.
+        #[arg(long, value_name = "URL", env = "THRONG_MAVEN_REPOSITORY")]
+        repository: Option<String>,
+    },
+    /// Say which Java and which jars a run would use.
+    Status {
+        #[command(flatten)]
+        properties: PropertyFlags,
+        #[command(flatten)]
+        machine: MachineFlags,
+    },
+}
+
+/// Flags about the Java machine of a run.
+#[derive(Debug, Args)]
+pub(crate) struct MachineFlags {
+    /// The Java that scripts and plug-ins run on; by default JAVA_HOME, the path, the usual places.
+    #[arg(long, value_name = "FOLDER")]
+    java_home: Option<PathBuf>,
+    /// Size of the Java heap at most, like 512m or 2g; by default 1g.
+    #[arg(long, value_name = "SIZE")]
+    jvm_heap: Option<String>,
+    /// An option of the Java machine.
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    jvm_option: Vec<String>,
+    /// Threads that run scripts and plug-ins at most; by default 1000.
+    #[arg(long, value_name = "N")]
+    jvm_threads: Option<u32>,
+}
+
+impl MachineFlags {
+    /// Adds them as properties, so that workers get them, too.
+    pub(crate) fn add_to(self, sources: &mut Sources) {
+        let options = self.jvm_option.join(&jvm::SEPARATOR.to_string());
+        let folder = self.java_home.map(|home| home.display().to_string());
+        let given = [
+            ("throng.java.home", folder),
+            ("throng.jvm.heap", self.jvm_heap),
+            ("throng.jvm.options", Some(options).filter(|options| !options.is_empty())),
+            ("throng.jvm.threads", self.jvm_threads.map(|threads| threads.to_string())),
+        ];
+        for (name, value) in given {
+            sources.settings.extend(value.map(|value| Setting::Jmeter(name.into(), value)));
+        }
+    }
 }
 
 /// Flags that set properties; they mean what they mean in JMeter.
@@ -56,8 +111,9 @@ pub(crate) struct PropertyFlags {
     /// A file of system properties.
     #[arg(short = 'S', long = "systemPropertyFile", value_name = "FILE")]
     system_file: Vec<PathBuf>,
-    /// JMeter's folder, whose bin holds jmeter.properties and user.properties.
-    #[arg(short = 'd', long = "homedir", value_name = "FOLDER")]
+    /// JMeter's folder, whose bin holds jmeter.properties and user.properties, and whose lib holds the jars for scripts and
+    /// plug-ins; by default JMETER_HOME.
+    #[arg(short = 'd', long = "homedir", visible_alias = "jmeter-home", value_name = "FOLDER")]
     home: Option<PathBuf>,
     /// Let the plan's OS Process Samplers run programs of this machine.
     #[arg(long)]
@@ -86,6 +142,8 @@ pub(crate) struct RunFlags {
     level: Vec<String>,
     #[command(flatten)]
     properties: PropertyFlags,
+    #[command(flatten)]
+    machine: MachineFlags,
     /// Print the summary as JSON on standard output, and everything else on standard error.
     #[arg(long)]
     json: bool,
@@ -124,6 +182,8 @@ pub(crate) struct CheckFlags {
     pub(crate) plan: PathBuf,
     #[command(flatten)]
     pub(crate) properties: PropertyFlags,
+    #[command(flatten)]
+    pub(crate) machine: MachineFlags,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -173,7 +233,12 @@ pub(crate) fn parse(args: &[String]) -> Result<Verb, clap::Error> {
             Verb::Check(flags) => flags.properties.put_in_order(matches),
             Verb::Preflight(flags) => flags.properties.put_in_order(matches),
             Verb::Demo(flags) => flags.properties.put_in_order(matches),
-            Verb::Target(_) => {}
+            Verb::Jvm(JvmVerb::Status { properties, .. }) => {
+                if let Some((_, matches)) = matches.subcommand() {
+                    properties.put_in_order(matches);
+                }
+            }
+            Verb::Target(_) | Verb::Jvm(JvmVerb::Install { .. }) => {}
         }
     }
     Ok(verb)
@@ -212,13 +277,15 @@ impl PropertyFlags {
     }
 
     pub(crate) fn sources(self) -> Sources {
-        Sources { base: self.base, home: self.home, settings: self.order }
+        let home = self.home.or_else(jvm::jmeter_home);
+        Sources { base: self.base, home, settings: self.order }
     }
 }
 
 impl RunFlags {
     pub(crate) fn request(self) -> Request {
         let mut sources = self.properties.sources();
+        self.machine.add_to(&mut sources);
         let given = [
             ("throng.source.addresses", self.source),
             ("throng.connect.rate", self.connect_rate.map(|rate| rate.to_string())),
@@ -293,6 +360,32 @@ mod tests {
                 jmeter("c", "d=e"),
             ]
         );
+    }
+
+    #[test]
+    fn flags_about_java_are_properties() {
+        let line = [
+            "run",
+            "p.jmx",
+            "--jvm-heap=2g",
+            "--jvm-option",
+            "-Da=b c",
+            "--jvm-option=-Xss2m",
+            "--jvm-threads=9",
+            "--jmeter-home=/jmeter",
+        ];
+        let Verb::Run(flags) = parsed(&line) else { panic!("run") };
+        let sources = flags.request().sources;
+        assert_eq!(sources.home, Some("/jmeter".into()));
+        let read = |name: &str| {
+            sources.settings.iter().find_map(|setting| match setting {
+                Setting::Jmeter(key, value) if key == name => Some(value.clone()),
+                _ => None,
+            })
+        };
+        let settings = jvm::Settings::from_properties(read).expect("settings");
+        assert_eq!(settings.options, ["-Da=b c", "-Xss2m"]);
+        assert_eq!((settings.heap.as_deref(), settings.threads), (Some("2g"), 9));
     }
 
     #[test]

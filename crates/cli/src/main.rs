@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `flags`, `jmeter_line` | our own command line, and JMeter's |
 //! | `request`, `properties` | what both ask for |
-//! | `run`, `check`, `target`, `demo` | the verbs |
+//! | `run`, `check`, `target`, `demo`, `jars` | the verbs |
+//! | `java` | the Java machine of a run |
 //! | `load`, `render` | a plan file compiled, and findings as text |
 //! | `spread` | users in this process or in workers |
 //! | `preflight` | what a machine and a chain of proxies carry |
@@ -21,6 +22,8 @@ mod exit;
 mod flags;
 mod folder;
 mod interrupt;
+mod jars;
+mod java;
 mod jmeter_line;
 mod load;
 mod log;
@@ -55,7 +58,7 @@ fn main() -> ExitCode {
 
 /// `throng worker`, started by a run for a share of its users.
 fn worker() -> Exit {
-    match fleet::main() {
+    match fleet::main(&java::for_worker) {
         Ok(()) => Exit::Ok,
         Err(error) => {
             eprint!("{}", render::error(&error.to_string(), render::Colour::Plain));
@@ -72,6 +75,7 @@ fn own(args: &[String]) -> Exit {
         Ok(Verb::Preflight(flags)) => preflight::run(flags),
         Ok(Verb::Target(flags)) => target::run(flags),
         Ok(Verb::Demo(flags)) => demo::run(flags),
+        Ok(Verb::Jvm(verb)) => jars::run(verb),
         Err(error) => {
             let _ = error.print();
             if error.use_stderr() { Exit::Usage } else { Exit::Ok }
@@ -83,7 +87,10 @@ fn own(args: &[String]) -> Exit {
 fn jmeter(args: &[String]) -> Exit {
     let asked = jmeter_line::parse(args).and_then(|given| request::from_jmeter(&given));
     match asked {
-        Ok(Asked::Run(request)) => run::run(*request),
+        Ok(Asked::Run(mut request)) => {
+            java::heed_start_script(&mut request.sources);
+            run::run(*request)
+        }
         Ok(Asked::Help) => {
             print!("{}", flags::help());
             Exit::Ok

@@ -32,7 +32,7 @@ pub(crate) enum Setting {
 pub(crate) struct Sources {
     /// `-p FILE`: stands in for `jmeter.properties`.
     pub(crate) base: Option<PathBuf>,
-    /// `-d FOLDER`: its `bin` holds `jmeter.properties`, `user.properties` and `system.properties`.
+    /// `-d FOLDER` or `JMETER_HOME`: its `bin` holds `jmeter.properties`, `user.properties` and `system.properties`.
     pub(crate) home: Option<PathBuf>,
     pub(crate) settings: Vec<Setting>,
 }
@@ -85,11 +85,28 @@ impl Properties {
             let Some(file) = name.and_then(|name| find(name, bin.as_deref())) else { continue };
             properties.add_file(&file, system, &mut warnings);
         }
+        if let Some(home) = &sources.home {
+            // Nothing that a user set, but what workers of the run need to know.
+            properties.jmeter.insert("throng.jmeter.home".into(), home.display().to_string());
+        }
         for setting in &sources.settings {
             properties.apply(setting, &mut warnings);
         }
         properties.stamp(now_ms);
+        properties.hand_on_system();
         (properties, warnings)
+    }
+
+    /// System properties that were set, for the Java machines of the run.
+    fn hand_on_system(&mut self) {
+        let set = self.origins.keys().filter_map(|key| Some((key, self.system.get(key)?)));
+        // Options stand one a line.
+        let set = set.filter(|(key, value)| !key.contains('\n') && !value.contains('\n'));
+        let options: Vec<_> = set.map(|(key, value)| format!("-D{key}={value}")).collect();
+        if !options.is_empty() {
+            let options = options.join(&jvm::SEPARATOR.to_string());
+            self.jmeter.insert(jvm::SYSTEM.into(), options);
+        }
     }
 
     /// The value, falling back to the system property of that name.

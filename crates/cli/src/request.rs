@@ -54,6 +54,7 @@ pub(crate) enum Asked {
 /// Makes a request of JMeter's options. The error is a sentence for the user.
 pub(crate) fn from_jmeter(given: &[Given<'_>]) -> Result<Asked, String> {
     let mut request = Request { runs: PathBuf::from("runs"), listen: true, ..Request::default() };
+    request.sources.home = jvm::jmeter_home();
     let mut gui = true;
     let mut plan = None;
     for option in given {

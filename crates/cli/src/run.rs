@@ -22,6 +22,7 @@ use crate::control::Control;
 use crate::exit::Exit;
 use crate::folder::Folder;
 use crate::interrupt::Interrupt;
+use crate::java::{self, Machine};
 use crate::load::{self, Loaded};
 use crate::log::{Level, Log};
 use crate::progress::Progress;
@@ -93,7 +94,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     console.create_summarisers(&properties, &plan.summarisers);
     console.jmeter_line(&format!("Created the tree successfully using {}", request.plan.display()));
     let Ok(interrupt) = Interrupt::install() else { return Exit::Bug };
-    let options = Options {
+    let mut options = Options {
         cores: request.cores as u32,
         properties: properties
             .all()
@@ -104,6 +105,15 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         seed: seed(),
         ..Options::default()
     };
+    match java(request, &properties, &plan, &folder, &mut (&mut console, &mut log)) {
+        Ok(None) => {}
+        Ok(Some(machine)) => {
+            options.offload = Some(machine.offload);
+            options.surroundings.home = machine.home;
+            options.surroundings.plan.clone_from(&request.plan);
+        }
+        Err(message) => return console.fail(&message, Exit::Plan),
+    }
     let mut evaluated = engine::evaluate(&plan, &options);
     let users = evaluated.users();
     let found = preflight::look(&plan, &options, users);
@@ -151,6 +161,29 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         None if !losses.is_empty() => Exit::WorkersLost,
         None => Exit::Ok,
     }
+}
+
+/// Starts the Java machine, if the plan needs one. Workers that were asked for start their own.
+fn java(
+    request: &Request,
+    properties: &Properties,
+    plan: &Plan,
+    folder: &Folder,
+    (console, log): &mut (&mut Console, &mut Log),
+) -> Result<Option<Machine>, String> {
+    let get = |key: &str| properties.get(key).map(str::to_owned);
+    let Some(needed) = java::needed(plan, get)? else { return Ok(None) };
+    if request.workers > 1 || properties.int("throng.workers", 0) > 1 {
+        return Ok(None);
+    }
+    console.line(&needed.words);
+    note(log, console, Level::Info, "throng", &needed.words);
+    let machine = needed.start(plan, folder.file("java-crash.log").as_deref())?;
+    for warning in &machine.warnings {
+        note(log, console, Level::Warn, "throng", warning);
+        console.warn(warning);
+    }
+    Ok(Some(machine))
 }
 
 /// Tells what is wrong with the plan, and whether it can be run all the same.

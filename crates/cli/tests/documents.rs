@@ -31,6 +31,7 @@ fn every_property_that_is_honoured_is_documented() {
     let honoured: Vec<_> = own
         .chain(engine::PROPERTIES.iter().copied())
         .chain(stats::jtl::Columns::PROPERTIES.iter().copied())
+        .chain(jvm::PROPERTIES.iter().copied())
         .collect();
     let missing: Vec<_> =
         honoured.iter().filter(|key| !names.iter().any(|name| name == *key)).collect();
@@ -67,6 +68,7 @@ fn every_property_in_the_tables_is_honoured() {
         own.iter().any(|key| key == name)
             || engine::PROPERTIES.contains(&name)
             || stats::jtl::Columns::PROPERTIES.contains(&name)
+            || jvm::PROPERTIES.contains(&name)
     };
     let unknown: Vec<_> = names.iter().filter(|name| !honoured(name)).collect();
     assert!(unknown.is_empty(), "in docs/properties.md and not honoured: {unknown:?}");

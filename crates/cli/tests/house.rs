@@ -16,6 +16,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("targets", 2),
     ("engine", 2),
     ("fleet", 3),
+    ("jvm", 3),
     ("cli", 4),
 ];
 /// A file longer than this holds more than one noun.

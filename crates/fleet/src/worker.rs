@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use engine::offload::{Offload, Surroundings};
 use engine::{Event, Handle, Options, Paced, ResultFile, Run};
 use plan::element::Shard;
 use plan::plan::Plan;
@@ -23,8 +24,15 @@ use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
 /// The engine's news wake the worker; this only bounds a wait for nothing.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Starts what runs what only Java can, for a plan and the properties of its run; `None` where the plan has nothing of the kind. Beside it stands
+/// JMeter's folder.
+pub type StartJava<'a> = &'a dyn Fn(
+    &Plan,
+    &HashMap<String, String>,
+) -> Result<Option<(Arc<dyn Offload>, String)>, String>;
+
 /// The worker process: its standard input is the way to the coordinator.
-pub fn main() -> io::Result<()> {
+pub fn main(java: StartJava<'_>) -> io::Result<()> {
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     if socket.peer_addr().is_err() {
         return Err(io::Error::other("workers are started by `throng run`"));
@@ -50,7 +58,7 @@ pub fn main() -> io::Result<()> {
     };
     let mut writer = socket;
     let mut bytes = Vec::new();
-    serve(descriptors, next, &mut |message| {
+    serve(descriptors, java, next, &mut |message| {
         bytes.clear();
         if frame::push(&mut bytes, &message).is_ok() {
             // A coordinator that has gone is noticed by reading.
@@ -63,6 +71,7 @@ pub fn main() -> io::Result<()> {
 /// Runs a share as `next` and `say` carry messages in and out; `next` gives `None` when the coordinator is gone.
 pub fn serve(
     descriptors: u64,
+    java: StartJava<'_>,
     mut next: impl FnMut() -> Option<ToWorker> + Send + 'static,
     say: &mut dyn FnMut(FromWorker),
 ) {
@@ -74,7 +83,7 @@ pub fn serve(
             Some(_) => {}
         }
     };
-    let mut run = match start(*share) {
+    let mut run = match start(*share, java) {
         Ok(run) => run,
         Err(reason) => return say(FromWorker::Done { aborted: Some(reason) }),
     };
@@ -148,7 +157,7 @@ fn report(run: &mut Run, say: &mut dyn FnMut(FromWorker)) {
 }
 
 /// Compiles the share's plan and starts its cores, which then wait.
-fn start(share: Share) -> Result<Run, String> {
+fn start(share: Share, java: StartJava<'_>) -> Result<Run, String> {
     let properties: HashMap<String, String> = share.properties.into_iter().collect();
     let columns = Columns::from_properties(|key| properties.get(key).cloned())
         .map_err(|error| error.to_string())?;
@@ -156,6 +165,12 @@ fn start(share: Share) -> Result<Run, String> {
     if plan.hash != share.hash {
         return Err("its plan is not the coordinator's: the program was changed meanwhile".into());
     }
+    let (offload, home) = java(&plan, &properties)?.unzip();
+    let surroundings = Surroundings {
+        home: home.unwrap_or_default(),
+        plan: share.name.clone().into(),
+        ..Surroundings::default()
+    };
     let file = |path| ResultFile {
         path,
         columns: columns.clone(),
@@ -170,8 +185,8 @@ fn start(share: Share) -> Result<Run, String> {
         seed: share.seed,
         shard: Shard { index: share.index, count: share.count.max(1) },
         paced: Some(Paced { zero: share.zero }),
-        offload: None,
-        surroundings: engine::offload::Surroundings::default(),
+offload,
+        surroundings,
         evaluated: Some(share.evaluated),
     };
     engine::start(Arc::new(plan), options).map_err(|error| error.to_string())

@@ -112,7 +112,7 @@ fn workers_run_all_users_once() {
     let text = text(5, 4);
     let plan = compile(&text);
     let bus = Threads::start(3, |_, from: Receiver<ToWorker>, say| {
-        fleet::serve(100, move || from.recv().ok(), say);
+        fleet::serve(100, &|_, _| Ok(None), move || from.recv().ok(), say);
     });
     let mut fleet = Fleet::start(Box::new(bus), &plan, job(&text, &plan)).expect("workers");
     let told = run(&mut fleet);
@@ -245,7 +245,7 @@ fn workers_of_another_version_and_of_another_plan_are_refused() {
     assert!(fleet.aborted().is_some_and(|reason| reason.contains("version")));
 
     let bus = Threads::start(2, |_, from: Receiver<ToWorker>, say| {
-        fleet::serve(100, move || from.recv().ok(), say);
+        fleet::serve(100, &|_, _| Ok(None), move || from.recv().ok(), say);
     });
     let other = Plan { hash: plan.hash ^ 1, ..compile(&text) };
     let mut fleet = Fleet::start(Box::new(bus), &other, job(&text, &plan)).expect("workers");

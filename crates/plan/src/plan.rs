@@ -93,6 +93,8 @@ pub struct Plan {
     pub functional_mode: bool,
     /// What only Java can do.
     pub hosted: Hosted,
+    /// Jars and folders that Java is to find classes in (`TestPlan.user_define_classpath`).
+    pub class_path: Vec<String>,
     /// Hash of the plan's text and properties.
     pub hash: u64,
 }

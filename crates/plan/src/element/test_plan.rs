@@ -42,12 +42,19 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
         teardown_on_shutdown: ctx.flag(id, "TestPlan.tearDown_on_shutdown", false),
         functional_mode: ctx.flag(id, "TestPlan.functional_mode", false),
         hosted: crate::hosted::Hosted::default(),
+        class_path: class_path(ctx, id).map(str::to_owned).collect(),
         hash: 0,
     }
 }
 
 pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
-    if ctx.props(id).str("TestPlan.user_define_classpath").is_some_and(|path| !path.is_empty()) {
-        ctx.remark(id, Level::Native, "its class path is not used");
+    if class_path(ctx, id).next().is_some() {
+        ctx.remark(id, Level::Native, "its class path is used by what runs in Java only");
     }
+}
+
+/// Jars and folders that the plan adds to the class path.
+fn class_path<'a>(ctx: &Context<'a>, id: ElementId) -> impl Iterator<Item = &'a str> + use<'a> {
+    let path = ctx.doc.element(id).props.str("TestPlan.user_define_classpath").unwrap_or("");
+    path.split(',').filter(|entry| !entry.is_empty())
 }

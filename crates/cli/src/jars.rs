@@ -1,0 +1,134 @@
+//! `throng jvm`: fetches the jars that scripts and plug-ins run on, and says what is there.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use jvm::{Home, Installed, Progress, Repository, Settings};
+
+use crate::exit::Exit;
+use crate::flags::JvmVerb;
+use crate::properties::Properties;
+use crate::render::{self, Colour};
+
+pub(crate) fn run(verb: JvmVerb) -> Exit {
+    match verb {
+        JvmVerb::Install { repository } => install(repository.as_deref()),
+        JvmVerb::Status { properties, machine } => {
+            let mut sources = properties.sources();
+            machine.add_to(&mut sources);
+            let now = jiff::Timestamp::now().as_millisecond();
+            let (properties, warnings) = Properties::load(&sources, now);
+            for warning in &warnings {
+                eprint!("{}", render::warning(warning, Colour::Plain));
+            }
+            status(&properties)
+        }
+    }
+}
+
+fn fail(words: &str, exit: Exit) -> Exit {
+    eprint!("{}", render::error(words, Colour::Plain));
+    exit
+}
+
+fn install(repository: Option<&str>) -> Exit {
+    let Some(cache) = jvm::cache_folder() else {
+        return fail(
+            "there is no folder for it: set HOME, XDG_CACHE_HOME or THRONG_CACHE",
+            Exit::Usage,
+        );
+    };
+    let repository = Repository::new(repository.filter(|url| !url.is_empty()));
+    match jvm::install(&cache, &repository, &show) {
+        Ok(Installed::Already(folder)) => {
+            println!("JMeter {} is there, complete: {}", jvm::VERSION, folder.display());
+            Exit::Ok
+        }
+        Ok(Installed::Made(folder)) => {
+            println!("JMeter {} is installed: {}", jvm::VERSION, folder.display());
+            Exit::Ok
+        }
+        Err(words) => {
+            let words = format!(
+                "{words}\n  What was fetched is kept; the same command goes on from there. Another repository is named by --repository."
+            );
+            fail(&words, Exit::Aborted)
+        }
+    }
+}
+
+/// A line that is renewed on a terminal, and otherwise one for every quarter.
+fn show(progress: Progress) {
+    let Progress { files, of_files, bytes, of_bytes } = progress;
+    let mib = |bytes: u64| bytes >> 20;
+    let line = format!("{files} of {of_files} files, {} of {} MiB", mib(bytes), mib(of_bytes));
+    let mut err = io::stderr().lock();
+    let _ = if io::stderr().is_terminal() {
+        let end = if files == of_files { "\n" } else { "" };
+        write!(err, "\r{line}{end}")
+    } else if files % of_files.div_ceil(4) == 0 || files == of_files {
+        writeln!(err, "{line}")
+    } else {
+        Ok(())
+    };
+}
+
+/// What a run would use, and what is missing.
+fn status(properties: &Properties) -> Exit {
+    let settings = match Settings::from_properties(|key| properties.get(key).map(str::to_owned)) {
+        Ok(settings) => settings,
+        Err(words) => return fail(&words, Exit::Usage),
+    };
+    let java = jvm::java(&settings);
+    match &java {
+        Ok(java) => println!(
+            "Java:   {} in {} ({})\n        {}",
+            java.version,
+            java.home.display(),
+            java.origin.words("--java-home", "JAVA_HOME"),
+            java.library.display()
+        ),
+        Err(no) => println!("Java:   none: {no}"),
+    }
+    let home = jvm::home(&settings);
+    match &home {
+        Ok(home) => println!("JMeter: {}", describe(home, &settings)),
+        Err(no) => println!("JMeter: none: {no}"),
+    }
+    if let Some(cache) = jvm::cache_folder() {
+        println!("Set of `throng jvm install`: {}", set(&jvm::installed(&cache)));
+    }
+    if java.is_ok() && home.is_ok() { Exit::Ok } else { Exit::Plan }
+}
+
+fn describe(home: &Home, settings: &Settings) -> String {
+    let version = home.version.as_deref().unwrap_or("of an unknown version");
+    let path = jvm::ClassPath::new(Path::new(""), &home.folder, settings, &[]);
+    let mut out = format!(
+        "{version} in {} ({})\n        {} jars and folders of classes",
+        home.folder.display(),
+        home.origin.words(),
+        path.entries.len() - 1
+    );
+    for warning in path.warnings {
+        out.push_str("\n        ");
+        out.push_str(&warning);
+    }
+    out
+}
+
+fn set(folder: &Path) -> String {
+    if !folder.is_dir() {
+        return "not installed".to_owned();
+    }
+    let missing = jvm::missing(folder);
+    match &missing[..] {
+        [] => format!("complete, {}", folder.display()),
+        [first, ..] => format!(
+            "{} files are missing or broken, {} first; `throng jvm install` repairs it, {}",
+            missing.len(),
+            first.place(),
+            folder.display()
+        ),
+    }
+}

@@ -1,0 +1,96 @@
+//! The artefacts of JMeter 5.6.3, with the sums of their contents: what a release of it holds, file by file.
+//!
+//! `artefacts.txt` has one a line: name of the file, bytes, SHA-256, group, artefact, version, classifier or `-`. The versions are those of the
+//! release, not those that the published modules ask for, which are older in places.
+
+/// The version of JMeter.
+pub const VERSION: &str = "5.6.3";
+
+const TABLE: &str = include_str!("artefacts.txt");
+
+/// A file of the set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Artefact {
+    /// How a release of JMeter calls it.
+    pub file: &'static str,
+    /// Its length.
+    pub bytes: u64,
+    /// Its SHA-256 in hexadecimal digits.
+    pub sha256: &'static str,
+    group: &'static str,
+    artefact: &'static str,
+    version: &'static str,
+    classifier: Option<&'static str>,
+}
+
+impl Artefact {
+    /// Where a Maven repository has it.
+    pub fn path(&self) -> String {
+        let Self { group, artefact, version, classifier, .. } = self;
+        let group = group.replace('.', "/");
+        let classifier = classifier.map(|name| format!("-{name}")).unwrap_or_default();
+        format!("{group}/{artefact}/{version}/{artefact}-{version}{classifier}.jar")
+    }
+
+    /// Where it stands below JMeter's folder.
+    pub fn place(&self) -> String {
+        let own = self.group == "org.apache.jmeter";
+        match self.artefact {
+            "ApacheJMeter" if own => "bin/ApacheJMeter.jar".to_owned(),
+            "jorphan" if own => "lib/jorphan.jar".to_owned(),
+            name if own => format!("lib/ext/{name}.jar"),
+            _ => format!("lib/{}", self.file),
+        }
+    }
+
+    /// Whether its content, not itself, belongs to JMeter's folder.
+    pub fn is_config(&self) -> bool {
+        self.artefact == "ApacheJMeter_config"
+    }
+}
+
+/// All of them.
+pub fn artefacts() -> impl Iterator<Item = Artefact> {
+    TABLE.lines().filter_map(|line| {
+        let [file, bytes, sha256, group, artefact, version, classifier] =
+            line.split(' ').collect::<Vec<_>>().try_into().ok()?;
+        let classifier = Some(classifier).filter(|classifier| *classifier != "-");
+        let bytes = bytes.parse().ok()?;
+        Some(Artefact { file, bytes, sha256, group, artefact, version, classifier })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_an_artefact() {
+        let all: Vec<_> = artefacts().collect();
+        assert_eq!(all.len(), TABLE.lines().count());
+        let mut places: Vec<_> = all.iter().map(Artefact::place).collect();
+        places.sort();
+        places.dedup();
+        assert_eq!(places.len(), all.len(), "two files at one place");
+        for one in &all {
+            assert_eq!(one.sha256.len(), 64, "{}", one.file);
+            assert!(one.bytes > 0, "{}", one.file);
+        }
+        assert_eq!(all.iter().filter(|one| one.is_config()).count(), 1);
+    }
+
+    #[test]
+    fn places_and_paths_are_those_of_jmeter_and_maven() {
+        let one = |file: &str| artefacts().find(|one| one.file == file).expect(file);
+        let core = one("ApacheJMeter_core-5.6.3.jar");
+        assert_eq!(core.place(), "lib/ext/ApacheJMeter_core.jar");
+        assert_eq!(
+            core.path(),
+            "org/apache/jmeter/ApacheJMeter_core/5.6.3/ApacheJMeter_core-5.6.3.jar"
+        );
+        assert_eq!(one("ApacheJMeter-5.6.3.jar").place(), "bin/ApacheJMeter.jar");
+        let data = one("xmlresolver-5.2.1-data.jar");
+        assert_eq!(data.place(), "lib/xmlresolver-5.2.1-data.jar");
+        assert_eq!(data.path(), "org/xmlresolver/xmlresolver/5.2.1/xmlresolver-5.2.1-data.jar");
+    }
+}

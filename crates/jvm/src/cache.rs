@@ -1,0 +1,13 @@
+//! The folder for what is made once and kept: `THRONG_CACHE`, or `throng` in the user's folder of caches.
+
+use std::path::PathBuf;
+
+/// The folder, which may not exist yet; `None` where the user has no home.
+pub fn folder() -> Option<PathBuf> {
+    let variable =
+        |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    variable("THRONG_CACHE").or_else(|| {
+        let caches = variable("XDG_CACHE_HOME").filter(|folder| folder.is_absolute());
+        Some(caches.or_else(|| Some(variable("HOME")?.join(".cache")))?.join("throng"))
+    })
+}

@@ -1,0 +1,156 @@
+//! The class path: the bridge, then the jars of a JMeter and what properties and plan add, in JMeter's order.
+//!
+//! JMeter adds `lib`, `lib/ext` and `lib/junit`, each by name; then `search_paths`, `user.classpath` and `plugin_dependency_paths`; at the start
+//! of a test what the test plan names. A folder stands for itself and the jars in it. All are one path here: what JMeter keeps apart, it gives to
+//! a loader below the same one.
+
+use std::path::{Path, PathBuf};
+
+use crate::settings::Settings;
+
+/// A class path and what was wrong with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClassPath {
+    /// Jars and folders, each once.
+    pub entries: Vec<PathBuf>,
+    /// Sentences about what was named and cannot be read.
+    pub warnings: Vec<String>,
+}
+
+impl ClassPath {
+    /// That of a JMeter, with what the properties and the test plan name; relative names are looked up in this process's folder, as JMeter does.
+    pub fn new(bridge: &Path, home: &Path, settings: &Settings, of_plan: &[String]) -> Self {
+        let mut path = Self::default();
+        path.add(bridge.to_owned());
+        for folder in ["lib", "lib/ext", "lib/junit"] {
+            path.add_jars(&home.join(folder));
+        }
+        // Its class NewDriver is asked for by plug-ins.
+        for launcher in ["bin/ApacheJMeter.jar"].map(|name| home.join(name)) {
+            if launcher.is_file() {
+                path.add(launcher);
+            }
+        }
+        let named = [
+            ("search_paths", settings.search_paths.split(';')),
+            ("user.classpath", settings.user_classpath.split(':')),
+            ("plugin_dependency_paths", settings.plugin_dependency_paths.split(';')),
+        ];
+        for (property, entries) in named {
+            for entry in entries.filter(|entry| !entry.is_empty()) {
+                path.add_named(entry, &format!("the property {property}"));
+            }
+        }
+        for entry in of_plan {
+            path.add_named(entry, "the test plan's class path");
+        }
+        path
+    }
+
+    /// The path as Java takes it.
+    pub fn joined(&self) -> String {
+        let names: Vec<_> = self.entries.iter().map(|entry| entry.to_string_lossy()).collect();
+        names.join(":")
+    }
+
+    fn add_named(&mut self, entry: &str, by: &str) {
+        let entry = std::path::absolute(entry).unwrap_or_else(|_| PathBuf::from(entry));
+        if entry.is_dir() {
+            self.add(entry.clone());
+            self.add_jars(&entry);
+        } else if std::fs::File::open(&entry).is_ok() {
+            self.add(entry);
+        } else {
+            self.warnings.push(format!("{} of {by} cannot be read", entry.display()));
+        }
+    }
+
+    fn add_jars(&mut self, folder: &Path) {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut jars: Vec<_> = entries
+            .map(|entry| entry.path())
+            .filter(|path| path.to_string_lossy().ends_with(".jar") && path.is_file())
+            .filter(|path| !is_binding(path))
+            .collect();
+        jars.sort();
+        for jar in jars {
+            self.add(jar);
+        }
+    }
+
+    /// The first of equal entries is what Java looks into.
+    fn add(&mut self, entry: PathBuf) {
+        if !self.entries.contains(&entry) {
+            self.entries.push(entry);
+        }
+    }
+}
+
+/// Log4j's end of SLF4J: the bridge brings its own, and two would be complained about.
+fn is_binding(jar: &Path) -> bool {
+    jar.file_name().unwrap_or_default().to_string_lossy().starts_with("log4j-slf4j")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn jars_stand_in_jmeters_order_and_folders_for_their_jars() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path();
+        let files = [
+            "home/lib/b.jar",
+            "home/lib/a.jar",
+            "home/lib/notes.txt",
+            "home/lib/log4j-slf4j-impl-2.22.1.jar",
+            "home/lib/ext/x.jar",
+            "home/lib/junit/test.jar",
+            "home/bin/ApacheJMeter.jar",
+            "more/one.jar",
+            "more/below/two.jar",
+            "single.jar",
+            "plan.jar",
+        ];
+        for file in files {
+            let file = root.join(file);
+            fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+            fs::write(file, "").expect("a file");
+        }
+        let name = |file: &str| root.join(file).display().to_string();
+        let settings = Settings {
+            search_paths: format!("{};{}", name("more"), name("absent.jar")),
+            user_classpath: format!("{}:{}", name("single.jar"), name("more")),
+            ..Settings::default()
+        };
+        let path = ClassPath::new(
+            Path::new("/bridge.jar"),
+            &root.join("home"),
+            &settings,
+            &[name("plan.jar")],
+        );
+        let short: Vec<_> = path
+            .entries
+            .iter()
+            .map(|entry| entry.strip_prefix(root).unwrap_or(entry).display().to_string())
+            .collect();
+        assert_eq!(
+            short,
+            [
+                "/bridge.jar",
+                "home/lib/a.jar",
+                "home/lib/b.jar",
+                "home/lib/ext/x.jar",
+                "home/lib/junit/test.jar",
+                "home/bin/ApacheJMeter.jar",
+                "more",
+                "more/one.jar",
+                "single.jar",
+                "plan.jar",
+            ]
+        );
+        let [warning] = &path.warnings[..] else { panic!("{:?}", path.warnings) };
+        assert!(warning.contains("absent.jar of the property search_paths"), "{warning}");
+    }
+}

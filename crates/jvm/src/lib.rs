@@ -1,0 +1,40 @@
+//! A Java machine in the process, for what of a plan only Java can do.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `settings` | what a run asks for, as properties |
+//! | `java`, `home`, `cache` | which Java and which JMeter there are |
+//! | `artefacts`, `repository`, `install` | the set of jars that is fetched once |
+//! | `bridge`, `class_path`, `options` | what the machine is started with |
+//! | `machine`, `carrier` | the machine, and the way of bytes to it |
+//! | `workers`, `tend` | threads that run jobs, and who looks after them |
+//! | `start` | all of it together |
+//!
+//! What the bytes mean is known to the engine and to the Java side (`java/`), not here. A plan that needs no Java loads nothing of it.
+
+mod artefacts;
+mod bridge;
+mod cache;
+mod carrier;
+mod class_path;
+mod home;
+mod install;
+mod java;
+mod machine;
+mod options;
+mod repository;
+mod settings;
+mod start;
+mod tend;
+mod workers;
+
+pub use artefacts::{VERSION, artefacts};
+pub use cache::folder as cache_folder;
+pub use class_path::ClassPath;
+pub use home::{Home, HomeOrigin, NoHome, installed, variable as jmeter_home};
+pub use install::{Installed, Progress, install, missing};
+pub use java::{Java, NoJava, OLDEST, Origin};
+pub use repository::Repository;
+pub use settings::{PROPERTIES, SEPARATOR, SYSTEM, Settings, THREADS};
+pub use start::{Ready, Refusal, home, java, ready};
+pub use workers::Workers;

@@ -1,0 +1,116 @@
+//! The Java machine in this process: its library loaded when it is started, and bytes carried to the bridge and back.
+//!
+//! There is at most one in a process, and it stays until the process ends. What goes wrong in Java comes back as words, never as a crash, unless Java
+//! itself has one; its report is then where the run's traces are.
+
+use jni::errors::{Error, JniError};
+use jni::objects::{JByteArray, JClass, JValue};
+use jni::refs::Global;
+use jni::strings::JNIString;
+use jni::vm::{AttachConfig, InitArgsBuilder, JavaVM};
+use jni::{Env, JNIVersion, jni_sig, jni_str};
+
+use crate::bridge;
+use crate::carrier::{Carrier, Carry};
+use crate::java::Java;
+
+/// References that a call makes.
+const REFERENCES: usize = 8;
+
+/// A machine that runs.
+pub(crate) struct Machine {
+    vm: JavaVM,
+    host: Global<JClass<'static>>,
+}
+
+impl Machine {
+    /// Starts the one machine of this process.
+    pub(crate) fn start(java: &Java, options: &[String]) -> Result<Self, String> {
+        // The thread that starts it is Java's main thread, whose stack Java changes; so it is one of our own.
+        let starting = std::thread::Builder::new().name("java start".into()).stack_size(8 << 20);
+        std::thread::scope(|scope| {
+            let started = starting
+                .spawn_scoped(scope, || start(java, options))
+                .map_err(|error| format!("cannot start a thread: {error}"))?;
+            started.join().unwrap_or_else(|_| Err("starting the Java machine failed".into()))
+        })
+    }
+}
+
+fn start(java: &Java, options: &[String]) -> Result<Machine, String> {
+    let mut args = InitArgsBuilder::new().version(JNIVersion::V10);
+    for option in options {
+        args.try_option(option.as_str())
+            .map_err(|error| format!("the option {option:?} cannot be given to Java: {error}"))?;
+    }
+    let args = args.build().map_err(|error| error.to_string())?;
+    let library = java.library.as_path();
+    let vm = JavaVM::with_libjvm(args, || Ok(library)).map_err(|error| {
+        format!("Java {} in {} did not start: {error}", java.version, java.home.display())
+    })?;
+    let host = vm
+        .attach_current_thread(|env| -> Result<_, Error> {
+            let class = env.find_class(JNIString::from(bridge::HOST))?;
+            env.new_global_ref(class)
+        })
+        .map_err(|error| format!("the bridge could not be loaded: {error}"))?;
+    Ok(Machine { vm, host })
+}
+
+impl Carrier for Machine {
+    fn serve(&self, name: &str, work: &mut dyn FnMut(&mut Carry<'_>)) -> Result<(), String> {
+        let name = JNIString::from(name);
+        let attached = || AttachConfig::new().scoped(true).thread_name(&name);
+        self.vm
+            .attach_current_thread_with_config(attached, Some(REFERENCES), |env| {
+                work(&mut |message| call(env, &self.host, message));
+                Ok::<_, Error>(())
+            })
+            .map_err(|error| format!("a thread could not be attached to Java: {error}"))
+    }
+}
+
+/// Carries one message.
+fn call(
+    env: &mut Env<'_>,
+    host: &Global<JClass<'static>>,
+    message: &[u8],
+) -> Result<Vec<u8>, String> {
+    let called = env.with_local_frame(REFERENCES, |env| -> Result<Vec<u8>, Error> {
+        let message = env.byte_array_from_slice(message)?;
+        let reply = env.call_static_method(
+            host,
+            jni_str!("call"),
+            jni_sig!("([B)[B"),
+            &[JValue::Object(&message)],
+        )?;
+        let reply = env.cast_local::<JByteArray<'_>>(reply.l()?)?;
+        env.convert_byte_array(reply)
+    });
+    called.map_err(|error| words(env, error))
+}
+
+/// What went wrong, with Java's own words; nothing is left pending.
+fn words(env: &mut Env<'_>, error: Error) -> String {
+    let error = match error {
+        Error::JavaException => env.exception_catch().err().unwrap_or(Error::JavaException),
+        error => error,
+    };
+    env.exception_clear();
+    match error {
+        Error::CaughtJavaException { name, msg, .. } if msg.is_empty() => name,
+        Error::CaughtJavaException { name, msg, .. } => format!("{name}: {msg}"),
+        Error::JniCall(JniError::NoMemory) => {
+            "java.lang.OutOfMemoryError: the Java heap (--jvm-heap) has no room for a message"
+                .to_owned()
+        }
+        Error::NullPtr(_) => "the bridge gave no reply".to_owned(),
+        error => error.to_string(),
+    }
+}
+
+impl std::fmt::Debug for Machine {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Machine")
+    }
+}

@@ -1,0 +1,153 @@
+//! The options that the Java machine starts with: ours, then those of the user, of which the last of a kind wins.
+//!
+//! What is not said is as in JMeter's start script: a heap of 1 GiB at most, English, the packages that plug-ins open. Other than there, the heap
+//! starts small, and one collector thread does, for a run shares its processors with the cores.
+
+use std::path::Path;
+
+use crate::settings::Settings;
+
+/// Packages of Java that JMeter and its plug-ins reach into.
+const OPENED: &[&str] = &[
+    "java.base/java.lang",
+    "java.base/java.lang.invoke",
+    "java.base/java.lang.reflect",
+    "java.base/java.text",
+    "java.base/java.util",
+    "java.base/sun.security.ssl",
+    "java.desktop/java.awt",
+    "java.desktop/java.awt.font",
+    "java.desktop/javax.swing.text.html",
+    "java.desktop/sun.awt",
+    "java.desktop/sun.awt.X11",
+    "java.desktop/sun.awt.shell",
+    "java.desktop/sun.swing",
+];
+
+/// The stack of a thread where no `-Xss` is given: Java's own default.
+const STACK: usize = 1 << 20;
+
+/// All options in order.
+pub(crate) fn options(
+    settings: &Settings,
+    class_path: &str,
+    home: &Path,
+    crash_report: Option<&Path>,
+) -> Vec<String> {
+    let mut options = vec![
+        // Ctrl-C and SIGTERM are the run's.
+        "-Xrs".to_owned(),
+        "-XX:-UsePerfData".to_owned(),
+        "-Xshare:auto".to_owned(),
+        // Of the collectors' ways to begin, the smallest that fits below any heap.
+        "-Xms8m".to_owned(),
+        format!("-Xmx{}", settings.heap.as_deref().unwrap_or("1g")),
+        "-XX:+UseSerialGC".to_owned(),
+        "-Djava.awt.headless=true".to_owned(),
+        "-Djava.security.egd=file:/dev/urandom".to_owned(),
+        "-Duser.language=en".to_owned(),
+        "-Duser.region=EN".to_owned(),
+        format!("-Djmeter.home={}", home.display()),
+        format!("-Djava.class.path={class_path}"),
+    ];
+    options.extend(crash_report.map(|file| format!("-XX:ErrorFile={}", file.display())));
+    // The sun packages are not on every system; Java then only complains, which nobody needs to see.
+    options.extend(OPENED.iter().map(|package| format!("--add-opens={package}=ALL-UNNAMED")));
+    if settings.options.iter().any(|option| is_collector(option)) {
+        options.retain(|option| !is_collector(option));
+    }
+    options.extend(settings.system.iter().cloned());
+    options.extend(joined(&settings.options));
+    options
+}
+
+/// Options whose value is an argument of its own on Java's command line are one with it here.
+fn joined(options: &[String]) -> Vec<String> {
+    const WITH_VALUE: &[&str] = &["--add-opens", "--add-exports", "--add-modules", "--add-reads"];
+    let mut out: Vec<String> = Vec::new();
+    for option in options {
+        match out.last_mut() {
+            Some(last) if WITH_VALUE.contains(&last.as_str()) => {
+                last.push('=');
+                last.push_str(option);
+            }
+            _ => out.push(option.clone()),
+        }
+    }
+    // Those only the program `java` knows.
+    out.retain(|option| !["-server", "-client"].contains(&option.as_str()));
+    out
+}
+
+/// Two collectors at once are refused by Java.
+fn is_collector(option: &str) -> bool {
+    option.starts_with("-XX:+Use") && option.ends_with("GC")
+}
+
+/// The stack of a worker: what the last `-Xss` says.
+pub(crate) fn stack(settings: &Settings) -> usize {
+    let given = |option: &String| {
+        let text = option
+            .strip_prefix("-Xss")
+            .map(str::to_owned)
+            .or_else(|| option.strip_prefix("-XX:ThreadStackSize=").map(|kib| format!("{kib}k")))?;
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
+            "" => 1,
+            "k" => 1 << 10,
+            "m" => 1 << 20,
+            "g" => 1 << 30,
+            _ => return None,
+        };
+        digits.parse::<usize>().ok()?.checked_mul(unit)
+    };
+    settings.options.iter().rev().find_map(given).unwrap_or(STACK).clamp(256 << 10, 1 << 30)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(options: &[&str]) -> Settings {
+        let options = options.iter().map(ToString::to_string).collect();
+        Settings { options, ..Settings::default() }
+    }
+
+    fn made(settings: &Settings) -> Vec<String> {
+        options(settings, "a.jar:b.jar", Path::new("/jmeter"), Some(Path::new("/run/crash.log")))
+    }
+
+    #[test]
+    fn the_users_options_come_last() {
+        let settings = Settings { heap: Some("3g".into()), ..with(&["-Xmx2g", "-server"]) };
+        let options = made(&settings);
+        let at = |wanted: &str| options.iter().position(|option| option == wanted);
+        assert!(at("-Xmx3g") < at("-Xmx2g"), "{options:?}");
+        assert!(at("-Xrs").is_some() && at("-server").is_none());
+        assert!(at("-Djava.class.path=a.jar:b.jar").is_some());
+        assert!(at("-XX:ErrorFile=/run/crash.log").is_some());
+    }
+
+    #[test]
+    fn one_collector_is_asked_for() {
+        let options = made(&with(&["-XX:+UseG1GC", "-XX:MaxGCPauseMillis=100"]));
+        let collectors: Vec<_> = options.iter().filter(|option| is_collector(option)).collect();
+        assert_eq!(collectors, ["-XX:+UseG1GC"]);
+    }
+
+    #[test]
+    fn values_that_stand_apart_are_joined() {
+        let options = made(&with(&["--add-opens", "java.base/java.io=ALL-UNNAMED", "-Dx=1"]));
+        assert!(options.contains(&"--add-opens=java.base/java.io=ALL-UNNAMED".to_owned()));
+        assert!(options.contains(&"-Dx=1".to_owned()));
+    }
+
+    #[test]
+    fn stacks_are_as_java_writes_them() {
+        assert_eq!(stack(&with(&[])), STACK);
+        assert_eq!(stack(&with(&["-Xss512k", "-Xss2m"])), 2 << 20);
+        assert_eq!(stack(&with(&["-XX:ThreadStackSize=512"])), 512 << 10);
+        assert_eq!(stack(&with(&["-Xss1"])), 256 << 10);
+        assert_eq!(stack(&with(&["-Xssmuch"])), STACK);
+    }
+}

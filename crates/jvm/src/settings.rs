@@ -1,0 +1,135 @@
+//! What a run asks of its Java machine, as properties.
+//!
+//! Flags become properties, so that worker processes of a run, which get its properties, start the same machine.
+
+use std::path::PathBuf;
+
+/// Properties that are read here.
+pub const PROPERTIES: &[&str] = &[
+    "throng.java.home",
+    "throng.jmeter.home",
+    "throng.jvm.heap",
+    "throng.jvm.options",
+    "throng.jvm.threads",
+];
+
+/// The property in which a run hands its system properties on to its workers, as options of Java, a line each. Nobody else sets it.
+pub const SYSTEM: &str = "throng.jvm.system";
+
+/// Threads that run Java at most, where nobody says how many.
+pub const THREADS: usize = 1000;
+
+/// What separates options in `throng.jvm.options`: a line each, for an option may hold blanks.
+pub const SEPARATOR: char = '\n';
+
+/// How the machine is to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// `--java-home`: the Java to use, and no other.
+    pub java_home: Option<PathBuf>,
+    /// `--jmeter-home`: the JMeter whose jars are used, and no other.
+    pub jmeter_home: Option<PathBuf>,
+    /// `--jvm-heap`: size of the heap at most, as Java writes it.
+    pub heap: Option<String>,
+    /// System properties of the run, as options (`-Dname=value`).
+    pub system: Vec<String>,
+    /// `--jvm-option`: further options, which win over ours.
+    pub options: Vec<String>,
+    /// `--jvm-threads`: threads at most; 0 is [`THREADS`].
+    pub threads: usize,
+    /// JMeter's properties that name further jars and folders of classes.
+    pub search_paths: String,
+    /// As above, separated like a class path.
+    pub user_classpath: String,
+    /// As above, for what plug-ins need.
+    pub plugin_dependency_paths: String,
+}
+
+impl Settings {
+    /// Reads the properties.
+    ///
+    /// # Errors
+    ///
+    /// A sentence about one that makes no sense.
+    pub fn from_properties(get: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let given = |name: &str| get(name).filter(|value| !value.trim().is_empty());
+        let heap = given("throng.jvm.heap").map(|heap| heap.trim().to_owned());
+        if let Some(heap) = heap.as_deref().filter(|heap| !is_size(heap)) {
+            return Err(format!(
+                "the size of the Java heap (--jvm-heap, throng.jvm.heap) is {heap:?}; it is written like 512m or 2g"
+            ));
+        }
+        let threads = match given("throng.jvm.threads") {
+            None => 0,
+            Some(text) => {
+                text.trim().parse::<usize>().ok().filter(|n| (1..=100_000).contains(n)).ok_or_else(
+                    || {
+                        format!(
+                            "the number of Java threads (--jvm-threads, throng.jvm.threads) is {text:?}; it is 1 to 100000"
+                        )
+                    },
+                )?
+            }
+        };
+        let lines = |name: &str| -> Vec<String> {
+            let text = given(name).unwrap_or_default();
+            let lines = text.split(SEPARATOR).map(str::trim).filter(|line| !line.is_empty());
+            lines.map(str::to_owned).collect()
+        };
+        Ok(Self {
+            java_home: given("throng.java.home").map(PathBuf::from),
+            jmeter_home: given("throng.jmeter.home").map(PathBuf::from),
+            heap,
+            system: lines(SYSTEM),
+            options: lines("throng.jvm.options"),
+            threads,
+            search_paths: get("search_paths").unwrap_or_default(),
+            user_classpath: get("user.classpath").unwrap_or_default(),
+            plugin_dependency_paths: get("plugin_dependency_paths").unwrap_or_default(),
+        })
+    }
+}
+
+/// A size as Java takes it: digits, and a letter for the unit.
+fn is_size(text: &str) -> bool {
+    let digits = text.trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G', 't', 'T']);
+    text.len() - digits.len() <= 1
+        && !digits.is_empty()
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> Result<Settings, String> {
+        let value = |name: &str| pairs.iter().find(|(key, _)| *key == name);
+        Settings::from_properties(|name| value(name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn nothing_set_is_the_default() {
+        assert_eq!(read(&[]), Ok(Settings::default()));
+        assert_eq!(read(&[("throng.jvm.heap", " ")]), Ok(Settings::default()));
+    }
+
+    #[test]
+    fn options_stand_one_a_line() {
+        let settings = read(&[("throng.jvm.options", "-Da=b c\n-Xss2m\n\n")]).expect("settings");
+        assert_eq!(settings.options, ["-Da=b c", "-Xss2m"]);
+    }
+
+    #[test]
+    fn sizes_and_numbers_are_checked() {
+        for good in ["512m", "2G", "1048576"] {
+            assert!(read(&[("throng.jvm.heap", good)]).is_ok(), "{good}");
+        }
+        for bad in ["m", "2gb", "much", "-1g"] {
+            assert!(read(&[("throng.jvm.heap", bad)]).unwrap_err().contains("--jvm-heap"), "{bad}");
+        }
+        for bad in ["0", "-1", "many", "100001"] {
+            let error = read(&[("throng.jvm.threads", bad)]).unwrap_err();
+            assert!(error.contains("--jvm-threads"), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! From what a run asks for to workers that wait: first what is there, without starting anything, then the machine.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::class_path::ClassPath;
+use crate::home::{self, Home, NoHome};
+use crate::java::{self, Java, NoJava, Surroundings};
+use crate::machine::Machine;
+use crate::settings::{Settings, THREADS};
+use crate::workers::Workers;
+use crate::{bridge, cache, options};
+
+/// Everything that a machine needs, found.
+#[derive(Clone, Debug)]
+pub struct Ready {
+    /// The Java.
+    pub java: Java,
+    /// The JMeter whose jars are used.
+    pub home: Home,
+    settings: Settings,
+}
+
+/// What is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// No Java.
+    Java(NoJava),
+    /// No jars of JMeter.
+    Home(NoHome),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Java(no) => no.fmt(out),
+            Self::Home(no) => no.fmt(out),
+        }
+    }
+}
+
+/// Looks for what the settings ask for.
+///
+/// # Errors
+///
+/// What is missing.
+pub fn ready(settings: &Settings) -> Result<Ready, Refusal> {
+    let java = java(settings).map_err(Refusal::Java)?;
+    let home = home(settings).map_err(Refusal::Home)?;
+    Ok(Ready { java, home, settings: settings.clone() })
+}
+
+/// Looks for a Java only.
+///
+/// # Errors
+///
+/// What was found instead.
+pub fn java(settings: &Settings) -> Result<Java, NoJava> {
+    java::find(settings.java_home.as_deref(), &Surroundings::here())
+}
+
+/// Looks for the jars only.
+///
+/// # Errors
+///
+/// What was named and is none.
+pub fn home(settings: &Settings) -> Result<Home, NoHome> {
+    home::find_here(settings.jmeter_home.as_deref())
+}
+
+impl Ready {
+    /// The class path that a machine would get, for a test plan that names those entries.
+    ///
+    /// # Errors
+    ///
+    /// Why our own jar cannot be written.
+    pub fn class_path(&self, of_plan: &[String]) -> Result<ClassPath, String> {
+        // Without a home of the user, any folder will do that can be written.
+        let cache = cache::folder().unwrap_or_else(|| std::env::temp_dir().join("throng"));
+        let jar =
+            bridge::jar(&cache).or_else(|_| bridge::jar(&std::env::temp_dir().join("throng")))?;
+        Ok(ClassPath::new(&jar, &self.home.folder, &self.settings, of_plan))
+    }
+
+    /// Starts the machine and its workers. Java's report of a crash of its own goes to `crash_report`.
+    ///
+    /// # Errors
+    ///
+    /// Why it did not start.
+    pub fn start(
+        &self,
+        class_path: &ClassPath,
+        crash_report: Option<&Path>,
+    ) -> Result<Arc<Workers>, String> {
+        let crash_report = crash_report
+            .map(|file| std::path::absolute(file).unwrap_or_else(|_| PathBuf::from(file)));
+        let options = options::options(
+            &self.settings,
+            &class_path.joined(),
+            &self.home.folder,
+            crash_report.as_deref(),
+        );
+        let machine = Machine::start(&self.java, &options)?;
+        let most = if self.settings.threads == 0 { THREADS } else { self.settings.threads };
+        Workers::start(Box::new(machine), most, options::stack(&self.settings))
+    }
+}

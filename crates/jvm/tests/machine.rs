@@ -1,0 +1,53 @@
+//! A real Java machine in this process, with the bridge and no JMeter: what the bridge cannot do is a reply in words, and the machine goes on.
+//!
+//! There is one machine in a process, so this is one test. It is left out, with a word, where there is no Java.
+
+use std::sync::Arc;
+
+use engine::offload::Offload;
+use jvm::{Refusal, Settings};
+
+#[test]
+fn a_machine_answers_on_many_threads() {
+    let home = tempfile::tempdir().expect("a folder");
+    let jars = home.path().join("lib/ext");
+    std::fs::create_dir_all(&jars).expect("a folder");
+    std::fs::write(jars.join("ApacheJMeter_core.jar"), "").expect("a file");
+    let settings = Settings {
+        jmeter_home: Some(home.path().to_owned()),
+        heap: Some("64m".into()),
+        options: vec!["-Dthrong.test=a b".into()],
+        threads: 8,
+        ..Settings::default()
+    };
+    let ready = match jvm::ready(&settings) {
+        Ok(ready) => ready,
+        Err(Refusal::Java(no)) => {
+            println!("left out: {no}");
+            return;
+        }
+        Err(no) => panic!("{no}"),
+    };
+    let path = ready.class_path(&[]).expect("a class path");
+    let workers = ready.start(&path, None).unwrap_or_else(|words| panic!("{words}"));
+
+    // Nobody knows a message of that kind; the reply begins with the status of a failure.
+    let reply = workers.call(vec![99, 1, 2, 3]).expect("a reply");
+    assert_eq!(reply[0], 1);
+    assert!(String::from_utf8_lossy(&reply).contains("99"));
+    // An empty one is no message at all.
+    assert_eq!(workers.call(Vec::new()).expect("a reply")[0], 1);
+    // More than the heap holds is refused, and what comes next is not.
+    let words = workers.call(vec![99; 200 << 20]).expect_err("no room");
+    assert!(words.contains("OutOfMemoryError"), "{words}");
+    let asking: Vec<_> = (0..40u8)
+        .map(|number| {
+            let workers = Arc::clone(&workers);
+            std::thread::spawn(move || workers.call(vec![99 + number]).map(|reply| reply[0]))
+        })
+        .collect();
+    for one in asking {
+        assert_eq!(one.join().expect("a thread"), Ok(1));
+    }
+    assert!(workers.threads() <= 8);
+}
