@@ -66,10 +66,10 @@ impl Needed {
 pub(crate) fn for_worker(
     plan: &Plan,
     properties: &HashMap<String, String>,
-) -> Result<Option<(Arc<dyn Offload>, String)>, String> {
+) -> Result<Option<fleet::Java>, String> {
     let Some(needed) = needed(plan, |key| properties.get(key).cloned())? else { return Ok(None) };
     let machine = needed.start(plan, None)?;
-    Ok(Some((machine.offload, machine.home)))
+    Ok(Some(fleet::Java { offload: machine.offload, home: machine.home }))
 }
 
 /// `HEAP` and `JVM_ARGS` are options of Java to JMeter's start script, and to its command line here.

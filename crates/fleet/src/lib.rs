@@ -31,4 +31,4 @@ pub use message::{FromWorker, Report, Share, ToWorker, VERSION};
 pub use processes::Processes;
 pub use size::{RESERVE, held_per_process, workers_for};
 pub use threads::Threads;
-pub use worker::{StartJava, main, serve};
+pub use worker::{Java, StartJava, main, serve};

@@ -24,12 +24,18 @@ use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
 /// The engine's news wake the worker; this only bounds a wait for nothing.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Starts what runs what only Java can, for a plan and the properties of its run; `None` where the plan has nothing of the kind. Beside it stands
-/// JMeter's folder.
-pub type StartJava<'a> = &'a dyn Fn(
-    &Plan,
-    &HashMap<String, String>,
-) -> Result<Option<(Arc<dyn Offload>, String)>, String>;
+/// What runs what only Java can.
+#[derive(Debug)]
+pub struct Java {
+    /// Takes its jobs.
+    pub offload: Arc<dyn Offload>,
+    /// JMeter's folder.
+    pub home: String,
+}
+
+/// Starts it for a plan and the properties of its run; `None` where the plan has nothing of the kind.
+pub type StartJava<'a> =
+    &'a dyn Fn(&Plan, &HashMap<String, String>) -> Result<Option<Java>, String>;
 
 /// The worker process: its standard input is the way to the coordinator.
 pub fn main(java: StartJava<'_>) -> io::Result<()> {
@@ -165,7 +171,7 @@ fn start(share: Share, java: StartJava<'_>) -> Result<Run, String> {
     if plan.hash != share.hash {
         return Err("its plan is not the coordinator's: the program was changed meanwhile".into());
     }
-    let (offload, home) = java(&plan, &properties)?.unzip();
+    let (offload, home) = java(&plan, &properties)?.map(|java| (java.offload, java.home)).unzip();
     let surroundings = Surroundings {
         home: home.unwrap_or_default(),
         plan: share.name.clone().into(),
@@ -185,7 +191,7 @@ fn start(share: Share, java: StartJava<'_>) -> Result<Run, String> {
         seed: share.seed,
         shard: Shard { index: share.index, count: share.count.max(1) },
         paced: Some(Paced { zero: share.zero }),
-offload,
+        offload,
         surroundings,
         evaluated: Some(share.evaluated),
     };

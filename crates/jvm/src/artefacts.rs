@@ -18,7 +18,7 @@ pub struct Artefact {
     /// Its SHA-256 in hexadecimal digits.
     pub sha256: &'static str,
     group: &'static str,
-    artefact: &'static str,
+    name: &'static str,
     version: &'static str,
     classifier: Option<&'static str>,
 }
@@ -26,16 +26,16 @@ pub struct Artefact {
 impl Artefact {
     /// Where a Maven repository has it.
     pub fn path(&self) -> String {
-        let Self { group, artefact, version, classifier, .. } = self;
+        let Self { group, name, version, classifier, .. } = self;
         let group = group.replace('.', "/");
-        let classifier = classifier.map(|name| format!("-{name}")).unwrap_or_default();
-        format!("{group}/{artefact}/{version}/{artefact}-{version}{classifier}.jar")
+        let classifier = classifier.map(|one| format!("-{one}")).unwrap_or_default();
+        format!("{group}/{name}/{version}/{name}-{version}{classifier}.jar")
     }
 
     /// Where it stands below JMeter's folder.
     pub fn place(&self) -> String {
         let own = self.group == "org.apache.jmeter";
-        match self.artefact {
+        match self.name {
             "ApacheJMeter" if own => "bin/ApacheJMeter.jar".to_owned(),
             "jorphan" if own => "lib/jorphan.jar".to_owned(),
             name if own => format!("lib/ext/{name}.jar"),
@@ -45,18 +45,18 @@ impl Artefact {
 
     /// Whether its content, not itself, belongs to JMeter's folder.
     pub fn is_config(&self) -> bool {
-        self.artefact == "ApacheJMeter_config"
+        self.name == "ApacheJMeter_config"
     }
 }
 
 /// All of them.
 pub fn artefacts() -> impl Iterator<Item = Artefact> {
     TABLE.lines().filter_map(|line| {
-        let [file, bytes, sha256, group, artefact, version, classifier] =
+        let [file, bytes, sha256, group, name, version, classifier] =
             line.split(' ').collect::<Vec<_>>().try_into().ok()?;
         let classifier = Some(classifier).filter(|classifier| *classifier != "-");
         let bytes = bytes.parse().ok()?;
-        Some(Artefact { file, bytes, sha256, group, artefact, version, classifier })
+        Some(Artefact { file, bytes, sha256, group, name, version, classifier })
     })
 }
 

@@ -118,7 +118,8 @@ pub(crate) fn is_file(artefact: &Artefact, file: &Path) -> bool {
 
 /// SHA-256 in hexadecimal digits.
 pub(crate) fn sum(content: &[u8]) -> String {
-    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16));
+    Sha256::digest(content).iter().flat_map(digits).flatten().collect()
 }
 
 /// The address of the mirror for Maven Central in Maven's settings. Patterns other than `*`, `external:*` and lists with `central` are not for it.
@@ -129,7 +130,7 @@ fn mirror(settings: &str) -> Option<String> {
     loop {
         match reader.read_event().ok()? {
             Event::Start(start) => {
-                tag = start.local_name().as_ref().to_owned();
+                start.local_name().as_ref().clone_into(&mut tag);
                 if tag == "mirror" {
                     inside = true;
                     url.clear();
