@@ -78,5 +78,9 @@ pub(crate) fn load(path: &Path, bytes: Vec<u8>, properties: &Properties) -> Load
 fn settings(path: &Path, properties: &Properties) -> Settings {
     let properties: HashMap<String, String> =
         properties.all().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-    Settings { properties, folder: path.parent().map(Path::to_path_buf).unwrap_or_default() }
+    Settings {
+        properties,
+        folder: path.parent().map(Path::to_path_buf).unwrap_or_default(),
+        hosting: false,
+    }
 }

@@ -144,7 +144,7 @@ fn check_tells_everything_at_once() {
         "plan.jmx",
         &PLAN.replace(
             "<!--more-->",
-            "<FTPSampler guiclass=\"x\" testclass=\"FTPSampler\" testname=\"Upload\"/><hashTree/>",
+            "<net.voorn.markov4jmeter.control.ApplicationState guiclass=\"x\" testclass=\"net.voorn.markov4jmeter.control.ApplicationState\" testname=\"Upload\"/><hashTree/>",
         ),
     );
     let ended = program.run(&["check", "plan.jmx"]);
@@ -153,7 +153,7 @@ fn check_tells_everything_at_once() {
         "Cannot run",
         "Runs natively",
         "plan.jmx:",
-        "Test Plan > Users > Upload [FTPSampler]",
+        "Test Plan > Users > Upload [net.voorn.markov4jmeter.control.ApplicationState]",
         "--skip-unsupported",
     ] {
         assert!(ended.out.contains(words), "{words}: {ended:?}");
@@ -169,7 +169,7 @@ fn check_tells_everything_at_once() {
         .unwrap();
     assert_eq!(
         (upload["level"].as_str(), upload["class"].as_str()),
-        (Some("unsupported"), Some("FTPSampler"))
+        (Some("unsupported"), Some("net.voorn.markov4jmeter.control.ApplicationState"))
     );
     assert!(
         upload["line"].as_u64().unwrap() > 1 && !upload["consequence"].as_str().unwrap().is_empty()

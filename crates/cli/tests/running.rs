@@ -150,17 +150,26 @@ fn lines_of_the_plan_go_to_the_log() {
 fn a_plan_with_what_cannot_run_is_refused_and_skipped_on_demand() {
     let program = Program::new();
     program.write(
-        "ftp.jmx",
-        &program::PLAN.replace("<!--more-->", "<FTPSampler testname=\"Upload\"/><hashTree/>"),
+        "markov.jmx",
+        &program::PLAN.replace(
+            "<!--more-->",
+            "<net.voorn.markov4jmeter.control.ApplicationState testname=\"Upload\"/><hashTree/>",
+        ),
     );
-    let refused = program.run(&["-n", "-t", "ftp.jmx"]);
+    let refused = program.run(&["-n", "-t", "markov.jmx"]);
     assert_eq!(refused.code, 3, "{refused:?}");
-    assert!(refused.err.contains("Users > Upload [FTPSampler]"), "{refused:?}");
+    assert!(
+        refused.err.contains("Users > Upload [net.voorn.markov4jmeter.control.ApplicationState]"),
+        "{refused:?}"
+    );
     assert!(!program.path("runs").exists());
-    let skipped = program.run(&["run", "ftp.jmx", "--skip-unsupported"]);
+    let skipped = program.run(&["run", "markov.jmx", "--skip-unsupported"]);
     assert_eq!(skipped.code, 0, "{skipped:?}");
     assert!(
-        skipped.err.contains("left out") && skipped.err.contains("Users > Upload [FTPSampler]"),
+        skipped.err.contains("left out")
+            && skipped
+                .err
+                .contains("Users > Upload [net.voorn.markov4jmeter.control.ApplicationState]"),
         "{skipped:?}"
     );
 }

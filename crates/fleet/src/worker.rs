@@ -205,8 +205,11 @@ fn compile(
     properties: &HashMap<String, String>,
 ) -> Result<Plan, String> {
     let (document, _) = jmx::parse(name, text).map_err(|jmx::NotXml(found)| found.message)?;
-    let settings =
-        plan::compile::Settings { properties: properties.clone(), folder: folder.to_path_buf() };
+    let settings = plan::compile::Settings {
+        properties: properties.clone(),
+        folder: folder.to_path_buf(),
+        hosting: false,
+    };
     plan::compile::compile(&document, &settings)
         .plan
         .ok_or_else(|| "its plan cannot be compiled".to_string())

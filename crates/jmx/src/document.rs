@@ -45,6 +45,8 @@ pub struct Element {
     pub parent: Option<ElementId>,
     /// The start tag.
     pub span: Span,
+    /// From the start tag to the end tag: the element with its properties, without what stands below it.
+    pub extent: Span,
     /// Line of the start tag, from 1.
     pub line: u32,
     /// Which of [`Document::included`] it was read from; `None` is the plan's own file.
@@ -152,6 +154,16 @@ impl Document {
     /// Line of the element's start tag, from 1.
     pub fn line(&self, id: ElementId) -> u32 {
         self.element(id).line
+    }
+
+    /// An element as its file has it, with its properties and without what stands below it.
+    pub fn xml(&self, id: ElementId) -> &str {
+        let element = self.element(id);
+        let source = match element.file {
+            Some(file) => self.included.get(file as usize).map_or("", |file| &file.source),
+            None => &self.source,
+        };
+        source.get(element.extent.start as usize..element.extent.end as usize).unwrap_or("")
     }
 
     /// The text of a span; empty if it does not lie in this document.

@@ -61,6 +61,8 @@ struct Builder {
     stack: Vec<Frame>,
     /// Open tags below one that is left out.
     skipped: usize,
+    /// End of what was read last.
+    end: u32,
     lines: Lines,
 }
 
@@ -91,6 +93,7 @@ impl Builder {
             dropped: 0,
             stack: Vec::new(),
             skipped: 0,
+            end: 0,
             lines: Lines { at: 0, line: 1 },
         }
     }
@@ -107,6 +110,7 @@ impl Builder {
                 }
             };
             let end = reader.buffer_position() as usize;
+            self.end = end as u32;
             let place = Place { span: Span { start: start as u32, end: end as u32 }, line: 0 };
             match event {
                 Event::Start(tag) => {
@@ -313,6 +317,7 @@ impl Builder {
             children: Vec::new(),
             parent: owner,
             span: place.span,
+            extent: place.span,
             line: place.line,
             file: None,
         };
@@ -463,6 +468,7 @@ impl Builder {
     fn settle(&mut self, id: ElementId) {
         let element = &mut self.elements[id.index()];
         element.props.0.shrink_to_fit();
+        element.extent.end = self.end;
         if let Some(name) = element.props.str("TestElement.name") {
             element.name = name.to_string();
         }

@@ -8,7 +8,9 @@
 mod around;
 mod changes;
 mod context;
+mod hosting;
 mod managers;
+mod owner;
 mod parallel;
 mod replace;
 mod report;
@@ -23,7 +25,7 @@ use jmx::{Diag, Document, ElementId, Included};
 pub(crate) use context::Context;
 
 use crate::element;
-use crate::hosted::TextRange;
+use crate::hosted::{Job, Role};
 use crate::plan::*;
 use crate::result::Request;
 use crate::support::{Kind, Level, Support};
@@ -36,6 +38,8 @@ pub struct Settings {
     pub properties: HashMap<String, String>,
     /// Folder of the plan, against which data files are resolved.
     pub folder: PathBuf,
+    /// What only Java can do is compiled for it ([`Plan::hosted`]); otherwise it is left out and told as such.
+    pub hosting: bool,
 }
 
 impl Settings {
@@ -85,12 +89,16 @@ pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
         let included = doc.included().to_vec();
         return Compiled { plan: None, diags: ctx.finish().1, support: Vec::new(), included };
     };
-    let plan = element::test_plan::compile(&mut ctx, root);
+    let mut plan = element::test_plan::compile(&mut ctx, root);
+    if !plan.variables.is_empty() {
+        plan.hosted.variables.push(ctx.since(0));
+    }
     let mut walk = Walk {
         ctx,
         plan,
         listeners: HashMap::new(),
         events: HashMap::new(),
+        texts: HashMap::new(),
         places: HashMap::new(),
         levels: Vec::new(),
         shared: Vec::new(),
@@ -103,6 +111,7 @@ pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
     walk.variables(root);
     walk.groups(root);
     walk.read_sessions();
+    walk.host_the_rest(root);
     walk.finish(root)
 }
 
@@ -114,6 +123,8 @@ struct Walk<'a> {
     listeners: HashMap<ElementId, ListenerId>,
     /// What elements do at the start of an iteration, for those that do something.
     events: HashMap<ElementId, OnIteration>,
+    /// What Java evaluates for them.
+    texts: HashMap<ElementId, Job>,
     /// Where throughput timers and cookie managers went in the tables of the plan.
     places: HashMap<ElementId, u32>,
     /// What applies to samplers, from the group's level down to where the walk is.
@@ -135,8 +146,11 @@ impl Walk<'_> {
     fn variables(&mut self, root: ElementId) {
         for id in self.enabled_below(root) {
             if class(self.ctx.doc, id) == "Arguments" {
+                let mark = self.ctx.mark();
                 let block = element::user_defined_variables::compile(&mut self.ctx, id);
                 self.plan.variables.push(block);
+                let range = self.ctx.since(mark);
+                self.plan.hosted.variables.push(range);
             } else if class(self.ctx.doc, id) == "KeystoreConfig" {
                 let config = element::keystore_config::compile(&mut self.ctx, id);
                 self.plan.keystores.push(config);
@@ -193,8 +207,9 @@ impl Walk<'_> {
         let all = own.iter().chain(&self.shared).copied();
         self.levels = vec![scope::level(self.ctx.doc, all.clone())];
         self.timeouts = self.timeouts_below(all.collect());
+        let mark = self.ctx.mark();
         let kind = element::thread_group::main_loop(&mut self.ctx, id);
-        let main = self.open(id, kind, None);
+        let main = self.open(id, kind, None, mark);
         if !element::thread_group::names_its_loop(&self.ctx, id) {
             self.plan.controllers[main.0 as usize].name = crate::text::Text::Fixed("".into());
         }
@@ -230,25 +245,30 @@ impl Walk<'_> {
         }
         let own = children(self.ctx.doc, id);
         let count = self.plan.throughput_controllers;
+        let mark = self.ctx.mark();
         let Some(kind) = element::controller(&mut self.ctx, id, count) else { return };
         if matches!(kind, ControllerKind::Throughput(_)) {
             self.plan.throughput_controllers += 1;
         }
         self.levels.push(scope::level(self.ctx.doc, own.iter().copied()));
-        let controller = self.open(id, kind, Some(around));
+        let controller = self.open(id, kind, Some(around), mark);
         self.plan.controllers[around.0 as usize].children.push(Child::Controller(controller));
         self.body(&own, controller);
         self.close(id, controller);
         self.levels.pop();
     }
 
-    /// Makes a controller, whose children are the last of the levels.
+    /// Makes a controller, whose children are the last of the levels. Its own texts begin at the mark.
     fn open(
         &mut self,
         id: ElementId,
         mut kind: ControllerKind,
         parent: Option<ControllerId>,
+        mark: u32,
     ) -> ControllerId {
+        let name = self.ctx.doc.element(id).name.clone();
+        let name = self.ctx.text(id, &name);
+        let evaluates = self.ctx.since(mark);
         if let ControllerKind::Transaction(transaction) = &mut kind {
             let scope = scope::of_transaction(&self.levels);
             transaction.listeners = self.listeners(&scope.listeners);
@@ -257,8 +277,6 @@ impl Walk<'_> {
             transaction.needs |= self.shown(&transaction.listeners);
         }
         let controller = ControllerId(self.plan.controllers.len() as u32);
-        let name = self.ctx.doc.element(id).name.clone();
-        let name = self.ctx.text(id, &name);
         let slot = self.slots;
         let holds = |id: &ElementId| {
             matches!(scope::kind(self.ctx.doc, *id), Kind::Controller | Kind::Sampler)
@@ -273,7 +291,7 @@ impl Walk<'_> {
             slot,
             slots,
             children: Vec::new(),
-            evaluates: TextRange::default(),
+            evaluates,
             on_iteration: Vec::new(),
             index: None,
         });
@@ -324,8 +342,15 @@ impl Walk<'_> {
         if let Some(event) = self.events.get(&id) {
             return Some(*event);
         }
+        let mark = self.ctx.mark();
         let event = element::on_iteration(&mut self.ctx, id, &mut self.plan)?;
         self.events.insert(id, event);
+        // The others read their texts where no user waits for Java: those are evaluated at the start.
+        if matches!(event, OnIteration::UserParameters(_))
+            && let Some(texts) = self.ctx.evaluate(mark)
+        {
+            self.texts.insert(id, texts);
+        }
         Some(event)
     }
 
@@ -337,18 +362,17 @@ impl Walk<'_> {
         self.levels.pop();
         let managers = self.managers(&scope.configs);
         let near = self.around(&scope.configs, managers.cookies);
-        let Some(mut kind) = element::sampler(&mut self.ctx, id, &scope.configs, managers, near)
-        else {
-            return;
-        };
+        let mark = self.ctx.mark();
+        let made = element::sampler(&mut self.ctx, id, &scope.configs, managers, near);
+        let Some(mut kind) = made.or_else(|| self.hosted_sampler(id, mark)) else { return };
         let changes = self.changes(&scope.before);
         if let SamplerKind::Http(http) = &mut kind {
             http.change(changes);
         }
-        self.put(id, around, kind, &scope, on_failure);
+        self.put(id, around, kind, &scope, on_failure, mark);
     }
 
-    /// Puts a sampler, with what is in its scope, into a controller.
+    /// Puts a sampler, with what is in its scope, into a controller. Its own texts begin at the mark.
     fn put(
         &mut self,
         id: ElementId,
@@ -356,20 +380,21 @@ impl Walk<'_> {
         kind: SamplerKind,
         scope: &scope::Scope,
         on_failure: Request,
+        mark: u32,
     ) {
         let name = element::sampler_name(&mut self.ctx, id, &scope.configs);
+        let evaluates = self.ctx.since(mark);
         let mut needs = element::sampler_needs(&kind);
         let after = element::extractors(&mut self.ctx, id, &scope.after, &mut needs);
         let checks = element::assertions(&mut self.ctx, &scope.checks, &mut needs);
         let listeners = self.listeners(&scope.listeners);
         needs |= self.shown(&listeners);
-        let timers = scope.timers.iter().filter_map(|id| self.timer(*id)).collect();
-        let events: Vec<_> = scope.before.iter().filter_map(|id| self.event(*id)).collect();
-        let before = events.into_iter().filter_map(element::before_sampler).collect();
+        let timers = scope.timers.iter().flat_map(|id| self.timer(*id)).collect();
+        let before = scope.before.iter().flat_map(|id| self.before(*id)).collect();
         let timeouts = if timeout::applies(&kind) { self.timeouts.clone() } else { Vec::new() };
         let path = self.ctx.doc.path(id);
-        let sampler = Child::Sampler(SamplerId(self.plan.samplers.len() as u32));
-        self.plan.controllers[around.0 as usize].children.push(sampler);
+        let sampler = SamplerId(self.plan.samplers.len() as u32);
+        self.plan.controllers[around.0 as usize].children.push(Child::Sampler(sampler));
         self.plan.samplers.push(Sampler {
             name,
             kind,
@@ -377,7 +402,7 @@ impl Walk<'_> {
             before,
             timeouts,
             timers,
-            evaluates: TextRange::default(),
+            evaluates,
             after,
             checks,
             listeners,
@@ -385,6 +410,7 @@ impl Walk<'_> {
             needs,
             path,
         });
+        self.own(sampler, id, &scope.configs);
     }
 
     /// What of a sample is written down: by the listeners in scope, and into the file of the command line, of which
@@ -396,7 +422,11 @@ impl Walk<'_> {
         let always = Needs::ROW | Needs::URL;
         let beyond = needs_by_properties(settings, functional).difference(always);
         listeners.iter().fold(beyond, |all, listener| {
-            all | needs(&self.plan.listeners[listener.0 as usize], settings, functional)
+            let listener = &self.plan.listeners[listener.0 as usize];
+            all | match listener.kind {
+                ListenerKind::Hosted(id) => self.ctx.hosted_needs(id),
+                _ => needs(listener, settings, functional),
+            }
         })
     }
 
@@ -426,13 +456,29 @@ impl Walk<'_> {
         asked.max().unwrap_or_default()
     }
 
-    fn timer(&mut self, id: ElementId) -> Option<element::Timer> {
+    /// A timer, behind what Java evaluates for it.
+    fn timer(&mut self, id: ElementId) -> Vec<element::Timer> {
         let at = self.places.get(&id).copied().unwrap_or(self.plan.throughput_timers);
-        let timer = element::timer(&mut self.ctx, id, at)?;
+        let mark = self.ctx.mark();
+        let Some(timer) = element::timer(&mut self.ctx, id, at) else {
+            let hosted = self.ctx.host(id, Role::Timer).map(Job::Run);
+            return hosted.into_iter().map(element::Timer::Job).collect();
+        };
         if matches!(timer, element::Timer::Throughput(_)) && self.places.insert(id, at).is_none() {
             self.plan.throughput_timers += 1;
         }
-        Some(timer)
+        let texts = self.ctx.evaluate(mark).map(element::Timer::Job);
+        texts.into_iter().chain([timer]).collect()
+    }
+
+    /// What an element does before a sampler, behind what Java evaluates for it.
+    fn before(&mut self, id: ElementId) -> Vec<Before> {
+        let Some(event) = self.event(id) else {
+            let hosted = self.ctx.host(id, Role::Before).map(Job::Run);
+            return hosted.into_iter().map(Before::Job).collect();
+        };
+        let texts = self.texts.get(&id).copied().map(Before::Job);
+        texts.into_iter().chain(element::before_sampler(event)).collect()
     }
 
     /// The listeners that do something, in the tables of the plan.
@@ -441,7 +487,9 @@ impl Walk<'_> {
         for id in elements {
             if let Some(listener) = self.listeners.get(id) {
                 found.push(*listener);
-            } else if let Some(listener) = element::listener::compile(&mut self.ctx, *id) {
+            } else if let Some(listener) =
+                element::listener::compile(&mut self.ctx, *id).or_else(|| self.hosted_listener(*id))
+            {
                 let at = ListenerId(self.plan.listeners.len() as u32);
                 self.plan.listeners.push(listener);
                 self.listeners.insert(*id, at);
@@ -458,6 +506,7 @@ impl Walk<'_> {
         if self.plan.samplers.iter().any(|sampler| matches!(sampler.kind, SamplerKind::Debug(_))) {
             self.name_what_jmeter_sets();
         }
+        self.take_hosted();
         let (text, diags) = self.ctx.finish();
         self.plan.names = text.names;
         for controller in &mut self.plan.controllers {

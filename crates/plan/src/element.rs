@@ -86,6 +86,7 @@ use variable::Variable;
 use crate::assertion::{self, Assertion};
 use crate::compile::{Context, scope};
 use crate::extract::{self, Extractor};
+use crate::hosted::{Job, Role};
 use crate::http;
 use crate::plan::{
     Before, ControllerKind, Managers, Needs, OnIteration, Plan, SamplerKind, Transaction,
@@ -254,6 +255,7 @@ pub(crate) fn extractors(
 ) -> Vec<Extractor> {
     let mut found = Vec::new();
     for id in elements {
+        let mark = ctx.mark();
         if is_native(ctx, *id) {
             let mut made = extract::compile(ctx.doc.element(*id), &mut ctx.text);
             if let Some(Ok((Extractor::Debug(debug), _))) = &mut made {
@@ -261,10 +263,29 @@ pub(crate) fn extractors(
                 // What is wrong in the sampler's texts is told of the sampler.
                 ctx.settle(sampler);
             }
-            found.extend(settled(ctx, *id, made, Extractor::complaint, needs));
+            if let Some(made) = settled(ctx, *id, made, Extractor::complaint, needs) {
+                found.extend(ctx.evaluate(mark).map(Extractor::Job));
+                found.push(made);
+                continue;
+            }
         }
+        found.extend(hosted(ctx, *id, Role::After, mark, needs).map(Extractor::Job));
     }
     found
+}
+
+/// What Java does instead of a processor that cannot run natively; its texts since the mark are its class's.
+fn hosted(
+    ctx: &mut Context<'_>,
+    id: ElementId,
+    role: Role,
+    mark: u32,
+    needs: &mut Needs,
+) -> Option<Job> {
+    ctx.forget(mark);
+    let hosted = if is_native(ctx, id) { ctx.host_as_is(id, role) } else { ctx.host(id, role) }?;
+    *needs |= ctx.hosted_needs(hosted);
+    Some(Job::Run(hosted))
 }
 
 /// Assertions; those that cannot run are left out.
@@ -275,10 +296,16 @@ pub(crate) fn assertions(
 ) -> Vec<Assertion> {
     let mut found = Vec::new();
     for id in elements {
+        let mark = ctx.mark();
         if is_native(ctx, *id) {
             let made = assertion::compile(ctx.doc.element(*id), &mut ctx.text);
-            found.extend(settled(ctx, *id, made, Assertion::complaint, needs));
+            if let Some(made) = settled(ctx, *id, made, Assertion::complaint, needs) {
+                found.extend(ctx.evaluate(mark).map(Assertion::hosted));
+                found.push(made);
+                continue;
+            }
         }
+        found.extend(hosted(ctx, *id, Role::Assertion, mark, needs).map(Assertion::hosted));
     }
     found
 }
@@ -312,7 +339,8 @@ fn settled<T>(
             Some(made)
         }
         Err(problem) => {
-            let level = if problem.needs_jvm { Level::Jvm } else { Level::Unsupported };
+            let hosts = problem.needs_jvm || ctx.settings.hosting;
+            let level = if hosts { Level::Jvm } else { Level::Unsupported };
             ctx.remark(id, level, format!("{}; {}", problem.message, problem.help));
             None
         }
@@ -338,8 +366,12 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
         "AuthManager" => auth_manager::review(ctx, id),
         _ => {}
     }
+    // The texts of what Java runs are read in Java, with whatever functions are there.
+    if ctx.is_hosted(id) {
+        return;
+    }
     let (props, name) = (ctx.props(id), &ctx.doc.element(id).name);
-    let mut text = TextCompiler::default();
+    let mut text = TextCompiler::hosting(ctx.settings.hosting);
     Text::compile(name, &mut text);
     read_texts(props, &mut text);
     std::mem::swap(&mut ctx.text.problems, &mut text.problems);

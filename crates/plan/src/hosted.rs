@@ -1,7 +1,9 @@
 //! What of a plan only Java can do: elements run by their own classes, and texts with functions that run scripts.
 //!
-//! Both are numbered here, in the order of the file, and stand in the plan as [`Job`]s: whoever runs a user hands them to a Java machine
+//! Both are numbered here and stand in the plan as [`Job`]s: whoever runs a user hands them to a Java machine
 //! and lets the user wait. A plan in which nothing is hosted needs no Java machine ([`Hosted::is_empty`]).
+
+pub(crate) mod reads;
 
 use crate::plan::SamplerId;
 
@@ -78,7 +80,7 @@ bitflags::bitflags! {
 pub struct Element {
     /// What it does.
     pub role: Role,
-    /// Its class as the file names it.
+    /// Its class as the file names it, which may be a short name of JMeter's.
     pub class: String,
     /// Its name as in the file.
     pub name: String,
@@ -99,20 +101,25 @@ pub struct Owner {
     pub sampler: SamplerId,
     /// Its element.
     pub element: HostedId,
-    /// Config elements in its scope, outer ones first.
+    /// Config elements in its scope, nearest first: the order in which JMeter adds them to a sampler.
     pub configs: Vec<HostedId>,
 }
 
 /// What of a plan only Java can do.
 #[derive(Clone, Debug, Default)]
 pub struct Hosted {
-    /// Elements, in the order of the file.
+    /// Elements, in the order in which samplers meet them.
     pub elements: Vec<Element>,
     /// Samplers that Java knows.
     pub owners: Vec<Owner>,
     /// Texts with functions that run scripts, as in the file: `${__groovy(…)}`.
     pub texts: Vec<Box<str>>,
-    /// Config elements that are told of iterations.
+    /// Of the texts, those of each block of [`Plan::variables`](crate::plan::Plan::variables): evaluated before the block is.
+    pub variables: Vec<TextRange>,
+    /// Of the texts, those that are evaluated once, behind the variables and before any user starts: in the settings of thread groups,
+    /// in names of files, in what users share. Their values hold for the whole run ([`RunState::set_java`](crate::element::RunState::set_java)).
+    pub at_start: Vec<TextId>,
+    /// Config elements that are told of iterations, as far as their classes listen.
     pub iterating: Vec<HostedId>,
     /// Something reads the result of the sample before.
     pub keeps_previous: bool,

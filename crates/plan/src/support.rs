@@ -113,31 +113,92 @@ pub fn class_name(class: &str) -> &str {
         "Assertion" => "ResponseAssertion",
         "ForEachController" => "ForeachController",
         "RecordController" => "RecordingController",
+        "DataSourceElement" => "JDBCDataSource",
+        "SMIMEAssertion" => "SMIMEAssertionTestElement",
         _ => name,
     }
 }
 
-/// What an unknown class is to the tree, judged by its name.
-pub fn guess(name: &str) -> Kind {
-    let last = name.rsplit('.').next().unwrap_or(name);
-    let ends = |endings: &[&str]| endings.iter().any(|ending| last.ends_with(ending));
-    if ends(&["ThreadGroup"]) {
-        Kind::Group
-    } else if ends(&["Sampler", "Sample", "Request", "Action"]) {
-        Kind::Sampler
-    } else if ends(&["Controller"]) {
-        Kind::Controller
-    } else if ends(&["Timer"]) {
-        Kind::Timer
-    } else if ends(&["Assertion"]) {
-        Kind::Assertion
-    } else if ends(&["PreProcessor", "Modifier"]) {
-        Kind::Before
-    } else if ends(&["PostProcessor", "Extractor"]) {
-        Kind::After
-    } else if ends(&["Listener", "Collector", "Visualizer", "Writer"]) {
-        Kind::Listener
-    } else {
-        Kind::Config
+/// What an unknown class is to the tree, judged by its name, then by that of its window and of its package. What holds other elements
+/// can only be a sampler or a controller.
+pub fn guess(name: &str, gui: &str, holds: bool) -> Kind {
+    let last = |name: &str| name.rsplit('.').next().unwrap_or("").to_owned();
+    let gui = last(gui);
+    let gui = ["GUI", "Gui", "Panel", "UI"].iter().find_map(|end| gui.strip_suffix(end));
+    let found = by_name(&last(name)).or_else(|| by_name(gui?)).or_else(|| by_package(name));
+    match found.unwrap_or(Kind::Config) {
+        kind @ (Kind::Group | Kind::Controller | Kind::Sampler) => kind,
+        _ if holds => Kind::Sampler,
+        kind => kind,
     }
+}
+
+fn by_name(name: &str) -> Option<Kind> {
+    const ENDS: &[(&[&str], Kind)] = &[
+        (&["ThreadGroup"], Kind::Group),
+        (&["Sampler", "Sample", "Request", "Action"], Kind::Sampler),
+        (&["Controller"], Kind::Controller),
+        (&["Timer"], Kind::Timer),
+        (&["Assertion"], Kind::Assertion),
+        (&["PreProcessor", "Modifier"], Kind::Before),
+        (&["PostProcessor", "Extractor"], Kind::After),
+        (&["Listener", "Collector", "Visualizer", "Writer", "Reporter"], Kind::Listener),
+        (&["Config", "ConfigElement", "DataSet", "Manager", "Defaults"], Kind::Config),
+    ];
+    let fits = |(ends, _): &&(&[&str], Kind)| ends.iter().any(|end| name.ends_with(end));
+    ENDS.iter().find(fits).map(|(_, kind)| *kind)
+}
+
+fn by_package(name: &str) -> Option<Kind> {
+    const PACKAGES: &[(&[&str], Kind)] = &[
+        (&["sampler", "samplers"], Kind::Sampler),
+        (&["control", "controller", "controllers"], Kind::Controller),
+        (&["timer", "timers"], Kind::Timer),
+        (&["assertion", "assertions"], Kind::Assertion),
+        (&["modifier", "modifiers", "preprocessor"], Kind::Before),
+        (&["extractor", "extractors", "postprocessor"], Kind::After),
+        (&["listener", "listeners", "visualizers", "reporters"], Kind::Listener),
+    ];
+    let (package, _) = name.rsplit_once('.')?;
+    let folders = package.rsplit('.');
+    folders.into_iter().find_map(|folder| {
+        PACKAGES.iter().find(|(names, _)| names.contains(&folder)).map(|(_, kind)| *kind)
+    })
+}
+
+/// The full name of one of JMeter's own classes that run in Java.
+pub fn full_name(name: &str) -> String {
+    let package = match name {
+        "JavaSampler" | "JSR223Sampler" | "BeanShellSampler" | "BSFSampler" | "JUnitSampler" => {
+            "protocol.java.sampler"
+        }
+        "JSR223PreProcessor" | "BeanShellPreProcessor" | "BSFPreProcessor" => "modifiers",
+        "JSR223PostProcessor" | "BeanShellPostProcessor" | "BSFPostProcessor" => "extractor",
+        "JSR223Timer" | "BeanShellTimer" | "BSFTimer" => "timers",
+        "JSR223Listener" | "BeanShellListener" | "BSFListener" | "MailerResultCollector" => {
+            "visualizers"
+        }
+        "BackendListener" => "visualizers.backend",
+        "JDBCSampler" => "protocol.jdbc.sampler",
+        "JDBCDataSource" => {
+            return "org.apache.jmeter.protocol.jdbc.config.DataSourceElement".into();
+        }
+        "JDBCPreProcessor" | "JDBCPostProcessor" => "protocol.jdbc.processor",
+        "TCPSampler" => "protocol.tcp.sampler",
+        "FTPSampler" => "protocol.ftp.sampler",
+        "AjpSampler" | "AccessLogSampler" | "HTTPSamplerProxy" => "protocol.http.sampler",
+        "SmtpSampler" => "protocol.smtp.sampler",
+        "LDAPSampler" | "LDAPExtSampler" => "protocol.ldap.sampler",
+        "JMSSampler" | "PublisherSampler" | "SubscriberSampler" => "protocol.jms.sampler",
+        "MailReaderSampler" => "protocol.mail.sampler",
+        "MongoScriptSampler" => "protocol.mongodb.sampler",
+        "MongoSourceElement" => "protocol.mongodb.config",
+        "BoltSampler" => "protocol.bolt.sampler",
+        "BoltConnectionElement" => "protocol.bolt.config",
+        "RegexExtractor" | "HtmlExtractor" | "XPathExtractor" | "XPath2Extractor"
+        | "BoundaryExtractor" => "extractor",
+        name if name.contains("Assertion") => "assertions",
+        name => return name.into(),
+    };
+    format!("org.apache.jmeter.{package}.{name}")
 }

@@ -48,7 +48,6 @@ pub(crate) enum Part {
     /// A function that cannot run natively: evaluates to its source.
     Foreign(Box<str>),
     /// A function that Java has evaluated before.
-    #[expect(dead_code, reason = "nothing is hosted yet")]
     Java(TextId),
 }
 
@@ -125,11 +124,20 @@ pub struct TextCompiler {
     pub properties: BTreeSet<String>,
     /// Some expression makes up the name of a property while it runs, so that any property may be read.
     pub any_property: bool,
+    /// Whether functions that need Java are left to it; otherwise they stay as they are.
+    hosts: bool,
+    /// The calls that are left to Java ([`Part::Java`]).
+    pub(crate) hosted: Vec<Box<str>>,
     /// Function calls with a state of their own.
     sites: u32,
 }
 
 impl TextCompiler {
+    /// A compiler that leaves to Java what only Java can do, if it may.
+    pub(crate) fn hosting(hosts: bool) -> Self {
+        Self { hosts, ..Self::default() }
+    }
+
     /// A number for a function call that keeps state between evaluations.
     fn site(&mut self) -> u32 {
         self.sites += 1;
@@ -208,9 +216,8 @@ impl Text {
             match part {
                 Part::Literal(text) | Part::Foreign(text) => out.push_str(text),
                 Part::Java(id) => {
-                    if let Some(value) = env.notes.java().and_then(|java| java.get(*id)) {
-                        out.push_str(value);
-                    }
+                    let own = env.notes.java().and_then(|java| java.get(*id));
+                    out.push_str(own.or_else(|| env.run.java(*id)).unwrap_or_default());
                 }
                 Part::Variable(id) => match env.vars.get(*id) {
                     Some(value) => out.push_str(value),

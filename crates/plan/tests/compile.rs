@@ -174,7 +174,7 @@ fn what_cannot_run_is_told_with_its_place_and_left_out() {
         found,
         [
             (Level::Unsupported, "Strange", "Plan > Users > Odd"),
-            (Level::Unsupported, "JDBCSampler", "Plan > Users > Query"),
+            (Level::Jvm, "JDBCSampler", "Plan > Users > Query"),
             (Level::Ignored, "ResultCollector", "Plan > Users > Tree"),
             (Level::Jvm, "JSR223PostProcessor", "Plan > Users > Script"),
             (Level::Jvm, "HTTPSamplerProxy", "Plan > Users > Request"),

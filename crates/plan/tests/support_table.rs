@@ -20,12 +20,13 @@ What becomes of each element of a JMeter plan. `throng check PLAN.jmx` says it f
 |---|---|
 | native | Throng runs it, with JMeter 5.6.3's semantics. |
 | ignored | It is left out; neither the load nor its checking changes. |
-| jvm | It needs a Java virtual machine, which Throng does not start yet: a plan that has it enabled is refused. |
+| jvm | Its own class runs it, in a Java machine within the process. Where there is none, a plan that has it enabled is refused. |
 | unsupported | It would change the load or its checking and cannot run yet: a plan that has it enabled is refused. |
 
-`--skip-unsupported` runs a plan without the elements of the last two levels, and says which they are. A single element may
-stand lower than its class: an If Controller whose JavaScript does more than compare needs a JVM. A class that is in
-no table counts as unsupported.
+The remark of an element on the level `jvm` says what is missing from a run without it. `--skip-unsupported` runs a plan without the
+elements that cannot run, and says which they are. A single element may stand lower than its class: an If Controller whose
+JavaScript does more than compare runs its condition in Java. A class that is in no table belongs to a plug-in: it is run in Java if the
+jar is there, as what its name says it is; thread groups and controllers cannot.
 ";
 
 /// Kinds in the order of the document, with their headings.
@@ -75,13 +76,13 @@ fn functions(out: &mut String) {
     for (level, sentence) in [
         (
             SupportLevel::Comparisons,
-            "These run natively where their script is a comparison, such as `${__jexl3(${n} < 3)}`; any other script needs a JVM",
+            "These run natively where their script is a comparison, such as `${__jexl3(${n} < 3)}`; any other script runs in Java",
         ),
         (
             SupportLevel::Expressions,
-            "This runs natively where its script is made of operators, ternaries, methods of texts and of `vars` and `props`; any other script needs a JVM",
+            "This runs natively where its script is made of operators, ternaries, methods of texts and of `vars` and `props`; any other script runs in Java",
         ),
-        (SupportLevel::Jvm, "These need a JVM, and so does an element that uses one"),
+        (SupportLevel::Jvm, "These run in Java, as do functions of plug-ins"),
     ] {
         let names: Vec<_> = others
             .iter()

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use jmx::{Diag, Document, ElementId, Props};
 
-use super::Settings;
+use super::{Settings, hosting};
 use crate::support::Level;
 use crate::text::{Reason, Text, TextCompiler};
 
@@ -20,6 +20,8 @@ pub(crate) struct Context<'a> {
     told: HashSet<(Option<String>, u32, &'static str, String)>,
     /// What lowers the level of an element: its own, not its class's.
     remarks: BTreeMap<ElementId, Vec<(Level, String)>>,
+    /// What runs in Java.
+    pub(super) hosting: hosting::State,
 }
 
 impl<'a> Context<'a> {
@@ -27,10 +29,11 @@ impl<'a> Context<'a> {
         Self {
             doc,
             settings,
-            text: TextCompiler::default(),
+            text: TextCompiler::hosting(settings.hosting),
             diags: Vec::new(),
             told: HashSet::new(),
             remarks: BTreeMap::new(),
+            hosting: hosting::State::default(),
         }
     }
 
@@ -72,12 +75,21 @@ impl<'a> Context<'a> {
         for problem in std::mem::take(&mut self.text.problems) {
             let (function, source) = (problem.function, problem.source);
             match problem.reason {
+                Reason::NeedsJvm if self.settings.hosting => {
+                    self.remark(id, Level::Jvm, format!("{function} runs in Java: {source}"));
+                }
                 Reason::NeedsJvm => {
                     self.remark(
                         id,
                         Level::Jvm,
                         format!("{function} needs a JVM: {source} stays as it is"),
                     );
+                }
+                Reason::Unknown if self.settings.hosting => {
+                    let message = format!(
+                        "{function} is no function of JMeter itself: it runs in Java, and the jar that has it must be there"
+                    );
+                    self.remark(id, Level::Jvm, message);
                 }
                 Reason::Unknown => {
                     let message =
@@ -103,6 +115,16 @@ impl<'a> Context<'a> {
         if !remarks.contains(&remark) {
             remarks.push(remark);
         }
+    }
+
+    /// Tells that a part of an element is a class of Java.
+    pub(crate) fn remark_class(&mut self, id: ElementId, part: &str, class: &str) {
+        let what = if self.settings.hosting {
+            format!("{part} {class} is looked for in the jars that are there")
+        } else {
+            format!("{part} {class} needs a JVM")
+        };
+        self.remark(id, Level::Jvm, what);
     }
 
     pub(crate) fn remarks(&self, id: ElementId) -> &[(Level, String)] {

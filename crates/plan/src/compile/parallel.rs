@@ -23,14 +23,16 @@ impl Walk<'_> {
             if matches!(scope::kind(self.ctx.doc, child), Kind::Controller | Kind::Sampler) {
                 let timeouts = self.timeouts_below(vec![child]);
                 let timeouts = std::mem::replace(&mut self.timeouts, timeouts);
-                let lane = self.open(child, ControllerKind::Lane, Some(around));
+                let lane_mark = self.ctx.mark();
+                let lane = self.open(child, ControllerKind::Lane, Some(around), lane_mark);
                 self.body(&[child], lane);
                 self.timeouts = timeouts;
                 parallel.lanes.push(lane);
             }
         }
+        let mark = self.ctx.mark();
         self.silent = silent;
         self.levels.pop();
-        self.put(id, around, SamplerKind::Parallel(Box::new(parallel)), &scope, on_failure);
+        self.put(id, around, SamplerKind::Parallel(Box::new(parallel)), &scope, on_failure, mark);
     }
 }

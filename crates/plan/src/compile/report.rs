@@ -36,9 +36,13 @@ fn of_element(ctx: &mut Context<'_>, id: ElementId) -> Support {
     let doc = ctx.doc;
     let element = doc.element(id);
     let name = class(doc, id);
+    let hosting = ctx.settings.hosting;
     let (mut level, mut consequence) = match support::find(name) {
+        _ if ctx.is_hosted(id) => (Level::Jvm, runs_in_java(name)),
         Some(class) if class.level == Level::Native => (Level::Native, String::new()),
+        Some(class) if class.level == Level::Jvm && hosting => (Level::Ignored, UNUSED.to_string()),
         Some(class) => (class.level, class.note.to_string()),
+        None if hosting => unknown(doc, id),
         None => (Level::Unsupported, "this element is not known".to_string()),
     };
     element::review(ctx, id);
@@ -61,6 +65,31 @@ fn of_element(ctx: &mut Context<'_>, id: ElementId) -> Support {
         line: element.line,
         path: doc.path(id),
         consequence,
+    }
+}
+
+/// What is told of elements that would run in Java, but apply to nothing.
+const UNUSED: &str = "no sampler is in its scope";
+
+/// What is told of an element that its own class runs.
+fn runs_in_java(name: &str) -> String {
+    match support::find(name) {
+        Some(_) if !name.contains('.') => format!("runs in Java: {}", support::full_name(name)),
+        Some(_) => format!("runs in Java: {name}, a plug-in"),
+        None => format!(
+            "runs in Java: {name}, which is not known here; the jar that has it must be there"
+        ),
+    }
+}
+
+/// What is told of an element that is neither known nor hosted.
+fn unknown(doc: &Document, id: ElementId) -> (Level, String) {
+    match scope::kind(doc, id) {
+        Kind::Group => (Level::Unsupported, "thread groups of plug-ins do not start users".into()),
+        Kind::Controller => {
+            (Level::Unsupported, "controllers of plug-ins do not run what they hold".into())
+        }
+        _ => (Level::Ignored, UNUSED.into()),
     }
 }
 

@@ -70,7 +70,13 @@ pub(crate) fn of_transaction(levels: &[Level]) -> Scope {
 /// What an element is to the tree around it.
 pub(crate) fn kind(doc: &Document, id: ElementId) -> Kind {
     let name = class(doc, id);
-    support::find(name).map_or_else(|| support::guess(name), |class| class.kind)
+    support::find(name).map_or_else(
+        || {
+            let element = doc.element(id);
+            support::guess(name, &element.gui_class, !element.children.is_empty())
+        },
+        |class| class.kind,
+    )
 }
 
 /// The class of an element as the table of [`support`] names it.

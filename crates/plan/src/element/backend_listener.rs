@@ -24,7 +24,9 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<BackendLis
 
 pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
     let class = ctx.props(id).str("classname").unwrap_or("");
-    if client(class).is_none() {
+    if ctx.is_hosted(id) {
+        ctx.remark_class(id, "the client", class);
+    } else if client(class).is_none() {
         let what = format!("the client {class} needs a JVM: nothing is sent to its server");
         ctx.remark(id, Level::Ignored, what);
     }

@@ -7,7 +7,6 @@ use jmx::ElementId;
 use crate::compile::{Context, scope};
 use crate::env::Env;
 use crate::result::SampleResult;
-use crate::support::Level;
 use crate::text::Text;
 
 /// A compiled Java Request.
@@ -58,8 +57,7 @@ pub(super) fn compile(
     let name =
         chain.iter().find_map(|id| ctx.props(*id).str("classname").filter(|name| !name.is_empty()));
     let Some(class) = class(name.unwrap_or("")) else {
-        let what = format!("the class {} needs a JVM", name.unwrap_or("(none)"));
-        ctx.remark(id, Level::Jvm, what);
+        ctx.remark_class(id, "the class", name.unwrap_or("(none)"));
         return None;
     };
     let element = id.index() as u32;

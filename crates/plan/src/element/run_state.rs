@@ -12,6 +12,7 @@ use super::csv_data_set::Sources;
 use super::precise_throughput_timer::Moments;
 use super::throughput_timer::Turns;
 use super::{Deal, Shard, counter, random_variable, throughput_controller};
+use crate::hosted::{TextId, Values};
 use crate::plan::{ControllerId, ControllerKind, OnIteration, Plan};
 
 /// Shared state of a run.
@@ -31,6 +32,8 @@ pub struct RunState {
     counting: Box<[Deal]>,
     drawing: Box<[Deal]>,
     throughput: Box<[(throughput_controller::Shared, Deal)]>,
+    /// What Java said of texts that are evaluated at the start.
+    java: Values,
 }
 
 /// What the users of one group share.
@@ -99,12 +102,23 @@ impl RunState {
                 .into_iter()
                 .map(|users| (throughput_controller::Shared::default(), shard.deal(users)))
                 .collect(),
+            java: Values::default(),
         }
     }
 
     /// State to evaluate what is evaluated before any user starts: no data file is read.
     pub fn before(plan: &Plan) -> Self {
         Self { groups: many(plan.groups.len()), ..Self::default() }
+    }
+
+    /// Sets what Java said of the texts that are evaluated at the start ([`Hosted::at_start`](crate::hosted::Hosted::at_start)).
+    pub fn set_java(&mut self, values: Values) {
+        self.java = values;
+    }
+
+    /// The value for the whole run of a text that Java has evaluated at the start.
+    pub(crate) fn java(&self, id: TextId) -> Option<&str> {
+        self.java.get(id)
     }
 
     /// A user of the group with that index in the plan has started.

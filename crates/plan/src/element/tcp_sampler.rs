@@ -12,7 +12,6 @@ use crate::charset::Charset;
 use crate::compile::{Context, scope};
 use crate::env::Env;
 use crate::property_file;
-use crate::support::Level;
 use crate::text::Text;
 
 /// A compiled TCP Sampler.
@@ -119,8 +118,7 @@ pub(super) fn compile(
             (Client::Prefixed(usize::try_from(length).unwrap_or(2).clamp(1, 4)), 1000)
         }
         _ => {
-            let what = format!("the client {class} needs a JVM");
-            ctx.remark(id, Level::Jvm, what);
+            ctx.remark_class(id, "the client", class);
             return None;
         }
     };

@@ -11,7 +11,6 @@ use super::{Flag, flag};
 use crate::charset::Charset;
 use crate::compile::Context;
 use crate::env::Env;
-use crate::support::Level;
 use crate::text::{Text, Thrown};
 
 /// A compiled UDP Request.
@@ -70,8 +69,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<UdpSampler
         "" | "kg.apc.jmeter.samplers.UDPSampler" => Encoder::Raw,
         "kg.apc.jmeter.samplers.HexStringUDPDecoder" => Encoder::Hex,
         _ => {
-            let what = format!("the encoder {class} needs a JVM");
-            ctx.remark(id, Level::Jvm, what);
+            ctx.remark_class(id, "the encoder", class);
             return None;
         }
     };

@@ -10,6 +10,7 @@
 use super::{Part, Problem, Reason, Text, TextCompiler};
 use crate::condition::is_comparison;
 use crate::function::{self, Call, Spec, Support};
+use crate::hosted::TextId;
 use crate::jexl;
 use crate::vars::Names;
 
@@ -103,7 +104,11 @@ impl<'a> Build<'a> {
                 buffer.push(reader.escaped());
                 previous = ' ';
             } else if current == '(' && previous != ' ' {
+                let before = self.hosted();
                 let Some(spec) = function::find(java_trim(&buffer)) else {
+                    if let Some(part) = self.foreign(&buffer, start, reader) {
+                        return Ok(part);
+                    }
                     // The parenthesis is part of a variable's name; what stood before it still counts as previous.
                     buffer.push(current);
                     continue;
@@ -117,13 +122,14 @@ impl<'a> Build<'a> {
                         message: format!("Expected }} after {buffer} function call in {head}"),
                     });
                 }
-                return Ok(self.call(spec, args, &reader.text[start..reader.at]));
+                return Ok(self.call(spec, args, &reader.text[start..reader.at], before));
             } else if current == '}' {
                 let Some(spec) = function::find(&buffer) else {
                     return Ok(self.variable(&buffer, &reader.text[start..reader.at]));
                 };
                 check_count(spec, 0)?;
-                return Ok(self.call(spec, Vec::new(), &reader.text[start..reader.at]));
+                let before = self.hosted();
+                return Ok(self.call(spec, Vec::new(), &reader.text[start..reader.at], before));
             } else {
                 buffer.push(current);
                 previous = current;
@@ -196,17 +202,65 @@ impl<'a> Build<'a> {
         }
     }
 
-    fn call(&mut self, spec: &'static Spec, args: Vec<Text>, source: &str) -> Part {
+    /// How many calls are left to Java so far.
+    fn hosted(&self) -> usize {
+        match &self.scope {
+            Scope::Plan(compiler) => compiler.hosted.len(),
+            Scope::Run { .. } => 0,
+        }
+    }
+
+    /// A call that is left to Java, with all that is in its parameters; `before` calls were left to it ahead of those.
+    fn host(&mut self, source: &str, before: usize) -> Option<Part> {
+        let Scope::Plan(compiler) = &mut self.scope else { return None };
+        compiler.hosts.then(|| {
+            compiler.hosted.truncate(before);
+            compiler.hosted.push(source.into());
+            Part::Java(TextId(before as u32))
+        })
+    }
+
+    /// A call, up to its parenthesis, of a function that JMeter itself does not have, if Java may have it. To JMeter it is a variable
+    /// where there is no such function; Java reads the text in the same way.
+    fn foreign(&mut self, name: &str, start: usize, reader: &mut Reader<'_>) -> Option<Part> {
+        let before = self.hosted();
+        let name = java_trim(name);
+        let hosts = matches!(&self.scope, Scope::Plan(compiler) if compiler.hosts);
+        if !hosts || !is_function_name(name) {
+            return None;
+        }
+        let mut ahead = Reader { text: reader.text, at: reader.at };
+        let depth = self.depth;
+        let closed = self.params(&mut ahead).is_ok() && first_non_space(&mut ahead) == Some('}');
+        self.depth = depth;
+        if !closed {
+            if let Scope::Plan(compiler) = &mut self.scope {
+                compiler.hosted.truncate(before);
+            }
+            return None;
+        }
+        reader.at = ahead.at;
+        let source = &reader.text[start..reader.at];
+        self.problem(name, Reason::Unknown, source);
+        self.host(source, before)
+    }
+
+    /// `before` calls were left to Java ahead of those in the parameters.
+    fn call(&mut self, spec: &'static Spec, args: Vec<Text>, source: &str, before: usize) -> Part {
         let run = match spec.support {
             Support::Native(run) => run,
             Support::Script(dialect, run) if is_comparison(args[0].raw(), dialect) => run,
             Support::Jexl(run) if jexl::is_known(args[0].raw()) => run,
             Support::Jvm | Support::Script(..) | Support::Jexl(_) => {
                 self.problem(spec.name, Reason::NeedsJvm, source);
-                return Part::Foreign(source.into());
+                return self.host(source, before).unwrap_or_else(|| Part::Foreign(source.into()));
             }
         };
         if let Some(words) = spec.complaint(&args) {
+            if let Some(part) = self.host(source, before) {
+                self.problem(spec.name, Reason::NeedsJvm, source);
+                return part;
+            }
             self.problem(spec.name, Reason::Unsupported(words), source);
         }
         let mut call = Call::new(spec, run, args);
@@ -271,7 +325,11 @@ fn java_trim(text: &str) -> &str {
 /// The function that a variable's name was probably meant to call: JMeter's own variables with two underscores apart.
 fn function_name(name: &str) -> Option<&str> {
     let (name, _) = name.split_once('(')?;
-    let word = name.strip_prefix("__")?;
-    (!word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
-        .then_some(name)
+    is_function_name(name).then_some(name)
+}
+
+fn is_function_name(name: &str) -> bool {
+    name.strip_prefix("__").is_some_and(|word| {
+        !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    })
 }

@@ -1,0 +1,192 @@
+//! Elements that their own classes run in Java, and texts that Java evaluates: how they come into the plan.
+//!
+//! An element is hosted once, however many samplers it applies to. Texts are numbered as they are compiled, so that those of one
+//! element follow each other and are evaluated by one job before it. Where hosting is not allowed nothing here does anything, and what
+//! needs Java is left out of the plan.
+
+use std::collections::{HashMap, HashSet};
+
+use jmx::{ElementId, Props, Value};
+
+use super::Context;
+use super::scope::class;
+use crate::hosted::reads::{Seen, of_script};
+use crate::hosted::{Element, Hosted, HostedId, Job, Reads, Role, TextId, TextRange};
+use crate::plan::Needs;
+use crate::support::{self, Level};
+
+/// What has been hosted so far.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) hosted: Hosted,
+    places: HashMap<ElementId, HostedId>,
+    /// What each element reads, beside its flags.
+    needs: Vec<Needs>,
+    /// Elements that are run by their classes, not only known to Java.
+    run: HashSet<ElementId>,
+    /// What the texts read that are evaluated where they stand; all others are evaluated at the start.
+    placed: HashMap<u32, Reads>,
+    /// What of every result has to be kept for what stands before samplers.
+    pub(super) of_previous: Needs,
+}
+
+impl Context<'_> {
+    /// What runs an element that has no native form: its own class, if that is allowed and feasible.
+    pub(crate) fn host(&mut self, id: ElementId, role: Role) -> Option<HostedId> {
+        let found = support::find(class(self.doc, id));
+        found.is_none_or(|class| class.level == Level::Jvm).then(|| self.host_as_is(id, role))?
+    }
+
+    /// The same for an element whose class is native, but not with all that it asks for.
+    pub(crate) fn host_as_is(&mut self, id: ElementId, role: Role) -> Option<HostedId> {
+        self.settings.hosting.then(|| {
+            self.hosting.run.insert(id);
+            self.enlist(id, role)
+        })
+    }
+
+    /// Makes an element known to Java.
+    pub(super) fn enlist(&mut self, id: ElementId, role: Role) -> HostedId {
+        if let Some(at) = self.hosting.places.get(&id) {
+            return *at;
+        }
+        let seen = self.seen(id, role);
+        if matches!(role, Role::Before | Role::Timer | Role::Sampler) {
+            self.note(seen);
+        }
+        let element = self.doc.element(id);
+        let at = HostedId(self.hosting.hosted.elements.len() as u32);
+        self.hosting.hosted.elements.push(Element {
+            role,
+            class: element.test_class.clone(),
+            name: element.name.clone(),
+            path: self.doc.path(id),
+            line: element.line,
+            reads: seen.reads,
+            xml: self.doc.xml(id).into(),
+        });
+        self.hosting.needs.push(seen.needs);
+        self.hosting.places.insert(id, at);
+        at
+    }
+
+    /// What of results a hosted element reads.
+    pub(crate) fn hosted_needs(&self, id: HostedId) -> Needs {
+        self.hosting.needs.get(id.0 as usize).copied().unwrap_or(Needs::empty())
+    }
+
+    /// Whether an element is run by its own class.
+    pub(crate) fn is_hosted(&self, id: ElementId) -> bool {
+        self.hosting.run.contains(&id)
+    }
+
+    /// What a job reads.
+    pub(super) fn reads(&self, job: Job) -> Reads {
+        match job {
+            Job::Run(id) => self.hosting.hosted.elements[id.0 as usize].reads,
+            Job::Evaluate(range) => (range.first..range.first + range.count)
+                .filter_map(|at| self.hosting.placed.get(&at))
+                .fold(Reads::empty(), |all, reads| all | *reads),
+        }
+    }
+
+    /// Takes note of what something reads of the sample before.
+    fn note(&mut self, seen: Seen) {
+        if seen.reads.contains(Reads::RESULT) {
+            self.hosting.hosted.keeps_previous = true;
+            self.hosting.of_previous |= seen.needs;
+        }
+    }
+
+    /// What an element reads: what its script names, or what elements of its kind may.
+    fn seen(&self, id: ElementId, role: Role) -> Seen {
+        let name = class(self.doc, id);
+        if is_script(name) {
+            let shell = !name.starts_with("JSR223");
+            return match script(self.props(id)) {
+                Some(script) => of_script(&script, Some(role), shell),
+                None => Seen::all(),
+            };
+        }
+        let own = !name.contains('.');
+        match role {
+            Role::Config => Seen::default(),
+            Role::Before | Role::After if name.starts_with("JDBC") => Seen::default(),
+            Role::Before => Seen::all(),
+            // Of JMeter's own one takes a message from the sample before.
+            Role::Timer | Role::Sampler if own && name != "JMSSampler" => Seen::default(),
+            Role::Timer | Role::Sampler => Seen::result(),
+            Role::After | Role::Assertion | Role::Listener => Seen::whole_result(),
+        }
+    }
+
+    /// Where texts compiled from now on begin.
+    pub(crate) fn mark(&self) -> u32 {
+        self.text.hosted.len() as u32
+    }
+
+    /// The texts compiled since a mark, for a job that evaluates them where they stand.
+    pub(crate) fn since(&mut self, mark: u32) -> TextRange {
+        let range = TextRange { first: mark, count: self.mark() - mark };
+        for at in range.first..range.first + range.count {
+            let seen = of_call(&self.text.hosted[at as usize]);
+            self.hosting.placed.insert(at, seen.reads);
+            self.note(seen);
+        }
+        range
+    }
+
+    /// The same as a job; `None` if there are none.
+    pub(crate) fn evaluate(&mut self, mark: u32) -> Option<Job> {
+        let range = self.since(mark);
+        (!range.is_empty()).then_some(Job::Evaluate(range))
+    }
+
+    /// Forgets the texts since a mark: the element is hosted, with its texts.
+    pub(crate) fn forget(&mut self, mark: u32) {
+        self.text.hosted.truncate(mark as usize);
+    }
+
+    /// What has been hosted, with the texts.
+    pub(super) fn take_hosted(&mut self) -> Hosted {
+        let mut hosted = std::mem::take(&mut self.hosting.hosted);
+        hosted.texts = std::mem::take(&mut self.text.hosted);
+        let all = 0..hosted.texts.len() as u32;
+        hosted.at_start =
+            all.filter(|at| !self.hosting.placed.contains_key(at)).map(TextId).collect();
+        hosted
+    }
+}
+
+/// What a call of a function reads.
+fn of_call(call: &str) -> Seen {
+    let name = call.trim_start_matches("${");
+    match name.split(['(', '}']).next().unwrap_or("") {
+        "__groovy" | "__BeanShell" | "__javaScript" | "__jexl2" | "__jexl3" => {
+            // References are the values of texts, which stand in quotes or are plain numbers.
+            of_script(&call.replace("${", "{"), None, false)
+        }
+        _ => Seen::result(),
+    }
+}
+
+/// Whether elements of a class run a script.
+pub(super) fn is_script(name: &str) -> bool {
+    ["JSR223", "BeanShell", "BSF"].iter().any(|family| name.starts_with(family))
+}
+
+/// The script of an element; `None` if it is in a file.
+fn script(props: &Props) -> Option<String> {
+    let mut script = String::new();
+    for prop in props.iter() {
+        let Value::Text(_, text) = &prop.value else { continue };
+        if prop.name.to_ascii_lowercase().ends_with("filename") && !text.trim().is_empty() {
+            return None;
+        }
+        if prop.name == "script" || prop.name.ends_with(".query") {
+            script.push_str(text);
+            script.push('\n');
+        }
+    }
+    Some(script)
+}

@@ -1,0 +1,132 @@
+//! What of the walk goes to Java: samplers and listeners that their own classes run, and samplers that scripts look at.
+//!
+//! A sampler that Java knows comes with the config elements in its scope, which Java merges as JMeter does. Natively run samplers are
+//! known to Java only where something in their scope reads or changes them.
+
+use jmx::ElementId;
+
+use super::Walk;
+use super::scope::{self, children, class};
+use crate::assertion::Assertion;
+use crate::element::Timer;
+use crate::extract::Extractor;
+use crate::hosted::{Job, Owner, Reads, Role};
+use crate::plan::{Before, Listener, ListenerKind, Needs, Sampler, SamplerId, SamplerKind};
+use crate::support::Kind;
+
+/// Native configuration that samplers run by their own classes take.
+const CONFIGS: &[&str] = &[
+    "ConfigTestElement",
+    "HeaderManager",
+    "CookieManager",
+    "CacheManager",
+    "AuthManager",
+    "DNSCacheManager",
+    "LoginConfig",
+    "JavaConfig",
+];
+
+impl Walk<'_> {
+    /// A sampler without a native form, whose texts since the mark are its class's.
+    pub(super) fn hosted_sampler(&mut self, id: ElementId, mark: u32) -> Option<SamplerKind> {
+        self.ctx.forget(mark);
+        // Native with some of their settings only; others of the native ones are not allowed what they ask for.
+        let partly = ["JavaSampler", "TCPSampler", "kg.apc.jmeter.samplers.UDPSampler"];
+        let hosted = if partly.contains(&class(self.ctx.doc, id)) {
+            self.ctx.host_as_is(id, Role::Sampler)
+        } else {
+            self.ctx.host(id, Role::Sampler)
+        };
+        hosted.map(SamplerKind::Hosted)
+    }
+
+    /// A listener that its own class is.
+    pub(super) fn hosted_listener(&mut self, id: ElementId) -> Option<Listener> {
+        let hosted = if class(self.ctx.doc, id) == "BackendListener" {
+            self.ctx.host_as_is(id, Role::Listener)
+        } else {
+            self.ctx.host(id, Role::Listener)
+        };
+        let name = self.ctx.doc.element(id).name.clone();
+        hosted.map(|id| Listener { name, kind: ListenerKind::Hosted(id) })
+    }
+
+    /// Tells Java of a sampler, if it has to know it.
+    pub(super) fn own(&mut self, at: SamplerId, id: ElementId, configs: &[ElementId]) {
+        let sampler = &self.plan.samplers[at.0 as usize];
+        let element = match sampler.kind {
+            SamplerKind::Hosted(element) => element,
+            SamplerKind::Parallel(_) => return,
+            // Plug-ins run natively have no jar that must be there.
+            _ if class(self.ctx.doc, id).contains('.') || !self.is_read(sampler) => return,
+            _ => self.ctx.enlist(id, Role::Sampler),
+        };
+        let mut found = Vec::new();
+        for config in configs {
+            let name = class(self.ctx.doc, *config);
+            if super::hosting::is_script(class(self.ctx.doc, id)) {
+                break;
+            }
+            if CONFIGS.contains(&name) {
+                found.push(self.ctx.enlist(*config, Role::Config));
+            } else {
+                found.extend(self.ctx.host(*config, Role::Config));
+            }
+        }
+        self.ctx.hosting.hosted.owners.push(Owner { sampler: at, element, configs: found });
+    }
+
+    /// Whether something in a sampler's scope reads the sampler.
+    fn is_read(&self, sampler: &Sampler) -> bool {
+        let reads = |job: Job| self.ctx.reads(job).contains(Reads::SAMPLER);
+        let before = sampler.before.iter().filter_map(|one| match one {
+            Before::Job(job) => Some(*job),
+            Before::UserParameters(_) => None,
+        });
+        let timers = sampler.timers.iter().filter_map(|timer| match timer {
+            Timer::Job(job) => Some(*job),
+            _ => None,
+        });
+        let after = sampler.after.iter().filter_map(|one| match one {
+            Extractor::Job(job) => Some(*job),
+            _ => None,
+        });
+        let checks = sampler.checks.iter().filter_map(Assertion::job);
+        let listeners = sampler.listeners.iter().filter_map(|listener| {
+            match self.plan.listeners[listener.0 as usize].kind {
+                ListenerKind::Hosted(id) => Some(Job::Run(id)),
+                _ => None,
+            }
+        });
+        let own = Job::Evaluate(sampler.evaluates);
+        before.chain(timers).chain(after).chain(checks).chain(listeners).chain([own]).any(reads)
+    }
+
+    /// Hosts config elements wherever they stand, and keeps of every result what is read before samplers.
+    pub(super) fn host_the_rest(&mut self, root: ElementId) {
+        let doc = self.ctx.doc;
+        let mut open = vec![root];
+        while let Some(id) = open.pop() {
+            if scope::is_unused_fragment(doc, id) || scope::kind(doc, id) == Kind::Other {
+                continue;
+            }
+            if scope::kind(doc, id) == Kind::Config
+                && let Some(at) = self.ctx.host(id, Role::Config)
+            {
+                self.ctx.hosting.hosted.iterating.push(at);
+            }
+            open.extend(children(doc, id).into_iter().rev());
+        }
+        let needs = self.ctx.hosting.of_previous;
+        if needs != Needs::empty() {
+            self.plan.samplers.iter_mut().for_each(|sampler| sampler.needs |= needs);
+        }
+    }
+
+    /// Puts what Java does into the plan.
+    pub(super) fn take_hosted(&mut self) {
+        let variables = std::mem::take(&mut self.plan.hosted.variables);
+        self.plan.hosted = self.ctx.take_hosted();
+        self.plan.hosted.variables = variables;
+    }
+}

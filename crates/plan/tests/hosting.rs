@@ -1,0 +1,402 @@
+//! What only Java can do: which elements go there, in which order, with which text, and what is kept for them.
+
+#![allow(clippy::format_collect, reason = "documents of tests are short")]
+
+mod world;
+
+use plan::assertion::Assertion;
+use plan::compile::{Compiled, Settings};
+use plan::element::Timer;
+use plan::extract::Extractor;
+use plan::hosted::{Element, Hosted, Job, Reads, Role, TextId, TextRange};
+use plan::plan::*;
+use plan::support::Level;
+use world::{compile_source, element, http_sampler, plan_of, source_of};
+
+fn hosting() -> Settings {
+    Settings { hosting: true, ..Settings::default() }
+}
+
+fn hosted(body: &str, beside: &str) -> Plan {
+    compiled(body, beside).plan.expect("a plan")
+}
+
+fn compiled(body: &str, beside: &str) -> Compiled {
+    compile_source(&source_of(body, beside), &hosting())
+}
+
+/// An element with a Groovy script.
+fn groovy(class: &str, name: &str, script: &str) -> String {
+    let props = [("scriptLanguage", "groovy"), ("script", script), ("filename", "")];
+    element(class, "TestBeanGUI", name, &props, "", "")
+}
+
+fn bean_shell(class: &str, name: &str, script: &str) -> String {
+    element(class, "TestBeanGUI", name, &[("script", script)], "", "")
+}
+
+fn http(path: &str, inner: &str) -> String {
+    http_sampler(&[("HTTPSampler.path", path)], "", inner)
+}
+
+fn regex(name: &str, refname: &str) -> String {
+    let props = [
+        ("RegexExtractor.refname", refname),
+        ("RegexExtractor.regex", "a(.)"),
+        ("RegexExtractor.template", "$1$"),
+    ];
+    element("RegexExtractor", "RegexExtractorGui", name, &props, "", "")
+}
+
+fn user_parameters(value: &str) -> String {
+    let more = format!(
+        r#"<collectionProp name="UserParameters.names"><stringProp name="1">p</stringProp></collectionProp>
+<collectionProp name="UserParameters.thread_values"><collectionProp name="1"><stringProp name="1">{value}</stringProp></collectionProp></collectionProp>"#
+    );
+    element("UserParameters", "UserParametersGui", "Parameters", &[], &more, "")
+}
+
+fn one(plan: &Plan, job: Job) -> &Element {
+    match job {
+        Job::Run(id) => &plan.hosted.elements[id.0 as usize],
+        Job::Evaluate(range) => panic!("{range:?}"),
+    }
+}
+
+/// What Java does, in the order of a list: names of elements, and texts; `-` is a native element.
+fn told(plan: &Plan, jobs: impl Iterator<Item = Option<Job>>) -> Vec<String> {
+    jobs.map(|job| match job {
+        None => "-".to_string(),
+        Some(Job::Run(id)) => plan.hosted.elements[id.0 as usize].name.clone(),
+        Some(Job::Evaluate(range)) => texts(plan, range).concat(),
+    })
+    .collect()
+}
+
+fn texts(plan: &Plan, range: TextRange) -> Vec<String> {
+    let (first, count) = (range.first as usize, range.count as usize);
+    plan.hosted.texts[first..first + count].iter().map(ToString::to_string).collect()
+}
+
+fn before(plan: &Plan, sampler: usize) -> Vec<String> {
+    told(
+        plan,
+        plan.samplers[sampler].before.iter().map(|one| match one {
+            Before::Job(job) => Some(*job),
+            Before::UserParameters(_) => None,
+        }),
+    )
+}
+
+fn after(plan: &Plan, sampler: usize) -> Vec<String> {
+    told(
+        plan,
+        plan.samplers[sampler].after.iter().map(|one| match one {
+            Extractor::Job(job) => Some(*job),
+            _ => None,
+        }),
+    )
+}
+
+#[test]
+fn nothing_is_hosted_unless_allowed() {
+    let body = http("a", &groovy("JSR223PostProcessor", "Post", "vars.put('${__groovy(1+1)}','')"));
+    let compiled = plan_of(&body, "");
+    let plan = compiled.plan.expect("a plan");
+    assert!(plan.hosted.is_empty() && plan.samplers[0].after.is_empty());
+    assert!(compiled.support.iter().any(|one| one.level == Level::Jvm));
+}
+
+#[test]
+fn a_plan_without_scripts_needs_no_java() {
+    let plan = hosted(&http("a", &regex("Regex", "x")), "");
+    assert!(plan.hosted.is_empty(), "{:?}", plan.hosted);
+}
+
+#[test]
+fn hosted_elements_stand_among_native_ones_in_jmeters_order() {
+    let body = groovy("JSR223PostProcessor", "Outer", "1")
+        + &groovy("JSR223Timer", "Far", "1")
+        + &http(
+            "a",
+            &(regex("First", "x")
+                + &bean_shell("BeanShellPostProcessor", "Middle", "1")
+                + &regex("Last", "y")
+                + &user_parameters("v")
+                + &bean_shell("BeanShellPreProcessor", "Pre", "1")
+                + &bean_shell("BeanShellTimer", "Near", "1")
+                + &bean_shell("BSFListener", "Listener", "1")
+                + &groovy("JSR223Assertion", "Check", "1")),
+        );
+    let plan = hosted(&body, &groovy("JSR223PreProcessor", "Plan's", "1"));
+    assert_eq!(before(&plan, 0), ["Plan's", "-", "Pre"]);
+    assert_eq!(after(&plan, 0), ["Outer", "-", "Middle", "-"]);
+    let sampler = &plan.samplers[0];
+    let timers = sampler.timers.iter().map(|timer| match timer {
+        Timer::Job(job) => Some(*job),
+        _ => None,
+    });
+    assert_eq!(told(&plan, timers), ["Near", "Far"]);
+    assert_eq!(told(&plan, sampler.checks.iter().map(Assertion::job)), ["Check"]);
+    let listener = &plan.listeners[sampler.listeners[0].0 as usize];
+    assert!(matches!(listener.kind, ListenerKind::Hosted(id)
+        if plan.hosted.elements[id.0 as usize].role == Role::Listener));
+}
+
+#[test]
+fn an_element_in_the_scope_of_many_samplers_is_hosted_once() {
+    let body =
+        http("a", "") + &http("b", "") + &groovy("JSR223PostProcessor", "Post", "vars.get('x')");
+    let plan = hosted(&body, "");
+    assert_eq!(plan.hosted.elements.len(), 1);
+    assert_eq!((after(&plan, 0), after(&plan, 1)), (vec!["Post".into()], vec!["Post".into()]));
+}
+
+#[test]
+fn elements_are_handed_over_as_the_file_has_them() {
+    let script = "<JSR223Sampler guiclass=\"TestBeanGUI\" testclass=\"JSR223Sampler\" testname=\"S &amp; T\">\r\n  <!-- why -->\n  \
+        <stringProp name=\"script\"><![CDATA[a < b]]>&#xd;é</stringProp>\n</JSR223Sampler  >";
+    let plan = hosted(&format!("{script}<hashTree>{}</hashTree>", regex("Regex", "x")), "");
+    let SamplerKind::Hosted(id) = plan.samplers[0].kind else { panic!("{:?}", plan.samplers) };
+    let element = &plan.hosted.elements[id.0 as usize];
+    assert_eq!(&*element.xml, script);
+    assert_eq!((element.class.as_str(), element.name.as_str()), ("JSR223Sampler", "S & T"));
+    assert_eq!(element.path, "Plan > Users > S & T");
+    let empty = r#"<com.example.EmptySampler testname="E"/>"#;
+    let plan = hosted(&format!("{empty}<hashTree/>"), "");
+    assert_eq!(&*plan.hosted.elements[0].xml, empty);
+    assert_eq!(plan.hosted.owners[0].configs, []);
+}
+
+#[test]
+fn samplers_are_owners_with_the_configuration_in_their_scope() {
+    let config = |class: &str, name: &str| element(class, "Gui", name, &[], "", "");
+    let body = config("ConfigTestElement", "Outer")
+        + &config("com.example.PoolConfig", "Pool")
+        + &element(
+            "JDBCSampler",
+            "TestBeanGUI",
+            "Query",
+            &[],
+            "",
+            &(config("ConfigTestElement", "Inner") + &config("Arguments", "Variables")),
+        )
+        + &groovy("JSR223Sampler", "Script", "1");
+    let plan = hosted(&body, &config("JDBCDataSource", "Data source"));
+    let Hosted { owners, elements, iterating, .. } = &plan.hosted;
+    let names = |owner: usize| -> Vec<&str> {
+        let configs = owners[owner].configs.iter();
+        configs.map(|id| elements[id.0 as usize].name.as_str()).collect()
+    };
+    assert_eq!(names(0), ["Inner", "Outer", "Pool", "Data source"]);
+    assert_eq!(names(1), [""; 0]);
+    let told: Vec<_> = iterating.iter().map(|id| elements[id.0 as usize].name.as_str()).collect();
+    assert_eq!(told, ["Pool", "Data source"]);
+    assert_eq!(elements[owners[0].element.0 as usize].role, Role::Sampler);
+}
+
+#[test]
+fn a_native_sampler_is_known_to_java_where_a_script_looks_at_it() {
+    let header = element("HeaderManager", "HeaderPanel", "Headers", &[], "", "");
+    let script = "sampler.addArgument('a', vars.get('b'))";
+    let with = http("a", &(groovy("JSR223PreProcessor", "Pre", script) + &header));
+    let plan = hosted(&(with + &http("b", &groovy("JSR223PreProcessor", "None", "1"))), "");
+    let [owner] = &plan.hosted.owners[..] else { panic!("{:?}", plan.hosted.owners) };
+    assert_eq!(owner.sampler, SamplerId(0));
+    let element = |id: plan::hosted::HostedId| &plan.hosted.elements[id.0 as usize];
+    assert_eq!(element(owner.element).class, "HTTPSamplerProxy");
+    assert_eq!(element(owner.configs[0]).class, "HeaderManager");
+    assert!(matches!(plan.samplers[0].kind, SamplerKind::Http(_)));
+    let called = hosted(&http("${__groovy(sampler.name)}", ""), "");
+    assert_eq!(called.hosted.owners.len(), 1);
+}
+
+#[test]
+fn what_scripts_read_is_kept_and_nothing_else() {
+    let of = |script: &str| {
+        let plan = hosted(&http("a", &groovy("JSR223PostProcessor", "Post", script)), "");
+        let needs = plan.samplers[0].needs;
+        (one(&plan, Job::Run(plan::hosted::HostedId(0))).reads, needs, plan.hosted.keeps_previous)
+    };
+    let bare = of("vars.put('a', 'b')");
+    assert_eq!((bare.0, bare.2), (Reads::empty(), false));
+    assert!(!bare.1.intersects(Needs::BODY | Needs::TEXT | Needs::HEADERS));
+    let body = of("prev.getResponseDataAsString()");
+    assert_eq!((body.0, body.2), (Reads::RESULT | Reads::BODY, false));
+    assert!(body.1.contains(Needs::BODY) && !body.1.contains(Needs::HEADERS));
+    let listener = hosted(&http("a", &groovy("JSR223Listener", "L", "prev.responseHeaders")), "");
+    let needs = listener.samplers[0].needs;
+    assert!(needs.contains(Needs::HEADERS) && !needs.intersects(Needs::BODY | Needs::PAGE));
+}
+
+#[test]
+fn what_is_read_before_samplers_is_kept_of_all_of_them() {
+    let pre = groovy("JSR223PreProcessor", "Pre", "vars.put('a', prev?.responseDataAsString)");
+    let plan = hosted(&(http("a", "") + &http("b", &pre)), "");
+    assert!(plan.hosted.keeps_previous);
+    assert!(plan.samplers.iter().all(|sampler| sampler.needs.contains(Needs::BODY)));
+    let plan = hosted(&http("${__groovy(prev.getResponseCode())}", ""), "");
+    assert!(plan.hosted.keeps_previous && !plan.samplers[0].needs.contains(Needs::BODY));
+}
+
+#[test]
+fn a_call_is_one_text_with_all_that_is_in_it() {
+    let call = "${__groovy(vars.get('${__BeanShell(x)}') + ${__Random(1,2)},${name})}";
+    let plan = hosted(&http(&format!("a{call}b${{__jexl3(${{__groovy(2)}} > 1,)}}"), ""), "");
+    let range = plan.samplers[0].evaluates;
+    assert_eq!(texts(&plan, range), [call, "${__groovy(2)}"]);
+    assert_eq!(plan.hosted.texts.len(), 2);
+    assert_eq!(plan.hosted.at_start, []);
+}
+
+#[test]
+fn functions_of_plug_ins_are_left_to_java() {
+    let plan = hosted(&http("${__mine(a,${x})}/${__other(b}/${__thing}/${__x__(c)}", ""), "");
+    let all = ["${__mine(a,${x})}", "${__x__(c)}"];
+    assert_eq!(texts(&plan, plan.samplers[0].evaluates), all);
+}
+
+#[test]
+fn texts_are_evaluated_where_they_stand() {
+    let constant = |delay: &str| {
+        let props = [("ConstantTimer.delay", delay)];
+        element("ConstantTimer", "ConstantTimerGui", "Timer", &props, "", "")
+    };
+    let inner = constant("${__groovy(1)}")
+        + &constant("5")
+        + &regex("Regex", "${__groovy(2)}")
+        + &user_parameters("${__groovy(3)}");
+    let wrong = element(
+        "LoopController",
+        "LoopControlPanel",
+        "Loop ${__groovy(5)}",
+        &[("LoopController.loops", "${__groovy(4)}")],
+        "",
+        &http("${__groovy(6)}", &inner),
+    );
+    let plan = hosted(&wrong, "");
+    let sampler = &plan.samplers[0];
+    assert_eq!(texts(&plan, sampler.evaluates), ["${__groovy(6)}"]);
+    assert_eq!(before(&plan, 0), ["${__groovy(3)}", "-"]);
+    assert_eq!(after(&plan, 0), ["${__groovy(2)}", "-"]);
+    let timers = sampler.timers.iter().map(|timer| match timer {
+        Timer::Job(job) => Some(*job),
+        _ => None,
+    });
+    assert_eq!(told(&plan, timers), ["${__groovy(1)}", "-", "-"]);
+    let looped = plan.controllers.iter().map(|one| texts(&plan, one.evaluates));
+    let looped: Vec<_> = looped.filter(|texts| !texts.is_empty()).collect();
+    assert_eq!(looped, [["${__groovy(4)}", "${__groovy(5)}"]]);
+    assert_eq!(plan.hosted.at_start, []);
+}
+
+#[test]
+fn each_sampler_in_scope_evaluates_the_texts() {
+    let body = user_parameters("${__groovy(1)}") + &http("a", "") + &http("b", "");
+    let plan = hosted(&body, "");
+    for sampler in 0..2 {
+        assert_eq!(before(&plan, sampler), ["${__groovy(1)}", "-"]);
+    }
+}
+
+#[test]
+fn texts_of_variables_and_of_what_starts_with_the_run_are_told_apart() {
+    let variables = |value: &str| {
+        let more = format!(
+            r#"<collectionProp name="Arguments.arguments"><elementProp name="v" elementType="Argument"><stringProp name="Argument.name">v</stringProp><stringProp name="Argument.value">{value}</stringProp></elementProp></collectionProp>"#
+        );
+        element("Arguments", "ArgumentsPanel", "Variables", &[], &more, "")
+    };
+    let counter = [("CounterConfig.start", "${__groovy(3)}")];
+    let counter = element("CounterConfig", "CounterConfigGui", "Counter", &counter, "", "");
+    let body = variables("${__groovy(1)}") + &variables("plain") + &counter + &http("a", "");
+    let plan = hosted(&body, &variables("${__groovy(2)}"));
+    assert_eq!(plan.variables.len(), plan.hosted.variables.len());
+    let of_blocks: Vec<_> =
+        plan.hosted.variables.iter().map(|range| texts(&plan, *range)).collect();
+    assert_eq!(of_blocks, [vec!["${__groovy(1)}"], vec![], vec!["${__groovy(2)}"]]);
+    assert_eq!(plan.hosted.at_start, [TextId(2)]);
+    assert_eq!(&*plan.hosted.texts[2], "${__groovy(3)}");
+}
+
+#[test]
+fn what_java_said_is_read_by_texts() {
+    let props =
+        [("HTTPSampler.domain", "host"), ("HTTPSampler.path", "/p${__groovy(1)}${__groovy(2)}")];
+    let plan = compiled(&http_sampler(&props, "", ""), "");
+    let mut world = world::World::new(plan);
+    let mut early = plan::hosted::Values::default();
+    early.set(TextId(0), "early".into());
+    early.set(TextId(1), "start".into());
+    std::sync::Arc::get_mut(&mut world.run).expect("one owner").set_java(early);
+    world.notes.java_mut().set(TextId(0), "own".into());
+    let mut request = plan::http::Request::default();
+    world.render(0, &mut request).expect("a request");
+    assert!(format!("{request:?}").contains("pownstart"), "{request:?}");
+}
+
+#[test]
+fn conditions_in_java_script_become_calls() {
+    let condition = |source: &str| {
+        let props = [("IfController.condition", source)];
+        element("IfController", "IfControllerPanel", "If", &props, "", &http("a", ""))
+    };
+    let plan = hosted(&condition("'${x}'.match(/a,b/) != null"), "");
+    let texts: Vec<_> =
+        plan.controllers.iter().flat_map(|one| texts(&plan, one.evaluates)).collect();
+    assert_eq!(texts, [r"${__javaScript('${x}'.match(/a\,b/) != null)}"]);
+    let native = hosted(&condition("${x} < 3"), "");
+    assert!(native.hosted.is_empty());
+}
+
+#[test]
+fn native_elements_that_ask_for_java_are_hosted_by_their_class() {
+    let document = element(
+        "RegexExtractor",
+        "RegexExtractorGui",
+        "Document",
+        &[
+            ("RegexExtractor.useHeaders", "as_document"),
+            ("RegexExtractor.refname", "${__groovy(1)}"),
+        ],
+        "",
+        "",
+    );
+    let html = element("HTMLAssertion", "HTMLAssertionGui", "Html", &[], "", "");
+    let java = [("classname", "com.example.Client")];
+    let java = element("JavaSampler", "JavaTestSamplerGui", "Java", &java, "", "");
+    let plan = hosted(&(http("a", &(document + &html)) + &java), "");
+    assert_eq!(after(&plan, 0), ["Document"]);
+    assert_eq!(told(&plan, plan.samplers[0].checks.iter().map(Assertion::job)), ["Html"]);
+    assert!(matches!(plan.samplers[1].kind, SamplerKind::Hosted(_)));
+    assert!(plan.hosted.texts.is_empty(), "{:?}", plan.hosted.texts);
+}
+
+#[test]
+fn the_report_says_what_runs_in_java() {
+    let mine = element("com.example.MySampler", "com.example.MyGui", "Mine", &[], "", "");
+    let control = element("com.example.MyController", "", "Control", &[], "", &http("b", ""));
+    let jdbc = element("JDBCSampler", "TestBeanGUI", "Query", &[], "", "");
+    let body = mine + &control + &jdbc + &http("${__groovy(1)}", "");
+    let support = compiled(&body, "").support;
+    let of = |name: &str| support.iter().find(|one| one.name == name).expect("told");
+    assert_eq!(of("Query").level, Level::Jvm);
+    let query = "runs in Java: org.apache.jmeter.protocol.jdbc.sampler.JDBCSampler";
+    assert_eq!(of("Query").consequence, query);
+    assert!(of("Mine").consequence.contains("com.example.MySampler"), "{:?}", of("Mine"));
+    assert_eq!(of("Control").level, Level::Unsupported);
+    let texts: Vec<_> = support.iter().filter(|one| one.class == "HTTPSamplerProxy").collect();
+    assert_eq!(texts.last().expect("a request").level, Level::Jvm);
+}
+
+#[test]
+fn unknown_classes_are_guessed_by_name_window_package_and_place() {
+    use plan::support::{Kind, guess};
+    assert_eq!(guess("a.b.KafkaProducerSampler", "", false), Kind::Sampler);
+    assert_eq!(guess("a.b.Kafka", "a.b.KafkaSamplerGui", false), Kind::Sampler);
+    assert_eq!(guess("a.timers.Wait", "", false), Kind::Timer);
+    assert_eq!(guess("a.b.Thing", "", false), Kind::Config);
+    assert_eq!(guess("a.b.Thing", "", true), Kind::Sampler);
+    assert_eq!(guess("a.b.SomeController", "", true), Kind::Controller);
+    assert_eq!(guess("a.sampler.RedisDataSet", "", false), Kind::Config);
+}
