@@ -6,8 +6,8 @@ import javax.script.Compilable;
 import javax.script.CompiledScript;
 import javax.script.ScriptEngine;
 import javax.script.ScriptException;
-import org.apache.jmeter.testelement.TestElement;
 import org.apache.jmeter.testelement.property.FunctionProperty;
+import org.apache.jmeter.testelement.property.JMeterProperty;
 import org.apache.jmeter.util.CompiledScripts;
 import org.apache.jmeter.util.JSR223TestElement;
 import org.slf4j.LoggerFactory;
@@ -60,11 +60,10 @@ final class Scripts {
     }
 
     private static void prepare(Element element, Findings findings) {
-        TestElement object = element.prototype;
-        String file = object.getPropertyAsString("filename");
-        String script = object.getPropertyAsString("script");
-        String language = object.getPropertyAsString("scriptLanguage");
-        if (!file.isEmpty() || script.isEmpty() || object.getProperty("script") instanceof FunctionProperty) {
+        String file = fixed(element, "filename");
+        String script = fixed(element, "script");
+        String language = fixed(element, "scriptLanguage");
+        if (file == null || script == null || language == null || !file.isEmpty() || script.isEmpty()) {
             return;
         }
         try {
@@ -83,6 +82,12 @@ final class Scripts {
         } catch (Exception | LinkageError e) {
             findings.add(Setup.WARNING, element.id, 0, Setup.reason(e));
         }
+    }
+
+    /** A property as it stands in the plan; null if it is only known at run time. */
+    private static String fixed(Element element, String name) {
+        JMeterProperty property = element.prototype.getProperty(name);
+        return property instanceof FunctionProperty ? null : property.getStringValue();
     }
 
     private static int line(ScriptException e) {

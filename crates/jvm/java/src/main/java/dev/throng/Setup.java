@@ -27,6 +27,7 @@ import org.apache.jmeter.services.FileServer;
 import org.apache.jmeter.testelement.TestElement;
 import org.apache.jmeter.testelement.TestStateListener;
 import org.apache.jmeter.threads.JMeterContextService;
+import org.apache.jmeter.threads.JMeterVariables;
 import org.apache.jmeter.util.JMeterUtils;
 import org.apache.jorphan.util.JMeterError;
 
@@ -58,6 +59,9 @@ final class Setup {
     byte[] run() throws Exception {
         properties();
         slots();
+        UserContext context = new UserContext();
+        context.setVariables(new JMeterVariables());
+        JMeterContextService.replaceContext(context);
         Scripts.hostBeanShell();
         elements();
         owners();
