@@ -26,6 +26,13 @@ public class ParsedInterpreter extends Interpreter {
     /** What statements are evaluated in: as BeanShell makes one for each use, without its parser. */
     private transient Interpreter local;
 
+    /** As JMeter makes one for each BeanShell element of each user. */
+    public ParsedInterpreter() {
+        super();
+        // Forty kilobytes of buffers that only a console needs.
+        parser = null;
+    }
+
     @Override
     public Object eval(String text, NameSpace names) throws EvalError {
         if (names != globalNameSpace) {

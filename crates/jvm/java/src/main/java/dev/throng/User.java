@@ -2,26 +2,30 @@ package dev.throng;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.jmeter.testelement.TestElement;
 
 /**
  * What one user keeps in Java: objects of elements that have state, objects among the variables, a context of its own.
- * Exists only for users that need it.
+ * Exists only for users that need it. One job at a time holds it: native code waits for a job before it sends the user's next,
+ * but not for listeners.
  */
-final class User {
+final class User extends ReentrantLock {
+    private static final long serialVersionUID = 1L;
+
     final long id;
     /** The user's object of each element that has one for each user. */
-    TestElement[] clones;
+    transient TestElement[] clones;
     /** Variables that are no texts. */
-    Map<String, Frame.Kept> objects;
-    UserContext context;
-    Variables variables;
+    transient Map<String, Frame.Kept> objects;
+    transient UserContext context;
+    transient Variables variables;
     /** The thread-locals that the user's elements have set, as they would have stayed in a JMeter thread. */
-    Object threadLocals;
+    transient Object threadLocals;
     /** The sample for which the clones below were used last. */
     int sample = -1;
     /** The sampler configured for that sample. */
-    Loaded.Owner configured;
+    transient Loaded.Owner configured;
     /** How many of the clones were used in that sample, and which. */
     int usedCount;
     int[] used;

@@ -197,7 +197,7 @@ final class Worker {
             if (ACTIVE.get() != allActive) {
                 ACTIVE.set(allActive);
             }
-            user = test.users.get(id);
+            user = hold(id);
             frame.bind(in, user);
             applyProperties();
             int sample = in.i32();
@@ -217,10 +217,15 @@ final class Worker {
             Loaded.Owner owner = samplerId < 0 ? null : test.ownerOf.get(samplerId);
             boolean readsSampler = owner != null && readsSampler(act, count, idsAt);
             if ((user == null || user.context == null) && needsUser(act, count, idsAt, owner, readsSampler)) {
-                furnish(id);
+                if (user == null) {
+                    user = make(id);
+                }
+                if (user.context == null) {
+                    furnish();
+                }
             }
             running = id;
-            exchanged = user != null && user.context != null && ThreadLocals.available();
+            exchanged = user != null && user.context != null && ThreadLocals.available() && keepsLocals(act, count, idsAt);
             if (exchanged) {
                 threadLocals = ThreadLocals.exchange(user.threadLocals);
             }
@@ -239,6 +244,9 @@ final class Worker {
             leave();
             if (exchanged) {
                 user.threadLocals = ThreadLocals.exchange(threadLocals);
+            }
+            if (user != null) {
+                user.unlock();
             }
             user = null;
             result = null;
@@ -301,12 +309,43 @@ final class Worker {
         return false;
     }
 
-    /** Gives the user what is needed for objects of its own. */
-    private void furnish(long id) {
-        if (user == null) {
-            user = new User(id);
-            test.users.put(id, user);
+    /** Whether something runs that may keep something for its thread; scripts do not. */
+    private boolean keepsLocals(int act, int count, int idsAt) {
+        if (act == ACT_EVALUATE) {
+            return false;
         }
+        in.at = idsAt;
+        for (int i = 0; i < count; i++) {
+            if (!test.elements[in.i32()].isScript) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** What the user keeps, held for this job; null if it keeps nothing. */
+    private User hold(long id) {
+        User kept = test.users.get(id);
+        if (kept != null) {
+            kept.lock();
+        }
+        return kept;
+    }
+
+    /** Makes a place for what the user keeps, held for this job. */
+    private User make(long id) {
+        User made = new User(id);
+        made.lock();
+        User before = test.users.putIfAbsent(id, made);
+        if (before == null) {
+            return made;
+        }
+        before.lock();
+        return before;
+    }
+
+    /** Gives the user what is needed for objects of its own. */
+    private void furnish() {
         user.clones = new TestElement[test.userPlaces];
         user.used = new int[test.userPlaces];
         user.variables = new Variables();
@@ -624,8 +663,7 @@ final class Worker {
         out.clear();
         out.u8(status);
         if (user == null && frame.keeps()) {
-            user = new User(running);
-            test.users.put(running, user);
+            user = make(running);
         }
         frame.tell(out, user);
         test.props.tell(out);
@@ -705,6 +743,7 @@ final class Worker {
     byte[] end(long id) {
         User over = test.users.remove(id);
         if (over != null && over.context != null) {
+            over.lock();
             Object threadLocals = ThreadLocals.exchange(over.threadLocals);
             JMeterContextService.replaceContext(over.context);
             if (!over.context.threadName.isEmpty()) {
@@ -719,6 +758,7 @@ final class Worker {
             } finally {
                 ThreadLocals.exchange(threadLocals);
                 JMeterContextService.replaceContext(ownContext);
+                over.unlock();
             }
         }
         out.clear();

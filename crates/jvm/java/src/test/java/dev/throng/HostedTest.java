@@ -262,6 +262,29 @@ class HostedTest {
         pool.shutdown();
     }
 
+    /** Native code does not wait for listeners, so that a user's next job may come while one is told. */
+    @Test
+    void jobsOfOneUserDoNotMeet() throws Exception {
+        Play play = new Play().slots("v", "counted");
+        int id = play.element(Element.BEFORE, "dev.throng.Counting", "c", 0, COUNTING);
+        play.start();
+        ExecutorService pool = Executors.newFixedThreadPool(4);
+        List<Future<String>> all = new ArrayList<>();
+        for (int i = 0; i < 200; i++) {
+            int sample = i;
+            all.add(pool.submit(() -> play.job().sample(sample).with("v", "v" + sample).run(Element.BEFORE, id).vars.get("counted")));
+        }
+        java.util.Set<String> uses = new java.util.TreeSet<>();
+        for (int i = 0; i < all.size(); i++) {
+            String[] parts = all.get(i).get().split(",");
+            assertEquals(parts[0], parts[1]);
+            assertEquals("v" + i, parts[3]);
+            uses.add(parts[0]);
+        }
+        assertEquals(200, uses.size());
+        pool.shutdown();
+    }
+
     @Test
     void abandonsTheSampleWhereJMeterDoes() {
         Play play = new Play();
