@@ -35,7 +35,11 @@ public final class Host {
                 case USER_END:
                     return Worker.here(test).end(in(message).i64());
                 case INTERRUPT:
-                    Worker.interrupt(in(message).i64());
+                    Input interrupt = in(message);
+                    long user = interrupt.i64();
+                    // A sample's timeout interrupts the sampler alone, as JMeter's does.
+                    boolean samplerOnly = interrupt.at < message.length && interrupt.bool();
+                    Worker.interrupt(user, samplerOnly);
                     return new byte[] {0};
                 case SETUP:
                     Setup setup = new Setup(in(message));

@@ -153,8 +153,8 @@ final class Worker {
         return false;
     }
 
-    /** Interrupts whatever runs for the user. */
-    static void interrupt(long id) {
+    /** Interrupts the sampler that runs for the user, and unless it is that alone, its thread. */
+    static void interrupt(long id, boolean samplerOnly) {
         for (Worker worker : ALL.values()) {
             if (worker.running == id) {
                 Sampler sampler = worker.sampling;
@@ -165,7 +165,7 @@ final class Worker {
                         log().warn("Caught Exception interrupting sampler: {}", e.toString());
                     }
                 }
-                if (worker.running == id) {
+                if (!samplerOnly && worker.running == id) {
                     worker.thread.interrupt();
                 }
             }

@@ -212,16 +212,21 @@ class HostedTest {
         play.owner(4, id);
         play.start();
         assertEquals(List.of(), play.findings);
-        Counting.Waiting.begun = new CountDownLatch(1);
-        ExecutorService pool = Executors.newSingleThreadExecutor();
-        Future<Play.Reply> reply = pool.submit(() -> play.job().of(77).sampler(4).run(Element.SAMPLER, id));
-        Counting.Waiting.begun.await();
-        Output out = new Output();
-        out.u8(6);
-        out.i64(77);
-        Host.call(out.take());
-        assertEquals("w", reply.get().result.label);
-        pool.shutdown();
+        for (boolean samplerOnly : new boolean[] {false, true}) {
+            Counting.Waiting.begun = new CountDownLatch(1);
+            ExecutorService pool = Executors.newSingleThreadExecutor();
+            Future<Play.Reply> reply = pool.submit(() -> play.job().of(samplerOnly ? 78 : 77).sampler(4).run(Element.SAMPLER, id));
+            Counting.Waiting.begun.await();
+            Output out = new Output();
+            out.u8(6);
+            out.i64(samplerOnly ? 78 : 77);
+            if (samplerOnly) {
+                out.u8(1);
+            }
+            Host.call(out.take());
+            assertEquals("w", reply.get().result.label);
+            pool.shutdown();
+        }
     }
 
     @Test
