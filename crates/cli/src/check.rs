@@ -6,11 +6,15 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
+use engine::offload::Finding;
+use jmx::{Diag, Severity};
+use plan::plan::Plan;
 use plan::support::{Level, Support};
 use serde::Serialize;
 
 use crate::exit::Exit;
 use crate::flags::CheckFlags;
+use crate::java;
 use crate::load::{self, Loaded};
 use crate::properties::Properties;
 use crate::render::{self, Colour, JsonDiag};
@@ -29,13 +33,14 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
     let Some(bytes) = read(&flags.plan) else { return Exit::Usage };
     let mut loaded = load::load(&flags.plan, bytes, &properties);
     if let Some(complaint) = engine::complaint(|key| properties.get(key).map(str::to_owned)) {
-        loaded.diags.push(jmx::Diag::error("property", complaint));
+        loaded.diags.push(Diag::error("property", complaint));
     }
+    let java = look_at_java(&mut loaded, &properties, &flags.plan);
     let unheeded: Vec<String> = unheeded(&properties, &loaded);
     if flags.json {
-        println!("{}", json(&loaded, &unheeded));
+        println!("{}", json(&loaded, java.as_deref(), &unheeded));
     } else {
-        print!("{}", text(&loaded));
+        print!("{}", text(&loaded, java.as_deref()));
         for line in &unheeded {
             eprint!("{}", render::warning(line, Colour::Plain));
         }
@@ -75,7 +80,60 @@ fn runs(loaded: &Loaded) -> bool {
     loaded.is_valid() && loaded.obstacles().next().is_none()
 }
 
-fn text(loaded: &Loaded) -> String {
+/// Has Java look at what it would run, where the plan has such: what is wrong with it joins the findings. Gives a line about what runs it.
+fn look_at_java(loaded: &mut Loaded, properties: &Properties, path: &Path) -> Option<String> {
+    let plan = loaded.plan.as_ref()?;
+    let (line, diags) = match examine(plan, properties, path) {
+        Ok(found) => found?,
+        Err(words) => (String::new(), vec![Diag::error("java", words)]),
+    };
+    loaded.diags.extend(diags);
+    Some(line).filter(|line| !line.is_empty())
+}
+
+/// A line about the Java machine, and what it finds in the plan; `None` where the plan needs none.
+fn examine(
+    plan: &Plan,
+    properties: &Properties,
+    path: &Path,
+) -> Result<Option<(String, Vec<Diag>)>, String> {
+    let get = |key: &str| properties.get(key).map(str::to_owned);
+    let Some(needed) = java::needed(plan, get)? else { return Ok(None) };
+    let line = needed.place.clone();
+    let machine = needed.start(plan, None)?;
+    let mut diags: Vec<_> =
+        machine.warnings.into_iter().map(|text| Diag::warning("class-path", text)).collect();
+    let mut options = engine::Options {
+        properties: properties.all().map(|(key, value)| (key.into(), value.into())).collect(),
+        offload: Some(machine.offload),
+        ..engine::Options::default()
+    };
+    options.surroundings.home = machine.home;
+    path.clone_into(&mut options.surroundings.plan);
+    let (findings, _) = engine::offload::set_up(plan, &options)?;
+    diags.extend(findings.into_iter().map(|finding| of_java(plan, finding)));
+    Ok(Some((line, diags)))
+}
+
+/// A finding of Java's, at its element.
+fn of_java(plan: &Plan, finding: Finding) -> Diag {
+    let element = finding.element.and_then(|id| plan.hosted.elements.get(id as usize));
+    let text = finding.text.and_then(|id| plan.hosted.texts.get(id as usize));
+    let at = match finding.line {
+        0 => String::new(),
+        line => format!("line {line} of the script: "),
+    };
+    let of = text.map(|text| format!("{text}: ")).unwrap_or_default();
+    let severity = if finding.is_error { Severity::Error } else { Severity::Warning };
+    let mut diag = Diag::new("java", severity, format!("{of}{at}{}", finding.message));
+    if let Some(element) = element {
+        diag.line = element.line;
+        diag.element = Some(element.path.clone());
+    }
+    diag
+}
+
+fn text(loaded: &Loaded, java: Option<&str>) -> String {
     let colour = if std::io::stdout().is_terminal() { Colour::Ansi } else { Colour::Plain };
     let mut out = findings(loaded, colour);
     for level in ORDER {
@@ -90,6 +148,9 @@ fn text(loaded: &Loaded) -> String {
         }
     }
     out.push('\n');
+    if let Some(java) = java {
+        out.push_str(&format!("In Java: {java}\n"));
+    }
     out.push_str(&verdict(loaded));
     out
 }
@@ -151,6 +212,9 @@ struct JsonReport<'a> {
     unsupported: usize,
     elements: Vec<JsonElement<'a>>,
     findings: Vec<JsonDiag<'a>>,
+    /// What runs in Java, and on which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    java: Option<&'a str>,
     warnings: &'a [String],
 }
 
@@ -165,7 +229,7 @@ struct JsonElement<'a> {
     consequence: &'a str,
 }
 
-fn json(loaded: &Loaded, warnings: &[String]) -> String {
+fn json(loaded: &Loaded, java: Option<&str>, warnings: &[String]) -> String {
     let count = |level| loaded.support.iter().filter(|element| element.level == level).count();
     let report = JsonReport {
         file: &loaded.name,
@@ -184,6 +248,7 @@ fn json(loaded: &Loaded, warnings: &[String]) -> String {
             .iter()
             .map(|diag| render::json(diag, loaded.file(diag.file.as_deref()).0))
             .collect(),
+        java,
         warnings,
     };
     serde_json::to_string_pretty(&report).unwrap_or_default()

@@ -30,6 +30,8 @@ pub(crate) struct Needed {
     ready: Ready,
     /// What is about to be done, for the user.
     pub(crate) words: String,
+    /// What runs where.
+    pub(crate) place: String,
 }
 
 /// Looks for what the plan needs; `None` if that is nothing. The error says what is missing, and what needs it.
@@ -43,13 +45,11 @@ pub(crate) fn needed(
     let settings = Settings::from_properties(get)?;
     let what = what(plan);
     let ready = jvm::ready(&settings).map_err(|no| format!("{what} needs Java: {no}"))?;
-    let words = format!(
-        "starting Java {} for {what}; JMeter's jars from {} ({})",
-        ready.java.version,
-        ready.home.folder.display(),
-        ready.home.origin.words()
-    );
-    Ok(Some(Needed { ready, words }))
+    let (java, home) = (&ready.java, &ready.home);
+    let jars = format!("JMeter's jars from {} ({})", home.folder.display(), home.origin.words());
+    let words = format!("starting Java {} for {what}; {jars}", java.version);
+    let place = format!("{what}, on Java {} in {}, with {jars}", java.version, java.home.display());
+    Ok(Some(Needed { ready, words, place }))
 }
 
 impl Needed {

@@ -27,6 +27,11 @@ pub trait Offload: Send + Sync + Debug {
 
     /// The run ends at once: what runs for this user is to be interrupted.
     fn interrupt(&self, user: u64);
+
+    /// Something to be told to the user, if there is: what runs for very long, for example. Asked now and then.
+    fn complaint(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Something to be done for a user that waits meanwhile.

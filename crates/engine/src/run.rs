@@ -480,6 +480,10 @@ impl Run {
                     Err(_) => Event::Finished,
                 };
             }
+            let complaint = self.shared.offload.as_ref().and_then(|offload| offload.complaint());
+            if let Some(text) = complaint {
+                return Event::Log(text);
+            }
             match self.reports.recv_timeout(patience) {
                 Ok(Report::Snapshot { core, mut snapshot }) => {
                     snapshot.core = core;

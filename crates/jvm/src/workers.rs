@@ -121,11 +121,6 @@ impl Workers {
         Ok(Arc::new(Self { queue, shared }))
     }
 
-    /// A sentence for the user, if there is something to say: what has been running for very long, threads that could not be had.
-    pub fn complaint(&self) -> Option<String> {
-        lock(&self.shared.complaints).pop()
-    }
-
     /// Threads that there are.
     pub fn threads(&self) -> usize {
         self.shared.threads.load(Relaxed)
@@ -164,6 +159,11 @@ impl Offload for Workers {
         lock(&self.shared.cut).insert(user);
         self.shared.any_cut.store(true, Relaxed);
         let _ = self.shared.notices.send(Notice::Interrupt(user));
+    }
+
+    fn complaint(&self) -> Option<String> {
+        let mut complaints = lock(&self.shared.complaints);
+        (!complaints.is_empty()).then(|| complaints.remove(0))
     }
 }
 

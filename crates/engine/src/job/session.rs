@@ -37,15 +37,26 @@ pub(crate) fn begin(
     let groups: Vec<_> = groups.collect();
     let (findings, said) = set_up(offload, plan, options, &groups)?;
     prepared.complaints.extend(said);
+    let mut missing = Vec::new();
     for finding in findings {
         let element = finding.element.and_then(|id| plan.hosted.elements.get(id as usize));
         let text = finding.text.and_then(|id| plan.hosted.texts.get(id as usize));
         let of = element.map(|element| &*element.path).or(text.map(|text| &**text));
         let of = of.unwrap_or("the Java machine");
-        prepared.complaints.push(match finding.line {
+        let words = match finding.line {
             0 => format!("{of}: {}", finding.message),
             line => format!("{of}, line {line} of the script: {}", finding.message),
-        });
+        };
+        // JMeter does not begin without an element's class either; what is wrong with a text shows where it is used.
+        let to = if finding.is_error && element.is_some() {
+            &mut missing
+        } else {
+            &mut prepared.complaints
+        };
+        to.push(words);
+    }
+    if !missing.is_empty() {
+        return Err(missing.join("\n  "));
     }
     prepared.complaints.extend(start(offload, plan, &mut prepared.initial, shared)?);
     Ok(())
