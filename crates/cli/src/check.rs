@@ -180,7 +180,7 @@ pub(crate) fn element_lines(file: &str, element: &Support) -> String {
 fn heading(level: Level) -> &'static str {
     match level {
         Level::Unsupported => "Cannot run",
-        Level::Jvm => "Needs a JVM",
+        Level::Jvm => "Runs in Java",
         Level::Ignored => "Left out, without effect on the load or its checking",
         Level::Native => "Runs natively",
     }

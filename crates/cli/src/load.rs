@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use jmx::{Diag, Included, Severity};
-use plan::compile::{Compiled, Settings, compile};
+use plan::compile::{Compiled, Settings, WITHOUT_JAVA, compile};
 use plan::plan::Plan;
 use plan::support::{Level, Support};
 
@@ -23,6 +23,8 @@ pub(crate) struct Loaded {
     pub(crate) support: Vec<Support>,
     /// Files that the plan includes.
     pub(crate) included: Vec<Included>,
+    /// What only Java can do is not left out.
+    hosting: bool,
 }
 
 impl Loaded {
@@ -33,9 +35,11 @@ impl Loaded {
 
     /// Elements that would change the load or its checking and cannot run.
     pub(crate) fn obstacles(&self) -> impl Iterator<Item = &Support> {
-        self.support
-            .iter()
-            .filter(|element| matches!(element.level, Level::Jvm | Level::Unsupported))
+        self.support.iter().filter(|element| match element.level {
+            Level::Unsupported => true,
+            Level::Jvm => !self.hosting,
+            Level::Ignored | Level::Native => false,
+        })
     }
 
     /// The file that a finding or an element is about, given its name if it is not the plan's own: how it is called, and its text.
@@ -65,6 +69,7 @@ pub(crate) fn load(path: &Path, bytes: Vec<u8>, properties: &Properties) -> Load
                 diags: vec![*diag],
                 support: Vec::new(),
                 included: Vec::new(),
+                hosting: false,
             };
         }
     };
@@ -72,15 +77,23 @@ pub(crate) fn load(path: &Path, bytes: Vec<u8>, properties: &Properties) -> Load
         compile(&document, &settings(path, properties));
     diags.extend(found);
     diags.sort_by_key(|diag| (diag.file.clone(), diag.line));
-    Loaded { name, source: document.source().to_string(), plan, diags, support, included }
+    let source = document.source().to_string();
+    let hosting = hosting(properties);
+    Loaded { name, source, plan, diags, support, included, hosting }
+}
+
+/// Whether what only Java can do is run by Java, instead of being left out.
+fn hosting(properties: &Properties) -> bool {
+    properties.get(WITHOUT_JAVA).is_none()
 }
 
 fn settings(path: &Path, properties: &Properties) -> Settings {
+    let hosting = hosting(properties);
     let properties: HashMap<String, String> =
         properties.all().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     Settings {
         properties,
         folder: path.parent().map(Path::to_path_buf).unwrap_or_default(),
-        hosting: false,
+        hosting,
     }
 }

@@ -97,6 +97,11 @@ impl Properties {
         (properties, warnings)
     }
 
+    /// There is no Java: what needs it is left out, here and in workers.
+    pub(crate) fn leave_java_out(&mut self) {
+        self.jmeter.insert(plan::compile::WITHOUT_JAVA.into(), "true".into());
+    }
+
     /// System properties that were set, for the Java machines of the run.
     fn hand_on_system(&mut self) {
         let set = self.origins.keys().filter_map(|key| Some((key, self.system.get(key)?)));

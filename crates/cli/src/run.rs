@@ -45,11 +45,19 @@ pub(crate) fn run(request: Request) -> Exit {
 /// Runs a plan whose text is at hand.
 pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     let mut console = Console::new(request.json);
-    let (properties, warnings) = Properties::load(&request.sources, now_ms());
+    let (mut properties, warnings) = Properties::load(&request.sources, now_ms());
     for warning in &warnings {
         console.warn(warning);
     }
-    let loaded = load::load(&request.plan, bytes.clone(), &properties);
+    let mut loaded = load::load(&request.plan, bytes.clone(), &properties);
+    if request.skip_unsupported
+        && let Some(plan) = &loaded.plan
+        && let Err(words) = java::needed(plan, |key| properties.get(key).map(str::to_owned))
+    {
+        console.warn(&words);
+        properties.leave_java_out();
+        loaded = load::load(&request.plan, bytes.clone(), &properties);
+    }
     if !may_run(&loaded, request.skip_unsupported, &mut console) {
         return Exit::Plan;
     }

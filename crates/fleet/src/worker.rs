@@ -208,7 +208,7 @@ fn compile(
     let settings = plan::compile::Settings {
         properties: properties.clone(),
         folder: folder.to_path_buf(),
-        hosting: false,
+        hosting: !properties.contains_key(plan::compile::WITHOUT_JAVA),
     };
     plan::compile::compile(&document, &settings)
         .plan

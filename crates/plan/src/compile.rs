@@ -31,6 +31,9 @@ use crate::result::Request;
 use crate::support::{Kind, Level, Support};
 use scope::{children, class};
 
+/// The property by which a run tells its workers that there is no Java, so that what needs it is left out.
+pub const WITHOUT_JAVA: &str = "throng.jvm.without";
+
 /// What a compilation depends on beside the document.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
