@@ -10,7 +10,7 @@
 //! | `result`, `cookies`, `request`, `reply` | what messages hold |
 //! | `submit` | a job goes out |
 //! | `arrive`, `apply` | its reply comes in, and what it changes |
-//! | `closing` | what is done with a result: processors, assertions, listeners |
+//! | `closing`, `ended` | what is done with a result: processors, assertions, listeners; transactions |
 //! | `condition` | texts that controllers need before they can be asked |
 //! | `end` | users that end or are cut, jobs that take long |
 //! | `session` | what is said before the first user and after the last |
@@ -21,6 +21,7 @@ mod closing;
 mod condition;
 mod cookies;
 mod end;
+mod ended;
 mod reader;
 mod reply;
 mod request;
@@ -38,6 +39,7 @@ use plan::result::{Request, SampleResult};
 
 pub(crate) use closing::Closing;
 pub(crate) use end::PATIENCE;
+pub(crate) use ended::Ended;
 pub(crate) use reply::{Act, Reply};
 
 use crate::clock::Nanos;
@@ -57,6 +59,8 @@ pub(crate) enum Then {
     Sampled(SamplerId),
     /// With what is done with a result.
     Close(Closing),
+    /// With the assertions of a transaction that has ended, from a place on.
+    Ended(Ended, usize),
     /// It looks for its next sampler again; a controller's texts may be known now.
     Pull(Option<ControllerId>),
 }
@@ -69,7 +73,7 @@ impl Then {
                 Some(*id)
             }
             Self::Close(closing) => Some(closing.id),
-            Self::Pull(_) => None,
+            Self::Ended(..) | Self::Pull(_) => None,
         }
     }
 }

@@ -12,6 +12,7 @@ use plan::plan::{Child, Controller, ControllerId, ControllerKind, SamplerId};
 
 use crate::core::{Core, env};
 use crate::place::{self, NOWHERE, Place};
+use crate::user::Wait;
 use crate::wheel::Index;
 
 /// An Interleave Controller that has asked this often in vain will do so for ever; JMeter's thread ends with a stack overflow.
@@ -55,6 +56,9 @@ impl<'p> Core<'p> {
             }
             Pull::Ended(transaction) => {
                 self.finish_transaction(index, transaction);
+                if self.users[index].wait != Wait::Ready {
+                    return Turn::Waits;
+                }
                 if self.time_is_up(index) {
                     self.end_user(index);
                 }

@@ -8,6 +8,7 @@ use stats::{Outcome, Sample};
 use std::fmt::Write;
 
 use crate::core::{Core, env};
+use crate::job::Ended;
 use crate::sample::Timing;
 use crate::user::Transaction;
 use crate::wheel::Index;
@@ -356,35 +357,61 @@ impl Core<'_> {
             self.result.code.clear();
             self.result.code.push_str("200");
         }
+        if how == End::Complete && settings.checks.iter().any(|check| check.job().is_some()) {
+            self.results.push(saved);
+            return self.check_in_turn(index, Ended { open: Box::new(open), timing }, 0);
+        }
         let mut success = open.success;
         if !settings.checks.is_empty() && how != End::Inside {
             let mut result = self.lend_result();
             let user = self.users.of(index);
             let mut env = env!(self, user, "");
-            for check in &settings.checks {
+            // What Java checks is checked of transactions that come to their end.
+            for check in settings.checks.iter().filter(|check| check.job().is_none()) {
                 check.run(&mut result, &mut env);
             }
             success = result.success;
             self.return_result(result);
         }
-        self.set_last_ok(index, success);
-        let around = controller.parent.and_then(|around| self.parent_around(index, around));
-        if let Some(around) = around.filter(|_| how != End::GoesOn) {
-            self.nest(index, around, &timing, success);
-        } else if self.is_silent(index) {
-            self.show_to_lanes(index, &timing, success);
-        } else if !open.reported {
-            self.publish(index, &timing, success, &settings.listeners, true);
-            if let Some(around) = controller.parent {
-                self.add_below(index, around, &timing, success);
-            }
-        }
+        self.report_checked(index, &open, &timing, how, success);
         let used = std::mem::replace(&mut self.result, saved);
         if how == End::GoesOn {
             (open.parent, open.reported) = (Some(used), true);
             self.users[index].extra().transactions.push(open);
         } else {
             self.results.push(used);
+        }
+    }
+
+    /// Reports a complete transaction with the core's result, once that has been checked.
+    pub(crate) fn report_complete(&mut self, index: Index, ended: &Ended) {
+        let success = self.result.success;
+        self.report_checked(index, &ended.open, &ended.timing, End::Complete, success);
+    }
+
+    /// Reports the core's result, that of a transaction which has been checked.
+    fn report_checked(
+        &mut self,
+        index: Index,
+        open: &Transaction,
+        timing: &Timing,
+        how: End,
+        success: bool,
+    ) {
+        let plan = self.plan;
+        let controller = &plan.controllers[open.controller.0 as usize];
+        let ControllerKind::Transaction(settings) = &controller.kind else { return };
+        self.set_last_ok(index, success);
+        let around = controller.parent.and_then(|around| self.parent_around(index, around));
+        if let Some(around) = around.filter(|_| how != End::GoesOn) {
+            self.nest(index, around, timing, success);
+        } else if self.is_silent(index) {
+            self.show_to_lanes(index, timing, success);
+        } else if !open.reported {
+            self.publish(index, timing, success, &settings.listeners, true);
+            if let Some(around) = controller.parent {
+                self.add_below(index, around, timing, success);
+            }
         }
     }
 

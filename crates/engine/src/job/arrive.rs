@@ -90,15 +90,19 @@ impl Core<'_> {
             }
             Then::Close(mut closing) => {
                 self.take_kept(index);
-                match &read {
-                    Ok(reply) => self.put(&mut closing, reply),
-                    Err(failed) => {
-                        self.result.success = false;
-                        self.result.add_assertion(&job.what).go_wrong(failed);
-                    }
-                }
+                self.put(&mut closing.timing, &read, job);
                 closing.since = done;
                 self.close_on(index, closing);
+            }
+            Then::Ended(mut ended, next) => {
+                self.take_kept(index);
+                self.put(&mut ended.timing, &read, job);
+                self.check_in_turn(index, ended, next);
+                if self.users[index].wait == Wait::Ready
+                    && (self.must_end(index) || self.time_is_up(index))
+                {
+                    self.end_user(index);
+                }
             }
             Then::Pull(controller) => {
                 if let Err(failed) = read {
@@ -158,7 +162,7 @@ impl Core<'_> {
                 self.name_sampler(index, id);
                 self.begin_now(index, id);
             }
-            Then::Sampled(_) | Then::Close(_) | Then::Pull(_) => {}
+            Then::Sampled(_) | Then::Close(_) | Then::Ended(..) | Then::Pull(_) => {}
         }
     }
 
@@ -171,7 +175,7 @@ impl Core<'_> {
             self.apply_request(index, id, reply);
         }
         self.apply_ask(index, reply.ask);
-        if !matches!(then, Then::Close(_) | Then::Sampled(_))
+        if !matches!(then, Then::Close(_) | Then::Ended(..) | Then::Sampled(_))
             && let Some(found) = &reply.result
             && let Some(previous) = &mut self.users[index].java().previous
         {
@@ -185,14 +189,21 @@ impl Core<'_> {
         self.users[index].stopping || asked >= Request::StopUser
     }
 
-    /// Puts what Java says of the result under work into it.
-    fn put(&mut self, closing: &mut super::Closing, reply: &Reply<'_>) {
+    /// Puts what Java says of the result under work into it; a job that failed fails it as an assertion.
+    fn put(&mut self, timing: &mut Timing, read: &Result<Reply<'_>, Failed>, job: &UnderWay) {
         let mut result = self.lend_result();
+        let reply = match read {
+            Ok(reply) => reply,
+            Err(failed) => {
+                result.success = false;
+                result.add_assertion(&job.what).go_wrong(failed);
+                return self.return_result(result);
+            }
+        };
         if let Some(found) = &reply.result {
             let start_ms = result.start_ms;
             let times = (result.elapsed, result.idle);
             found.put_into(&mut result, &self.run.settings.default_encoding, 0);
-            let timing = &mut closing.timing;
             timing.start += (result.start_ms - start_ms).saturating_mul(MS);
             if result.start_ms != start_ms || (result.elapsed, result.idle) != times {
                 timing.idle = result.idle;

@@ -129,6 +129,11 @@ impl Core<'_> {
                 closing.outcome = Outcome::CutByEnd;
                 self.close_on(index, closing);
             }
+            Some(Then::Ended(ended, _)) => {
+                self.take_kept(index);
+                self.report_complete(index, &ended);
+                self.end_user(index);
+            }
             _ => self.end_user(index),
         }
         if self.users[index].alive {
@@ -149,5 +154,37 @@ impl Core<'_> {
         if matches!(self.users[index].java().then, Some(Then::Sampled(_))) {
             self.interrupt_java(index);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plan::hosted::TextRange;
+
+    use super::super::UnderWay;
+    use super::*;
+
+    #[test]
+    fn jobs_that_take_long_are_told_of_at_each_doubling() {
+        let mut jobs = Jobs::default();
+        let job = |what: &str, since| UnderWay {
+            act: None,
+            range: TextRange::default(),
+            user: 1,
+            what: what.into(),
+            since,
+            abandoned: false,
+        };
+        jobs.under_way.insert(1, job("loops", 0));
+        jobs.under_way.insert(2, job("loops", 5 * SECOND));
+        jobs.under_way.insert(3, job("short", 9 * SECOND));
+        let told = |jobs: &mut Jobs, seconds| jobs.slow_lines(seconds * SECOND).len();
+        let counts = [9, 10, 11, 19, 20, 39, 40, 41].map(|seconds| told(&mut jobs, seconds));
+        // The second name joins at 19 s, and is told of next when it has taken 20 s.
+        assert_eq!(counts, [0, 1, 0, 1, 1, 1, 1, 0]);
+        jobs.under_way.clear();
+        assert_eq!(told(&mut jobs, 80), 0);
+        jobs.under_way.insert(4, job("loops", 80 * SECOND));
+        assert_eq!(told(&mut jobs, 90), 1, "another job of that name begins anew");
     }
 }

@@ -56,8 +56,8 @@ impl Core<'_> {
     fn wait_for(&mut self, index: Index, then: Then, act: Act, ids: &[u32], range: TextRange) {
         let message = self.message(index, &then, act, ids);
         let ticket = self.send_job(index, message, act, ids.first().copied(), range);
-        let closing = matches!(then, Then::Close(_));
-        let kept = closing.then(|| {
+        let has_result = matches!(then, Then::Close(_) | Then::Ended(..));
+        let kept = has_result.then(|| {
             let fresh = self.results.pop().unwrap_or_default();
             std::mem::replace(&mut self.result, fresh)
         });
@@ -184,7 +184,7 @@ impl Core<'_> {
             });
         out.end(list);
         out.int(java.map_or(0, |java| java.sample));
-        let is_own = act.has_result() || matches!(then, Then::Close(_));
+        let is_own = act.has_result() || matches!(then, Then::Close(_) | Then::Ended(..));
         let previous = java.and_then(|java| java.previous.as_deref());
         let seen = if is_own { Some(&*self.result) } else { previous };
         let seen = seen.filter(|_| reads.intersects(Reads::RESULT | Reads::BODY));

@@ -24,6 +24,8 @@ pub(crate) struct Told {
     /// The result as it was told.
     pub(crate) raw_result: Vec<u8>,
     pub(crate) sampler: Option<u32>,
+    /// Names and values of cookies.
+    pub(crate) cookies: Option<Vec<(String, String)>>,
     pub(crate) act: u8,
     pub(crate) ids: Vec<u32>,
 }
@@ -37,6 +39,8 @@ pub(crate) struct Answer {
     pub(crate) log: Vec<String>,
     pub(crate) result: Option<Vec<u8>>,
     pub(crate) request: Option<Vec<u8>>,
+    /// Name, value and domain.
+    pub(crate) cookies: Option<Vec<[String; 3]>>,
     pub(crate) delay: i64,
     pub(crate) texts: Vec<String>,
     /// Name, failure, error, message.
@@ -252,11 +256,13 @@ impl Told {
             told.raw_result = before[..before.len() - bytes.0.len()].to_vec();
         }
         told.sampler = bytes.maybe(Bytes::int);
-        bytes.maybe(|bytes| {
+        told.cookies = bytes.maybe(|bytes| {
             bytes.list(|bytes| {
-                let texts: Vec<String> = (0..4).map(|_| bytes.text()).collect();
+                let cookie = (bytes.text(), bytes.text());
+                bytes.text();
+                bytes.text();
                 bytes.take(1 + 8 + 1 + 4);
-                texts
+                cookie
             })
         });
         (told.act, told.ids) = (bytes.byte(), bytes.list(Bytes::int));
@@ -317,7 +323,16 @@ impl Answer {
             text(&mut out, "script");
             text(&mut out, line);
         }
-        out.push(0);
+        out.push(u8::from(self.cookies.is_some()));
+        if let Some(cookies) = &self.cookies {
+            out.extend((cookies.len() as u32).to_le_bytes());
+            for [name, value, domain] in cookies {
+                for part in [name, value, domain, "/"] {
+                    text(&mut out, part);
+                }
+                out.extend([0; 1 + 8 + 1 + 4]);
+            }
+        }
         for part in [&self.result, &self.request] {
             out.push(u8::from(part.is_some()));
             out.extend(part.iter().flatten());
@@ -342,6 +357,26 @@ impl Answer {
         }
         Ok(out)
     }
+}
+
+/// A request for a path and a body of one argument's value, with a header.
+pub(crate) fn request(port: u16, path: &str, body: &str, header: (&str, &str)) -> Vec<u8> {
+    let mut out = Vec::new();
+    for part in ["http", "127.0.0.1", &port.to_string(), path, "POST", "", "", "", ""] {
+        text(&mut out, part);
+    }
+    // Redirects are followed, the connection is kept, the body is raw.
+    out.extend((1u16 | 1 << 2 | 1 << 5).to_le_bytes());
+    out.extend(1u32.to_le_bytes());
+    text(&mut out, "");
+    text(&mut out, body);
+    out.extend([0, 0]);
+    text(&mut out, "");
+    out.extend(0u32.to_le_bytes());
+    out.extend(1u32.to_le_bytes());
+    text(&mut out, header.0);
+    text(&mut out, header.1);
+    out
 }
 
 /// A result as a sampler in Java makes one.
