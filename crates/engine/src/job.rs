@@ -13,13 +13,14 @@
 //! | `closing`, `ended` | what is done with a result: processors, assertions, listeners; transactions |
 //! | `condition` | texts that controllers need before they can be asked |
 //! | `end` | users that end or are cut, jobs that take long |
-//! | `session` | what is said before the first user and after the last |
+//! | `early`, `session` | what is evaluated and said before the first user, and after the last |
 
 mod apply;
 mod arrive;
 mod closing;
 mod condition;
 mod cookies;
+mod early;
 mod end;
 mod ended;
 mod reader;
@@ -38,6 +39,7 @@ use plan::plan::{ControllerId, ListenerKind, Plan, SamplerId};
 use plan::result::{Request, SampleResult};
 
 pub(crate) use closing::Closing;
+pub(crate) use early::Early;
 pub(crate) use end::PATIENCE;
 pub(crate) use ended::Ended;
 pub(crate) use reply::{Act, Reply};

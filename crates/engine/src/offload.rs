@@ -25,12 +25,18 @@ pub trait Offload: Send + Sync + Debug {
     /// Why there is no reply, in words.
     fn call(&self, message: Vec<u8>) -> Result<Vec<u8>, String>;
 
-    /// The run ends at once: what runs for this user is to be interrupted.
+    /// The run ends at once: what runs for this user is to be interrupted, and nothing more is begun for it.
     fn interrupt(&self, user: u64);
 
     /// Something to be told to the user, if there is: what runs for very long, for example. Asked now and then.
     fn complaint(&self) -> Option<String> {
         None
+    }
+
+    /// A sample takes longer than a Sample Timeout allows: the sampler that runs for this user is to be interrupted, and the user goes on. By default
+    /// samplers cannot be.
+    fn interrupt_sample(&self, user: u64) {
+        let _ = user;
     }
 }
 

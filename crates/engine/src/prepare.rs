@@ -11,6 +11,7 @@ use std::time::Instant;
 use plan::element::{KeySelection, Memory, RunState, Span, key_selection};
 use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
+use plan::hosted::{TextId, Values};
 use plan::plan::{Group, Listener, ListenerKind, Plan};
 use plan::text::Text;
 use plan::vars::{Initial, VarId, Vars};
@@ -20,6 +21,7 @@ use stats::jtl::Columns;
 use crate::backend::BackendSettings;
 use crate::clock::Clock;
 use crate::group::GroupSettings;
+use crate::job::Early;
 use crate::rows::{self, ResultFile};
 use crate::run::{Options, StartError, ramp_step, seconds};
 use crate::save::SaverStart;
@@ -31,6 +33,8 @@ pub struct Evaluated {
     groups: Vec<Numbers>,
     /// Starting values of variables, by slot.
     variables: Vec<(u32, String)>,
+    /// Values for the whole run of texts that Java has evaluated, by their numbers.
+    java: Vec<(u32, String)>,
     /// What the plan's listeners are told: a file name, digits of a number, or values of parameters.
     listeners: Vec<Vec<String>>,
     /// First and last key of the key store, and the variable that chooses one; or why not.
@@ -115,11 +119,21 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
         core: &mut texts,
         now_ms: clock.wall_ms(clock.now()),
     };
-    let mut initial = plan.initial_variables(&mut env);
+    let mut early = Early::begin(plan, options);
+    let mut initial = plan.initial_variables_after(&mut env, |block, env| {
+        let range = plan.hosted.variables.get(block).copied().unwrap_or_default();
+        let texts: Vec<_> = (0..range.count).map(|nth| TextId(range.first + nth)).collect();
+        if let Some(early) = &mut early {
+            early.evaluate(&texts, env);
+        }
+    });
+    if let Some(early) = &mut early {
+        early.evaluate(&plan.hosted.at_start, &mut env);
+    }
     if let Some(variable) = plan.names.find(LAST_SAMPLE_OK) {
         initial.set(variable, "true");
     }
-    let mut complaints = Vec::new();
+    let mut complaints = early.map_or(Vec::new(), |early| early.complaints);
     let groups = plan.groups.iter();
     let groups =
         groups.map(|group| numbers(group, &mut env, options.seed, &mut complaints)).collect();
@@ -129,6 +143,8 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
         Ok(keys) => ((keys.first, keys.last, keys.variable), None),
         Err(problem) => (Default::default(), Some(problem)),
     };
+    let java = plan.hosted.at_start.iter();
+    let java = java.filter_map(|id| Some((id.0, env.notes.java()?.get(*id)?.to_owned()))).collect();
     let variables = initial.iter().map(|(id, value)| (id.0, value.to_string())).collect();
     let properties = shared
         .properties()
@@ -137,7 +153,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
         .map(|(key, value)| (key.into(), value.into()))
         .collect();
     complaints.extend(log.try_iter().map(|(level, text)| format!("{level:?}: {text}")));
-    Evaluated { groups, variables, listeners, keys, keys_refused, properties, complaints }
+    Evaluated { groups, variables, java, listeners, keys, keys_refused, properties, complaints }
 }
 
 /// Makes the result files of a run of several processes, each with its header. Returns those that must be ended by
@@ -182,7 +198,12 @@ pub(crate) fn prepare(
     evaluated: Evaluated,
 ) -> Result<Prepared, StartError> {
     let users: Vec<u32> = evaluated.users_by_group().collect();
-    let state = RunState::new(plan, &options.base_dir, options.shard, &users);
+    let mut state = RunState::new(plan, &options.base_dir, options.shard, &users);
+    let mut java = Values::default();
+    for (id, value) in &evaluated.java {
+        java.set(TextId(*id), value.clone());
+    }
+    state.set_java(java);
     let mut initial = Initial::default();
     for (slot, value) in &evaluated.variables {
         initial.set(VarId(*slot), value);

@@ -305,6 +305,9 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let addresses = settings.addresses;
     settings.secure.load_keys(&evaluated.keys()?).map_err(StartError::Setting)?;
     let mut prepared = crate::prepare::prepare(&plan, &options, evaluated)?;
+    if options.offload.is_none() && !plan.hosted.is_empty() {
+        return Err(StartError::Java("there is no Java machine".into()));
+    }
     if let Some(offload) = options.offload.as_deref().filter(|_| !plan.hosted.is_empty()) {
         crate::job::session::begin(offload, &plan, &options, &mut prepared, &shared)
             .map_err(StartError::Java)?;

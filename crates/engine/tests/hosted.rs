@@ -717,3 +717,40 @@ fn lanes_have_jobs_of_their_own() {
     assert!(labels.contains(&"one") && labels.contains(&"two"), "{labels:?}");
     assert_eq!(machine.seen().iter().filter(|what| *what == "bye").count(), 2);
 }
+
+#[test]
+fn texts_of_the_plan_are_evaluated_before_the_run_in_their_order() {
+    let variables = |name: &str| {
+        format!(
+            r#"<Arguments testclass="Arguments" testname="v" enabled="true"><collectionProp name="Arguments.arguments"><elementProp name="{name}" elementType="Argument">
+<stringProp name="Argument.name">{name}</stringProp><stringProp name="Argument.value">value</stringProp></elementProp></collectionProp></Arguments><hashTree/>"#
+        )
+    };
+    let mut plan = plan(1, 1, &sampler("s"));
+    let of = |name: &str| {
+        let mut other =
+            self::plan(1, 1, &format!("{}{}", variables(name), sampler("${first}${second}")));
+        other.variables.pop().unwrap()
+    };
+    // Each block is preceded by a text of its own.
+    let blocks = [of("first"), of("second")];
+    for block in blocks {
+        let block = block.into_iter().map(|(_, text)| (plan.names.intern("first"), text));
+        plan.variables.push(block.collect());
+    }
+    let range = |first| TextRange { first, count: 1 };
+    plan.hosted.texts.extend(["a".into(), "b".into(), "c".into()]);
+    let before = plan.variables.len() - 2;
+    plan.hosted.variables = vec![TextRange::default(); before];
+    plan.hosted.variables.extend([range(0), range(1)]);
+    plan.hosted.at_start.push(plan::hosted::TextId(2));
+    let machine = Machine::new(|told| {
+        assert_eq!((told.user, told.variables.contains_key("first")), (0, told.ids[0] > 0));
+        let properties = vec![("p".into(), Some("q".into()))];
+        Answer { texts: vec!["t".into()], properties, ..Answer::default() }.to(told)
+    });
+    let outcome = run(plan, &machine);
+    assert_eq!(outcome.log, Vec::<String>::new());
+    let jobs = ["setup", "job 16 [0]", "job 16 [1]", "job 16 [2]", "setup", "start", "end"];
+    assert_eq!(machine.seen(), jobs);
+}

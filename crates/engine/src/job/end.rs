@@ -109,7 +109,10 @@ impl Core<'_> {
 
     /// The run ends at once: what Java does for a user is broken off.
     pub(crate) fn cut_java(&mut self, index: Index) {
-        self.interrupt_java(index);
+        let number = self.users[index].java().number;
+        if let Some(offload) = &self.jobs.offload {
+            offload.interrupt(number);
+        }
         let then = self.users[index].java().then.take();
         let ticket = self.users[index].java().ticket;
         let since = self.jobs.under_way.get(&ticket).map(|job| job.since);
@@ -141,18 +144,14 @@ impl Core<'_> {
         }
     }
 
-    /// Asks Java to break off what it does for a user.
-    pub(crate) fn interrupt_java(&mut self, index: Index) {
-        let number = self.users[index].java().number;
-        if let Some(offload) = &self.jobs.offload {
-            offload.interrupt(number);
-        }
-    }
-
     /// A sample takes longer than its Sample Timeout allows.
     pub(crate) fn interrupt_hosted(&mut self, index: Index) {
-        if matches!(self.users[index].java().then, Some(Then::Sampled(_))) {
-            self.interrupt_java(index);
+        let java = self.users[index].java();
+        if matches!(java.then, Some(Then::Sampled(_))) {
+            let number = java.number;
+            if let Some(offload) = &self.jobs.offload {
+                offload.interrupt_sample(number);
+            }
         }
     }
 }

@@ -161,6 +161,7 @@ impl Offload for Machine {
                 self.note("start".into());
                 Ok(self.start.clone())
             }
+            3 => self.answer(&message),
             5 => {
                 self.note("end".into());
                 Ok(vec![0, 0, 0, 0, 0])
@@ -171,6 +172,17 @@ impl Offload for Machine {
 
     fn interrupt(&self, user: u64) {
         self.note("interrupt".into());
+        self.hear(user);
+    }
+
+    fn interrupt_sample(&self, user: u64) {
+        self.note("timeout".into());
+        self.hear(user);
+    }
+}
+
+impl Machine {
+    fn hear(&self, user: u64) {
         if let Some(heard) = &*self.interrupted.lock().unwrap() {
             let _ = heard.send(user);
         }

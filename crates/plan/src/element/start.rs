@@ -17,6 +17,15 @@ impl Plan {
     /// Evaluates User Defined Variables, block by block, and leaves them in the variables of `env` as well: what is
     /// evaluated for the run afterwards sees them.
     pub fn initial_variables(&self, env: &mut Env<'_>) -> Initial {
+        self.initial_variables_after(env, |_, _| {})
+    }
+
+    /// The same, with something to be done before each block of [`Plan::variables`], which is given by its place.
+    pub fn initial_variables_after(
+        &self,
+        env: &mut Env<'_>,
+        mut before: impl FnMut(usize, &mut Env<'_>),
+    ) -> Initial {
         let mut initial = Initial::default();
         for (name, source) in START_VARIABLES.iter().zip(VALUES) {
             let Some(id) = env.names.find(name) else { continue };
@@ -27,7 +36,8 @@ impl Plan {
             initial.set(id, &value);
         }
         let mut values = Vec::new();
-        for block in &self.variables {
+        for (at, block) in self.variables.iter().enumerate() {
+            before(at, env);
             values.clear();
             for (_, text) in block {
                 let mut value = String::new();

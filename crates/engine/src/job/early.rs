@@ -1,0 +1,125 @@
+//! Texts that Java evaluates before any user starts: of the plan's variables, of groups and files, and of what users share.
+//!
+//! Each is a call that waits for its reply, as the test itself ([`USER`]). What cannot be evaluated is nothing, and a sentence says why.
+
+use plan::env::Env;
+use plan::hosted::TextId;
+use plan::vars::VarId;
+
+use super::apply::told;
+use super::reply::{NAMED, Out};
+use super::session;
+use super::writer::Writer;
+use super::{Act, Reply};
+use crate::offload::Offload;
+use crate::run::Options;
+
+/// The test itself, among users.
+const USER: u64 = 0;
+const JOB: u8 = 3;
+
+/// Evaluates texts before the run.
+#[derive(Debug)]
+pub(crate) struct Early<'a> {
+    offload: &'a dyn Offload,
+    /// The properties that Java has been told of.
+    properties: u64,
+    /// What is to be said.
+    pub(crate) complaints: Vec<String>,
+}
+
+impl<'a> Early<'a> {
+    /// Has Java read its part of the plan. `None` where no text needs it, or nobody evaluates any.
+    pub(crate) fn begin(plan: &plan::plan::Plan, options: &'a Options) -> Option<Self> {
+        let hosted = &plan.hosted;
+        let blocks = hosted.variables.iter().any(|range| !range.is_empty());
+        if !blocks && hosted.at_start.is_empty() {
+            return None;
+        }
+        let offload = options.offload.as_deref()?;
+        let mut complaints = Vec::new();
+        // What it finds wrong is said when the run starts.
+        if let Err(failed) = session::set_up(offload, plan, options, &[]) {
+            complaints.push(format!("the Java machine cannot read its part of the plan: {failed}"));
+        }
+        Some(Self { offload, properties: 0, complaints })
+    }
+
+    /// Evaluates texts; their values are the environment's from now on.
+    pub(crate) fn evaluate(&mut self, texts: &[TextId], env: &mut Env<'_>) {
+        if texts.is_empty() {
+            return;
+        }
+        let message = self.message(texts, env);
+        let reply = self.offload.call(message);
+        let read = reply.as_deref().map_err(Clone::clone).and_then(|message| {
+            let reply = Reply::read(message, Act::Evaluate)?;
+            reply.check(texts.len() as u32)?;
+            Ok(reply)
+        });
+        let reply = match read {
+            Ok(reply) => reply,
+            Err(failed) => {
+                return self
+                    .complaints
+                    .push(format!("in the Java machine, before the run: {failed}"));
+            }
+        };
+        for (name, value) in &reply.changes.properties {
+            env.shared.follow_java(name, *value);
+        }
+        self.complaints.extend(reply.log.iter().filter_map(told));
+        if let Out::Texts(values) = &reply.out {
+            for (id, value) in texts.iter().zip(values) {
+                env.notes.java_mut().set(*id, (*value).to_owned());
+            }
+        }
+    }
+
+    fn message(&mut self, texts: &[TextId], env: &Env<'_>) -> Vec<u8> {
+        let mut message = Vec::new();
+        let mut out = Writer(&mut message);
+        out.byte(JOB);
+        out.long(USER);
+        for number in [0, 0, 0] {
+            out.int(number);
+        }
+        out.byte(0);
+        out.text("StandardJMeterEngine");
+        out.text("");
+        out.signed(env.now_ms);
+        out.int(0);
+        out.int(0);
+        let mut list = out.begin();
+        for slot in 0..env.names.len() as u32 {
+            if let Some(value) = env.vars.get(VarId(slot)) {
+                list.count += 1;
+                out.int(slot);
+                out.text(value);
+            }
+        }
+        for (name, value) in env.vars.unslotted() {
+            list.count += 1;
+            out.int(NAMED);
+            out.text(name);
+            out.text(value);
+        }
+        out.end(list);
+        let mut list = out.begin();
+        self.properties = env.shared.native_since(self.properties, |version, name, value| {
+            list.count += 1;
+            out.long(version);
+            out.text(name);
+            out.maybe(value);
+        });
+        out.end(list);
+        out.int(0);
+        // No result, no sampler, no cookies.
+        for _ in 0..3 {
+            out.flag(false);
+        }
+        out.byte(Act::Evaluate as u8);
+        out.ids(texts.iter().map(|id| id.0));
+        message
+    }
+}
