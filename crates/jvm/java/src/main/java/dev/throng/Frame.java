@@ -13,6 +13,8 @@ final class Frame {
     /** Stands for a variable that was removed in this job. */
     private static final Object REMOVED = new Object();
     static final int NO_SLOT = -1;
+    /** Under this name JMeter keeps no text, but whether the user is the same at its next iteration. */
+    private static final String SAME_USER = "__jmv_SAME_USER";
 
     private final Loaded test;
     private final int[] at;
@@ -22,6 +24,7 @@ final class Frame {
     private final int[] written;
     private int seenCount;
     private int writtenCount;
+    private final int sameUser;
     private byte[] bytes;
     private int[] extraAt = new int[8];
     private int extraCount;
@@ -36,6 +39,7 @@ final class Frame {
         changed = new boolean[slots];
         seen = new int[slots];
         written = new int[slots];
+        sameUser = test.slotOf.getOrDefault(SAME_USER, NO_SLOT);
     }
 
     /** Steps over the list of variables and remembers where each stands. */
@@ -58,6 +62,9 @@ final class Frame {
                 at[slot] = in.at;
                 in.skip();
             }
+        }
+        if (sameUser != NO_SLOT && at[sameUser] > 0) {
+            values[sameUser] = Boolean.valueOf(Input.strAt(bytes, at[sameUser]));
         }
         if (user != null && user.objects != null) {
             recall(user);

@@ -94,6 +94,7 @@ final class Setup {
         if (System.getProperty("java.awt.headless") == null) {
             System.setProperty("java.awt.headless", "true");
         }
+        System.setProperty("JMeter.NonGui", "true");
         String home = in.str();
         String plan = in.str();
         in.i32();

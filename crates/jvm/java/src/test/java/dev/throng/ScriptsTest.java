@@ -44,6 +44,15 @@ class ScriptsTest {
     }
 
     @Test
+    void knowsWhetherTheUserStaysTheSame() {
+        Play play = new Play().slots("__jmv_SAME_USER");
+        int id = play.jsr223(Element.BEFORE, "vars.put('same', '' + vars.isSameUserOnNextIteration())", 0);
+        play.start();
+        assertEquals("true", play.job().with("__jmv_SAME_USER", "true").run(Element.BEFORE, id).vars.get("same"));
+        assertEquals("false", play.job().with("__jmv_SAME_USER", "false").run(Element.BEFORE, id).vars.get("same"));
+    }
+
+    @Test
     void objectsStayWithTheirUserUntilNativeCodeWritesOverThem() {
         Play play = new Play().slots("list", "n");
         int put = play.jsr223(Element.BEFORE, "vars.putObject('list', [1, 2]); vars.putObject('n', 5)", 0);
