@@ -366,7 +366,11 @@ impl Walk<'_> {
         let managers = self.managers(&scope.configs);
         let near = self.around(&scope.configs, managers.cookies);
         let mark = self.ctx.mark();
-        let made = element::sampler(&mut self.ctx, id, &scope.configs, managers, near);
+        let made = if self.asks_for_java(id, &scope.configs) {
+            None
+        } else {
+            element::sampler(&mut self.ctx, id, &scope.configs, managers, near)
+        };
         let Some(mut kind) = made.or_else(|| self.hosted_sampler(id, mark)) else { return };
         let changes = self.changes(&scope.before);
         if let SamplerKind::Http(http) = &mut kind {

@@ -36,6 +36,11 @@ fn real_plans_compile() {
             let cause = format!("{} {}", support.level.word(), support.class);
             *causes.entry(cause).or_insert(0) += 1;
         }
+        if worst == Level::Unsupported {
+            for support in compiled.support.iter().filter(|one| one.level == worst) {
+                println!("{name}: {} {}", support.class, support.consequence);
+            }
+        }
         if worst <= Level::Ignored {
             assert!(
                 !plan.groups.is_empty()
@@ -59,5 +64,5 @@ fn real_plans_compile() {
         println!("{count:6} {cause}");
     }
     let native: i32 = levels.range(..=Level::Ignored).map(|(_, count)| *count).sum();
-    println!("{native} plans run fully");
+    println!("{native} plans run natively, {} with Java", levels.get(&Level::Jvm).unwrap_or(&0));
 }

@@ -373,6 +373,23 @@ fn native_elements_that_ask_for_java_are_hosted_by_their_class() {
 }
 
 #[test]
+fn requests_that_ask_for_kerberos_run_in_java() {
+    let manager = |mechanism: &str| {
+        let more = format!(
+            r#"<collectionProp name="AuthManager.auth_list"><elementProp name="" elementType="Authorization"><stringProp name="Authorization.url">http://h</stringProp><stringProp name="Authorization.mechanism">{mechanism}</stringProp></elementProp></collectionProp>"#
+        );
+        element("AuthManager", "AuthPanel", "Credentials", &[], &more, "")
+    };
+    let cookies = element("CookieManager", "CookiePanel", "Cookies", &[], "", "");
+    let plan = hosted(&(http("a", &manager("KERBEROS")) + &http("b", "") + &cookies), "");
+    assert!(matches!(plan.samplers[0].kind, SamplerKind::Hosted(_)));
+    assert!(matches!(plan.samplers[1].kind, SamplerKind::Http(_)));
+    let [owner] = &plan.hosted.owners[..] else { panic!("{:?}", plan.hosted.owners) };
+    assert_eq!((owner.configs.len(), plan.hosted.iterating.len()), (2, 2));
+    assert!(hosted(&http("a", &manager("DIGEST")), "").hosted.is_empty());
+}
+
+#[test]
 fn the_report_says_what_runs_in_java() {
     let mine = element("com.example.MySampler", "com.example.MyGui", "Mine", &[], "", "");
     let control = element("com.example.MyController", "", "Control", &[], "", &http("b", ""));

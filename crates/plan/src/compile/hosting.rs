@@ -108,14 +108,16 @@ impl Context<'_> {
                 None => Seen::all(),
             };
         }
-        let own = !name.contains('.');
         match role {
             Role::Config => Seen::default(),
             Role::Before | Role::After if name.starts_with("JDBC") => Seen::default(),
             Role::Before => Seen::all(),
-            // Of JMeter's own one takes a message from the sample before.
-            Role::Timer | Role::Sampler if own && name != "JMSSampler" => Seen::default(),
+            // Of those that are known one takes a message from the sample before.
+            Role::Timer | Role::Sampler if name == "JMSSampler" => Seen::result(),
+            Role::Timer | Role::Sampler if support::find(name).is_some() => Seen::default(),
             Role::Timer | Role::Sampler => Seen::result(),
+            // Ends a run by times and failures.
+            Role::Listener if name == "kg.apc.jmeter.reporters.AutoStop" => Seen::result(),
             Role::After | Role::Assertion | Role::Listener => Seen::whole_result(),
         }
     }

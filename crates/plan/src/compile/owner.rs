@@ -9,6 +9,7 @@ use super::Walk;
 use super::scope::{self, children, class};
 use crate::assertion::Assertion;
 use crate::element::Timer;
+use crate::element::auth_manager;
 use crate::extract::Extractor;
 use crate::hosted::{Job, Owner, Reads, Role};
 use crate::plan::{Before, Listener, ListenerKind, Needs, Sampler, SamplerId, SamplerKind};
@@ -27,11 +28,21 @@ const CONFIGS: &[&str] = &[
 ];
 
 impl Walk<'_> {
+    /// Whether an HTTP Request is to use what only Java speaks. All that share its manager are then Java's, cookies included.
+    pub(super) fn asks_for_java(&self, id: ElementId, configs: &[ElementId]) -> bool {
+        let doc = self.ctx.doc;
+        let manager = || configs.iter().rev().find(|id| class(doc, **id) == "AuthManager");
+        self.ctx.settings.hosting
+            && class(doc, id) == "HTTPSamplerProxy"
+            && manager().is_some_and(|manager| auth_manager::asks_for_kerberos(&self.ctx, *manager))
+    }
+
     /// A sampler without a native form, whose texts since the mark are its class's.
     pub(super) fn hosted_sampler(&mut self, id: ElementId, mark: u32) -> Option<SamplerKind> {
         self.ctx.forget(mark);
         // Native with some of their settings only; others of the native ones are not allowed what they ask for.
-        let partly = ["JavaSampler", "TCPSampler", "kg.apc.jmeter.samplers.UDPSampler"];
+        let partly =
+            ["HTTPSamplerProxy", "JavaSampler", "TCPSampler", "kg.apc.jmeter.samplers.UDPSampler"];
         let hosted = if partly.contains(&class(self.ctx.doc, id)) {
             self.ctx.host_as_is(id, Role::Sampler)
         } else {
@@ -54,6 +65,7 @@ impl Walk<'_> {
     /// Tells Java of a sampler, if it has to know it.
     pub(super) fn own(&mut self, at: SamplerId, id: ElementId, configs: &[ElementId]) {
         let sampler = &self.plan.samplers[at.0 as usize];
+        let hosted = matches!(sampler.kind, SamplerKind::Hosted(_));
         let element = match sampler.kind {
             SamplerKind::Hosted(element) => element,
             SamplerKind::Parallel(_) => return,
@@ -68,7 +80,12 @@ impl Walk<'_> {
                 break;
             }
             if CONFIGS.contains(&name) {
-                found.push(self.ctx.enlist(*config, Role::Config));
+                let at = self.ctx.enlist(*config, Role::Config);
+                found.push(at);
+                let iterating = &mut self.ctx.hosting.hosted.iterating;
+                if hosted && name.ends_with("Manager") && !iterating.contains(&at) {
+                    iterating.push(at);
+                }
             } else {
                 found.extend(self.ctx.host(*config, Role::Config));
             }

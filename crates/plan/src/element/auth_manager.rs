@@ -28,11 +28,22 @@ fn mechanism(text: Option<&str>) -> &str {
     text.filter(|text| !text.is_empty()).unwrap_or("BASIC")
 }
 
+/// Whether some of its entries ask for Kerberos.
+pub(crate) fn asks_for_kerberos(ctx: &Context<'_>, id: ElementId) -> bool {
+    let entries = ctx.props(id).collection("AuthManager.auth_list").iter();
+    let mut entries = entries.filter_map(jmx::Prop::object);
+    entries.any(|entry| mechanism(entry.props.str("Authorization.mechanism")) == "KERBEROS")
+}
+
 pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
     for prop in ctx.props(id).collection("AuthManager.auth_list") {
         let Some(entry) = prop.object() else { continue };
         match mechanism(entry.props.str("Authorization.mechanism")) {
             "BASIC" | "BASIC_DIGEST" | "DIGEST" => {}
+            "KERBEROS" if ctx.settings.hosting => {
+                let what = "Kerberos (Authorization.mechanism): requests in its scope run in Java";
+                ctx.remark(id, Level::Jvm, what);
+            }
             "KERBEROS" => ctx.remark(
                 id,
                 Level::Unsupported,

@@ -317,7 +317,12 @@ pub(super) const CLASSES: &[Class] = &[
     class("CounterConfig", Kind::Config, Level::Native, ""),
     class("RandomVariableConfig", Kind::Config, Level::Native, ""),
     class("CacheManager", Kind::Config, Level::Native, ""),
-    class("AuthManager", Kind::Config, Level::Native, "Basic and Digest; Kerberos cannot run"),
+    class(
+        "AuthManager",
+        Kind::Config,
+        Level::Native,
+        "Basic and Digest; with Kerberos, requests in its scope run in Java",
+    ),
     class(
         "DNSCacheManager",
         Kind::Config,
