@@ -37,7 +37,18 @@ final class Loaded {
     boolean started;
 
     /** A sampler that Java must know: its element and the config elements in its scope, in JMeter's merge order. */
-    record Owner(int sampler, Element element, Element[] configs, boolean http) {
+    static final class Owner {
+        final Element element;
+        final Element[] configs;
+        final boolean http;
+        /** What {@link Requests#trace} writes of the sampler as the plan has it; made at the first use. */
+        volatile Output asPlanned;
+
+        Owner(Element element, Element[] configs, boolean http) {
+            this.element = element;
+            this.configs = configs;
+            this.http = http;
+        }
     }
 
     void ask(int what) {

@@ -2,6 +2,9 @@ package dev.throng;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import org.apache.jmeter.config.Argument;
 import org.apache.jmeter.config.Arguments;
 import org.apache.jmeter.protocol.http.control.Cookie;
@@ -16,7 +19,6 @@ import org.apache.jmeter.testelement.property.CollectionProperty;
 import org.apache.jmeter.testelement.property.FunctionProperty;
 import org.apache.jmeter.testelement.property.JMeterProperty;
 import org.apache.jmeter.testelement.property.MultiProperty;
-import org.apache.jmeter.testelement.property.PropertyIterator;
 import org.apache.jmeter.testelement.property.TestElementProperty;
 
 /**
@@ -39,11 +41,13 @@ final class Requests {
     private Requests() {
     }
 
-    /** Writes all properties as they are set, but cookies. */
+    /** Writes all properties as they are set, but cookies; by their names, for what is merged into an element goes to its end. */
     static void trace(Output out, TestElement element) {
-        PropertyIterator properties = element.propertyIterator();
-        while (properties.hasNext()) {
-            trace(out, properties.next());
+        List<JMeterProperty> all = new ArrayList<>();
+        element.propertyIterator().forEachRemaining(all::add);
+        all.sort(Comparator.comparing(JMeterProperty::getName));
+        for (JMeterProperty property : all) {
+            trace(out, property);
         }
         out.u8(0);
     }
@@ -99,7 +103,8 @@ final class Requests {
             out.str(argument.getValue());
             boolean http = argument instanceof HTTPArgument;
             out.bool(http && ((HTTPArgument) argument).isAlwaysEncoded());
-            out.bool(!http || ((HTTPArgument) argument).isUseEquals());
+            // What JMeter writes behind the name. Its own isUseEquals sets a property, after which the argument would stay for ever.
+            out.bool("=".equals(argument.getMetaData()));
             out.str(http ? ((HTTPArgument) argument).getContentType() : "");
         }
         HTTPFileArg[] files = sampler.getHTTPFiles();

@@ -212,7 +212,7 @@ final class Setup {
                 }
             }
             boolean http = element.prototype instanceof HTTPSamplerBase;
-            Loaded.Owner owner = new Loaded.Owner(sampler, element, configs.toArray(new Element[0]), http);
+            Loaded.Owner owner = new Loaded.Owner(element, configs.toArray(new Element[0]), http);
             test.owners[i] = owner;
             if (element.prototype != null) {
                 test.ownerOf.put(sampler, owner);
@@ -224,10 +224,10 @@ final class Setup {
     }
 
     private static boolean merges(Loaded.Owner owner) {
-        for (Element config : owner.configs()) {
+        for (Element config : owner.configs) {
             if (config.prototype instanceof ConfigTestElement
-                    && (!(owner.element().prototype instanceof ConfigMergabilityIndicator)
-                        || ((ConfigMergabilityIndicator) owner.element().prototype)
+                    && (!(owner.element.prototype instanceof ConfigMergabilityIndicator)
+                        || ((ConfigMergabilityIndicator) owner.element.prototype)
                             .applies((ConfigTestElement) config.prototype))) {
                 return true;
             }

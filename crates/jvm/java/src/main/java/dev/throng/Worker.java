@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.apache.jmeter.assertions.Assertion;
 import org.apache.jmeter.assertions.AssertionResult;
 import org.apache.jmeter.config.ConfigTestElement;
@@ -81,7 +82,6 @@ final class Worker {
     /** Cookies, result and request of the reply. */
     private final Output parts = new Output();
     private final Output scratch = new Output();
-    private final Output before = new Output();
     private final Output cookiesBefore = new Output();
     private final Results results = new Results();
     private final Logs.Lines lines = Logs.ofThread();
@@ -275,7 +275,7 @@ final class Worker {
     }
 
     private boolean readsSampler(int act, int count, int idsAt) {
-        if (act == Element.SAMPLER) {
+        if (act == Element.SAMPLER || act == Element.BEFORE && count == 0) {
             return true;
         }
         if (act == ACT_ITERATION) {
@@ -294,7 +294,7 @@ final class Worker {
 
     /** Whether something that this job uses belongs to one user. */
     private boolean needsUser(int act, int count, int idsAt, Loaded.Owner owner, boolean readsSampler) {
-        if (readsSampler && owner.element().each == Element.Each.USER) {
+        if (readsSampler && owner.element.each == Element.Each.USER) {
             return true;
         }
         if (act == ACT_EVALUATE) {
@@ -422,9 +422,7 @@ final class Worker {
                     Requests.writeCookies(cookiesBefore, sampler);
                     cookies = true;
                 }
-                if (readsSampler && owner.http() && act == Element.BEFORE) {
-                    before.clear();
-                    Requests.trace(before, sampler);
+                if (readsSampler && owner.http && act == Element.BEFORE) {
                     traced = true;
                 }
             }
@@ -450,7 +448,7 @@ final class Worker {
             context.ask(ASK_STOP_USER);
             status = STATUS_ABANDONED;
         }
-        return reply(status, act, sampler, traced, cookies, asserts);
+        return reply(status, act, sampler, traced ? owner : null, cookies, asserts);
     }
 
     private void perform(int act, int count, Sampler sampler, Loaded.Owner owner, Asserts asserts) throws Exception {
@@ -501,7 +499,7 @@ final class Worker {
     }
 
     private void sample(Element element, Sampler configured, Loaded.Owner owner) {
-        Sampler sampler = owner != null && owner.element() == element ? configured : (Sampler) object(element);
+        Sampler sampler = owner != null && owner.element == element ? configured : (Sampler) object(element);
         if (user != null && element.each == Element.Each.USER) {
             sampler.setThreadContext(context);
             setThreadName(sampler);
@@ -630,7 +628,7 @@ final class Worker {
 
     /** The object that is the current sampler: configured for this sample if anything looks at it. */
     private Sampler sampler(Loaded.Owner owner, boolean configured) {
-        Element element = owner.element();
+        Element element = owner.element;
         if (element.each == Element.Each.USER && !configured) {
             // Nobody looks; the object only stands for "there is one".
             Sampler stand = (Sampler) element.prototype;
@@ -640,26 +638,31 @@ final class Worker {
         Sampler sampler = (Sampler) object(element);
         if (element.each == Element.Each.USER && user.configured != owner) {
             user.configured = owner;
-            sampler.clearTestElementChildren();
-            for (Element config : owner.configs()) {
-                TestElement object = object(config);
-                if (object instanceof ConfigTestElement && !(object instanceof NoConfigMerge)
-                        && (!(sampler instanceof ConfigMergabilityIndicator)
-                            || ((ConfigMergabilityIndicator) sampler).applies((ConfigTestElement) object))) {
-                    sampler.addTestElement(object);
-                }
-            }
+            merge(sampler, owner, this::object);
         }
         context.setCurrentSampler(sampler);
         return sampler;
     }
 
-    private byte[] reply(int status, int act, Sampler sampler, boolean traced, boolean cookies, Asserts asserts) {
+    /** Adds the config elements to the sampler, as JMeter does before each sample. */
+    private static void merge(Sampler sampler, Loaded.Owner owner, Function<Element, TestElement> objects) {
+        sampler.clearTestElementChildren();
+        for (Element config : owner.configs) {
+            TestElement object = objects.apply(config);
+            if (object instanceof ConfigTestElement && !(object instanceof NoConfigMerge)
+                    && (!(sampler instanceof ConfigMergabilityIndicator)
+                        || ((ConfigMergabilityIndicator) sampler).applies((ConfigTestElement) object))) {
+                sampler.addTestElement(object);
+            }
+        }
+    }
+
+    private byte[] reply(int status, int act, Sampler sampler, Loaded.Owner traced, boolean cookies, Asserts asserts) {
         // What may evaluate something comes first, so that the variables and lines it makes are told.
         parts.clear();
         putCookies(cookies, sampler);
         putResult(act, asserts);
-        putRequest(traced && status == STATUS_OK, sampler);
+        putRequest(status == STATUS_OK ? traced : null, sampler);
         out.clear();
         out.u8(status);
         if (user == null && frame.keeps()) {
@@ -726,11 +729,23 @@ final class Worker {
         }
     }
 
-    private void putRequest(boolean traced, Sampler sampler) {
-        if (traced) {
+    /**
+     * Puts the request if it is another than the plan's. What a script changed in one sample may be there in the next, as in
+     * JMeter, so that it is not enough to look at what this job did.
+     */
+    private void putRequest(Loaded.Owner owner, Sampler sampler) {
+        if (owner != null) {
+            Output planned = owner.asPlanned;
+            if (planned == null) {
+                planned = new Output();
+                Sampler fresh = (Sampler) owner.element.prototype.clone();
+                merge(fresh, owner, config -> (TestElement) config.prototype.clone());
+                Requests.trace(planned, fresh);
+                owner.asPlanned = planned;
+            }
             scratch.clear();
             Requests.trace(scratch, sampler);
-            if (!scratch.same(before)) {
+            if (!scratch.same(planned)) {
                 parts.u8(1);
                 Requests.write(parts, (HTTPSamplerBase) sampler);
                 return;

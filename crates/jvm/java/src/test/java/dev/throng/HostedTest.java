@@ -105,6 +105,25 @@ class HostedTest {
         assertEquals("example.org8080homeeve", reply.vars.get("seen"));
     }
 
+    /** A header that is put into the only manager of headers stays there, for all samplers in its scope, as in JMeter. */
+    @Test
+    void headersThatAScriptAddedStay() {
+        Play play = new Play().slots("user");
+        int headers = play.element(Element.CONFIG, "HeaderManager", "headers", 0, Elements.HEADERS);
+        play.owner(4, play.element(Element.SAMPLER, "HTTPSamplerProxy", "home", 0, Elements.HTTP), headers);
+        play.owner(5, play.element(Element.SAMPLER, "HTTPSamplerProxy", "away", 0, Elements.HTTP), headers);
+        int adds = play.jsr223(Element.BEFORE,
+                "sampler.getHeaderManager().add(new org.apache.jmeter.protocol.http.control.Header('X-Three', '3'))", 2);
+        play.start();
+        // Nobody asks anything of the other sampler but what its request is now.
+        assertNull(play.job().sampler(5).sample(1).run(Element.BEFORE).request);
+        assertEquals(List.of("X-One: 1", "X-Three: 3"), play.job().sampler(4).sample(2).run(Element.BEFORE, adds).request.headers);
+        assertEquals(List.of("X-One: 1", "X-Three: 3"), play.job().sampler(5).sample(3).run(Element.BEFORE).request.headers);
+        assertEquals(List.of("X-One: 1", "X-Three: 3", "X-Three: 3"),
+                play.job().sampler(4).sample(4).run(Element.BEFORE, adds).request.headers);
+        assertNull(play.job().of(2).sampler(5).sample(1).run(Element.BEFORE).request);
+    }
+
     @Test
     void theSamplerIsTheSameObjectBetweenJobsOfASample() throws Exception {
         int[] ids = new int[1];
