@@ -183,6 +183,11 @@ impl Core<'_> {
                 let run = std::iter::once(Job::Run(*element));
                 self.hand_over_run(index, Then::Sampled(id), Act::Sampler, run);
             }
+            SamplerKind::Script(script) => {
+                let timing = self.begin_plain(index, id);
+                self.with_env(index, id, |env, result| script.sample(env, result));
+                self.end_plain(index, id, timing);
+            }
             SamplerKind::Parallel(parallel) => self.begin_lanes(index, id, parallel),
             SamplerKind::Java(java) => {
                 let timing = self.begin_plain(index, id);
@@ -339,8 +344,10 @@ impl Core<'_> {
             self.add_to_lanes(index, &timing, success);
         } else {
             let mut sample = self.measured(index, id, &timing, outcome, success);
-            // What Java has made may have another name.
-            let foreign = since != Nanos::MIN || matches!(sampler.kind, SamplerKind::Hosted(_));
+            // What Java or a script has made may have another name.
+            let foreign = since != Nanos::MIN
+                || sampler.needs.contains(Needs::LABEL)
+                || matches!(sampler.kind, SamplerKind::Hosted(_));
             if foreign && observed {
                 sample.label = self.recorder.intern(&self.result.label);
             }

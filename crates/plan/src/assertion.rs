@@ -24,6 +24,8 @@ pub use size::SizeAssertion;
 pub use xpath::XPathAssertion;
 pub use xpath2::XPath2Assertion;
 
+use std::sync::Arc;
+
 use jmx::Element;
 
 use crate::env::Env;
@@ -31,6 +33,7 @@ use crate::extract::{Problem, Scope};
 use crate::hosted::Job;
 use crate::plan::Needs;
 use crate::result::{AssertionResult, SampleResult};
+use crate::script::Scripted;
 use crate::text::{Text, TextCompiler};
 
 /// How deep sub-results are checked, as in JMeter.
@@ -57,6 +60,7 @@ enum Check {
     XPath(Box<XPathAssertion>),
     XPath2(Box<XPath2Assertion>),
     Xml,
+    Script(Arc<Scripted>),
     /// Java does something; whoever runs the user sees to it.
     Job(Job),
 }
@@ -112,6 +116,11 @@ pub fn compile(
 }
 
 impl Assertion {
+    /// A script that checks.
+    pub(crate) fn script(script: Arc<Scripted>) -> Self {
+        Self { name: script.label().clone(), scope: Scope::Main, check: Check::Script(script) }
+    }
+
     /// One that Java carries out, or what Java does before the next.
     pub fn hosted(job: Job) -> Self {
         Self { name: Text::default(), scope: Scope::Main, check: Check::Job(job) }
@@ -151,6 +160,7 @@ impl Assertion {
             | Check::Size(_)
             | Check::Md5Hex(_)
             | Check::Xml
+            | Check::Script(_)
             | Check::Job(_) => None,
         }
     }
@@ -172,6 +182,7 @@ impl Assertion {
             Check::XPath(check) => check.run(&self.scope, result, env, &mut entry),
             Check::XPath2(check) => check.run(&self.scope, result, env, &mut entry),
             Check::Xml => xml::run(result, &mut entry),
+            Check::Script(script) => script.check(name, result, &mut entry, env),
             Check::Job(_) => {}
         }
         result.success &= !(entry.failure || entry.error);

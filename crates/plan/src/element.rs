@@ -91,6 +91,7 @@ use crate::http;
 use crate::plan::{
     Before, ControllerKind, Managers, Needs, OnIteration, Plan, SamplerKind, Transaction,
 };
+use crate::script::scripted;
 use crate::support::Level;
 use crate::text::{Text, TextCompiler};
 use crate::websocket::{self, Around};
@@ -156,6 +157,9 @@ pub(crate) fn sampler(
         "TCPSampler" => SamplerKind::Tcp(Box::new(tcp_sampler::compile(ctx, id, configs)?)),
         "SystemSampler" => SamplerKind::Process(Box::new(os_process::compile(ctx, id)?)),
         "JavaSampler" => SamplerKind::Java(java_sampler::compile(ctx, id, configs)?),
+        "JSR223Sampler" | "BeanShellSampler" => {
+            SamplerKind::Script(scripted(ctx, id, &mut Needs::empty())?)
+        }
         "kg.apc.jmeter.samplers.DummySampler" => {
             SamplerKind::Dummy(Box::new(dummy_sampler::compile(ctx, id)))
         }
@@ -178,6 +182,7 @@ pub(crate) fn sampler_needs(kind: &SamplerKind) -> Needs {
                 if http.sets_user_agent() { Needs::REQUEST_HEADERS } else { Needs::empty() };
             Needs::PAGE | agent
         }
+        SamplerKind::Script(_) => Needs::LABEL,
         _ => Needs::empty(),
     }
 }
@@ -209,6 +214,7 @@ pub(crate) fn timer(ctx: &mut Context<'_>, id: ElementId, count: u32) -> Option<
         "SyncTimer" => Timer::Sync(synchronizing_timer::compile(ctx, id)),
         "PreciseThroughputTimer" => Timer::Precise(precise_throughput_timer::compile(ctx, id)),
         "PoissonRandomTimer" => random_timer::compile(ctx, id, Shape::Poisson),
+        "JSR223Timer" | "BeanShellTimer" => Timer::Script(scripted(ctx, id, &mut Needs::empty())?),
         "ConstantThroughputTimer" => Timer::Throughput(throughput_timer::compile(ctx, id, count)),
         _ => return None,
     })
@@ -234,6 +240,10 @@ pub(crate) fn on_iteration(
             let entry = user_parameters::compile(ctx, id);
             OnIteration::UserParameters(add(&mut plan.user_parameters, entry))
         }
+        "JSR223PreProcessor" | "BeanShellPreProcessor" => {
+            let script = scripted(ctx, id, &mut Needs::empty())?;
+            OnIteration::Script(add(&mut plan.scripts, script))
+        }
         _ => return None,
     })
 }
@@ -242,6 +252,7 @@ pub(crate) fn on_iteration(
 pub(crate) fn before_sampler(event: OnIteration) -> Option<Before> {
     match event {
         OnIteration::UserParameters(at) => Some(Before::UserParameters(at)),
+        OnIteration::Script(at) => Some(Before::Script(at)),
         _ => None,
     }
 }
@@ -255,6 +266,10 @@ pub(crate) fn extractors(
 ) -> Vec<Extractor> {
     let mut found = Vec::new();
     for id in elements {
+        if let Some(script) = scripted(ctx, *id, needs) {
+            found.push(Extractor::Script(script));
+            continue;
+        }
         let mark = ctx.mark();
         if is_native(ctx, *id) {
             let mut made = extract::compile(ctx.doc.element(*id), &mut ctx.text);
@@ -296,6 +311,10 @@ pub(crate) fn assertions(
 ) -> Vec<Assertion> {
     let mut found = Vec::new();
     for id in elements {
+        if let Some(script) = scripted(ctx, *id, needs) {
+            found.push(Assertion::script(script));
+            continue;
+        }
         let mark = ctx.mark();
         if is_native(ctx, *id) {
             let made = assertion::compile(ctx.doc.element(*id), &mut ctx.text);
@@ -371,7 +390,7 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
         return;
     }
     let (props, name) = (ctx.props(id), &ctx.doc.element(id).name);
-    let mut text = TextCompiler::hosting(ctx.settings.hosting);
+    let mut text = TextCompiler::of(ctx.settings.hosting, ctx.text.leaves_scripts);
     Text::compile(name, &mut text);
     read_texts(props, &mut text);
     std::mem::swap(&mut ctx.text.problems, &mut text.problems);

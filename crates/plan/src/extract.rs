@@ -38,12 +38,15 @@ pub use xpath2::XPath2Extractor;
 pub(crate) use xpath::{fixed as fixed_xpath, tolerant};
 pub(crate) use xpath2::fixed as fixed_xpath2;
 
+use std::sync::Arc;
+
 use jmx::Element;
 
 use crate::env::Env;
 use crate::hosted::Job;
 use crate::plan::Needs;
 use crate::result::SampleResult;
+use crate::script::Scripted;
 use crate::text::TextCompiler;
 
 /// A compiled post-processor.
@@ -69,6 +72,8 @@ pub enum Extractor {
     Debug(Box<DebugPostProcessor>),
     /// FIFO Put Post-Processor of jp@gc.
     FifoPut(Box<FifoPut>),
+    /// A script.
+    Script(Arc<Scripted>),
     /// Java does something; whoever runs the user sees to it.
     Job(Job),
 }
@@ -137,6 +142,7 @@ impl Extractor {
             Self::XPath2(extractor) => extractor.run(result, env),
             Self::Debug(debug) => debug.run(result, env),
             Self::FifoPut(put) => put.run(env),
+            Self::Script(script) => script.process(Some(result), env),
             Self::Job(_) => {}
         }
     }
@@ -151,7 +157,11 @@ impl Extractor {
             Self::XPath(extractor) => extractor.complaint(),
             Self::XPath2(extractor) => extractor.complaint(),
             Self::Css(extractor) => extractor.complaint(),
-            Self::Boundary(_) | Self::Debug(_) | Self::FifoPut(_) | Self::Job(_) => None,
+            Self::Boundary(_)
+            | Self::Debug(_)
+            | Self::FifoPut(_)
+            | Self::Script(_)
+            | Self::Job(_) => None,
         }
     }
 }

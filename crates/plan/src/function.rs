@@ -24,6 +24,7 @@ mod memory;
 mod property;
 mod queues;
 mod regex_function;
+mod script;
 mod shared;
 mod split;
 mod string_from_file;
@@ -39,14 +40,19 @@ mod xpath;
 
 pub(crate) use cache::Cache;
 pub use catalogue::{Entry, Level as SupportLevel, catalogue};
+pub(crate) use draw::write_uuid;
 pub use memory::Memory;
 pub use shared::{Level, Shared};
 pub(crate) use table::find;
 
 use crate::condition::Dialect;
 use crate::env::Env;
+use crate::script::{Language, Script};
 use crate::text::{Outcome, Text, Thrown};
 use crate::vars::VarId;
+
+/// What runs calls whose script is simple.
+pub(crate) const SCRIPT: Run = script::run;
 
 /// A function at work: appends the value of the call.
 pub(crate) type Run = fn(&Call, &mut Env<'_>, &mut String) -> Outcome;
@@ -79,6 +85,8 @@ pub(crate) struct Spec {
     property: bool,
     state: bool,
     check: Option<Check>,
+    /// The language of which it runs scripts that are simple, beside what its support says.
+    pub(crate) simple: Option<Language>,
 }
 
 impl Spec {
@@ -87,7 +95,17 @@ impl Spec {
 
     const fn native(name: &'static str, min: u8, max: u8, run: Run) -> Self {
         let support = Support::Native(run);
-        Self { name, min, max, support, variable: None, property: false, state: false, check: None }
+        Self {
+            name,
+            min,
+            max,
+            support,
+            variable: None,
+            property: false,
+            state: false,
+            check: None,
+            simple: None,
+        }
     }
 
     const fn jvm(name: &'static str, min: u8, max: u8) -> Self {
@@ -100,6 +118,7 @@ impl Spec {
             property: false,
             state: false,
             check: None,
+            simple: None,
         }
     }
 
@@ -118,7 +137,14 @@ impl Spec {
             property: false,
             state: false,
             check: None,
+            simple: None,
         }
+    }
+
+    /// Scripts in a language run natively where they are simple.
+    const fn simple(mut self, language: Language) -> Self {
+        self.simple = Some(language);
+        self
     }
 
     /// Parameter `n` names a variable, which gets a slot when the plan is compiled.
@@ -161,6 +187,8 @@ pub(crate) struct Call {
     spec: &'static Spec,
     run: Run,
     args: Box<[Text]>,
+    /// Its script, if that is simple.
+    pub(crate) script: Option<Box<Script>>,
     /// Number of the call among those that keep state; none if it was compiled at run time.
     pub(crate) site: Option<u32>,
     /// Slot of the variable that a parameter names.
@@ -169,7 +197,7 @@ pub(crate) struct Call {
 
 impl Call {
     pub(crate) fn new(spec: &'static Spec, run: Run, args: Vec<Text>) -> Self {
-        Self { spec, run, args: args.into(), site: None, target: None }
+        Self { spec, run, args: args.into(), script: None, site: None, target: None }
     }
 
     pub(crate) fn run(&self, env: &mut Env<'_>, out: &mut String) -> Outcome {

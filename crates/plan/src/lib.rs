@@ -18,6 +18,7 @@
 //! | `assertion` | assertions |
 //! | `property_file` | Java's property files |
 //! | `condition`, `jexl` | conditions of If controllers, and scripts in JEXL |
+//! | `script` | scripts in Groovy and BeanShell that are simple enough to run natively |
 //! | `result` | a finished sample as processors see it |
 
 pub mod action;
@@ -44,6 +45,7 @@ pub mod property_file;
 pub mod random;
 pub mod regexp;
 pub mod result;
+pub mod script;
 pub mod support;
 pub mod text;
 mod tidy;

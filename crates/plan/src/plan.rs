@@ -4,6 +4,8 @@
 //! timers, assertions and listeners apply to a sampler) is resolved into each [`Sampler`]. Nothing in here
 //! changes while a run goes on: what does is in [`RunState`](crate::element::RunState) and in the users.
 
+use std::sync::Arc;
+
 use crate::action::Action;
 use crate::assertion::Assertion;
 use crate::condition::Condition;
@@ -14,6 +16,7 @@ use crate::extract::Extractor;
 use crate::hosted::{Hosted, HostedId, Job, TextRange};
 use crate::http::{Http, Session};
 use crate::result::Request;
+use crate::script::Scripted;
 use crate::text::Text;
 use crate::vars::{Names, VarId};
 use crate::websocket::{FrameFilter, Heartbeat, WebSocket};
@@ -75,6 +78,8 @@ pub struct Plan {
     pub keystores: Vec<KeystoreConfig>,
     /// DNS cache managers.
     pub dns_managers: Vec<DnsCacheManager>,
+    /// Scripts of pre-processors.
+    pub scripts: Vec<Arc<Scripted>>,
     /// Frame filters of WebSocket samplers ([`FilterId`](crate::websocket::FilterId)).
     pub frame_filters: Vec<FrameFilter>,
     /// Heartbeats of WebSocket connections ([`HeartbeatId`](crate::websocket::HeartbeatId)).
@@ -401,6 +406,8 @@ pub enum OnIteration {
     Random(u32),
     /// Marks `Plan::user_parameters` as due.
     UserParameters(u32),
+    /// Nothing yet: `Plan::scripts` run before samplers.
+    Script(u32),
     /// Tells a controller that the one around it begins an iteration.
     Controller(ControllerId),
 }
@@ -410,6 +417,8 @@ pub enum OnIteration {
 pub enum Before {
     /// Sets `Plan::user_parameters`.
     UserParameters(u32),
+    /// Runs a script of `Plan::scripts`.
+    Script(u32),
     /// Java does something.
     Job(Job),
 }
@@ -436,6 +445,8 @@ bitflags::bitflags! {
         const SUBS = 128;
         /// The links of a page: what is embedded in it is loaded.
         const PAGE = 256;
+        /// A script may give it another label.
+        const LABEL = 512;
     }
 }
 
@@ -493,6 +504,8 @@ pub enum SamplerKind {
     Dummy(Box<crate::element::DummySampler>),
     /// A WebSocket sampler, or a hold.
     WebSocket(Box<WebSocket>),
+    /// JSR223 Sampler or BeanShell Sampler with a simple script.
+    Script(Arc<Scripted>),
     /// bzm Parallel Controller: runs what it holds side by side.
     Parallel(Box<Parallel>),
     /// A sampler run by its own class in Java.

@@ -128,14 +128,16 @@ pub struct TextCompiler {
     hosts: bool,
     /// The calls that are left to Java ([`Part::Java`]).
     pub(crate) hosted: Vec<Box<str>>,
+    /// Scripts are left to Java even where they are simple.
+    pub(crate) leaves_scripts: bool,
     /// Function calls with a state of their own.
     sites: u32,
 }
 
 impl TextCompiler {
-    /// A compiler that leaves to Java what only Java can do, if it may.
-    pub(crate) fn hosting(hosts: bool) -> Self {
-        Self { hosts, ..Self::default() }
+    /// A compiler that leaves to Java what only Java can do, if it may, and even simple scripts, if it is to.
+    pub(crate) fn of(hosts: bool, leaves_scripts: bool) -> Self {
+        Self { hosts, leaves_scripts, ..Self::default() }
     }
 
     /// A number for a function call that keeps state between evaluations.

@@ -75,7 +75,7 @@ fn what_runs_before_goes_from_the_group_inwards() {
         .iter()
         .map(|before| match before {
             Before::UserParameters(at) => *at,
-            Before::Job(job) => panic!("{job:?}"),
+            Before::Script(_) | Before::Job(_) => panic!("{before:?}"),
         })
         .collect();
     // Their places in the table tell which they are: those of the group were compiled first.
@@ -162,7 +162,7 @@ fn what_cannot_run_is_told_with_its_place_and_left_out() {
             "",
         )
         + &element("JSR223PostProcessor", "TestBeanGUI", "Script", &[], "", "")
-        + &http_sampler(&[("HTTPSampler.path", "/${__groovy(1+1)}")], "", "");
+        + &http_sampler(&[("HTTPSampler.path", "/${__groovy([1])}")], "", "");
     let compiled = plan_of(&body, "");
     let found: Vec<_> = compiled
         .support

@@ -15,6 +15,7 @@ fn real_plans_compile() {
     };
     let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     files.sort();
+    let (mut scripts, mut reasons) = ((0, 0), BTreeMap::new());
     let (mut levels, mut causes, mut unread) = (BTreeMap::new(), BTreeMap::new(), 0);
     for file in &files {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -41,6 +42,15 @@ fn real_plans_compile() {
                 println!("{name}: {} {}", support.class, support.consequence);
             }
         }
+        for support in compiled.support.iter().filter(|support| runs_script(&support.class)) {
+            scripts.0 += usize::from(support.level == Level::Native);
+            scripts.1 += 1;
+            for reason in
+                support.consequence.split("; ").filter(|one| one.starts_with("its script"))
+            {
+                *reasons.entry(reason.to_string()).or_insert(0) += 1;
+            }
+        }
         if worst <= Level::Ignored {
             assert!(
                 !plan.groups.is_empty()
@@ -63,6 +73,16 @@ fn real_plans_compile() {
     for (cause, count) in causes.iter().take(40) {
         println!("{count:6} {cause}");
     }
+    println!("{} of {} scripts are simple; what others have:", scripts.0, scripts.1);
+    let mut reasons: Vec<_> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    for (reason, count) in &reasons {
+        println!("{count:6} {reason}");
+    }
     let native: i32 = levels.range(..=Level::Ignored).map(|(_, count)| *count).sum();
     println!("{native} plans run natively, {} with Java", levels.get(&Level::Jvm).unwrap_or(&0));
+}
+
+fn runs_script(class: &str) -> bool {
+    class.starts_with("JSR223") || class.starts_with("BeanShell")
 }

@@ -13,8 +13,10 @@ use plan::plan::*;
 use plan::support::Level;
 use world::{compile_source, element, http_sampler, plan_of, source_of};
 
+/// Scripts go to Java even where they are simple: what is looked at is how they go.
 fn hosting() -> Settings {
-    Settings { hosting: true, ..Settings::default() }
+    let properties = [("throng.scripts.native".to_owned(), "false".to_owned())].into();
+    Settings { hosting: true, properties, ..Settings::default() }
 }
 
 fn hosted(body: &str, beside: &str) -> Plan {
@@ -83,7 +85,7 @@ fn before(plan: &Plan, sampler: usize) -> Vec<String> {
         plan,
         plan.samplers[sampler].before.iter().map(|one| match one {
             Before::Job(job) => Some(*job),
-            Before::UserParameters(_) => None,
+            Before::UserParameters(_) | Before::Script(_) => None,
         }),
     )
 }

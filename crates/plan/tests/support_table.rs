@@ -82,7 +82,10 @@ fn functions(out: &mut String) {
             SupportLevel::Expressions,
             "This runs natively where its script is made of operators, ternaries, methods of texts and of `vars` and `props`; any other script runs in Java",
         ),
-        (SupportLevel::Jvm, "These run in Java, as do functions of plug-ins"),
+        (
+            SupportLevel::Scripts,
+            "These run natively where their script is [simple](scripts.md); any other script runs in Java",
+        ),
     ] {
         let names: Vec<_> = others
             .iter()
@@ -91,6 +94,8 @@ fn functions(out: &mut String) {
             .collect();
         let _ = write!(out, "\n{sentence}:\n\n{}.\n", names.join(", "));
     }
+    assert!(others.iter().all(|entry| entry.level != SupportLevel::Jvm), "they have no line");
+    out.push_str("\nFunctions of plug-ins run in Java.\n");
 }
 
 #[test]

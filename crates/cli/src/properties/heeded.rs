@@ -47,6 +47,7 @@ const HONOURED: &[&str] = &[
     "tcp.status.suffix",
     "throng.http.java_version",
     "throng.processes.allowed",
+    "throng.scripts.native",
     "throng.throughput_timer.rounded",
     "throng.workers",
     "time.HMS",

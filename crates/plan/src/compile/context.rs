@@ -2,11 +2,13 @@
 //!
 //! An element in the scope of many samplers is compiled once per sampler; what is found wrong with it is kept once.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use jmx::{Diag, Document, ElementId, Props};
 
 use super::{Settings, hosting};
+use crate::script::{SWITCH, Scripted};
 use crate::support::Level;
 use crate::text::{Reason, Text, TextCompiler};
 
@@ -22,18 +24,24 @@ pub(crate) struct Context<'a> {
     remarks: BTreeMap<ElementId, Vec<(Level, String)>>,
     /// What runs in Java.
     pub(super) hosting: hosting::State,
+    /// Scripts of elements, as far as they are simple.
+    pub(crate) scripts: HashMap<ElementId, Option<Arc<Scripted>>>,
 }
 
 impl<'a> Context<'a> {
     pub(crate) fn new(doc: &'a Document, settings: &'a Settings) -> Self {
+        // A file that is run before may give names other meanings.
+        let leaves_scripts = !settings.is(SWITCH, true)
+            || settings.properties.contains_key("beanshell.function.init");
         Self {
             doc,
             settings,
-            text: TextCompiler::hosting(settings.hosting),
+            text: TextCompiler::of(settings.hosting, leaves_scripts),
             diags: Vec::new(),
             told: HashSet::new(),
             remarks: BTreeMap::new(),
             hosting: hosting::State::default(),
+            scripts: HashMap::new(),
         }
     }
 

@@ -98,7 +98,7 @@ impl Walk<'_> {
         let reads = |job: Job| self.ctx.reads(job).contains(Reads::SAMPLER);
         let before = sampler.before.iter().filter_map(|one| match one {
             Before::Job(job) => Some(*job),
-            Before::UserParameters(_) => None,
+            Before::UserParameters(_) | Before::Script(_) => None,
         });
         let timers = sampler.timers.iter().filter_map(|timer| match timer {
             Timer::Job(job) => Some(*job),

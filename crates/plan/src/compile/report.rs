@@ -5,6 +5,8 @@ use jmx::{Document, ElementId};
 use super::scope::{self, children, class};
 use super::{Context, Settings};
 use crate::element;
+use crate::plan::Needs;
+use crate::script::scripted;
 use crate::support::{self, Kind, Level, Support};
 
 /// How each enabled element runs, in the order of the file.
@@ -40,6 +42,9 @@ fn of_element(ctx: &mut Context<'_>, id: ElementId) -> Support {
     let (mut level, mut consequence) = match support::find(name) {
         _ if ctx.is_hosted(id) => (Level::Jvm, runs_in_java(name)),
         Some(class) if class.level == Level::Native => (Level::Native, String::new()),
+        Some(_) if scripted(ctx, id, &mut Needs::empty()).is_some() => {
+            (Level::Native, String::new())
+        }
         Some(class) if class.level == Level::Jvm && hosting => (Level::Ignored, UNUSED.to_string()),
         Some(class) => (class.level, class.note.to_string()),
         None if hosting => unknown(doc, id),

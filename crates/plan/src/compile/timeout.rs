@@ -38,6 +38,7 @@ pub(super) fn applies(kind: &SamplerKind) -> bool {
         | SamplerKind::Action(_)
         | SamplerKind::Process(_)
         | SamplerKind::Dummy(_)
+        | SamplerKind::Script(_)
         | SamplerKind::WebSocket(_) => false,
     }
 }

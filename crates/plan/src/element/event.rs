@@ -20,8 +20,8 @@ pub fn iterate(event: OnIteration, plan: &Plan, env: &mut Env<'_>) -> Result<(),
         OnIteration::Counter(at) => plan.counters[at as usize].step(at as usize, env),
         OnIteration::Random(at) => plan.randoms[at as usize].draw(at as usize, env),
         OnIteration::UserParameters(at) => plan.user_parameters[at as usize].at_iteration(env),
-        // What controllers remember is not in their reach of elements.
-        OnIteration::Controller(_) => {}
+        // What controllers remember is not in their reach of elements; scripts wait for samplers.
+        OnIteration::Controller(_) | OnIteration::Script(_) => {}
     }
     Ok(())
 }
@@ -40,6 +40,7 @@ pub fn note(result: &SampleResult, plan: &Plan, env: &mut Env<'_>) {
 pub fn before(event: Before, plan: &Plan, env: &mut Env<'_>) {
     match event {
         Before::UserParameters(at) => plan.user_parameters[at as usize].at_sampler(env),
+        Before::Script(at) => plan.scripts[at as usize].process(None, env),
         // Whoever runs the user sees to it.
         Before::Job(_) => {}
     }

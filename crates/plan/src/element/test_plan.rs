@@ -41,6 +41,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
         serialize_groups: ctx.flag(id, "TestPlan.serialize_threadgroups", false),
         teardown_on_shutdown: ctx.flag(id, "TestPlan.tearDown_on_shutdown", false),
         functional_mode: ctx.flag(id, "TestPlan.functional_mode", false),
+        scripts: Vec::new(),
         hosted: crate::hosted::Hosted::default(),
         class_path: class_path(ctx, id).map(str::to_owned).collect(),
         hash: 0,

@@ -1,8 +1,11 @@
 //! Delays before a sampler. All timers in scope add up.
 
+use std::sync::Arc;
+
 use super::{PreciseTimer, SyncTimer, ThroughputTimer};
 use crate::env::Env;
 use crate::hosted::Job;
+use crate::script::Scripted;
 use crate::text::Text;
 
 /// A timer.
@@ -27,6 +30,8 @@ pub enum Timer {
     Precise(PreciseTimer),
     /// Waits for other users, which is not a delay: see [`Timer::delay`].
     Sync(SyncTimer),
+    /// A script says how long.
+    Script(Arc<Scripted>),
     /// Java does something; see [`Timer::delay`] there, too.
     Job(Job),
 }
@@ -62,6 +67,7 @@ impl Timer {
             }
             Self::Throughput(timer) => u64::try_from(timer.delay(env)).unwrap_or(0),
             Self::Precise(timer) => timer.delay(env),
+            Self::Script(script) => from_ms(script.delay(env)),
             Self::Sync(_) | Self::Job(_) => 0,
         }
     }

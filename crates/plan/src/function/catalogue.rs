@@ -12,6 +12,8 @@ pub enum Level {
     Comparisons,
     /// Operators, ternaries and methods of texts run as in JMeter; any other script needs a Java machine.
     Expressions,
+    /// Scripts that are simple run as in JMeter; others need a Java machine.
+    Scripts,
     /// Needs a Java machine.
     Jvm,
 }
@@ -36,6 +38,7 @@ pub fn catalogue() -> impl Iterator<Item = Entry> {
         min: spec.min,
         max: (spec.max != Spec::ANY).then_some(spec.max),
         level: match spec.support {
+            _ if spec.simple.is_some() => Level::Scripts,
             Support::Native(_) => Level::Native,
             Support::Script(..) => Level::Comparisons,
             Support::Jexl(_) => Level::Expressions,

@@ -85,6 +85,12 @@ fn any_letters(random: &mut Random, mut units: u32, out: &mut String) {
 
 /// `__UUID()`: version 4.
 pub(super) fn uuid(_: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    write_uuid(env, out);
+    Ok(())
+}
+
+/// Appends a random UUID.
+pub(crate) fn write_uuid(env: &mut Env<'_>, out: &mut String) {
     let (high, low) = (env.core.random.bits(), env.core.random.bits());
     let high = high & !0xf000 | 0x4000;
     let low = low & !(0b11 << 62) | 0b10 << 62;
@@ -97,5 +103,4 @@ pub(super) fn uuid(_: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
         low >> 48,
         low & 0xffff_ffff_ffff
     );
-    Ok(())
 }

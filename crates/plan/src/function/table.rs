@@ -6,6 +6,7 @@ use super::{
     log, property, regex_function, split, string_from_file, sum, time, url, user, variable, xpath,
 };
 use crate::condition::Dialect;
+use crate::script::Language;
 
 /// The function of a name, if there is one.
 pub(crate) fn find(name: &str) -> Option<&'static Spec> {
@@ -17,7 +18,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Spec> {
 }
 
 pub(super) static FUNCTIONS: &[Spec] = &[
-    Spec::jvm("__BeanShell", 1, 2),
+    Spec::jvm("__BeanShell", 1, 2).variable(1).simple(Language::BeanShell),
     Spec::native("__CSVRead", 2, 2, csv_read::read),
     Spec::native("__FileToString", 1, 3, file::read).variable(2),
     Spec::native("__MD5", 1, Spec::ANY, jpgc::md5),
@@ -52,7 +53,7 @@ pub(super) static FUNCTIONS: &[Spec] = &[
     Spec::native("__fifoPop", 1, Spec::ANY, fifo::pop),
     Spec::native("__fifoPut", 2, Spec::ANY, fifo::put),
     Spec::native("__fifoSize", 1, Spec::ANY, fifo::size),
-    Spec::script("__groovy", Dialect::Groovy, comparison::groovy),
+    Spec::script("__groovy", Dialect::Groovy, comparison::groovy).simple(Language::Groovy),
     Spec::native("__if", 4, Spec::ANY, jpgc::choose),
     Spec::native("__intSum", 2, Spec::ANY, sum::int),
     Spec::native("__isDefined", 1, Spec::ANY, jpgc::is_defined),

@@ -240,7 +240,7 @@ fn dates_that_contradict_the_defaults_count_as_unreadable() {
 #[test]
 fn what_cannot_run_is_told_and_stays_as_it_is() {
     let (texts, mut bench, problems) = compiled([
-        "a${__groovy(1+1,v)}b",
+        "a${__groovy([1],v)}b",
         "${__ownFunction(x)}",
         "${__jm__Loop__idx}",
         "${__P()}",
@@ -252,7 +252,7 @@ fn what_cannot_run_is_told_and_stays_as_it_is() {
         .map(|problem| (&*problem.function, &problem.reason, &*problem.source))
         .collect();
     assert_eq!(found.len(), 4, "{found:?}");
-    assert_eq!(found[0], ("__groovy", &Reason::NeedsJvm, "${__groovy(1+1,v)}"));
+    assert_eq!(found[0], ("__groovy", &Reason::NeedsJvm, "${__groovy([1],v)}"));
     assert_eq!(found[1], ("__ownFunction", &Reason::Unknown, "${__ownFunction(x)}"));
     assert!(matches!(found[2], ("__P", Reason::Invalid(_), "${__P()}")), "{found:?}");
     assert!(
@@ -262,7 +262,7 @@ fn what_cannot_run_is_told_and_stays_as_it_is() {
     let values: Vec<_> = texts.iter().take(4).map(|text| bench.eval(text)).collect();
     assert_eq!(
         values,
-        ["a${__groovy(1+1,v)}b", "${__ownFunction(x)}", "${__jm__Loop__idx}", "${__P()}"]
+        ["a${__groovy([1],v)}b", "${__ownFunction(x)}", "${__jm__Loop__idx}", "${__P()}"]
     );
 }
 

@@ -12,6 +12,7 @@ use crate::condition::is_comparison;
 use crate::function::{self, Call, Spec, Support};
 use crate::hosted::TextId;
 use crate::jexl;
+use crate::script::{self, Place, Role, Script};
 use crate::vars::Names;
 
 /// Levels of nesting after which a text is taken for an attack on the stack.
@@ -247,13 +248,19 @@ impl<'a> Build<'a> {
 
     /// `before` calls were left to Java ahead of those in the parameters.
     fn call(&mut self, spec: &'static Spec, args: Vec<Text>, source: &str, before: usize) -> Part {
+        let mut script = None;
         let run = match spec.support {
             Support::Native(run) => run,
             Support::Script(dialect, run) if is_comparison(args[0].raw(), dialect) => run,
             Support::Jexl(run) if jexl::is_known(args[0].raw()) => run,
             Support::Jvm | Support::Script(..) | Support::Jexl(_) => {
-                self.problem(spec.name, Reason::NeedsJvm, source);
-                return self.host(source, before).unwrap_or_else(|| Part::Foreign(source.into()));
+                script = self.simple(spec, &args);
+                if script.is_none() {
+                    self.problem(spec.name, Reason::NeedsJvm, source);
+                    let java = self.host(source, before);
+                    return java.unwrap_or_else(|| Part::Foreign(source.into()));
+                }
+                function::SCRIPT
             }
         };
         if let Some(words) = spec.complaint(&args) {
@@ -264,6 +271,7 @@ impl<'a> Build<'a> {
             self.problem(spec.name, Reason::Unsupported(words), source);
         }
         let mut call = Call::new(spec, run, args);
+        call.script = script.map(Box::new);
         match &mut self.scope {
             Scope::Plan(compiler) => {
                 if spec.keeps_state() {
@@ -281,6 +289,22 @@ impl<'a> Build<'a> {
             }
         }
         Part::Call(Box::new(call))
+    }
+
+    /// The script of a call, if it is simple.
+    fn simple(&mut self, spec: &Spec, args: &[Text]) -> Option<Script> {
+        let language = spec.simple?;
+        let source = args[0].fixed()?;
+        let place = Place { language, role: Role::Function, jsr223: false };
+        let mut late = TextCompiler::default();
+        let compiler = match &mut self.scope {
+            Scope::Plan(compiler) => &mut **compiler,
+            Scope::Run { .. } => &mut late,
+        };
+        if compiler.leaves_scripts {
+            return None;
+        }
+        script::compile(source, place, compiler).ok()
     }
 
     fn problem(&mut self, function: &str, reason: Reason, source: &str) {

@@ -1,0 +1,272 @@
+//! Names and calls become code: what objects they stand for, and which of their methods are known.
+
+use super::check::{Checker, Result, Typed};
+use super::code::{Conversion, Expr};
+use super::express::capital;
+use super::kind::Kinds;
+use super::method::{self, Method};
+use super::tree::Node;
+use super::world::{self, Deed, Object};
+use super::{NotSimple, Role};
+
+use Kinds as K;
+
+impl Checker<'_> {
+    /// What a name stands for without having been given by the script.
+    pub(super) fn builtin(&self, name: &str) -> Option<Object> {
+        let place = self.place;
+        let element = place.role != Role::Function;
+        // What runs before a sample knows the result of the one before, which is not kept.
+        let has_result = matches!(place.role, Role::After | Role::Assertion | Role::Listener);
+        Some(match name {
+            "vars" => Object::Vars,
+            "props" => Object::Props,
+            "log" => Object::Log,
+            "ctx" => Object::Context,
+            "OUT" if place.jsr223 || !element && self.groovy() => Object::Out,
+            "args" if place.jsr223 => Object::Args,
+            "sampler" if place.jsr223 || self.groovy() || place.role == Role::Before => {
+                Object::Sampler
+            }
+            "Sampler" if !element && !self.groovy() => Object::Sampler,
+            "prev" if has_result && element => Object::Result,
+            "SampleResult" if matches!(place.role, Role::Sampler | Role::Assertion) => {
+                Object::Result
+            }
+            "Response" if place.role == Role::Assertion && !place.jsr223 => Object::Result,
+            "sampleResult" if place.role == Role::Listener => Object::Result,
+            "AssertionResult" if place.role == Role::Assertion && place.jsr223 => Object::Finding,
+            _ => return None,
+        })
+    }
+
+    /// What an expression stands for, if that is no value.
+    pub(super) fn object(&self, node: &Node) -> Option<Object> {
+        if let Some(path) = path(node) {
+            if !path.contains('.') {
+                if self.locals.contains_key(&path) {
+                    return None;
+                }
+                if let Some(object) =
+                    self.aliases.get(&path).copied().or_else(|| self.builtin(&path))
+                {
+                    return Some(object);
+                }
+            }
+            if let Some(class) = world::class(&path, &self.imports) {
+                return Some(Object::Class(class));
+            }
+        }
+        match node {
+            Node::Call { on: Some(on), name, args, safe: false } if args.is_empty() => {
+                self.member(self.object(on)?, name)
+            }
+            Node::Field { on, name, safe: false } => match self.object(on)? {
+                Object::Class("System") if name == "out" => Some(Object::Out),
+                Object::Class(_) => None,
+                object if self.groovy() => self.member(object, &format!("get{}", capital(name))),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn member(&self, on: Object, name: &str) -> Option<Object> {
+        Some(match (on, name) {
+            (Object::Context, "getThread") => Object::Thread,
+            (Object::Context | Object::Thread, "getThreadGroup") => Object::Group,
+            (Object::Context, "getVariables") => Object::Vars,
+            (Object::Context, "getProperties")
+            | (Object::Class("JMeterUtils"), "getJMeterProperties") => Object::Props,
+            (Object::Context, "getCurrentSampler") if self.place.role != Role::Function => {
+                Object::Sampler
+            }
+            (Object::Context, "getPreviousResult") => {
+                let known =
+                    matches!(self.place.role, Role::After | Role::Assertion | Role::Listener);
+                return known.then_some(Object::Result);
+            }
+            (Object::Class("FileServer"), "getFileServer") => Object::FileServer,
+            (Object::Class("Thread"), "currentThread") => Object::JavaThread,
+            (Object::Class("JMeterContextService"), "getContext") => Object::Context,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn field(
+        &mut self,
+        node: &Node,
+        on: &Node,
+        name: &str,
+        safe: bool,
+    ) -> Result<Typed> {
+        if let Some(object) = self.object(on) {
+            match object {
+                Object::Class("File") if name == "separator" => {
+                    return Ok((Expr::Text(std::path::MAIN_SEPARATOR_STR.into()), K::TEXT));
+                }
+                Object::Props if self.groovy() => {
+                    return self.deed(Object::Props, "get", &[Node::Text(name.into())]);
+                }
+                Object::Class(_) | Object::Vars => {}
+                _ if self.groovy() && !safe => {
+                    for getter in [format!("get{}", capital(name)), format!("is{}", capital(name))]
+                    {
+                        if world::find(object, &getter, 0).next().is_some() {
+                            return self.deed(object, &getter, &[]);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        let what = path(node).unwrap_or_else(|| name.to_owned());
+        Err(NotSimple::new(format!("the property {what}")))
+    }
+
+    pub(super) fn call(
+        &mut self,
+        on: Option<&Node>,
+        name: &str,
+        args: &[Node],
+        safe: bool,
+    ) -> Result<Typed> {
+        let Some(on) = on else {
+            return match (name, args) {
+                // BeanShell's `print` ends the line; Groovy's does not, which the log cannot show.
+                ("print", [arg]) if !self.groovy() => self.print(arg),
+                ("println", [arg]) if self.groovy() => self.print(arg),
+                _ => Err(NotSimple::new(format!("the function {name}"))),
+            };
+        };
+        if let Some(object) = self.object(on) {
+            if safe && matches!(object, Object::Class(_)) {
+                return Err(NotSimple::new("\u{201c}?.\u{201d} on a class"));
+            }
+            if let (Object::Out, "println", [arg]) = (object, name, args) {
+                return self.print(arg);
+            }
+            return self.deed(object, name, args);
+        }
+        let (on, kinds) = self.value(on)?;
+        let (args, given) = self.args(args)?;
+        let known = method::find(name, args.len()).find(|known| {
+            kinds.real().within(known.on)
+                && !kinds.real().is_empty()
+                && (self.groovy() || !known.groovy)
+                && given
+                    .iter()
+                    .zip(known.args)
+                    .all(|(given, wanted)| given.real().within(*wanted) || given.within(*wanted))
+        });
+        let Some(known) = known else {
+            return Err(NotSimple::new(format!("the method {name}")));
+        };
+        if !self.groovy() && kinds.contains(K::WOVEN) {
+            return Err(NotSimple::new(format!("the method {name}")));
+        }
+        if given.iter().zip(known.args).any(|(given, wanted)| !given.within(*wanted)) {
+            self.vague("a parameter that may be null")?;
+        }
+        let harmless = self.groovy() && matches!(known.method, Method::Equals | Method::ToText);
+        if kinds.contains(K::NULL) && !safe && !harmless {
+            self.throws("a method of what may be null")?;
+        }
+        if known.throws {
+            self.throws("such a method")?;
+        }
+        let null = if safe { kinds & K::NULL } else { K::empty() };
+        let code =
+            Expr::Method { method: known.method, name: known.name, on: Box::new(on), args, safe };
+        Ok((code, known.gives | null))
+    }
+
+    fn args(&mut self, args: &[Node]) -> Result<(Vec<Expr>, Vec<Kinds>)> {
+        let typed: Result<Vec<_>> = args.iter().map(|arg| self.value(arg)).collect();
+        Ok(typed?.into_iter().unzip())
+    }
+
+    fn print(&mut self, arg: &Node) -> Result<Typed> {
+        let (value, _) = self.value(arg)?;
+        Ok((Expr::Deed(Deed::PrintLine, vec![value]), K::VOID))
+    }
+
+    /// A call of something around the script.
+    pub(super) fn deed(&mut self, on: Object, name: &str, args: &[Node]) -> Result<Typed> {
+        let (mut args, given) = self.args(args)?;
+        let fits = |known: &&world::Known| {
+            let mut both = given.iter().zip(known.args);
+            both.all(|(given, wanted)| {
+                given.within(*wanted) || given.real().within(*wanted) && !given.real().is_empty()
+            })
+        };
+        let Some(known) = world::find(on, name, args.len()).find(fits) else {
+            return Err(NotSimple::new(format!("the method {name}")));
+        };
+        for (given, wanted) in given.iter().zip(known.args) {
+            if given.within(*wanted) {
+                continue;
+            }
+            match (on, known.deed) {
+                // What Java's tables of properties say of `null` is known where they say nothing.
+                (Object::Props | Object::Class("JMeterUtils"), Deed::SetProperty) => {
+                    self.throws("a property that may be null")?;
+                }
+                (Object::Props | Object::Class("JMeterUtils"), _)
+                | (_, Deed::ParseDouble | Deed::ParseInt | Deed::ParseLong) => {
+                    self.vague("a parameter that may be null")?;
+                }
+                _ => return Err(NotSimple::new(format!("null for {name}"))),
+            }
+        }
+        if known.throws {
+            self.throws(name)?;
+        }
+        if known.deed.changes_result() && self.place.role == Role::Listener {
+            return Err(NotSimple::new("a result changed after it was told"));
+        }
+        if on == Object::Class("String")
+            && !self.groovy()
+            && given.iter().any(|given| given.contains(K::WOVEN))
+        {
+            return Err(NotSimple::new("such a text"));
+        }
+        if on == Object::Props || on == Object::Class("JMeterUtils") {
+            self.note_property(args.first());
+        }
+        if matches!(known.deed, Deed::Put | Deed::Get | Deed::Remove)
+            && let Some(Expr::Text(name)) = args.first()
+        {
+            self.compiler.names.intern(name);
+        }
+        self.needs |= known.deed.needs();
+        if given.iter().any(|given| given.contains(K::WOVEN)) {
+            // A `GString` becomes a text where one is asked for.
+            args = args
+                .into_iter()
+                .map(|arg| match arg {
+                    arg @ (Expr::Text(_) | Expr::Join(_)) => arg,
+                    arg => Expr::Convert(Conversion::Text, Box::new(arg)),
+                })
+                .collect();
+        }
+        Ok((Expr::Deed(known.deed, args), known.gives))
+    }
+
+    /// Lets it be known which properties are read.
+    fn note_property(&mut self, name: Option<&Expr>) {
+        match name {
+            Some(Expr::Text(name)) => _ = self.compiler.properties.insert(name.to_string()),
+            _ => self.compiler.any_property = true,
+        }
+    }
+}
+
+/// A chain of names with points between them.
+fn path(node: &Node) -> Option<String> {
+    match node {
+        Node::Name(name) => Some(name.clone()),
+        Node::Field { on, name, safe: false } => Some(format!("{}.{name}", path(on)?)),
+        _ => None,
+    }
+}

@@ -1,0 +1,186 @@
+//! What the elements around scripts do with them, as JMeter's JSR223 and BeanShell elements do.
+
+use super::{Outcome, Place, Role, Script, Stage};
+use crate::env::Env;
+use crate::function::Level;
+use crate::result::{AssertionResult, SampleResult};
+use crate::text::{Text, Thrown};
+
+impl Script {
+    /// Runs it as a pre- or post-processor, or as a listener.
+    pub(crate) fn process(
+        &self,
+        name: &str,
+        parameters: &Text,
+        result: Option<&mut SampleResult>,
+        env: &mut Env<'_>,
+    ) {
+        let stage = Stage { result, finding: None, name, parameters };
+        self.settle(name, stage, env);
+    }
+
+    /// Runs it as a timer: the delay, milliseconds.
+    pub(crate) fn delay(&self, name: &str, parameters: &Text, env: &mut Env<'_>) -> i64 {
+        let stage = Stage { result: None, finding: None, name, parameters };
+        let Some(Outcome { value: Some(value), .. }) = self.settle(name, stage, env) else {
+            return 0;
+        };
+        let read = if self.place.jsr223 { value.parse().ok() } else { decode(&value) };
+        if read.is_none() && self.place.jsr223 {
+            self.report(name, &Thrown::not_a_number(&value), env);
+        }
+        env.core.give(value);
+        read.unwrap_or(0)
+    }
+
+    /// Runs it as an assertion.
+    pub(crate) fn check(
+        &self,
+        name: &str,
+        parameters: &Text,
+        result: &mut SampleResult,
+        finding: &mut AssertionResult,
+        env: &mut Env<'_>,
+    ) {
+        let stage = Stage { result: Some(result), finding: Some(&mut *finding), name, parameters };
+        match self.run(env, stage) {
+            Ok(outcome) if !self.place.jsr223 => {
+                finding.say(outcome.output("FailureMessage").unwrap_or_default());
+                finding.failure =
+                    outcome.output("Failure").is_some_and(|text| text.eq_ignore_ascii_case("true"));
+            }
+            Ok(_) => {}
+            Err(thrown) => {
+                finding.error = true;
+                finding.say(&exception(&thrown));
+                self.report(name, &thrown, env);
+            }
+        }
+    }
+
+    /// Runs it as a sampler, for which the result has its label; `source` is what it shows as its request.
+    pub(crate) fn sample(
+        &self,
+        source: &str,
+        name: &str,
+        parameters: &Text,
+        result: &mut SampleResult,
+        env: &mut Env<'_>,
+    ) {
+        result.sampler_data.push_str(source);
+        result.tells_sampler_data = true;
+        result.data_type = "text";
+        if self.place.jsr223 {
+            result.code.push_str("200");
+            result.message.push_str("OK");
+        }
+        let stage = Stage { result: Some(&mut *result), finding: None, name, parameters };
+        let run = self.run(env, stage);
+        match run {
+            Ok(outcome) => {
+                if !self.place.jsr223 {
+                    let output = |name, otherwise| outcome.output(name).unwrap_or(otherwise);
+                    replace(&mut result.code, output("ResponseCode", "200"));
+                    replace(&mut result.message, output("ResponseMessage", "OK"));
+                    result.success = output("IsSuccess", "true").eq_ignore_ascii_case("true");
+                }
+                if let Some(value) = outcome.value {
+                    result.body.extend_from_slice(value.as_bytes());
+                    result.text.push_str(&value);
+                    env.core.give(value);
+                }
+                result.bytes = result.body.len() as u64;
+            }
+            Err(thrown) => {
+                result.success = false;
+                replace(&mut result.code, "500");
+                replace(&mut result.message, &exception(&thrown));
+                self.report(name, &thrown, env);
+            }
+        }
+    }
+
+    /// Runs it as a function: appends its value; false if it threw.
+    pub(crate) fn function(&self, env: &mut Env<'_>, out: &mut String) -> bool {
+        let parameters = Text::default();
+        let stage = Stage { result: None, finding: None, name: "", parameters: &parameters };
+        match self.run(env, stage) {
+            Ok(outcome) => {
+                if let Some(value) = outcome.value {
+                    out.push_str(&value);
+                    env.core.give(value);
+                }
+                true
+            }
+            Err(thrown) => {
+                self.report("", &thrown, env);
+                false
+            }
+        }
+    }
+
+    fn settle(&self, name: &str, stage: Stage<'_>, env: &mut Env<'_>) -> Option<Outcome> {
+        match self.run(env, stage) {
+            Ok(outcome) => Some(outcome),
+            Err(thrown) => {
+                self.report(name, &thrown, env);
+                None
+            }
+        }
+    }
+
+    /// Says in the log what a script threw.
+    fn report(&self, name: &str, thrown: &Thrown, env: &mut Env<'_>) {
+        let Place { role, jsr223, .. } = self.place;
+        let what = exception(thrown);
+        match (role, jsr223) {
+            (Role::Function, true) => {
+                env.shared.log(Level::Warn, format!("Error running groovy script: {what}"));
+            }
+            (Role::Function, false) => {
+                env.shared.log(Level::Warn, format!("Error running script: {what}"));
+            }
+            (_, true) => {
+                env.shared.log(Level::Error, format!("Problem in JSR223 script, {name}: {what}"));
+            }
+            (_, false) => {
+                env.shared.log(Level::Warn, format!("Problem in BeanShell script. {name}: {what}"));
+            }
+        }
+    }
+}
+
+/// An exception as results show it, which a script engine has put into one of its own.
+fn exception(thrown: &Thrown) -> String {
+    let between = if thrown.message.is_empty() { "" } else { ": " };
+    format!("javax.script.ScriptException: {}{between}{}", thrown.class, thrown.message)
+}
+
+fn replace(field: &mut String, value: &str) {
+    field.clear();
+    field.push_str(value);
+}
+
+/// Java's `Long.decode`.
+fn decode(text: &str) -> Option<i64> {
+    let (negative, digits) = match text.as_bytes().first()? {
+        b'-' => (true, &text[1..]),
+        b'+' => (false, &text[1..]),
+        _ => (false, text),
+    };
+    let (digits, radix) =
+        if let Some(rest) = digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
+            (rest, 16)
+        } else if let Some(rest) = digits.strip_prefix('#') {
+            (rest, 16)
+        } else if digits.len() > 1 && digits.starts_with('0') {
+            (&digits[1..], 8)
+        } else {
+            (digits, 10)
+        };
+    if digits.starts_with(['+', '-']) {
+        return None;
+    }
+    let value = i128::from_str_radix(digits, radix).ok()?;
+    i64::try_from(if negative { -value } else { value }).ok()
+}

@@ -1,0 +1,257 @@
+//! Carries out compiled scripts.
+
+use std::cmp::Ordering;
+
+use super::check::MOST_LOCALS;
+use super::code::{Conversion, Expr, Step};
+use super::method::Method;
+use super::tree::Binary;
+use super::value::{Value, compare, equal, reckon};
+use super::{Language, Outcome, Script, Stage, act, string};
+use crate::env::Env;
+use crate::text::Thrown;
+
+/// A script at work.
+pub(super) struct Frame<'s, 'a, 'e> {
+    pub(super) env: &'a mut Env<'e>,
+    pub(super) stage: Stage<'a>,
+    pub(super) language: Language,
+    /// Parameters of the element, if the script reads them.
+    pub(super) parameters: String,
+    locals: [Value<'s>; MOST_LOCALS],
+}
+
+type Computed<'s> = Result<Value<'s>, Thrown>;
+
+pub(super) fn run(script: &Script, env: &mut Env<'_>, stage: Stage<'_>) -> Result<Outcome, Thrown> {
+    let mut parameters = env.core.take();
+    if script.parameters {
+        stage.parameters.run(env, &mut parameters)?;
+    }
+    let language = script.place.language;
+    let locals = [const { Value::Null }; MOST_LOCALS];
+    let mut frame = Frame { env, stage, language, parameters, locals };
+    let done = frame.steps(&script.steps);
+    let outcome = done.map(|value| {
+        let value = value.filter(|value| !value.is_null()).map(|value| {
+            let mut text = frame.env.core.take();
+            value.write(&mut text);
+            value.drop(frame.env.core);
+            text
+        });
+        let outputs = script.outputs.iter().map(|(name, slot)| {
+            let mut text = String::new();
+            frame.locals[*slot].write(&mut text);
+            (*name, text)
+        });
+        Outcome { value, outputs: outputs.collect() }
+    });
+    frame.end();
+    outcome
+}
+
+impl<'s> Frame<'s, '_, '_> {
+    /// Gives all buffers back.
+    fn end(self) {
+        for value in self.locals {
+            value.drop(self.env.core);
+        }
+        self.env.core.give(self.parameters);
+    }
+
+    /// The value of the script, once it has returned one.
+    fn steps(&mut self, steps: &'s [Step]) -> Result<Option<Value<'s>>, Thrown> {
+        for step in steps {
+            match step {
+                Step::Drop(expr) => self.eval(expr)?.drop(self.env.core),
+                Step::Return(None) => return Ok(Some(Value::Null)),
+                Step::Return(Some(expr)) => return self.eval(expr).map(Some),
+                Step::If(condition, yes, no) => {
+                    let branch = if self.truth(condition)? { yes } else { no };
+                    if let Some(value) = self.steps(branch)? {
+                        return Ok(Some(value));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn truth(&mut self, expr: &'s Expr) -> Result<bool, Thrown> {
+        let value = self.eval(expr)?;
+        let truth = value.truth();
+        value.drop(self.env.core);
+        Ok(truth)
+    }
+
+    fn eval(&mut self, expr: &'s Expr) -> Computed<'s> {
+        Ok(match expr {
+            Expr::Null => Value::Null,
+            Expr::Bool(value) => Value::Bool(*value),
+            Expr::Int(value) => Value::Int(*value),
+            Expr::Long(value) => Value::Long(*value),
+            Expr::Double(value) => Value::Double(*value),
+            Expr::Text(text) => Value::Fixed(text),
+            Expr::Local(slot) => self.locals[*slot].copy(self.env.core),
+            Expr::Set(slot, expr) => {
+                let value = self.eval(expr)?;
+                let copy = value.copy(self.env.core);
+                std::mem::replace(&mut self.locals[*slot], value).drop(self.env.core);
+                copy
+            }
+            Expr::Join(parts) => self.join(parts)?,
+            Expr::JoinOrThrow(left, right) => {
+                let (left, right) = (self.eval(left)?, self.eval(right)?);
+                if left.is_null() && right.is_null() {
+                    return Err(Thrown::new(
+                        "bsh.EvalError",
+                        "illegal use of null value or 'null' literal",
+                    ));
+                }
+                let mut text = self.env.core.take();
+                for side in [left, right] {
+                    side.write(&mut text);
+                    side.drop(self.env.core);
+                }
+                Value::Text(text)
+            }
+            Expr::Reckon(operator, left, right) => {
+                let (left, right) = (self.eval(left)?, self.eval(right)?);
+                reckon(*operator, &left, &right)?
+            }
+            Expr::Compare(operator, left, right) => {
+                let (left, right) = (self.eval(left)?, self.eval(right)?);
+                let holds = holds(*operator, &left, &right);
+                left.drop(self.env.core);
+                right.drop(self.env.core);
+                Value::Bool(holds)
+            }
+            Expr::Not(expr) => Value::Bool(!self.truth(expr)?),
+            Expr::And(left, right) => Value::Bool(self.truth(left)? && self.truth(right)?),
+            Expr::Or(left, right) => Value::Bool(self.truth(left)? || self.truth(right)?),
+            Expr::Choice(condition, then, otherwise) => {
+                let chosen = if self.truth(condition)? { then } else { otherwise };
+                self.eval(chosen)?
+            }
+            Expr::Elvis(left, right) => {
+                let left = self.eval(left)?;
+                if left.truth() {
+                    return Ok(left);
+                }
+                left.drop(self.env.core);
+                self.eval(right)?
+            }
+            Expr::Convert(conversion, expr) => {
+                let value = self.eval(expr)?;
+                self.convert(*conversion, value)?
+            }
+            Expr::Method { method, name, on, args, safe } => {
+                let on = self.eval(on)?;
+                if *safe && on.is_null() {
+                    return Ok(on);
+                }
+                let (one, two) = self.pair(args)?;
+                if on.is_null() && self.language == Language::Groovy {
+                    // To Groovy `null` is an object of its own with these two methods.
+                    match method {
+                        Method::Equals => {
+                            let same = Value::Bool(one.is_null());
+                            one.drop(self.env.core);
+                            return Ok(same);
+                        }
+                        Method::ToText => return Ok(Value::Fixed("null")),
+                        _ => {}
+                    }
+                }
+                if on.is_null() {
+                    let message = format!("Cannot invoke method {name}() on null object");
+                    return Err(Thrown::new("java.lang.NullPointerException", message));
+                }
+                let value = string::method(*method, &on, &one, &two, self.env.core);
+                for used in [on, one, two] {
+                    used.drop(self.env.core);
+                }
+                value?
+            }
+            Expr::Deed(deed, args) => {
+                let (one, two) = self.pair(args)?;
+                let value = act::act(self, *deed, &one, &two);
+                one.drop(self.env.core);
+                two.drop(self.env.core);
+                value?
+            }
+        })
+    }
+
+    /// The values of up to two parameters.
+    fn pair(&mut self, args: &'s [Expr]) -> Result<(Value<'s>, Value<'s>), Thrown> {
+        let mut value = |at: usize| args.get(at).map_or(Ok(Value::Null), |arg| self.eval(arg));
+        Ok((value(0)?, value(1)?))
+    }
+
+    fn join(&mut self, parts: &'s [Expr]) -> Computed<'s> {
+        let mut text = self.env.core.take();
+        for part in parts {
+            // A sum of sums grows one buffer.
+            let value = self.eval(part)?;
+            match value {
+                Value::Text(first) if text.is_empty() => {
+                    self.env.core.give(std::mem::replace(&mut text, first));
+                }
+                value => {
+                    value.write(&mut text);
+                    value.drop(self.env.core);
+                }
+            }
+        }
+        Ok(Value::Text(text))
+    }
+
+    fn convert(&mut self, conversion: Conversion, value: Value<'s>) -> Computed<'s> {
+        if let Conversion::NotNull(word) = conversion {
+            if !value.is_null() {
+                return Ok(value);
+            }
+            let boxed = match word {
+                "int" => "java.lang.Integer",
+                "long" => "java.lang.Long",
+                _ => "java.lang.Double",
+            };
+            let message = format!(
+                "Cannot cast object 'null' with class 'null' to class '{word}'. Try '{boxed}' instead"
+            );
+            return Err(Thrown::new(
+                "org.codehaus.groovy.runtime.typehandling.GroovyCastException",
+                message,
+            ));
+        }
+        if value.is_null() {
+            return Ok(value);
+        }
+        let made = match conversion {
+            Conversion::Int => Value::Int(value.int()),
+            Conversion::Long => Value::Long(value.long()),
+            Conversion::Double => Value::Double(value.double()),
+            Conversion::ReadInt => Value::Int(string::int(string::trim(&value))?),
+            Conversion::ReadLong => Value::Long(string::long(string::trim(&value))?),
+            Conversion::ReadDouble => Value::Double(string::double(string::trim(&value))?),
+            Conversion::Text | Conversion::NotNull(_) => {
+                return Ok(value.into_text(self.env.core));
+            }
+        };
+        value.drop(self.env.core);
+        Ok(made)
+    }
+}
+
+fn holds(operator: Binary, left: &Value<'_>, right: &Value<'_>) -> bool {
+    let order = || compare(left, right);
+    match operator {
+        Binary::Equal => equal(left, right),
+        Binary::Unequal => !equal(left, right),
+        Binary::Less => order() == Some(Ordering::Less),
+        Binary::LessOrEqual => order().is_some_and(Ordering::is_le),
+        Binary::Greater => order() == Some(Ordering::Greater),
+        _ => order().is_some_and(Ordering::is_ge),
+    }
+}

@@ -1,0 +1,177 @@
+//! Elements that run a script: which of their properties hold it, and whether it is simple.
+//!
+//! An element in the scope of many samplers is compiled once. What is not simple is told of the element, with its reason, and is left
+//! to Java.
+
+use std::sync::Arc;
+
+use jmx::{ElementId, Props};
+
+use super::{Language, NotSimple, Place, Role, Script, compile};
+use crate::compile::{Context, Settings, scope};
+use crate::env::Env;
+use crate::plan::Needs;
+use crate::result::{AssertionResult, SampleResult};
+use crate::support::Level;
+use crate::text::Text;
+
+/// The property by which all scripts are left to Java.
+pub(crate) const SWITCH: &str = "throng.scripts.native";
+
+/// An element whose script is simple.
+#[derive(Debug)]
+pub struct Scripted {
+    script: Script,
+    name: Text,
+    parameters: Text,
+    source: Box<str>,
+}
+
+/// The script of an element, if it is simple. What it reads of results is added to `needs`.
+pub(crate) fn scripted(
+    ctx: &mut Context<'_>,
+    id: ElementId,
+    needs: &mut Needs,
+) -> Option<Arc<Scripted>> {
+    if let Some(known) = ctx.scripts.get(&id) {
+        return known.clone().inspect(|known| *needs |= known.script.needs);
+    }
+    let (place, prefix) = place(scope::class(ctx.doc, id))?;
+    if ctx.text.leaves_scripts {
+        return None;
+    }
+    let made = match make(ctx, id, place, prefix) {
+        Ok(made) => Some(Arc::new(made)),
+        Err(NotSimple { reason }) => {
+            ctx.remark(id, Level::Jvm, format!("its script has {reason}"));
+            None
+        }
+    };
+    ctx.scripts.insert(id, made.clone());
+    made.inspect(|made| *needs |= made.script.needs)
+}
+
+/// Where the script of a class stands, and what the names of its properties begin with.
+fn place(class: &str) -> Option<(Place, &'static str)> {
+    let (jsr223, rest) = match class.strip_prefix("JSR223") {
+        Some(rest) => (true, rest),
+        None => (false, class.strip_prefix("BeanShell")?),
+    };
+    let (role, prefix) = match (rest, jsr223) {
+        ("PreProcessor", _) => (Role::Before, ""),
+        ("PostProcessor", _) => (Role::After, ""),
+        ("Timer", _) => (Role::Timer, ""),
+        ("Sampler", true) => (Role::Sampler, ""),
+        ("Sampler", false) => (Role::Sampler, "BeanShellSampler."),
+        ("Assertion", true) => (Role::Assertion, ""),
+        ("Assertion", false) => (Role::Assertion, "BeanShellAssertion."),
+        _ => return None,
+    };
+    Some((Place { language: Language::BeanShell, role, jsr223 }, prefix))
+}
+
+fn make(
+    ctx: &mut Context<'_>,
+    id: ElementId,
+    mut place: Place,
+    prefix: &str,
+) -> Result<Scripted, NotSimple> {
+    let props = ctx.props(id);
+    if place.jsr223 {
+        place.language = language(props)?;
+    } else {
+        no_init_file(place.role, ctx.settings)?;
+    }
+    let property = |name: &str| props.str(&format!("{prefix}{name}")).unwrap_or("");
+    if !property("filename").is_empty() {
+        return Err(NotSimple::new("a file of its own"));
+    }
+    let source = property(if prefix.is_empty() { "script" } else { "query" });
+    if source.contains("${") {
+        return Err(NotSimple::new("references that JMeter resolves"));
+    }
+    if source.is_empty() && place.jsr223 {
+        return Err(NotSimple::new("no text"));
+    }
+    let script = compile(source, place, &mut ctx.text)?;
+    let mark = ctx.mark();
+    let name = ctx.doc.element(id).name.clone();
+    let (name, parameters) = (ctx.text(id, &name), ctx.text(id, property("parameters")));
+    if ctx.mark() > mark {
+        ctx.forget(mark);
+        return Err(NotSimple::new("a name or parameters that Java evaluates"));
+    }
+    Ok(Scripted { script, name, parameters, source: source.into() })
+}
+
+fn language(props: &Props) -> Result<Language, NotSimple> {
+    match props.str("scriptLanguage").unwrap_or("") {
+        "" | "groovy" | "Groovy" => Ok(Language::Groovy),
+        "beanshell" | "bsh" | "java" => Ok(Language::BeanShell),
+        other => Err(NotSimple::new(format!("the language {other}"))),
+    }
+}
+
+/// A file that is run before may give names other meanings.
+fn no_init_file(role: Role, settings: &Settings) -> Result<(), NotSimple> {
+    let name = match role {
+        Role::Before => "preprocessor",
+        Role::After => "postprocessor",
+        Role::Timer => "timer",
+        Role::Sampler => "sampler",
+        Role::Assertion => "assertion",
+        Role::Function => "function",
+        Role::Listener => "listener",
+    };
+    let name = format!("beanshell.{name}.init");
+    if settings.properties.contains_key(&name) {
+        return Err(NotSimple::new(format!("the file of {name} before it")));
+    }
+    Ok(())
+}
+
+impl Scripted {
+    /// Runs it as a pre-processor, or as a post-processor of a result.
+    pub(crate) fn process(&self, result: Option<&mut SampleResult>, env: &mut Env<'_>) {
+        let name = self.name(env);
+        self.script.process(&name, &self.parameters, result, env);
+        env.core.give(name);
+    }
+
+    /// Runs it as a timer: the delay, milliseconds.
+    pub(crate) fn delay(&self, env: &mut Env<'_>) -> i64 {
+        let name = self.name(env);
+        let delay = self.script.delay(&name, &self.parameters, env);
+        env.core.give(name);
+        delay
+    }
+
+    /// Runs it as a sampler: fills the result, which has its label.
+    pub fn sample(&self, env: &mut Env<'_>, result: &mut SampleResult) {
+        let name = self.name(env);
+        self.script.sample(&self.source, &name, &self.parameters, result, env);
+        env.core.give(name);
+    }
+
+    /// Runs it as an assertion of that name.
+    pub(crate) fn check(
+        &self,
+        name: &str,
+        result: &mut SampleResult,
+        finding: &mut AssertionResult,
+        env: &mut Env<'_>,
+    ) {
+        self.script.check(name, &self.parameters, result, finding, env);
+    }
+
+    /// Name of the element.
+    pub(crate) fn label(&self) -> &Text {
+        &self.name
+    }
+
+    fn name(&self, env: &mut Env<'_>) -> String {
+        let mut name = env.core.take();
+        self.name.eval(env, &mut name);
+        name
+    }
+}

@@ -1,0 +1,279 @@
+//! Simple scripts against what JMeter 5.6.3 makes of them.
+//!
+//! The table was written by JMeter itself (see `tables/Record.java`): where a script stands, its text, and what came of it with each of
+//! the settings. `THRONG_SCRIPTS` names another table to be checked the same way, in which scripts may be other than simple.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::mpsc::{Receiver, channel};
+
+use super::{Language, NotSimple, Place, Role, Script, compile};
+use crate::element;
+use crate::env::{Env, Scratch, Who};
+use crate::function::{Level, Memory, Shared};
+use crate::result::{AssertionResult, Request, SampleResult};
+use crate::text::{Text, TextCompiler};
+use crate::vars::{Names, Vars};
+
+type Setting = &'static [(&'static str, &'static str)];
+
+const SETTINGS: [Setting; 4] = [
+    &[],
+    &[
+        ("a", "1"),
+        ("b", "two"),
+        ("n", "3"),
+        ("e", ""),
+        ("t", "  x y "),
+        ("u", "http://h/p?q=1"),
+        ("d", "1.5"),
+        ("f", "true"),
+    ],
+    &[
+        ("a", "abc"),
+        ("b", "abc"),
+        ("n", "x7"),
+        ("e", "e"),
+        ("t", "T"),
+        ("u", "\u{e9}\u{20ac}\u{1f600}z"),
+        ("d", "1e3"),
+        ("f", "FALSE"),
+    ],
+    &[
+        ("a", "2147483647"),
+        ("b", "-7"),
+        ("n", "0"),
+        ("e", " "),
+        ("t", "a\\b\"c'd$e\nf"),
+        ("u", "u"),
+        ("d", "-0.1"),
+        ("f", ""),
+    ],
+];
+
+const PROPERTIES: [(&str, &str); 2] = [("p", " pv "), ("q", "7")];
+
+fn place(words: &str) -> Place {
+    let (language, role) = words.split_once('.').expect("a place");
+    let role = match role {
+        "before" => Role::Before,
+        "after" => Role::After,
+        "sampler" => Role::Sampler,
+        "assertion" => Role::Assertion,
+        "timer" => Role::Timer,
+        "function" => Role::Function,
+        other => panic!("{other}"),
+    };
+    let groovy = language == "g";
+    Place {
+        language: if groovy { Language::Groovy } else { Language::BeanShell },
+        role,
+        jsr223: language == "j" || groovy && role != Role::Function,
+    }
+}
+
+/// What comes of a script with one setting, in the words of the table.
+fn outcome(script: &Script, names: &Names, setting: Setting, source: &str) -> String {
+    let (log, said) = channel();
+    let shared = Shared::new(PROPERTIES, "/plans", log);
+    let mut vars = Vars::default();
+    for (name, value) in setting {
+        vars.set_named(names, name, value);
+    }
+    let mut core = Scratch::new(1);
+    let who = Who {
+        plan_file: "p",
+        group: "Group",
+        group_number: 1,
+        user: 6,
+        iteration: 1,
+        sampler: "GET",
+    };
+    let (memory, notes) = (&mut Memory::default(), &mut element::Memory::default());
+    let run = &element::RunState::default();
+    let vars = &mut vars;
+    let core = &mut core;
+    let mut env = Env {
+        names,
+        vars,
+        who,
+        memory,
+        notes,
+        run,
+        shared: &shared,
+        core,
+        now_ms: 1_732_175_999_007,
+    };
+    let mut result = SampleResult::default();
+    result.clear();
+    let role = script.place.role;
+    result.label.push_str("GET");
+    result.code.push_str("201");
+    result.message.push_str("Made");
+    result.response_headers.push_str("HTTP/1.1 201 Made\nX: y\n");
+    let _ = write!(result.text, "body of <b>{}</b>", setting.len());
+    let mut finding = AssertionResult::default();
+    let parameters = Text::compile("one  two", &mut TextCompiler::default());
+    let mut out = String::new();
+    match role {
+        Role::Before | Role::After | Role::Listener => {
+            script.process("Script", &parameters, Some(&mut result), &mut env);
+            if role == Role::After {
+                tell(&result, &mut out);
+            }
+        }
+        Role::Timer => {
+            let _ = write!(out, "delay={}", script.delay("Script", &parameters, &mut env));
+        }
+        Role::Assertion => {
+            script.check("Script", &parameters, &mut result, &mut finding, &mut env);
+            tell(&result, &mut out);
+            let words = if finding.has_message { &*finding.message } else { "null" };
+            let _ =
+                write!(out, " failure={} error={} words={words}", finding.failure, finding.error);
+        }
+        Role::Sampler => {
+            result.clear();
+            result.label.push_str("Script");
+            script.sample(source, "Script", &parameters, &mut result, &mut env);
+            tell(&result, &mut out);
+            let _ = write!(out, " data={}", result.text);
+            if result.sampler_data != source {
+                let _ = write!(out, " request={}", result.sampler_data);
+            }
+        }
+        Role::Function => {
+            let mut value = String::new();
+            script.function(&mut env, &mut value);
+            let _ = write!(out, "={value}");
+        }
+    }
+    let before: BTreeMap<_, _> = setting.iter().copied().collect();
+    let after: BTreeMap<_, _> = env.vars.iter(names).collect();
+    changes(" V", &before, &after, &mut out);
+    let all = shared.properties();
+    let after: BTreeMap<_, _> = all.iter().map(|(name, value)| (&**name, &**value)).collect();
+    changes(" P", &PROPERTIES.into_iter().collect(), &after, &mut out);
+    drop(shared);
+    write_log(&said, &mut out);
+    out.trim().to_owned()
+}
+
+fn tell(result: &SampleResult, out: &mut String) {
+    let SampleResult { label, code, message, success, .. } = result;
+    let _ = write!(out, "{label} {code} {message} {success}");
+    if result.ignore {
+        out.push_str(" ignored");
+    }
+    out.push_str(match result.request {
+        Request::StopUser => " stops-user",
+        Request::StopTest => " stops-test",
+        Request::StopTestNow => " stops-now",
+        _ => "",
+    });
+}
+
+fn changes(
+    what: &str,
+    before: &BTreeMap<&str, &str>,
+    after: &BTreeMap<&str, &str>,
+    out: &mut String,
+) {
+    let names: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    for name in names {
+        if before.get(name) != after.get(name) {
+            let _ = write!(out, "{what} {name}={}", after.get(name).unwrap_or(&"null"));
+        }
+    }
+}
+
+fn write_log(said: &Receiver<(Level, String)>, out: &mut String) {
+    let mut printed = String::new();
+    for (level, text) in said.try_iter() {
+        let failed = text.starts_with("Problem in ") || text.starts_with("Error running ");
+        let text = if failed { "failed" } else { &text };
+        match level {
+            Level::Stdout => {
+                printed.push_str(text);
+                printed.push('\n');
+            }
+            Level::Debug | Level::Trace => {}
+            _ => {
+                let _ = write!(out, " L {} {text}", format!("{level:?}").to_uppercase());
+            }
+        }
+    }
+    if !printed.is_empty() {
+        let _ = write!(out, " O {printed}");
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\n', "\\n").replace('\t', "\\t").replace('\r', "\\r")
+}
+
+fn unescaped(text: &str) -> String {
+    let mut out = String::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        out.push(match c {
+            '\\' => match chars.next() {
+                Some('n') => '\n',
+                Some('t') => '\t',
+                Some('r') => '\r',
+                other => other.unwrap_or('\\'),
+            },
+            _ => c,
+        });
+    }
+    out
+}
+
+/// Runs all scripts of a table; what is simple must come out as it says. Which scripts are not simple, and what differs.
+fn run(table: &str) -> (usize, Vec<String>, Vec<String>) {
+    let (mut simple, mut not_simple, mut wrong) = (0, Vec::new(), Vec::new());
+    for line in table.lines() {
+        let columns: Vec<_> = line.split('\t').collect();
+        let [words, source, expected @ ..] = &columns[..] else { continue };
+        let source = unescaped(source);
+        let mut compiler = TextCompiler::default();
+        for (name, _) in SETTINGS.iter().copied().flatten() {
+            compiler.names.intern(name);
+        }
+        let script = match compile(&source, place(words), &mut compiler) {
+            Ok(script) => script,
+            Err(NotSimple { reason }) => {
+                not_simple.push(format!("{words} {}: {reason}", escaped(&source)));
+                continue;
+            }
+        };
+        simple += 1;
+        for (setting, expected) in SETTINGS.iter().zip(expected) {
+            let found = escaped(&outcome(&script, &compiler.names, setting, &source));
+            if found != *expected {
+                wrong.push(format!(
+                    "{words} {}\n  JMeter {expected}\n  here   {found}",
+                    escaped(&source)
+                ));
+            }
+        }
+    }
+    (simple, not_simple, wrong)
+}
+
+#[test]
+fn simple_scripts_do_what_jmeter_does() {
+    let (simple, not_simple, wrong) = run(include_str!("tables/scripts.tsv"));
+    assert!(wrong.is_empty(), "{} of {simple}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(not_simple.is_empty(), "{}", not_simple.join("\n"));
+    assert!(simple > 400, "{simple}");
+}
+
+#[test]
+fn another_table_agrees_where_scripts_are_simple() {
+    let Ok(file) = std::env::var("THRONG_SCRIPTS") else { return };
+    let table = std::fs::read_to_string(&file).expect(&file);
+    let (simple, not_simple, wrong) = run(&table);
+    assert!(simple > 0, "none is simple:\n{}", not_simple.join("\n"));
+    assert!(wrong.is_empty(), "{} of {simple}:\n{}", wrong.len(), wrong.join("\n"));
+}

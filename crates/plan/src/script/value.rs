@@ -1,0 +1,200 @@
+//! Values of a running script, and how Java writes, compares and reckons with them.
+
+use std::cmp::Ordering;
+use std::fmt::Write;
+
+use super::tree::Binary;
+use crate::env::Scratch;
+use crate::java::write_double;
+use crate::text::Thrown;
+
+/// A value. Text of the script itself is borrowed; text made at run time is in a buffer of the core.
+#[derive(Debug, Default)]
+pub(super) enum Value<'s> {
+    #[default]
+    Null,
+    Bool(bool),
+    Int(i32),
+    Long(i64),
+    Double(f64),
+    Fixed(&'s str),
+    Text(String),
+}
+
+impl Value<'_> {
+    /// The text, if it is one.
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Fixed(text) => Some(text),
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether it is `null`.
+    pub(super) fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// A copy, its text in a buffer of the core.
+    pub(super) fn copy(&self, core: &mut Scratch) -> Self {
+        match self {
+            Self::Null => Self::Null,
+            Self::Bool(value) => Self::Bool(*value),
+            Self::Int(value) => Self::Int(*value),
+            Self::Long(value) => Self::Long(*value),
+            Self::Double(value) => Self::Double(*value),
+            Self::Fixed(text) => Self::Fixed(text),
+            Self::Text(text) => {
+                let mut copy = core.take();
+                copy.push_str(text);
+                Self::Text(copy)
+            }
+        }
+    }
+
+    /// Gives its buffer back.
+    pub(super) fn drop(self, core: &mut Scratch) {
+        if let Self::Text(text) = self {
+            core.give(text);
+        }
+    }
+
+    /// Appends it as Java's `String.valueOf` writes it.
+    pub(super) fn write(&self, out: &mut String) {
+        let _ = match self {
+            Self::Null => out.write_str("null"),
+            Self::Bool(value) => write!(out, "{value}"),
+            Self::Int(value) => write!(out, "{value}"),
+            Self::Long(value) => write!(out, "{value}"),
+            Self::Double(value) => {
+                write_double(*value, out);
+                Ok(())
+            }
+            Self::Fixed(text) => out.write_str(text),
+            Self::Text(text) => out.write_str(text),
+        };
+    }
+
+    /// It as a text in a buffer of the core.
+    pub(super) fn into_text(self, core: &mut Scratch) -> Self {
+        match self {
+            Self::Fixed(_) | Self::Text(_) => self,
+            other => {
+                let mut text = core.take();
+                other.write(&mut text);
+                Self::Text(text)
+            }
+        }
+    }
+
+    /// What Groovy takes it for in a condition. BeanShell's are truth values before.
+    pub(super) fn truth(&self) -> bool {
+        match self {
+            Self::Null => false,
+            Self::Bool(value) => *value,
+            Self::Int(value) => *value != 0,
+            Self::Long(value) => *value != 0,
+            Self::Double(value) => *value != 0.0,
+            Self::Fixed(text) => !text.is_empty(),
+            Self::Text(text) => !text.is_empty(),
+        }
+    }
+
+    /// It as a whole number, cut off as Java does.
+    pub(super) fn long(&self) -> i64 {
+        match self {
+            Self::Int(value) => i64::from(*value),
+            Self::Long(value) => *value,
+            // Java's casts saturate, as Rust's do.
+            Self::Double(value) => *value as i64,
+            _ => 0,
+        }
+    }
+
+    /// It as a 32-bit number, as Java's casts make it.
+    pub(super) fn int(&self) -> i32 {
+        match self {
+            Self::Double(value) => *value as i32,
+            other => other.long() as i32,
+        }
+    }
+
+    /// It as a floating-point number.
+    pub(super) fn double(&self) -> f64 {
+        match self {
+            Self::Double(value) => *value,
+            other => other.long() as f64,
+        }
+    }
+}
+
+/// Reckons with two numbers by Java's rules.
+pub(super) fn reckon<'s>(
+    operator: Binary,
+    left: &Value<'_>,
+    right: &Value<'_>,
+) -> Result<Value<'s>, Thrown> {
+    use Value::{Double, Int, Long};
+    let by_zero = || Thrown::new("java.lang.ArithmeticException", "/ by zero");
+    Ok(match (left, right) {
+        (Double(_), _) | (_, Double(_)) => {
+            let (left, right) = (left.double(), right.double());
+            Double(match operator {
+                Binary::Plus => left + right,
+                Binary::Minus => left - right,
+                Binary::Times => left * right,
+                Binary::Over => left / right,
+                _ => left % right,
+            })
+        }
+        (Int(left), Int(right)) => Int(match operator {
+            Binary::Plus => left.wrapping_add(*right),
+            Binary::Minus => left.wrapping_sub(*right),
+            Binary::Times => left.wrapping_mul(*right),
+            _ if *right == 0 => return Err(by_zero()),
+            Binary::Over => left.wrapping_div(*right),
+            _ => left.wrapping_rem(*right),
+        }),
+        _ => {
+            let (left, right) = (left.long(), right.long());
+            Long(match operator {
+                Binary::Plus => left.wrapping_add(right),
+                Binary::Minus => left.wrapping_sub(right),
+                Binary::Times => left.wrapping_mul(right),
+                _ if right == 0 => return Err(by_zero()),
+                Binary::Over => left.wrapping_div(right),
+                _ => left.wrapping_rem(right),
+            })
+        }
+    })
+}
+
+/// Compares two values of kinds that can be compared: numbers, texts, truth values; `null` comes before all.
+pub(super) fn compare(left: &Value<'_>, right: &Value<'_>) -> Option<Ordering> {
+    match (left, right) {
+        (Value::Null, Value::Null) => Some(Ordering::Equal),
+        (Value::Null, _) => Some(Ordering::Less),
+        (_, Value::Null) => Some(Ordering::Greater),
+        (Value::Bool(left), Value::Bool(right)) => Some(left.cmp(right)),
+        (Value::Double(_), _) | (_, Value::Double(_)) => left.double().partial_cmp(&right.double()),
+        _ => match (left.text(), right.text()) {
+            (Some(left), Some(right)) => Some(left.encode_utf16().cmp(right.encode_utf16())),
+            _ => Some(left.long().cmp(&right.long())),
+        },
+    }
+}
+
+/// Whether two values are equal to Groovy, or to BeanShell where neither can be an object but `null`.
+pub(super) fn equal(left: &Value<'_>, right: &Value<'_>) -> bool {
+    match (left.text(), right.text()) {
+        (Some(left), Some(right)) => left == right,
+        // A text is equal to nothing else.
+        (Some(_), None) | (None, Some(_)) => false,
+        (None, None) => match (left, right) {
+            (Value::Bool(left), Value::Bool(right)) => left == right,
+            (Value::Bool(_), _) | (_, Value::Bool(_)) => false,
+            _ => compare(left, right) == Some(Ordering::Equal),
+        },
+    }
+}
