@@ -1,17 +1,16 @@
-//! Looks after the workers: starts more when all are blocked, passes interruptions on, and notices what runs for very long.
+//! Looks after the workers: starts more when all are blocked, and passes interruptions on.
 //!
 //! Whether a worker is blocked is asked of the system: one that waits for a server leaves its processor to others, so another worker helps; while
 //! all processors are busy with scripts, more threads would only take turns, and are added slowly, so that a long script does not hold up short ones.
 
-use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use crate::workers::{Running, Shared, lock};
+use crate::workers::{Shared, lock};
 
 /// Told to the one who tends.
 #[derive(Clone, Copy, Debug)]
@@ -30,12 +29,6 @@ const LOOK: Duration = Duration::from_millis(1);
 /// Looks for which all processors may be busy before one more thread is started all the same.
 const PATIENCE: u32 = 10;
 
-/// What runs for longer is told to the user, once for each element.
-const LONG: Duration = Duration::from_secs(10);
-
-/// How often is looked for what runs long.
-const SECOND: Duration = Duration::from_secs(1);
-
 /// The kind of message that interrupts; the user's number follows.
 const INTERRUPT: u8 = 6;
 
@@ -45,37 +38,22 @@ struct Tender {
     notices: Receiver<Notice>,
     /// Users whose jobs are to be interrupted, for the thread that does it.
     interrupter: Option<Sender<u64>>,
-    /// What runs long and was told.
-    told: HashSet<Arc<str>>,
-    /// When was looked for it.
-    looked: Instant,
     /// It was told that the system gives no more threads.
     refused: bool,
 }
 
 /// Starts the thread.
 pub(crate) fn start(shared: Arc<Shared>, notices: Receiver<Notice>) -> std::io::Result<()> {
-    let mut tender = Tender {
-        shared,
-        notices,
-        interrupter: None,
-        told: HashSet::new(),
-        looked: Instant::now(),
-        refused: false,
-    };
+    let mut tender = Tender { shared, notices, interrupter: None, refused: false };
     let tend = move || while tender.turn().is_continue() {};
     std::thread::Builder::new().name("java tending".into()).spawn(tend).map(drop)
 }
 
 impl Tender {
     fn turn(&mut self) -> ControlFlow<()> {
-        match self.notices.recv_timeout(SECOND) {
-            Ok(notice) => self.obey(notice)?,
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return ControlFlow::Break(()),
-        }
+        let Ok(notice) = self.notices.recv() else { return ControlFlow::Break(()) };
+        self.obey(notice)?;
         self.grow()?;
-        self.look();
         ControlFlow::Continue(())
     }
 
@@ -97,7 +75,6 @@ impl Tender {
             std::thread::sleep(LOOK);
             let notices: Vec<_> = self.notices.try_iter().collect();
             notices.into_iter().try_for_each(|notice| self.obey(notice))?;
-            self.look();
             let waiting = shared.waiting();
             let threads = shared.threads.load(Relaxed);
             if shared.idle.load(SeqCst) > 0 || threads >= shared.most {
@@ -127,23 +104,6 @@ impl Tender {
             }
         }
         ControlFlow::Continue(())
-    }
-
-    /// Once a second, tells of what has been running for long.
-    fn look(&mut self) {
-        if self.looked.elapsed() < SECOND {
-            return;
-        }
-        self.looked = Instant::now();
-        let long = |one: &&Running| one.since.elapsed() >= LONG && !self.told.contains(&one.what);
-        let running: Vec<Running> =
-            lock(&self.shared.running).values().filter(long).cloned().collect();
-        for one in running {
-            if self.told.insert(Arc::clone(&one.what)) {
-                let seconds = one.since.elapsed().as_secs();
-                self.shared.complain(format!("{} has been running for {seconds} s", one.what));
-            }
-        }
     }
 
     /// Passes an interruption on, by a thread of its own, for it may take its time.

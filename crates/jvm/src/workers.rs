@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use engine::offload::{Job, Offload};
@@ -22,7 +22,6 @@ const REST: Duration = Duration::from_secs(30);
 struct Task {
     message: Vec<u8>,
     user: u64,
-    what: Arc<str>,
     done: Done,
 }
 
@@ -77,13 +76,11 @@ pub(crate) struct Shared {
 }
 
 /// What a thread does.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Running {
     /// The thread's number in the system.
     pub(crate) thread: i32,
     pub(crate) user: u64,
-    pub(crate) what: Arc<str>,
-    pub(crate) since: Instant,
 }
 
 impl Workers {
@@ -144,14 +141,12 @@ impl Drop for Workers {
 impl Offload for Workers {
     fn submit(&self, mut job: Job) {
         let message = std::mem::take(&mut job.message);
-        let (user, what) = (job.user, Arc::clone(&job.what));
-        self.give(Task { message, user, what, done: Done::Job(job) });
+        self.give(Task { message, user: job.user, done: Done::Job(job) });
     }
 
     fn call(&self, message: Vec<u8>) -> Result<Vec<u8>, String> {
         let (to, reply) = bounded(1);
-        let what = Arc::from("the whole test");
-        self.give(Task { message, user: 0, what, done: Done::Call(to) });
+        self.give(Task { message, user: 0, done: Done::Call(to) });
         reply.recv().unwrap_or_else(|_| Err("there is no reply from Java".into()))
     }
 
@@ -211,10 +206,7 @@ impl Shared {
                     task.finish(Err("the run has ended".into()));
                     continue;
                 }
-                let Task { user, ref what, .. } = task;
-                let running =
-                    Running { thread, user, what: Arc::clone(what), since: Instant::now() };
-                lock(&self.running).insert(number, running);
+                lock(&self.running).insert(number, Running { thread, user: task.user });
                 let reply = carry(&task.message);
                 lock(&self.running).remove(&number);
                 self.done.fetch_add(1, Relaxed);

@@ -99,7 +99,7 @@ fn what_runs_for_a_user_is_interrupted_and_what_waits_is_not_begun() {
         Ok(Vec::new())
     });
     let (done, reply) = bounded(1);
-    let task = |done| Task { message: vec![3], user: 77, what: Arc::from("x"), done };
+    let task = |done| Task { message: vec![3], user: 77, done };
     workers.give(task(Done::Call(done.clone())));
     running.recv().expect("it runs");
     workers.interrupt(5);
