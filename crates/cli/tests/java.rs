@@ -1,0 +1,132 @@
+//! Plans with scripts, as users meet them: with a Java, and without.
+//!
+//! What needs a Java machine and JMeter's jars runs where `throng jvm status` finds both, and is left out with a word where it does not.
+
+mod program;
+
+use std::io::{BufRead, BufReader};
+
+use program::{Ended, PLAN, Program, ended};
+
+const SAMPLER: &str = "<JSR223Sampler guiclass=\"TestBeanGUI\" testclass=\"JSR223Sampler\" testname=\"Script\"><stringProp name=\"scriptLanguage\">groovy</stringProp>\
+     <stringProp name=\"cacheKey\">true</stringProp><stringProp name=\"script\">SCRIPT</stringProp></JSR223Sampler><hashTree/>";
+
+/// A program whose plan has a script.
+fn with_script(script: &str) -> Program {
+    let program = Program::new();
+    let sampler = SAMPLER.replace("SCRIPT", script);
+    program.write("script.jmx", &PLAN.replace("<!--more-->", &sampler));
+    program
+}
+
+/// Whether there is what scripts run on.
+fn has_java() -> bool {
+    let found = Program::new().run(&["jvm", "status"]);
+    if found.code != 0 {
+        println!("left out:\n{}", found.out);
+    }
+    found.code == 0
+}
+
+/// As [`Program::run`], where neither jars nor a JMeter are to be found.
+fn without_jars(program: &Program, line: &str) -> Ended {
+    let cache = program.path("cache");
+    program.shell(&format!(
+        "unset JMETER_HOME; export THRONG_CACHE={}; exec \"$0\" {line}",
+        cache.display()
+    ))
+}
+
+#[test]
+fn a_script_runs_and_its_result_is_in_the_rows() {
+    if !has_java() {
+        return;
+    }
+    let program =
+        with_script("vars.put('a', 'b'); return 'seen: ' + vars.get('a') + props.get('x')");
+    let ended = program.run(&["run", "script.jmx", "-Jx=y", "-l", "out.jtl", "--workers", "2"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let ended = program.run(&["run", "script.jmx", "-Jx=y", "-l", "out.jtl", "--jvm-heap=64m"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.out.contains("starting Java") && ended.out.contains("(Script)"), "{ended:?}");
+    let rows = program.read("out.jtl");
+    let of_script: Vec<_> = rows.lines().filter(|row| row.contains(",Script,200,")).collect();
+    // One of the only user of either run: bytes are those of `seen: by`.
+    assert_eq!(of_script.len(), 2, "{rows}");
+    assert!(of_script.iter().all(|row| row.contains(",true,,8,")), "{rows}");
+}
+
+#[test]
+fn check_finds_what_does_not_compile_and_what_is_nowhere() {
+    if !has_java() {
+        return;
+    }
+    let program = with_script("def a = 1\ndef (");
+    let ended = program.run(&["check", "script.jmx"]);
+    assert_eq!(ended.code, 0, "it fails its sample only: {ended:?}");
+    for words in
+        ["warning[java]: line 2 of the script", "Users > Script", "In Java: 1 element (Script)"]
+    {
+        assert!(ended.out.contains(words), "{words}: {ended:?}");
+    }
+    let program = Program::new();
+    let sampler = "<com.example.Sampler guiclass=\"x\" testclass=\"com.example.Sampler\" testname=\"Odd\"/><hashTree/>";
+    program.write("odd.jmx", &PLAN.replace("<!--more-->", sampler));
+    let ended = program.run(&["check", "odd.jmx"]);
+    assert_eq!(ended.code, 3, "{ended:?}");
+    assert!(ended.out.contains("com.example.Sampler"), "{ended:?}");
+}
+
+#[test]
+fn a_script_that_never_ends_does_not_keep_the_run() {
+    if !has_java() {
+        return;
+    }
+    let program = with_script("while (true) { }");
+    let mut child = program.start(&["run", "script.jmx"]);
+    let out = child.stdout.take().expect("a pipe");
+    let mut lines = BufReader::new(out).lines();
+    let begun =
+        lines.by_ref().map_while(Result::ok).any(|line| line.contains("Starting standalone"));
+    assert!(begun, "the run begins");
+    let pid = child.id().to_string();
+    let interrupt = || {
+        std::process::Command::new("kill").args(["-INT", &pid]).status().expect("kill");
+    };
+    interrupt();
+    let mut err = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let stopping = err.by_ref().map_while(Result::ok).any(|line| line.contains("stopping:"));
+    assert!(stopping, "the first is obeyed");
+    interrupt();
+    let rest: Vec<_> = lines.map_while(Result::ok).collect();
+    let ended = ended(child.wait_with_output().expect("it ends"));
+    assert_eq!(ended.code, 130, "{rest:?} {ended:?}");
+}
+
+#[test]
+fn without_jars_both_ways_to_them_are_named_and_the_rest_runs_on_demand() {
+    let program = with_script("return 1");
+    let refused = without_jars(&program, "run script.jmx");
+    assert_eq!(refused.code, 3, "{refused:?}");
+    assert!(refused.err.contains("1 element (Script) needs Java"), "{refused:?}");
+    let checked = without_jars(&program, "check script.jmx");
+    assert_eq!(checked.code, 3, "{checked:?}");
+    let skipped = without_jars(&program, "run script.jmx --skip-unsupported -l out.jtl");
+    assert_eq!(skipped.code, 0, "{skipped:?}");
+    assert!(skipped.err.contains("Users > Script [JSR223Sampler]"), "{skipped:?}");
+    let rows = program.read("out.jtl");
+    assert!(rows.contains(",Sleep,") && !rows.contains(",Script,"), "{rows}");
+    let status = without_jars(&program, "jvm status");
+    assert_eq!(status.code, 3, "{status:?}");
+    for way in ["--jmeter-home", "JMETER_HOME", "throng jvm install"] {
+        assert!(status.out.contains(way), "{way}: {status:?}");
+    }
+}
+
+#[test]
+fn a_plan_that_needs_no_java_looks_for_none() {
+    let program = Program::new();
+    let ended = without_jars(&program, "run plan.jmx --java-home=/nowhere");
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(!program.path("cache").exists());
+}
