@@ -42,19 +42,30 @@ public final class Host {
                     Worker.interrupt(user, samplerOnly);
                     return new byte[] {0};
                 case SETUP:
+                    bringLoader();
                     Setup setup = new Setup(in(message));
                     byte[] reply = setup.run();
                     test = setup.loaded();
                     return reply;
                 case START:
+                    bringLoader();
                     return Life.start(test, in(message));
                 case END:
+                    bringLoader();
                     return Life.end(test);
                 default:
                     throw new IllegalArgumentException("a message of kind " + message[0]);
             }
         } catch (Throwable e) {
             return failure(e);
+        }
+    }
+
+    /** Threads that native code attached have no class loader of their own; elements look their classes up in it. */
+    static void bringLoader() {
+        Thread thread = Thread.currentThread();
+        if (thread.getContextClassLoader() == null) {
+            thread.setContextClassLoader(Host.class.getClassLoader());
         }
     }
 

@@ -98,10 +98,6 @@ final class Setup {
         String home = in.str();
         String plan = in.str();
         in.i32();
-        Thread thread = Thread.currentThread();
-        if (thread.getContextClassLoader() == null) {
-            thread.setContextClassLoader(Setup.class.getClassLoader());
-        }
         Field field = JMeterUtils.class.getDeclaredField("appProperties");
         field.setAccessible(true);
         field.set(null, props);

@@ -109,9 +109,7 @@ final class Worker {
         ownContext.test = test;
         ownContext.setVariables(ownVariables.outside);
         ownContext.setSamplingStarted(true);
-        if (thread.getContextClassLoader() == null) {
-            thread.setContextClassLoader(Worker.class.getClassLoader());
-        }
+        Host.bringLoader();
         JMeterContextService.replaceContext(ownContext);
     }
 

@@ -394,7 +394,11 @@ final class Play {
             writeName(out, name);
             out.str(value);
         });
+        // As a thread that native code attached: without a class loader.
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        Thread.currentThread().setContextClassLoader(null);
         Input in = new Input(Host.call(out.take()));
+        Thread.currentThread().setContextClassLoader(loader);
         started = new Reply();
         started.status = in.u8();
         if (started.status == 1) {
