@@ -44,6 +44,7 @@ cases! {
     jvm_bsh_timer_listener
     jvm_context
     jvm_cookies
+    jvm_cookies_added_once
     jvm_cookies_of_jsr223_sampler
     jvm_data_and_scripts
     jvm_failing_scripts_and_actions
