@@ -24,7 +24,7 @@ public final class LogFactory implements ILoggerFactory {
         return known != null ? known : loggers.computeIfAbsent(name, Line::new);
     }
 
-    private static final class Line extends MarkerIgnoringBase {
+    private static final class Line extends MarkerIgnoringBase implements Logger {
         private static final long serialVersionUID = 1L;
 
         Line(String name) {

@@ -505,7 +505,7 @@ final class Worker {
             CONTEXT.set((AbstractTestElement) sampler, (JMeterContext) context);
             THREAD_NAME.set((AbstractTestElement) sampler, context.threadName);
         }
-        context.setCurrentSampler(sampler);
+        makeCurrent(sampler);
         prepare(element, sampler);
         sampling = sampler;
         try {
@@ -630,7 +630,7 @@ final class Worker {
         if (element.each == Element.Each.USER && !configured) {
             // Nobody looks; the object only stands for "there is one".
             Sampler stand = (Sampler) element.prototype;
-            context.setCurrentSampler(stand);
+            makeCurrent(stand);
             return stand;
         }
         Sampler sampler = (Sampler) object(element);
@@ -638,8 +638,15 @@ final class Worker {
             user.configured = owner;
             merge(sampler, owner, this::object);
         }
-        context.setCurrentSampler(sampler);
+        makeCurrent(sampler);
         return sampler;
+    }
+
+    /** The one before becomes the previous one, but not by another job of the same sample. */
+    private void makeCurrent(Sampler sampler) {
+        if (context.getCurrentSampler() != sampler) {
+            context.setCurrentSampler(sampler);
+        }
     }
 
     /** Adds the config elements to the sampler, as JMeter does before each sample. */
