@@ -32,6 +32,8 @@ impl Core<'_> {
             let said = error.map_or_else(|| session::farewell(&message), Err);
             match said {
                 Ok(lines) => self.log_lines(&lines),
+                // When the run ends at once, nothing more is begun for its users.
+                Err(_) if self.stopping => {}
                 Err(failed) => self.log(format!("{}: {failed}", job.what)),
             }
             return self.jobs.recycle(message);
@@ -41,6 +43,7 @@ impl Core<'_> {
             (Some(then), read) => self.resume_with(to.index, then, &job, read, done),
             // Nobody waits for it.
             (None, Ok(reply)) => self.apply_everywhere(&reply),
+            (None, Err(_)) if job.abandoned => {}
             (None, Err(failed)) => self.log(format!("{}: {failed}", job.what)),
         }
         if job.abandoned {
