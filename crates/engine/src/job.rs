@@ -63,6 +63,8 @@ pub(crate) enum Then {
     Close(Closing),
     /// With the assertions of a transaction that has ended, from a place on.
     Ended(Ended, usize),
+    /// With a sampler, before which listeners are told of what came before.
+    Start(SamplerId),
     /// It looks for its next sampler again; a controller's texts may be known now.
     Pull(Option<ControllerId>),
 }
@@ -71,9 +73,11 @@ impl Then {
     /// The sampler it is about.
     fn sampler(&self) -> Option<SamplerId> {
         match self {
-            Self::Before(id, _) | Self::Timers(id, ..) | Self::Begin(id) | Self::Sampled(id) => {
-                Some(*id)
-            }
+            Self::Start(id)
+            | Self::Before(id, _)
+            | Self::Timers(id, ..)
+            | Self::Begin(id)
+            | Self::Sampled(id) => Some(*id),
             Self::Close(closing) => Some(closing.id),
             Self::Ended(..) | Self::Pull(_) => None,
         }
@@ -94,6 +98,8 @@ pub(crate) struct Java {
     result: Option<Box<SampleResult>>,
     /// The result of the sample before, where somebody may look at it.
     previous: Option<Box<SampleResult>>,
+    /// Results of transactions that listeners in Java are yet to be told of, with these.
+    untold: std::collections::VecDeque<(Vec<u32>, Box<SampleResult>)>,
     /// What scripts asked for since the last sample's end.
     pub(crate) asked: Request,
     /// The request of this sample, if scripts changed it.

@@ -43,6 +43,9 @@ impl Core<'_> {
     pub(crate) fn sample(&mut self, index: Index, id: SamplerId) -> bool {
         let plan = self.plan;
         let sampler = &plan.samplers[id.0 as usize];
+        if self.jobs.listens && self.catch_up(index, Then::Start(id)) {
+            return false;
+        }
         let user = &mut self.users[index];
         user.last_sampler = Some(id);
         if let Some(java) = user.extra.as_mut().and_then(|extra| extra.java.as_mut()) {

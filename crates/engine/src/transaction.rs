@@ -471,7 +471,7 @@ impl Core<'_> {
             transaction: true,
             ..Sample::new(label, self.clock.wall_ms(timing.start))
         };
-        self.tell_java_of_transaction(index, listeners);
+        self.keep_for_listeners(index, listeners);
         self.recorder.record(&sample);
         self.write_rows(index, listeners, named);
     }

@@ -510,7 +510,11 @@ impl Walk<'_> {
         let support = report::support(&mut self.ctx, root);
         let doc = self.ctx.doc;
         self.plan.hash = report::hash(doc, self.ctx.settings);
-        if self.plan.samplers.iter().any(|sampler| matches!(sampler.kind, SamplerKind::Debug(_))) {
+        let mut samplers = self.plan.samplers.iter();
+        let shows = samplers.any(|sampler| matches!(sampler.kind, SamplerKind::Debug(_)));
+        // Scripts may ask for any of them.
+        let hosts = !self.ctx.hosting.hosted.elements.is_empty() || self.ctx.mark() > 0;
+        if shows || hosts {
             self.name_what_jmeter_sets();
         }
         self.take_hosted();
@@ -523,7 +527,7 @@ impl Walk<'_> {
         Compiled { plan: Some(self.plan), diags, support, included: doc.included().to_vec() }
     }
 
-    /// Gives slots to the variables that JMeter itself sets, for a Debug Sampler to show them.
+    /// Gives slots to the variables that JMeter itself sets, for a Debug Sampler to show them, and for scripts.
     fn name_what_jmeter_sets(&mut self) {
         let names = &mut self.ctx.text.names;
         for name in element::START_VARIABLES {

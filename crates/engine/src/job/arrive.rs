@@ -118,6 +118,11 @@ impl Core<'_> {
                 }
             }
             then => match read {
+                // What goes wrong with listeners is no matter of the sampler's.
+                Err(failed) if matches!(then, Then::Start(_)) => {
+                    self.log(format!("{}: {failed}", job.what));
+                    self.start_after_all(index, &then);
+                }
                 Err(failed) => {
                     if let Some(id) = then.sampler() {
                         self.fail_for_java(index, id, job, &failed, done);
@@ -146,6 +151,9 @@ impl Core<'_> {
                 None => self.had_no_result(index, id),
             };
         }
+        if matches!(then, Then::Start(_)) {
+            return self.start_after_all(index, then);
+        }
         if let Some(id) = then.sampler().filter(|_| reply.gives_up) {
             return self.had_no_result(index, id);
         }
@@ -165,7 +173,16 @@ impl Core<'_> {
                 self.name_sampler(index, id);
                 self.begin_now(index, id);
             }
-            Then::Sampled(_) | Then::Close(_) | Then::Ended(..) | Then::Pull(_) => {}
+            _ => {}
+        }
+    }
+
+    /// Goes on with a sampler, now that listeners know what came before.
+    fn start_after_all(&mut self, index: Index, then: &Then) {
+        if self.must_end(index) {
+            self.end_after_sample(index);
+        } else if let Then::Start(id) = *then {
+            self.sample(index, id);
         }
     }
 
@@ -178,12 +195,6 @@ impl Core<'_> {
             self.apply_request(index, id, reply);
         }
         self.apply_ask(index, reply.ask);
-        if !matches!(then, Then::Close(_) | Then::Ended(..) | Then::Sampled(_))
-            && let Some(found) = &reply.result
-            && let Some(previous) = &mut self.users[index].java().previous
-        {
-            found.put_into(previous, &self.run.settings.default_encoding, 0);
-        }
     }
 
     /// A script asked the user to end, or everybody was told to.

@@ -136,15 +136,43 @@ impl Core<'_> {
         }
     }
 
-    /// Tells Java's listeners of a transaction's sample, the core's result. Nobody waits for them.
-    pub(crate) fn tell_java_of_transaction(&mut self, index: Index, listeners: &[ListenerId]) {
+    /// Keeps a transaction's sample, the core's result, for Java's listeners: they are told before the user's next sampler.
+    pub(crate) fn keep_for_listeners(&mut self, index: Index, listeners: &[ListenerId]) {
         if !self.jobs.listens {
             return;
         }
         let ids = listeners.iter().filter_map(|id| Some(self.hosted_listener(*id)?.0));
         let ids: Vec<u32> = ids.collect();
         if !ids.is_empty() {
+            let mut copy = self.results.pop().unwrap_or_default();
+            copy.clear();
+            crate::lane::duplicate(&self.result, &mut copy);
+            (copy.count, copy.errors) = (self.result.count, self.result.errors);
+            self.users[index].java().untold.push_back((ids, copy));
+        }
+    }
+
+    /// Tells listeners of what they have not been told of yet. True: the user waits for them.
+    pub(crate) fn catch_up(&mut self, index: Index, then: Then) -> bool {
+        let Some((ids, result)) = self.next_untold(index) else { return false };
+        let used = std::mem::replace(&mut self.result, result);
+        self.results.push(used);
+        let jobs = ids.into_iter().map(|id| Job::Run(HostedId(id)));
+        self.hand_over_run(index, then, Act::Listener, jobs);
+        true
+    }
+
+    fn next_untold(&mut self, index: Index) -> Option<(Vec<u32>, Box<plan::result::SampleResult>)> {
+        self.users[index].extra.as_mut()?.java.as_mut()?.untold.pop_front()
+    }
+
+    /// Tells listeners of all that is left; the user ends, and does not wait.
+    pub(crate) fn tell_the_rest(&mut self, index: Index) {
+        while let Some((ids, result)) = self.next_untold(index) {
+            let used = std::mem::replace(&mut self.result, result);
             self.tell_listeners(index, &ids);
+            let told = std::mem::replace(&mut self.result, used);
+            self.results.push(told);
         }
     }
 

@@ -21,7 +21,9 @@ impl Core<'_> {
         if java.fresh.contains(&id) {
             return true;
         }
-        self.hand_over_texts(index, Then::Pull(Some(id)), range);
+        if !self.catch_up(index, Then::Pull(None)) {
+            self.hand_over_texts(index, Then::Pull(Some(id)), range);
+        }
         false
     }
 

@@ -31,6 +31,7 @@ impl Jobs {
 impl Core<'_> {
     /// A user ends: Java is told, if it knows it.
     pub(crate) fn end_java(&mut self, index: Index) {
+        self.tell_the_rest(index);
         let Some(java) = self.users[index].extra.as_mut().and_then(|extra| extra.java.take())
         else {
             return;

@@ -83,13 +83,8 @@ pub(crate) fn write(result: &SampleResult, about: &About<'_>, depth: u32, out: &
     for time in [result.elapsed, result.latency, result.connect, result.idle] {
         out.long(time / MS);
     }
-    let body = if result.body.is_empty() { result.text.as_bytes() } else { &result.body };
-    let size = if body.is_empty() {
-        result.bytes - result.headers_size.min(result.bytes)
-    } else {
-        body.len() as u64
-    };
-    for number in [result.bytes, result.headers_size, size, result.sent] {
+    let (headers, size) = sizes(result);
+    for number in [result.bytes, headers, size, result.sent] {
         out.long(number);
     }
     let errors = if result.count > 1 { result.errors } else { u32::from(!result.success) };
@@ -97,7 +92,7 @@ pub(crate) fn write(result: &SampleResult, about: &About<'_>, depth: u32, out: &
         out.int(number);
     }
     if with_body {
-        out.bytes(body);
+        out.bytes(content(result));
     }
     let mut list = out.begin();
     for entry in result.assertions() {
@@ -114,6 +109,21 @@ pub(crate) fn write(result: &SampleResult, about: &About<'_>, depth: u32, out: &
         write(sub, about, depth + 1, out);
     }
     out.end(list);
+}
+
+/// The body's bytes.
+fn content(result: &SampleResult) -> &[u8] {
+    if result.body.is_empty() { result.text.as_bytes() } else { &result.body }
+}
+
+/// How the bytes received are told: those of headers, and the rest. JMeter adds the two up.
+fn sizes(result: &SampleResult) -> (u64, u64) {
+    let headers = match result.headers_size {
+        // They were not counted.
+        0 if result.http => result.bytes.saturating_sub(content(result).len() as u64),
+        known => known.min(result.bytes),
+    };
+    (headers, result.bytes - headers)
 }
 
 /// What an assertion found.
@@ -271,7 +281,11 @@ impl<'a> Found<'a> {
                 *to = ms * MS;
             }
         }
-        [result.bytes, result.headers_size, _, result.sent] = self.sizes;
+        let [bytes, headers, _, sent] = self.sizes;
+        if headers != sizes(result).0 {
+            result.headers_size = headers;
+        }
+        (result.bytes, result.sent) = (bytes, sent);
         (result.count, result.errors) = (self.count, self.errors);
         if let Some(body) = self.body {
             result.body.clear();
