@@ -31,15 +31,15 @@ public final class Host {
         try {
             switch (message[0]) {
                 case JOB:
-                    return Worker.here(test).run(message);
+                    return Workers.here(test).run(message);
                 case USER_END:
-                    return Worker.here(test).end(in(message).i64());
+                    return Workers.here(test).end(in(message).i64());
                 case INTERRUPT:
                     Input interrupt = in(message);
                     long user = interrupt.i64();
                     // A sample's timeout interrupts the sampler alone, as JMeter's does.
                     boolean samplerOnly = interrupt.at < message.length && interrupt.bool();
-                    Worker.interrupt(user, samplerOnly);
+                    Workers.interrupt(user, samplerOnly);
                     return new byte[] {0};
                 case SETUP:
                     bringLoader();

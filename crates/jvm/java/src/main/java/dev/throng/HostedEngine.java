@@ -42,12 +42,12 @@ final class HostedEngine extends StandardJMeterEngine {
 
     @Override
     public synchronized void stopTest(boolean now) {
-        Worker.askHere(now ? Worker.ASK_STOP_TEST_NOW : Worker.ASK_STOP_TEST);
+        Workers.askHere(now ? Worker.ASK_STOP_TEST_NOW : Worker.ASK_STOP_TEST);
     }
 
     @Override
     public void askThreadsToStop() {
-        Worker.askHere(Worker.ASK_STOP_TEST);
+        Workers.askHere(Worker.ASK_STOP_TEST);
     }
 
     @Override

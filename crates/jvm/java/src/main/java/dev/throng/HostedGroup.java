@@ -33,16 +33,16 @@ public final class HostedGroup extends ThreadGroup {
 
     @Override
     public boolean stopThread(String threadName, boolean now) {
-        return Worker.askByName(threadName);
+        return Workers.askByName(threadName);
     }
 
     @Override
     public void stop() {
-        Worker.askHere(Worker.ASK_STOP_TEST);
+        Workers.askHere(Worker.ASK_STOP_TEST);
     }
 
     @Override
     public void tellThreadsToStop() {
-        Worker.askHere(Worker.ASK_STOP_TEST_NOW);
+        Workers.askHere(Worker.ASK_STOP_TEST_NOW);
     }
 }

@@ -2,23 +2,16 @@ package dev.throng;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 import org.apache.jmeter.assertions.Assertion;
 import org.apache.jmeter.assertions.AssertionResult;
-import org.apache.jmeter.config.ConfigTestElement;
 import org.apache.jmeter.control.GenericController;
 import org.apache.jmeter.engine.event.LoopIterationEvent;
 import org.apache.jmeter.engine.event.LoopIterationListener;
-import org.apache.jmeter.engine.util.ConfigMergabilityIndicator;
-import org.apache.jmeter.engine.util.NoConfigMerge;
 import org.apache.jmeter.processor.PostProcessor;
 import org.apache.jmeter.processor.PreProcessor;
 import org.apache.jmeter.protocol.http.sampler.HTTPSampleResult;
 import org.apache.jmeter.protocol.http.sampler.HTTPSamplerBase;
-import org.apache.jmeter.samplers.Interruptible;
 import org.apache.jmeter.samplers.SampleEvent;
 import org.apache.jmeter.samplers.SampleListener;
 import org.apache.jmeter.samplers.SampleResult;
@@ -55,7 +48,6 @@ final class Worker {
     static final int STATUS_OK = 0;
     static final int STATUS_ABANDONED = 2;
 
-    private static final Map<Thread, Worker> ALL = new ConcurrentHashMap<>();
     private static final VarHandle CONTEXT;
     private static final VarHandle THREAD_NAME;
     private static final AtomicInteger ACTIVE;
@@ -73,8 +65,8 @@ final class Worker {
         }
     }
 
-    private final Thread thread;
-    private final Loaded test;
+    final Thread thread;
+    final Loaded test;
     private final Input in = new Input();
     private final Output out = new Output();
     /** What the acts themselves answer. */
@@ -86,25 +78,25 @@ final class Worker {
     private final Results results = new Results();
     private final Logs.Lines lines = Logs.ofThread();
     private final Frame frame;
-    private final TestElement[] clones;
+    private final Objects objects;
     private final Variables ownVariables;
     private final UserContext ownContext = new UserContext();
 
     /** The user whose job runs, or -1. */
-    private volatile long running = -1;
-    private volatile Sampler sampling;
-    private UserContext context = ownContext;
+    volatile long running = -1;
+    volatile Sampler sampling;
+    UserContext context = ownContext;
     private Variables variables;
     private User user;
     private SampleResult result;
     /** Native code sent the result, and is told what becomes of it. */
     private boolean told;
 
-    private Worker(Loaded test) {
+    Worker(Loaded test) {
         this.test = test;
         thread = Thread.currentThread();
         frame = new Frame(test);
-        clones = new TestElement[test.workerPlaces];
+        objects = new Objects(test);
         ownVariables = new Variables();
         ownContext.test = test;
         ownContext.setVariables(ownVariables.outside);
@@ -113,64 +105,7 @@ final class Worker {
         JMeterContextService.replaceContext(ownContext);
     }
 
-    /** The worker of this thread. */
-    static Worker here(Loaded test) {
-        Worker worker = ALL.get(Thread.currentThread());
-        if (worker == null || worker.test != test) {
-            ALL.keySet().removeIf(thread -> !thread.isAlive());
-            worker = new Worker(test);
-            ALL.put(worker.thread, worker);
-        }
-        return worker;
-    }
-
-    /** Asks for something in the job of this thread, or of the test if it runs none. */
-    static void askHere(int what) {
-        Worker worker = ALL.get(Thread.currentThread());
-        if (worker != null && worker.running != -1) {
-            worker.context.ask(what);
-        } else {
-            Host.test().ask(what);
-        }
-    }
-
-    /** Asks that the user of this thread name be stopped; false if nobody of that name is known. */
-    static boolean askByName(String threadName) {
-        for (Worker worker : ALL.values()) {
-            if (worker.running != -1 && worker.context.threadName.equals(threadName)) {
-                worker.context.ask(ASK_STOP_USER);
-                return true;
-            }
-        }
-        for (User user : Host.test().users.values()) {
-            if (user.context != null && user.context.threadName.equals(threadName)) {
-                user.context.ask(ASK_STOP_USER);
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** Interrupts the sampler that runs for the user, and unless it is that alone, its thread. */
-    static void interrupt(long id, boolean samplerOnly) {
-        for (Worker worker : ALL.values()) {
-            if (worker.running == id) {
-                Sampler sampler = worker.sampling;
-                if (sampler instanceof Interruptible) {
-                    try {
-                        ((Interruptible) sampler).interrupt();
-                    } catch (RuntimeException e) {
-                        log().warn("Caught Exception interrupting sampler: {}", e.toString());
-                    }
-                }
-                if (!samplerOnly && worker.running == id) {
-                    worker.thread.interrupt();
-                }
-            }
-        }
-    }
-
-    private static Logger log() {
+    static Logger log() {
         return LoggerFactory.getLogger("org.apache.jmeter.threads.JMeterThread");
     }
 
@@ -368,6 +303,7 @@ final class Worker {
         if (JMeterContextService.getContext() != context) {
             JMeterContextService.replaceContext(context);
         }
+        objects.bind(user, context);
         variables.bind(frame, iteration);
         context.threadName = threadName;
         context.setThreadNum(number);
@@ -407,10 +343,10 @@ final class Worker {
         answer.clear();
         try {
             if (user != null && user.context != null && user.sample != sample) {
-                recover(sample);
+                objects.recover(sample);
             }
             if (owner != null) {
-                sampler = sampler(owner, readsSampler);
+                sampler = objects.sampler(owner, readsSampler);
                 int idsAt = in.at;
                 if (cookiesAt >= 0 && readsSampler && Requests.hasCookies(sampler)) {
                     in.at = cookiesAt;
@@ -465,7 +401,7 @@ final class Worker {
                 sample(element, sampler, owner);
                 continue;
             }
-            TestElement object = object(element);
+            TestElement object = objects.of(element);
             if (act == Element.LISTENER) {
                 if (event == null) {
                     String group = context.group == null ? "" : context.group.getName();
@@ -497,7 +433,7 @@ final class Worker {
     }
 
     private void sample(Element element, Sampler configured, Loaded.Owner owner) {
-        Sampler sampler = owner != null && owner.element == element ? configured : (Sampler) object(element);
+        Sampler sampler = owner != null && owner.element == element ? configured : (Sampler) objects.of(element);
         if (user != null && element.each == Element.Each.USER) {
             sampler.setThreadContext(context);
             setThreadName(sampler);
@@ -505,7 +441,7 @@ final class Worker {
             CONTEXT.set((AbstractTestElement) sampler, (JMeterContext) context);
             THREAD_NAME.set((AbstractTestElement) sampler, context.threadName);
         }
-        makeCurrent(sampler);
+        objects.makeCurrent(sampler);
         prepare(element, sampler);
         sampling = sampler;
         try {
@@ -561,104 +497,6 @@ final class Worker {
     private static void prepare(Element element, TestElement object) {
         if (element.isBean && !element.preparedOnce) {
             TestBeanHelper.prepare(object);
-        }
-    }
-
-    /** The object of an element that this job uses. */
-    private TestElement object(Element element) {
-        switch (element.each) {
-            case ALL:
-                return element.prototype;
-            case WORKER:
-                TestElement own = clones[element.place];
-                if (own == null) {
-                    own = copy(element);
-                    clones[element.place] = own;
-                }
-                return own;
-            default:
-                TestElement his = user.clones[element.place];
-                if (his == null) {
-                    his = copy(element);
-                    user.clones[element.place] = his;
-                    if (his instanceof ThreadListener) {
-                        try {
-                            ((ThreadListener) his).threadStarted();
-                        } catch (Exception e) {
-                            log().error("Error calling threadStarted", e);
-                        }
-                    }
-                }
-                use(element.id);
-                return his;
-        }
-    }
-
-    private static TestElement copy(Element element) {
-        TestElement copy = (TestElement) element.prototype.clone();
-        if (element.preparedOnce) {
-            TestBeanHelper.prepare(copy);
-        }
-        return copy;
-    }
-
-    private void use(int id) {
-        for (int i = 0; i < user.usedCount; i++) {
-            if (user.used[i] == id) {
-                return;
-            }
-        }
-        if (user.usedCount < user.used.length) {
-            user.used[user.usedCount++] = id;
-        }
-    }
-
-    /** The sample before this one is over: its elements are as they were before it. */
-    private void recover(int sample) {
-        user.sample = sample;
-        for (int i = 0; i < user.usedCount; i++) {
-            user.clones[test.elements[user.used[i]].place].recoverRunningVersion();
-        }
-        user.usedCount = 0;
-        user.configured = null;
-        user.context.cleanAfterSample();
-    }
-
-    /** The object that is the current sampler: configured for this sample if anything looks at it. */
-    private Sampler sampler(Loaded.Owner owner, boolean configured) {
-        Element element = owner.element;
-        if (element.each == Element.Each.USER && !configured) {
-            // Nobody looks; the object only stands for "there is one".
-            Sampler stand = (Sampler) element.prototype;
-            makeCurrent(stand);
-            return stand;
-        }
-        Sampler sampler = (Sampler) object(element);
-        if (element.each == Element.Each.USER && user.configured != owner) {
-            user.configured = owner;
-            merge(sampler, owner, this::object);
-        }
-        makeCurrent(sampler);
-        return sampler;
-    }
-
-    /** The one before becomes the previous one, but not by another job of the same sample. */
-    private void makeCurrent(Sampler sampler) {
-        if (context.getCurrentSampler() != sampler) {
-            context.setCurrentSampler(sampler);
-        }
-    }
-
-    /** Adds the config elements to the sampler, as JMeter does before each sample. */
-    private static void merge(Sampler sampler, Loaded.Owner owner, Function<Element, TestElement> objects) {
-        sampler.clearTestElementChildren();
-        for (Element config : owner.configs) {
-            TestElement object = objects.apply(config);
-            if (object instanceof ConfigTestElement && !(object instanceof NoConfigMerge)
-                    && (!(sampler instanceof ConfigMergabilityIndicator)
-                        || ((ConfigMergabilityIndicator) sampler).applies((ConfigTestElement) object))) {
-                sampler.addTestElement(object);
-            }
         }
     }
 
@@ -744,7 +582,7 @@ final class Worker {
             if (planned == null) {
                 planned = new Output();
                 Sampler fresh = (Sampler) owner.element.prototype.clone();
-                merge(fresh, owner, config -> (TestElement) config.prototype.clone());
+                Objects.merge(fresh, owner, config -> (TestElement) config.prototype.clone());
                 Requests.trace(planned, fresh);
                 owner.asPlanned = planned;
             }
