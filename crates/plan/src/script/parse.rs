@@ -264,6 +264,10 @@ impl<'w> Parser<'w> {
         let start = self.at;
         let is_final = self.takes_word("final");
         let groovy = self.language == Language::Groovy;
+        if is_final && !groovy {
+            // The second run of a script would set it again.
+            return Err(NotSimple::new("a final variable"));
+        }
         let kind = match self.word(0) {
             Some("def") if groovy => {
                 self.at += 1;
