@@ -43,7 +43,7 @@ fn a_script_runs_and_its_result_is_in_the_rows() {
         return;
     }
     let program =
-        with_script("vars.put('a', 'b'); return 'seen: ' + vars.get('a') + props.get('x')");
+        with_script("vars.put('a', 'b'); return 'seen: ' + [vars.get('a')][0] + props.get('x')");
     let ended = program.run(&["run", "script.jmx", "-Jx=y", "-l", "out.jtl", "--workers", "2"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     let ended = program.run(&["run", "script.jmx", "-Jx=y", "-l", "out.jtl", "--jvm-heap=64m"]);
@@ -105,7 +105,7 @@ fn a_script_that_never_ends_does_not_keep_the_run() {
 
 #[test]
 fn without_jars_both_ways_to_them_are_named_and_the_rest_runs_on_demand() {
-    let program = with_script("return 1");
+    let program = with_script("return [1][0]");
     let refused = without_jars(&program, "run script.jmx");
     assert_eq!(refused.code, 3, "{refused:?}");
     assert!(refused.err.contains("1 element (Script) needs Java"), "{refused:?}");

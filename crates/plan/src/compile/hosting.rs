@@ -72,7 +72,9 @@ impl Context<'_> {
 
     /// What of results a hosted element reads.
     pub(crate) fn hosted_needs(&self, id: HostedId) -> Needs {
-        self.hosting.needs.get(id.0 as usize).copied().unwrap_or(Needs::empty())
+        let needs = self.hosting.needs.get(id.0 as usize).copied().unwrap_or(Needs::empty());
+        // Java counts the bytes of a result by what it is given of it.
+        if needs.is_empty() { needs } else { needs | Needs::HEADERS }
     }
 
     /// Whether an element is run by its own class.
