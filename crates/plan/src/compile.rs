@@ -105,6 +105,7 @@ pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
         places: HashMap::new(),
         levels: Vec::new(),
         shared: Vec::new(),
+        groups: HashMap::new(),
         controllers: HashMap::new(),
         timeouts: Vec::new(),
         silent: false,
@@ -134,6 +135,8 @@ struct Walk<'a> {
     levels: Vec<scope::Level>,
     /// Enabled elements below the Test Plan but for groups; groups have them for children as well.
     shared: Vec<ElementId>,
+    /// Where thread groups went in the table of the plan.
+    groups: HashMap<ElementId, u32>,
     /// Where controllers went in the table of the plan.
     controllers: HashMap<ElementId, ControllerId>,
     /// Time limits for the samplers of the thread that the walk is in: of a group, or of a lane.
@@ -206,6 +209,7 @@ impl Walk<'_> {
     fn group(&mut self, id: ElementId, phase: Phase, number: u32) {
         let own = children(self.ctx.doc, id);
         self.slots = 0;
+        self.groups.insert(id, self.plan.groups.len() as u32);
         // The children of the Test Plan count as children of the group, behind its own.
         let all = own.iter().chain(&self.shared).copied();
         self.levels = vec![scope::level(self.ctx.doc, all.clone())];

@@ -119,8 +119,10 @@ pub struct Hosted {
     /// Of the texts, those that are evaluated once, behind the variables and before any user starts: in the settings of thread groups,
     /// in names of files, in what users share. Their values hold for the whole run ([`RunState::set_java`](crate::element::RunState::set_java)).
     pub at_start: Vec<TextId>,
-    /// Config elements that are told of iterations, as far as their classes listen.
+    /// Config elements that are told of iterations, as far as their classes listen ([`Hosted::iterating_in`]).
     pub iterating: Vec<HostedId>,
+    /// Those of them that stand in a thread group, with its index: users of others do not tell them.
+    pub of_groups: Vec<(HostedId, u32)>,
     /// Something reads the result of the sample before.
     pub keeps_previous: bool,
 }
@@ -129,6 +131,13 @@ impl Hosted {
     /// Whether the plan needs no Java machine.
     pub fn is_empty(&self) -> bool {
         self.elements.is_empty() && self.texts.is_empty()
+    }
+
+    /// Config elements that users of the group with that index tell of their iterations.
+    pub fn iterating_in(&self, group: u32) -> impl Iterator<Item = HostedId> + '_ {
+        let stands_in = |id: HostedId| self.of_groups.iter().find(|(known, _)| *known == id);
+        let told = move |id: &HostedId| stands_in(*id).is_none_or(|(_, own)| *own == group);
+        self.iterating.iter().copied().filter(told)
     }
 
     /// The owner of a sampler.

@@ -47,10 +47,12 @@ impl Core<'_> {
     /// Tells config elements in Java of an iteration of the group. False: the user waits for them.
     pub(crate) fn tell_iteration(&mut self, index: Index) -> bool {
         let plan = self.plan;
-        if plan.hosted.iterating.is_empty() {
+        let group = self.users[index].group;
+        let jobs = plan.hosted.iterating_in(group).map(plan::hosted::Job::Run);
+        let mut jobs = jobs.peekable();
+        if jobs.peek().is_none() {
             return true;
         }
-        let jobs = plan.hosted.iterating.iter().map(|id| plan::hosted::Job::Run(*id));
         self.hand_over_run(index, Then::Pull(None), Act::Iteration, jobs);
         false
     }

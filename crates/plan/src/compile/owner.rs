@@ -11,7 +11,7 @@ use crate::assertion::Assertion;
 use crate::element::Timer;
 use crate::element::auth_manager;
 use crate::extract::Extractor;
-use crate::hosted::{Job, Owner, Reads, Role};
+use crate::hosted::{HostedId, Job, Owner, Reads, Role};
 use crate::plan::{Before, Listener, ListenerKind, Needs, Sampler, SamplerId, SamplerKind};
 use crate::support::Kind;
 
@@ -82,15 +82,33 @@ impl Walk<'_> {
             if CONFIGS.contains(&name) {
                 let at = self.ctx.enlist(*config, Role::Config);
                 found.push(at);
-                let iterating = &mut self.ctx.hosting.hosted.iterating;
-                if hosted && name.ends_with("Manager") && !iterating.contains(&at) {
-                    iterating.push(at);
+                if hosted && name.ends_with("Manager") {
+                    self.iterates(*config, at);
                 }
             } else {
                 found.extend(self.ctx.host(*config, Role::Config));
             }
         }
         self.ctx.hosting.hosted.owners.push(Owner { sampler: at, element, configs: found });
+    }
+
+    /// Has an element told of the iterations of the group in which it stands, or of all groups.
+    fn iterates(&mut self, id: ElementId, at: HostedId) {
+        let hosted = &mut self.ctx.hosting.hosted;
+        if hosted.iterating.contains(&at) {
+            return;
+        }
+        hosted.iterating.push(at);
+        let mut around = self.ctx.doc.element(id).parent;
+        while let Some(id) = around {
+            if scope::kind(self.ctx.doc, id) == Kind::Group {
+                // A group that does not run has no users to tell anything.
+                let group = self.groups.get(&id).copied().unwrap_or(u32::MAX);
+                hosted.of_groups.push((at, group));
+                return;
+            }
+            around = self.ctx.doc.element(id).parent;
+        }
     }
 
     /// Whether something in a sampler's scope reads the sampler.
@@ -130,7 +148,7 @@ impl Walk<'_> {
             if scope::kind(doc, id) == Kind::Config
                 && let Some(at) = self.ctx.host(id, Role::Config)
             {
-                self.ctx.hosting.hosted.iterating.push(at);
+                self.iterates(id, at);
             }
             open.extend(children(doc, id).into_iter().rev());
         }
