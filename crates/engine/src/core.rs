@@ -552,6 +552,7 @@ impl<'p> Core<'p> {
         self.next_second = second_after(now, self.run.shard);
         self.clock.sync();
         self.probe_unread();
+        self.watch_jobs(now);
         self.hand_over(now);
         self.flush_results();
     }

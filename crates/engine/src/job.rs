@@ -12,7 +12,7 @@
 //! | `arrive`, `apply` | its reply comes in, and what it changes |
 //! | `closing`, `ended` | what is done with a result: processors, assertions, listeners; transactions |
 //! | `condition` | texts that controllers need before they can be asked |
-//! | `end` | users that end or are cut |
+//! | `end` | users that end or are cut, jobs that take long |
 //! | `early`, `session` | what is evaluated and said before the first user, and after the last |
 
 mod apply;
@@ -144,6 +144,8 @@ pub(crate) struct Jobs {
     pub(crate) listens: bool,
     /// The result of the sample before is kept.
     keeps_previous: bool,
+    /// What was told of jobs that take long.
+    slow: Vec<end::Slow>,
 }
 
 /// A job under way.

@@ -166,6 +166,11 @@ impl Core<'_> {
         if !sampler.timeouts.is_empty() {
             self.watch(index, &sampler.timeouts);
         }
+        // JMeter asks for the name when the sample is made. What functions count is counted once.
+        let http = matches!(sampler.kind, SamplerKind::Http(_));
+        if !http && !sampler.before.is_empty() && !sampler.name.raw().contains('(') {
+            self.name_sampler(index, id);
+        }
         match &sampler.kind {
             SamplerKind::Http(http) => match self.own_request(index) {
                 Some(own) => self.begin_http(index, id, &own),

@@ -17,8 +17,8 @@ use crate::workers::{Shared, lock};
 pub(crate) enum Notice {
     /// A task came, and nobody was idle.
     Busy,
-    /// What runs for this user is to be interrupted.
-    Interrupt(u64),
+    /// What runs for this user is to be interrupted: all of it, or its sampler alone.
+    Interrupt(u64, bool),
     /// Nobody will ask for anything any more.
     End,
 }
@@ -29,7 +29,7 @@ const LOOK: Duration = Duration::from_millis(1);
 /// Looks for which all processors may be busy before one more thread is started all the same.
 const PATIENCE: u32 = 10;
 
-/// The kind of message that interrupts; the user's number follows.
+/// The kind of message that interrupts; the user's number follows, and whether its sampler alone is meant.
 const INTERRUPT: u8 = 6;
 
 /// Who tends.
@@ -37,7 +37,7 @@ struct Tender {
     shared: Arc<Shared>,
     notices: Receiver<Notice>,
     /// Users whose jobs are to be interrupted, for the thread that does it.
-    interrupter: Option<Sender<u64>>,
+    interrupter: Option<Sender<(u64, bool)>>,
     /// It was told that the system gives no more threads.
     refused: bool,
 }
@@ -60,7 +60,7 @@ impl Tender {
     fn obey(&mut self, notice: Notice) -> ControlFlow<()> {
         match notice {
             Notice::Busy => self.shared.told.store(false, SeqCst),
-            Notice::Interrupt(user) => self.interrupt(user),
+            Notice::Interrupt(user, sampler) => self.interrupt(user, sampler),
             Notice::End => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
@@ -107,12 +107,12 @@ impl Tender {
     }
 
     /// Passes an interruption on, by a thread of its own, for it may take its time.
-    fn interrupt(&mut self, user: u64) {
+    fn interrupt(&mut self, user: u64, sampler: bool) {
         if !lock(&self.shared.running).values().any(|one| one.user == user) {
             return;
         }
         let to = self.interrupter.get_or_insert_with(|| {
-            let (to, users) = unbounded::<u64>();
+            let (to, users) = unbounded::<(u64, bool)>();
             let shared = Arc::clone(&self.shared);
             // Without it, what runs is left to itself.
             let _ = std::thread::Builder::new()
@@ -120,15 +120,18 @@ impl Tender {
                 .spawn(move || interrupt_all(&shared, &users));
             to
         });
-        let _ = to.send(user);
+        let _ = to.send((user, sampler));
     }
 }
 
-fn interrupt_all(shared: &Shared, users: &Receiver<u64>) {
+fn interrupt_all(shared: &Shared, users: &Receiver<(u64, bool)>) {
     let served = shared.carrier.serve("java interrupter", &mut |carry| {
-        for user in users {
+        for (user, sampler) in users {
             let mut message = vec![INTERRUPT];
             message.extend(user.to_le_bytes());
+            if sampler {
+                message.push(1);
+            }
             if let Err(words) = carry(&message) {
                 shared.complain(format!("an interruption failed: {words}"));
             }

@@ -153,7 +153,11 @@ impl Offload for Workers {
     fn interrupt(&self, user: u64) {
         lock(&self.shared.cut).insert(user);
         self.shared.any_cut.store(true, Relaxed);
-        let _ = self.shared.notices.send(Notice::Interrupt(user));
+        let _ = self.shared.notices.send(Notice::Interrupt(user, false));
+    }
+
+    fn interrupt_sample(&self, user: u64) {
+        let _ = self.shared.notices.send(Notice::Interrupt(user, true));
     }
 
     fn complaint(&self) -> Option<String> {

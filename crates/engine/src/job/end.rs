@@ -1,4 +1,4 @@
-//! Users that end, or are cut while Java works for them.
+//! Users that end, or are cut while Java works for them, and jobs that take long.
 //!
 //! When the run ends at once, nobody waits for a job any more: Java is asked to break it off, and the user ends with its sample cut. A core stays until Java has
 //! been told of its users' ends, but not for ever.
@@ -16,6 +16,17 @@ use crate::wheel::Index;
 /// How long a core waits for Java when its users have ended.
 pub(crate) const PATIENCE: Nanos = 10 * SECOND;
 
+/// A job that takes longer is told of; then when it takes twice as long.
+const LONG: Nanos = 10 * SECOND;
+
+/// What was told of jobs of one name.
+#[derive(Debug)]
+pub(crate) struct Slow {
+    what: Arc<str>,
+    /// Told of again when they take this long.
+    next: Nanos,
+}
+
 impl Jobs {
     /// Whether the result of the sample before is kept.
     pub(super) fn keeps(&self) -> bool {
@@ -26,9 +37,55 @@ impl Jobs {
     pub(crate) fn are_open(&self) -> bool {
         self.under_way.values().any(|job| !job.abandoned)
     }
+
+    /// What is to be said of jobs that take long, once for each name.
+    fn slow_lines(&mut self, now: Nanos) -> Vec<String> {
+        let mut long: Vec<(Arc<str>, Nanos, u32)> = Vec::new();
+        for job in self.under_way.values().filter(|job| now - job.since >= LONG) {
+            let age = now - job.since;
+            match long.iter_mut().find(|(what, ..)| *what == job.what) {
+                Some((_, oldest, count)) => (*oldest, *count) = (age.max(*oldest), *count + 1),
+                None => long.push((Arc::clone(&job.what), age, 1)),
+            }
+        }
+        self.slow.retain(|slow| long.iter().any(|(what, ..)| *what == slow.what));
+        let mut lines = Vec::new();
+        for (what, age, count) in long {
+            let slow = self.slow.iter_mut().find(|slow| slow.what == what);
+            if slow.as_ref().is_some_and(|slow| age < slow.next) {
+                continue;
+            }
+            let mut next = LONG;
+            while next <= age {
+                next *= 2;
+            }
+            match slow {
+                Some(slow) => slow.next = next,
+                None => self.slow.push(Slow { what: Arc::clone(&what), next }),
+            }
+            let seconds = age / SECOND;
+            lines.push(match count {
+                1 => format!("{what} has been running for {seconds} s in the Java machine"),
+                _ => format!(
+                    "{what} has been running or waiting its turn for {seconds} s in the Java machine, for {count} users"
+                ),
+            });
+        }
+        lines
+    }
 }
 
 impl Core<'_> {
+    /// Tells of jobs that take long.
+    pub(crate) fn watch_jobs(&mut self, now: Nanos) {
+        if self.jobs.under_way.is_empty() {
+            return;
+        }
+        for line in self.jobs.slow_lines(now) {
+            self.log(line);
+        }
+    }
+
     /// A user ends: Java is told, if it knows it.
     pub(crate) fn end_java(&mut self, index: Index) {
         self.tell_the_rest(index);
@@ -98,5 +155,37 @@ impl Core<'_> {
                 offload.interrupt_sample(number);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plan::hosted::TextRange;
+
+    use super::super::UnderWay;
+    use super::*;
+
+    #[test]
+    fn jobs_that_take_long_are_told_of_at_each_doubling() {
+        let mut jobs = Jobs::default();
+        let job = |what: &str, since| UnderWay {
+            act: None,
+            range: TextRange::default(),
+            user: 1,
+            what: what.into(),
+            since,
+            abandoned: false,
+        };
+        jobs.under_way.insert(1, job("loops", 0));
+        jobs.under_way.insert(2, job("loops", 5 * SECOND));
+        jobs.under_way.insert(3, job("short", 9 * SECOND));
+        let told = |jobs: &mut Jobs, seconds| jobs.slow_lines(seconds * SECOND).len();
+        let counts = [9, 10, 11, 19, 20, 39, 40, 41].map(|seconds| told(&mut jobs, seconds));
+        // The second name joins at 19 s, and is told of next when it has taken 20 s.
+        assert_eq!(counts, [0, 1, 0, 1, 1, 1, 1, 0]);
+        jobs.under_way.clear();
+        assert_eq!(told(&mut jobs, 80), 0);
+        jobs.under_way.insert(4, job("loops", 80 * SECOND));
+        assert_eq!(told(&mut jobs, 90), 1, "another job of that name begins anew");
     }
 }
