@@ -44,7 +44,7 @@ pub(crate) fn needed(
     }
     let settings = Settings::from_properties(get)?;
     let what = what(plan);
-    let ready = jvm::ready(&settings).map_err(|no| format!("{what} needs Java: {no}"))?;
+    let ready = jvm::ready(&settings).map_err(|no| format!("Java is needed for {what}: {no}"))?;
     let (java, home) = (&ready.java, &ready.home);
     let jars = format!("JMeter's jars from {} ({})", home.folder.display(), home.origin.words());
     let words = format!("starting Java {} for {what}; {jars}", java.version);

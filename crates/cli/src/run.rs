@@ -50,15 +50,16 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         console.warn(warning);
     }
     let mut loaded = load::load(&request.plan, bytes.clone(), &properties);
-    if request.skip_unsupported
-        && let Some(plan) = &loaded.plan
+    let mut missing = None;
+    if let Some(plan) = &loaded.plan
         && let Err(words) = java::needed(plan, |key| properties.get(key).map(str::to_owned))
     {
-        console.warn(&words);
+        // What needs it is then named as what cannot run.
         properties.leave_java_out();
         loaded = load::load(&request.plan, bytes.clone(), &properties);
+        missing = Some(words);
     }
-    if !may_run(&loaded, request.skip_unsupported, &mut console) {
+    if !may_run(&loaded, request.skip_unsupported, missing.as_deref(), &mut console) {
         return Exit::Plan;
     }
     for line in check::unheeded(&properties, &loaded) {
@@ -195,8 +196,11 @@ fn java(
 }
 
 /// Tells what is wrong with the plan, and whether it can be run all the same.
-fn may_run(loaded: &Loaded, skip: bool, console: &mut Console) -> bool {
+fn may_run(loaded: &Loaded, skip: bool, no_java: Option<&str>, console: &mut Console) -> bool {
     console.report(&check::findings(loaded, console::error_colour()));
+    if let Some(words) = no_java {
+        console.warn(words);
+    }
     let obstacles: Vec<_> = loaded.obstacles().collect();
     if !obstacles.is_empty() {
         let heading =

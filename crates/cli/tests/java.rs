@@ -108,7 +108,8 @@ fn without_jars_both_ways_to_them_are_named_and_the_rest_runs_on_demand() {
     let program = with_script("return [1][0]");
     let refused = without_jars(&program, "run script.jmx");
     assert_eq!(refused.code, 3, "{refused:?}");
-    assert!(refused.err.contains("1 element (Script) needs Java"), "{refused:?}");
+    assert!(refused.err.contains("Java is needed for 1 element (Script)"), "{refused:?}");
+    assert!(refused.err.contains("Users > Script [JSR223Sampler]"), "{refused:?}");
     let checked = without_jars(&program, "check script.jmx");
     assert_eq!(checked.code, 3, "{checked:?}");
     let skipped = without_jars(&program, "run script.jmx --skip-unsupported -l out.jtl");
