@@ -62,7 +62,7 @@ impl Rules {
     }
 }
 
-/// The requests as text, connection by connection in the order of first use.
+/// The requests as text, connection by connection in the order in which they were opened.
 pub(crate) fn requests(seen: &[Seen], rules: &Rules, ports: &[(&str, u16)]) -> String {
     let count = seen.iter().map(|s| s.connection).max().unwrap_or(0);
     let count = if rules.side_by_side { seen.len() } else { count };

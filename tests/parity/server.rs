@@ -50,7 +50,6 @@ struct Reply {
 struct Shared {
     replies: Mutex<HashMap<String, VecDeque<Reply>>>,
     seen: Mutex<Vec<Seen>>,
-    connections: AtomicUsize,
     /// WebSocket conversations under way.
     conversing: AtomicUsize,
 }
@@ -73,14 +72,13 @@ impl Server {
         let shared = Arc::new(Shared {
             replies: Mutex::new(read_replies(&text, folder)),
             seen: Mutex::new(Vec::new()),
-            connections: AtomicUsize::new(0),
             conversing: AtomicUsize::new(0),
         });
         let of_thread = Arc::clone(&shared);
         std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
+            for (accepted, stream) in listener.incoming().flatten().enumerate() {
                 let shared = Arc::clone(&of_thread);
-                std::thread::spawn(move || serve(&shared, stream));
+                std::thread::spawn(move || serve(&shared, stream, accepted));
             }
         });
         Self { shared, address }
@@ -98,7 +96,17 @@ impl Server {
             }
             std::thread::sleep(Duration::from_millis(2));
         }
-        std::mem::take(&mut *self.shared.seen.lock().expect("no panic in a connection"))
+        let mut seen =
+            std::mem::take(&mut *self.shared.seen.lock().expect("no panic in a connection"));
+        // In the order in which they were opened, those that sent nothing not counted: a client need not wait for an answer
+        // before it opens the next.
+        let mut opened: Vec<_> = seen.iter().map(|request| request.connection).collect();
+        opened.sort_unstable();
+        opened.dedup();
+        for request in &mut seen {
+            request.connection = opened.partition_point(|number| *number < request.connection) + 1;
+        }
+        seen
     }
 }
 
@@ -176,13 +184,12 @@ fn hexadecimal(text: &[u8]) -> Vec<u8> {
     digits.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).unwrap_or(&0)).collect()
 }
 
-fn serve(shared: &Shared, mut stream: TcpStream) {
+fn serve(shared: &Shared, mut stream: TcpStream, number: usize) {
     let _ = stream.set_nodelay(true);
     let mut first = [0; 1];
     if matches!(stream.peek(&mut first), Ok(1)) && first[0] == 22 {
         return answer_tls(shared, &mut stream);
     }
-    let mut connection = None;
     while let Some(peeked) = peek_head(&stream) {
         let text = String::from_utf8_lossy(&peeked).into_owned();
         let mut words = text.split(' ');
@@ -199,8 +206,6 @@ fn serve(shared: &Shared, mut stream: TcpStream) {
         };
         let target = target.to_owned();
         let reply = reply_to(shared, &target);
-        let number = *connection
-            .get_or_insert_with(|| shared.connections.fetch_add(1, Ordering::Relaxed) + 1);
         if reply.as_ref().is_some_and(|r| r.reset) {
             // Closing with unread bytes in the buffer makes the kernel send a reset.
             note(shared, Seen { connection: number, head: peeked, body: Vec::new() });
