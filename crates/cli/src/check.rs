@@ -25,13 +25,19 @@ const ORDER: [Level; 4] = [Level::Unsupported, Level::Jvm, Level::Ignored, Level
 pub(crate) fn run(flags: CheckFlags) -> Exit {
     let mut sources = flags.properties.sources();
     flags.machine.add_to(&mut sources);
-    let (properties, warnings) =
+    let (mut properties, warnings) =
         Properties::load(&sources, jiff::Timestamp::now().as_millisecond());
     for warning in &warnings {
         eprint!("{}", render::warning(warning, Colour::Plain));
     }
     let Some(bytes) = read(&flags.plan) else { return Exit::Usage };
-    let mut loaded = load::load(&flags.plan, bytes, &properties);
+    let mut loaded = load::load(&flags.plan, bytes.clone(), &properties);
+    let without = no_java(&loaded, &properties)
+        .and_then(|words| Some((words, load_without(&flags.plan, bytes, &mut properties)?)));
+    if let Some((words, without)) = without {
+        loaded = without;
+        loaded.diags.push(Diag::warning("java", words));
+    }
     if let Some(complaint) = engine::complaint(|key| properties.get(key).map(str::to_owned)) {
         loaded.diags.push(Diag::error("property", complaint));
     }
@@ -78,6 +84,24 @@ pub(crate) fn unheeded(properties: &Properties, loaded: &Loaded) -> Vec<String> 
 
 fn runs(loaded: &Loaded) -> bool {
     loaded.is_valid() && loaded.obstacles().next().is_none()
+}
+
+/// Why there is no Java for a plan that could use one.
+fn no_java(loaded: &Loaded, properties: &Properties) -> Option<String> {
+    let plan = loaded.plan.as_ref()?;
+    java::needed(plan, |key| properties.get(key).map(str::to_owned)).err()
+}
+
+/// The plan without Java, if it runs all the same: nothing but functions that may be a plug-in's asked for it.
+fn load_without(path: &Path, bytes: Vec<u8>, properties: &mut Properties) -> Option<Loaded> {
+    let mut none = properties.clone();
+    none.leave_java_out();
+    let loaded = load::load(path, bytes, &none);
+    if loaded.obstacles().next().is_some() {
+        return None;
+    }
+    *properties = none;
+    Some(loaded)
 }
 
 /// Has Java look at what it would run, where the plan has such: what is wrong with it joins the findings. Gives a line about what runs it.

@@ -53,7 +53,7 @@ const SHIPPED: &[(&str, &str)] = &[
 pub(crate) const JMETER_VERSION: &str = "5.6.3";
 
 /// All properties of a run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Properties {
     jmeter: BTreeMap<String, String>,
     system: BTreeMap<String, String>,

@@ -252,6 +252,7 @@ cases! {
     if_script
     include_controller
     include_missing
+    include_missing_paths
     include_no_fragment
     include_prefix
     interleave

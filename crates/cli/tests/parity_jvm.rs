@@ -54,6 +54,7 @@ cases! {
     jvm_fn_groovy_utilities
     jvm_fn_javascript
     jvm_fn_jexl
+    jvm_fn_unknown
     jvm_groovy_assertion
     jvm_groovy_bindings
     jvm_groovy_break_loop

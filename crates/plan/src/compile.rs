@@ -81,9 +81,6 @@ pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
     let doc = &*replaced.doc;
     let mut ctx = Context::new(doc, settings);
     replaced.diags.into_iter().for_each(|diag| ctx.report(diag));
-    for (id, level, consequence) in replaced.remarks {
-        ctx.remark(id, level, consequence);
-    }
     let root = doc.roots().iter().copied().find(|id| class(doc, *id) == "TestPlan");
     let Some(root) = root else {
         let diag = Diag::error("no-test-plan", "the document has no Test Plan")

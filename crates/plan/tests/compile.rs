@@ -527,6 +527,7 @@ fn included_elements_are_told_with_their_file() {
     let itself = compile_source(&source_of(&include("itself.jmx"), ""), &settings);
     assert_eq!(codes(&itself), ["endless-module"]);
     let gone = compile_source(&source_of(&include("gone.jmx"), ""), &settings);
-    assert!(gone.support.iter().any(|one| one.level == Level::Unsupported));
+    assert!(gone.support.iter().all(|one| one.level == Level::Native));
+    assert!(gone.diags.iter().any(|diag| diag.code == "include-missing"), "{:?}", gone.diags);
     let _ = std::fs::remove_dir_all(folder);
 }

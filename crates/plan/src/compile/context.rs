@@ -95,14 +95,16 @@ impl<'a> Context<'a> {
                 }
                 Reason::Unknown if self.settings.hosting => {
                     let message = format!(
-                        "{function} is no function of JMeter itself: it runs in Java, and the jar that has it must be there"
+                        "{function} is no function of JMeter itself: it runs in Java if a jar there has it, and stays as it is if none has"
                     );
                     self.remark(id, Level::Jvm, message);
                 }
                 Reason::Unknown => {
-                    let message =
-                        format!("{function} is no function of JMeter: {source} stays as it is");
-                    self.remark(id, Level::Unsupported, message);
+                    let message = format!(
+                        "{function} is no function of JMeter: {source} stays as it is, as in a JMeter without the plug-in that has it"
+                    );
+                    let help = "mind capitals; the jar of a plug-in is found with a Java and its JMeter (throng jvm status)";
+                    self.warn(id, "unknown-function", message, help);
                 }
                 Reason::Unsupported(what) => {
                     self.remark(id, Level::Unsupported, format!("{function}: {what}"));

@@ -13,7 +13,7 @@ use jmx::{Diag, Document, ElementId, MAX_DEPTH, NotXml};
 
 use super::Settings;
 use super::scope::{children, class, kind};
-use crate::support::{Kind, Level};
+use crate::support::Kind;
 
 /// A plan may name so many elements at most, counting each copy.
 const MOST_ELEMENTS: usize = 1 << 16;
@@ -22,7 +22,6 @@ const MOST_ELEMENTS: usize = 1 << 16;
 pub(super) struct Replaced<'a> {
     pub(super) doc: Cow<'a, Document>,
     pub(super) diags: Vec<Diag>,
-    pub(super) remarks: Vec<(ElementId, Level, String)>,
 }
 
 /// What a controller stands for.
@@ -36,10 +35,10 @@ enum Source {
 
 /// Puts below each Module and Include Controller what it stands for.
 pub(super) fn replace<'a>(doc: &'a Document, settings: &Settings) -> Replaced<'a> {
-    let (diags, remarks) = (Vec::new(), Vec::new());
+    let diags = Vec::new();
     let is_any = |id: ElementId| matches!(class(doc, id), "ModuleController" | "IncludeController");
     if !doc.ids().any(is_any) {
-        return Replaced { doc: Cow::Borrowed(doc), diags, remarks };
+        return Replaced { doc: Cow::Borrowed(doc), diags };
     }
     let mut work = Work {
         original: doc,
@@ -48,13 +47,11 @@ pub(super) fn replace<'a>(doc: &'a Document, settings: &Settings) -> Replaced<'a
         sources: HashMap::new(),
         files: HashMap::new(),
         diags,
-        remarks,
     };
     if work.run() {
-        return Replaced { doc: Cow::Owned(work.doc), diags: work.diags, remarks: work.remarks };
+        return Replaced { doc: Cow::Owned(work.doc), diags: work.diags };
     }
-    // What is told of controllers in copies has no place without them.
-    Replaced { doc: Cow::Borrowed(doc), diags: work.diags, remarks: Vec::new() }
+    Replaced { doc: Cow::Borrowed(doc), diags: work.diags }
 }
 
 struct Work<'a> {
@@ -67,7 +64,6 @@ struct Work<'a> {
     /// Files read so far: the document, and its number among the included ones.
     files: HashMap<PathBuf, (std::rc::Rc<Document>, u32)>,
     diags: Vec<Diag>,
-    remarks: Vec<(ElementId, Level, String)>,
 }
 
 impl Work<'_> {
@@ -143,11 +139,13 @@ impl Work<'_> {
         let found = match self.read(&path) {
             Ok(found) => found,
             Err(why) => {
-                let what = format!(
-                    "{} cannot be included: {why}; JMeter runs the plan without it",
+                let message = format!(
+                    "{} cannot be included: {why}; the plan runs without what is in it",
                     path.display()
                 );
-                self.remarks.push((id, Level::Unsupported, what));
+                let help = "JMeter looks in the folder it is started in, with includecontroller.prefix in front, then beside the plan";
+                let warning = Diag::warning("include-missing", message).help(help);
+                self.diags.push(warning.on(&self.doc, id));
                 return;
             }
         };

@@ -247,7 +247,8 @@ final class Setup {
             Matcher names = FUNCTION.matcher(source);
             while (names.find()) {
                 if (CompoundVariable.getFunctionClass(names.group(1)) == null) {
-                    findings.add(ERROR, -2 - i, 0, "function " + names.group(1) + " is not in the class path");
+                    findings.add(WARNING, -2 - i, 0, "function " + names.group(1)
+                            + " is not in the class path; the text stays as it is");
                 }
             }
         }
