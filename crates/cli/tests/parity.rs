@@ -230,6 +230,7 @@ cases! {
     http_time_to_live
     http_timeouts
     http_unnamed_body
+    http_unknown_host_again
     http_url_errors
     http_variables_in_path
     https_errors

@@ -15,7 +15,7 @@ use crate::conn::{Effort, Exchange, Route, Stash, State};
 use crate::core::Core;
 use crate::driver::{self, Ready};
 use crate::outcome::Failure;
-use crate::resolve::{self, Question};
+use crate::resolve::{self, Found, Question};
 use crate::source;
 use crate::stream::Talk;
 use crate::user::{NO_CONN, Wait};
@@ -155,9 +155,10 @@ impl Core<'_> {
     }
 
     /// An answer of the resolver.
-    pub(crate) fn on_resolved(&mut self, index: Index, route: u32, addresses: Vec<SocketAddr>) {
+    pub(crate) fn on_resolved(&mut self, index: Index, route: u32, found: Found) {
         let now = self.clock.now();
-        if !addresses.is_empty() {
+        let still = found == Found::StillUnknown;
+        if let Found::Addresses(addresses) = found {
             let route_data = &mut self.routes[route as usize];
             route_data.addresses = addresses;
             route_data.fresh_until = now.saturating_add(self.run.settings.address_life);
@@ -171,7 +172,7 @@ impl Core<'_> {
         user.wait = Wait::Exchange(id);
         let conn = user.conn;
         if self.routes[route as usize].addresses.is_empty() {
-            self.fail(conn, &Failure::UnknownHost);
+            self.fail(conn, &Failure::UnknownHost { still });
         } else {
             self.keep_name(index, id, conn);
             self.connect(conn);
@@ -183,7 +184,11 @@ impl Core<'_> {
         let attempt = self.conns[conn].attempt as usize;
         let route = &self.routes[self.conns[conn].via as usize];
         let Some(address) = route.addresses.get(attempt).copied() else {
-            let unknown = if route.pinned { Failure::NoAddress } else { Failure::UnknownHost };
+            let unknown = if route.pinned {
+                Failure::NoAddress
+            } else {
+                Failure::UnknownHost { still: false }
+            };
             return self.fail(conn, &unknown);
         };
         if self.conns[conn].datagram.is_some() {

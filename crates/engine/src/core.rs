@@ -484,9 +484,9 @@ impl<'p> Core<'p> {
                     let (rank, ranks) = (self.run.rank(self.index), self.run.ranks());
                     self.starts.push(Start::new(group, settings, at, rank, ranks));
                 }
-                Message::Resolved { user, route, addresses } => {
-                    self.on_socket_resolved(user, &addresses);
-                    self.on_resolved(user, route, addresses);
+                Message::Resolved { user, route, found } => {
+                    self.on_socket_resolved(user, &found);
+                    self.on_resolved(user, route, found);
                 }
                 Message::Process { user, done } => self.on_process(user, *done),
                 Message::File { user, content } => self.on_file(user, *content),

@@ -142,7 +142,7 @@ impl Core<'_> {
         let route = &self.routes[entry.via as usize];
         let unwritten = entry.state == State::Busy && entry.exchange.sent_at == 0;
         let text = match failure {
-            Failure::UnknownHost => "java.nio.channels.UnresolvedAddressException".into(),
+            Failure::UnknownHost { .. } => "java.nio.channels.UnresolvedAddressException".into(),
             // The plug-in writes this into its log, and then to a channel that it does not have.
             Failure::Connect(_) => "java.lang.NullPointerException: Cannot invoke \
                 \"java.nio.channels.DatagramChannel.write(java.nio.ByteBuffer)\" because \"this.channel\" is null"

@@ -12,7 +12,10 @@ use crate::conn::Route;
 /// Why an exchange failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    UnknownHost,
+    /// `still`: it was so a moment ago, and was not asked for again.
+    UnknownHost {
+        still: bool,
+    },
     /// Name servers of the plan's own do not know it, in JMeter's words.
     NotFound(String),
     /// The plan has no address for the host, though it names it.
@@ -56,7 +59,10 @@ pub(crate) fn describe(
     let _ = match failure {
         Failure::UnknownSource(words) | Failure::NotFound(words) => message.write_str(words),
         Failure::NoAddress => message.write_str("Connection is closed"),
-        Failure::UnknownHost => write!(message, "{}: Name or service not known", route.host),
+        Failure::UnknownHost { still: true } => message.write_str(&route.host),
+        Failure::UnknownHost { still: false } => {
+            write!(message, "{}: Name or service not known", route.host)
+        }
         Failure::ConnectTimeout => {
             attempt(route, message);
             message.write_str("Connect timed out")
@@ -92,7 +98,7 @@ pub(crate) fn describe_java(
     use wire::http1::Error as Http;
     let outcome = describe(failure, route, code, message);
     let (class, words) = match failure {
-        Failure::UnknownHost => ("java.net.UnknownHostException", route.host.clone()),
+        Failure::UnknownHost { .. } => ("java.net.UnknownHostException", route.host.clone()),
         Failure::ConnectTimeout => ("java.net.SocketTimeoutException", "Connect timed out".into()),
         Failure::Connect(error) => match outcome {
             Outcome::Refused => ("java.net.ConnectException", io_text(error)),
@@ -120,7 +126,7 @@ pub(crate) fn describe_java(
 /// A failure in the words of a plain socket of Java.
 pub(crate) fn socket_text(failure: &Failure, route: &Route) -> String {
     match failure {
-        Failure::UnknownHost | Failure::NoAddress => route.host.clone(),
+        Failure::UnknownHost { .. } | Failure::NoAddress => route.host.clone(),
         Failure::UnknownSource(words) | Failure::NotFound(words) => words.clone(),
         Failure::ConnectTimeout => "Connect timed out".into(),
         // Of a proxy the plug-in says so.
@@ -155,7 +161,7 @@ fn classify(failure: &Failure, route: &Route) -> (&'static str, Outcome) {
     use wire::http1::Error as Http;
     match failure {
         Failure::NoAddress => ("org.apache.http.ConnectionClosedException", Outcome::Dns),
-        Failure::UnknownHost | Failure::UnknownSource(_) | Failure::NotFound(_) => {
+        Failure::UnknownHost { .. } | Failure::UnknownSource(_) | Failure::NotFound(_) => {
             ("java.net.UnknownHostException", Outcome::Dns)
         }
         Failure::ConnectTimeout => {

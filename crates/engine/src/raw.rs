@@ -127,7 +127,7 @@ impl Core<'_> {
         let route = &self.routes[entry.via as usize];
         let unwritten = entry.exchange.sent_at == 0;
         let text = match failure {
-            Failure::UnknownHost => "java.nio.channels.UnresolvedAddressException".into(),
+            Failure::UnknownHost { .. } => "java.nio.channels.UnresolvedAddressException".into(),
             Failure::ConnectTimeout => {
                 let own =
                     if crate::resolve::literal(&route.host).is_some() { "" } else { &*route.host };
@@ -154,7 +154,7 @@ impl Core<'_> {
             _ => "java.nio.channels.AsynchronousCloseException".into(),
         };
         let outcome = kind(failure, route);
-        let unconnected = matches!(failure, Failure::UnknownHost | Failure::ConnectTimeout);
+        let unconnected = matches!(failure, Failure::UnknownHost { .. } | Failure::ConnectTimeout);
         let left = if unconnected { Saved::Unconnected } else { Saved::Closed };
         self.leave_raw(conn, self.clock.now(), left, Err(Thrown { text, outcome }));
     }

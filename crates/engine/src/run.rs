@@ -25,7 +25,7 @@ use crate::driver::{self, Driver};
 use crate::group::{Counts, GroupSettings};
 use crate::nameserver::NameServers;
 use crate::prepare::Evaluated;
-use crate::resolve::{self, Question};
+use crate::resolve::{self, Found, Question};
 use crate::rows::{ResultFile, Rows, Writer};
 use crate::save::SaverStart;
 use crate::settings::Settings;
@@ -212,7 +212,7 @@ pub(crate) enum Message {
     Resolved {
         user: u32,
         route: u32,
-        addresses: Vec<std::net::SocketAddr>,
+        found: Found,
     },
     /// Addresses of the plan's own, with the names they were found under.
     Looked {

@@ -186,7 +186,7 @@ impl<'p> Core<'p> {
                 format!("java.net.ConnectException: {}", socket_text(failure, route))
             }
             Failure::ConnectTimeout => "java.net.SocketTimeoutException: Connect timed out".into(),
-            Failure::UnknownHost => format!("java.net.UnknownHostException: {}", route.host),
+            Failure::UnknownHost { .. } => format!("java.net.UnknownHostException: {}", route.host),
             _ => format!("java.net.SocketException: {}", socket_text(failure, route)),
         };
         let outcome = kind(failure, route);

@@ -14,7 +14,7 @@ use crate::conn::Effort;
 use crate::core::Core;
 use crate::driver;
 use crate::outcome::Failure;
-use crate::resolve::{self, Question};
+use crate::resolve::{self, Found, Question};
 use crate::socket::sample::Fault;
 use crate::source;
 use crate::user::Wait;
@@ -52,17 +52,18 @@ impl Core<'_> {
     }
 
     /// The address that a connection waited for is known, or is not to be had.
-    pub(crate) fn on_socket_resolved(&mut self, index: Index, addresses: &[SocketAddr]) {
+    pub(crate) fn on_socket_resolved(&mut self, index: Index, found: &Found) {
         let Wait::SocketResolve(id) = self.users[index].wait else { return };
         let at = self.users[index].socket;
         let route = &mut self.routes[self.sockets[at].route as usize];
-        if !addresses.is_empty() {
-            route.addresses = addresses.to_vec();
+        if let Found::Addresses(addresses) = found {
+            route.addresses.clone_from(addresses);
             route.fresh_until = self.clock.now().saturating_add(self.run.settings.address_life);
         }
         self.users[index].wait = Wait::Socket(id);
         if self.routes[self.sockets[at].route as usize].addresses.is_empty() {
-            self.fault(at, Fault::Failure(Failure::UnknownHost));
+            let still = *found == Found::StillUnknown;
+            self.fault(at, Fault::Failure(Failure::UnknownHost { still }));
         } else {
             self.connect_socket(at);
         }
@@ -75,7 +76,7 @@ impl Core<'_> {
         let (attempt, limit) = (work.attempt as usize, work.connect_limit);
         let route = &self.routes[self.sockets[at].route as usize];
         let Some(address) = route.addresses.get(attempt).copied() else {
-            return self.fault(at, Fault::Failure(Failure::UnknownHost));
+            return self.fault(at, Fault::Failure(Failure::UnknownHost { still: false }));
         };
         let from = self.sources.current(address);
         let token = self.sockets.token(at);

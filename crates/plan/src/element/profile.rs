@@ -8,6 +8,7 @@ use super::open_model;
 use crate::compile::Context;
 use crate::env::Env;
 use crate::plan::Profile;
+use crate::support::Level;
 use crate::text::Text;
 
 /// When a user starts and when it must end, milliseconds after its group's start.
@@ -49,6 +50,13 @@ fn rows(ctx: &mut Context<'_>, id: ElementId) -> Vec<[Text; 5]> {
     let mut rows = props.collection("ultimatethreadgroupdata");
     if rows.is_empty() {
         rows = props.collection(SCHEDULE);
+    }
+    if let Some((nth, row)) = (1_u32..).zip(rows).find(|(_, row)| row.members().len() < 5) {
+        let given = row.members().len();
+        let short = format!(
+            "row {nth} of its table has {given} of 5 numbers, and no user would start: the plug-in fails on it"
+        );
+        ctx.remark(id, Level::Unsupported, short);
     }
     let texts: Vec<[String; 5]> = rows
         .iter()
@@ -105,8 +113,10 @@ impl Profile {
     pub fn at_once(&self, spans: &[Span]) -> u32 {
         let open = matches!(self, Self::Open { .. });
         let leaves = |(start, end): &Span| if open { (*end).min(start + STAY) } else { *end };
-        let mut starts: Vec<i64> = spans.iter().map(|(start, _)| *start).collect();
-        let mut ends: Vec<i64> = spans.iter().map(leaves).collect();
+        // A user whose end comes before its start, after a negative time, never runs.
+        let runs = || spans.iter().filter(|(start, end)| end > start);
+        let mut starts: Vec<i64> = runs().map(|(start, _)| *start).collect();
+        let mut ends: Vec<i64> = runs().map(leaves).collect();
         starts.sort_unstable();
         ends.sort_unstable();
         let (mut gone, mut most) = (0, 0);
@@ -210,6 +220,14 @@ fn stepping(numbers: &[i32; 9]) -> Vec<Span> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn users_that_end_before_they_start_do_not_count() {
+        let spans: Vec<Span> = ultimate([3, 20, 0, -15, 0]).collect();
+        assert_eq!(spans, [(20_000, 5_000); 3]);
+        assert_eq!(Profile::RampUp.at_once(&spans), 0);
+        assert_eq!(Profile::RampUp.at_once(&[(0, 10), (20, 5), (5, 15)]), 2);
+    }
 
     /// What the classes themselves say: `profile/table/RecordSpans.java`.
     #[test]
