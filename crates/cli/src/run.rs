@@ -136,13 +136,13 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         console.warn(line);
     }
     let before = Usage::now();
-    let start_ms = now_ms();
-    console.start(start_ms);
     let complaints = evaluated.take_complaints();
     let mut run = match spread::start(size, request, bytes, plan, options, evaluated) {
         Ok(run) => run,
         Err(message) => return console.fail(&message, Exit::Aborted),
     };
+    let start_ms = now_ms();
+    console.start(start_ms);
     console.live_line(&format!("{}: {users} users; Ctrl-C ends the run", request.plan.display()));
     let control = request.listen.then(|| control::listen(&properties, &interrupt)).flatten();
     if let Some(control) = &control {

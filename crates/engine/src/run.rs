@@ -284,7 +284,6 @@ pub(crate) enum Told {
 
 /// Starts a run.
 pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
-    let zero = options.paced.map_or_else(Instant::now, |paced| instant(paced.zero));
     let evaluated = match options.evaluated.take() {
         Some(evaluated) => evaluated,
         None => crate::prepare::evaluate(&plan, &options),
@@ -312,6 +311,8 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         crate::job::session::begin(offload, &plan, &options, &mut prepared, &shared)
             .map_err(StartError::Java)?;
     }
+    // What Java takes to read its part of the plan is no time of the run.
+    let zero = options.paced.map_or_else(Instant::now, |paced| instant(paced.zero));
     let property = |key: &str| options.properties.get(key).cloned();
     let mut complaints = prepared.complaints;
     let mut backends = Vec::new();
