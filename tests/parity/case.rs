@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// What a run left behind, by file name, normalised.
@@ -34,6 +35,25 @@ pub(crate) fn folder() -> PathBuf {
 /// What the names of cases begin with that need a JVM.
 pub(crate) const JVM: &str = "jvm_";
 
+/// The JMeter home that plans run with which need a JVM: the one named, or the set that `throng jvm install` has made.
+fn home() -> Option<PathBuf> {
+    static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let named = || ["PARITY_RECORD", "PARITY_JVM_HOME"].into_iter().find_map(std::env::var_os);
+    let installed = || {
+        let status = Command::new(binary()?).args(["jvm", "status"]).output().ok()?;
+        let status = String::from_utf8_lossy(&status.stdout).into_owned();
+        let (_, folder) = status.split_once(": complete, ")?;
+        Some(PathBuf::from(folder.lines().next()?))
+    };
+    HOME.get_or_init(|| named().map(PathBuf::from).or_else(installed)).clone()
+}
+
+/// Whether it has a library whose name begins so.
+fn has(home: &Path, jar: &str) -> bool {
+    let libraries = std::fs::read_dir(home.join("lib")).into_iter().flatten().flatten();
+    libraries.into_iter().any(|file| file.file_name().to_string_lossy().starts_with(jar))
+}
+
 /// The folders of cases with these names, in order.
 pub(crate) fn named(wanted: impl Fn(&str) -> bool) -> Vec<String> {
     let folders = std::fs::read_dir(folder()).expect("the cases").flatten();
@@ -51,6 +71,18 @@ pub(crate) fn check(name: &str) {
     if rules(&case).server.is_some() && std::env::var_os("PARITY_SERVERS").is_none() {
         eprintln!("{name}: left out, it starts a database and PARITY_SERVERS is not set");
         return;
+    }
+    if name.starts_with(JVM) {
+        let Some(home) = home() else {
+            eprintln!(
+                "{name}: left out, there are no JMeter's jars: `throng jvm install` or PARITY_JVM_HOME"
+            );
+            return;
+        };
+        if let Some(jar) = rules(&case).jar.filter(|jar| !has(&home, jar)) {
+            eprintln!("{name}: left out, {} has no {jar}", home.display());
+            return;
+        }
     }
     let work = scratch(name);
     copy(&case, &work);
@@ -71,7 +103,7 @@ pub(crate) fn check(name: &str) {
         // Whether this machine has JMeter's jars must not matter.
         throng.env_remove("JMETER_HOME").env("THRONG_CACHE", work.join("no-cache"));
     }
-    if let (true, Some(home)) = (name.starts_with(JVM), std::env::var_os("PARITY_JVM_HOME")) {
+    if let (true, Some(home)) = (name.starts_with(JVM), home()) {
         throng.env("JMETER_HOME", home);
         // Such as -Jthrong.scripts.native=false: no script is compiled, each is run by Java.
         throng
@@ -105,9 +137,8 @@ fn jmeter(home: &Path) -> Command {
 
 /// Makes `classes.jar` of the classes in `java`, with the jars of the JMeter home to compile against.
 fn compile(work: &Path) {
-    let home =
-        ["PARITY_RECORD", "PARITY_JVM_HOME"].map(std::env::var).into_iter().find_map(Result::ok);
-    let home = home.expect("a JMeter home");
+    let home = home().expect("a JMeter home");
+    let home = home.display();
     let sources = std::fs::read_dir(work.join("java")).expect("sources").flatten();
     let compiled = Command::new("javac")
         .args(["-d", "classes", "-cp", &format!("{home}/lib/*:{home}/lib/ext/*")])

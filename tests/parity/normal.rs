@@ -35,6 +35,8 @@ pub(crate) struct Rules {
     pub(crate) figures: bool,
     /// A database of `tests/servers` that the plan finds at `${__P(dbport)}`; left out unless `PARITY_SERVERS` is set.
     pub(crate) server: Option<String>,
+    /// What the name of a library begins with that the JMeter home must have; left out where it has none.
+    pub(crate) jar: Option<String>,
     /// Files the plan writes, compared like rows if they are CSV with a header, else as text.
     pub(crate) files: Vec<String>,
 }
@@ -54,6 +56,7 @@ impl Rules {
                 ("figures", _) => rules.figures = true,
                 ("round", ms) => rules.round = Some(ms.parse().expect("round in ms")),
                 ("server", name) => rules.server = Some(name.to_owned()),
+                ("jar", name) => rules.jar = Some(name.to_owned()),
                 ("file", name) => rules.files.push(name.to_owned()),
                 (other, _) => panic!("unknown rule {other}"),
             }

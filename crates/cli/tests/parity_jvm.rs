@@ -1,7 +1,8 @@
 //! Throng against JMeter 5.6.3 where a plan needs Java: scripts, and elements run by their own classes.
 //!
 //! The cases are like those of `parity.rs`, in folders whose names begin with `jvm_`. Throng runs them with the JMeter home that
-//! `PARITY_JVM_HOME` names (`tests/parity/get-jmeter` makes one); without it they are left out, each saying so.
+//! `PARITY_JVM_HOME` names (`tests/parity/get-jmeter` makes one), or else with the set that `throng jvm install` has made; without
+//! either they are left out, each saying so.
 
 #[path = "../../../tests/parity/case.rs"]
 mod case;
@@ -26,7 +27,7 @@ mod socket;
 macro_rules! cases {
     ($($name:ident)*) => {
         const LISTED: &[&str] = &[$(stringify!($name)),*];
-        $(#[test] fn $name() { check(stringify!($name)); })*
+        $(#[test] fn $name() { case::check(stringify!($name)); })*
     };
 }
 
@@ -107,15 +108,6 @@ cases! {
     jvm_simple_groovy
     jvm_transactions
     jvm_writes_files
-}
-
-fn check(name: &str) {
-    let homes = ["PARITY_RECORD", "PARITY_JVM_HOME"];
-    if homes.iter().all(|home| std::env::var_os(home).is_none()) {
-        eprintln!("{name}: left out, PARITY_JVM_HOME does not name a JMeter home");
-        return;
-    }
-    case::check(name);
 }
 
 #[test]
