@@ -56,6 +56,11 @@ cases! {
     cache_outermost
     cache_validators
     cache_vary
+    concurrency_on_error
+    concurrency_ramp
+    concurrency_replaced
+    concurrency_steps
+    concurrency_transactions
     config_scope
     connections_alternating
     controllers_done

@@ -33,6 +33,8 @@ use crate::wheel::{Index, Links, Wheel};
 
 /// How many operations a user may run before others get their turn.
 const BUDGET: u32 = 4096;
+/// Between the end of a user and the start of who replaces it: JMeter's threads take as long.
+const REPLACED_AFTER: Nanos = MS;
 /// How many users may start before the sockets are looked at.
 const STARTS: u32 = 64;
 
@@ -399,7 +401,9 @@ impl<'p> Core<'p> {
             {
                 left -= 1;
                 let group = self.starts[n].group;
-                self.start_user(group, number, at);
+                let looks = &self.run.groups[group as usize].looks;
+                let counted = looks.as_ref().map(|_| self.run.counts.number(group, self.run.shard));
+                self.start_user(group, counted.unwrap_or(number), at);
             }
             if self.starts[n].finished() {
                 let group = self.starts.swap_remove(n).group;
@@ -460,13 +464,32 @@ impl<'p> Core<'p> {
         if self.users[index].lane {
             return self.end_lane(index);
         }
-        let group = self.users[index].group;
+        let (group, number) = (self.users[index].group, self.users[index].number);
         self.users.remove(index);
         self.run.counts.finish(group);
         self.run.state.user_ended(group);
         self.recorder.add(Counter::UsersFinished, 1);
         self.alive[group as usize] -= 1;
+        self.replace_user(group, number);
         self.group_may_be_done(group);
+    }
+
+    /// Where a group keeps a number of users, another comes in place of one that has ended.
+    fn replace_user(&mut self, group: u32, number: u32) {
+        let Some(looks) = &self.run.groups[group as usize].looks else { return };
+        let at = self.clock.now() + REPLACED_AFTER;
+        looks.look(at);
+        if self.stopping || self.run.ends_at(group, number).is_none_or(|end| at >= end) {
+            return;
+        }
+        match self.starts.iter_mut().find(|start| start.group == group) {
+            Some(start) => start.replace(at),
+            None => {
+                let mut start = Start::empty(group, looks.clone());
+                start.replace(at);
+                self.starts.push(start);
+            }
+        }
     }
 
     fn group_may_be_done(&self, group: u32) {
@@ -640,6 +663,7 @@ pub(crate) fn environment<'a>(
         who: Who {
             plan_file: &plan.file,
             group: &settings.name,
+            tail: settings.tail,
             group_number: settings.number,
             user,
             iteration,

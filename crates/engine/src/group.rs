@@ -3,15 +3,20 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use plan::element::Span;
+use plan::element::{Shard, Span};
 use plan::plan::OnError;
 
 use crate::clock::Nanos;
+use crate::look::Looks;
 
 /// Settings of a group, evaluated when the run starts.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupSettings {
     pub(crate) name: String,
+    /// What stands behind the name in the names of users.
+    pub(crate) tail: &'static str,
+    /// Users that end early are replaced, and this is when somebody looks. All spans end together then.
+    pub(crate) looks: Option<Looks>,
     pub(crate) number: u32,
     pub(crate) users: u32,
     /// Time between the starts of two users.
@@ -32,6 +37,8 @@ pub(crate) struct Counts {
     pub(crate) started: AtomicU32,
     pub(crate) finished: AtomicU32,
     pub(crate) groups: Box<[AtomicU32]>,
+    /// Users of each group that had a number in the order of their starts so far, here.
+    numbered: Box<[AtomicU32]>,
     /// Active in other processes of the run, as last heard: of each group, and in all.
     elsewhere: Box<[AtomicU32]>,
     all_elsewhere: AtomicU32,
@@ -40,13 +47,19 @@ pub(crate) struct Counts {
 impl Counts {
     pub(crate) fn new(groups: usize) -> Self {
         let many = || (0..groups).map(|_| AtomicU32::new(0)).collect();
-        Self { groups: many(), elsewhere: many(), ..Self::default() }
+        Self { groups: many(), numbered: many(), elsewhere: many(), ..Self::default() }
     }
 
     pub(crate) fn start(&self, group: u32) {
         self.active.fetch_add(1, Ordering::Relaxed);
         self.started.fetch_add(1, Ordering::Relaxed);
         self.groups[group as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The number of a group's next user, where users are numbered as they start. Processes take turns.
+    pub(crate) fn number(&self, group: u32, shard: Shard) -> u32 {
+        let here = self.numbered[group as usize].fetch_add(1, Ordering::Relaxed);
+        here.wrapping_mul(shard.count).wrapping_add(shard.index)
     }
 
     pub(crate) fn finish(&self, group: u32) {

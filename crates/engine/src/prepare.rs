@@ -22,6 +22,7 @@ use crate::backend::BackendSettings;
 use crate::clock::Clock;
 use crate::group::GroupSettings;
 use crate::job::Early;
+use crate::look::Looks;
 use crate::rows::{self, ResultFile};
 use crate::run::{Options, StartError, ramp_step, seconds};
 use crate::save::SaverStart;
@@ -102,6 +103,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let who = Who {
         plan_file: &plan.file,
         group: "",
+        tail: "",
         group_number: 0,
         user: 0,
         iteration: 0,
@@ -214,6 +216,8 @@ pub(crate) fn prepare(
     let backends = backends(plan, &evaluated);
     let groups = plan.groups.iter().zip(evaluated.groups).map(|(group, numbers)| GroupSettings {
         name: numbers.name,
+        tail: group.profile.tail(),
+        looks: group.profile.replaces().then(Looks::new),
         number: group.number,
         users: numbers.users,
         step: numbers.step,

@@ -60,6 +60,7 @@ impl Core<'_> {
             active.0 = self.write_lane_name(index, out);
         } else {
             out.push_str(&group.name);
+            out.push_str(group.tail);
             push_number(out, ' ', group.number);
             push_number(out, '-', user.number + 1);
         }

@@ -128,7 +128,7 @@ pub(crate) struct RunShared {
     pub(crate) groups: Vec<GroupSettings>,
     /// End of each group with a duration, or start of one whose users have ends of their own, nanoseconds of the run's clock; set when the
     /// group starts.
-    ends: Vec<std::sync::atomic::AtomicI64>,
+    pub(crate) ends: Vec<std::sync::atomic::AtomicI64>,
     pub(crate) counts: Counts,
     pub(crate) initial: Arc<Initial>,
     pub(crate) shared: plan::function::Shared,
@@ -151,18 +151,6 @@ pub(crate) struct RunShared {
 }
 
 impl RunShared {
-    /// When a user of a group must end, if it must.
-    pub(crate) fn ends_at(&self, group: u32, number: u32) -> Option<Nanos> {
-        let end = self.ends[group as usize].load(std::sync::atomic::Ordering::Relaxed);
-        if end == Nanos::MAX {
-            return None;
-        }
-        match &self.groups[group as usize].spans {
-            None => Some(end),
-            Some(spans) => spans.get(number as usize).map(|(_, last)| end + last * MS),
-        }
-    }
-
     /// Which of all cores of the run, in all processes, the core of that number here is. Users are dealt out to the
     /// processes first, so that each has as many as any other.
     pub(crate) fn rank(&self, core: u32) -> u32 {

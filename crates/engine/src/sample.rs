@@ -126,7 +126,7 @@ impl Core<'_> {
         // Timers count from the end of what came before, not from when this process got round to them.
         let from = user.intended.clamp(now - crate::clock::SECOND, now);
         let until = from.saturating_add(Nanos::try_from(delay).unwrap_or(Nanos::MAX));
-        let ends_at = if user.lane { None } else { self.run.ends_at(user.group, user.number) };
+        let ends_at = if user.lane { None } else { self.run.waits_until(user.group, user.number) };
         if ends_at.is_some_and(|end| until > end) {
             user.stopping = true;
             return self.end_after_sample(index);
@@ -461,7 +461,7 @@ impl Core<'_> {
                 let _ = self.reports.send(Report::StopTest { now: asked == Request::StopTestNow });
             }
         }
-        if self.time_is_up(index) {
+        if self.ends_by_time(index) {
             self.users[index].stopping = true;
         }
         if self.users[index].stopping {
@@ -480,6 +480,21 @@ impl Core<'_> {
     /// Whether the duration of a user's group is over.
     pub(crate) fn time_is_up(&self, index: Index) -> bool {
         self.ends_at(index).is_some_and(|end| self.clock.now() >= end)
+    }
+
+    /// The same for a user that comes to its end by that. Where a number of users is kept, JMeter asks for no further sampler then, and what was left
+    /// in the middle has no end.
+    fn ends_by_time(&mut self, index: Index) -> bool {
+        let ends = self.time_is_up(index);
+        let user = &mut self.users[index];
+        if ends
+            && !user.stopping
+            && self.run.groups[user.group as usize].looks.is_some()
+            && let Some(extra) = &mut user.extra
+        {
+            extra.transactions.clear();
+        }
+        ends
     }
 
     /// When a user must end, if it must.
@@ -502,7 +517,7 @@ impl Core<'_> {
                 let now = self.clock.now();
                 let mut until = now + pause.max(0) * crate::clock::MS;
                 let user = &mut self.users[index];
-                if let Some(end) = self.run.ends_at(user.group, user.number)
+                if let Some(end) = self.run.waits_until(user.group, user.number)
                     && until > end
                     && !user.lane
                 {
@@ -548,7 +563,7 @@ impl Core<'_> {
         if user.links.deadline <= now {
             user.intended = user.links.deadline.max(user.intended);
         }
-        if user.stopping || self.time_is_up(index) {
+        if user.stopping || self.ends_by_time(index) {
             self.end_after_sample(index);
         }
     }

@@ -5,6 +5,7 @@
 
 use crate::clock::{MS, Nanos};
 use crate::group::GroupSettings;
+use crate::look::Looks;
 
 /// The starts of one group on one core.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(crate) struct Start {
     users: u32,
     /// Users with moments of their own that are still to start, the next one last.
     listed: Option<Vec<(Nanos, u32)>>,
+    /// Where a number of users is kept: those start when somebody looks.
+    looks: Option<Looks>,
 }
 
 impl Start {
@@ -43,13 +46,17 @@ impl Start {
             stride: cores,
             users: settings.users,
             listed,
+            looks: settings.looks.clone(),
         }
     }
 
     /// When the next user is due.
     pub(crate) fn next_at(&self) -> Nanos {
         match &self.listed {
-            Some(listed) => listed.last().map_or(Nanos::MAX, |(at, _)| *at),
+            Some(listed) => listed.last().map_or(Nanos::MAX, |(at, _)| match &self.looks {
+                Some(looks) => looks.after(*at),
+                None => *at,
+            }),
             None if self.finished() => Nanos::MAX,
             None => self.first_at + self.step * Nanos::from(self.next),
         }
@@ -62,11 +69,28 @@ impl Start {
             return None;
         }
         if let Some(listed) = &mut self.listed {
-            return listed.pop().map(|(at, number)| (number, at));
+            if let Some(looks) = &self.looks {
+                looks.begin(at);
+            }
+            return listed.pop().map(|(_, number)| (number, at));
         }
         let number = self.next;
         self.next += self.stride;
         Some((number, at))
+    }
+
+    /// One more user starts then, in place of one that has ended.
+    pub(crate) fn replace(&mut self, at: Nanos) {
+        let listed = self.listed.get_or_insert_default();
+        let place = listed.partition_point(|(later, _)| *later > at);
+        listed.insert(place, (at, 0));
+    }
+
+    /// Nobody starts but those that replace others.
+    pub(crate) fn empty(group: u32, looks: Looks) -> Self {
+        let (first_at, step, next, stride, users) = (0, 0, 0, 1, 0);
+        let (listed, looks) = (Some(Vec::new()), Some(looks));
+        Self { group, first_at, step, next, stride, users, listed, looks }
     }
 
     pub(crate) fn finished(&self) -> bool {
@@ -82,6 +106,8 @@ mod tests {
     fn settings(users: u32, step: Nanos) -> GroupSettings {
         GroupSettings {
             name: String::new(),
+            tail: "",
+            looks: None,
             number: 1,
             users,
             step,

@@ -5,6 +5,7 @@
 pub(crate) mod auth_manager;
 mod backend_listener;
 pub(crate) mod cache_manager;
+mod concurrency;
 mod constant_timer;
 pub(crate) mod cookie_manager;
 mod counter;

@@ -38,6 +38,8 @@ pub struct Who<'a> {
     pub plan_file: &'a str,
     /// Name of the thread group, evaluated.
     pub group: &'a str,
+    /// What stands behind that in the names of users.
+    pub tail: &'static str,
     /// Number of the group within its phase, from 1.
     pub group_number: u32,
     /// Number of the user within its group, from 0. Names show it from 1.
@@ -52,7 +54,8 @@ impl Who<'_> {
     /// Appends the thread name, `<group> <group number>-<user number>`.
     pub fn thread_name(&self, out: &mut String) {
         use std::fmt::Write;
-        let _ = write!(out, "{} {}-{}", self.group, self.group_number, self.user + 1);
+        let Self { group, tail, group_number, user, .. } = self;
+        let _ = write!(out, "{group}{tail} {group_number}-{}", user + 1);
     }
 }
 

@@ -197,6 +197,9 @@ pub enum Profile {
     /// In steps: users, delay, users a step, users of the first step, time between steps, ramp-up of a step, flight time, and how many
     /// stop how often; times in seconds.
     Steps(Box<[Text; 9]>),
+    /// As many as are wanted at once: target, ramp-up, steps, hold, and the unit of both times (`M` is minutes, else seconds). Whoever ends
+    /// before the group does is replaced.
+    Concurrency(Box<[Text; 5]>),
     /// At moments of a schedule, for one iteration each.
     Open {
         /// The schedule.
@@ -350,6 +353,8 @@ pub enum LoopCount {
     Forever,
     /// A number, evaluated when the loop starts; -1 is without end.
     Count(Text),
+    /// A number, evaluated when the loop starts; 0, none and what is below are without end.
+    Limit(Text),
 }
 
 /// Condition of a While controller.

@@ -86,6 +86,7 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     let who = Who {
         plan_file: &plan.file,
         group: "",
+        tail: "",
         group_number: 0,
         user: 0,
         iteration: 1,

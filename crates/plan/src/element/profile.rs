@@ -1,10 +1,12 @@
-//! Thread groups whose users have a start and an end of their own: Ultimate and Stepping Thread Group (jp@gc), and Open Model Thread Group.
+//! Thread groups whose users have a start and an end of their own: Ultimate and Stepping Thread Group (jp@gc), Concurrency
+//! Thread Group (bzm), and Open Model Thread Group.
 //!
 //! All of them are tables of moments, worked out once when the run starts. Numbers that cannot be read count as 0, as in the plug-ins.
 
 use jmx::{ElementId, Prop};
 
-use super::open_model;
+use super::thread_group::CONCURRENCY;
+use super::{concurrency, open_model};
 use crate::compile::Context;
 use crate::env::Env;
 use crate::plan::Profile;
@@ -37,6 +39,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, class: &str) -> Prof
             ]
             .map(|name| ctx.prop(id, name)),
         )),
+        CONCURRENCY => Profile::Concurrency(Box::new(concurrency::texts(ctx, id))),
         "OpenModelThreadGroup" => Profile::Open {
             schedule: ctx.prop(id, "OpenModelThreadGroup.schedule"),
             seed: ctx.prop(id, "OpenModelThreadGroup.random_seed"),
@@ -90,6 +93,7 @@ impl Profile {
                 few_enough(numbers[0].max(0) as usize)?;
                 stepping(&numbers)
             }
+            Self::Concurrency(texts) => return concurrency::spans(texts, env).map(Some),
             Self::Open { schedule, seed: own } => {
                 let own = match own.long(env) {
                     0 => seed,
@@ -98,6 +102,18 @@ impl Profile {
                 return schedule.parsed(env, |text| open_model::spans(text, own)).map(Some);
             }
         }))
+    }
+}
+
+impl Profile {
+    /// Users that end before the group does are replaced by new ones, and nothing but the end of a sample ends them when it does.
+    pub fn replaces(&self) -> bool {
+        matches!(self, Self::Concurrency(_))
+    }
+
+    /// What stands behind the group's name in the names of its users.
+    pub fn tail(&self) -> &'static str {
+        if self.replaces() { "-ThreadStarter" } else { "" }
     }
 }
 

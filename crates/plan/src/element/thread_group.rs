@@ -9,11 +9,19 @@ use crate::compile::{Context, scope};
 use crate::plan::{ControllerId, ControllerKind, Group, LoopCount, OnError, Phase};
 use crate::text::Text;
 
+/// bzm's group that keeps a number of users.
+pub(super) const CONCURRENCY: &str =
+    "com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup";
+
+/// Whether its users keep cookies and connections over iterations.
+const SAME_USER: &str = "same_user_on_next_iteration";
+
 /// When groups of a class run; `None` for a class that cannot run.
 pub(crate) fn phase(class: &str) -> Option<Phase> {
     match class {
         "ThreadGroup"
         | "OpenModelThreadGroup"
+        | CONCURRENCY
         | "kg.apc.jmeter.threads.SteppingThreadGroup"
         | "kg.apc.jmeter.threads.UltimateThreadGroup" => Some(Phase::Main),
         "SetupThreadGroup" => Some(Phase::Setup),
@@ -28,6 +36,10 @@ pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind 
     if scope::class(ctx.doc, id) == "OpenModelThreadGroup" {
         return ControllerKind::Loop { count: once(), once: true };
     }
+    if scope::class(ctx.doc, id) == CONCURRENCY {
+        let count = LoopCount::Limit(ctx.prop(id, "Iterations"));
+        return ControllerKind::Loop { count, once: true };
+    }
     let main = ctx.props(id).object("ThreadGroup.main_controller");
     if let Some(main) = main {
         let count = loop_controller::count(ctx, id, &main.props);
@@ -40,6 +52,9 @@ pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind 
 
 /// Whether the loop takes the group's name, for the variable with its index. Where it was saved without any of its own it stays without.
 pub(crate) fn names_its_loop(ctx: &Context<'_>, id: ElementId) -> bool {
+    if scope::class(ctx.doc, id) == CONCURRENCY {
+        return true;
+    }
     let main = ctx.props(id).object("ThreadGroup.main_controller");
     main.is_none_or(|main| main.name.is_some() || main.props.str("TestElement.name").is_some())
 }
@@ -47,7 +62,11 @@ pub(crate) fn names_its_loop(ctx: &Context<'_>, id: ElementId) -> bool {
 /// The group but for its operations.
 pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId, phase: Phase, number: u32) -> Group {
     let name = &ctx.doc.element(id).name;
-    let profile = profile::compile(ctx, id, scope::class(ctx.doc, id));
+    let class = scope::class(ctx.doc, id);
+    let profile = profile::compile(ctx, id, class);
+    // bzm's groups have a name of their own for it.
+    let same_user =
+        if class == CONCURRENCY { SAME_USER } else { "ThreadGroup.same_user_on_next_iteration" };
     Group {
         name: ctx.text(id, name),
         phase,
@@ -60,7 +79,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId, phase: Phase, number
         delay: ctx.prop(id, "ThreadGroup.delay"),
         delayed_start: ctx.flag(id, "ThreadGroup.delayedStart", false),
         on_error: on_error(ctx, id),
-        same_user: ctx.flag(id, "ThreadGroup.same_user_on_next_iteration", true),
+        same_user: ctx.flag(id, same_user, true),
         main: ControllerId(0),
         slots: 0,
         path: ctx.doc.path(id),

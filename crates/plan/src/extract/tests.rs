@@ -79,8 +79,15 @@ fn with_user<R>(
     vars: &mut Vars,
     work: impl FnOnce(&mut Env<'_>) -> R,
 ) -> R {
-    let who =
-        Who { plan_file: "p", group: "g", group_number: 1, user: 0, iteration: 1, sampler: "s" };
+    let who = Who {
+        plan_file: "p",
+        group: "g",
+        tail: "",
+        group_number: 1,
+        user: 0,
+        iteration: 1,
+        sampler: "s",
+    };
     let mut memory = crate::function::Memory::default();
     let mut notes = crate::element::Memory::default();
     let run = crate::element::RunState::default();

@@ -46,6 +46,7 @@ impl Bench {
         let who = Who {
             plan_file: "plan.jmx",
             group: "Group",
+            tail: "",
             group_number: 1,
             user: self.user,
             iteration: 1,

@@ -84,6 +84,7 @@ fn outcome(script: &Script, names: &Names, setting: Setting, source: &str) -> St
     let who = Who {
         plan_file: "p",
         group: "Group",
+        tail: "",
         group_number: 1,
         user: 6,
         iteration: 1,

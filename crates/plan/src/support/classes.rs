@@ -19,8 +19,8 @@ pub(super) const CLASSES: &[Class] = &[
     class(
         "com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup",
         Kind::Group,
-        Level::Unsupported,
-        "its users would not start",
+        Level::Native,
+        "",
     ),
     class(
         "com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup",

@@ -10,8 +10,15 @@ use crate::vars::{Names, Vars};
 
 fn eval(text: &Text, names: &Names, vars: &mut Vars, core: &mut Scratch) -> String {
     let mut out = String::new();
-    let who =
-        Who { plan_file: "p", group: "g", group_number: 1, user: 0, iteration: 1, sampler: "s" };
+    let who = Who {
+        plan_file: "p",
+        group: "g",
+        tail: "",
+        group_number: 1,
+        user: 0,
+        iteration: 1,
+        sampler: "s",
+    };
     let (memory, notes) = (&mut Memory::default(), &mut element::Memory::default());
     let (shared, run) = (&Shared::default(), &element::RunState::default());
     let mut env = Env { names, vars, who, memory, notes, run, shared, core, now_ms: 0 };

@@ -63,6 +63,7 @@ impl World {
         let who = Who {
             plan_file: &self.plan.file,
             group: "Users",
+            tail: "",
             group_number: 1,
             user: self.user,
             iteration: self.iteration,

@@ -1,0 +1,32 @@
+//! When users must end: by the duration of their group, or by moments of their own.
+//!
+//! Known when a group starts, and asked for after each sample. Costs an atomic read, and one more where a group keeps a number of users.
+
+use std::sync::atomic::Ordering;
+
+use crate::clock::{MS, Nanos};
+use crate::run::RunShared;
+
+impl RunShared {
+    /// When a user of a group must end, if it must.
+    pub(crate) fn ends_at(&self, group: u32, number: u32) -> Option<Nanos> {
+        let end = self.ends[group as usize].load(Ordering::Relaxed);
+        if end == Nanos::MAX {
+            return None;
+        }
+        let settings = &self.groups[group as usize];
+        match &settings.spans {
+            None => Some(end),
+            // They end together, and numbers are those of starts.
+            Some(spans) if let Some(looks) = &settings.looks => {
+                spans.first().map(|(_, last)| looks.after(end + last * MS))
+            }
+            Some(spans) => spans.get(number as usize).map(|(_, last)| end + last * MS),
+        }
+    }
+
+    /// When a user's wait for its next sampler ends, because it must end. Where users are replaced they come to the end of a sample.
+    pub(crate) fn waits_until(&self, group: u32, number: u32) -> Option<Nanos> {
+        self.ends_at(group, number).filter(|_| self.groups[group as usize].looks.is_none())
+    }
+}
