@@ -366,6 +366,9 @@ cases! {
     result_collector_xml
     result_saver
     runtime_controller
+    shaping_timer
+    shaping_timer_ends
+    shaping_timer_property
     simple_recording
     subresults_no_renaming
     subresults_off

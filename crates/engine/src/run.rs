@@ -129,6 +129,8 @@ pub(crate) struct RunShared {
     /// End of each group with a duration, or start of one whose users have ends of their own, nanoseconds of the run's clock; set when the
     /// group starts.
     pub(crate) ends: Vec<std::sync::atomic::AtomicI64>,
+    /// When a group's users must end because a schedule that some of them pass has ended; [`Nanos::MAX`] is never.
+    pub(crate) closings: Vec<std::sync::atomic::AtomicI64>,
     pub(crate) counts: Counts,
     pub(crate) initial: Arc<Initial>,
     pub(crate) shared: plan::function::Shared,
@@ -340,6 +342,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         seed: options.seed,
         settings,
         ends: (0..group_count).map(|_| Nanos::MAX.into()).collect(),
+        closings: (0..group_count).map(|_| Nanos::MAX.into()).collect(),
         counts: Counts::new(group_count),
         groups: prepared.groups,
         initial: Arc::new(prepared.initial),

@@ -99,6 +99,7 @@ impl Core<'_> {
         let plan = self.plan;
         let timers = &plan.samplers[id.0 as usize].timers;
         let mut delay = delay;
+        let mut shaped = false;
         if from < timers.len() {
             let mut name = self.texts.take();
             name.push_str(self.sampler_name(index, id));
@@ -107,6 +108,19 @@ impl Core<'_> {
                     if self.arrive(index, id, sync, (at + 1, delay)) {
                         return self.texts.give(name);
                     }
+                    continue;
+                }
+                if let Timer::Shaping(shaping) = timer {
+                    let user = self.users.of(index);
+                    let turn = shaping.turn(&mut env!(self, user, &name));
+                    let end = self.clock.now() + turn.end.saturating_mul(crate::clock::MS);
+                    self.run.close(self.users[index].group, end);
+                    let Some(wait) = turn.wait else {
+                        self.texts.give(name);
+                        return self.await_end(index, id, end);
+                    };
+                    shaped = true;
+                    delay = delay.saturating_add(wait.saturating_mul(crate::clock::MS as u64));
                     continue;
                 }
                 if let Timer::Job(job) = timer {
@@ -127,12 +141,25 @@ impl Core<'_> {
         let from = user.intended.clamp(now - crate::clock::SECOND, now);
         let until = from.saturating_add(Nanos::try_from(delay).unwrap_or(Nanos::MAX));
         let ends_at = if user.lane { None } else { self.run.waits_until(user.group, user.number) };
-        if ends_at.is_some_and(|end| until > end) {
+        // Who waits for a turn is not cut by the group's duration.
+        if !shaped && ends_at.is_some_and(|end| until > end) {
             user.stopping = true;
             return self.end_after_sample(index);
         }
         user.wait = Wait::Delay(id);
         self.wheel.insert(index, until, &mut self.users);
+    }
+
+    /// There are no more turns: the user does nothing until it ends then.
+    fn await_end(&mut self, index: Index, id: SamplerId, end: Nanos) {
+        let now = self.clock.now();
+        let user = &mut self.users[index];
+        user.stopping = true;
+        if end <= now {
+            return self.end_after_sample(index);
+        }
+        user.wait = Wait::Pause(id);
+        self.wheel.insert(index, end, &mut self.users);
     }
 
     /// Asks Java for the delay of timers from one on.

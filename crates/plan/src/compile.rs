@@ -472,7 +472,9 @@ impl Walk<'_> {
             let hosted = self.ctx.host(id, Role::Timer).map(Job::Run);
             return hosted.into_iter().map(element::Timer::Job).collect();
         };
-        if matches!(timer, element::Timer::Throughput(_)) && self.places.insert(id, at).is_none() {
+        if matches!(timer, element::Timer::Throughput(_) | element::Timer::Shaping(_))
+            && self.places.insert(id, at).is_none()
+        {
             self.plan.throughput_timers += 1;
         }
         let texts = self.ctx.evaluate(mark).map(element::Timer::Job);

@@ -51,6 +51,7 @@ mod udp_sampler;
 pub(crate) mod user_defined_variables;
 mod user_parameters;
 mod variable;
+mod variable_throughput_timer;
 mod weighted_switch_controller;
 mod while_controller;
 
@@ -80,6 +81,7 @@ pub use throughput_timer::ThroughputTimer;
 pub use timer::{Shape, Timer};
 pub use udp_sampler::{Encoder, UdpCall, UdpSampler};
 pub use user_parameters::UserParameters;
+pub use variable_throughput_timer::ShapingTimer;
 
 pub(crate) use flag::Flag;
 use variable::Variable;
@@ -217,9 +219,13 @@ pub(crate) fn timer(ctx: &mut Context<'_>, id: ElementId, count: u32) -> Option<
         "PoissonRandomTimer" => random_timer::compile(ctx, id, Shape::Poisson),
         "JSR223Timer" | "BeanShellTimer" => Timer::Script(scripted(ctx, id, &mut Needs::empty())?),
         "ConstantThroughputTimer" => Timer::Throughput(throughput_timer::compile(ctx, id, count)),
+        SHAPING => Timer::Shaping(variable_throughput_timer::compile(ctx, id, count)),
         _ => return None,
     })
 }
+
+/// jp@gc's Throughput Shaping Timer.
+const SHAPING: &str = "kg.apc.jmeter.timers.VariableThroughputTimer";
 
 /// What an element does when an iteration starts. It is put into the tables of the plan.
 pub(crate) fn on_iteration(

@@ -38,6 +38,7 @@ const HONOURED: &[&str] = &[
     "summariser.log",
     "summariser.name",
     "summariser.out",
+    "load_profile",
     "threads_schedule",
     "system.properties",
     "tcp.BinaryTCPClient.eomByte",
@@ -187,7 +188,8 @@ pub(crate) fn why_not(key: &str) -> Option<&'static str> {
 
 fn is_honoured(key: &str) -> bool {
     let honoured = [HONOURED, engine::PROPERTIES, stats::jtl::Columns::PROPERTIES, jvm::PROPERTIES];
-    honoured.iter().any(|keys| keys.contains(&key))
+    // A Throughput Shaping Timer has a property of its own name.
+    honoured.iter().any(|keys| keys.contains(&key)) || key.ends_with(".load_profile")
 }
 
 #[cfg(test)]

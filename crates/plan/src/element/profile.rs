@@ -179,7 +179,7 @@ fn spawn(chunk: &str) -> Option<[i32; 5]> {
 }
 
 /// Seconds of a time such as `1d2h3m4s`; a number alone is seconds.
-fn short_time(text: &str) -> Option<i32> {
+pub(super) fn short_time(text: &str) -> Option<i32> {
     let (mut sum, mut number) = (0_i32, None::<i32>);
     for c in text.chars() {
         if let Some(digit) = c.to_digit(10) {

@@ -11,7 +11,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::csv_data_set::Sources;
 use super::precise_throughput_timer::Moments;
 use super::throughput_timer::Turns;
-use super::{Deal, Shard, counter, random_variable, throughput_controller};
+use super::{
+    Deal, Shard, counter, random_variable, throughput_controller, variable_throughput_timer,
+};
 use crate::hosted::{TextId, Values};
 use crate::plan::{ControllerId, ControllerKind, OnIteration, Plan};
 
@@ -22,6 +24,9 @@ pub struct RunState {
     counters: Box<[counter::Shared]>,
     randoms: Box<[random_variable::JavaRandom]>,
     turns: Turns,
+    /// By the number of the throughput timer.
+    shaping: Box<[variable_throughput_timer::Shared]>,
+    shard: Shard,
     /// When the run started, milliseconds since 1970.
     started_ms: i64,
     groups: Box<[Group]>,
@@ -85,6 +90,8 @@ impl RunState {
             counters: many(plan.counters.len()),
             randoms: many(plan.randoms.len()),
             turns: Turns::default(),
+            shaping: many(plan.throughput_timers as usize),
+            shard,
             started_ms: SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .map_or(0, |since| since.as_millis() as i64),
@@ -185,6 +192,14 @@ impl RunState {
     /// The moments of a group's Precise Throughput Timers, and this process's share of them.
     pub(super) fn moments(&self, group: u32) -> Option<(&Mutex<Option<Moments>>, Deal)> {
         self.groups.get(group as usize).map(|group| (&group.moments, group.deal))
+    }
+
+    /// What users share of a Throughput Shaping Timer, and which share of the run this process has.
+    pub(super) fn shaping(
+        &self,
+        timer: u32,
+    ) -> Option<(&variable_throughput_timer::Shared, Shard)> {
+        self.shaping.get(timer as usize).map(|shared| (shared, self.shard))
     }
 
     /// Turns of all users, or of those of a group.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{PreciseTimer, SyncTimer, ThroughputTimer};
+use super::{PreciseTimer, ShapingTimer, SyncTimer, ThroughputTimer};
 use crate::env::Env;
 use crate::hosted::Job;
 use crate::script::Scripted;
@@ -28,6 +28,8 @@ pub enum Timer {
     Throughput(ThroughputTimer),
     /// Random moments, of which each stretch of time has its exact number.
     Precise(PreciseTimer),
+    /// Turns by a schedule of rates, which end users as well: see [`Timer::delay`].
+    Shaping(ShapingTimer),
     /// Waits for other users, which is not a delay: see [`Timer::delay`].
     Sync(SyncTimer),
     /// A script says how long.
@@ -48,7 +50,7 @@ pub enum Shape {
 }
 
 impl Timer {
-    /// The delay, nanoseconds. Never negative; that of a Synchronizing Timer, which whoever runs the user carries out, is 0.
+    /// The delay, nanoseconds. Never negative; that of a Synchronizing Timer or a schedule, which whoever runs the user carries out, is 0.
     pub fn delay(&self, env: &mut Env<'_>) -> u64 {
         match self {
             Self::Constant(text) => from_ms(text.long(env)),
@@ -68,7 +70,7 @@ impl Timer {
             Self::Throughput(timer) => u64::try_from(timer.delay(env)).unwrap_or(0),
             Self::Precise(timer) => timer.delay(env),
             Self::Script(script) => from_ms(script.delay(env)),
-            Self::Sync(_) | Self::Job(_) => 0,
+            Self::Shaping(_) | Self::Sync(_) | Self::Job(_) => 0,
         }
     }
 }

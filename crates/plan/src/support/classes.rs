@@ -375,12 +375,7 @@ pub(super) const CLASSES: &[Class] = &[
     class("JSR223Timer", Kind::Timer, Level::Jvm, "there would be no delay"),
     class("BeanShellTimer", Kind::Timer, Level::Jvm, "there would be no delay"),
     class("BSFTimer", Kind::Timer, Level::Jvm, "there would be no delay"),
-    class(
-        "kg.apc.jmeter.timers.VariableThroughputTimer",
-        Kind::Timer,
-        Level::Jvm,
-        "the rate would be unlimited",
-    ),
+    class("kg.apc.jmeter.timers.VariableThroughputTimer", Kind::Timer, Level::Native, ""),
     class("UserParameters", Kind::Before, Level::Native, ""),
     class("JSR223PreProcessor", Kind::Before, Level::Jvm, "requests go out unprepared"),
     class("BeanShellPreProcessor", Kind::Before, Level::Jvm, "requests go out unprepared"),
