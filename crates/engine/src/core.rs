@@ -219,7 +219,7 @@ impl<'p> Core<'p> {
             home: crate::meet::Home::default(),
             meetings: 0,
             fuel: 0,
-            jobs: crate::job::Jobs::new(plan, run.offload.clone()),
+            jobs: crate::job::Jobs::new(plan, run.offload.clone(), run.starting.clone()),
             rows,
             feeds,
             reports,
@@ -609,6 +609,9 @@ impl<'p> Core<'p> {
 
     /// The name of the sampler a user runs.
     pub(crate) fn sampler_name(&self, index: Index, sampler: SamplerId) -> &str {
+        if let Some(name) = self.own_label(index) {
+            return name;
+        }
         match self.plan.samplers[sampler.0 as usize].name.fixed() {
             Some(name) => name,
             None => {
@@ -616,6 +619,14 @@ impl<'p> Core<'p> {
                 user.extra.as_ref().map_or("", |extra| &extra.sampler_name)
             }
         }
+    }
+
+    /// What scripts have named the sampler of the user's sample, if they did.
+    pub(crate) fn own_label(&self, index: Index) -> Option<&str> {
+        if self.plan.hosted.is_empty() {
+            return None;
+        }
+        self.users[self.users.owner(index)].extra.as_ref()?.java.as_ref()?.label()
     }
 }
 

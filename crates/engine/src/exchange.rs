@@ -49,7 +49,10 @@ impl Core<'_> {
                 self.fixed[slot] = Some(Box::new(Fixed { request, bytes, route }));
             }
         }
-        if let Some(fixed) = self.fixed[slot].take() {
+        // What scripts made of a request is never fixed, whatever the plan's is.
+        if http.is_fixed()
+            && let Some(fixed) = self.fixed[slot].take()
+        {
             if !http.is_plain() || self.run.settings.proxy.is_some() {
                 self.send_rendered(index, id, http, &fixed.request);
             } else if self.cookie_line(index, http, &fixed.request) {

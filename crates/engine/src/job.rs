@@ -34,7 +34,7 @@ mod writer;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use plan::hosted::TextRange;
+use plan::hosted::{HostedId, TextRange, shown};
 use plan::plan::{ControllerId, ListenerKind, Plan, SamplerId};
 use plan::result::{Request, SampleResult};
 
@@ -65,6 +65,8 @@ pub(crate) enum Then {
     Ended(Ended, usize),
     /// With a sampler, before which listeners are told of what came before.
     Start(SamplerId),
+    /// With its first iteration: its objects in Java have heard of its start.
+    Started,
     /// It looks for its next sampler again; a controller's texts may be known now.
     Pull(Option<ControllerId>),
 }
@@ -79,7 +81,7 @@ impl Then {
             | Self::Begin(id)
             | Self::Sampled(id) => Some(*id),
             Self::Close(closing) => Some(closing.id),
-            Self::Ended(..) | Self::Pull(_) => None,
+            Self::Ended(..) | Self::Started | Self::Pull(_) => None,
         }
     }
 }
@@ -104,6 +106,12 @@ pub(crate) struct Java {
     pub(crate) asked: Request,
     /// The request of this sample, if scripts changed it.
     pub(crate) request: Option<Arc<plan::http::Http>>,
+    /// What scripts have named the sampler of this sample, if they did.
+    label: Option<String>,
+    /// Headers that samplers share are not the plan's any more.
+    lasting: bool,
+    /// Its objects in Java know that it has started.
+    started: bool,
     /// Controllers whose texts have been evaluated for the look for a sampler under way.
     fresh: Vec<ControllerId>,
     /// The iteration that Java has been told of last.
@@ -114,12 +122,17 @@ impl Java {
     /// Another sample begins.
     pub(crate) fn begin_sample(&mut self) {
         self.sample = self.sample.wrapping_add(1);
-        self.request = None;
+        (self.request, self.label) = (None, None);
+    }
+
+    /// What scripts have named the sampler.
+    pub(crate) fn label(&self) -> Option<&str> {
+        self.label.as_deref()
     }
 
     /// A sample has ended; gives what scripts asked for.
     pub(crate) fn end_sample(&mut self) -> Request {
-        self.request = None;
+        (self.request, self.label) = (None, None);
         std::mem::take(&mut self.asked)
     }
 }
@@ -140,6 +153,10 @@ pub(crate) struct Jobs {
     texts: Vec<Arc<str>>,
     /// Samplers that Java knows.
     owned: Box<[bool]>,
+    /// Samplers of which Java is asked once headers that they send were changed.
+    asking: Box<[bool]>,
+    /// Elements that hear of the start of users.
+    starting: Arc<[HostedId]>,
     /// Listeners of the plan are told of results.
     pub(crate) listens: bool,
     /// The result of the sample before is kept.
@@ -163,14 +180,20 @@ struct UnderWay {
 }
 
 impl Jobs {
-    pub(crate) fn new(plan: &Plan, offload: Option<Arc<dyn Offload>>) -> Self {
+    pub(crate) fn new(
+        plan: &Plan,
+        offload: Option<Arc<dyn Offload>>,
+        starting: Arc<[HostedId]>,
+    ) -> Self {
         if plan.hosted.is_empty() {
             return Self::default();
         }
         let mut owned = vec![false; plan.samplers.len()].into_boxed_slice();
+        let mut asking = owned.clone();
         for owner in &plan.hosted.owners {
-            if let Some(owned) = owned.get_mut(owner.sampler.0 as usize) {
-                *owned = true;
+            let at = owner.sampler.0 as usize;
+            if at < owned.len() {
+                (owned[at], asking[at]) = (true, owner.asks_for_headers);
             }
         }
         let elements = plan.hosted.elements.iter();
@@ -178,8 +201,10 @@ impl Jobs {
         Self {
             offload,
             elements: elements.map(|element| element.path.as_str().into()).collect(),
-            texts: plan.hosted.texts.iter().map(|text| (&**text).into()).collect(),
+            texts: plan.hosted.texts.iter().map(|text| shown(text).into()).collect(),
             owned,
+            asking,
+            starting,
             listens: listeners.into_iter().any(|one| matches!(one.kind, ListenerKind::Hosted(_))),
             keeps_previous: plan.hosted.keeps_previous,
             ..Self::default()

@@ -93,7 +93,10 @@ pub struct Finding {
 /// Why it cannot, in words.
 pub fn set_up(plan: &Plan, options: &Options) -> Result<(Vec<Finding>, Vec<String>), String> {
     match &options.offload {
-        Some(offload) if !plan.hosted.is_empty() => session::set_up(&**offload, plan, options, &[]),
+        Some(offload) if !plan.hosted.is_empty() => {
+            let read = session::set_up(&**offload, plan, options, &[])?;
+            Ok((read.findings, read.said))
+        }
         _ => Ok((Vec::new(), Vec::new())),
     }
 }
@@ -113,6 +116,7 @@ pub fn read_reply(message: &[u8], act: u8) -> Result<(), String> {
         Act::Listener,
         Act::Evaluate,
         Act::Iteration,
+        Act::Start,
     ];
     let act = acts.into_iter().find(|one| *one as u8 == act).ok_or("there is no such act")?;
     Reply::read(message, act).map(|_| ())

@@ -86,8 +86,11 @@ impl<'p> Core<'p> {
         if !self.result.success || self.result.data_type != "text" {
             return Some(self.result.success);
         }
-        let (on, at_a_time) = self
-            .with_env(index, id, |env, _| (resources.are_loaded(env), resources.at_a_time(env)));
+        let said = self.own_request(index).and_then(|own| own.loads_pages);
+        let (on, at_a_time) = self.with_env(index, id, |env, _| {
+            let on = said.unwrap_or_else(|| resources.are_loaded(env));
+            (on, resources.at_a_time(env))
+        });
         if !on {
             return Some(true);
         }

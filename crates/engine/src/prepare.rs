@@ -126,11 +126,12 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
         let range = plan.hosted.variables.get(block).copied().unwrap_or_default();
         let texts: Vec<_> = (0..range.count).map(|nth| TextId(range.first + nth)).collect();
         if let Some(early) = &mut early {
-            early.evaluate(&texts, env);
+            // The Test Plan's own come first, before anything is there.
+            early.evaluate(&texts, env, block == 0 && plan.hosted.begins_blank);
         }
     });
     if let Some(early) = &mut early {
-        early.evaluate(&plan.hosted.at_start, &mut env);
+        early.evaluate(&plan.hosted.at_start, &mut env, false);
     }
     if let Some(variable) = plan.names.find(LAST_SAMPLE_OK) {
         initial.set(variable, "true");

@@ -147,6 +147,8 @@ pub(crate) struct RunShared {
     pub(crate) names: Option<NameServers>,
     /// Runs what only Java can, where the plan has such.
     pub(crate) offload: Option<Arc<dyn crate::offload::Offload>>,
+    /// What there hears of the start of users.
+    pub(crate) starting: Arc<[plan::hosted::HostedId]>,
     /// The number of the next user that has a job.
     pub(crate) next_user: std::sync::atomic::AtomicU64,
     inboxes: Vec<Inbox>,
@@ -294,13 +296,12 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let addresses = settings.addresses;
     settings.secure.load_keys(&evaluated.keys()?).map_err(StartError::Setting)?;
     let mut prepared = crate::prepare::prepare(&plan, &options, evaluated)?;
-    if options.offload.is_none() && !plan.hosted.is_empty() {
-        return Err(StartError::Java("there is no Java machine".into()));
-    }
-    if let Some(offload) = options.offload.as_deref().filter(|_| !plan.hosted.is_empty()) {
-        crate::job::session::begin(offload, &plan, &options, &mut prepared, &shared)
-            .map_err(StartError::Java)?;
-    }
+    let starting = match options.offload.as_deref() {
+        _ if plan.hosted.is_empty() => Ok(Arc::default()),
+        None => Err("there is no Java machine".into()),
+        Some(java) => crate::job::session::begin(java, &plan, &options, &mut prepared, &shared),
+    };
+    let starting = starting.map_err(StartError::Java)?;
     // What Java takes to read its part of the plan is no time of the run.
     let zero = options.paced.map_or_else(Instant::now, |paced| instant(paced.zero));
     let property = |key: &str| options.properties.get(key).cloned();
@@ -356,6 +357,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         files: crate::local::Reader::default(),
         names,
         offload: options.offload.clone().filter(|_| !plan.hosted.is_empty()),
+        starting,
         // Number 0 is the test itself.
         next_user: 1.into(),
         inboxes,

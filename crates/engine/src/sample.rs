@@ -91,6 +91,10 @@ impl Core<'_> {
                 None => {}
             }
         }
+        if from <= all.len() && self.asks_for_headers(index, id) {
+            let then = Then::Before(id, all.len() + 1);
+            return self.hand_over_run(index, then, Act::Before, std::iter::empty());
+        }
         self.run_timers(index, id, 0, 0);
     }
 
@@ -425,8 +429,8 @@ impl Core<'_> {
         success: bool,
     ) -> Sample {
         let label = match self.labels[id.0 as usize] {
-            Some(label) => label,
-            None => {
+            Some(label) if self.own_label(index).is_none() => label,
+            _ => {
                 let mut name = self.texts.take();
                 name.push_str(self.sampler_name(index, id));
                 let label = self.recorder.intern(&name);

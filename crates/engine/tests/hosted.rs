@@ -1,6 +1,8 @@
 //! Jobs of users: which go out and when, what their replies change, and what becomes of users whose jobs fail, are cut, or come too late. The Java machine
 //! is one of threads that answer by functions of the tests.
 
+#[path = "hosted/lasting.rs"]
+mod lasting;
 #[path = "hosted/machine.rs"]
 mod machine;
 
@@ -586,6 +588,7 @@ fn a_request_is_what_scripts_leave_of_it_once() {
         sampler: SamplerId(0),
         element,
         configs: Vec::new(),
+        asks_for_headers: false,
     });
     plan.samplers[0].before.push(Before::Job(Job::Run(before)));
     let machine = Machine::new(move |told| {
@@ -596,7 +599,7 @@ fn a_request_is_what_scripts_leave_of_it_once() {
             assert_eq!(cookies, [("own".to_string(), "made".to_string())]);
         }
         Answer {
-            request: first.then(|| request(port, "/script", "a=b&c", ("X-Own", "1"))),
+            request: first.then(|| request(port, "/script", "a=b&c", ("X-Own", "1"), None)),
             cookies: first.then(|| vec![["own", "made", "127.0.0.1"].map(String::from)]),
             ..Answer::default()
         }

@@ -8,6 +8,7 @@
 mod around;
 mod changes;
 mod context;
+mod glance;
 mod hosting;
 mod managers;
 mod owner;
@@ -92,6 +93,7 @@ pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
     let mut plan = element::test_plan::compile(&mut ctx, root);
     if !plan.variables.is_empty() {
         plan.hosted.variables.push(ctx.since(0));
+        plan.hosted.begins_blank = true;
     }
     let mut walk = Walk {
         ctx,

@@ -208,6 +208,11 @@ impl Call {
         &self.args
     }
 
+    /// Whether Java makes the same of it whenever it is asked.
+    pub(crate) fn is_same_in_java(&self) -> bool {
+        ["__P", "__property", "__threadNum"].contains(&self.spec.name)
+    }
+
     /// The variable that the call names, if that is known before it runs.
     pub(crate) fn variable_name(&self) -> Option<&str> {
         let name = self.args.get(usize::from(self.spec.variable?))?.fixed()?;

@@ -31,6 +31,14 @@ impl TextRange {
     }
 }
 
+/// Begins a text that is the condition of an If Controller in JavaScript; the controller's name follows, this again, and the condition.
+pub(crate) const CONDITION: char = '\u{1}';
+
+/// A text of Java's as people know it.
+pub fn shown(text: &str) -> &str {
+    text.rsplit(CONDITION).next().unwrap_or(text)
+}
+
 /// Something that a Java machine does for a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Job {
@@ -103,6 +111,9 @@ pub struct Owner {
     pub element: HostedId,
     /// Config elements in its scope, nearest first: the order in which JMeter adds them to a sampler.
     pub configs: Vec<HostedId>,
+    /// Scripts of other samplers may have changed headers that it sends, and none of its own pre-processors tells of its request: Java is
+    /// asked for it where they did.
+    pub asks_for_headers: bool,
 }
 
 /// What of a plan only Java can do.
@@ -116,13 +127,17 @@ pub struct Hosted {
     pub texts: Vec<Box<str>>,
     /// Of the texts, those of each block of [`Plan::variables`](crate::plan::Plan::variables): evaluated before the block is.
     pub variables: Vec<TextRange>,
+    /// The first of these blocks is the Test Plan's own.
+    pub begins_blank: bool,
     /// Of the texts, those that are evaluated once, behind the variables and before any user starts: in the settings of thread groups,
     /// in names of files, in what users share. Their values hold for the whole run ([`RunState::set_java`](crate::element::RunState::set_java)).
     pub at_start: Vec<TextId>,
     /// Config elements that are told of iterations, as far as their classes listen ([`Hosted::iterating_in`]).
     pub iterating: Vec<HostedId>,
-    /// Those of them that stand in a thread group, with its index: users of others do not tell them.
+    /// Elements that stand in a thread group, with its index, by their numbers: users of others have nothing to do with them.
     pub of_groups: Vec<(HostedId, u32)>,
+    /// Variables are read by names that are made during the run, or all are shown.
+    pub reads_any_name: bool,
     /// Something reads the result of the sample before.
     pub keeps_previous: bool,
 }
@@ -135,9 +150,13 @@ impl Hosted {
 
     /// Config elements that users of the group with that index tell of their iterations.
     pub fn iterating_in(&self, group: u32) -> impl Iterator<Item = HostedId> + '_ {
-        let stands_in = |id: HostedId| self.of_groups.iter().find(|(known, _)| *known == id);
-        let told = move |id: &HostedId| stands_in(*id).is_none_or(|(_, own)| *own == group);
-        self.iterating.iter().copied().filter(told)
+        self.iterating.iter().copied().filter(move |id| self.concerns(*id, group))
+    }
+
+    /// Whether an element has to do with users of the group with that index.
+    pub fn concerns(&self, id: HostedId, group: u32) -> bool {
+        let at = self.of_groups.binary_search_by_key(&id, |(known, _)| *known);
+        at.is_ok_and(|at| self.of_groups[at].1 == group) || at.is_err()
     }
 
     /// The owner of a sampler.

@@ -77,6 +77,8 @@ pub struct Http {
     pub md5: bool,
     /// What is loaded with a page, if anything.
     pub resources: Option<Resources>,
+    /// Whether that is loaded, where a script has said so.
+    pub loads_pages: Option<bool>,
     /// Sent unless the plan sets one; empty if none is sent.
     user_agent: Box<str>,
     /// Sent as by Java's own client, which gives this name.

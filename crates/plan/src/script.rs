@@ -26,7 +26,7 @@ mod value;
 mod world;
 
 pub use scripted::Scripted;
-pub(crate) use scripted::{SWITCH, scripted};
+pub(crate) use scripted::{SWITCH, puts_objects, scripted};
 
 use crate::env::Env;
 use crate::plan::Needs;

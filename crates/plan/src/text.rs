@@ -130,6 +130,8 @@ pub struct TextCompiler {
     pub(crate) hosted: Vec<Box<str>>,
     /// Scripts are left to Java even where they are simple.
     pub(crate) leaves_scripts: bool,
+    /// Scripts that run in Java may have put objects among the properties.
+    pub(crate) property_objects: bool,
     /// Function calls with a state of their own.
     sites: u32,
 }
@@ -154,7 +156,12 @@ impl Text {
         if !source.contains("${") {
             return Self::Fixed(source.into());
         }
+        let mark = compiler.hosted.len();
         match Build::new(Scope::Plan(compiler)).parts(source) {
+            Ok(parts) if read_in_order(&parts) => {
+                compiler.hosted.truncate(mark);
+                Self::in_java(source, source.into(), compiler)
+            }
             Ok(parts) => Self::property(source, parts),
             Err(invalid) => {
                 compiler.problems.push(Problem {
@@ -165,6 +172,14 @@ impl Text {
                 Self::Fixed(source.into())
             }
         }
+    }
+
+    /// A text that is all Java's, as which it is told `hosted`.
+    pub(crate) fn in_java(source: &str, hosted: Box<str>, compiler: &mut TextCompiler) -> Self {
+        let id = TextId(compiler.hosted.len() as u32);
+        compiler.hosted.push(hosted);
+        let parts = [Part::Java(id)].into();
+        Self::Compound(Arc::new(Compound { source: source.into(), parts }))
     }
 
     /// A property is left as it stands, with its escapes, unless there is more to it than one piece of text.
@@ -283,6 +298,22 @@ fn reference(name: &str, out: &mut String) {
     out.push_str("${");
     out.push_str(name);
     out.push('}');
+}
+
+/// Whether a text is to be evaluated by Java from its first part to its last: what a script does to variables is seen by
+/// the references behind it, and not by those before it.
+fn read_in_order(parts: &[Part]) -> bool {
+    let (mut scripts, mut references) = (false, false);
+    for part in parts {
+        match part {
+            Part::Java(_) => scripts = true,
+            Part::Variable(_) => references = true,
+            Part::Literal(_) => {}
+            Part::Call(call) if call.is_same_in_java() => {}
+            Part::Call(_) | Part::Named(_) | Part::Foreign(_) => return false,
+        }
+    }
+    scripts && references
 }
 
 /// Neighbouring literals become one.

@@ -257,9 +257,12 @@ fn a_call_is_one_text_with_all_that_is_in_it() {
 
 #[test]
 fn functions_of_plug_ins_are_left_to_java() {
-    let plan = hosted(&http("${__mine(a,${x})}/${__other(b}/${__thing}/${__x__(c)}", ""), "");
+    let plan = hosted(&http("${__mine(a,${x})}/${__x__(c)}", ""), "");
     let all = ["${__mine(a,${x})}", "${__x__(c)}"];
     assert_eq!(texts(&plan, plan.samplers[0].evaluates), all);
+    // These are names of variables.
+    let all = "${__mine(a,${x})}/${__other(b}/${__thing}";
+    assert_eq!(texts(&hosted(&http(all, ""), ""), TextRange { first: 0, count: 1 }), [all]);
 }
 
 #[test]
@@ -350,7 +353,7 @@ fn conditions_in_java_script_become_calls() {
     let plan = hosted(&condition("'${x}'.match(/a,b/) != null"), "");
     let texts: Vec<_> =
         plan.controllers.iter().flat_map(|one| texts(&plan, one.evaluates)).collect();
-    assert_eq!(texts, [r"${__javaScript('${x}'.match(/a\,b/) != null)}"]);
+    assert_eq!(texts, ["\u{1}If\u{1}'${x}'.match(/a,b/) != null"]);
     let native = hosted(&condition("${x} < 3"), "");
     assert!(native.hosted.is_empty());
 }
@@ -422,4 +425,75 @@ fn unknown_classes_are_guessed_by_name_window_package_and_place() {
     assert_eq!(guess("a.b.Thing", "", true), Kind::Sampler);
     assert_eq!(guess("a.b.SomeController", "", true), Kind::Controller);
     assert_eq!(guess("a.sampler.RedisDataSet", "", false), Kind::Config);
+}
+
+#[test]
+fn texts_that_read_what_their_scripts_may_have_set_are_javas_as_a_whole() {
+    let mixed = "/${a}/${__groovy(vars.put('a'\\, 'b'))}/${__P(port)}/${a}";
+    for (path, texts) in [
+        (mixed, vec![mixed]),
+        ("/${__groovy(1)}/${__P(port)}", vec!["${__groovy(1)}"]),
+        // What counts is not to be counted twice.
+        ("/${__groovy(1)}/${a}/${__counter(TRUE)}", vec!["${__groovy(1)}"]),
+        ("/${a}", vec![]),
+    ] {
+        let plan = hosted(&http(path, ""), "");
+        assert_eq!(self::texts(&plan, plan.samplers[0].evaluates), texts, "{path}");
+        assert_eq!(plan.hosted.texts.len(), texts.len());
+    }
+}
+
+#[test]
+fn samplers_that_share_headers_with_scripted_ones_are_known_to_java() {
+    let headers = || element("HeaderManager", "HeaderPanel", "Headers", &[], "", "");
+    let changes = "sampler.getHeaderManager().add(null)";
+    let script = |text: &str| groovy("JSR223PreProcessor", "S", text);
+    let body = |text: &str| http("a", &script(text)) + &http("b", "") + &headers();
+    let asking = |plan: &Plan| -> Vec<_> {
+        let owners = plan.hosted.owners.iter();
+        owners.map(|owner| (owner.sampler.0, owner.asks_for_headers)).collect()
+    };
+    assert_eq!(asking(&hosted(&body(changes), "")), [(0, false), (1, true)]);
+    assert_eq!(asking(&hosted(&body("sampler.setPath('x')"), "")), [(0, false)]);
+    // Each has a manager of its own.
+    let own = http("a", &(script(changes) + &headers())) + &http("b", &headers());
+    assert_eq!(asking(&hosted(&own, "")), [(0, false)]);
+    // What reads the sampler stands behind it.
+    let behind =
+        http("a", &groovy("JSR223PostProcessor", "S", changes)) + &http("b", "") + &headers();
+    assert_eq!(asking(&hosted(&behind, "")), [(0, true), (1, true)]);
+}
+
+#[test]
+fn pages_are_read_where_scripts_may_ask_for_what_is_in_them() {
+    let script = |text: &str| groovy("JSR223PreProcessor", "S", text);
+    let reads = |text: &str| {
+        let plan = hosted(&http("a", &script(text)), "");
+        plan.samplers[0].needs.contains(Needs::PAGE)
+    };
+    assert!(reads("sampler.setImageParser(true)"));
+    assert!(!reads("sampler.setPath('a')"));
+}
+
+#[test]
+fn java_is_told_whether_names_of_variables_are_made_during_the_run() {
+    let script = || groovy("JSR223Sampler", "S", "1");
+    let debug = element("DebugSampler", "TestBeanGUI", "D", &[], "", "");
+    assert!(hosted(&(script() + &debug), "").hosted.reads_any_name);
+    assert!(hosted(&(script() + &http("${__V(a)}", "")), "").hosted.reads_any_name);
+    assert!(!hosted(&(script() + &http("${a}", "")), "").hosted.reads_any_name);
+}
+
+#[test]
+fn scripts_that_read_properties_go_to_java_with_those_that_make_objects_of_them() {
+    let reads = || groovy("JSR223Sampler", "Reads", "vars.put('t', '' + props.get('total'))");
+    let writes = |text: &str| groovy("JSR223Sampler", "Writes", text);
+    let settings = Settings { hosting: true, ..Settings::default() };
+    let in_java = |body: &str| -> Vec<String> {
+        let plan = compile_source(&source_of(body, ""), &settings).plan.expect("a plan");
+        plan.hosted.elements.iter().map(|one| one.name.clone()).collect()
+    };
+    assert_eq!(in_java(&(reads() + &writes("props.put('total', 'text')"))), [""; 0]);
+    assert_eq!(in_java(&(reads() + &writes("props.put('total', [1])"))), ["Reads", "Writes"]);
+    assert_eq!(in_java(&(reads() + &writes("vars.putObject('total', [1])"))), ["Writes"]);
 }

@@ -54,7 +54,10 @@ impl Core<'_> {
     pub(super) fn apply_request(&mut self, index: Index, id: SamplerId, reply: &Reply<'_>) {
         let Some(given) = &reply.request else { return };
         let SamplerKind::Http(http) = &self.plan.samplers[id.0 as usize].kind else { return };
-        self.users[index].java().request = Some(Arc::new(http.given(given.clone())));
+        let java = self.users[index].java();
+        java.request = Some(Arc::new(http.given(given.clone())));
+        java.label.clone_from(&given.name);
+        java.lasting |= given.lasting;
     }
 
     /// The request of the sample under way, if scripts have changed it.

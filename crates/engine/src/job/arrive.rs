@@ -107,6 +107,16 @@ impl Core<'_> {
                     self.end_user(index);
                 }
             }
+            Then::Started => {
+                if let Err(failed) = read {
+                    self.log(format!("{}: {failed}", job.what));
+                }
+                if self.must_end(index) {
+                    self.end_after_sample(index);
+                } else {
+                    self.tell_iteration(index);
+                }
+            }
             Then::Pull(controller) => {
                 if let Err(failed) = read {
                     self.log(format!("{}: {failed}", job.what));

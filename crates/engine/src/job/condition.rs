@@ -3,6 +3,8 @@
 //! A look for a sampler that comes to a controller with such texts ends there, with nothing changed, and the user waits; when they are known, the next look finds
 //! the same way and uses them. They hold for that look alone, and only until the controller begins anew; a While Controller's hold for one question.
 
+use std::sync::Arc;
+
 use plan::plan::{ControllerId, ControllerKind};
 
 use super::{Act, Then};
@@ -48,6 +50,17 @@ impl Core<'_> {
     pub(crate) fn tell_iteration(&mut self, index: Index) -> bool {
         let plan = self.plan;
         let group = self.users[index].group;
+        if !self.jobs.starting.is_empty()
+            && !std::mem::replace(&mut self.users[index].java().started, true)
+        {
+            let starting = Arc::clone(&self.jobs.starting);
+            let mine = starting.iter().filter(|id| plan.hosted.concerns(**id, group));
+            let mut mine = mine.map(|id| plan::hosted::Job::Run(*id)).peekable();
+            if mine.peek().is_some() {
+                self.hand_over_run(index, Then::Started, Act::Start, mine);
+                return false;
+            }
+        }
         let jobs = plan.hosted.iterating_in(group).map(plan::hosted::Job::Run);
         let mut jobs = jobs.peekable();
         if jobs.peek().is_none() {

@@ -17,6 +17,8 @@ use crate::run::Options;
 /// The test itself, among users.
 const USER: u64 = 0;
 const JOB: u8 = 3;
+/// In the place of a group.
+const NO_VARIABLES: u32 = u32::MAX;
 
 /// Evaluates texts before the run.
 #[derive(Debug)]
@@ -46,11 +48,12 @@ impl<'a> Early<'a> {
     }
 
     /// Evaluates texts; their values are the environment's from now on.
-    pub(crate) fn evaluate(&mut self, texts: &[TextId], env: &mut Env<'_>) {
+    /// `blank`: there are no variables yet, not even a place for them.
+    pub(crate) fn evaluate(&mut self, texts: &[TextId], env: &mut Env<'_>, blank: bool) {
         if texts.is_empty() {
             return;
         }
-        let message = self.message(texts, env);
+        let message = self.message(texts, env, blank);
         let reply = self.offload.call(message);
         let read = reply.as_deref().map_err(Clone::clone).and_then(|message| {
             let reply = Reply::read(message, Act::Evaluate)?;
@@ -76,12 +79,12 @@ impl<'a> Early<'a> {
         }
     }
 
-    fn message(&mut self, texts: &[TextId], env: &Env<'_>) -> Vec<u8> {
+    fn message(&mut self, texts: &[TextId], env: &Env<'_>, blank: bool) -> Vec<u8> {
         let mut message = Vec::new();
         let mut out = Writer(&mut message);
         out.byte(JOB);
         out.long(USER);
-        for number in [0, 0, 0] {
+        for number in [if blank { NO_VARIABLES } else { 0 }, 0, 0] {
             out.int(number);
         }
         out.byte(0);

@@ -27,6 +27,8 @@ pub(crate) enum Act {
     Evaluate = 16,
     /// Tells of an iteration.
     Iteration = 17,
+    /// Tells of a user's start.
+    Start = 18,
 }
 
 impl Act {

@@ -24,7 +24,10 @@ pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Given, Malformed> {
     })?;
     let headers =
         reader.list(|reader| Ok((reader.text()?.to_owned(), reader.text()?.to_owned())))?;
+    let name = reader.maybe(|reader| Ok(reader.text()?.to_owned()))?;
     Ok(Given {
+        name,
+        lasting: is(8),
         protocol,
         domain,
         port,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use plan::hosted::{HostedId, shown};
 use plan::plan::Plan;
 use plan::vars::{Initial, VarId};
 
@@ -25,23 +26,33 @@ const END: u8 = 5;
 /// How long what runs after the last user may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Has Java read its part of the plan and start the test.
+/// What Java says of its part of the plan.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    pub(crate) findings: Vec<Finding>,
+    /// What it logged.
+    pub(crate) said: Vec<String>,
+    /// Elements that hear of the start of users.
+    starting: Vec<HostedId>,
+}
+
+/// Has Java read its part of the plan and start the test; gives the elements that hear of the start of users.
 pub(crate) fn begin(
     offload: &dyn Offload,
     plan: &Plan,
     options: &Options,
     prepared: &mut Prepared,
     shared: &plan::function::Shared,
-) -> Result<(), Failed> {
+) -> Result<Arc<[HostedId]>, Failed> {
     let groups = prepared.groups.iter().map(|group| (group.name.clone(), group.users));
     let groups: Vec<_> = groups.collect();
-    let (findings, said) = set_up(offload, plan, options, &groups)?;
+    let Read { findings, said, starting } = set_up(offload, plan, options, &groups)?;
     prepared.complaints.extend(said);
     let mut missing = Vec::new();
     for finding in findings {
         let element = finding.element.and_then(|id| plan.hosted.elements.get(id as usize));
         let text = finding.text.and_then(|id| plan.hosted.texts.get(id as usize));
-        let of = element.map(|element| &*element.path).or(text.map(|text| &**text));
+        let of = element.map(|element| &*element.path).or(text.map(|text| shown(text)));
         let of = of.unwrap_or("the Java machine");
         let words = match finding.line {
             0 => format!("{of}: {}", finding.message),
@@ -59,16 +70,16 @@ pub(crate) fn begin(
         return Err(missing.join("\n  "));
     }
     prepared.complaints.extend(start(offload, plan, &mut prepared.initial, shared)?);
-    Ok(())
+    Ok(starting.into())
 }
 
-/// Tells Java what of the plan it will be asked for; gives what it finds wrong, and what it logged. `groups`: names, if they are known, and users.
+/// Tells Java what of the plan it will be asked for. `groups`: names, if they are known, and users.
 pub(crate) fn set_up(
     offload: &dyn Offload,
     plan: &Plan,
     options: &Options,
     groups: &[(String, u32)],
-) -> Result<(Vec<Finding>, Vec<String>), Failed> {
+) -> Result<Read, Failed> {
     let reply = offload.call(setup(plan, options, groups))?;
     let mut reader = Reader::new(&reply);
     status(&mut reader)?;
@@ -82,7 +93,9 @@ pub(crate) fn set_up(
             Ok(Finding { is_error, element, text, line, message })
         })?;
         let said = lines(reader)?.iter().filter_map(told).collect();
-        Ok((findings, said))
+        let mut starting = reader.list(|reader| Ok(HostedId(reader.int()?)))?;
+        starting.retain(|id| (id.0 as usize) < plan.hosted.elements.len());
+        Ok(Read { findings, said, starting })
     };
     read(&mut reader).map_err(|malformed: super::reader::Malformed| malformed.to_string())
 }
@@ -138,6 +151,7 @@ fn setup(plan: &Plan, options: &Options, groups: &[(String, u32)]) -> Vec<u8> {
         out.int(known.map_or(0, |(_, users)| *users));
     }
     out.end(list);
+    out.flag(plan.hosted.reads_any_name);
     message
 }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use plan::hosted::{Job, Reads, TextRange};
-use plan::plan::SamplerKind;
+use plan::plan::{SamplerId, SamplerKind};
 use plan::vars::VarId;
 
 use super::reply::NAMED;
@@ -67,6 +67,16 @@ impl Core<'_> {
         java.ticket = ticket;
         java.then = Some(then);
         java.result = kept;
+    }
+
+    /// Whether Java is to be asked what a sampler sends, because scripts have changed headers that others share.
+    pub(crate) fn asks_for_headers(&self, index: Index, id: SamplerId) -> bool {
+        self.jobs.asking.get(id.0 as usize) == Some(&true)
+            && self.users[index]
+                .extra
+                .as_ref()
+                .and_then(|extra| extra.java.as_ref())
+                .is_some_and(|java| java.lasting)
     }
 
     /// Tells Java's listeners of the core's result, which its user does not wait for.

@@ -61,6 +61,8 @@ pub(crate) struct Machine {
     work: Arc<Work>,
     interrupted: Mutex<Option<Sender<u64>>>,
     start: Vec<u8>,
+    /// Elements that are to hear of the start of users.
+    pub(crate) hearing: Mutex<Vec<u32>>,
 }
 
 impl std::fmt::Debug for Machine {
@@ -88,6 +90,7 @@ impl Machine {
             work: Arc::new(work),
             interrupted: Mutex::new(interrupted),
             start,
+            hearing: Mutex::default(),
         });
         let todo = Arc::new(Mutex::new(todo));
         for _ in 0..4 {
@@ -153,9 +156,14 @@ impl Offload for Machine {
                 bytes.list(|bytes| (bytes.int(), bytes.int(), bytes.list(Bytes::int)));
                 bytes.list(Bytes::text);
                 bytes.list(|bytes| (bytes.text(), bytes.int()));
+                bytes.byte();
                 assert!(bytes.0.is_empty(), "a setup with something behind it");
                 self.note("setup".into());
-                Ok(vec![0, 0, 0, 0, 0, 0, 0, 0, 0])
+                let mut reply = vec![0; 9];
+                let hearing = self.hearing.lock().unwrap();
+                reply.extend((hearing.len() as u32).to_le_bytes());
+                reply.extend(hearing.iter().flat_map(|id| id.to_le_bytes()));
+                Ok(reply)
             }
             2 => {
                 self.note("start".into());
@@ -371,14 +379,21 @@ impl Answer {
     }
 }
 
-/// A request for a path and a body of one argument's value, with a header.
-pub(crate) fn request(port: u16, path: &str, body: &str, header: (&str, &str)) -> Vec<u8> {
+/// A request for a path and a body of one argument's value, with a header. `name`: of the sampler, if that was changed; others are to
+/// ask for headers then.
+pub(crate) fn request(
+    port: u16,
+    path: &str,
+    body: &str,
+    header: (&str, &str),
+    name: Option<&str>,
+) -> Vec<u8> {
     let mut out = Vec::new();
     for part in ["http", "127.0.0.1", &port.to_string(), path, "POST", "", "", "", ""] {
         text(&mut out, part);
     }
     // Redirects are followed, the connection is kept, the body is raw.
-    out.extend((1u16 | 1 << 2 | 1 << 5).to_le_bytes());
+    out.extend((1u16 | 1 << 2 | 1 << 5 | u16::from(name.is_some()) << 8).to_le_bytes());
     out.extend(1u32.to_le_bytes());
     text(&mut out, "");
     text(&mut out, body);
@@ -388,6 +403,7 @@ pub(crate) fn request(port: u16, path: &str, body: &str, header: (&str, &str)) -
     out.extend(1u32.to_le_bytes());
     text(&mut out, header.0);
     text(&mut out, header.1);
+    maybe(&mut out, name.map(String::from).as_ref());
     out
 }
 

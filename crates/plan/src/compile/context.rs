@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jmx::{Diag, Document, ElementId, Props};
 
 use super::{Settings, hosting};
-use crate::script::{SWITCH, Scripted};
+use crate::script::{SWITCH, Scripted, puts_objects};
 use crate::support::Level;
 use crate::text::{Reason, Text, TextCompiler};
 
@@ -33,10 +33,12 @@ impl<'a> Context<'a> {
         // A file that is run before may give names other meanings.
         let leaves_scripts = !settings.is(SWITCH, true)
             || settings.properties.contains_key("beanshell.function.init");
+        let mut text = TextCompiler::of(settings.hosting, leaves_scripts);
+        text.property_objects = settings.hosting && !leaves_scripts && puts_objects(doc);
         Self {
             doc,
             settings,
-            text: TextCompiler::of(settings.hosting, leaves_scripts),
+            text,
             diags: Vec::new(),
             told: HashSet::new(),
             remarks: BTreeMap::new(),

@@ -12,7 +12,7 @@ use super::Context;
 use super::scope::class;
 use crate::hosted::reads::{Seen, of_script};
 use crate::hosted::{Element, Hosted, HostedId, Job, Reads, Role, TextId, TextRange};
-use crate::plan::Needs;
+use crate::plan::{Needs, SamplerId};
 use crate::support::{self, Level};
 
 /// What has been hosted so far.
@@ -26,6 +26,10 @@ pub(super) struct State {
     run: HashSet<ElementId>,
     /// What the texts read that are evaluated where they stand; all others are evaluated at the start.
     placed: HashMap<u32, Reads>,
+    /// HTTP Requests of which no script reads the sampler before it runs, with the config elements in their scopes.
+    pub(super) unread: Vec<(SamplerId, ElementId, Vec<ElementId>)>,
+    /// Scripts may have embedded resources loaded, once that was asked.
+    pub(super) loads_pages: Option<bool>,
     /// What of every result has to be kept for what stands before samplers.
     pub(super) of_previous: Needs,
 }
@@ -75,6 +79,18 @@ impl Context<'_> {
         let needs = self.hosting.needs.get(id.0 as usize).copied().unwrap_or(Needs::empty());
         // Java counts the bytes of a result by what it is given of it.
         if needs.is_empty() { needs } else { needs | Needs::HEADERS }
+    }
+
+    /// An element that is known to Java.
+    pub(super) fn known(&self, id: ElementId) -> Option<HostedId> {
+        self.hosting.places.get(&id).copied()
+    }
+
+    /// All elements that are known to Java, by their numbers.
+    pub(super) fn all_known(&self) -> Vec<(HostedId, ElementId)> {
+        let mut all: Vec<_> = self.hosting.places.iter().map(|(id, at)| (*at, *id)).collect();
+        all.sort_unstable();
+        all
     }
 
     /// Whether an element is run by its own class.
@@ -162,15 +178,16 @@ impl Context<'_> {
     }
 }
 
-/// What a call of a function reads.
-fn of_call(call: &str) -> Seen {
-    let name = call.trim_start_matches("${");
-    match name.split(['(', '}']).next().unwrap_or("") {
-        "__groovy" | "__BeanShell" | "__javaScript" | "__jexl2" | "__jexl3" => {
-            // References are the values of texts, which stand in quotes or are plain numbers.
-            of_script(&call.replace("${", "{"), None, false)
-        }
-        _ => Seen::result(),
+/// What the functions of a text read.
+fn of_call(text: &str) -> Seen {
+    let mut names = text.split("${__").skip(1).map(|rest| rest.split(['(', '}']).next());
+    let known =
+        ["groovy", "BeanShell", "javaScript", "jexl2", "jexl3", "P", "property", "threadNum"];
+    if names.all(|name| name.is_some_and(|name| known.contains(&name))) {
+        // References are the values of texts, which stand in quotes or are plain numbers.
+        of_script(&text.replace("${", "{"), None, false)
+    } else {
+        Seen::result()
     }
 }
 

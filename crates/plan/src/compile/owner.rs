@@ -65,14 +65,35 @@ impl Walk<'_> {
     /// Tells Java of a sampler, if it has to know it.
     pub(super) fn own(&mut self, at: SamplerId, id: ElementId, configs: &[ElementId]) {
         let sampler = &self.plan.samplers[at.0 as usize];
-        let hosted = matches!(sampler.kind, SamplerKind::Hosted(_));
         let element = match sampler.kind {
             SamplerKind::Hosted(element) => element,
             SamplerKind::Parallel(_) => return,
             // Plug-ins run natively have no jar that must be there.
-            _ if class(self.ctx.doc, id).contains('.') || !self.is_read(sampler) => return,
-            _ => self.ctx.enlist(id, Role::Sampler),
+            _ if class(self.ctx.doc, id).contains('.') => return,
+            _ => {
+                let headers = configs.iter().any(|id| class(self.ctx.doc, *id) == "HeaderManager");
+                let http = matches!(sampler.kind, SamplerKind::Http(_));
+                if headers && http && !self.is_read_before(sampler) {
+                    self.ctx.hosting.unread.push((at, id, configs.to_vec()));
+                }
+                if !self.is_read(sampler) {
+                    return;
+                }
+                self.ctx.enlist(id, Role::Sampler)
+            }
         };
+        self.enlist_owner(at, id, element, configs);
+    }
+
+    /// Has Java know a sampler and the config elements in its scope.
+    fn enlist_owner(
+        &mut self,
+        at: SamplerId,
+        id: ElementId,
+        element: HostedId,
+        configs: &[ElementId],
+    ) {
+        let hosted = matches!(self.plan.samplers[at.0 as usize].kind, SamplerKind::Hosted(_));
         let mut found = Vec::new();
         for config in configs {
             let name = class(self.ctx.doc, *config);
@@ -89,26 +110,61 @@ impl Walk<'_> {
                 found.extend(self.ctx.host(*config, Role::Config));
             }
         }
-        self.ctx.hosting.hosted.owners.push(Owner { sampler: at, element, configs: found });
+        let owner = Owner { sampler: at, element, configs: found, asks_for_headers: false };
+        self.ctx.hosting.hosted.owners.push(owner);
+    }
+
+    /// Has Java know the samplers that send headers of managers which scripts in the scope of others may change.
+    pub(super) fn share_headers(&mut self) {
+        let unread = std::mem::take(&mut self.ctx.hosting.unread);
+        if unread.is_empty() || !self.ctx.scripts_touch_headers() {
+            return;
+        }
+        for (at, id, configs) in unread {
+            let doc = self.ctx.doc;
+            let mut managers = configs.iter().filter(|id| class(doc, **id) == "HeaderManager");
+            if !managers.any(|id| self.ctx.known(*id).is_some()) {
+                continue;
+            }
+            if self.ctx.hosting.hosted.owner(at).is_none() {
+                let element = self.ctx.enlist(id, Role::Sampler);
+                self.enlist_owner(at, id, element, &configs);
+            }
+            let owners = &mut self.ctx.hosting.hosted.owners;
+            if let Some(owner) = owners.iter_mut().find(|owner| owner.sampler == at) {
+                owner.asks_for_headers = true;
+            }
+        }
     }
 
     /// Has an element told of the iterations of the group in which it stands, or of all groups.
     fn iterates(&mut self, id: ElementId, at: HostedId) {
+        debug_assert_eq!(self.ctx.known(id), Some(at));
         let hosted = &mut self.ctx.hosting.hosted;
-        if hosted.iterating.contains(&at) {
-            return;
+        if !hosted.iterating.contains(&at) {
+            hosted.iterating.push(at);
         }
-        hosted.iterating.push(at);
+    }
+
+    /// The group in which an element stands.
+    fn group_of(&self, id: ElementId) -> Option<u32> {
         let mut around = self.ctx.doc.element(id).parent;
         while let Some(id) = around {
             if scope::kind(self.ctx.doc, id) == Kind::Group {
                 // A group that does not run has no users to tell anything.
-                let group = self.groups.get(&id).copied().unwrap_or(u32::MAX);
-                hosted.of_groups.push((at, group));
-                return;
+                return Some(self.groups.get(&id).copied().unwrap_or(u32::MAX));
             }
             around = self.ctx.doc.element(id).parent;
         }
+        None
+    }
+
+    /// Whether something that runs before a sampler reads it.
+    fn is_read_before(&self, sampler: &Sampler) -> bool {
+        sampler.before.iter().any(|one| match one {
+            Before::Job(job) => self.ctx.reads(*job).contains(Reads::SAMPLER),
+            Before::UserParameters(_) | Before::Script(_) => false,
+        })
     }
 
     /// Whether something in a sampler's scope reads the sampler.
@@ -160,8 +216,17 @@ impl Walk<'_> {
 
     /// Puts what Java does into the plan.
     pub(super) fn take_hosted(&mut self) {
+        self.share_headers();
+        let of_groups = self.ctx.all_known().into_iter();
+        let of_groups = of_groups.filter_map(|(at, id)| Some((at, self.group_of(id)?)));
+        self.ctx.hosting.hosted.of_groups = of_groups.collect();
+        if !self.ctx.hosting.hosted.elements.is_empty() {
+            self.ctx.hosting.hosted.reads_any_name = self.ctx.reads_any_name();
+        }
         let variables = std::mem::take(&mut self.plan.hosted.variables);
+        let begins_blank = self.plan.hosted.begins_blank;
         self.plan.hosted = self.ctx.take_hosted();
         self.plan.hosted.variables = variables;
+        self.plan.hosted.begins_blank = begins_blank;
     }
 }

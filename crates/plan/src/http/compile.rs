@@ -56,6 +56,7 @@ pub(crate) fn compile(
         source: Spread::compile(ctx, |ctx, name, default| chain.text(ctx, name, default)),
         proxy: proxy(ctx, &chain),
         resources: resources(ctx, &chain),
+        loads_pages: None,
         md5: matches!(chain.flag(ctx, "HTTPSampler.md5"), Flag::Fixed(true)),
         user_agent: if ctx.settings.is("httpclient4.default_user_agent_disabled", false) {
             "".into()
@@ -145,7 +146,7 @@ impl Chain {
 /// What is loaded with the pages of a sampler. `None` where it is nothing for sure.
 fn resources(ctx: &mut Context<'_>, chain: &Chain) -> Option<Resources> {
     let enabled = chain.flag(ctx, "HTTPSampler.image_parser");
-    if matches!(enabled, Flag::Fixed(false)) {
+    if matches!(enabled, Flag::Fixed(false)) && !ctx.scripts_load_pages() {
         return None;
     }
     let settings = ctx.settings;

@@ -37,6 +37,10 @@ pub struct Given {
     pub files: Vec<GivenFile>,
     /// Names and values.
     pub headers: Vec<(String, String)>,
+    /// What scripts have named the sampler, if they did.
+    pub name: Option<String>,
+    /// Headers that other samplers send as well have been changed, and stay so for their user.
+    pub lasting: bool,
 }
 
 /// A parameter.
@@ -105,8 +109,9 @@ impl Http {
             source: self.source.clone(),
             proxy: self.proxy.clone(),
             md5: given.md5,
-            // Pages are loaded as the plan has it.
+            // Whether pages are loaded is the script's to say; how, the plan's.
             resources: None,
+            loads_pages: Some(given.loads_embedded),
             user_agent: self.user_agent.clone(),
             form_by_default: self.form_by_default,
             java: self.java.clone(),

@@ -203,6 +203,11 @@ impl Checker<'_> {
         let Some(known) = world::find(on, name, args.len()).find(fits) else {
             return Err(NotSimple::new(format!("the method {name}")));
         };
+        let whole =
+            matches!(on, Object::Props) && matches!(known.deed, Deed::HasProperty | Deed::Property);
+        if whole && name != "getProperty" && self.compiler.property_objects {
+            return Err(NotSimple::new("a property that may be no text"));
+        }
         for (given, wanted) in given.iter().zip(known.args) {
             if given.within(*wanted) {
                 continue;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use jmx::{ElementId, Props};
+use jmx::{Document, ElementId, Props};
 
 use super::{Language, NotSimple, Place, Role, Script, compile};
 use crate::compile::{Context, Settings, scope};
@@ -13,7 +13,7 @@ use crate::env::Env;
 use crate::plan::Needs;
 use crate::result::{AssertionResult, SampleResult};
 use crate::support::Level;
-use crate::text::Text;
+use crate::text::{Text, TextCompiler};
 
 /// The property by which all scripts are left to Java.
 pub(crate) const SWITCH: &str = "throng.scripts.native";
@@ -49,6 +49,30 @@ pub(crate) fn scripted(
     };
     ctx.scripts.insert(id, made.clone());
     made.inspect(|made| *needs |= made.script.needs)
+}
+
+/// Whether a script of a plan may put something among the properties that is no text: it is not simple and writes some.
+pub(crate) fn puts_objects(doc: &Document) -> bool {
+    let writes = |text: &str| {
+        let ways = ["props.put", "props[", ".compute", ".merge(", "getJMeterProperties"];
+        text.contains("props") && ways.iter().any(|way| text.contains(way))
+            || text.contains(ways[4])
+    };
+    let enabled = doc.ids().filter(|id| doc.is_enabled(*id));
+    let mut writing = enabled.filter(|id| writes(doc.xml(*id)));
+    writing.any(|id| {
+        let props = &doc.element(id).props;
+        let Some((mut place, prefix)) = place(scope::class(doc, id)) else { return true };
+        if place.jsr223 {
+            match language(props) {
+                Ok(language) => place.language = language,
+                Err(_) => return true,
+            }
+        }
+        let name = if prefix.is_empty() { "script" } else { "query" };
+        let source = props.str(&format!("{prefix}{name}")).unwrap_or("");
+        source.contains("${") || compile(source, place, &mut TextCompiler::default()).is_err()
+    })
 }
 
 /// Where the script of a class stands, and what the names of its properties begin with.

@@ -4,10 +4,12 @@ import org.apache.jmeter.assertions.Assertion;
 import org.apache.jmeter.engine.util.NoThreadClone;
 import org.apache.jmeter.processor.PostProcessor;
 import org.apache.jmeter.processor.PreProcessor;
+import org.apache.jmeter.protocol.http.sampler.HTTPSamplerBase;
 import org.apache.jmeter.samplers.SampleListener;
 import org.apache.jmeter.samplers.Sampler;
 import org.apache.jmeter.testbeans.TestBean;
 import org.apache.jmeter.testelement.TestElement;
+import org.apache.jmeter.testelement.ThreadListener;
 import org.apache.jmeter.testelement.property.FunctionProperty;
 import org.apache.jmeter.testelement.property.JMeterProperty;
 import org.apache.jmeter.testelement.property.MultiProperty;
@@ -17,6 +19,7 @@ import org.apache.jmeter.threads.AbstractThreadGroup;
 import org.apache.jmeter.timers.Timer;
 import org.apache.jmeter.util.BSFTestElement;
 import org.apache.jmeter.util.BeanShellTestElement;
+import org.apache.jmeter.util.JMeterUtils;
 import org.apache.jmeter.util.JSR223TestElement;
 
 /**
@@ -100,6 +103,16 @@ final class Element {
             each = resets ? Each.WORKER : Each.USER;
         }
         made.setRunningVersion(true);
+    }
+
+    /** Whether its users' objects are to be made when the users start, for they do something then. */
+    boolean hearsOfStart() {
+        if (!(prototype instanceof ThreadListener) || prototype instanceof HTTPSamplerBase) {
+            return false;
+        }
+        // Scripts hear of it in a file that is read into their interpreter, and only there.
+        return !isScript || JMeterUtils.getJMeterProperties().stringPropertyNames().stream()
+                .anyMatch(name -> name.startsWith("beanshell.") && name.endsWith(".init"));
     }
 
     boolean reads(int what) {

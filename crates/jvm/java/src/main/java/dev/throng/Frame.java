@@ -1,8 +1,11 @@
 package dev.throng;
 
+import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * The variables of one job: where each stands in the message, what was decoded of it, and what was written since.
@@ -69,12 +72,11 @@ final class Frame {
         if (user != null && user.objects != null) {
             recall(user);
         }
-        if (!test.objects.isEmpty()) {
-            for (Map.Entry<String, Object> entry : test.objects.entrySet()) {
-                boolean taken = user != null && user.objects != null && user.objects.containsKey(entry.getKey());
-                if (!taken && get(entry.getKey()) == null) {
-                    place(entry.getKey(), entry.getValue());
-                }
+        for (Map.Entry<String, Kept> entry : test.objects.entrySet()) {
+            boolean taken = user != null && user.objects != null && user.objects.containsKey(entry.getKey());
+            Kept kept = entry.getValue();
+            if (!taken && Objects.equals(kept.text, get(entry.getKey()))) {
+                place(entry.getKey(), kept.value);
             }
         }
     }
@@ -87,7 +89,7 @@ final class Frame {
             if (kept.value == null) {
                 return text != null;
             }
-            if (kept.text == null ? text != null : !kept.text.equals(text)) {
+            if (!Objects.equals(kept.text, text)) {
                 return true;
             }
             place(entry.getKey(), kept.value);
@@ -204,7 +206,7 @@ final class Frame {
 
     /** Writes what was changed, and keeps the objects among it for the user, who is there if {@link #keeps} said so. */
     void tell(Output out, User user) {
-        out.i32(writtenCount + (extraWritten == null ? 0 : extraWritten.size()));
+        int hole = out.hole();
         for (int i = 0; i < writtenCount; i++) {
             int slot = written[i];
             out.i32(slot);
@@ -217,6 +219,33 @@ final class Frame {
                 tell(out, user, entry.getKey(), entry.getValue());
             }
         }
+        int again = user == null || user.objects == null ? 0 : tellAgain(out, user);
+        out.patch(hole, writtenCount + (extraWritten == null ? 0 : extraWritten.size()) + again);
+    }
+
+    /** Writes the texts of objects that were not set in this job, but may have become others in it; gives how many there are. */
+    private int tellAgain(Output out, User user) {
+        int count = 0;
+        for (Map.Entry<String, Kept> entry : user.objects.entrySet()) {
+            String name = entry.getKey();
+            Kept kept = entry.getValue();
+            Integer slot = test.slotOf.get(name);
+            boolean told = slot == null ? extraWritten != null && extraWritten.containsKey(name) : changed[slot];
+            if (told || kept.value == null || isFixed(kept.value)) {
+                continue;
+            }
+            String text = test.textOf(name, kept.value);
+            if (!Objects.equals(text, kept.text)) {
+                entry.setValue(new Kept(kept.value, text));
+                out.i32(slot == null ? NO_SLOT : slot);
+                if (slot == null) {
+                    out.str(name);
+                }
+                out.optStr(text);
+                count++;
+            }
+        }
+        return count;
     }
 
     private void tell(Output out, User user, String name, Object value) {
@@ -233,14 +262,17 @@ final class Frame {
                 user.objects.remove(name);
             }
         } else {
-            String text = isPlain(value) ? value.toString() : null;
+            String text = test.textOf(name, value);
             out.optStr(text);
             user.keep(name, new Kept(value, text));
         }
     }
 
-    private static boolean isPlain(Object value) {
-        return value instanceof Number || value instanceof Boolean || value instanceof Character || value instanceof CharSequence;
+    /** Whether the text of an object stays what it is. */
+    private static boolean isFixed(Object value) {
+        return value instanceof Boolean || value instanceof Character || value instanceof Integer || value instanceof Long
+                || value instanceof Double || value instanceof Float || value instanceof Short || value instanceof Byte
+                || value instanceof BigInteger || value instanceof BigDecimal;
     }
 
     /** Forgets the job. */

@@ -84,10 +84,12 @@ final class Life {
                     changes++;
                 }
             } else if (value != null) {
-                test.objects.put(entry.getKey(), value);
-                if (sent.containsKey(entry.getKey())) {
+                boolean read = test.slotOf.containsKey(entry.getKey());
+                String text = read ? test.textOf(entry.getKey(), value) : null;
+                test.objects.put(entry.getKey(), new Frame.Kept(value, text));
+                if (read || sent.containsKey(entry.getKey())) {
                     name(test, out, entry.getKey());
-                    out.u8(0);
+                    out.optStr(text);
                     changes++;
                 }
             }

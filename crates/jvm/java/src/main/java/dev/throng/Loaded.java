@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.jmeter.engine.util.CompoundVariable;
 import org.apache.jmeter.testelement.TestStateListener;
 
 /**
@@ -19,8 +18,7 @@ final class Loaded {
     Element[] elements = {};
     Owner[] owners = {};
     final Map<Integer, Owner> ownerOf = new HashMap<>();
-    CompoundVariable[] texts = {};
-    boolean[] textReadsSampler = {};
+    Text[] texts = {};
     HostedGroup[] groups = {};
     Props props;
     HostedEngine engine;
@@ -29,7 +27,11 @@ final class Loaded {
     int userPlaces;
     int workerPlaces;
     /** What elements put into the variables when the test started, and what is no text. */
-    final Map<String, Object> objects = new HashMap<>();
+    final Map<String, Frame.Kept> objects = new HashMap<>();
+    /** The plan reads variables whose names are made during the run, so that any object may be read as a text. */
+    boolean readsAnyName;
+    /** Elements of users that hear of their start. */
+    final List<Element> starting = new ArrayList<>();
     final List<TestStateListener> stateListeners = new ArrayList<>();
     final Map<Long, User> users = new ConcurrentHashMap<>();
     /** Asked for outside of any job; the next reply tells it. */
@@ -48,6 +50,20 @@ final class Loaded {
             this.element = element;
             this.configs = configs;
             this.http = http;
+        }
+    }
+
+    /** What native code is told of a variable that is no text; null where nothing there can read it. */
+    String textOf(String name, Object value) {
+        if (!readsAnyName && !slotOf.containsKey(name)) {
+            return value instanceof Number || value instanceof Boolean || value instanceof Character
+                    || value instanceof CharSequence ? value.toString() : null;
+        }
+        try {
+            return value.toString();
+        } catch (RuntimeException e) {
+            // JMeter would throw where the variable is read.
+            return null;
         }
     }
 

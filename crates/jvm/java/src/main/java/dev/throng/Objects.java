@@ -4,6 +4,7 @@ import java.util.function.Function;
 import org.apache.jmeter.config.ConfigTestElement;
 import org.apache.jmeter.engine.util.ConfigMergabilityIndicator;
 import org.apache.jmeter.engine.util.NoConfigMerge;
+import org.apache.jmeter.protocol.http.control.HeaderManager;
 import org.apache.jmeter.samplers.Sampler;
 import org.apache.jmeter.testbeans.TestBeanHelper;
 import org.apache.jmeter.testelement.TestElement;
@@ -106,6 +107,23 @@ final class Objects {
         }
         makeCurrent(sampler);
         return sampler;
+    }
+
+    /** Whether the user's header managers that the sampler shares with others are not as planned any more. */
+    boolean changedHeaders(Loaded.Owner owner, Output planned, Output mine) {
+        for (Element config : owner.configs) {
+            TestElement his = config.each == Element.Each.USER ? user.clones[config.place] : null;
+            if (his instanceof HeaderManager) {
+                mine.clear();
+                Requests.trace(mine, his);
+                planned.clear();
+                Requests.trace(planned, config.prototype);
+                if (!mine.same(planned)) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /** The one before becomes the previous one, but not by another job of the same sample. */

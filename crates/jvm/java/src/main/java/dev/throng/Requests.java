@@ -77,8 +77,8 @@ final class Requests {
         }
     }
 
-    /** Writes what the sampler asks for. */
-    static void write(Output out, HTTPSamplerBase sampler) {
+    /** Writes what the sampler asks for. {@code lasting}: headers that others share are not the plan's any more. */
+    static void write(Output out, HTTPSamplerBase sampler, boolean lasting) {
         out.str(sampler.getPropertyAsString(HTTPSamplerBase.PROTOCOL));
         out.str(sampler.getDomain());
         out.str(sampler.getPropertyAsString(HTTPSamplerBase.PORT));
@@ -91,7 +91,7 @@ final class Requests {
         int flags = (sampler.getFollowRedirects() ? 1 : 0) | (sampler.getAutoRedirects() ? 2 : 0)
                 | (sampler.getUseKeepAlive() ? 4 : 0) | (sampler.getDoMultipart() ? 8 : 0)
                 | (sampler.getDoBrowserCompatibleMultipart() ? 16 : 0) | (sampler.getPostBodyRaw() ? 32 : 0)
-                | (sampler.isImageParser() ? 64 : 0) | (sampler.useMD5() ? 128 : 0);
+                | (sampler.isImageParser() ? 64 : 0) | (sampler.useMD5() ? 128 : 0) | (lasting ? 256 : 0);
         out.u8(flags & 0xff);
         out.u8(flags >> 8);
         Arguments arguments = sampler.getArguments();
@@ -124,6 +124,10 @@ final class Requests {
                 out.str(header.getValue());
             }
         }
+        // A name that a script has not changed is evaluated natively.
+        JMeterProperty name = sampler.getProperty(TestElement.NAME);
+        boolean planned = name instanceof FunctionProperty && OVERRIDE.get((FunctionProperty) name) == null;
+        out.optStr(planned ? null : name.getStringValue());
     }
 
     /** Gives the sampler's cookie manager the cookies of the message, if it has one. */

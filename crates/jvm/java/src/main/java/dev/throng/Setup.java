@@ -67,6 +67,7 @@ final class Setup {
         owners();
         texts();
         groups();
+        test.readsAnyName = in.bool();
         places();
         test.props.record();
         // Loaded here, so that what it says when it is loaded stands in no job's log.
@@ -76,6 +77,10 @@ final class Setup {
         out.u8(Worker.STATUS_OK);
         findings.tell(out);
         Logs.tell(out, null);
+        out.i32(test.starting.size());
+        for (Element element : test.starting) {
+            out.i32(element.id);
+        }
         return out.take();
     }
 
@@ -232,15 +237,13 @@ final class Setup {
     }
 
     private void texts() {
-        test.texts = new CompoundVariable[in.i32()];
-        test.textReadsSampler = new boolean[test.texts.length];
+        test.texts = new Text[in.i32()];
         for (int i = 0; i < test.texts.length; i++) {
             String source = in.str();
-            CompoundVariable text = new CompoundVariable();
+            Text text = new Text(source);
             test.texts[i] = text;
-            test.textReadsSampler[i] = source.contains("sampler") || source.contains("ctx");
             try {
-                text.setParameters(source);
+                text.read();
             } catch (InvalidVariableException | RuntimeException | LinkageError e) {
                 findings.add(ERROR, -2 - i, 0, reason(e));
             }
@@ -283,7 +286,12 @@ final class Setup {
         for (Element element : test.elements) {
             if (element.prototype != null) {
                 switch (element.each) {
-                    case USER -> element.place = test.userPlaces++;
+                    case USER -> {
+                        element.place = test.userPlaces++;
+                        if (element.hearsOfStart()) {
+                            test.starting.add(element);
+                        }
+                    }
                     case WORKER -> element.place = test.workerPlaces++;
                     default -> element.place = -1;
                 }

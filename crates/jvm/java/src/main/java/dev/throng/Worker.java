@@ -44,6 +44,10 @@ final class Worker {
 
     static final int ACT_EVALUATE = 16;
     static final int ACT_ITERATION = 17;
+    static final int ACT_USER_START = 18;
+
+    /** In the place of a group: the job comes before there are variables. */
+    static final int NO_VARIABLES = -1;
 
     static final int STATUS_OK = 0;
     static final int STATUS_ABANDONED = 2;
@@ -74,6 +78,7 @@ final class Worker {
     /** Cookies, result and request of the reply. */
     private final Output parts = new Output();
     private final Output scratch = new Output();
+    private final Output compared = new Output();
     private final Output cookiesBefore = new Output();
     private final Results results = new Results();
     private final Logs.Lines lines = Logs.ofThread();
@@ -211,13 +216,13 @@ final class Worker {
         if (act == Element.SAMPLER || act == Element.BEFORE && count == 0) {
             return true;
         }
-        if (act == ACT_ITERATION) {
+        if (act == ACT_ITERATION || act == ACT_USER_START) {
             return false;
         }
         in.at = idsAt;
         for (int i = 0; i < count; i++) {
             int id = in.i32();
-            if (act == ACT_EVALUATE ? test.textReadsSampler[id]
+            if (act == ACT_EVALUATE ? test.texts[id].readsSampler
                     : test.elements[id].reads(Element.READS_SAMPLER | Element.READS_COOKIES) || !test.elements[id].isScript) {
                 return true;
             }
@@ -310,6 +315,9 @@ final class Worker {
         context.setPreviousResult(result);
         if (id == 0) {
             context.group = null;
+            if (group == NO_VARIABLES) {
+                context.setVariables(null);
+            }
         } else {
             HostedGroup of = group < test.groups.length ? test.groups[group] : null;
             context.group = of;
@@ -325,6 +333,7 @@ final class Worker {
     private void leave() {
         if (variables != null) {
             variables.release();
+            context.setVariables(variables.outside);
         }
         frame.release();
         results.release();
@@ -389,7 +398,7 @@ final class Worker {
         if (act == ACT_EVALUATE) {
             answer.i32(count);
             for (int i = 0; i < count; i++) {
-                answer.str(test.texts[in.i32()].execute());
+                answer.str(test.texts[in.i32()].evaluate());
             }
             return;
         }
@@ -402,6 +411,10 @@ final class Worker {
                 continue;
             }
             TestElement object = objects.of(element);
+            if (act == ACT_USER_START) {
+                // It was made just now, and has heard of it.
+                continue;
+            }
             if (act == Element.LISTENER) {
                 if (event == null) {
                     String group = context.group == null ? "" : context.group.getName();
@@ -590,7 +603,7 @@ final class Worker {
             Requests.trace(scratch, sampler);
             if (!scratch.same(planned)) {
                 parts.u8(1);
-                Requests.write(parts, (HTTPSamplerBase) sampler);
+                Requests.write(parts, (HTTPSamplerBase) sampler, objects.changedHeaders(owner, scratch, compared));
                 return;
             }
         }

@@ -33,6 +33,21 @@ class HostedTest {
     }
 
     @Test
+    void elementsThatHearOfTheStartOfUsersAreMadeThen() {
+        Counting.events = "";
+        Play play = new Play().slots("v");
+        int id = play.element(Element.BEFORE, "dev.throng.Counting", "c", 0, COUNTING);
+        play.jsr223(Element.BEFORE, "1", 0);
+        play.start();
+        assertEquals(List.of(id), play.starting);
+        assertEquals("[", Counting.events);
+        assertEquals(0, play.job().run(Worker.ACT_USER_START, id).status);
+        assertEquals("[+", Counting.events);
+        assertEquals("1,1,0,A,group 1-1", play.job().with("v", "A").sample(1).run(Element.BEFORE, id).vars.get("counted"));
+        assertEquals("[+", Counting.events);
+    }
+
+    @Test
     void eachUserHasItsOwnObjectOnWhicheverThread() throws Exception {
         Counting.events = "";
         Play play = new Play().slots("v", "pool");
@@ -55,8 +70,8 @@ class HostedTest {
         Play.Job other = play.job().of(2).with("v", "E");
         other.thread = "group 1-2";
         assertEquals("1,1,0,E,group 1-2", other.run(Element.BEFORE, id).vars.get("counted"));
-        assertEquals("shared", play.job().run(Element.BEFORE, look).vars.get("pooled"));
-        assertEquals("shared", play.job().of(3).run(Element.BEFORE, look).vars.get("pooled"));
+        assertEquals("shared", play.job().with("pool", "shared").run(Element.BEFORE, look).vars.get("pooled"));
+        assertEquals("shared", play.job().of(3).with("pool", "shared").run(Element.BEFORE, look).vars.get("pooled"));
         assertEquals("[++", Counting.events);
         elsewhere(() -> play.end(1));
         assertEquals("[++-4", Counting.events);
@@ -118,7 +133,10 @@ class HostedTest {
         // Nobody asks anything of the other sampler but what its request is now.
         assertNull(play.job().sampler(5).sample(1).run(Element.BEFORE).request);
         assertEquals(List.of("X-One: 1", "X-Three: 3"), play.job().sampler(4).sample(2).run(Element.BEFORE, adds).request.headers);
-        assertEquals(List.of("X-One: 1", "X-Three: 3"), play.job().sampler(5).sample(3).run(Element.BEFORE).request.headers);
+        Play.Request away = play.job().sampler(5).sample(3).run(Element.BEFORE).request;
+        assertEquals(List.of("X-One: 1", "X-Three: 3"), away.headers);
+        assertEquals(256, away.flags & 256);
+        assertEquals("home", away.name);
         assertEquals(List.of("X-One: 1", "X-Three: 3", "X-Three: 3"),
                 play.job().sampler(4).sample(4).run(Element.BEFORE, adds).request.headers);
         assertNull(play.job().of(2).sampler(5).sample(1).run(Element.BEFORE).request);

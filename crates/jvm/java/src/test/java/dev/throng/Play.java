@@ -163,6 +163,7 @@ final class Play {
         final List<String> arguments = new ArrayList<>();
         final List<String> files = new ArrayList<>();
         final List<String> headers = new ArrayList<>();
+        String name;
 
         static Request read(Input in) {
             Request request = new Request();
@@ -186,6 +187,7 @@ final class Play {
             for (int i = 0; i < count; i++) {
                 request.headers.add(in.str() + ": " + in.str());
             }
+            request.name = in.optStr();
             return request;
         }
     }
@@ -302,6 +304,9 @@ final class Play {
     private final Map<String, String> properties = new LinkedHashMap<>();
     final List<String> findings = new ArrayList<>();
     final List<String> log = new ArrayList<>();
+    /** Elements that are to hear of the start of users. */
+    final List<Integer> starting = new ArrayList<>();
+    boolean readsAnyName;
     Reply started;
 
     Play slots(String... names) {
@@ -423,6 +428,10 @@ final class Play {
             findings.add(in.u8() + " " + in.i32() + " " + in.i32() + " " + in.str());
         }
         readLog(in, log);
+        int hearing = in.i32();
+        for (int i = 0; i < hearing; i++) {
+            starting.add(in.i32());
+        }
         return this;
     }
 
@@ -466,6 +475,7 @@ final class Play {
         out.i32(1);
         out.str("group");
         out.i32(10);
+        out.bool(readsAnyName);
         return out.take();
     }
 

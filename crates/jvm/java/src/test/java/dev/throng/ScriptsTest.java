@@ -59,14 +59,64 @@ class ScriptsTest {
         int get = play.jsr223(Element.BEFORE, "vars.put('out', '' + vars.getObject('list') + vars.getObject('n')?.getClass()?.simpleName)", 0);
         play.start();
         Play.Reply reply = play.job().with("list", "text").run(Element.BEFORE, put);
-        assertNull(reply.vars.get("list"));
-        assertTrue(reply.vars.containsKey("list"));
+        assertEquals("[1, 2]", reply.vars.get("list"));
         assertEquals("5", reply.vars.get("n"));
-        assertEquals("[1, 2]Integer", play.job().with("n", "5").run(Element.BEFORE, get).vars.get("out"));
+        Play.Job job = play.job().with("list", "[1, 2]");
+        assertEquals("[1, 2]Integer", job.with("n", "5").run(Element.BEFORE, get).vars.get("out"));
         assertEquals("nullnull", play.job().of(2).run(Element.BEFORE, get).vars.get("out"));
-        assertEquals("[1, 2]String", play.job().with("n", "6").run(Element.BEFORE, get).vars.get("out"));
+        job = play.job().with("list", "[1, 2]");
+        assertEquals("[1, 2]String", job.with("n", "6").run(Element.BEFORE, get).vars.get("out"));
         assertEquals("againString", play.job().with("n", "5").with("list", "again").run(Element.BEFORE, get).vars.get("out"));
-        assertEquals("nullString", play.job().with("n", "5").run(Element.BEFORE, get).vars.get("out"));
+        job = play.job().with("list", "[1, 2]");
+        assertEquals("[1, 2]String", job.with("n", "5").run(Element.BEFORE, get).vars.get("out"));
+    }
+
+    @Test
+    void textsOfObjectsAreToldAgainWhenTheyChange() {
+        Play play = new Play().slots("list", "n");
+        int put = play.jsr223(Element.BEFORE, "vars.putObject('list', [1]); vars.putObject('hidden', [1])", 0);
+        int add = play.jsr223(Element.BEFORE, "vars.getObject('list') << 2; vars.getObject('hidden') << 2", 0);
+        int look = play.jsr223(Element.BEFORE, "vars.put('n', vars.get('list'))", 0);
+        play.start();
+        Play.Reply reply = play.job().run(Element.BEFORE, put);
+        assertEquals("[1]", reply.vars.get("list"));
+        // Nothing can read it by its name.
+        assertTrue(reply.vars.containsKey("hidden"));
+        assertNull(reply.vars.get("hidden"));
+        reply = play.job().with("list", "[1]").run(Element.BEFORE, add);
+        assertEquals(java.util.Map.of("list", "[1, 2]"), reply.vars);
+        reply = play.job().with("list", "[1, 2]").run(Element.BEFORE, look);
+        assertEquals(java.util.Map.of("n", "[1, 2]"), reply.vars);
+        play = new Play();
+        play.readsAnyName = true;
+        put = play.jsr223(Element.BEFORE, "vars.putObject('hidden', [1])", 0);
+        play.start();
+        assertEquals("[1]", play.job().run(Element.BEFORE, put).vars.get("hidden"));
+    }
+
+    @Test
+    void conditionsInJavaScriptKnowNoVariables() {
+        Play play = new Play().slots("n");
+        int compares = play.text("\u0001If\u0001 '${n}'.length == 2 ");
+        int looks = play.text("\u0001If\u0001vars.get('n') == 'ab'");
+        int escapes = play.text("\u0001If\u0001/^a\\w$/.test('ab')");
+        int plain = play.text("1${n}");
+        play.start();
+        Play.Reply reply = play.job().with("n", "ab").run(Worker.ACT_EVALUATE, compares, looks, escapes, plain);
+        assertEquals(java.util.List.of("true", "false", "true", "1ab"), reply.texts);
+        assertTrue(reply.log.stream().anyMatch(line -> line.contains("If: error while processing [vars.get")), reply.log.toString());
+    }
+
+    @Test
+    void beforeTheTestPlanHasVariablesThereAreNone() {
+        Play play = new Play();
+        int text = play.text("${__groovy(vars == null)}");
+        play.start();
+        assertEquals(java.util.List.of("false"), play.job().of(0).run(Worker.ACT_EVALUATE, text).texts);
+        Play.Job blank = play.job().of(0);
+        blank.group = Worker.NO_VARIABLES;
+        assertEquals(java.util.List.of("true"), blank.run(Worker.ACT_EVALUATE, text).texts);
+        assertEquals(java.util.List.of("false"), play.job().of(0).run(Worker.ACT_EVALUATE, text).texts);
     }
 
     @Test
