@@ -16,6 +16,7 @@ use crate::exit::Exit;
 use crate::flags::CheckFlags;
 use crate::java;
 use crate::load::{self, Loaded};
+use crate::plugins;
 use crate::properties::Properties;
 use crate::render::{self, Colour, JsonDiag};
 
@@ -135,12 +136,13 @@ fn examine(
     options.surroundings.home = machine.home;
     path.clone_into(&mut options.surroundings.plan);
     let (findings, _) = engine::offload::set_up(plan, &options)?;
-    diags.extend(findings.into_iter().map(|finding| of_java(plan, finding)));
+    let home = options.surroundings.home.as_str();
+    diags.extend(findings.into_iter().map(|finding| of_java(plan, home, finding)));
     Ok(Some((line, diags)))
 }
 
 /// A finding of Java's, at its element.
-fn of_java(plan: &Plan, finding: Finding) -> Diag {
+fn of_java(plan: &Plan, home: &str, finding: Finding) -> Diag {
     let element = finding.element.and_then(|id| plan.hosted.elements.get(id as usize));
     let text = finding.text.and_then(|id| plan.hosted.texts.get(id as usize));
     let at = match finding.line {
@@ -150,6 +152,9 @@ fn of_java(plan: &Plan, finding: Finding) -> Diag {
     let of = text.map(|text| format!("{text}: ")).unwrap_or_default();
     let severity = if finding.is_error { Severity::Error } else { Severity::Warning };
     let mut diag = Diag::new("java", severity, format!("{of}{at}{}", finding.message));
+    if let Some(advice) = plugins::advice(&finding.message, home) {
+        diag = diag.help(advice);
+    }
     if let Some(element) = element {
         diag.line = element.line;
         diag.element = Some(element.path.clone());

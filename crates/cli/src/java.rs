@@ -11,6 +11,7 @@ use jvm::{Ready, Settings};
 use plan::plan::Plan;
 
 use crate::properties::{Setting, Sources};
+use crate::setenv;
 
 /// Elements that are named where the machine is announced.
 const NAMED: usize = 3;
@@ -72,14 +73,32 @@ pub(crate) fn for_worker(
     Ok(Some(fleet::Java { offload: machine.offload, home: machine.home }))
 }
 
-/// `HEAP` and `JVM_ARGS` are options of Java to JMeter's start script, and to its command line here.
-pub(crate) fn heed_start_script(sources: &mut Sources) {
-    let given = ["HEAP", "JVM_ARGS"].map(|name| std::env::var(name).unwrap_or_default());
-    let options: Vec<&str> = given.iter().flat_map(|text| text.split_whitespace()).collect();
+/// Variables that hold options of Java, in the order in which JMeter's start script puts them on its command line.
+const OPTIONS: [&str; 6] =
+    ["HEAP", "VERBOSE_GC", "GC_ALGO", "JMETER_LANGUAGE", "JVM_ARGS", "JMETER_OPTS"];
+
+/// JMeter's start script takes variables from the environment and from `bin/setenv.sh`, and so does its command line here. Gives what is to be said of that
+/// file.
+pub(crate) fn heed_start_script(sources: &mut Sources) -> Option<String> {
+    let outside = |name: &str| std::env::var(name).ok();
+    let file = sources.home.as_ref().map(|home| home.join("bin/setenv.sh"));
+    let text = file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+    let script = text.map(|text| setenv::read(&text, &outside)).unwrap_or_default();
+    let given = |name: &str| script.variables.get(name).cloned().or_else(|| outside(name));
+    let given_options: Vec<String> = OPTIONS.iter().filter_map(|name| given(name)).collect();
+    let options: Vec<&str> =
+        given_options.iter().flat_map(|text| text.split_whitespace()).collect();
     if !options.is_empty() {
         let options = options.join(&jvm::SEPARATOR.to_string());
         sources.settings.insert(0, Setting::Jmeter("throng.jvm.options".into(), options));
     }
+    if let Some(java) = script.variables.get("JAVA_HOME").filter(|java| !java.is_empty()) {
+        sources.settings.insert(0, Setting::Jmeter("throng.java.home".into(), java.clone()));
+    }
+    let file = file.filter(|_| !script.strange.is_empty())?;
+    let lines: Vec<_> = script.strange.iter().map(ToString::to_string).collect();
+    let (file, lines) = (file.display(), lines.join(", "));
+    Some(format!("{file} is read, not run: what is no assignment has no effect (line {lines})"))
 }
 
 /// How many elements and texts there are, and the names of the first.
@@ -103,4 +122,31 @@ fn what(plan: &Plan) -> String {
         parts.push(count(plan.hosted.texts.len(), "text with scripts", "texts with scripts"));
     }
     parts.join(" and ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_start_script_would_set_is_set() {
+        let home = tempfile::tempdir().expect("a folder");
+        let bin = home.path().join("bin");
+        std::fs::create_dir(&bin).expect("a folder");
+        let text = "HEAP=\"-Xms1g -Xmx3g\"\nJAVA_HOME=/opt/java\nulimit -n 100\nGC_ALGO=\n";
+        std::fs::write(bin.join("setenv.sh"), text).expect("a file");
+        let mut sources = Sources { home: Some(home.path().to_owned()), ..Sources::default() };
+        let warning = heed_start_script(&mut sources).expect("a warning");
+        assert!(warning.contains("setenv.sh") && warning.ends_with("(line 3)"), "{warning}");
+        let set = |name: &str| {
+            sources.settings.iter().find_map(|setting| match setting {
+                Setting::Jmeter(key, value) if key == name => Some(value.as_str()),
+                _ => None,
+            })
+        };
+        assert_eq!(set("throng.java.home"), Some("/opt/java"));
+        let options = set("throng.jvm.options").expect("options");
+        let first: Vec<&str> = options.split(jvm::SEPARATOR).take(2).collect();
+        assert_eq!(first, ["-Xms1g", "-Xmx3g"]);
+    }
 }

@@ -28,12 +28,14 @@ mod jmeter_line;
 mod load;
 mod log;
 mod lost;
+mod plugins;
 mod preflight;
 mod progress;
 mod properties;
 mod render;
 mod request;
 mod run;
+mod setenv;
 mod spread;
 mod target;
 
@@ -88,7 +90,9 @@ fn jmeter(args: &[String]) -> Exit {
     let asked = jmeter_line::parse(args).and_then(|given| request::from_jmeter(&given));
     match asked {
         Ok(Asked::Run(mut request)) => {
-            java::heed_start_script(&mut request.sources);
+            if let Some(warning) = java::heed_start_script(&mut request.sources) {
+                eprint!("{}", render::warning(&warning, render::Colour::Plain));
+            }
             run::run(*request)
         }
         Ok(Asked::Help) => {

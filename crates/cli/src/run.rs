@@ -29,7 +29,7 @@ use crate::progress::Progress;
 use crate::properties::Properties;
 use crate::request::Request;
 use crate::spread::{self, News, Size, Spread};
-use crate::{check, control, log, lost, preflight};
+use crate::{check, control, log, lost, plugins, preflight};
 
 /// How long to wait for news before looking whether the user wants to end.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -137,9 +137,13 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     }
     let before = Usage::now();
     let complaints = evaluated.take_complaints();
+    let home = options.surroundings.home.clone();
     let mut run = match spread::start(size, request, bytes, plan, options, evaluated) {
         Ok(run) => run,
-        Err(message) => return console.fail(&message, Exit::Aborted),
+        Err(message) => {
+            let advice = plugins::advice(&message, &home).map(|words| format!("\n  {words}"));
+            return console.fail(&(message + &advice.unwrap_or_default()), Exit::Aborted);
+        }
     };
     let start_ms = now_ms();
     console.start(start_ms);

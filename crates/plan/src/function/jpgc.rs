@@ -1,6 +1,6 @@
 //! Functions of the jp@gc plug-ins on texts and numbers: `__base64Encode`, `__base64Decode`, `__strLen`,
 //! `__substring`, `__strReplace`, `__strReplaceRegex`, `__uppercase`, `__lowercase`, `__caseFormat`, `__if`,
-//! `__isDefined`, `__chooseRandom`, `__doubleSum`, `__iterationNum`, `__MD5`, `__env`.
+//! `__isDefined`, `__chooseRandom`, `__doubleSum`, `__iterationNum`, `__MD5`, `__env`, `__tstFeedback`.
 //!
 //! Where a plug-in takes an empty name of a variable for a name, a variable without a name is set, as there.
 
@@ -70,6 +70,20 @@ pub(super) fn is_defined(call: &Call, env: &mut Env<'_>, out: &mut String) -> Ou
     let defined = env.vars.get_named(env.names, trim(&name)).is_some();
     out.push(if defined { '1' } else { '0' });
     env.core.give(name);
+    Ok(())
+}
+
+/// `__tstFeedback(timer, start, most, spare)`: as many users as there may be, for the timer keeps the rate. Without such a number, those of the start.
+pub(super) fn feedback(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    let most = call.arg(2, env)?;
+    if most.parse::<i32>().is_ok() {
+        out.push_str(&most);
+    } else {
+        let start = call.arg(1, env)?;
+        out.push_str(&start);
+        env.core.give(start);
+    }
+    env.core.give(most);
     Ok(())
 }
 

@@ -83,6 +83,7 @@ pub(super) static FUNCTIONS: &[Spec] = &[
     Spec::native("__threadNum", 0, 0, user::number),
     Spec::native("__time", 0, 2, time::time).variable(1),
     Spec::native("__timeShift", 4, 5, time::shift).checked(time::check_locale),
+    Spec::native("__tstFeedback", 2, 4, jpgc::feedback),
     Spec::native("__unescape", 1, 1, escape::from_java),
     Spec::native("__unescapeHtml", 1, 1, escape::from_html),
     Spec::native("__uppercase", 1, Spec::ANY, jpgc::upper),

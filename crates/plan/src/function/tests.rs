@@ -239,6 +239,17 @@ fn dates_that_contradict_the_defaults_count_as_unreadable() {
 }
 
 #[test]
+fn as_many_users_as_there_may_be_are_asked_for() {
+    let (texts, mut bench, _) = compiled([
+        "${__tstFeedback(timer,5,100,0.1)}",
+        "${__tstFeedback(timer,5)}",
+        "${__tstFeedback(timer,5,many)}",
+    ]);
+    let values: Vec<_> = texts.iter().map(|text| bench.eval(text)).collect();
+    assert_eq!(values, ["100", "5", "5"]);
+}
+
+#[test]
 fn what_cannot_run_is_told_and_stays_as_it_is() {
     let (texts, mut bench, problems) = compiled([
         "a${__groovy([1],v)}b",

@@ -1,0 +1,65 @@
+//! What to do where a class is missing: which plug-in has it, and where its jar belongs.
+//!
+//! Plug-ins are called as JMeter's Plugins Manager calls them, by the packages of those that public plans use most. Others have no name here.
+
+/// Beginnings of class names, and the plug-in that has them.
+const PLUGINS: &[(&str, &str)] = &[
+    ("com.atlantbh.jmeter.plugins.hadooputilities.", "jpgc-hadoop"),
+    ("com.atlantbh.jmeter.plugins.hbasecomponents.", "jpgc-hadoop"),
+    ("com.atlantbh.jmeter.plugins.hbasecrud.", "jpgc-hadoop"),
+    ("com.atlantbh.jmeter.plugins.jsontoxmlconverter.", "jpgc-json"),
+    ("com.atlantbh.jmeter.plugins.jsonutils.", "jpgc-json"),
+    ("com.atlantbh.jmeter.plugins.oauth.", "jpgc-oauth"),
+    ("com.atlantbh.jmeter.plugins.xmlformatter.", "jpgc-xml"),
+    ("com.blazemeter.jmeter.http.", "bzm-parallel"),
+    ("com.blazemeter.jmeter.http2.", "bzm-http2"),
+    ("com.blazemeter.jmeter.xmpp.", "jpgc-xmpp"),
+    ("com.googlecode.jmeter.plugins.webdriver.", "jpgc-webdriver"),
+    ("kg.apc.jmeter.config.LockFile", "jpgc-lockfile"),
+    ("kg.apc.jmeter.config.VariablesFromCSV", "jpgc-csvars"),
+    ("kg.apc.jmeter.config.redis.", "jpgc-redis"),
+    ("kg.apc.jmeter.control.", "jpgc-prmctl"),
+    ("kg.apc.jmeter.modifiers.Fifo", "jpgc-fifo"),
+    ("kg.apc.jmeter.modifiers.RawRequest", "jpgc-httpraw"),
+    ("kg.apc.jmeter.reporters.AutoStop", "jpgc-autostop"),
+    ("net.xmeter.", "mqtt-xmeter"),
+    ("nz.co.breakpoint.jmeter.iso8583.", "tilln-iso8583"),
+    ("vn.zalopay.benchmark.", "jmeter-grpc-request"),
+];
+
+/// What helps, if the message is about a class that is missing. `home`: JMeter's folder.
+pub(crate) fn advice(message: &str, home: &str) -> Option<String> {
+    let (before, _) = message.split_once(" is not in the class path")?;
+    let (_, class) = before.rsplit_once("class ")?;
+    let known = PLUGINS.iter().find(|(start, _)| class.starts_with(start));
+    let who = match known {
+        Some((_, plugin)) => format!("the plug-in {plugin} of JMeter's Plugins Manager has it"),
+        None => "it is of a plug-in".to_owned(),
+    };
+    Some(format!(
+        "{who}: put its jars into lib/ext of {home}, or name them with -Juser.classpath or -Jsearch_paths"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_class_is_a_plug_ins() {
+        let words = |class: &str| {
+            advice(&format!("Plan > x: class {class} is not in the class path"), "/jmeter")
+        };
+        let known = words("net.xmeter.samplers.PubSampler").expect("advice");
+        assert!(known.starts_with("the plug-in mqtt-xmeter ") && known.contains("of /jmeter,"));
+        let unknown = words("com.example.Own").expect("advice");
+        assert!(unknown.starts_with("it is of a plug-in:"), "{unknown}");
+        assert_eq!(advice("line 3 of the script: no such property", "/jmeter"), None);
+        assert_eq!(advice("function __x is not in the class path; it stays", "/jmeter"), None);
+    }
+
+    #[test]
+    fn plugins_are_in_order() {
+        assert!(PLUGINS.is_sorted());
+    }
+}
