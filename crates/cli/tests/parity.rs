@@ -305,6 +305,7 @@ cases! {
     parallel_parent
     parallel_same_user
     parallel_stop_test
+    parameterized_controller
     sample_timeout
     sample_timeout_parallel
     module_controller

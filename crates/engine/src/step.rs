@@ -244,6 +244,10 @@ impl<'p> Core<'p> {
                 self.reset_count(index, id);
                 return Some(Pull::Nothing);
             }
+            ControllerKind::Parameterized(parameters) => {
+                let user = self.users.of(index);
+                parameters.set(&mut env!(self, user, ""));
+            }
             ControllerKind::Critical(_) if !self.may_enter(index, id) => {
                 return Some(Pull::Later);
             }

@@ -30,6 +30,7 @@ mod memory;
 mod open_model;
 mod os_process;
 pub(crate) mod parallel_controller;
+mod parameterized_controller;
 mod precise_throughput_timer;
 mod profile;
 mod random_timer;
@@ -67,6 +68,7 @@ pub use java_sampler::JavaSampler;
 pub use keystore_config::{KeySelection, KeystoreConfig, selection as key_selection};
 pub use memory::Memory;
 pub use os_process::{Command, OsProcess};
+pub use parameterized_controller::Parameters;
 pub use precise_throughput_timer::PreciseTimer;
 pub use profile::Span;
 pub use random_variable::RandomVariable;
@@ -120,6 +122,9 @@ pub(crate) fn controller(
         "RandomController" => interleave_control::compile(ctx, id, true),
         "RandomOrderController" => ControllerKind::RandomOrder,
         "SwitchController" => ControllerKind::Switch(ctx.prop(id, "SwitchController.value")),
+        "kg.apc.jmeter.control.ParameterizedController" => {
+            parameterized_controller::compile(ctx, id)
+        }
         "com.blazemeter.jmeter.control.WeightedSwitchController" => {
             weighted_switch_controller::compile(ctx, id)
         }

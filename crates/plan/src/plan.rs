@@ -280,6 +280,8 @@ pub enum ControllerKind {
     Runtime(Text),
     /// Runs its children in a part of the iterations around it.
     Throughput(ThroughputController),
+    /// Sets variables each time it is asked for a sampler.
+    Parameterized(crate::element::Parameters),
     /// Runs its children while no other user is in a section of that name.
     Critical(Text),
     /// Holds one child of a Parallel Controller and runs it once; the controller around it is the one around the Parallel Controller.

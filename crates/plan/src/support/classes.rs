@@ -64,12 +64,7 @@ pub(super) const CLASSES: &[Class] = &[
         Level::Native,
         "",
     ),
-    class(
-        "kg.apc.jmeter.control.ParameterizedController",
-        Kind::Controller,
-        Level::Unsupported,
-        "its samplers would not run",
-    ),
+    class("kg.apc.jmeter.control.ParameterizedController", Kind::Controller, Level::Native, ""),
     class(
         "net.voorn.markov4jmeter.control.ApplicationState",
         Kind::Controller,

@@ -1,0 +1,64 @@
+//! Parameterized Controller (jp@gc): sets variables each time it is asked for a sampler, and otherwise runs its children as a Simple Controller does.
+//!
+//! Of several variables of one name the first counts, as wherever JMeter reads such a list. Costs an evaluation of all of them for each sampler below.
+
+use jmx::{ElementId, Value};
+
+use super::Variable;
+use crate::compile::Context;
+use crate::env::Env;
+use crate::plan::ControllerKind;
+use crate::support::Level;
+use crate::text::Text;
+
+/// Variables of one controller.
+const MOST: usize = 1000;
+
+/// The variables that a controller sets.
+#[derive(Debug)]
+pub struct Parameters {
+    variables: Vec<(Variable, Text)>,
+}
+
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
+    let Some(arguments) = ctx.props(id).object("ParameterizedController") else {
+        return ControllerKind::Parameterized(Parameters { variables: Vec::new() });
+    };
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for argument in arguments.props.collection("Arguments.arguments") {
+        let Value::Object(argument) = &argument.value else { continue };
+        let text = |name: &str| argument.props.str(name).unwrap_or("").to_owned();
+        let name = text("Argument.name");
+        if pairs.iter().all(|(known, _)| *known != name) {
+            pairs.push((name, text("Argument.value")));
+        }
+    }
+    if pairs.len() > MOST {
+        let what = format!("it sets {} variables, {MOST} at most", pairs.len());
+        ctx.remark(id, Level::Unsupported, what);
+        pairs.truncate(MOST);
+    }
+    let variables = pairs.iter().map(|(name, value)| {
+        let name = ctx.text(id, name);
+        (Variable::of(ctx, name), ctx.text(id, value))
+    });
+    let variables = variables.collect();
+    ControllerKind::Parameterized(Parameters { variables })
+}
+
+impl Parameters {
+    /// The controller is asked.
+    pub fn set(&self, env: &mut Env<'_>) {
+        set(&self.variables, env);
+    }
+}
+
+/// All values are found before any is set.
+fn set(variables: &[(Variable, Text)], env: &mut Env<'_>) {
+    let Some(((name, value), rest)) = variables.split_first() else { return };
+    let mut found = env.core.take();
+    value.eval(env, &mut found);
+    set(rest, env);
+    name.set(env, |_, out| out.push_str(&found));
+    env.core.give(found);
+}
