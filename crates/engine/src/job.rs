@@ -11,6 +11,7 @@
 //! | `submit` | a job goes out |
 //! | `arrive`, `apply` | its reply comes in, and what it changes |
 //! | `closing`, `ended` | what is done with a result: processors, assertions, listeners; transactions |
+//! | `told` | listeners in Java are told of results, each at its place |
 //! | `condition` | texts that controllers need before they can be asked |
 //! | `end` | users that end or are cut, jobs that take long |
 //! | `early`, `session` | what is evaluated and said before the first user, and after the last |
@@ -29,6 +30,7 @@ mod request;
 mod result;
 pub(crate) mod session;
 mod submit;
+mod told;
 mod writer;
 
 use std::collections::HashMap;
@@ -43,6 +45,7 @@ pub(crate) use early::Early;
 pub(crate) use end::PATIENCE;
 pub(crate) use ended::Ended;
 pub(crate) use reply::{Act, Reply};
+use told::Untold;
 
 use crate::clock::Nanos;
 use crate::offload::Offload;
@@ -67,6 +70,8 @@ pub(crate) enum Then {
     Start(SamplerId),
     /// With its first iteration: its objects in Java have heard of its start.
     Started,
+    /// It ends, once listeners are told of what came before.
+    End,
     /// It looks for its next sampler again; a controller's texts may be known now.
     Pull(Option<ControllerId>),
 }
@@ -81,7 +86,7 @@ impl Then {
             | Self::Begin(id)
             | Self::Sampled(id) => Some(*id),
             Self::Close(closing) => Some(closing.id),
-            Self::Ended(..) | Self::Started | Self::Pull(_) => None,
+            Self::Ended(..) | Self::Started | Self::Pull(_) | Self::End => None,
         }
     }
 }
@@ -100,8 +105,10 @@ pub(crate) struct Java {
     result: Option<Box<SampleResult>>,
     /// The result of the sample before, where somebody may look at it.
     previous: Option<Box<SampleResult>>,
-    /// Results of transactions that listeners in Java are yet to be told of, with these.
-    untold: std::collections::VecDeque<(Vec<u32>, Box<SampleResult>)>,
+    /// Transactions' samples that listeners are yet to be told of.
+    untold: std::collections::VecDeque<Untold>,
+    /// The sampler before that which runs.
+    before: Option<SamplerId>,
     /// What scripts asked for since the last sample's end.
     pub(crate) asked: Request,
     /// The request of this sample, if scripts changed it.
@@ -119,8 +126,9 @@ pub(crate) struct Java {
 }
 
 impl Java {
-    /// Another sample begins.
-    pub(crate) fn begin_sample(&mut self) {
+    /// Another sample begins, of a sampler behind that `before` it.
+    pub(crate) fn begin_sample(&mut self, before: Option<SamplerId>) {
+        self.before = before;
         self.sample = self.sample.wrapping_add(1);
         (self.request, self.label) = (None, None);
     }
@@ -161,6 +169,10 @@ pub(crate) struct Jobs {
     pub(crate) listens: bool,
     /// The result of the sample before is kept.
     keeps_previous: bool,
+    /// So it is for those that look at a transaction's sample.
+    previous_of_transactions: bool,
+    /// The sampler before is asked for.
+    pub(crate) previous_sampler: bool,
     /// What was told of jobs that take long.
     slow: Vec<end::Slow>,
 }
@@ -207,13 +219,15 @@ impl Jobs {
             starting,
             listens: listeners.into_iter().any(|one| matches!(one.kind, ListenerKind::Hosted(_))),
             keeps_previous: plan.hosted.keeps_previous,
+            previous_of_transactions: plan.hosted.previous_of_transactions,
+            previous_sampler: plan.hosted.previous_sampler,
             ..Self::default()
         }
     }
 
     /// Somebody in Java looks at results of whatever samplers.
     pub(crate) fn observe(&self) -> bool {
-        self.listens || self.keeps_previous
+        self.listens || self.keeps()
     }
 
     /// An empty message.

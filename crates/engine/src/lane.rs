@@ -362,6 +362,7 @@ pub(crate) fn duplicate(from: &SampleResult, to: &mut SampleResult) {
     copy(from, to);
     to.label.push_str(&from.label);
     (to.raw, to.deep) = (from.raw, from.deep);
+    to.thread.clone_from(&from.thread);
     for found in from.assertions() {
         let entry = to.add_assertion(&found.name);
         entry.message.push_str(&found.message);

@@ -23,17 +23,37 @@ impl Core<'_> {
         !self.rows.is_idle() || !self.feeds.is_empty()
     }
 
-    /// Gives the core's result to `listeners` and to the result files of all samples, in JMeter's order: the file of the
-    /// command line stands last. `named`: with the user's name; JMeter leaves it out where a transaction saw no sample.
-    pub(crate) fn write_rows(&mut self, index: Index, listeners: &[ListenerId], named: bool) {
+    /// Gives the core's result to `listeners`, in JMeter's order. `named`: with the user's name; JMeter leaves it out where a
+    /// transaction saw no sample.
+    pub(crate) fn write_rows(
+        &mut self,
+        index: Index,
+        listeners: &[ListenerId],
+        part: Part,
+        named: bool,
+    ) {
         if !self.tells_results() {
             return;
         }
         let mut thread_name = self.texts.take();
         let active = if named { self.write_thread_name(index, &mut thread_name) } else { (0, 0) };
         let mut written = Written::default();
-        for id in listeners {
+        let (from, to) = match part {
+            Part::From(from) => (from, listeners.len()),
+            Part::Between(from, to) => (from, to),
+            Part::Listeners => (0, listeners.len()),
+        };
+        for (at, id) in listeners.iter().enumerate().take(to) {
             match &self.plan.listeners[id.0 as usize].kind {
+                ListenerKind::File(_) if at < from => {
+                    // It has the sample, and so has its file.
+                    if let Some(sink) = self.rows.of(*id)
+                        && self.rows.takes(sink, self.result.success)
+                    {
+                        written.add(self.rows.file(sink));
+                    }
+                }
+                _ if at < from => {}
                 ListenerKind::File(_) => {
                     if let Some(sink) = self.rows.of(*id) {
                         self.write_to(index, sink, &mut written, &thread_name, active);
@@ -44,7 +64,8 @@ impl Core<'_> {
                 ListenerKind::Backend(_) => self.feed(*id, &thread_name, active.1),
             }
         }
-        for at in 0..self.rows.roots().len() {
+        let roots = if matches!(part, Part::From(_)) { self.rows.roots().len() } else { 0 };
+        for at in 0..roots {
             let sink = self.rows.roots()[at];
             self.write_to(index, sink, &mut written, &thread_name, active);
         }
@@ -144,6 +165,17 @@ impl Core<'_> {
     }
 }
 
+/// Which of a sample's listeners get it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Those from one on, and then the result files of all samples: the file of the command line stands last.
+    From(usize),
+    /// Those from one to another, which is none of them.
+    Between(usize, usize),
+    /// All of them, and nobody else.
+    Listeners,
+}
+
 /// Files that have got the sample: listeners that share a file write it once.
 #[derive(Default)]
 struct Written {
@@ -198,16 +230,29 @@ fn stamp(result: &SampleResult, at_end: bool) -> i64 {
     result.start_ms + if at_end { length as i64 } else { 0 }
 }
 
+/// The thread's name that a result has, and how many users of its group, and of all, were active; of its user both are given.
+pub(crate) fn whose<'a>(
+    result: &'a SampleResult,
+    name: &'a str,
+    active: (u32, u32),
+) -> (&'a str, (u32, u32)) {
+    match &result.thread {
+        Some(thread) => (&thread.name, thread.active),
+        None if result.deep => (if result.raw { "" } else { name }, (0, 0)),
+        None => (name, active),
+    }
+}
+
 fn row<'a>(result: &'a SampleResult, about: &About<'a>) -> Row<'a> {
     let ms = |nanos| stats::sample::millis(nanos);
-    let active = if result.deep { (0, 0) } else { about.active };
+    let (thread_name, active) = whose(result, about.thread_name, about.active);
     Row {
         timestamp_ms: stamp(result, about.stamp_end),
         elapsed_ms: ms(result.elapsed),
         label: &result.label,
         code: &result.code,
         message: &result.message,
-        thread_name: if result.deep && result.raw { "" } else { about.thread_name },
+        thread_name,
         data_type: result.data_type,
         success: result.success,
         failure_message: result.failure_message(),

@@ -12,6 +12,7 @@ use crate::clock::Nanos;
 use crate::core::{Core, env};
 use crate::job::{Act, Closing, Then};
 use crate::leave::Leave;
+use crate::record::Part;
 use crate::run::Report;
 use crate::user::Wait;
 use crate::wheel::Index;
@@ -47,9 +48,12 @@ impl Core<'_> {
             return false;
         }
         let user = &mut self.users[index];
-        user.last_sampler = Some(id);
+        let before = user.last_sampler.replace(id);
+        if self.jobs.previous_sampler {
+            user.java();
+        }
         if let Some(java) = user.extra.as_mut().and_then(|extra| extra.java.as_mut()) {
-            java.begin_sample();
+            java.begin_sample(before);
         }
         if sampler.name.fixed().is_none() {
             self.name_sampler(index, id);
@@ -341,7 +345,8 @@ impl Core<'_> {
             self.unwatch(index);
         }
         let observed = self.observes(id);
-        let mut closing = Closing { id, timing, outcome, observed, at: None, since: Nanos::MIN };
+        let (at, since, told) = (None, Nanos::MIN, 0);
+        let mut closing = Closing { id, timing, outcome, observed, at, since, told };
         if observed {
             let result = &mut self.result;
             (result.elapsed, result.latency, result.connect) =
@@ -363,7 +368,7 @@ impl Core<'_> {
 
     /// The end of a sample whose processors, assertions and listeners in Java are through.
     pub(crate) fn finish_sample(&mut self, index: Index, closing: Closing) {
-        let Closing { id, timing, outcome, observed, since, .. } = closing;
+        let Closing { id, timing, outcome, observed, since, told, .. } = closing;
         let plan = self.plan;
         let sampler = &plan.samplers[id.0 as usize];
         let lane = self.users[index].lane;
@@ -377,6 +382,9 @@ impl Core<'_> {
         } else if let Some(around) = self.parent_around(index, sampler.controller) {
             if silent {
                 self.show_to_lanes(index, &timing, success);
+            }
+            if observed {
+                self.write_part(index, sampler);
             }
             self.add_to_parent(index, id, around, timing, success);
         } else if silent {
@@ -398,7 +406,7 @@ impl Core<'_> {
                 self.recorder.error(&sample, &result.code, message);
             }
             if observed {
-                self.write_rows(index, &sampler.listeners, true);
+                self.write_rows(index, &sampler.listeners, Part::From(told), true);
             }
             self.add_to_transactions(index, id, &timing, success);
         }

@@ -11,6 +11,7 @@
 use plan::plan::{Child, Controller, ControllerId, ControllerKind, SamplerId};
 
 use crate::core::{Core, env};
+use crate::job::Then;
 use crate::place::{self, NOWHERE, Place};
 use crate::user::Wait;
 use crate::wheel::Index;
@@ -65,16 +66,25 @@ impl<'p> Core<'p> {
             }
             Pull::Nothing => {
                 if self.is_done(index, main) {
-                    // What was left in the middle has no end.
-                    if let Some(extra) = &mut self.users[index].extra {
-                        extra.transactions.clear();
-                    }
-                    self.end_user(index);
+                    self.end_of_plan(index);
                 }
             }
             Pull::Later => return Turn::Over,
         }
-        if self.users[index].alive { Turn::On } else { Turn::Waits }
+        let user = &self.users[index];
+        if user.alive && user.wait == Wait::Ready { Turn::On } else { Turn::Waits }
+    }
+
+    /// A user has run all that there is for it.
+    pub(crate) fn end_of_plan(&mut self, index: Index) {
+        if self.jobs.listens && self.catch_up(index, Then::End) {
+            return;
+        }
+        // What was left in the middle has no end.
+        if let Some(extra) = &mut self.users[index].extra {
+            extra.transactions.clear();
+        }
+        self.end_user(index);
     }
 
     /// The controller that a user asks.

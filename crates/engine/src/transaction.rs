@@ -3,12 +3,13 @@
 //! Two modes, as in JMeter. Without a parent sample, children are reported as they come and the transaction's own
 //! sample follows with their sums. With one, children become its sub-results and only it is reported.
 
-use plan::plan::{ControllerId, ControllerKind, Plan, SamplerId, Transaction as Settings};
+use plan::plan::{ControllerId, ControllerKind, Plan, Sampler, SamplerId, Transaction as Settings};
 use stats::{Outcome, Sample};
 use std::fmt::Write;
 
 use crate::core::{Core, env};
 use crate::job::Ended;
+use crate::record::Part;
 use crate::sample::Timing;
 use crate::user::Transaction;
 use crate::wheel::Index;
@@ -138,6 +139,16 @@ impl Core<'_> {
                 open.success = false;
                 open.failing += 1;
             }
+        }
+    }
+
+    /// Writes the core's result, which becomes part of a transaction's sample, where that is not heard of.
+    pub(crate) fn write_part(&mut self, index: Index, sampler: &Sampler) {
+        let heard = self.heard_around(index, sampler.controller).unwrap_or_default();
+        if !sampler.listeners.iter().all(|id| heard.contains(id)) {
+            let rest = sampler.listeners.iter().filter(|id| !heard.contains(id));
+            let rest: Vec<_> = rest.copied().collect();
+            self.write_rows(index, &rest, Part::Listeners, true);
         }
     }
 
@@ -373,6 +384,7 @@ impl Core<'_> {
             success = result.success;
             self.return_result(result);
         }
+        self.result.deep = how == End::Inside;
         self.report_checked(index, &open, &timing, how, success);
         let used = std::mem::replace(&mut self.result, saved);
         if how == End::GoesOn {
@@ -471,8 +483,7 @@ impl Core<'_> {
             transaction: true,
             ..Sample::new(label, self.clock.wall_ms(timing.start))
         };
-        self.keep_for_listeners(index, listeners);
         self.recorder.record(&sample);
-        self.write_rows(index, listeners, named);
+        self.tell_of_transaction(index, listeners, named);
     }
 }

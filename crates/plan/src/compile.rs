@@ -90,6 +90,7 @@ pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
         let included = doc.included().to_vec();
         return Compiled { plan: None, diags: ctx.finish().1, support: Vec::new(), included };
     };
+    ctx.look_ahead();
     let mut plan = element::test_plan::compile(&mut ctx, root);
     if !plan.variables.is_empty() {
         plan.hosted.variables.push(ctx.since(0));

@@ -80,6 +80,8 @@ bitflags::bitflags! {
         const COOKIES = 4;
         /// The body of the result.
         const BODY = 8;
+        /// The result of the sample before by that name, which of a transaction is not its own.
+        const PREVIOUS = 16;
     }
 }
 
@@ -140,6 +142,10 @@ pub struct Hosted {
     pub reads_any_name: bool,
     /// Something reads the result of the sample before.
     pub keeps_previous: bool,
+    /// Something that looks at a transaction reads the result of the sample before.
+    pub previous_of_transactions: bool,
+    /// Something asks for the sampler before.
+    pub previous_sampler: bool,
 }
 
 impl Hosted {

@@ -77,12 +77,23 @@ pub struct SampleResult {
     pub request: Request,
     /// Of a sub-result: it is what its parent was before it had parts.
     pub raw: bool,
-    /// It is part of a part of a sample, where JMeter does not count users, nor says whose it is if it is `raw`.
+    /// JMeter counts no users here: it is part of a part of a sample (nor does it say whose it is if it is `raw`), or it was broken off with what it is part of.
     pub deep: bool,
+    /// Whose it is, where that is not said by its user: what Java made of it.
+    pub thread: Option<Box<Thread>>,
     /// Sub-results in order (redirect hops, embedded resources).
     pub subs: Vec<SampleResult>,
     /// How many entries of `subs` are in use.
     pub sub_count: usize,
+}
+
+/// Whose a result is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Thread {
+    /// What JMeter calls the user's thread; empty if that is not known.
+    pub name: String,
+    /// Active users of the group, and of all.
+    pub active: (u32, u32),
 }
 
 /// What a sample's processing asks of its user or of the whole run.
@@ -179,6 +190,7 @@ impl SampleResult {
         self.headers_size = 0;
         (self.assertion_count, self.sub_count) = (0, 0);
         (self.ignore, self.raw, self.deep) = (false, false, false);
+        self.thread = None;
         self.request = Request::Nothing;
     }
 

@@ -132,6 +132,8 @@ pub struct TextCompiler {
     pub(crate) leaves_scripts: bool,
     /// Scripts that run in Java may have put objects among the properties.
     pub(crate) property_objects: bool,
+    /// An assertion may be about a transaction, of which `prev` is not the sample.
+    pub(crate) checks_transactions: bool,
     /// Function calls with a state of their own.
     sites: u32,
 }

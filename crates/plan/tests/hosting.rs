@@ -226,7 +226,7 @@ fn what_scripts_read_is_kept_and_nothing_else() {
     assert_eq!((bare.0, bare.2), (Reads::empty(), false));
     assert!(!bare.1.intersects(Needs::BODY | Needs::TEXT | Needs::HEADERS));
     let body = of("prev.getResponseDataAsString()");
-    assert_eq!((body.0, body.2), (Reads::RESULT | Reads::BODY, false));
+    assert_eq!((body.0, body.2), (Reads::RESULT | Reads::BODY | Reads::PREVIOUS, false));
     // The headers count in the bytes of the result.
     assert!(body.1.contains(Needs::BODY | Needs::HEADERS));
     assert!(!body.1.contains(Needs::REQUEST_HEADERS));

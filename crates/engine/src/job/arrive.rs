@@ -127,12 +127,20 @@ impl Core<'_> {
                     self.users[index].java().fresh.push(controller);
                 }
             }
-            then => match read {
-                // What goes wrong with listeners is no matter of the sampler's.
-                Err(failed) if matches!(then, Then::Start(_)) => {
-                    self.log(format!("{}: {failed}", job.what));
-                    self.start_after_all(index, &then);
+            then if job.act == Some(Act::Listener) => {
+                self.take_told(index, &read, job);
+                if self.must_end(index) {
+                    return self.end_after_sample(index);
                 }
+                match then {
+                    Then::Start(id) => {
+                        self.sample(index, id);
+                    }
+                    Then::End => self.end_of_plan(index),
+                    _ => {}
+                }
+            }
+            then => match read {
                 Err(failed) => {
                     if let Some(id) = then.sampler() {
                         self.fail_for_java(index, id, job, &failed, done);
@@ -161,9 +169,6 @@ impl Core<'_> {
                 None => self.had_no_result(index, id),
             };
         }
-        if matches!(then, Then::Start(_)) {
-            return self.start_after_all(index, then);
-        }
         if let Some(id) = then.sampler().filter(|_| reply.gives_up) {
             return self.had_no_result(index, id);
         }
@@ -187,15 +192,6 @@ impl Core<'_> {
         }
     }
 
-    /// Goes on with a sampler, now that listeners know what came before.
-    fn start_after_all(&mut self, index: Index, then: &Then) {
-        if self.must_end(index) {
-            self.end_after_sample(index);
-        } else if let Then::Start(id) = *then {
-            self.sample(index, id);
-        }
-    }
-
     /// Carries out what changed for the user, but for the result.
     fn apply(&mut self, index: Index, then: &Then, reply: &Reply<'_>) {
         self.apply_everywhere(reply);
@@ -214,7 +210,12 @@ impl Core<'_> {
     }
 
     /// Puts what Java says of the result under work into it; a job that failed fails it as an assertion.
-    fn put(&mut self, timing: &mut Timing, read: &Result<Reply<'_>, Failed>, job: &UnderWay) {
+    pub(super) fn put(
+        &mut self,
+        timing: &mut Timing,
+        read: &Result<Reply<'_>, Failed>,
+        job: &UnderWay,
+    ) {
         let mut result = self.lend_result();
         let reply = match read {
             Ok(reply) => reply,
@@ -257,6 +258,10 @@ impl Core<'_> {
         let mut result = self.lend_result();
         result.clear();
         found.put_into(&mut result, &self.run.settings.default_encoding, 0);
+        // As JMeter's thread does, when the sampler is through.
+        result.thread = None;
+        let subs = result.sub_count;
+        result.subs[..subs].iter_mut().for_each(|sub| sub.thread = None);
         // Java's clock has milliseconds; the sample cannot have begun before it was asked for.
         let (start_ms, _, elapsed) = found.span();
         let start = self.clock.of_wall(start_ms.saturating_mul(MS));

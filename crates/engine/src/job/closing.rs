@@ -4,8 +4,8 @@
 //! has cut sees no job any more.
 
 use plan::extract::Extractor;
-use plan::hosted::{HostedId, Job};
-use plan::plan::{ControllerKind, ListenerId, ListenerKind, SamplerId};
+use plan::hosted::Job;
+use plan::plan::SamplerId;
 use stats::Outcome;
 
 use super::{Act, Then};
@@ -26,6 +26,8 @@ pub(crate) struct Closing {
     pub(crate) at: Option<usize>,
     /// When its last job was done; what comes next could not begin before.
     pub(crate) since: Nanos,
+    /// So many of its listeners have been told of it.
+    pub(crate) told: usize,
 }
 
 impl Core<'_> {
@@ -43,9 +45,9 @@ impl Core<'_> {
             }
             self.set_last_ok(index, self.result.success);
             self.keep_previous(index);
-            if self.jobs.listens && self.tell_java(index, &closing) {
-                return;
-            }
+        }
+        if closing.observed && self.tell_java(index, &mut closing) {
+            return;
         }
         self.finish_sample(index, closing);
     }
@@ -99,80 +101,6 @@ impl Core<'_> {
                 }
             }
             return false;
-        }
-    }
-
-    /// Tells Java's listeners of a sample. True: the user waits for them.
-    fn tell_java(&mut self, index: Index, closing: &Closing) -> bool {
-        if self.result.ignore || closing.outcome == Outcome::CutByEnd {
-            return false;
-        }
-        let plan = self.plan;
-        let sampler = &plan.samplers[closing.id.0 as usize];
-        // Those that hear of a transaction with a parent sample do not hear of its parts.
-        let around = self.parent_around(index, sampler.controller);
-        let heard = around.and_then(|at| {
-            let open = self.users[index].transactions().get(at)?.controller;
-            match &plan.controllers[open.0 as usize].kind {
-                ControllerKind::Transaction(settings) => Some(&settings.listeners[..]),
-                _ => None,
-            }
-        });
-        let heard = heard.unwrap_or_default();
-        let told = sampler.listeners.iter().filter(|id| !heard.contains(id));
-        let told = told.filter_map(|id| self.hosted_listener(*id)).map(Job::Run);
-        let told: Vec<Job> = told.collect();
-        if told.is_empty() {
-            return false;
-        }
-        self.hand_over_run(index, Then::Close(*closing), Act::Listener, told.into_iter());
-        true
-    }
-
-    fn hosted_listener(&self, id: ListenerId) -> Option<HostedId> {
-        match self.plan.listeners[id.0 as usize].kind {
-            ListenerKind::Hosted(id) => Some(id),
-            _ => None,
-        }
-    }
-
-    /// Keeps a transaction's sample, the core's result, for Java's listeners: they are told before the user's next sampler.
-    pub(crate) fn keep_for_listeners(&mut self, index: Index, listeners: &[ListenerId]) {
-        if !self.jobs.listens {
-            return;
-        }
-        let ids = listeners.iter().filter_map(|id| Some(self.hosted_listener(*id)?.0));
-        let ids: Vec<u32> = ids.collect();
-        if !ids.is_empty() {
-            let mut copy = self.results.pop().unwrap_or_default();
-            copy.clear();
-            crate::lane::duplicate(&self.result, &mut copy);
-            (copy.count, copy.errors) = (self.result.count, self.result.errors);
-            self.users[index].java().untold.push_back((ids, copy));
-        }
-    }
-
-    /// Tells listeners of what they have not been told of yet. True: the user waits for them.
-    pub(crate) fn catch_up(&mut self, index: Index, then: Then) -> bool {
-        let Some((ids, result)) = self.next_untold(index) else { return false };
-        let used = std::mem::replace(&mut self.result, result);
-        self.results.push(used);
-        let jobs = ids.into_iter().map(|id| Job::Run(HostedId(id)));
-        self.hand_over_run(index, then, Act::Listener, jobs);
-        true
-    }
-
-    fn next_untold(&mut self, index: Index) -> Option<(Vec<u32>, Box<plan::result::SampleResult>)> {
-        self.users[index].extra.as_mut()?.java.as_mut()?.untold.pop_front()
-    }
-
-    /// Tells listeners of all that is left; the user ends, and does not wait.
-    pub(crate) fn tell_the_rest(&mut self, index: Index) {
-        while let Some((ids, result)) = self.next_untold(index) {
-            let used = std::mem::replace(&mut self.result, result);
-            self.tell_listeners(index, &ids);
-            let told = std::mem::replace(&mut self.result, used);
-            self.results.push(told);
         }
     }
 

@@ -117,8 +117,8 @@ impl<'a> Early<'a> {
         });
         out.end(list);
         out.int(0);
-        // No result, no sampler, no cookies.
-        for _ in 0..3 {
+        // No results, no samplers, no cookies.
+        for _ in 0..5 {
             out.flag(false);
         }
         out.byte(Act::Evaluate as u8);

@@ -30,7 +30,7 @@ pub(crate) struct Slow {
 impl Jobs {
     /// Whether the result of the sample before is kept.
     pub(super) fn keeps(&self) -> bool {
-        self.keeps_previous
+        self.keeps_previous || self.previous_of_transactions
     }
 
     /// Whether something is under way that the end must wait for.

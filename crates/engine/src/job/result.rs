@@ -3,10 +3,11 @@
 //! Times are whole milliseconds there and nanoseconds here: one that comes back as it went keeps what it was beyond the millisecond. A body
 //! goes over only where somebody reads it, and comes back only where it is another one.
 
-use plan::result::{Request, SampleResult};
+use plan::result::{Request, SampleResult, Thread};
 
 use super::reader::{Malformed, Reader};
 use super::writer::Writer;
+use crate::record::whose;
 
 /// Sub-results deeper than this are not carried.
 const DEPTH: u32 = 16;
@@ -57,6 +58,7 @@ pub(crate) fn write(result: &SampleResult, about: &About<'_>, depth: u32, out: &
             flags |= flag;
         }
     }
+    let (thread, active) = whose(result, about.thread, about.active);
     out.int(flags);
     out.byte(action);
     for text in [
@@ -74,7 +76,7 @@ pub(crate) fn write(result: &SampleResult, about: &About<'_>, depth: u32, out: &
         &result.content_type,
         &result.encoding,
         &result.file_name,
-        about.thread,
+        thread,
     ] {
         out.text(text);
     }
@@ -88,7 +90,7 @@ pub(crate) fn write(result: &SampleResult, about: &About<'_>, depth: u32, out: &
         out.long(number);
     }
     let errors = if result.count > 1 { result.errors } else { u32::from(!result.success) };
-    for number in [result.count, errors, about.active.0, about.active.1] {
+    for number in [result.count, errors, active.0, active.1] {
         out.int(number);
     }
     if with_body {
@@ -165,6 +167,7 @@ pub(crate) struct Found<'a> {
     sizes: [u64; 4],
     count: u32,
     errors: u32,
+    active: (u32, u32),
     body: Option<&'a [u8]>,
     verdicts: Vec<Verdict<'a>>,
     subs: Vec<Found<'a>>,
@@ -197,7 +200,7 @@ impl<'a> Found<'a> {
             *size = if bytes > i64::MAX as u64 { 0 } else { bytes };
         }
         let (count, errors) = (reader.int()?, reader.int()?);
-        let (_, _) = (reader.int()?, reader.int()?);
+        let active = (reader.int()?, reader.int()?);
         let body = if flags & BODY != 0 { Some(reader.bytes()?) } else { None };
         let verdicts = reader.list(Verdict::read)?;
         let subs = reader.list(|reader| Self::read(reader, depth + 1))?;
@@ -211,6 +214,7 @@ impl<'a> Found<'a> {
             sizes,
             count,
             errors,
+            active,
             body,
             verdicts,
             subs,
@@ -240,7 +244,7 @@ impl<'a> Found<'a> {
             content_type,
             encoding,
             file_name,
-            _,
+            thread,
         ] = self.texts;
         for (to, from) in [
             (&mut result.label, label),
@@ -286,6 +290,7 @@ impl<'a> Found<'a> {
             result.headers_size = headers;
         }
         (result.bytes, result.sent) = (bytes, sent);
+        result.thread = Some(Box::new(Thread { name: thread.to_owned(), active: self.active }));
         (result.count, result.errors) = (self.count, self.errors);
         if let Some(body) = self.body {
             result.body.clear();
@@ -303,8 +308,7 @@ impl<'a> Found<'a> {
         result.sub_count = result.sub_count.min(self.subs.len());
         for (at, found) in self.subs.iter().enumerate() {
             if at == result.sub_count {
-                // JMeter says only of parts, and not of parts of these, whose they are.
-                result.add_sub().deep = depth > 0;
+                result.add_sub();
             }
             found.put_into(&mut result.subs[at], default_encoding, depth + 1);
         }
@@ -365,6 +369,10 @@ mod tests {
             reader.end().expect("all read");
             let mut again = sample();
             found.put_into(&mut again, "ISO-8859-1", 0);
+            for told in [&mut again.thread, &mut again.subs[0].thread] {
+                let thread = Thread { name: "g 1-1".into(), active: (1, 2) };
+                assert_eq!(told.take().as_deref(), Some(&thread));
+            }
             assert_eq!(format!("{again:?}"), format!("{result:?}"));
         }
     }

@@ -56,7 +56,7 @@ impl Core<'_> {
     fn wait_for(&mut self, index: Index, then: Then, act: Act, ids: &[u32], range: TextRange) {
         let message = self.message(index, &then, act, ids);
         let ticket = self.send_job(index, message, act, ids.first().copied(), range);
-        let has_result = matches!(then, Then::Close(_) | Then::Ended(..));
+        let has_result = act == Act::Listener || matches!(then, Then::Close(_) | Then::Ended(..));
         let kept = has_result.then(|| {
             let fresh = self.results.pop().unwrap_or_default();
             std::mem::replace(&mut self.result, fresh)
@@ -198,15 +198,26 @@ impl Core<'_> {
         let previous = java.and_then(|java| java.previous.as_deref());
         let seen = if is_own { Some(&*self.result) } else { previous };
         let seen = seen.filter(|_| reads.intersects(Reads::RESULT | Reads::BODY));
-        out.flag(seen.is_some());
-        if let Some(seen) = seen {
-            let body = reads.contains(Reads::BODY);
-            result::write(seen, &About { thread: &thread, active, body }, 0, &mut out);
+        // JMeter's thread does not count a transaction's sample among those that were before.
+        let of_transaction = act == Act::Listener && !matches!(then, Then::Close(_))
+            || matches!(then, Then::Ended(..));
+        let before = previous.filter(|_| of_transaction && reads.contains(Reads::PREVIOUS));
+        for seen in [seen, before] {
+            out.flag(seen.is_some());
+            if let Some(seen) = seen {
+                let body = reads.contains(Reads::BODY);
+                result::write(seen, &About { thread: &thread, active, body }, 0, &mut out);
+            }
         }
         let owner = sampler.filter(|id| self.jobs.owned.get(id.0 as usize) == Some(&true));
         out.flag(owner.is_some());
         if let Some(owner) = owner {
             out.int(owner.0);
+        }
+        let before = java.and_then(|java| java.before).filter(|_| self.jobs.previous_sampler);
+        out.flag(before.is_some());
+        if let Some(before) = before {
+            out.int(before.0);
         }
         let jar = jar.and_then(|(index, at)| self.users[index].extra.as_ref()?.jars[at].as_deref());
         out.flag(jar.is_some());

@@ -21,6 +21,9 @@ pub(crate) struct Told {
     pub(crate) sample: u32,
     /// Label, code and success of the result, if there is one.
     pub(crate) result: Option<(String, String, bool)>,
+    /// Label of the result before, where that is told.
+    pub(crate) before: Option<String>,
+    pub(crate) sampler_before: Option<u32>,
     /// The result as it was told.
     pub(crate) raw_result: Vec<u8>,
     pub(crate) sampler: Option<u32>,
@@ -275,7 +278,9 @@ impl Told {
             told.result = Some(bytes.result());
             told.raw_result = before[..before.len() - bytes.0.len()].to_vec();
         }
+        told.before = bytes.maybe(Bytes::result).map(|result| result.0);
         told.sampler = bytes.maybe(Bytes::int);
+        told.sampler_before = bytes.maybe(Bytes::int);
         told.cookies = bytes.maybe(|bytes| {
             bytes.list(|bytes| {
                 let cookie = (bytes.text(), bytes.text());

@@ -35,6 +35,16 @@ pub(super) struct State {
 }
 
 impl Context<'_> {
+    /// Takes note of what scripts anywhere ask for.
+    pub(super) fn look_ahead(&mut self) {
+        let doc = self.doc;
+        let mut xml = doc.ids().filter(|id| doc.is_enabled(*id)).map(|id| doc.xml(id));
+        self.hosting.hosted.previous_sampler = xml.any(|xml| xml.contains("reviousSampler"));
+        let mut transactions = doc.ids().filter(|id| class(doc, *id) == "TransactionController");
+        self.text.checks_transactions = transactions
+            .any(|id| self.props(id).bool("TransactionController.parent") == Some(true));
+    }
+
     /// What runs an element that has no native form: its own class, if that is allowed and feasible.
     pub(crate) fn host(&mut self, id: ElementId, role: Role) -> Option<HostedId> {
         let found = support::find(class(self.doc, id));

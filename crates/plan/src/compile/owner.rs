@@ -12,7 +12,9 @@ use crate::element::Timer;
 use crate::element::auth_manager;
 use crate::extract::Extractor;
 use crate::hosted::{HostedId, Job, Owner, Reads, Role};
-use crate::plan::{Before, Listener, ListenerKind, Needs, Sampler, SamplerId, SamplerKind};
+use crate::plan::{
+    Before, ControllerKind, Listener, ListenerKind, Needs, Sampler, SamplerId, SamplerKind,
+};
 use crate::support::Kind;
 
 /// Native configuration that samplers run by their own classes take.
@@ -76,7 +78,7 @@ impl Walk<'_> {
                 if headers && http && !self.is_read_before(sampler) {
                     self.ctx.hosting.unread.push((at, id, configs.to_vec()));
                 }
-                if !self.is_read(sampler) {
+                if !self.ctx.hosting.hosted.previous_sampler && !self.is_read(sampler) {
                     return;
                 }
                 self.ctx.enlist(id, Role::Sampler)
@@ -228,5 +230,14 @@ impl Walk<'_> {
         self.plan.hosted = self.ctx.take_hosted();
         self.plan.hosted.variables = variables;
         self.plan.hosted.begins_blank = begins_blank;
+        let controllers = &self.plan.controllers;
+        let has_transactions =
+            controllers.iter().any(|one| matches!(one.kind, ControllerKind::Transaction(_)));
+        let reads = |one: &crate::hosted::Element| {
+            matches!(one.role, Role::Assertion | Role::Listener)
+                && one.reads.contains(Reads::PREVIOUS)
+        };
+        let hosted = &mut self.plan.hosted;
+        hosted.previous_of_transactions = has_transactions && hosted.elements.iter().any(reads);
     }
 }

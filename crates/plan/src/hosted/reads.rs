@@ -75,7 +75,8 @@ pub(crate) fn of_script(script: &str, role: Option<Role>, shell: bool) -> Seen {
 fn of_word(word: &str, rest: &str, before: &str, role: Option<Role>, shell: bool) -> Seen {
     let sampling = role == Some(Role::Sampler);
     match word {
-        "prev" | "sampleResult" => of_result(rest),
+        "prev" => of_previous(rest),
+        "sampleResult" => of_result(rest),
         // A sampler fills a result of its own, of which the one before is no part.
         "SampleResult" if sampling || is_type(before, rest) => Seen::default(),
         "SampleResult" => of_result(rest),
@@ -125,12 +126,19 @@ fn of_assertion_word(word: &str) -> Seen {
 fn of_context(rest: &str) -> Seen {
     let Some((name, rest)) = method(rest) else { return Seen::all() };
     match name {
-        "getPreviousResult" | "previousResult" => of_result(rest),
+        "getPreviousResult" | "previousResult" => of_previous(rest),
         "getCurrentSampler" | "currentSampler" | "getPreviousSampler" | "previousSampler" => {
             Seen { reads: Reads::SAMPLER | Reads::COOKIES, ..Seen::default() }
         }
         _ => Seen::default(),
     }
+}
+
+/// What is read of the sample before.
+fn of_previous(rest: &str) -> Seen {
+    let mut seen = of_result(rest);
+    seen.reads |= Reads::PREVIOUS;
+    seen
 }
 
 /// What is read of a result, given what follows it.
@@ -142,7 +150,9 @@ fn of_result(rest: &str) -> Seen {
             seen.reads |= Reads::BODY;
             seen.needs |= Needs::BODY;
         }
-        "getResponseHeaders" | "responseHeaders" => seen.needs |= Needs::HEADERS,
+        // What is set counts in the bytes of the result, beside the headers that came.
+        "getResponseHeaders" | "responseHeaders" | "setResponseData" | "setBodySize"
+        | "setHeadersSize" => seen.needs |= Needs::HEADERS,
         "getRequestHeaders" | "requestHeaders" => seen.needs |= Needs::REQUEST_HEADERS,
         "getSamplerData" | "samplerData" | "getQueryString" | "queryString" => {
             seen.needs |= Needs::SAMPLER_DATA;

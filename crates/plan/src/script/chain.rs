@@ -29,6 +29,9 @@ impl Checker<'_> {
                 Object::Sampler
             }
             "Sampler" if !element && !self.groovy() => Object::Sampler,
+            "prev" if place.role == Role::Assertion && self.compiler.checks_transactions => {
+                return None;
+            }
             "prev" if has_result && element => Object::Result,
             "SampleResult" if matches!(place.role, Role::Sampler | Role::Assertion) => {
                 Object::Result

@@ -19,7 +19,11 @@ fn what_is_not_named_is_not_read() {
 
 #[test]
 fn parts_of_results_are_told_apart() {
-    let reads = |script| (groovy(script).reads, groovy(script).needs);
+    let reads = |script| {
+        let Seen { reads, needs } = groovy(script);
+        assert!(reads.contains(Reads::PREVIOUS), "{script}");
+        (reads - Reads::PREVIOUS, needs)
+    };
     let none = Needs::empty();
     assert_eq!(reads("if (prev.getResponseCode() == '200') {}"), (Reads::RESULT, none));
     assert_eq!(reads("prev.setSuccessful(false)"), (Reads::RESULT, none));
@@ -32,7 +36,10 @@ fn parts_of_results_are_told_apart() {
     let whole = (Reads::RESULT | Reads::BODY, WHOLE);
     assert_eq!(reads("def it = prev\nit.getTime()"), whole);
     assert_eq!(reads("prev.getSubResults()[0]"), whole);
-    assert_eq!(reads("handle(ctx)"), (Reads::all(), WHOLE));
+    assert_eq!(reads("handle(ctx)"), (Reads::all() - Reads::PREVIOUS, WHOLE));
+    // What is set counts beside the headers that came.
+    assert_eq!(reads("prev.setResponseData(x)"), (Reads::RESULT, Needs::HEADERS));
+    assert_eq!(groovy("sampleResult.getTime()").reads, Reads::RESULT);
 }
 
 #[test]

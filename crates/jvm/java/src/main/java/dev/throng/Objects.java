@@ -61,6 +61,16 @@ final class Objects {
         }
     }
 
+    /** The object of an element that this job only looks at. */
+    TestElement known(Element element) {
+        TestElement made = switch (element.each) {
+            case ALL -> element.prototype;
+            case WORKER -> own[element.place];
+            default -> user == null || user.clones == null ? null : user.clones[element.place];
+        };
+        return made == null ? element.prototype : made;
+    }
+
     private static TestElement copy(Element element) {
         TestElement copy = (TestElement) element.prototype.clone();
         if (element.preparedOnce) {

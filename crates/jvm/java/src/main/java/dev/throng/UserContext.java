@@ -1,6 +1,7 @@
 package dev.throng;
 
 import org.apache.jmeter.engine.StandardJMeterEngine;
+import org.apache.jmeter.samplers.Sampler;
 import org.apache.jmeter.threads.AbstractThreadGroup;
 import org.apache.jmeter.threads.JMeterThread;
 import org.apache.jmeter.threads.OpenContext;
@@ -15,6 +16,19 @@ final class UserContext extends OpenContext {
     String threadName = "";
     private HostedThread thread;
     private int asked;
+    private Element previous;
+    private Objects objects;
+
+    /** The sampler before the current one; null if native code does not say. */
+    void bindPrevious(Element sampler, Objects objects) {
+        previous = sampler;
+        this.objects = objects;
+    }
+
+    @Override
+    public Sampler getPreviousSampler() {
+        return previous == null ? super.getPreviousSampler() : (Sampler) objects.known(previous);
+    }
 
     void ask(int what) {
         asked = Math.max(asked, what);

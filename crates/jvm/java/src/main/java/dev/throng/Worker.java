@@ -81,6 +81,7 @@ final class Worker {
     private final Output compared = new Output();
     private final Output cookiesBefore = new Output();
     private final Results results = new Results();
+    private final Results resultsBefore = new Results();
     private final Logs.Lines lines = Logs.ofThread();
     private final Frame frame;
     private final Objects objects;
@@ -94,6 +95,8 @@ final class Worker {
     private Variables variables;
     private User user;
     private SampleResult result;
+    /** The sample before a transaction's. */
+    private SampleResult before;
     /** Native code sent the result, and is told what becomes of it. */
     private boolean told;
 
@@ -143,7 +146,9 @@ final class Worker {
             if (in.bool()) {
                 result = results.readMain(in);
             }
+            before = in.bool() ? resultsBefore.readMain(in) : null;
             int samplerId = in.bool() ? in.i32() : -1;
+            Loaded.Owner ownerBefore = in.bool() ? test.ownerOf.get(in.i32()) : null;
             int cookiesAt = -1;
             if (in.bool()) {
                 cookiesAt = in.at;
@@ -174,6 +179,7 @@ final class Worker {
                 result.setSuccessful(true);
             }
             enter(threadName, group, number, iteration, groupActive, id);
+            context.bindPrevious(ownerBefore == null ? null : ownerBefore.element, objects);
             in.at = idsAt;
             return act(act, count, sample, owner, readsSampler, cookiesAt);
         } finally {
@@ -188,6 +194,7 @@ final class Worker {
             }
             user = null;
             result = null;
+            before = null;
             lines.open = false;
         }
     }
@@ -312,7 +319,7 @@ final class Worker {
         variables.bind(frame, iteration);
         context.threadName = threadName;
         context.setThreadNum(number);
-        context.setPreviousResult(result);
+        context.setPreviousResult(before == null ? result : before);
         if (id == 0) {
             context.group = null;
             if (group == NO_VARIABLES) {
@@ -337,6 +344,7 @@ final class Worker {
         }
         frame.release();
         results.release();
+        resultsBefore.release();
         context.setPreviousResult(null);
         ownContext.setCurrentSampler(null);
         // An interruption of this job is none of the next.

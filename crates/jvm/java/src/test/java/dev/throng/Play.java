@@ -264,10 +264,12 @@ final class Play {
             if (result != null) {
                 result.write(out);
             }
+            out.bool(false);
             out.bool(sampler >= 0);
             if (sampler >= 0) {
                 out.i32(sampler);
             }
+            out.bool(false);
             out.bool(cookies != null);
             if (cookies != null) {
                 out.i32(cookies.size());
