@@ -93,6 +93,7 @@ cases! {
     jvm_jsr223_languages
     jvm_junit
     jvm_listener_order
+    jvm_listeners_change
     jvm_many_users
     jvm_modules
     jvm_nested_functions

@@ -492,8 +492,10 @@ impl<'p> Core<'p> {
         }
     }
 
-    fn group_may_be_done(&self, group: u32) {
+    fn group_may_be_done(&mut self, group: u32) {
         if self.alive[group as usize] == 0 && !self.starts.iter().any(|s| s.group == group) {
+            // What other cores write of groups behind it comes behind its rows.
+            self.rows.flush();
             let _ = self.reports.send(Report::GroupDone { group });
         }
     }

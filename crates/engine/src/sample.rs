@@ -373,11 +373,15 @@ impl Core<'_> {
         let sampler = &plan.samplers[id.0 as usize];
         let lane = self.users[index].lane;
         let success = if observed { self.result.success } else { outcome == Outcome::Ok };
-        self.set_last_ok(index, success);
+        // A listener that changes the result does so when all others have looked at it.
+        if told == 0 {
+            self.set_last_ok(index, success);
+        }
+        let ignored = observed && self.result.ignore;
         let cut = outcome == Outcome::CutByEnd;
         let mut recorded = false;
         let silent = lane && self.is_silent(index);
-        if observed && self.result.ignore {
+        if ignored && told == 0 {
             // Reported to nobody.
         } else if let Some(around) = self.parent_around(index, sampler.controller) {
             if silent {
@@ -386,7 +390,10 @@ impl Core<'_> {
             if observed {
                 self.write_part(index, sampler);
             }
-            self.add_to_parent(index, id, around, timing, success);
+            // It may be a listener that has it ignored, too late for the others.
+            if !ignored {
+                self.add_to_parent(index, id, around, timing, success);
+            }
         } else if silent {
             self.add_to_lanes(index, &timing, success);
         } else {
@@ -408,6 +415,10 @@ impl Core<'_> {
             if observed {
                 self.write_rows(index, &sampler.listeners, Part::From(told), true);
             }
+            if !observed {
+                // It is another sample's.
+                self.result.thread = None;
+            }
             self.add_to_transactions(index, id, &timing, success);
         }
         if cut {
@@ -422,7 +433,7 @@ impl Core<'_> {
         if let Some(java) = self.users[index].extra.as_mut().and_then(|extra| extra.java.as_mut()) {
             asked = asked.max(java.end_sample());
         }
-        if !(success || observed && self.result.ignore) {
+        if !(success || ignored) {
             asked = asked.max(sampler.on_failure);
         }
         self.after_sample(index, id, success || cut, asked);

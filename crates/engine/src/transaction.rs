@@ -68,6 +68,7 @@ impl Core<'_> {
             seen: false,
             reported: false,
             total: 0,
+            thread: None,
             parent,
         };
         let open = &mut self.users[index].extra().transactions;
@@ -131,6 +132,7 @@ impl Core<'_> {
             open.latency += timing.latency;
             open.connect += timing.connect;
             open.lag += timing.lag;
+            open.thread.clone_from(&self.result.thread);
             if !settings.include_timers {
                 open.pause += (timing.end - timing.elapsed() as i64 - open.previous_end).max(0);
                 open.previous_end = timing.end;
@@ -318,7 +320,7 @@ impl Core<'_> {
         if open.success && complete {
             self.result.code.push_str("200");
         }
-        self.result.start_ms = open.start_ms;
+        (self.result.start_ms, self.result.thread) = (open.start_ms, open.thread);
         if !self.is_silent(index) {
             let listeners = &plan.samplers[last.0 as usize].listeners;
             self.publish(index, &timing, open.success, listeners, open.seen);

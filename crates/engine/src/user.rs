@@ -210,6 +210,8 @@ pub(crate) struct Transaction {
     pub(crate) reported: bool,
     /// Time of the children, for transactions with a parent sample.
     pub(crate) total: u64,
+    /// Whose the last of its samples is, where that is not said by its user.
+    pub(crate) thread: Option<Box<plan::result::Thread>>,
     /// The result that children become sub-results of, in parent mode.
     pub(crate) parent: Option<Box<SampleResult>>,
 }

@@ -228,7 +228,7 @@ impl Core<'_> {
         if let Some(found) = &reply.result {
             let start_ms = result.start_ms;
             let times = (result.elapsed, result.idle);
-            found.put_into(&mut result, &self.run.settings.default_encoding, 0);
+            found.put_into(&mut result, &self.run.settings.default_encoding);
             timing.start += (result.start_ms - start_ms).saturating_mul(MS);
             if result.start_ms != start_ms || (result.elapsed, result.idle) != times {
                 timing.idle = result.idle;
@@ -257,7 +257,7 @@ impl Core<'_> {
     ) {
         let mut result = self.lend_result();
         result.clear();
-        found.put_into(&mut result, &self.run.settings.default_encoding, 0);
+        found.put_into(&mut result, &self.run.settings.default_encoding);
         // As JMeter's thread does, when the sampler is through.
         result.thread = None;
         let subs = result.sub_count;

@@ -49,6 +49,9 @@ impl Core<'_> {
         if closing.observed && self.tell_java(index, &mut closing) {
             return;
         }
+        if closing.told > 0 {
+            self.keep_previous(index);
+        }
         self.finish_sample(index, closing);
     }
 

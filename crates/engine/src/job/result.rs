@@ -227,7 +227,7 @@ impl<'a> Found<'a> {
     }
 
     /// Makes a result what Java says it is; what Java did not touch stays as it is here.
-    pub(crate) fn put_into(&self, result: &mut SampleResult, default_encoding: &str, depth: u32) {
+    pub(crate) fn put_into(&self, result: &mut SampleResult, default_encoding: &str) {
         let is = |flag| self.flags & flag != 0;
         let [
             label,
@@ -310,7 +310,7 @@ impl<'a> Found<'a> {
             if at == result.sub_count {
                 result.add_sub();
             }
-            found.put_into(&mut result.subs[at], default_encoding, depth + 1);
+            found.put_into(&mut result.subs[at], default_encoding);
         }
     }
 
@@ -368,7 +368,7 @@ mod tests {
             let found = Found::read(&mut reader, 0).expect("well formed");
             reader.end().expect("all read");
             let mut again = sample();
-            found.put_into(&mut again, "ISO-8859-1", 0);
+            found.put_into(&mut again, "ISO-8859-1");
             for told in [&mut again.thread, &mut again.subs[0].thread] {
                 let thread = Thread { name: "g 1-1".into(), active: (1, 2) };
                 assert_eq!(told.take().as_deref(), Some(&thread));
@@ -390,7 +390,7 @@ mod tests {
         let message = told(&changed, true);
         let found = Found::read(&mut Reader::new(&message), 0).expect("well formed");
         let mut result = sample();
-        found.put_into(&mut result, "UTF-8", 0);
+        found.put_into(&mut result, "UTF-8");
         assert_eq!((result.success, &*result.text, result.elapsed), (false, "new", 13_000_000));
         assert_eq!((result.request, result.sub_count), (Request::StopTest, 0));
         assert!(result.assertions().is_empty());

@@ -30,7 +30,9 @@ pub(super) struct Untold {
 impl<'p> Core<'p> {
     /// Tells Java's listeners of a sample, and others as far as they stand before them. True: the user waits for one.
     pub(super) fn tell_java(&mut self, index: Index, closing: &mut Closing) -> bool {
-        if !self.jobs.listens || self.result.ignore || closing.outcome == Outcome::CutByEnd {
+        // One that a listener has ignored is too late for that: the others are told all the same.
+        let ignored = self.result.ignore && closing.told == 0;
+        if !self.jobs.listens || ignored || closing.outcome == Outcome::CutByEnd {
             return false;
         }
         let plan = self.plan;
