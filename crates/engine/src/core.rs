@@ -19,7 +19,7 @@ use stats::{Counter, LabelId, Recorder, Snapshot};
 
 use crate::clock::{Clock, MS, Nanos, SECOND};
 use crate::conn::{Conns, Route, Stash};
-use crate::driver::{Driver, INBOX, SCRATCH};
+use crate::driver::{Driver, Events, INBOX, SCRATCH};
 use crate::exchange::Fixed;
 use crate::pace::{Backoff, ConnectPace};
 use crate::rows::Rows;
@@ -241,6 +241,7 @@ impl<'p> Core<'p> {
 
     /// Runs until told to end.
     pub(crate) fn run(&mut self) -> io::Result<()> {
+        let mut events = Events::new();
         loop {
             let now = self.clock.now();
             if self.ends.is_some_and(|latest| now >= latest || !self.jobs.are_open()) {
@@ -257,10 +258,9 @@ impl<'p> Core<'p> {
             if now >= self.next_second {
                 self.tick(now);
             }
-            let events = self.driver.wait(self.timeout_ms(now))?;
+            self.driver.wait(&mut events, Some(self.timeout(now)))?;
             self.woke = self.clock.now();
-            for n in 0..events {
-                let ready = self.driver.ready(n);
+            for ready in events.iter() {
                 if ready.token == INBOX {
                     self.read_inbox();
                 } else if Sockets::owns(ready.token) {
@@ -278,7 +278,7 @@ impl<'p> Core<'p> {
         Ok(())
     }
 
-    fn timeout_ms(&self, now: Nanos) -> i32 {
+    fn timeout(&self, now: Nanos) -> Nanos {
         if !self.ready.is_empty() || !self.resumed.is_empty() {
             return 0;
         }
@@ -295,7 +295,7 @@ impl<'p> Core<'p> {
         for start in &self.starts {
             until = until.min(start.next_at());
         }
-        ((until - now).max(0) + MS - 1).div_euclid(MS) as i32
+        (until - now).max(0)
     }
 
     fn fire_timers(&mut self, now: Nanos) {

@@ -6,13 +6,17 @@
 
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
-use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::socket::{self, ControlMessageOwned, MsgFlags, TimestampingFlag, sockopt};
+use rustix::buffer::spare_capacity;
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+
+use crate::clock::{MS, Nanos, SECOND};
 
 /// Bytes of the receive buffer: large enough that a 100 KiB body is taken in two or three calls.
 pub(crate) const SCRATCH: usize = 256 * 1024;
@@ -39,47 +43,61 @@ pub(crate) struct Ready {
     pub(crate) hangup: bool,
 }
 
+/// What one wait brought. It stays with the thread that waits.
+pub(crate) struct Events(Vec<epoll::Event>);
+
+impl Events {
+    pub(crate) fn new() -> Self {
+        Self(Vec::with_capacity(EVENTS))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Ready> {
+        self.0.iter().map(|&epoll::Event { flags, data }| {
+            let failed = EventFlags::ERR | EventFlags::HUP;
+            Ready {
+                token: data.u64(),
+                readable: flags.intersects(EventFlags::IN | EventFlags::RDHUP | failed),
+                writable: flags.intersects(EventFlags::OUT | failed),
+                hangup: flags.intersects(EventFlags::RDHUP | failed),
+            }
+        })
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Driver {
-    epoll: Epoll,
-    events: Vec<EpollEvent>,
-    count: usize,
+    epoll: OwnedFd,
+    /// The kernel waits for whole milliseconds only.
+    coarse: bool,
     ancillary: Vec<u8>,
 }
 
 impl Driver {
     pub(crate) fn new(wake: &EventFd) -> io::Result<Self> {
-        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-        epoll.add(wake.as_fd(), EpollEvent::new(EpollFlags::EPOLLIN, INBOX))?;
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        epoll::add(&epoll, wake, EventData::new_u64(INBOX), EventFlags::IN)?;
         Ok(Self {
             epoll,
-            events: vec![EpollEvent::empty(); EVENTS],
-            count: 0,
+            coarse: false,
             ancillary: nix::cmsg_space!([nix::sys::time::TimeSpec; 3]),
         })
     }
 
-    /// Waits for events up to `timeout_ms`; -1 is without end.
-    pub(crate) fn wait(&mut self, timeout_ms: i32) -> io::Result<usize> {
-        let timeout = EpollTimeout::try_from(timeout_ms).unwrap_or(EpollTimeout::ZERO);
-        self.count = match self.epoll.wait(&mut self.events, timeout) {
-            Ok(n) => n,
-            Err(Errno::EINTR) => 0,
-            Err(errno) => return Err(errno.into()),
-        };
-        Ok(self.count)
-    }
-
-    /// The n-th event of the last wait.
-    pub(crate) fn ready(&self, n: usize) -> Ready {
-        let event = &self.events[n];
-        let flags = event.events();
-        let failed = EpollFlags::EPOLLERR | EpollFlags::EPOLLHUP;
-        Ready {
-            token: event.data(),
-            readable: flags.intersects(EpollFlags::EPOLLIN | EpollFlags::EPOLLRDHUP | failed),
-            writable: flags.intersects(EpollFlags::EPOLLOUT | failed),
-            hangup: flags.intersects(EpollFlags::EPOLLRDHUP | failed),
+    /// Waits for events, up to `timeout` if there is one.
+    pub(crate) fn wait(&mut self, events: &mut Events, timeout: Option<Nanos>) -> io::Result<()> {
+        let timeout = timeout.map(|timeout| {
+            // Kernels before 5.11 know whole milliseconds only; for those, the older of the two calls is made.
+            let timeout = if self.coarse { (timeout + MS - 1) / MS * MS } else { timeout };
+            Timespec { tv_sec: timeout / SECOND, tv_nsec: (timeout % SECOND) as _ }
+        });
+        events.0.clear();
+        match epoll::wait(&self.epoll, spare_capacity(&mut events.0), timeout.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(rustix::io::Errno::NOSYS) if !self.coarse => {
+                self.coarse = true;
+                Ok(())
+            }
+            Err(errno) => Err(errno.into()),
         }
     }
 
@@ -130,11 +148,8 @@ impl Driver {
     }
 
     fn register(&self, socket: Socket, token: u64) -> io::Result<OwnedFd> {
-        let interest = EpollFlags::EPOLLIN
-            | EpollFlags::EPOLLOUT
-            | EpollFlags::EPOLLRDHUP
-            | EpollFlags::EPOLLET;
-        self.epoll.add(&socket, EpollEvent::new(interest, token))?;
+        let interest = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        epoll::add(&self.epoll, &socket, EventData::new_u64(token), interest)?;
         Ok(socket.into())
     }
 

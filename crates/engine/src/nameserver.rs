@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 use nix::sys::eventfd::EventFd;
 use wire::dns::{self, Answer, Name};
 
-use crate::driver::{self, Driver, INBOX};
+use crate::clock::Nanos;
+use crate::driver::{self, Driver, Events, INBOX};
 use crate::resolve;
 use crate::run::{Inbox, Message};
 use crate::wheel::Index;
@@ -215,14 +216,15 @@ impl Asking {
     }
 
     fn run(&mut self) {
+        let mut events = Events::new();
         loop {
-            let timeout = self.limits.peek().map_or(-1, |Reverse((until, _))| {
-                let left = until.saturating_duration_since(Instant::now());
-                i32::try_from(left.as_millis() + 1).unwrap_or(i32::MAX)
+            let timeout = self.limits.peek().map(|Reverse((until, _))| {
+                until.saturating_duration_since(Instant::now()).as_nanos() as Nanos
             });
-            let Ok(events) = self.driver.wait(timeout) else { return };
-            for n in 0..events {
-                let ready = self.driver.ready(n);
+            if self.driver.wait(&mut events, timeout).is_err() {
+                return;
+            }
+            for ready in events.iter() {
                 if ready.token == INBOX {
                     if !self.take_questions() {
                         return;
