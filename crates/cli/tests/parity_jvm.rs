@@ -100,6 +100,7 @@ cases! {
     jvm_objects_shown
     jvm_on_error_stops
     jvm_pre_on_every_sampler
+    jvm_property_awaited
     jvm_redirect_and_embedded
     jvm_result_fields
     jvm_sampler_times

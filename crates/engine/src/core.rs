@@ -258,6 +258,7 @@ impl<'p> Core<'p> {
             if now >= self.next_second {
                 self.tick(now);
             }
+            self.tell_properties();
             self.driver.wait(&mut events, Some(self.timeout(now)))?;
             self.woke = self.clock.now();
             for ready in events.iter() {

@@ -10,6 +10,7 @@
 //! | `result`, `cookies`, `request`, `reply` | what messages hold |
 //! | `submit` | a job goes out |
 //! | `arrive`, `apply` | its reply comes in, and what it changes |
+//! | `news` | what jobs that run already are told |
 //! | `closing`, `ended` | what is done with a result: processors, assertions, listeners; transactions |
 //! | `told` | listeners in Java are told of results, each at its place |
 //! | `condition` | texts that controllers need before they can be asked |
@@ -24,6 +25,7 @@ mod cookies;
 mod early;
 mod end;
 mod ended;
+mod news;
 mod reader;
 mod reply;
 mod request;
@@ -44,6 +46,7 @@ pub(crate) use closing::Closing;
 pub(crate) use early::Early;
 pub(crate) use end::PATIENCE;
 pub(crate) use ended::Ended;
+pub(crate) use news::News;
 pub(crate) use reply::{Act, Reply};
 use told::Untold;
 
@@ -156,6 +159,8 @@ pub(crate) struct Jobs {
     ids: Vec<u32>,
     /// The last version of the properties that Java was told of by this core.
     properties: u64,
+    /// The last version for which this core has seen to it that running jobs are told.
+    looked: u64,
     /// Names of elements, and of texts, for people.
     elements: Vec<Arc<str>>,
     texts: Vec<Arc<str>>,

@@ -151,6 +151,8 @@ pub(crate) struct RunShared {
     pub(crate) starting: Arc<[plan::hosted::HostedId]>,
     /// The number of the next user that has a job.
     pub(crate) next_user: std::sync::atomic::AtomicU64,
+    /// What jobs that run already are told.
+    pub(crate) news: crate::job::News,
     inboxes: Vec<Inbox>,
 }
 
@@ -360,6 +362,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         starting,
         // Number 0 is the test itself.
         next_user: 1.into(),
+        news: crate::job::News::default(),
         inboxes,
     });
     let mut threads = Vec::new();

@@ -9,7 +9,7 @@ mod listeners;
 mod machine;
 
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use machine::{Answer, Machine, Told, request, result, started};
@@ -642,6 +642,28 @@ fn properties_go_both_ways() {
     let seen = seen.lock().unwrap();
     // The name is evaluated before the first job; what it wrote is told once, until it is written again.
     assert_eq!(*seen, [(1, written.clone()), (4, vec![]), (1, written), (4, vec![])]);
+}
+
+#[test]
+fn a_job_that_runs_already_is_told_of_properties() {
+    let mut plan = plan(2, 1, &sampler("${__setProperty(native,n${__threadNum},)}s"));
+    let before = host(&mut plan, Role::Before, Reads::empty());
+    plan.samplers[0].before.push(Before::Job(Job::Run(before)));
+    let seen: Arc<OnceLock<machine::Seen>> = Arc::default();
+    let all = Arc::clone(&seen);
+    let news = r#"properties [("native", Some("n2"))]"#;
+    let machine = Machine::new(move |told| {
+        // The first user's job does not end before it has heard of what the second has set.
+        let heard = || all.wait().lock().unwrap().iter().any(|one| one == news);
+        while told.number == 0 && !heard() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Answer::default().to(told)
+    });
+    seen.set(Arc::clone(&machine.seen)).unwrap();
+    assert_eq!(run(plan, &machine).labels(), ["s", "s"]);
+    let told = machine.seen().into_iter().filter(|one| one.starts_with("properties"));
+    assert_eq!(told.collect::<Vec<_>>(), [news], "it is told once");
 }
 
 #[test]

@@ -23,6 +23,7 @@ impl Core<'_> {
     /// A job is done, or why it is not.
     pub(crate) fn on_job(&mut self, to: Addressee, reply: Result<Vec<u8>, String>, done: Instant) {
         let Some(job) = self.jobs.under_way.remove(&to.ticket) else { return };
+        self.run.news.under_way.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
         let done = self.clock.of_instant(done).min(self.clock.now());
         let (message, error) = match reply {
             Ok(message) => (message, None),

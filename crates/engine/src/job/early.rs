@@ -108,14 +108,7 @@ impl<'a> Early<'a> {
             out.text(value);
         }
         out.end(list);
-        let mut list = out.begin();
-        self.properties = env.shared.native_since(self.properties, |version, name, value| {
-            list.count += 1;
-            out.long(version);
-            out.text(name);
-            out.maybe(value);
-        });
-        out.end(list);
+        (self.properties, _) = out.properties(env.shared, self.properties);
         out.int(0);
         // No results, no samplers, no cookies.
         for _ in 0..5 {

@@ -110,7 +110,7 @@ impl Core<'_> {
     }
 
     #[allow(clippy::too_many_arguments)] // One letter with its address.
-    fn send(
+    pub(super) fn send(
         &mut self,
         index: Index,
         message: Vec<u8>,
@@ -131,6 +131,7 @@ impl Core<'_> {
             abandoned: false,
         };
         self.jobs.under_way.insert(ticket, under_way);
+        self.goes_informed(act.is_some());
         let to = Addressee { index, ticket };
         match &self.jobs.offload {
             Some(offload) => {
@@ -183,16 +184,7 @@ impl Core<'_> {
         out.int(active.0);
         out.int(active.1);
         write_variables(root, plan, &mut out);
-        let mut list = out.begin();
-        let properties = &self.run.shared;
-        self.jobs.properties =
-            properties.native_since(self.jobs.properties, |version, name, value| {
-                list.count += 1;
-                out.long(version);
-                out.text(name);
-                out.maybe(value);
-            });
-        out.end(list);
+        (self.jobs.properties, _) = out.properties(&self.run.shared, self.jobs.properties);
         out.int(java.map_or(0, |java| java.sample));
         let is_own = act.has_result() || matches!(then, Then::Close(_) | Then::Ended(..));
         let previous = java.and_then(|java| java.previous.as_deref());

@@ -54,7 +54,7 @@ pub(crate) struct Answer {
 pub(crate) type Reply = Result<Vec<u8>, String>;
 type Work = dyn Fn(&Told) -> Reply + Send + Sync;
 
-/// What happened on a machine, in order: `setup`, `start`, `job <act> <ids>`, `bye`, `end`, `interrupt`.
+/// What happened on a machine, in order: `setup`, `start`, `job <act> <ids>`, `properties <list>`, `bye`, `end`, `interrupt`.
 pub(crate) type Seen = Arc<Mutex<Vec<String>>>;
 
 pub(crate) struct Machine {
@@ -118,6 +118,10 @@ impl Machine {
     fn answer(&self, message: &[u8]) -> Result<Vec<u8>, String> {
         if message[0] == 4 {
             self.note("bye".into());
+            return Ok(vec![0, 0, 0, 0, 0]);
+        }
+        if message[0] == 7 {
+            self.note(format!("properties {:?}", Bytes(&message[1..]).properties()));
             return Ok(vec![0, 0, 0, 0, 0]);
         }
         let told = Told::read(message, &self.slots.lock().unwrap());
@@ -235,6 +239,13 @@ impl Bytes<'_> {
         (self.byte() == 1).then(|| each(self))
     }
 
+    fn properties(&mut self) -> Vec<(String, Option<String>)> {
+        self.list(|bytes| {
+            bytes.long();
+            (bytes.text(), bytes.maybe(Bytes::text))
+        })
+    }
+
     fn result(&mut self) -> (String, String, bool) {
         let flags = self.int();
         self.byte();
@@ -267,10 +278,7 @@ impl Told {
             (name, bytes.text())
         });
         told.variables = variables.into_iter().collect();
-        told.properties = bytes.list(|bytes| {
-            bytes.long();
-            (bytes.text(), bytes.maybe(Bytes::text))
-        });
+        told.properties = bytes.properties();
         told.sample = bytes.int();
         let has_result = bytes.byte() == 1;
         if has_result {

@@ -209,7 +209,7 @@ impl Shared {
     }
 
     /// Counts up with every write of a property.
-    pub(super) fn version(&self) -> u64 {
+    pub fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
 

@@ -14,6 +14,7 @@ public final class Host {
     private static final int USER_END = 4;
     private static final int END = 5;
     private static final int INTERRUPT = 6;
+    private static final int PROPERTIES = 7;
 
     private static final int FAILED = 1;
 
@@ -41,6 +42,12 @@ public final class Host {
                     boolean samplerOnly = interrupt.at < message.length && interrupt.bool();
                     Workers.interrupt(user, samplerOnly);
                     return new byte[] {0};
+                case PROPERTIES:
+                    test.props.apply(in(message));
+                    Output applied = new Output();
+                    applied.u8(0);
+                    applied.i32(0);
+                    return applied.take();
                 case SETUP:
                     bringLoader();
                     Setup setup = new Setup(in(message));

@@ -28,8 +28,18 @@ final class Props extends Properties {
         recording = true;
     }
 
-    /** Applies what was changed natively, unless something newer was applied before. */
-    void apply(long version, String name, String value) {
+    /** Applies what a message says was changed natively. */
+    void apply(Input in) {
+        int count = in.i32();
+        for (int i = 0; i < count; i++) {
+            long version = in.i64();
+            String name = in.str();
+            apply(version, name, in.optStr());
+        }
+    }
+
+    /** Applies one change, unless something newer was applied before. */
+    private void apply(long version, String name, String value) {
         synchronized (changes) {
             Long last = versions.get(name);
             if (last != null && last >= version) {

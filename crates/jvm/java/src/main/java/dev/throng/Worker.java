@@ -140,7 +140,7 @@ final class Worker {
             }
             user = hold(id);
             frame.bind(in, user);
-            applyProperties();
+            test.props.apply(in);
             int sample = in.i32();
             result = null;
             if (in.bool()) {
@@ -196,15 +196,6 @@ final class Worker {
             result = null;
             before = null;
             lines.open = false;
-        }
-    }
-
-    private void applyProperties() {
-        int count = in.i32();
-        for (int i = 0; i < count; i++) {
-            long version = in.i64();
-            String name = in.str();
-            test.props.apply(version, name, in.optStr());
         }
     }
 
