@@ -25,6 +25,7 @@ mod options;
 mod repository;
 mod settings;
 mod start;
+mod states;
 mod tend;
 mod workers;
 

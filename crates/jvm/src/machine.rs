@@ -13,6 +13,7 @@ use jni::{Env, JNIVersion, jni_sig, jni_str};
 use crate::bridge;
 use crate::carrier::{Carrier, Carry};
 use crate::java::Java;
+use crate::workers::step_back;
 
 /// References that a call makes.
 const REFERENCES: usize = 8;
@@ -30,7 +31,11 @@ impl Machine {
         let starting = std::thread::Builder::new().name("java start".into()).stack_size(8 << 20);
         std::thread::scope(|scope| {
             let started = starting
-                .spawn_scoped(scope, || start(java, options))
+                .spawn_scoped(scope, || {
+                    // Java's own threads inherit it: those that compile and collect.
+                    step_back();
+                    start(java, options)
+                })
                 .map_err(|error| format!("cannot start a thread: {error}"))?;
             started.join().unwrap_or_else(|_| Err("starting the Java machine failed".into()))
         })

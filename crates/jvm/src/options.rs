@@ -24,6 +24,15 @@ const OPENED: &[&str] = &[
     "java.desktop/sun.swing",
 ];
 
+/// When Java compiles for the second time, at length: ten times later than by default. At its start it runs much code a few thousand times and then never again, and
+/// compiling that took a third of the start's processor time; a script of a load gets there within seconds all the same.
+const LATER: &[&str] = &[
+    "-XX:Tier4InvocationThreshold=50000",
+    "-XX:Tier4MinInvocationThreshold=6000",
+    "-XX:Tier4CompileThreshold=150000",
+    "-XX:Tier4BackEdgeThreshold=400000",
+];
+
 /// The stack of a thread where no `-Xss` is given: Java's own default.
 const STACK: usize = 1 << 20;
 
@@ -50,6 +59,7 @@ pub(crate) fn options(
         format!("-Djmeter.home={}", home.display()),
         format!("-Djava.class.path={class_path}"),
     ];
+    options.extend(LATER.iter().map(|option| (*option).to_owned()));
     options.extend(crash_report.map(|file| format!("-XX:ErrorFile={}", file.display())));
     // The sun packages are not on every system; Java then only complains, which nobody needs to see.
     options.extend(OPENED.iter().map(|package| format!("--add-opens={package}=ALL-UNNAMED")));

@@ -1,15 +1,17 @@
-//! Looks after the workers: starts more when all are blocked, and passes interruptions on.
+//! Looks after the workers: starts more when they are blocked, fewer when they only take turns, and passes interruptions on.
 //!
-//! Whether a worker is blocked is asked of the system: one that waits for a server leaves its processor to others, so another worker helps; while
-//! all processors are busy with scripts, more threads would only take turns, and are added slowly, so that a long script does not hold up short ones.
+//! Whether a worker is blocked is asked of the system ([`crate::states`]): one that waits for a server leaves its processor to others, so another worker helps.
+//! More that compute would only take processors from the cores, whose users wait for nothing but that; they are added slowly, so that scripts that never end do not
+//! keep others from their turn for good.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
+use crate::states::{Looks, States};
 use crate::workers::{Shared, lock};
 
 /// Told to the one who tends.
@@ -23,11 +25,18 @@ pub(crate) enum Notice {
     End,
 }
 
-/// How often is looked while tasks wait.
+/// How often is looked while tasks wait, at most; each worker makes it longer, for looking at it takes time.
 const LOOK: Duration = Duration::from_millis(1);
+const LOOK_EACH: Duration = Duration::from_micros(100);
 
-/// Looks for which all processors may be busy before one more thread is started all the same.
-const PATIENCE: u32 = 10;
+/// While tasks wait for so long without a break, all processors may be used.
+const BACKLOG: Duration = Duration::from_millis(500);
+
+/// When no task was done for so long and others wait, one more thread is started, whatever the others do.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// Looks in a row at which more workers than useful compute before one of them ends.
+const CROWDED: u32 = 20;
 
 /// The kind of message that interrupts; the user's number follows, and whether its sampler alone is meant.
 const INTERRUPT: u8 = 6;
@@ -69,28 +78,24 @@ impl Tender {
     /// Adds threads until no task waits, or nothing would be gained.
     fn grow(&mut self) -> ControlFlow<()> {
         let shared = Arc::clone(&self.shared);
-        let (mut looks, mut done) = (0, shared.done.load(Relaxed));
+        let mut course = Course::new(shared.done.load(Relaxed));
         while shared.waiting() > 0 {
             // A moment, in which most tasks find their worker.
-            std::thread::sleep(LOOK);
+            let threads = shared.threads.load(Relaxed);
+            std::thread::sleep(LOOK + LOOK_EACH * u32::try_from(threads).unwrap_or(u32::MAX));
             let notices: Vec<_> = self.notices.try_iter().collect();
             notices.into_iter().try_for_each(|notice| self.obey(notice))?;
-            let waiting = shared.waiting();
-            let threads = shared.threads.load(Relaxed);
+            let (waiting, threads) = (shared.waiting(), shared.threads.load(Relaxed));
             if shared.idle.load(SeqCst) > 0 || threads >= shared.most {
                 break;
             }
-            let mut more = shared.least.saturating_sub(on_processors(&shared));
-            if more > 0 {
-                more = more.max(threads / 4);
-            } else {
-                looks += 1;
-                if looks >= PATIENCE {
-                    let now = shared.done.load(Relaxed);
-                    // At that pace those who wait get their turn soon enough.
-                    more = usize::from(now - done < waiting as u64);
-                    (looks, done) = (0, now);
-                }
+            let running: Vec<_> =
+                lock(&shared.running).iter().map(|(number, one)| (*number, *one)).collect();
+            let states = course.looks.look(&running);
+            let pool = Pool { threads, least: shared.least, processors: shared.processors };
+            let more = course.more(pool, states, shared.done.load(Relaxed), Instant::now());
+            if course.is_crowded(pool, states) {
+                shared.surplus.store(1, Relaxed);
             }
             for _ in 0..more.min(waiting).min(shared.most - threads) {
                 if let Err(error) = shared.add_thread() {
@@ -142,13 +147,105 @@ fn interrupt_all(shared: &Shared, users: &Receiver<(u64, bool)>) {
     }
 }
 
-/// Workers that are on a processor or want one; at most as many as there are processors are counted.
-fn on_processors(shared: &Shared) -> usize {
-    let running: Vec<i32> = lock(&shared.running).values().map(|one| one.thread).collect();
-    let on_one = |thread: &&i32| {
-        let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat"));
-        // The state stands behind the name, which may hold anything but ends with the last parenthesis.
-        stat.is_ok_and(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R')))
-    };
-    running.iter().filter(on_one).take(shared.least).count()
+/// The workers there are.
+#[derive(Clone, Copy, Debug)]
+struct Pool {
+    threads: usize,
+    least: usize,
+    processors: usize,
+}
+
+/// A time in which tasks wait.
+#[derive(Debug)]
+struct Course {
+    looks: Looks,
+    began: Instant,
+    /// Tasks done, when the last of them was seen to be, or a thread was added for want of that.
+    done: (u64, Instant),
+    crowded: u32,
+}
+
+impl Course {
+    fn new(done: u64) -> Self {
+        let now = Instant::now();
+        Self { looks: Looks::default(), began: now, done: (done, now), crowded: 0 }
+    }
+
+    /// How many threads to add.
+    fn more(&mut self, pool: Pool, states: States, done: u64, now: Instant) -> usize {
+        if done != self.done.0 {
+            self.done = (done, now);
+        }
+        // Those that only begin count as if they computed, which they soon will.
+        let free = pool.threads.saturating_sub(states.blocked);
+        let lasts = now.duration_since(self.began) >= BACKLOG;
+        let wanted = if lasts { pool.processors } else { pool.least };
+        if free < wanted {
+            // Where many are blocked, those that are added will be as well.
+            return (wanted - free).max(if free == 0 { states.blocked / 2 } else { 0 });
+        }
+        if now.duration_since(self.done.1) >= PATIENCE {
+            self.done.1 = now;
+            return 1;
+        }
+        0
+    }
+
+    /// Whether so many compute, again and again, that one of them had better end.
+    fn is_crowded(&mut self, pool: Pool, states: States) -> bool {
+        let crowded = states.computing > 2 * pool.processors;
+        self.crowded = if crowded { self.crowded + 1 } else { 0 };
+        if self.crowded < CROWDED {
+            return false;
+        }
+        self.crowded = 0;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POOL: Pool = Pool { threads: 3, least: 3, processors: 4 };
+
+    fn states(computing: usize, blocked: usize) -> States {
+        States { computing, blocked }
+    }
+
+    #[test]
+    fn threads_are_added_for_those_that_are_blocked() {
+        let mut course = Course::new(0);
+        let now = course.began;
+        let mut more = |pool, states| course.more(pool, states, 0, now);
+        assert_eq!(more(POOL, states(3, 0)), 0);
+        assert_eq!(more(POOL, states(1, 2)), 2);
+        assert_eq!(more(POOL, states(0, 0)), 0, "they only begin");
+        let many = Pool { threads: 100, ..POOL };
+        assert_eq!(more(many, states(0, 100)), 50);
+        assert_eq!(more(many, states(1, 99)), 2);
+        assert_eq!(more(many, states(97, 3)), 0);
+    }
+
+    #[test]
+    fn those_that_compute_use_all_processors_when_the_queue_lasts() {
+        let mut course = Course::new(0);
+        let later = course.began + BACKLOG;
+        assert_eq!(course.more(POOL, states(3, 0), 1, later), 1);
+        let four = Pool { threads: 4, ..POOL };
+        assert_eq!(course.more(four, states(4, 0), 2, later + PATIENCE), 0, "one was done");
+        assert_eq!(course.more(four, states(4, 0), 2, later + 2 * PATIENCE), 1);
+        assert_eq!(course.more(four, states(5, 0), 2, later + 2 * PATIENCE), 0, "one at a time");
+    }
+
+    #[test]
+    fn a_crowd_that_lasts_loses_one() {
+        let mut course = Course::new(0);
+        let mut crowded = |computing| course.is_crowded(POOL, states(computing, 0));
+        assert!(!(1..CROWDED).any(|_| crowded(9)));
+        assert!(crowded(9));
+        assert!(!(1..CROWDED).any(|_| crowded(9)));
+        assert!(!crowded(8), "twice the processors are not many");
+        assert!(!crowded(9));
+    }
 }

@@ -1,4 +1,4 @@
-//! Threads that run jobs: as many as processors at first, more while all are blocked and jobs wait, and fewer again.
+//! Threads that run jobs: one fewer than processors at first, more while they are blocked and jobs wait, and fewer again.
 //!
 //! Handing a job over takes no lock that is ever held for long: it goes into a queue, and one thread that only looks after the others ([`crate::tend`]) is
 //! told when nobody was idle. A job is always finished, with its reply or with words about why there is none.
@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use engine::offload::{Job, Offload};
@@ -14,8 +14,11 @@ use engine::offload::{Job, Offload};
 use crate::carrier::Carrier;
 use crate::tend::{self, Notice};
 
-/// A worker that has had nothing to do for so long ends, unless it is one of the first.
+/// A worker that has had nothing to do for so long ends, unless it is one of the first; and so does one when for so long not even half of them were needed.
 const REST: Duration = Duration::from_secs(30);
+
+/// How much less than a core's claim to a processor is a worker's, and that of the threads that Java starts, as a nice value: a tenth.
+pub(crate) const NICE: i32 = 10;
 
 /// Something to carry.
 #[derive(Debug)]
@@ -55,8 +58,10 @@ pub(crate) struct Shared {
     pub(crate) carrier: Box<dyn Carrier>,
     tasks: Receiver<Task>,
     notices: Sender<Notice>,
-    /// Threads at first and at least.
+    /// Threads at first and at least: one processor is left to the cores.
     pub(crate) least: usize,
+    /// Threads that can compute at once.
+    pub(crate) processors: usize,
     /// Threads at most.
     pub(crate) most: usize,
     stack: usize,
@@ -65,6 +70,11 @@ pub(crate) struct Shared {
     pub(crate) idle: AtomicUsize,
     /// Tasks done so far.
     pub(crate) done: AtomicU64,
+    /// Threads that are to end when they have done their task.
+    pub(crate) surplus: AtomicUsize,
+    /// When more than half of the threads were needed, milliseconds after the beginning.
+    needed: AtomicU64,
+    began: Instant,
     /// A busy notice is under way.
     pub(crate) told: AtomicBool,
     numbers: AtomicU64,
@@ -80,6 +90,8 @@ pub(crate) struct Shared {
 pub(crate) struct Running {
     /// The thread's number in the system.
     pub(crate) thread: i32,
+    /// Which of all tasks it runs.
+    pub(crate) task: u64,
     pub(crate) user: u64,
 }
 
@@ -97,12 +109,16 @@ impl Workers {
             carrier,
             tasks,
             notices,
-            least: processors.min(most),
+            least: (processors - 1).clamp(1, most),
+            processors,
             most,
             stack,
             threads: AtomicUsize::new(0),
             idle: AtomicUsize::new(0),
             done: AtomicU64::new(0),
+            surplus: AtomicUsize::new(0),
+            needed: AtomicU64::new(0),
+            began: Instant::now(),
             told: AtomicBool::new(false),
             numbers: AtomicU64::new(0),
             running: Mutex::default(),
@@ -203,6 +219,8 @@ impl Shared {
     /// A worker's life.
     fn work(self: &Arc<Self>, number: u64, name: &str) {
         let thread = rustix::thread::gettid().as_raw_nonzero().get();
+        step_back();
+        let mut tasks = 0;
         let served = self.carrier.serve(name, &mut |carry| {
             while let Some(task) = self.next_task() {
                 self.notice_busy();
@@ -210,7 +228,9 @@ impl Shared {
                     task.finish(Err("the run has ended".into()));
                     continue;
                 }
-                lock(&self.running).insert(number, Running { thread, user: task.user });
+                tasks += 1;
+                lock(&self.running)
+                    .insert(number, Running { thread, user: task.user, task: tasks });
                 let reply = carry(&task.message);
                 lock(&self.running).remove(&number);
                 self.done.fetch_add(1, Relaxed);
@@ -229,10 +249,17 @@ impl Shared {
 
     /// The next task; `None` when there are none for long, or never again. The thread is then no longer counted.
     fn next_task(&self) -> Option<Task> {
+        if self.surplus.load(Relaxed) > 0 && self.surplus.swap(0, Relaxed) > 0 && self.leaves() {
+            return None;
+        }
         if let Ok(task) = self.tasks.try_recv() {
             return Some(task);
         }
-        self.idle.fetch_add(1, SeqCst);
+        let idle = self.idle.fetch_add(1, SeqCst) + 1;
+        if self.are_too_many(idle) && self.leaves() {
+            self.idle.fetch_sub(1, SeqCst);
+            return None;
+        }
         let task = loop {
             match self.tasks.recv_timeout(REST) {
                 Ok(task) => break Some(task),
@@ -240,21 +267,39 @@ impl Shared {
                     self.threads.fetch_sub(1, Relaxed);
                     break None;
                 }
-                Err(_) => {
-                    let one_less = |threads: usize| (threads > self.least).then(|| threads - 1);
-                    if self.threads.fetch_update(Relaxed, Relaxed, one_less).is_ok() {
-                        break None;
-                    }
-                }
+                Err(_) if self.leaves() => break None,
+                Err(_) => {}
             }
         };
         self.idle.fetch_sub(1, SeqCst);
         task
     }
 
+    /// Takes this thread out of the count, unless it is one of the first.
+    fn leaves(&self) -> bool {
+        let one_less = |threads: usize| (threads > self.least).then(|| threads - 1);
+        self.threads.fetch_update(Relaxed, Relaxed, one_less).is_ok()
+    }
+
+    /// Whether at most half of the threads had something to do each time one of them had nothing, for long. They take turns, so that none of them rests that long.
+    fn are_too_many(&self, idle: usize) -> bool {
+        let now = self.began.elapsed().as_millis() as u64;
+        if idle * 2 <= self.threads.load(Relaxed) {
+            self.needed.store(now, Relaxed);
+            return false;
+        }
+        now.saturating_sub(self.needed.load(Relaxed)) > REST.as_millis() as u64
+    }
+
     fn is_cut(&self, user: u64) -> bool {
         self.any_cut.load(Relaxed) && lock(&self.cut).contains(&user)
     }
+}
+
+/// Has this thread, and those it will start, come behind the cores where they want the same processor.
+pub(crate) fn step_back() {
+    // Where it is not allowed, all are equal.
+    let _ = rustix::process::setpriority_process(None, NICE);
 }
 
 /// What a lock guards is consistent even after a panic elsewhere.

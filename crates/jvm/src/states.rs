@@ -1,0 +1,126 @@
+//! What the workers' threads do, as the system tells it: compute, wait for somebody outside, or wait for each other.
+//!
+//! A thread that waits for a server, a disk or a pipe leaves its processor to another. One that waits on a lock of this process mostly gets it at once: only when it
+//! still waits, in the same job, after some looks is it known to be blocked, as one is that sleeps or waits for a pool.
+
+use std::collections::HashMap;
+use std::fs::read_to_string;
+
+use crate::workers::Running;
+
+/// Looks in a row at which a thread must have waited to count as blocked.
+const PROOF: u32 = 3;
+
+/// How many of the threads that run a task do what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct States {
+    /// On a processor, or wanting one.
+    pub(crate) computing: usize,
+    /// Blocked.
+    pub(crate) blocked: usize,
+}
+
+/// What looks before have shown.
+#[derive(Debug, Default)]
+pub(crate) struct Looks {
+    /// By worker: its task, and looks in a row at which it waited.
+    waited: HashMap<u64, (u64, u32)>,
+}
+
+/// What one thread does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Computes,
+    /// On a lock, or for a while.
+    Waits,
+    /// For something outside of the process.
+    Blocked,
+}
+
+impl Looks {
+    /// Looks at the threads, by their workers' numbers.
+    pub(crate) fn look(&mut self, running: &[(u64, Running)]) -> States {
+        self.judge(running.iter().map(|(worker, one)| (*worker, one.task, state(one.thread))))
+    }
+
+    fn judge(&mut self, all: impl Iterator<Item = (u64, u64, State)>) -> States {
+        let mut states = States::default();
+        let mut waited = HashMap::new();
+        for (worker, task, state) in all {
+            match state {
+                State::Computes => states.computing += 1,
+                State::Blocked => states.blocked += 1,
+                State::Waits => {
+                    let before = self.waited.get(&worker).filter(|(of, _)| *of == task);
+                    let looks = before.map_or(0, |(_, looks)| *looks) + 1;
+                    waited.insert(worker, (task, looks));
+                    states.blocked += usize::from(looks >= PROOF);
+                }
+            }
+        }
+        self.waited = waited;
+        states
+    }
+}
+
+fn state(thread: i32) -> State {
+    let Ok(stat) = read_to_string(format!("/proc/self/task/{thread}/stat")) else {
+        return State::Waits;
+    };
+    // The state stands behind the name, which may hold anything but ends with the last parenthesis.
+    let letter = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    match letter {
+        Some('R') => State::Computes,
+        Some('S') => match read_to_string(format!("/proc/self/task/{thread}/wchan")).as_deref() {
+            // The kernel's function in which it waits; some kernels keep it to themselves.
+            Err(_) | Ok("" | "0") => State::Waits,
+            Ok(place) if place.starts_with("futex") || place.contains("nanosleep") => State::Waits,
+            Ok(_) => State::Blocked,
+        },
+        _ => State::Blocked,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn waiting_is_blocking_once_it_lasts_in_one_task() {
+        let mut looks = Looks::default();
+        let mut blocked = |task, state| looks.judge([(1, task, state)].into_iter()).blocked;
+        let of_one = [7, 7, 7, 7].map(|task| blocked(task, State::Waits));
+        assert_eq!(of_one, [0, 0, 1, 1]);
+        assert_eq!([8, 9, 10, 11].map(|task| blocked(task, State::Waits)), [0; 4]);
+        assert_eq!(blocked(11, State::Waits), 0);
+        assert_eq!(blocked(11, State::Computes), 0);
+        assert_eq!(blocked(11, State::Waits), 0, "it begins anew");
+        assert_eq!(blocked(11, State::Blocked), 1, "at once");
+    }
+
+    #[test]
+    fn a_thread_that_reads_is_blocked_and_this_one_computes() {
+        assert_eq!(state(rustix::thread::gettid().as_raw_nonzero().get()), State::Computes);
+        let (to, from) = channel();
+        let (mut out, into) = std::io::pipe().expect("a pipe");
+        let reading = std::thread::spawn(move || {
+            to.send(rustix::thread::gettid().as_raw_nonzero().get()).expect("a listener");
+            std::io::Read::read(&mut out, &mut [0]).expect("a byte")
+        });
+        let thread = from.recv().expect("a number");
+        // Where the kernel does not say in which function, all that is known is that it waits.
+        let place = || read_to_string(format!("/proc/self/task/{thread}/wchan"));
+        let hidden = || place().map_or(true, |place| place.is_empty() || place == "0");
+        loop {
+            match state(thread) {
+                State::Blocked => break,
+                State::Waits if hidden() => break,
+                _ => std::thread::yield_now(),
+            }
+        }
+        std::io::Write::write_all(&mut { into }, b"x").expect("a reader");
+        assert_eq!(reading.join().expect("a thread"), 1);
+    }
+}
