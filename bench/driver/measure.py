@@ -93,6 +93,21 @@ def end(process, seconds):
         return process.wait()
 
 
+def last_look(process, look, tail):
+    """Looks until nothing is counted any more, which is the end of the run however long the program took to start; gives back the
+    look from `tail` seconds before, and the resident KiB at that time."""
+    looks, still = [look()], 0
+    memory = [rss(tree(process.pid))]
+    while still < 4 and process.poll() is None:
+        time.sleep(0.25)
+        looks.append(look())
+        memory.append(rss(tree(process.pid)))
+        still = still + 1 if looks[-1][1] == looks[-2][1] else 0
+    last = next((one for one in reversed(looks) if one[1] < looks[-1][1]), looks[0])
+    at = max((n for n, one in enumerate(looks) if one[0] <= last[0] - tail), default=0)
+    return looks[at], memory[at]
+
+
 def closed_loop(command, log, worker, seconds, warm, tail=1.0, directory=OUT):
     """CPU per request of a generator that runs for `seconds`; None where it never sent anything."""
     status = Status()
@@ -110,14 +125,11 @@ def closed_loop(command, log, worker, seconds, warm, tail=1.0, directory=OUT):
         return time.monotonic(), status.get()[1], cpu(tree(process.pid)), cpu([worker]), machine_busy()
 
     a = look()
-    time.sleep(max(seconds - warm - tail, 1.0))
-    b = look()
-    memory = rss(tree(process.pid))
-    alive = process.poll() is None
+    b, memory = last_look(process, look, tail)
     code = end(process, seconds + 60)
     accepted, requests = status.get()
     wall, count = b[0] - a[0], b[1] - a[1]
-    if count <= 0 or not alive:
+    if count <= 0:
         return None
     return {
         "us_per_request": (b[2] - a[2]) * 1e6 / count,
