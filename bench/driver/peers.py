@@ -9,7 +9,7 @@ QUIET = "-Lorg.apache.jmeter.protocol.http.sampler.HTTPSamplerBase=ERROR"
 
 
 def properties(case, seconds):
-    own = {name: value.replace("{target}", str(CACHE / "target")) for name, value in case.get("properties", {}).items()}
+    own = {name: str(value).replace("{target}", str(CACHE / "target")) for name, value in case.get("properties", {}).items()}
     return [f"-J{name}={value}" for name, value in {"users": case["users"], "seconds": seconds, **own}.items()]
 
 
