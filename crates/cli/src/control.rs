@@ -2,10 +2,13 @@
 //!
 //! `Shutdown` ends the run gracefully, `StopTestNow` at once, as the first and second Ctrl-C do. `HeapDump` and
 //! `ThreadDump` ask for what only a Java machine has: they are answered with a line. The port is the first free one from
-//! `jmeterengine.nongui.port` (4445) to `jmeterengine.nongui.maxport` (4455); up to 1000 means none.
+//! `jmeterengine.nongui.port` (4445) to `jmeterengine.nongui.maxport` (4455); up to 1000 means none. jp@gc's AutoStop ends a run in the same way: plans
+//! that have it are told the port.
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::mpsc::{Receiver, Sender, channel};
+
+use plan::plan::Plan;
 
 use crate::interrupt::Interrupt;
 use crate::properties::Properties;
@@ -15,6 +18,8 @@ use crate::properties::Properties;
 pub(crate) struct Control {
     /// The line that JMeter prints about it.
     pub(crate) line: String,
+    /// Its number, if there is one.
+    pub(crate) port: Option<u16>,
     /// What to say about commands that came.
     said: Receiver<String>,
 }
@@ -24,6 +29,14 @@ impl Control {
     pub(crate) fn said(&self) -> impl Iterator<Item = String> + '_ {
         self.said.try_iter()
     }
+}
+
+/// The class of an element that sends such a word to its own run.
+const AUTO_STOP: &str = "kg.apc.jmeter.reporters.AutoStop";
+
+/// Whether something in the plan ends the run through the port.
+pub(crate) fn is_used(plan: &Plan) -> bool {
+    plan.hosted.elements.iter().any(|element| element.class == AUTO_STOP)
 }
 
 /// Starts listening, unless the properties say not to.
@@ -37,7 +50,7 @@ pub(crate) fn listen(properties: &Properties, interrupt: &Interrupt) -> Option<C
     let mut ports = (first..=last).filter_map(|port| u16::try_from(port).ok());
     let Some(socket) = ports.find_map(|port| UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).ok())
     else {
-        return Some(Control { line: "Failed to create UDP port".to_string(), said });
+        return Some(Control { line: "Failed to create UDP port".to_string(), port: None, said });
     };
     let port = socket.local_addr().ok()?.port();
     let interrupt = interrupt.clone();
@@ -46,7 +59,7 @@ pub(crate) fn listen(properties: &Properties, interrupt: &Interrupt) -> Option<C
     let line = format!(
         "Waiting for possible Shutdown/StopTestNow/HeapDump/ThreadDump message on port {port}"
     );
-    Some(Control { line, said })
+    Some(Control { line, port: Some(port), said })
 }
 
 /// Obeys one command after the other, until the run does not listen any more.

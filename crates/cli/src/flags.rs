@@ -46,6 +46,9 @@ pub(crate) enum JvmVerb {
         /// Another Maven repository; by default the mirror of Maven's settings, or Maven Central.
         #[arg(long, value_name = "URL", env = "THRONG_MAVEN_REPOSITORY")]
         repository: Option<String>,
+        /// Fetch jars of plug-ins, too: those that public plans use, that have no native form, and that Maven Central has.
+        #[arg(long)]
+        plugins: bool,
     },
     /// Say which Java and which jars a run would use.
     Status {

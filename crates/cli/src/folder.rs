@@ -40,7 +40,7 @@ impl Folder {
 
     /// Appends a second. The first failure comes back as a sentence to report; later ones stay silent.
     pub(crate) fn write_second(&mut self, second: &Second) -> Option<String> {
-        let result = snapshot_file::write(self.seconds.as_mut()?, second);
+        let result = append(self.seconds.as_mut()?, second);
         self.report("seconds.jsonl", result)
     }
 
@@ -57,6 +57,17 @@ impl Folder {
         let path = self.file(name).unwrap_or_default();
         first.then(|| format!("cannot write {}: {error}; the run goes on", path.display()))
     }
+}
+
+/// Appends a second whole or not at all, for half a line would spoil the next one that finds room.
+fn append(to: &mut File, second: &Second) -> io::Result<()> {
+    let before = to.metadata()?.len();
+    let written = snapshot_file::write(to, second);
+    if written.is_err() {
+        // What is no regular file keeps what it got.
+        let _ = to.set_len(before);
+    }
+    written
 }
 
 /// `YYYYmmdd-HHMMSS-plan`, in local time.

@@ -12,7 +12,7 @@ use crate::render::{self, Colour};
 
 pub(crate) fn run(verb: JvmVerb) -> Exit {
     match verb {
-        JvmVerb::Install { repository } => install(repository.as_deref()),
+        JvmVerb::Install { repository, plugins } => install(repository.as_deref(), plugins),
         JvmVerb::Status { properties, machine } => {
             let mut sources = properties.sources();
             machine.add_to(&mut sources);
@@ -31,7 +31,7 @@ fn fail(words: &str, exit: Exit) -> Exit {
     exit
 }
 
-fn install(repository: Option<&str>) -> Exit {
+fn install(repository: Option<&str>, plugins: bool) -> Exit {
     let Some(cache) = jvm::cache_folder() else {
         return fail(
             "there is no folder for it: set HOME, XDG_CACHE_HOME or THRONG_CACHE",
@@ -39,20 +39,33 @@ fn install(repository: Option<&str>) -> Exit {
         );
     };
     let repository = Repository::new(repository.filter(|url| !url.is_empty()));
-    match jvm::install(&cache, &repository, &show) {
+    let jmeter = format!("JMeter {}", jvm::VERSION);
+    if let Err(exit) = tell(&format!("{jmeter} is"), jvm::install(&cache, &repository, &show)) {
+        return exit;
+    }
+    if !plugins {
+        return Exit::Ok;
+    }
+    let done = jvm::install_plugins(&cache, &repository, &show);
+    tell("The jars of plug-ins are", done).map_or_else(|exit| exit, |()| Exit::Ok)
+}
+
+/// Says what an installation did; `Err` is how the program ends because of it.
+fn tell(what: &str, done: Result<Installed, String>) -> Result<(), Exit> {
+    match done {
         Ok(Installed::Already(folder)) => {
-            println!("JMeter {} is there, complete: {}", jvm::VERSION, folder.display());
-            Exit::Ok
+            println!("{what} there, complete: {}", folder.display());
+            Ok(())
         }
         Ok(Installed::Made(folder)) => {
-            println!("JMeter {} is installed: {}", jvm::VERSION, folder.display());
-            Exit::Ok
+            println!("{what} installed: {}", folder.display());
+            Ok(())
         }
         Err(words) => {
             let words = format!(
                 "{words}\n  What was fetched is kept; the same command goes on from there. Another repository is named by --repository."
             );
-            fail(&words, Exit::Aborted)
+            Err(fail(&words, Exit::Aborted))
         }
     }
 }
@@ -96,7 +109,9 @@ fn status(properties: &Properties) -> Exit {
         Err(no) => println!("JMeter: none: {no}"),
     }
     if let Some(cache) = jvm::cache_folder() {
-        println!("Set of `throng jvm install`: {}", set(&jvm::installed(&cache)));
+        let folder = jvm::installed(&cache);
+        println!("Set of `throng jvm install`: {}", set(&folder));
+        println!("Plug-ins of `throng jvm install --plugins`: {}", plugins(&folder));
     }
     if java.is_ok() && home.is_ok() { Exit::Ok } else { Exit::Plan }
 }
@@ -130,5 +145,14 @@ fn set(folder: &Path) -> String {
             first.place(),
             folder.display()
         ),
+    }
+}
+
+fn plugins(folder: &Path) -> String {
+    let (missing, all) = (jvm::missing_plugins(folder).len(), jvm::plugins().count());
+    match missing {
+        0 => "complete".to_owned(),
+        missing if missing == all => "not installed".to_owned(),
+        missing => format!("{missing} of {all} files are missing or broken"),
     }
 }

@@ -25,6 +25,7 @@ mod interrupt;
 mod jars;
 mod java;
 mod jmeter_line;
+mod last_words;
 mod load;
 mod log;
 mod lost;

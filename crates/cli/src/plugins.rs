@@ -2,6 +2,8 @@
 //!
 //! Plug-ins are called as JMeter's Plugins Manager calls them, by the packages of those that public plans use most. Others have no name here.
 
+use std::path::Path;
+
 /// Beginnings of class names, and the plug-in that has them.
 const PLUGINS: &[(&str, &str)] = &[
     ("com.atlantbh.jmeter.plugins.hadooputilities.", "jpgc-hadoop"),
@@ -16,7 +18,6 @@ const PLUGINS: &[(&str, &str)] = &[
     ("com.blazemeter.jmeter.xmpp.", "jpgc-xmpp"),
     ("com.googlecode.jmeter.plugins.webdriver.", "jpgc-webdriver"),
     ("kg.apc.jmeter.config.LockFile", "jpgc-lockfile"),
-    ("kg.apc.jmeter.config.VariablesFromCSV", "jpgc-csvars"),
     ("kg.apc.jmeter.config.redis.", "jpgc-redis"),
     ("kg.apc.jmeter.control.", "jpgc-prmctl"),
     ("kg.apc.jmeter.modifiers.Fifo", "jpgc-fifo"),
@@ -25,6 +26,18 @@ const PLUGINS: &[(&str, &str)] = &[
     ("net.xmeter.", "mqtt-xmeter"),
     ("nz.co.breakpoint.jmeter.iso8583.", "tilln-iso8583"),
     ("vn.zalopay.benchmark.", "jmeter-grpc-request"),
+];
+
+/// Beginnings of names of classes that the jars of `throng jvm install --plugins` have.
+const FETCHED: &[&str] = &[
+    "com.atlantbh.jmeter.plugins.jsontoxmlconverter.",
+    "com.atlantbh.jmeter.plugins.jsonutils.",
+    "com.atlantbh.jmeter.plugins.xmlformatter.",
+    "kg.apc.jmeter.config.LockFile",
+    "kg.apc.jmeter.config.redis.",
+    "kg.apc.jmeter.control.sampler.",
+    "kg.apc.jmeter.modifiers.",
+    "kg.apc.jmeter.reporters.AutoStop",
 ];
 
 /// What helps, if the message is about a class that is missing. `home`: JMeter's folder.
@@ -36,9 +49,17 @@ pub(crate) fn advice(message: &str, home: &str) -> Option<String> {
         Some((_, plugin)) => format!("the plug-in {plugin} of JMeter's Plugins Manager has it"),
         None => "it is of a plug-in".to_owned(),
     };
+    if FETCHED.iter().any(|start| class.starts_with(start)) && is_set(home) {
+        return Some(format!("{who}: throng jvm install --plugins fetches it"));
+    }
     Some(format!(
         "{who}: put its jars into lib/ext of {home}, or name them with -Juser.classpath or -Jsearch_paths"
     ))
+}
+
+/// Whether a folder is the set that this program has installed.
+fn is_set(home: &str) -> bool {
+    jvm::cache_folder().is_some_and(|cache| jvm::installed(&cache) == Path::new(home))
 }
 
 #[cfg(test)]
@@ -60,6 +81,6 @@ mod tests {
 
     #[test]
     fn plugins_are_in_order() {
-        assert!(PLUGINS.is_sorted());
+        assert!(PLUGINS.is_sorted() && FETCHED.is_sorted());
     }
 }

@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 
 use plan::property_file;
 
+use crate::log::whole;
+
 /// One flag that sets properties, in the order of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Setting {
@@ -111,6 +113,20 @@ impl Properties {
         if !options.is_empty() {
             let options = options.join(&jvm::SEPARATOR.to_string());
             self.jmeter.insert(jvm::SYSTEM.into(), options);
+        }
+        let names = self.system.keys().filter(|name| !self.jmeter.contains_key(*name));
+        let names: Vec<_> = names.map(String::as_str).collect();
+        let names = names.join("\n");
+        self.jmeter.insert(plan::function::UNLISTED.into(), names);
+    }
+
+    /// Levels of the log (`-L`), for the loggers of the run's Java machines.
+    pub(crate) fn hand_on_levels(&mut self, levels: &[(String, String)]) {
+        if !levels.is_empty() {
+            let lines = levels.iter();
+            let lines = lines.map(|(category, level)| format!("{}={level}", whole(category)));
+            let lines: Vec<_> = lines.collect();
+            self.jmeter.insert(jvm::LEVELS.into(), lines.join(&jvm::SEPARATOR.to_string()));
         }
     }
 

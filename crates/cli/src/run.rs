@@ -23,6 +23,7 @@ use crate::exit::Exit;
 use crate::folder::Folder;
 use crate::interrupt::Interrupt;
 use crate::java::{self, Machine};
+use crate::last_words::LastWords;
 use crate::load::{self, Loaded};
 use crate::log::{Level, Log};
 use crate::progress::Progress;
@@ -49,6 +50,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     for warning in &warnings {
         console.warn(warning);
     }
+    properties.hand_on_levels(&request.levels);
     let mut loaded = load::load(&request.plan, bytes.clone(), &properties);
     let mut missing = None;
     if let Some(plan) = &loaded.plan
@@ -103,6 +105,10 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     console.create_summarisers(&properties, &plan.summarisers);
     console.jmeter_line(&format!("Created the tree successfully using {}", request.plan.display()));
     let Ok(interrupt) = Interrupt::install() else { return Exit::Bug };
+    let stops_itself = control::is_used(&plan);
+    let control = (request.listen || stops_itself)
+        .then(|| control::listen(&properties, &interrupt))
+        .flatten();
     let mut options = Options {
         cores: request.cores as u32,
         properties: properties
@@ -114,6 +120,9 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         seed: seed(),
         ..Options::default()
     };
+    if let Some(port) = control.as_ref().and_then(|control| control.port).filter(|_| stops_itself) {
+        options.properties.insert("jmeterengine.nongui.port".into(), port.to_string());
+    }
     match java(request, &properties, &plan, &folder, &mut (&mut console, &mut log)) {
         Ok(None) => {}
         Ok(Some(machine)) => {
@@ -138,6 +147,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     let before = Usage::now();
     let complaints = evaluated.take_complaints();
     let home = options.surroundings.home.clone();
+    let offload = options.offload.clone();
     let mut run = match spread::start(size, request, bytes, plan, options, evaluated) {
         Ok(run) => run,
         Err(message) => {
@@ -148,18 +158,23 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     let start_ms = now_ms();
     console.start(start_ms);
     console.live_line(&format!("{}: {users} users; Ctrl-C ends the run", request.plan.display()));
-    let control = request.listen.then(|| control::listen(&properties, &interrupt)).flatten();
     if let Some(control) = &control {
         console.jmeter_line(&control.line);
     }
     let workers = run.workers();
     let mut progress = Progress::new(run.cores(), before, start_ms, console.counts_transactions());
     progress.set_ports(found.ports);
-    let mut traces = Traces { console: &mut console, folder: &mut folder, log: &mut log };
+    let mut traces = Traces {
+        console: &mut console,
+        folder: &mut folder,
+        log: &mut log,
+        last: LastWords::default(),
+    };
     for text in &complaints {
         heard(text, &mut traces);
     }
     let losses = drive(&mut run, &mut progress, (&interrupt, control.as_ref()), &mut traces);
+    let last = traces.last;
     let end_ms = now_ms();
     let lines = console.finish(progress.users(), end_ms);
     summariser_log(&lines, &mut log, &mut console);
@@ -168,12 +183,18 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     let summary = Summary::new(progress.totals(), &frame, &percentages)
         .over_time(progress.totals(), progress.timeline());
     report(&summary, (workers, &losses), request, &mut folder, &mut console);
-    match run.aborted() {
+    last.lines().for_each(|line| console.warn(&line));
+    let exit = match run.aborted() {
         Some(reason) => console.fail(&format!("the run was aborted: {reason}"), Exit::Aborted),
         None if interrupt.asked() > 0 => Exit::Interrupted,
         None if !losses.is_empty() => Exit::WorkersLost,
         None => Exit::Ok,
+    };
+    if let Some(offload) = offload {
+        // A script's own exit code counts.
+        offload.leave();
     }
+    exit
 }
 
 /// Starts the Java machine, if the plan needs one. Workers that were asked for start their own.
@@ -232,6 +253,7 @@ struct Traces<'a> {
     console: &'a mut Console,
     folder: &'a mut Folder,
     log: &'a mut Log,
+    last: LastWords,
 }
 
 /// The loop of a run: news from the engine, and the user's wish to end. Returns the workers that died.
@@ -246,7 +268,7 @@ fn drive(
     loop {
         for line in control.iter().flat_map(|control| control.said()) {
             traces.console.jmeter_line(&line);
-            note(traces.log, traces.console, Level::Info, "o.a.j.JMeter", &line);
+            note(traces.log, traces.console, Level::Info, "org.apache.jmeter.JMeter", &line);
         }
         let asked = interrupt.asked();
         if asked > obeyed {
@@ -296,14 +318,24 @@ fn heard(text: &str, traces: &mut Traces<'_>) {
     match text.split_once(": ") {
         Some(("Stdout", text)) => traces.console.line(text),
         Some(("Stderr", text)) => traces.console.report(&format!("{text}\n")),
+        Some(("Ended", text)) => {
+            let words = format!("a user was ended by {text}");
+            note(traces.log, traces.console, Level::Warn, "engine", &words);
+            if traces.last.add_end(text) {
+                traces.console.warn_some(&words);
+            }
+        }
+        Some(("Lost", text)) => {
+            note(traces.log, traces.console, Level::Warn, "engine", text);
+            traces.last.add(text);
+        }
         Some((level, text)) if log::level(level).is_some() => {
-            note(
-                traces.log,
-                traces.console,
-                log::level(level).unwrap_or(Level::Info),
-                "plan",
-                text,
-            );
+            let level = log::level(level).unwrap_or(Level::Info);
+            let (logger, at_ms, text) =
+                plan::function::parts_of(text).unwrap_or(("plan", None, text));
+            if let Some(trouble) = traces.log.write_at(at_ms, level, logger, text) {
+                traces.console.warn(&trouble);
+            }
         }
         _ => {
             note(traces.log, traces.console, Level::Warn, "engine", text);
@@ -404,7 +436,7 @@ fn note(log: &mut Log, console: &mut Console, level: Level, category: &str, mess
 fn summariser_log(lines: &[String], log: &mut Log, console: &mut Console) {
     if console.logs_summary() {
         for line in lines {
-            note(log, console, Level::Info, "o.a.j.r.Summariser", line);
+            note(log, console, Level::Info, "org.apache.jmeter.reporters.Summariser", line);
         }
     }
 }

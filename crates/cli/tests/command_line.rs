@@ -102,7 +102,7 @@ fn flags_of_jmeter_about_its_log_do_as_they_say() {
     assert!(program.read("loud.log").contains(" INFO "));
     run(&["--jmeterlogfile=quiet.log", "-LERROR"]);
     assert_eq!(program.read("quiet.log"), "");
-    run(&["-jsome.log", "-LERROR", "--loglevel", "o.a.j=INFO"]);
+    run(&["-jsome.log", "-LERROR", "--loglevel", "org.apache.jmeter=INFO"]);
     let log = program.read("some.log");
     assert!(log.lines().count() > 0 && log.lines().all(|line| line.contains(" o.a.j.")), "{log}");
     let ended = run(&["-j", "day_'yyyy'.log", "-LLOUDER", "-i", "log4j2.xml"]);

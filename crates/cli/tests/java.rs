@@ -131,3 +131,48 @@ fn a_plan_that_needs_no_java_looks_for_none() {
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(!program.path("cache").exists());
 }
+
+#[test]
+fn an_error_in_a_script_ends_its_user_and_is_told_once_more_at_the_end() {
+    if !has_java() {
+        return;
+    }
+    let program = with_script("[1].collect { it }\nthrow new StackOverflowError('deep')");
+    let ended = program.run(&["run", "script.jmx", "-l", "out.jtl"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let said = "1 user was ended by java.lang.StackOverflowError: deep in ";
+    assert!(
+        ended.err.trim_end().lines().last().is_some_and(|line| line.contains(said)),
+        "{ended:?}"
+    );
+    assert!(!program.read("out.jtl").contains(",Script,"));
+}
+
+#[test]
+fn lines_of_scripts_are_in_the_log_as_jmeter_writes_them() {
+    if !has_java() {
+        return;
+    }
+    let program = with_script("[1].collect { log.debug('low'); log.info('high') }");
+    for (level, lines) in [("INFO", 1), ("jmeter.protocol=DEBUG", 2), ("WARN", 0)] {
+        let ended = program.run(&["run", "script.jmx", "-j", "out.log", "-L", level]);
+        assert_eq!(ended.code, 0, "{ended:?}");
+        let log = program.read("out.log");
+        let of_script = log.lines().filter(|line| line.contains(" o.a.j.p.j.s.J.Script: "));
+        assert_eq!(of_script.count(), lines, "{level}: {log}");
+    }
+}
+
+#[test]
+fn a_script_that_ends_the_process_loses_nothing_that_was_done() {
+    if !has_java() {
+        return;
+    }
+    let program = with_script("[1].collect { it }\nSystem.exit(3)");
+    let ended = program.run(&["run", "script.jmx", "-l", "out.jtl"]);
+    assert_eq!(ended.code, 3, "{ended:?}");
+    assert!(ended.err.contains("a script has ended the process"), "{ended:?}");
+    assert!(ended.out.contains("Results: "), "the summary is there: {ended:?}");
+    let rows = program.read("out.jtl");
+    assert!(rows.ends_with('\n') && rows.lines().count() > 1, "{rows}");
+}

@@ -37,6 +37,12 @@ cases! {
     auth_not_preemptive
     auth_outermost
     auth_preemptive_digest
+    arrivals_free_form
+    arrivals_limit
+    arrivals_lost
+    arrivals_on_error
+    arrivals_pool
+    arrivals_ramp
     backend_graphite
     backend_graphite_pickle
     backend_graphite_workers
@@ -101,6 +107,7 @@ cases! {
     csv_stop
     csv_tab
     csv_unquoted
+    debug_after_http
     debug_sampler
     css_extractor
     xpath_extractor

@@ -44,10 +44,12 @@ cases! {
     jvm_bsh_state
     jvm_bsh_timer_listener
     jvm_context
+    jvm_controllers_counted
     jvm_cookies
     jvm_cookies_added_once
     jvm_cookies_of_jsr223_sampler
     jvm_data_and_scripts
+    jvm_errors_end_users
     jvm_failing_scripts_and_actions
     jvm_fn_beanshell
     jvm_fn_groovy
@@ -82,6 +84,7 @@ cases! {
     jvm_groovy_stop_thread_context
     jvm_groovy_timer
     jvm_groups
+    jvm_if_counted
     jvm_if_javascript
     jvm_java_request
     jvm_jdbc_errors
@@ -109,6 +112,8 @@ cases! {
     jvm_simple_conditions
     jvm_simple_groovy
     jvm_transactions
+    jvm_while_counted
+    jvm_while_left
     jvm_writes_files
 }
 

@@ -142,7 +142,11 @@ fn lines_of_the_plan_go_to_the_log() {
     let ended = program.run(&["run", "log.jmx", "-j", "my.log"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     let log = program.read("my.log");
-    assert!(log.contains(" WARN plan: Users 1-1 ") && log.contains("hello from the plan"), "{log}");
+    assert!(
+        log.contains(" WARN o.a.j.f.LogFunction: Users 1-1 ")
+            && log.contains("hello from the plan"),
+        "{log}"
+    );
     assert!(!ended.err.contains("hello"), "{ended:?}");
 }
 

@@ -44,6 +44,17 @@ impl Batches {
         Some(groups)
     }
 
+    /// The phase of the batch handed out last.
+    pub fn phase(&self) -> Option<Phase> {
+        self.phase
+    }
+
+    /// Without what is left.
+    #[must_use]
+    pub fn dropped(self) -> Self {
+        Self { rest: VecDeque::new(), ..self }
+    }
+
     /// The run is stopped: what is left are the tearDown groups, unless the plan does without or was still setting up.
     pub fn stop(&mut self) {
         let keep = self.teardown_on_stop && self.phase != Some(Phase::Setup);

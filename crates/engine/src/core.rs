@@ -10,7 +10,6 @@ use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use nix::sys::eventfd::EventFd;
 use plan::element::Shard;
 use plan::env::{Env, Scratch, Who};
 use plan::plan::{Plan, SamplerId};
@@ -21,9 +20,12 @@ use crate::clock::{Clock, MS, Nanos, SECOND};
 use crate::conn::{Conns, Route, Stash};
 use crate::driver::{Driver, Events, INBOX, SCRATCH};
 use crate::exchange::Fixed;
+use crate::inbox::{Message, Wake};
+use crate::meet::home_of;
 use crate::pace::{Backoff, ConnectPace};
+use crate::place;
 use crate::rows::Rows;
-use crate::run::{Message, Report, RunShared};
+use crate::run::{Report, RunShared};
 use crate::schedule::Start;
 use crate::socket::{NO_SOCKET, Sockets};
 use crate::source::Sources;
@@ -123,13 +125,13 @@ pub(crate) struct Core<'p> {
     pub(crate) stopping: bool,
     /// When the events being handled were taken from the kernel.
     pub(crate) woke: Nanos,
-    starts: Vec<Start>,
+    pub(crate) starts: Vec<Start>,
     /// Users alive, per group.
     alive: Vec<u32>,
     ready: VecDeque<Index>,
     due: Vec<Index>,
     inbox: Receiver<Message>,
-    wake: Arc<EventFd>,
+    wake: Arc<Wake>,
     snapshots: Vec<Box<Snapshot>>,
     next_second: Nanos,
     /// It has been told to end, and does so then at the latest.
@@ -144,7 +146,7 @@ pub(crate) struct Parts<'p> {
     /// Made before any core begins, which might take the descriptors it needs.
     pub(crate) driver: Driver,
     pub(crate) inbox: Receiver<Message>,
-    pub(crate) wake: Arc<EventFd>,
+    pub(crate) wake: Arc<Wake>,
     pub(crate) reports: Sender<Report>,
     pub(crate) rows: Rows,
     /// Ends of Backend Listeners.
@@ -219,7 +221,7 @@ impl<'p> Core<'p> {
             home: crate::meet::Home::default(),
             meetings: 0,
             fuel: 0,
-            jobs: crate::job::Jobs::new(plan, run.offload.clone(), run.starting.clone()),
+            jobs: crate::job::Jobs::new(plan, run.offload.clone(), run.hearing.clone()),
             rows,
             feeds,
             reports,
@@ -337,8 +339,8 @@ impl<'p> Core<'p> {
             }
             Wait::Barrier(sampler) => self.leave_barrier(index, sampler, false),
             Wait::Met(sampler) => self.leave_barrier(index, sampler, true),
-            Wait::Lock => {
-                user.wait = Wait::Lock;
+            wait @ (Wait::Lock | Wait::Arrival) => {
+                user.wait = wait;
                 return;
             }
             Wait::Pause(sampler) => self.after_action(index, sampler),
@@ -402,6 +404,10 @@ impl<'p> Core<'p> {
             {
                 left -= 1;
                 let group = self.starts[n].group;
+                if self.run.groups[group as usize].arrivals.is_some() {
+                    self.arrival(group, number, at);
+                    continue;
+                }
                 let looks = &self.run.groups[group as usize].looks;
                 let counted = looks.as_ref().map(|_| self.run.counts.number(group, self.run.shard));
                 self.start_user(group, counted.unwrap_or(number), at);
@@ -415,7 +421,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    fn start_user(&mut self, group: u32, number: u32, intended: Nanos) {
+    pub(crate) fn start_user(&mut self, group: u32, number: u32, intended: Nanos) {
         let compiled = &self.plan.groups[group as usize];
         let user = User {
             wait: Wait::Ready,
@@ -449,6 +455,7 @@ impl<'p> Core<'p> {
         self.recorder.add(Counter::UsersStarted, 1);
         self.set_last_ok(index, true);
         if self.initialize(index, compiled.main) {
+            self.place(index, compiled.main).set(place::ARRIVED);
             self.step(index);
         }
     }
@@ -461,6 +468,7 @@ impl<'p> Core<'p> {
         self.end_socket(index);
         self.end_transactions(index);
         self.end_meetings(index);
+        self.end_arrival(index);
         self.end_java(index);
         if self.users[index].lane {
             return self.end_lane(index);
@@ -502,13 +510,19 @@ impl<'p> Core<'p> {
     }
 
     fn read_inbox(&mut self) {
-        let _ = self.wake.read();
+        self.wake.lower();
         while let Ok(message) = self.inbox.try_recv() {
             match message {
                 Message::Start { group, at } => {
                     let settings = &self.run.groups[group as usize];
-                    let (rank, ranks) = (self.run.rank(self.index), self.run.ranks());
-                    self.starts.push(Start::new(group, settings, at, rank, ranks));
+                    let start = if settings.arrivals.is_some() {
+                        let has_it = home_of(group, self.run.cores) == self.index;
+                        Start::of_arrivals(group, settings, at, has_it.then_some(self.run.shard))
+                    } else {
+                        let (rank, ranks) = (self.run.rank(self.index), self.run.ranks());
+                        Start::new(group, settings, at, rank, ranks)
+                    };
+                    self.starts.push(start);
                 }
                 Message::Resolved { user, route, found } => {
                     self.on_socket_resolved(user, &found);
@@ -524,6 +538,8 @@ impl<'p> Core<'p> {
                 Message::Recycle(snapshot) => self.snapshots.push(snapshot),
                 Message::Ask(ask) => self.answer(ask),
                 Message::LetGo(ticket) => self.let_go(ticket),
+                Message::Arrival(group, ticket, at) => self.on_arrival(group, ticket, at),
+                Message::NoArrivals(group) => self.close_arrivals(group),
                 Message::Stop => self.stop(false),
                 Message::StopNow => self.stop(true),
                 Message::End => self.ends = Some(self.clock.now() + crate::job::PATIENCE),
@@ -546,6 +562,7 @@ impl<'p> Core<'p> {
                 | Wait::Pause(_)
                 | Wait::Barrier(_)
                 | Wait::Met(_)
+                | Wait::Arrival
                 | Wait::Lock => self.end_user(index),
                 Wait::Exchange(sampler) | Wait::Resolve(sampler) if now => self.cut(index, sampler),
                 Wait::Sleep(_) if now => self.end_user(index),

@@ -9,7 +9,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
-use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::socket::{self, ControlMessageOwned, MsgFlags, TimestampingFlag, sockopt};
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
@@ -17,6 +16,7 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use crate::clock::{MS, Nanos, SECOND};
+use crate::inbox::Wake;
 
 /// Bytes of the receive buffer: large enough that a 100 KiB body is taken in two or three calls.
 pub(crate) const SCRATCH: usize = 256 * 1024;
@@ -73,7 +73,7 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    pub(crate) fn new(wake: &EventFd) -> io::Result<Self> {
+    pub(crate) fn new(wake: &Wake) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, wake, EventData::new_u64(INBOX), EventFlags::IN)?;
         Ok(Self {
@@ -245,11 +245,6 @@ pub(crate) fn reset(fd: &OwnedFd) {
 pub(crate) fn linger(fd: &OwnedFd, seconds: u16) {
     let linger = nix::libc::linger { l_onoff: 1, l_linger: seconds.into() };
     let _ = socket::setsockopt(fd, sockopt::Linger, &linger);
-}
-
-/// An event that another thread raises to wake a core.
-pub(crate) fn wake_event() -> io::Result<EventFd> {
-    Ok(EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?)
 }
 
 #[cfg(test)]

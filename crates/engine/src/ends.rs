@@ -23,6 +23,8 @@ impl RunShared {
         let settings = &self.groups[group as usize];
         match &settings.spans {
             None => Some(end),
+            // Its end is known when nobody comes any more.
+            Some(_) if settings.arrivals.is_some() => None,
             // They end together, and numbers are those of starts.
             Some(spans) if let Some(looks) = &settings.looks => {
                 spans.first().map(|(_, last)| looks.after(end + last * MS))
@@ -33,7 +35,7 @@ impl RunShared {
 
     /// When a user's wait for its next sampler ends, because it must end. Where users are replaced they come to the end of a sample.
     pub(crate) fn waits_until(&self, group: u32, number: u32) -> Option<Nanos> {
-        self.ends_at(group, number).filter(|_| self.groups[group as usize].looks.is_none())
+        self.ends_at(group, number).filter(|_| !self.groups[group as usize].ends_with_samples())
     }
 
     /// The users of a group end then at the latest.

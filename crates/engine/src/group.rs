@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use plan::element::{Shard, Span};
+use plan::element::{Bounds, Shard, Span};
 use plan::plan::OnError;
 
 use crate::clock::Nanos;
@@ -17,6 +17,8 @@ pub(crate) struct GroupSettings {
     pub(crate) tail: &'static str,
     /// Users that end early are replaced, and this is when somebody looks. All spans end together then.
     pub(crate) looks: Option<Looks>,
+    /// Its spans are arrivals, and this is what bounds them.
+    pub(crate) arrivals: Option<Bounds>,
     pub(crate) number: u32,
     pub(crate) users: u32,
     /// Time between the starts of two users.
@@ -28,6 +30,13 @@ pub(crate) struct GroupSettings {
     /// Where each user has a start and an end of its own: these, by its number; milliseconds after the group's start.
     pub(crate) spans: Option<Arc<[Span]>>,
     pub(crate) on_error: OnError,
+}
+
+impl GroupSettings {
+    /// Nothing but the end of a sample ends its users when the group does: it is one of bzm's.
+    pub(crate) fn ends_with_samples(&self) -> bool {
+        self.looks.is_some() || self.arrivals.is_some()
+    }
 }
 
 /// Numbers of users, shared by all cores: written when a user starts or ends, read when a row is written.
@@ -60,6 +69,18 @@ impl Counts {
     pub(crate) fn number(&self, group: u32, shard: Shard) -> u32 {
         let here = self.numbered[group as usize].fetch_add(1, Ordering::Relaxed);
         here.wrapping_mul(shard.count).wrapping_add(shard.index)
+    }
+
+    /// A user waits for the next arrival, and is none of those who are active.
+    pub(crate) fn pause(&self, group: u32) {
+        self.active.fetch_sub(1, Ordering::Relaxed);
+        self.groups[group as usize].fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// It is one again.
+    pub(crate) fn resume(&self, group: u32) {
+        self.active.fetch_add(1, Ordering::Relaxed);
+        self.groups[group as usize].fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn finish(&self, group: u32) {

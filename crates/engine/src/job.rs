@@ -38,7 +38,7 @@ mod writer;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use plan::hosted::{HostedId, TextRange, shown};
+use plan::hosted::{TextRange, shown};
 use plan::plan::{ControllerId, ListenerKind, Plan, SamplerId};
 use plan::result::{Request, SampleResult};
 
@@ -48,6 +48,7 @@ pub(crate) use end::PATIENCE;
 pub(crate) use ended::Ended;
 pub(crate) use news::News;
 pub(crate) use reply::{Act, Reply};
+use session::Hearing;
 use told::Untold;
 
 use crate::clock::Nanos;
@@ -168,8 +169,8 @@ pub(crate) struct Jobs {
     owned: Box<[bool]>,
     /// Samplers of which Java is asked once headers that they send were changed.
     asking: Box<[bool]>,
-    /// Elements that hear of the start of users.
-    starting: Arc<[HostedId]>,
+    /// Elements that hear of users.
+    hearing: Hearing,
     /// Listeners of the plan are told of results.
     pub(crate) listens: bool,
     /// The result of the sample before is kept.
@@ -197,11 +198,7 @@ struct UnderWay {
 }
 
 impl Jobs {
-    pub(crate) fn new(
-        plan: &Plan,
-        offload: Option<Arc<dyn Offload>>,
-        starting: Arc<[HostedId]>,
-    ) -> Self {
+    pub(crate) fn new(plan: &Plan, offload: Option<Arc<dyn Offload>>, hearing: Hearing) -> Self {
         if plan.hosted.is_empty() {
             return Self::default();
         }
@@ -221,7 +218,7 @@ impl Jobs {
             texts: plan.hosted.texts.iter().map(|text| shown(text).into()).collect(),
             owned,
             asking,
-            starting,
+            hearing,
             listens: listeners.into_iter().any(|one| matches!(one.kind, ListenerKind::Hosted(_))),
             keeps_previous: plan.hosted.keeps_previous,
             previous_of_transactions: plan.hosted.previous_of_transactions,

@@ -23,6 +23,7 @@
 //! | `backend`, `client`, `sender` | figures for InfluxDB and Graphite, on threads of their own |
 //! | `outcome`, `settings` | the wording of failures, properties |
 
+mod arrive;
 mod assemble;
 mod backend;
 mod basic;
@@ -43,6 +44,7 @@ mod exchange;
 mod failure;
 mod fill;
 mod group;
+mod inbox;
 mod interrupt;
 mod job;
 mod lane;

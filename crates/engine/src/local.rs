@@ -14,7 +14,7 @@ use plan::plan::{Needs, SamplerId};
 use stats::Outcome;
 
 use crate::core::Core;
-use crate::run::{Inbox, Message};
+use crate::inbox::{Inbox, Message};
 use crate::sample::Timing;
 use crate::user::Wait;
 use crate::wheel::Index;

@@ -10,10 +10,11 @@ use plan::element::SyncTimer;
 use plan::plan::{BarrierId, ControllerId, ControllerKind, SamplerId};
 use plan::text::Text;
 
+use crate::arrive::Pool;
 use crate::clock::MS;
 use crate::core::{Core, env};
+use crate::inbox::Message;
 use crate::place;
-use crate::run::Message;
 use crate::user::Wait;
 use crate::wheel::Index;
 
@@ -37,6 +38,10 @@ pub(crate) enum Ask {
     Lock { name: Box<str>, ticket: Ticket },
     /// A user has no more use for it.
     Unlock { name: Box<str>, ticket: Ticket },
+    /// A user is free for an arrival.
+    Free { group: u32, number: u32, ticket: Ticket },
+    /// A user of a group of arrivals has ended.
+    Leave { group: u32, number: u32 },
 }
 
 /// What a home knows.
@@ -45,6 +50,23 @@ pub(crate) struct Home {
     barriers: HashMap<BarrierId, Vec<Ticket>>,
     /// Who waits for each lock; the first has it.
     locks: HashMap<Box<str>, VecDeque<Ticket>>,
+    /// Groups of arrivals.
+    pub(crate) pools: HashMap<u32, Pool>,
+}
+
+impl Ticket {
+    #[cfg(test)]
+    pub(crate) fn new(core: u32, user: Index, number: u64) -> Self {
+        Self { core, user, number }
+    }
+
+    pub(crate) fn core(&self) -> u32 {
+        self.core
+    }
+
+    pub(crate) fn user(&self) -> Index {
+        self.user
+    }
 }
 
 /// A user at a barrier.
@@ -99,8 +121,26 @@ impl Home {
                 }
                 queue.front().filter(|_| had).copied().into_iter().collect()
             }
+            // A group that is over has no pool any more; its users are told, or know.
+            Ask::Free { group, number, ticket } => {
+                if let Some(pool) = self.pools.get_mut(&group) {
+                    pool.free(number, ticket);
+                }
+                Vec::new()
+            }
+            Ask::Leave { group, number } => {
+                if let Some(pool) = self.pools.get_mut(&group) {
+                    pool.leave(number);
+                }
+                Vec::new()
+            }
         }
     }
+}
+
+/// The core that has the schedule of a group of arrivals.
+pub(crate) fn home_of(group: u32, cores: u32) -> u32 {
+    group % cores
 }
 
 impl Ask {
@@ -108,6 +148,7 @@ impl Ask {
     fn home(&self, cores: u32) -> u32 {
         match self {
             Self::Arrive { barrier, .. } | Self::GiveUp { barrier, .. } => barrier.0 % cores,
+            Self::Free { group, .. } | Self::Leave { group, .. } => home_of(*group, cores),
             Self::Lock { name, .. } | Self::Unlock { name, .. } => {
                 let sum = |sum: u32, byte: u8| sum.wrapping_mul(31).wrapping_add(u32::from(byte));
                 name.bytes().fold(0, sum) % cores
@@ -117,7 +158,7 @@ impl Ask {
 }
 
 impl Core<'_> {
-    fn ask(&mut self, ask: Ask) {
+    pub(crate) fn ask(&mut self, ask: Ask) {
         match ask.home(self.run.cores) {
             home if home == self.index => self.answer(ask),
             home => self.run.inbox(home).send(Message::Ask(ask)),
@@ -135,7 +176,7 @@ impl Core<'_> {
         }
     }
 
-    fn ticket(&mut self, user: Index) -> Ticket {
+    pub(crate) fn ticket(&mut self, user: Index) -> Ticket {
         self.meetings += 1;
         Ticket { core: self.index, user, number: self.meetings }
     }

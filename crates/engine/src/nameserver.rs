@@ -15,13 +15,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-use nix::sys::eventfd::EventFd;
 use wire::dns::{self, Answer, Name};
 
 use crate::clock::Nanos;
 use crate::driver::{self, Driver, Events, INBOX};
+use crate::inbox::{Inbox, Message, Wake};
 use crate::resolve;
-use crate::run::{Inbox, Message};
 use crate::wheel::Index;
 
 /// How often a server is asked.
@@ -61,7 +60,7 @@ pub(crate) type Found = Result<Vec<(String, SocketAddr)>, String>;
 #[derive(Debug)]
 pub(crate) struct NameServers {
     to: Option<Sender<Lookup>>,
-    wake: Arc<EventFd>,
+    wake: Arc<Wake>,
 }
 
 impl NameServers {
@@ -70,7 +69,7 @@ impl NameServers {
     }
 
     fn with(manners: Manners, path: &SearchPath) -> io::Result<Self> {
-        let wake = Arc::new(driver::wake_event()?);
+        let wake = Arc::new(Wake::new()?);
         let (to, questions) = channel();
         let driver = Driver::new(&wake)?;
         let mut thread = Asking::new(driver, questions, Arc::clone(&wake), manners, path);
@@ -80,7 +79,7 @@ impl NameServers {
 
     pub(crate) fn ask(&self, lookup: Lookup) {
         if self.to.as_ref().is_some_and(|to| to.send(lookup).is_ok()) {
-            let _ = self.wake.write(1);
+            self.wake.raise();
         }
     }
 }
@@ -88,7 +87,7 @@ impl NameServers {
 impl Drop for NameServers {
     fn drop(&mut self) {
         self.to = None;
-        let _ = self.wake.write(1);
+        self.wake.raise();
     }
 }
 
@@ -175,7 +174,7 @@ enum Trouble {
 struct Asking {
     driver: Driver,
     questions: Receiver<Lookup>,
-    wake: Arc<EventFd>,
+    wake: Arc<Wake>,
     manners: Manners,
     below: Vec<Name>,
     dots: usize,
@@ -194,7 +193,7 @@ impl Asking {
     fn new(
         driver: Driver,
         questions: Receiver<Lookup>,
-        wake: Arc<EventFd>,
+        wake: Arc<Wake>,
         manners: Manners,
         path: &SearchPath,
     ) -> Self {
@@ -239,7 +238,7 @@ impl Asking {
 
     /// False: the run is over.
     fn take_questions(&mut self) -> bool {
-        let _ = self.wake.read();
+        self.wake.lower();
         loop {
             match self.questions.try_recv() {
                 Ok(lookup) => self.begin(lookup),

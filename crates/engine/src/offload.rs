@@ -10,8 +10,9 @@ use std::time::Instant;
 
 use plan::plan::Plan;
 
+use crate::inbox::{Inbox, Message};
 use crate::job::{Act, Addressee, Reply, session};
-use crate::run::{Inbox, Message, Options};
+use crate::run::Options;
 
 /// Runs jobs on threads of its own.
 pub trait Offload: Send + Sync + Debug {
@@ -32,6 +33,14 @@ pub trait Offload: Send + Sync + Debug {
     fn complaint(&self) -> Option<String> {
         None
     }
+
+    /// Whether something that ran has asked for the end of the process, which waits until [`leave`](Self::leave) allows it.
+    fn wants_exit(&self) -> bool {
+        false
+    }
+
+    /// The run is over and all is written. Does not come back if something asked for the end of the process.
+    fn leave(&self) {}
 
     /// A sample takes longer than a Sample Timeout allows: the sampler that runs for this user is to be interrupted, and the user goes on. By default
     /// samplers cannot be.

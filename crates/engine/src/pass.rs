@@ -18,7 +18,9 @@ impl<'p> Core<'p> {
         if place.is(place::BEGUN) {
             return true;
         }
-        if !self.knows_shares(index, controller) {
+        if controller.parent.is_none() && !self.has_arrived(index)
+            || !self.knows_shares(index, controller)
+        {
             return false;
         }
         let place = self.place(index, id);
@@ -149,7 +151,7 @@ impl<'p> Core<'p> {
         self.forget_texts(index, id);
         let mut place = self.place(index, id);
         place.set_count(place.count().wrapping_add(1));
-        place.clear(place::BEGUN);
+        place.clear(place::BEGUN | place::ARRIVED);
         match kind {
             ControllerKind::Interleave(_) => {
                 place.clear(place::GAVE | place::MOVED | place::SKIP);

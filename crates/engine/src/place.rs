@@ -27,6 +27,9 @@ pub(crate) const TOLD: u32 = 1 << 8;
 /// Its child of this pass has been chosen (Weighted Switch).
 pub(crate) const CHOSEN: u32 = 1 << 9;
 
+/// Its user has come for this iteration (the loop of a group of arrivals).
+pub(crate) const ARRIVED: u32 = 1 << 10;
+
 /// Slots of a controller.
 #[derive(Debug)]
 pub(crate) struct Place<'a>(pub(crate) &'a mut [u32]);

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
 use std::time::Instant;
 
-use plan::element::{KeySelection, Memory, RunState, Span, key_selection};
+use plan::element::{Bounds, KeySelection, Memory, RunState, Span, key_selection};
 use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
 use plan::hosted::{TextId, Values};
@@ -61,6 +61,8 @@ struct Numbers {
     duration: Option<i64>,
     /// Of users with moments of their own, milliseconds.
     spans: Option<Vec<Span>>,
+    /// What bounds arrivals, if the spans are such: users, arrivals, and the end.
+    arrivals: Option<(u32, u64, i64)>,
     /// Most users at once.
     at_once: u32,
 }
@@ -219,6 +221,7 @@ pub(crate) fn prepare(
         name: numbers.name,
         tail: group.profile.tail(),
         looks: group.profile.replaces().then(Looks::new),
+        arrivals: numbers.arrivals.map(|(users, arrivals, end)| Bounds { users, arrivals, end }),
         number: group.number,
         users: numbers.users,
         step: numbers.step,
@@ -340,13 +343,16 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Str
         Some(Vec::new())
     });
     if let Some(spans) = spans {
+        let bounds = group.profile.bounds(&spans, env);
+        let at_once = group.profile.at_once(&spans);
         return Numbers {
             name,
             users: spans.len() as u32,
             step: 0,
             delay: 0,
             duration: None,
-            at_once: group.profile.at_once(&spans),
+            at_once: bounds.map_or(at_once, |bounds| bounds.at_most(at_once)),
+            arrivals: bounds.map(|bounds| (bounds.users, bounds.arrivals, bounds.end)),
             spans: Some(spans),
         };
     }
@@ -371,7 +377,7 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Str
         (delay, duration) = (seconds(delay_s.max(0)), Some(seconds(duration_s.max(0))));
     }
     let step = ramp_step(ramp, users);
-    Numbers { name, users, step, delay, duration, spans: None, at_once: users }
+    Numbers { name, users, step, delay, duration, spans: None, arrivals: None, at_once: users }
 }
 
 fn value(text: &Text, env: &mut Env<'_>) -> String {

@@ -17,7 +17,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use stats::Outcome;
 
 use crate::core::Core;
-use crate::run::{Inbox, Message};
+use crate::inbox::{Inbox, Message};
 use crate::sample::Timing;
 use crate::user::Wait;
 use crate::wheel::Index;

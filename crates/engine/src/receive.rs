@@ -11,7 +11,7 @@ use wire::http1::{Event, Memo};
 
 use crate::clock::{Nanos, SECOND, thread_cpu};
 use crate::conn::{Conn, Exchange, Stash, State};
-use crate::core::Core;
+use crate::core::{Core, env};
 use crate::driver;
 use crate::outcome::Failure;
 use crate::sample::Timing;
@@ -310,6 +310,14 @@ impl Core<'_> {
         mut timing: Timing,
         mut stash: Option<Box<Stash>>,
     ) {
+        if let Some(variable) = self.run.user_token.filter(|_| !exchange.java) {
+            let user = self.users.of(index);
+            if user.vars.get(variable).is_none() {
+                let mut name = String::new();
+                env!(self, user, "").who.thread_name(&mut name);
+                user.vars.set(variable, &name);
+            }
+        }
         if exchange.challenges && self.answers_challenge(index, id, exchange, &mut stash) {
             return;
         }

@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
-use crate::run::{Inbox, Message};
+use crate::inbox::{Inbox, Message};
 use crate::wheel::Index;
 
 /// A question from a core.

@@ -267,7 +267,7 @@ impl Writer {
         }
     }
 
-    /// Starts the thread; it ends when the last core's end is dropped. Failures to write go to `complain`, once per file.
+    /// Starts the thread; it ends when the last core's end is dropped. Failures to write go to `complain`, once per file, and how much was lost at the end.
     pub(crate) fn start(
         mut self,
         complain: impl Fn(String) + Send + 'static,
@@ -319,7 +319,7 @@ impl Writer {
                 let ended = out.end();
                 if lost > 0 {
                     let path = out.path().display();
-                    complain(format!("{lost} rows could not be written to {path}"));
+                    complain(format!("Lost: {lost} rows could not be written to {path}"));
                 } else if let Err(error) = ended {
                     complain(format!("cannot end {}: {error}", out.path().display()));
                 }

@@ -11,9 +11,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use nix::sys::eventfd::EventFd;
 use plan::element::Shard;
-use plan::plan::{ListenerId, Plan};
+use plan::plan::{ListenerId, Phase, Plan};
 use plan::vars::{Initial, VarId};
 use stats::Snapshot;
 
@@ -21,11 +20,12 @@ use crate::backend::{Backend, Figures, Relay};
 use crate::batches::Batches;
 use crate::clock::{Clock, MS, Nanos, SECOND};
 use crate::core::{Core, Parts};
-use crate::driver::{self, Driver};
+use crate::driver::Driver;
 use crate::group::{Counts, GroupSettings};
+use crate::inbox::{Inbox, Message, Wake};
 use crate::nameserver::NameServers;
 use crate::prepare::Evaluated;
-use crate::resolve::{self, Found, Question};
+use crate::resolve::{self, Question};
 use crate::rows::{ResultFile, Rows, Writer};
 use crate::save::SaverStart;
 use crate::settings::Settings;
@@ -84,6 +84,10 @@ pub enum Event {
     Finished,
 }
 
+/// Between setUp groups and the groups after them, where Java does something for the plan: JMeter collects its garbage then, and scripts that have started
+/// a server on a thread of its own rely on the time that takes.
+const SETTLE: Nanos = 100 * MS;
+
 /// Numbers of users.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Users {
@@ -140,6 +144,8 @@ pub(crate) struct RunShared {
     /// The plan's folder.
     pub(crate) base_dir: PathBuf,
     pub(crate) last_sample_ok: Option<VarId>,
+    /// Where something looks at it, the variable of `USER_TOKEN`.
+    pub(crate) user_token: Option<VarId>,
     pub(crate) hostname: String,
     pub(crate) resolver: Sender<Question>,
     pub(crate) files: crate::local::Reader,
@@ -147,8 +153,8 @@ pub(crate) struct RunShared {
     pub(crate) names: Option<NameServers>,
     /// Runs what only Java can, where the plan has such.
     pub(crate) offload: Option<Arc<dyn crate::offload::Offload>>,
-    /// What there hears of the start of users.
-    pub(crate) starting: Arc<[plan::hosted::HostedId]>,
+    /// What there hears of users.
+    pub(crate) hearing: crate::job::session::Hearing,
     /// The number of the next user that has a job.
     pub(crate) next_user: std::sync::atomic::AtomicU64,
     /// What jobs that run already are told.
@@ -171,78 +177,6 @@ impl RunShared {
     pub(crate) fn inbox(&self, core: u32) -> Inbox {
         self.inboxes[core as usize].clone()
     }
-}
-
-/// Where a core takes messages.
-#[derive(Clone, Debug)]
-pub(crate) struct Inbox {
-    sender: Sender<Message>,
-    wake: Arc<EventFd>,
-}
-
-impl Inbox {
-    /// One for a test, with its other end.
-    #[cfg(test)]
-    pub(crate) fn pair() -> (Self, Receiver<Message>) {
-        let (sender, receiver) = channel();
-        let wake = Arc::new(driver::wake_event().expect("a descriptor"));
-        (Self { sender, wake }, receiver)
-    }
-
-    pub(crate) fn send(&self, message: Message) {
-        if self.sender.send(message).is_ok() {
-            let _ = self.wake.write(1);
-        }
-    }
-}
-
-/// To a core.
-#[derive(Debug)]
-pub(crate) enum Message {
-    Start {
-        group: u32,
-        at: Nanos,
-    },
-    Resolved {
-        user: u32,
-        route: u32,
-        found: Found,
-    },
-    /// Addresses of the plan's own, with the names they were found under.
-    Looked {
-        user: u32,
-        route: u32,
-        addresses: Vec<(String, std::net::SocketAddr)>,
-    },
-    /// What name servers of the plan's own said.
-    Named {
-        user: u32,
-        route: u32,
-        found: crate::nameserver::Found,
-    },
-    Process {
-        user: u32,
-        done: Box<crate::process::Done>,
-    },
-    File {
-        user: u32,
-        content: Box<crate::local::Content>,
-    },
-    /// A job is done, or why it is not.
-    Job {
-        to: crate::job::Addressee,
-        reply: Result<Vec<u8>, String>,
-        /// When it was done.
-        done: Instant,
-    },
-    Recycle(Box<Snapshot>),
-    /// Asks this core as the home of a barrier or a lock.
-    Ask(crate::meet::Ask),
-    /// A user of this core may go on.
-    LetGo(crate::meet::Ticket),
-    Stop,
-    StopNow,
-    End,
 }
 
 /// From a core.
@@ -298,12 +232,12 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let addresses = settings.addresses;
     settings.secure.load_keys(&evaluated.keys()?).map_err(StartError::Setting)?;
     let mut prepared = crate::prepare::prepare(&plan, &options, evaluated)?;
-    let starting = match options.offload.as_deref() {
-        _ if plan.hosted.is_empty() => Ok(Arc::default()),
+    let hearing = match options.offload.as_deref() {
+        _ if plan.hosted.is_empty() => Ok(crate::job::session::Hearing::default()),
         None => Err("there is no Java machine".into()),
         Some(java) => crate::job::session::begin(java, &plan, &options, &mut prepared, &shared),
     };
-    let starting = starting.map_err(StartError::Java)?;
+    let hearing = hearing.map_err(StartError::Java)?;
     // What Java takes to read its part of the plan is no time of the run.
     let zero = options.paced.map_or_else(Instant::now, |paced| instant(paced.zero));
     let property = |key: &str| options.properties.get(key).cloned();
@@ -330,8 +264,8 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let mut receivers = Vec::new();
     for _ in 0..cores {
         let (sender, receiver) = channel();
-        let wake = Arc::new(driver::wake_event().map_err(StartError::System)?);
-        inboxes.push(Inbox { sender, wake: Arc::clone(&wake) });
+        let wake = Arc::new(Wake::new().map_err(StartError::System)?);
+        inboxes.push(Inbox::new(sender, Arc::clone(&wake)));
         receivers.push((receiver, wake));
     }
     let group_count = plan.groups.len();
@@ -354,12 +288,13 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         savers: prepared.savers,
         base_dir: options.base_dir.clone(),
         last_sample_ok: plan.names.find(crate::prepare::LAST_SAMPLE_OK),
+        user_token: plan.names.find(plan::element::USER_TOKEN),
         hostname: hostname(),
         resolver: resolve::start(addresses).map_err(StartError::System)?,
         files: crate::local::Reader::default(),
         names,
         offload: options.offload.clone().filter(|_| !plan.hosted.is_empty()),
-        starting,
+        hearing,
         // Number 0 is the test itself.
         next_user: 1.into(),
         news: crate::job::News::default(),
@@ -484,6 +419,12 @@ impl Run {
             if let Some(text) = complaint {
                 return Event::Log(text);
             }
+            let wants_exit = self.shared.offload.as_ref().is_some_and(|one| one.wants_exit());
+            if wants_exit && self.aborted.is_none() {
+                self.aborted = Some("a script has ended the process (System.exit)".into());
+                self.batches = self.batches.take().map(Batches::dropped);
+                self.halt(true);
+            }
             match self.reports.recv_timeout(patience) {
                 Ok(Report::Snapshot { core, mut snapshot }) => {
                     snapshot.core = core;
@@ -530,8 +471,7 @@ impl Run {
     pub fn recycle(&self, snapshot: Box<Snapshot>) {
         let core = snapshot.core;
         if let Some(inbox) = self.shared.inboxes.get(core as usize) {
-            // No need to wake the core for it.
-            let _ = inbox.sender.send(Message::Recycle(snapshot));
+            inbox.leave(Message::Recycle(snapshot));
         }
     }
 
@@ -636,8 +576,15 @@ impl Run {
 
     /// Starts the next groups, or ends the run when there are none.
     fn start_next(&mut self) {
+        let before = self.batches.as_ref().and_then(Batches::phase);
         match self.batches.as_mut().and_then(Batches::start_next) {
-            Some(groups) => self.start_groups(&groups, Clock::new(self.shared.zero).now()),
+            Some(groups) => {
+                let settles = self.shared.offload.is_some()
+                    && before == Some(Phase::Setup)
+                    && self.batches.as_ref().and_then(Batches::phase) != before;
+                let pause = if settles { SETTLE } else { 0 };
+                self.start_groups(&groups, Clock::new(self.shared.zero).now() + pause);
+            }
             None => self.end(),
         }
     }

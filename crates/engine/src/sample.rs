@@ -539,7 +539,7 @@ impl Core<'_> {
         let user = &mut self.users[index];
         if ends
             && !user.stopping
-            && self.run.groups[user.group as usize].looks.is_some()
+            && self.run.groups[user.group as usize].ends_with_samples()
             && let Some(extra) = &mut user.extra
         {
             extra.transactions.clear();

@@ -3,6 +3,9 @@
 //! A core takes every number n with n mod cores = its rank, where the cores of all processes of the run count: cores
 //! need no coordination. Where users have moments of their own, they start in the order of these.
 
+use plan::element::Shard;
+
+use crate::arrive::OVER;
 use crate::clock::{MS, Nanos};
 use crate::group::GroupSettings;
 use crate::look::Looks;
@@ -20,6 +23,8 @@ pub(crate) struct Start {
     listed: Option<Vec<(Nanos, u32)>>,
     /// Where a number of users is kept: those start when somebody looks.
     looks: Option<Looks>,
+    /// Users come when a home says so, and it has not said that nobody does any more.
+    open: bool,
 }
 
 impl Start {
@@ -47,7 +52,34 @@ impl Start {
             users: settings.users,
             listed,
             looks: settings.looks.clone(),
+            open: false,
         }
+    }
+
+    /// A group of arrivals; `home`: the share of the run whose schedule this core has, if it has one.
+    pub(crate) fn of_arrivals(
+        group: u32,
+        settings: &GroupSettings,
+        at: Nanos,
+        home: Option<Shard>,
+    ) -> Self {
+        let spans = settings.spans.as_deref().unwrap_or_default();
+        let mut listed = Vec::new();
+        if let Some(shard) = home {
+            let end = settings.arrivals.map_or(0, |bounds| bounds.end);
+            listed.push((at + end * MS, OVER));
+            let own = spans.iter().skip(shard.index as usize).step_by(shard.count as usize);
+            listed.extend(own.rev().map(|(start, _)| (at + start * MS, 0)));
+        }
+        let (first_at, step, next, stride, users) = (0, 0, 0, 1, 0);
+        let listed = Some(listed);
+        Self { group, first_at, step, next, stride, users, listed, looks: None, open: true }
+    }
+
+    /// Nobody comes any more.
+    pub(crate) fn close(&mut self) {
+        self.open = false;
+        self.listed = Some(Vec::new());
     }
 
     /// When the next user is due.
@@ -90,11 +122,11 @@ impl Start {
     pub(crate) fn empty(group: u32, looks: Looks) -> Self {
         let (first_at, step, next, stride, users) = (0, 0, 0, 1, 0);
         let (listed, looks) = (Some(Vec::new()), Some(looks));
-        Self { group, first_at, step, next, stride, users, listed, looks }
+        Self { group, first_at, step, next, stride, users, listed, looks, open: false }
     }
 
     pub(crate) fn finished(&self) -> bool {
-        self.listed.as_ref().map_or(self.next >= self.users, Vec::is_empty)
+        !self.open && self.listed.as_ref().map_or(self.next >= self.users, Vec::is_empty)
     }
 }
 
@@ -108,6 +140,7 @@ mod tests {
             name: String::new(),
             tail: "",
             looks: None,
+            arrivals: None,
             number: 1,
             users,
             step,

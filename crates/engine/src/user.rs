@@ -28,6 +28,8 @@ pub(crate) enum Wait {
     Met(SamplerId),
     /// The lock of a Critical Section.
     Lock,
+    /// The next arrival.
+    Arrival,
     /// An HTTP exchange.
     Exchange(SamplerId),
     /// An address.
@@ -106,6 +108,8 @@ pub(crate) struct Extra {
     pub(crate) meeting: Option<crate::meet::Meeting>,
     /// Locks of Critical Sections.
     pub(crate) locks: Vec<crate::meet::Held>,
+    /// It is free for an arrival.
+    pub(crate) free: Option<crate::meet::Ticket>,
     /// Transactions under way, in the order of their beginning.
     pub(crate) transactions: Vec<Transaction>,
     /// Cookies, per Cookie Manager of the plan.

@@ -1,12 +1,13 @@
-//! The artefacts of JMeter 5.6.3, with the sums of their contents: what a release of it holds, file by file.
+//! The artefacts of JMeter 5.6.3, with the sums of their contents: what a release of it holds, file by file. And those of some plug-ins.
 //!
-//! `artefacts.txt` has one a line: name of the file, bytes, SHA-256, group, artefact, version, classifier or `-`. The versions are those of the
+//! `artefacts.txt` and `plugins.txt` have one a line: name of the file, bytes, SHA-256, group, artefact, version, classifier or `-`. The versions are those of the
 //! release, not those that the published modules ask for, which are older in places.
 
 /// The version of JMeter.
 pub const VERSION: &str = "5.6.3";
 
 const TABLE: &str = include_str!("artefacts.txt");
+const PLUGINS: &str = include_str!("plugins.txt");
 
 /// A file of the set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,8 @@ impl Artefact {
             "ApacheJMeter" if own => "bin/ApacheJMeter.jar".to_owned(),
             "jorphan" if own => "lib/jorphan.jar".to_owned(),
             name if own => format!("lib/ext/{name}.jar"),
+            // Whose classes JMeter looks for.
+            _ if self.group == "kg.apc" => format!("lib/ext/{}", self.file),
             _ => format!("lib/{}", self.file),
         }
     }
@@ -49,9 +52,18 @@ impl Artefact {
     }
 }
 
-/// All of them.
+/// Those of JMeter.
 pub fn artefacts() -> impl Iterator<Item = Artefact> {
-    TABLE.lines().filter_map(|line| {
+    of(TABLE)
+}
+
+/// Those of plug-ins, and what these need beside JMeter's.
+pub fn plugins() -> impl Iterator<Item = Artefact> {
+    of(PLUGINS)
+}
+
+fn of(table: &'static str) -> impl Iterator<Item = Artefact> {
+    table.lines().filter_map(|line| {
         let [file, bytes, sha256, group, name, version, classifier] =
             line.split(' ').collect::<Vec<_>>().try_into().ok()?;
         let classifier = Some(classifier).filter(|classifier| *classifier != "-");
@@ -66,8 +78,8 @@ mod tests {
 
     #[test]
     fn every_line_is_an_artefact() {
-        let all: Vec<_> = artefacts().collect();
-        assert_eq!(all.len(), TABLE.lines().count());
+        let all: Vec<_> = artefacts().chain(plugins()).collect();
+        assert_eq!(all.len(), TABLE.lines().chain(PLUGINS.lines()).count());
         let mut places: Vec<_> = all.iter().map(Artefact::place).collect();
         places.sort();
         places.dedup();

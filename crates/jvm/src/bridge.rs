@@ -10,9 +10,6 @@ use crate::repository::sum;
 /// The jar, built from `crates/jvm/java`.
 const JAR: &[u8] = include_bytes!("../bridge.jar");
 
-/// The class in it that takes messages.
-pub(crate) const HOST: &str = "dev/throng/Host";
-
 /// The jar as a file below the cache folder.
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::artefacts::{Artefact, artefacts};
+use crate::artefacts::{Artefact, artefacts, plugins};
 use crate::home;
 use crate::repository::{self, Repository};
 
@@ -73,9 +73,37 @@ pub fn install(
     Ok(Installed::Made(folder))
 }
 
+/// Puts the jars of plug-ins into the installed set.
+///
+/// # Errors
+///
+/// Why one of them is not there, in words; the others are used all the same.
+pub fn install_plugins(
+    cache: &Path,
+    repository: &Repository,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Installed, String> {
+    let folder = home::installed(cache);
+    if missing_plugins(&folder).is_empty() {
+        return Ok(Installed::Already(folder));
+    }
+    let all: Vec<Artefact> = plugins().collect();
+    fetch_all(&all, &folder, repository, progress)?;
+    Ok(Installed::Made(folder))
+}
+
 /// Files of the set that are not in that folder as they should be.
 pub fn missing(folder: &Path) -> Vec<Artefact> {
-    artefacts().filter(|one| !repository::is_file(one, &folder.join(one.place()))).collect()
+    not_in(folder, artefacts())
+}
+
+/// Files of plug-ins that are not in that folder as they should be.
+pub fn missing_plugins(folder: &Path) -> Vec<Artefact> {
+    not_in(folder, plugins())
+}
+
+fn not_in(folder: &Path, all: impl Iterator<Item = Artefact>) -> Vec<Artefact> {
+    all.filter(|one| !repository::is_file(one, &folder.join(one.place()))).collect()
 }
 
 fn has_config(folder: &Path) -> bool {
@@ -179,6 +207,18 @@ mod tests {
         assert!(words.contains("cannot fetch http://127.0.0.1:1/"), "{words}");
         assert!(!home::installed(cache.path()).exists());
         assert_eq!(missing(&home::installed(cache.path())).len(), artefacts().count());
+    }
+
+    #[test]
+    fn plug_ins_are_fetched_when_asked_for() {
+        let cache = tempfile::tempdir().expect("a folder");
+        let nobody = Repository::at("http://127.0.0.1:1", None);
+        let words = install_plugins(cache.path(), &nobody, &|_| {}).unwrap_err();
+        assert!(words.contains("cannot fetch http://127.0.0.1:1/"), "{words}");
+        let folder = home::installed(cache.path());
+        let all = missing_plugins(&folder);
+        assert_eq!(all.len(), plugins().count());
+        assert!(all.iter().any(|one| one.place().starts_with("lib/ext/jmeter-plugins-")));
     }
 
     #[test]

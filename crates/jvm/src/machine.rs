@@ -4,16 +4,13 @@
 //! itself has one; its report is then where the run's traces are.
 
 use jni::errors::{Error, JniError};
-use jni::objects::{JByteArray, JClass, JValue};
-use jni::refs::Global;
+use jni::refs::LoaderContext;
 use jni::strings::JNIString;
 use jni::vm::{AttachConfig, InitArgsBuilder, JavaVM};
-use jni::{Env, JNIVersion, jni_sig, jni_str};
+use jni::{Env, JNIVersion, bind_java_type};
 
-use crate::bridge;
 use crate::carrier::{Carrier, Carry};
 use crate::java::Java;
-use crate::workers::step_back;
 
 /// References that a call makes.
 const REFERENCES: usize = 8;
@@ -21,7 +18,14 @@ const REFERENCES: usize = 8;
 /// A machine that runs.
 pub(crate) struct Machine {
     vm: JavaVM,
-    host: Global<JClass<'static>>,
+}
+
+// The bridge's entry, whose class and method are looked up once.
+bind_java_type! {
+    Host => dev.throng.Host,
+    methods {
+        static fn call(message: jbyte[]) -> jbyte[],
+    },
 }
 
 impl Machine {
@@ -31,11 +35,7 @@ impl Machine {
         let starting = std::thread::Builder::new().name("java start".into()).stack_size(8 << 20);
         std::thread::scope(|scope| {
             let started = starting
-                .spawn_scoped(scope, || {
-                    // Java's own threads inherit it: those that compile and collect.
-                    step_back();
-                    start(java, options)
-                })
+                .spawn_scoped(scope, || start(java, options))
                 .map_err(|error| format!("cannot start a thread: {error}"))?;
             started.join().unwrap_or_else(|_| Err("starting the Java machine failed".into()))
         })
@@ -53,13 +53,9 @@ fn start(java: &Java, options: &[String]) -> Result<Machine, String> {
     let vm = JavaVM::with_libjvm(args, || Ok(library)).map_err(|error| {
         format!("Java {} in {} did not start: {error}", java.version, java.home.display())
     })?;
-    let host = vm
-        .attach_current_thread(|env| -> Result<_, Error> {
-            let class = env.find_class(JNIString::from(bridge::HOST))?;
-            env.new_global_ref(class)
-        })
+    vm.attach_current_thread(|env| HostAPI::get(env, &LoaderContext::default()).map(|_| ()))
         .map_err(|error| format!("the bridge could not be loaded: {error}"))?;
-    Ok(Machine { vm, host })
+    Ok(Machine { vm })
 }
 
 impl Carrier for Machine {
@@ -68,7 +64,7 @@ impl Carrier for Machine {
         let attached = || AttachConfig::new().scoped(true).thread_name(&name);
         self.vm
             .attach_current_thread_with_config(attached, Some(REFERENCES), |env| {
-                work(&mut |message| call(env, &self.host, message));
+                work(&mut |message| call(env, message));
                 Ok::<_, Error>(())
             })
             .map_err(|error| format!("a thread could not be attached to Java: {error}"))
@@ -76,20 +72,10 @@ impl Carrier for Machine {
 }
 
 /// Carries one message.
-fn call(
-    env: &mut Env<'_>,
-    host: &Global<JClass<'static>>,
-    message: &[u8],
-) -> Result<Vec<u8>, String> {
+fn call(env: &mut Env<'_>, message: &[u8]) -> Result<Vec<u8>, String> {
     let called = env.with_local_frame(REFERENCES, |env| -> Result<Vec<u8>, Error> {
         let message = env.byte_array_from_slice(message)?;
-        let reply = env.call_static_method(
-            host,
-            jni_str!("call"),
-            jni_sig!("([B)[B"),
-            &[JValue::Object(&message)],
-        )?;
-        let reply = env.cast_local::<JByteArray<'_>>(reply.l()?)?;
+        let reply = Host::call(env, message)?;
         env.convert_byte_array(reply)
     });
     called.map_err(|error| words(env, error))

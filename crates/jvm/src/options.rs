@@ -24,14 +24,9 @@ const OPENED: &[&str] = &[
     "java.desktop/sun.swing",
 ];
 
-/// When Java compiles for the second time, at length: ten times later than by default. At its start it runs much code a few thousand times and then never again, and
-/// compiling that took a third of the start's processor time; a script of a load gets there within seconds all the same.
-const LATER: &[&str] = &[
-    "-XX:Tier4InvocationThreshold=50000",
-    "-XX:Tier4MinInvocationThreshold=6000",
-    "-XX:Tier4CompileThreshold=150000",
-    "-XX:Tier4BackEdgeThreshold=400000",
-];
+/// Room for what lives shortly from the start, for the collector stops all workers each time that it is full; and heaps it is too large for.
+const ROOM: &[&str] = &["-Xms32m", "-XX:NewSize=24m"];
+const SMALL: usize = 64 << 20;
 
 /// The stack of a thread where no `-Xss` is given: Java's own default.
 const STACK: usize = 1 << 20;
@@ -59,7 +54,9 @@ pub(crate) fn options(
         format!("-Djmeter.home={}", home.display()),
         format!("-Djava.class.path={class_path}"),
     ];
-    options.extend(LATER.iter().map(|option| (*option).to_owned()));
+    if is_roomy(settings) {
+        options.extend(ROOM.iter().map(|option| (*option).to_owned()));
+    }
     options.extend(crash_report.map(|file| format!("-XX:ErrorFile={}", file.display())));
     // The sun packages are not on every system; Java then only complains, which nobody needs to see.
     options.extend(OPENED.iter().map(|package| format!("--add-opens={package}=ALL-UNNAMED")));
@@ -94,6 +91,26 @@ fn is_collector(option: &str) -> bool {
     option.starts_with("-XX:+Use") && option.ends_with("GC")
 }
 
+/// Whether the heap is neither small nor divided by the user.
+fn is_roomy(settings: &Settings) -> bool {
+    let divides = |option: &String| option.starts_with("-Xm") || option.contains("NewSize");
+    let heap = settings.heap.as_deref().map_or(Some(SMALL), size);
+    !settings.options.iter().any(divides) && heap.is_some_and(|heap| heap >= SMALL)
+}
+
+/// Bytes, as Java writes them.
+fn size(text: &str) -> Option<usize> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" => 1,
+        "k" => 1 << 10,
+        "m" => 1 << 20,
+        "g" => 1 << 30,
+        _ => return None,
+    };
+    digits.parse::<usize>().ok()?.checked_mul(unit)
+}
+
 /// The stack of a worker: what the last `-Xss` says.
 pub(crate) fn stack(settings: &Settings) -> usize {
     let given = |option: &String| {
@@ -101,15 +118,7 @@ pub(crate) fn stack(settings: &Settings) -> usize {
             .strip_prefix("-Xss")
             .map(str::to_owned)
             .or_else(|| option.strip_prefix("-XX:ThreadStackSize=").map(|kib| format!("{kib}k")))?;
-        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
-            "" => 1,
-            "k" => 1 << 10,
-            "m" => 1 << 20,
-            "g" => 1 << 30,
-            _ => return None,
-        };
-        digits.parse::<usize>().ok()?.checked_mul(unit)
+        size(&text)
     };
     settings.options.iter().rev().find_map(given).unwrap_or(STACK).clamp(256 << 10, 1 << 30)
 }
@@ -125,6 +134,15 @@ mod tests {
 
     fn made(settings: &Settings) -> Vec<String> {
         options(settings, "a.jar:b.jar", Path::new("/jmeter"), Some(Path::new("/run/crash.log")))
+    }
+
+    #[test]
+    fn what_lives_shortly_has_room_unless_the_heap_is_small_or_the_users() {
+        let has_room = |settings: &Settings| made(settings).iter().any(|one| one == "-Xms32m");
+        assert!(has_room(&with(&["-Dfoo=1"])));
+        assert!(!has_room(&with(&["-Xmx16m"])) && !has_room(&with(&["-XX:MaxNewSize=4m"])));
+        let heap = |heap: &str| Settings { heap: Some(heap.into()), ..Settings::default() };
+        assert!(has_room(&heap("2g")) && !has_room(&heap("32m")) && !has_room(&heap("much")));
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub const PROPERTIES: &[&str] = &[
 /// The property in which a run hands its system properties on to its workers, as options of Java, a line each. Nobody else sets it.
 pub const SYSTEM: &str = "throng.jvm.system";
 
+/// The property in which a run hands the levels of its log on to Java's loggers: `category=LEVEL`, a line each. Nobody else sets it.
+pub const LEVELS: &str = "throng.jvm.log";
+
 /// Threads that run Java at most, where nobody says how many.
 pub const THREADS: usize = 1000;
 

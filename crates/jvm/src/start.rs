@@ -103,6 +103,8 @@ impl Ready {
         );
         let machine = Machine::start(&self.java, &options)?;
         let most = if self.settings.threads == 0 { THREADS } else { self.settings.threads };
-        Workers::start(Box::new(machine), most, options::stack(&self.settings))
+        let workers = Workers::start(Box::new(machine), most, options::stack(&self.settings))?;
+        workers.watch_exit().map_err(|error| format!("cannot start a thread: {error}"))?;
+        Ok(workers)
     }
 }

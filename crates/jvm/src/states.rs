@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::fs::read_to_string;
 
-use crate::workers::Running;
+use crate::seats::Running;
 
 /// Looks in a row at which a thread must have waited to count as blocked.
 const PROOF: u32 = 3;
@@ -16,6 +16,8 @@ const PROOF: u32 = 3;
 pub(crate) struct States {
     /// On a processor, or wanting one.
     pub(crate) computing: usize,
+    /// Of these, in the same task as at the look before.
+    pub(crate) at_length: usize,
     /// Blocked.
     pub(crate) blocked: usize,
 }
@@ -23,8 +25,10 @@ pub(crate) struct States {
 /// What looks before have shown.
 #[derive(Debug, Default)]
 pub(crate) struct Looks {
-    /// By worker: its task, and looks in a row at which it waited.
-    waited: HashMap<u64, (u64, u32)>,
+    /// By seat: its task, and looks in a row at which it waited.
+    waited: HashMap<u32, (u64, u32)>,
+    /// By seat: the task it computed.
+    computed: HashMap<u32, u64>,
 }
 
 /// What one thread does.
@@ -38,17 +42,21 @@ enum State {
 }
 
 impl Looks {
-    /// Looks at the threads, by their workers' numbers.
-    pub(crate) fn look(&mut self, running: &[(u64, Running)]) -> States {
-        self.judge(running.iter().map(|(worker, one)| (*worker, one.task, state(one.thread))))
+    /// Looks at the threads, by their seats.
+    pub(crate) fn look(&mut self, running: impl Iterator<Item = (u32, Running)>) -> States {
+        self.judge(running.map(|(seat, one)| (seat, one.task, state(one.thread))))
     }
 
-    fn judge(&mut self, all: impl Iterator<Item = (u64, u64, State)>) -> States {
+    fn judge(&mut self, all: impl Iterator<Item = (u32, u64, State)>) -> States {
         let mut states = States::default();
-        let mut waited = HashMap::new();
+        let (mut waited, mut computed) = (HashMap::new(), HashMap::new());
         for (worker, task, state) in all {
             match state {
-                State::Computes => states.computing += 1,
+                State::Computes => {
+                    states.computing += 1;
+                    states.at_length += usize::from(self.computed.get(&worker) == Some(&task));
+                    computed.insert(worker, task);
+                }
                 State::Blocked => states.blocked += 1,
                 State::Waits => {
                     let before = self.waited.get(&worker).filter(|(of, _)| *of == task);
@@ -58,7 +66,7 @@ impl Looks {
                 }
             }
         }
-        self.waited = waited;
+        (self.waited, self.computed) = (waited, computed);
         states
     }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use crate::states::{Looks, States};
-use crate::workers::{Shared, lock};
+use crate::workers::Shared;
 
 /// Told to the one who tends.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +28,12 @@ pub(crate) enum Notice {
 /// How often is looked while tasks wait, at most; each worker makes it longer, for looking at it takes time.
 const LOOK: Duration = Duration::from_millis(1);
 const LOOK_EACH: Duration = Duration::from_micros(100);
+
+/// While looking changes nothing it is done less and less often, down to this part.
+const RARELY: u32 = 8;
+
+/// A worker that has had nothing to do for so long ends, unless it is one of the first.
+const REST: Duration = Duration::from_secs(30);
 
 /// While tasks wait for so long without a break, all processors may be used.
 const BACKLOG: Duration = Duration::from_millis(500);
@@ -60,9 +66,14 @@ pub(crate) fn start(shared: Arc<Shared>, notices: Receiver<Notice>) -> std::io::
 
 impl Tender {
     fn turn(&mut self) -> ControlFlow<()> {
-        let Ok(notice) = self.notices.recv() else { return ControlFlow::Break(()) };
-        self.obey(notice)?;
-        self.grow()?;
+        match self.notices.recv_timeout(REST) {
+            Ok(notice) => {
+                self.obey(notice)?;
+                self.grow()?;
+            }
+            Err(error) if error.is_disconnected() => return ControlFlow::Break(()),
+            Err(_) => self.shared.send_away(REST),
+        }
         ControlFlow::Continue(())
     }
 
@@ -79,24 +90,30 @@ impl Tender {
     fn grow(&mut self) -> ControlFlow<()> {
         let shared = Arc::clone(&self.shared);
         let mut course = Course::new(shared.done.load(Relaxed));
+        let mut times = 1;
         while shared.waiting() > 0 {
             // A moment, in which most tasks find their worker.
-            let threads = shared.threads.load(Relaxed);
-            std::thread::sleep(LOOK + LOOK_EACH * u32::try_from(threads).unwrap_or(u32::MAX));
+            let threads = u32::try_from(shared.threads.load(Relaxed)).unwrap_or(u32::MAX);
+            let before = shared.done.load(Relaxed);
+            std::thread::sleep((LOOK + LOOK_EACH * threads) * times);
             let notices: Vec<_> = self.notices.try_iter().collect();
             notices.into_iter().try_for_each(|notice| self.obey(notice))?;
             let (waiting, threads) = (shared.waiting(), shared.threads.load(Relaxed));
-            if shared.idle.load(SeqCst) > 0 || threads >= shared.most {
+            if shared.seats.any_rests() || threads >= shared.most {
                 break;
             }
-            let running: Vec<_> =
-                lock(&shared.running).iter().map(|(number, one)| (*number, *one)).collect();
-            let states = course.looks.look(&running);
+            if shared.done.load(Relaxed) - before >= waiting as u64 {
+                // Whoever waits is served before the next look.
+                times = (2 * times).min(RARELY);
+                continue;
+            }
+            let states = course.looks.look(shared.seats.running());
             let pool = Pool { threads, least: shared.least, processors: shared.processors };
             let more = course.more(pool, states, shared.done.load(Relaxed), Instant::now());
             if course.is_crowded(pool, states) {
                 shared.surplus.store(1, Relaxed);
             }
+            times = if more > 0 { 1 } else { (2 * times).min(RARELY) };
             for _ in 0..more.min(waiting).min(shared.most - threads) {
                 if let Err(error) = shared.add_thread() {
                     if !std::mem::replace(&mut self.refused, true) {
@@ -113,7 +130,7 @@ impl Tender {
 
     /// Passes an interruption on, by a thread of its own, for it may take its time.
     fn interrupt(&mut self, user: u64, sampler: bool) {
-        if !lock(&self.shared.running).values().any(|one| one.user == user) {
+        if !self.shared.seats.running().any(|(_, one)| one.user == user) {
             return;
         }
         let to = self.interrupter.get_or_insert_with(|| {
@@ -193,7 +210,7 @@ impl Course {
 
     /// Whether so many compute, again and again, that one of them had better end.
     fn is_crowded(&mut self, pool: Pool, states: States) -> bool {
-        let crowded = states.computing > 2 * pool.processors;
+        let crowded = states.at_length > 2 * pool.processors;
         self.crowded = if crowded { self.crowded + 1 } else { 0 };
         if self.crowded < CROWDED {
             return false;
@@ -210,7 +227,7 @@ mod tests {
     const POOL: Pool = Pool { threads: 3, least: 3, processors: 4 };
 
     fn states(computing: usize, blocked: usize) -> States {
-        States { computing, blocked }
+        States { at_length: computing, computing, blocked }
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Threads that run jobs: one fewer than processors at first, more while they are blocked and jobs wait, and fewer again.
 //!
-//! Handing a job over takes no lock that is ever held for long: it goes into a queue, and one thread that only looks after the others ([`crate::tend`]) is
-//! told when nobody was idle. A job is always finished, with its reply or with words about why there is none.
+//! Handing a job over takes no lock: it goes into a queue, and one worker that rests is woken ([`crate::seats`]), unless one is looking for work already: a worker
+//! that is done looks before it rests, so that it takes what its own reply leads to without being woken for it. Who finds a job wakes the next where more wait. When nobody
+//! rests, the one who looks after the workers ([`crate::tend`]) is told. A job is always finished, with its reply or with words about why there is none.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
+use std::collections::HashSet;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,13 +14,21 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use engine::offload::{Job, Offload};
 
 use crate::carrier::Carrier;
+use crate::seats::{Call, Seats};
 use crate::tend::{self, Notice};
 
-/// A worker that has had nothing to do for so long ends, unless it is one of the first; and so does one when for so long not even half of them were needed.
-const REST: Duration = Duration::from_secs(30);
+/// How much less than a core's claim to a processor is a worker's, as a nice value: a tenth.
+const NICE: i32 = 10;
 
-/// How much less than a core's claim to a processor is a worker's, and that of the threads that Java starts, as a nice value: a tenth.
-pub(crate) const NICE: i32 = 10;
+/// How long Java may take to end the process.
+const EXIT: Duration = Duration::from_secs(5);
+
+/// Kinds of messages: one that comes back when something ends the process, and one that lets it.
+const AWAIT_EXIT: u8 = 8;
+const ALLOW_EXIT: u8 = 9;
+
+/// Seats beyond those that threads may have: one that leaves keeps its own for a moment when it is no longer counted.
+const SPARE_SEATS: u32 = 64;
 
 /// Something to carry.
 #[derive(Debug)]
@@ -66,36 +76,43 @@ pub(crate) struct Shared {
     pub(crate) most: usize,
     stack: usize,
     pub(crate) threads: AtomicUsize,
-    /// Threads that wait for a task.
-    pub(crate) idle: AtomicUsize,
+    pub(crate) seats: Seats,
+    /// Seats of no thread.
+    free: Mutex<Vec<u32>>,
+    /// Threads that look for a task, or are about to.
+    looking: AtomicUsize,
     /// Tasks done so far.
     pub(crate) done: AtomicU64,
     /// Threads that are to end when they have done their task.
     pub(crate) surplus: AtomicUsize,
-    /// When more than half of the threads were needed, milliseconds after the beginning.
-    needed: AtomicU64,
     began: Instant,
     /// A busy notice is under way.
     pub(crate) told: AtomicBool,
+    /// Nobody will ask for anything any more.
+    closed: AtomicBool,
     numbers: AtomicU64,
-    pub(crate) running: Mutex<HashMap<u64, Running>>,
     /// Users whose jobs are not to be begun any more.
     cut: Mutex<HashSet<u64>>,
     any_cut: AtomicBool,
     complaints: Mutex<Vec<String>>,
-}
-
-/// What a thread does.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Running {
-    /// The thread's number in the system.
-    pub(crate) thread: i32,
-    /// Which of all tasks it runs.
-    pub(crate) task: u64,
-    pub(crate) user: u64,
+    /// Something has asked for the end of the process.
+    exits: AtomicBool,
 }
 
 impl Workers {
+    /// Has a thread wait for something in Java to end the process.
+    pub(crate) fn watch_exit(&self) -> std::io::Result<()> {
+        let shared = Arc::clone(&self.shared);
+        let watch = move || {
+            let _ = shared.carrier.serve("java exit", &mut |carry| {
+                if carry(&[AWAIT_EXIT]).is_ok() {
+                    shared.exits.store(true, Relaxed);
+                }
+            });
+        };
+        std::thread::Builder::new().name("java exit".into()).spawn(watch).map(drop)
+    }
+
     /// Starts the first threads.
     pub(crate) fn start(
         carrier: Box<dyn Carrier>,
@@ -104,6 +121,7 @@ impl Workers {
     ) -> Result<Arc<Self>, String> {
         let (queue, tasks) = unbounded();
         let (notices, noticed) = unbounded();
+        let seats = u32::try_from(most).unwrap_or(u32::MAX).saturating_add(SPARE_SEATS);
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let shared = Arc::new(Shared {
             carrier,
@@ -114,17 +132,20 @@ impl Workers {
             most,
             stack,
             threads: AtomicUsize::new(0),
-            idle: AtomicUsize::new(0),
+            seats: Seats::new(seats as usize),
+            // The lowest are given out first.
+            free: Mutex::new((0..seats).rev().collect()),
+            looking: AtomicUsize::new(0),
             done: AtomicU64::new(0),
             surplus: AtomicUsize::new(0),
-            needed: AtomicU64::new(0),
             began: Instant::now(),
             told: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
             numbers: AtomicU64::new(0),
-            running: Mutex::default(),
             cut: Mutex::default(),
             any_cut: AtomicBool::new(false),
             complaints: Mutex::default(),
+            exits: AtomicBool::new(false),
         });
         for _ in 0..shared.least {
             shared.add_thread().map_err(|error| format!("cannot start a thread: {error}"))?;
@@ -144,12 +165,14 @@ impl Workers {
             error.into_inner().finish(Err("there are no threads that run Java any more".into()));
             return;
         }
-        self.shared.notice_busy();
+        self.shared.rouse();
     }
 }
 
 impl Drop for Workers {
     fn drop(&mut self) {
+        self.shared.closed.store(true, SeqCst);
+        while self.shared.wake() {}
         let _ = self.shared.notices.send(Notice::End);
     }
 }
@@ -176,6 +199,23 @@ impl Offload for Workers {
         let _ = self.shared.notices.send(Notice::Interrupt(user, true));
     }
 
+    fn wants_exit(&self) -> bool {
+        self.shared.exits.load(Relaxed)
+    }
+
+    fn leave(&self) {
+        if !self.wants_exit() {
+            return;
+        }
+        let shared = Arc::clone(&self.shared);
+        let allow = move || {
+            let _ = shared.carrier.serve("java exit", &mut |carry| drop(carry(&[ALLOW_EXIT])));
+        };
+        if std::thread::Builder::new().name("java exit".into()).spawn(allow).is_ok() {
+            std::thread::sleep(EXIT);
+        }
+    }
+
     fn complaint(&self) -> Option<String> {
         let mut complaints = lock(&self.shared.complaints);
         (!complaints.is_empty()).then(|| complaints.remove(0))
@@ -188,12 +228,33 @@ impl Shared {
         self.tasks.len()
     }
 
-    /// Has somebody look, where tasks wait and nobody is idle. Whoever hands a task over asks for it, and whoever takes one: an idle thread that was
-    /// counted on by both may just have taken another.
-    fn notice_busy(&self) {
-        if self.idle.load(SeqCst) == 0 && !self.tasks.is_empty() && !self.told.swap(true, SeqCst) {
-            let _ = self.notices.send(Notice::Busy);
+    /// Sees to it that a task that waits is found: whoever hands one over asks for it, whoever finds one, and whoever goes to rest, for a task may
+    /// have come when it had looked already.
+    pub(crate) fn rouse(&self) {
+        fence(SeqCst);
+        while !self.tasks.is_empty() {
+            if self.looking.compare_exchange(0, 1, SeqCst, SeqCst).is_err() || self.seats.wake() {
+                // It rouses the next one.
+                return;
+            }
+            self.looking.fetch_sub(1, SeqCst);
+            if !self.seats.any_rests() {
+                if !self.told.swap(true, SeqCst) {
+                    let _ = self.notices.send(Notice::Busy);
+                }
+                return;
+            }
         }
+    }
+
+    /// Wakes one that rests, to look.
+    fn wake(&self) -> bool {
+        self.looking.fetch_add(1, SeqCst);
+        let woken = self.seats.wake();
+        if !woken {
+            self.looking.fetch_sub(1, SeqCst);
+        }
+        woken
     }
 
     pub(crate) fn complain(&self, words: String) {
@@ -202,42 +263,50 @@ impl Shared {
 
     /// Starts one more worker.
     pub(crate) fn add_thread(self: &Arc<Self>) -> std::io::Result<()> {
+        let full = || std::io::Error::other("all seats are taken");
+        let seat = lock(&self.free).pop().ok_or_else(full)?;
         let number = self.numbers.fetch_add(1, Relaxed) + 1;
         let name = format!("java worker {number}");
         let shared = Arc::clone(self);
         self.threads.fetch_add(1, Relaxed);
+        self.looking.fetch_add(1, SeqCst);
         let started = std::thread::Builder::new()
             .name(name.clone())
             .stack_size(self.stack)
-            .spawn(move || shared.work(number, &name));
+            .spawn(move || shared.work(seat, &name));
         if started.is_err() {
             self.threads.fetch_sub(1, Relaxed);
+            self.looking.fetch_sub(1, SeqCst);
+            lock(&self.free).push(seat);
         }
         started.map(drop)
     }
 
     /// A worker's life.
-    fn work(self: &Arc<Self>, number: u64, name: &str) {
+    fn work(self: &Arc<Self>, seat: u32, name: &str) {
         let thread = rustix::thread::gettid().as_raw_nonzero().get();
         step_back();
-        let mut tasks = 0;
         let served = self.carrier.serve(name, &mut |carry| {
-            while let Some(task) = self.next_task() {
-                self.notice_busy();
-                if self.is_cut(task.user) {
-                    task.finish(Err("the run has ended".into()));
-                    continue;
-                }
-                tasks += 1;
-                lock(&self.running)
-                    .insert(number, Running { thread, user: task.user, task: tasks });
-                let reply = carry(&task.message);
-                lock(&self.running).remove(&number);
-                self.done.fetch_add(1, Relaxed);
+            while let Some(task) = self.next_task(seat) {
+                let is_cut = self.is_cut(task.user);
+                let reply = if is_cut {
+                    Err("the run has ended".into())
+                } else {
+                    self.seats.begin(seat, thread, task.user);
+                    let reply = carry(&task.message);
+                    self.seats.end(seat);
+                    self.done.fetch_add(1, Relaxed);
+                    reply
+                };
+                // What follows from the reply finds this one looking.
+                self.looking.fetch_add(1, SeqCst);
                 task.finish(reply);
             }
         });
+        lock(&self.free).push(seat);
         let Err(words) = served else { return };
+        self.looking.fetch_sub(1, SeqCst);
+        self.rouse();
         self.complain(words.clone());
         if self.threads.fetch_sub(1, Relaxed) == 1 {
             // Nobody else is there, and those who wait must hear of it.
@@ -247,32 +316,49 @@ impl Shared {
         }
     }
 
-    /// The next task; `None` when there are none for long, or never again. The thread is then no longer counted.
-    fn next_task(&self) -> Option<Task> {
-        if self.surplus.load(Relaxed) > 0 && self.surplus.swap(0, Relaxed) > 0 && self.leaves() {
+    /// The next task, for one that is counted among those that look; `None` when it is to end. It is no longer counted then.
+    fn next_task(&self, seat: u32) -> Option<Task> {
+        let is_surplus = self.surplus.load(Relaxed) > 0 && self.surplus.swap(0, Relaxed) > 0;
+        if is_surplus && self.leaves() {
+            self.looking.fetch_sub(1, SeqCst);
+            self.rouse();
             return None;
         }
-        if let Ok(task) = self.tasks.try_recv() {
-            return Some(task);
-        }
-        let idle = self.idle.fetch_add(1, SeqCst) + 1;
-        if self.are_too_many(idle) && self.leaves() {
-            self.idle.fetch_sub(1, SeqCst);
-            return None;
-        }
-        let task = loop {
-            match self.tasks.recv_timeout(REST) {
-                Ok(task) => break Some(task),
-                Err(error) if error.is_disconnected() => {
-                    self.threads.fetch_sub(1, Relaxed);
-                    break None;
-                }
-                Err(_) if self.leaves() => break None,
-                Err(_) => {}
+        loop {
+            let task = self.tasks.try_recv().ok();
+            let ends = task.is_none() && self.closed.load(SeqCst);
+            if ends {
+                self.threads.fetch_sub(1, Relaxed);
+            } else if task.is_none() {
+                self.seats.sit_down(seat, self.now());
             }
-        };
-        self.idle.fetch_sub(1, SeqCst);
-        task
+            self.looking.fetch_sub(1, SeqCst);
+            self.rouse();
+            if task.is_some() || ends {
+                return task;
+            }
+            if self.closed.load(SeqCst) {
+                // The end came before this one had sat down.
+                self.wake();
+            }
+            if self.seats.rest(seat) == Call::Leave {
+                return None;
+            }
+        }
+    }
+
+    /// Milliseconds since the beginning.
+    fn now(&self) -> u64 {
+        self.began.elapsed().as_millis() as u64
+    }
+
+    /// Has those end that have rested for so long, but for the first.
+    pub(crate) fn send_away(&self, rest: Duration) {
+        if let Some(earlier) = self.now().checked_sub(rest.as_millis() as u64) {
+            self.seats.send_away(earlier, || self.leaves());
+            // Nobody was seen to rest meanwhile.
+            self.rouse();
+        }
     }
 
     /// Takes this thread out of the count, unless it is one of the first.
@@ -281,22 +367,12 @@ impl Shared {
         self.threads.fetch_update(Relaxed, Relaxed, one_less).is_ok()
     }
 
-    /// Whether at most half of the threads had something to do each time one of them had nothing, for long. They take turns, so that none of them rests that long.
-    fn are_too_many(&self, idle: usize) -> bool {
-        let now = self.began.elapsed().as_millis() as u64;
-        if idle * 2 <= self.threads.load(Relaxed) {
-            self.needed.store(now, Relaxed);
-            return false;
-        }
-        now.saturating_sub(self.needed.load(Relaxed)) > REST.as_millis() as u64
-    }
-
     fn is_cut(&self, user: u64) -> bool {
         self.any_cut.load(Relaxed) && lock(&self.cut).contains(&user)
     }
 }
 
-/// Has this thread, and those it will start, come behind the cores where they want the same processor.
+/// Has this thread come behind the cores where they want the same processor.
 pub(crate) fn step_back() {
     // Where it is not allowed, all are equal.
     let _ = rustix::process::setpriority_process(None, NICE);

@@ -25,7 +25,7 @@ use jmx::{Diag, Document, ElementId, Included};
 
 pub(crate) use context::Context;
 
-use crate::element;
+use crate::element::{self, variables_from_csv};
 use crate::hosted::{Job, Role};
 use crate::plan::*;
 use crate::result::Request;
@@ -154,6 +154,12 @@ impl Walk<'_> {
             if class(self.ctx.doc, id) == "Arguments" {
                 let mark = self.ctx.mark();
                 let block = element::user_defined_variables::compile(&mut self.ctx, id);
+                self.plan.variables.push(block);
+                let range = self.ctx.since(mark);
+                self.plan.hosted.variables.push(range);
+            } else if variables_from_csv::CLASSES.contains(&class(self.ctx.doc, id)) {
+                let mark = self.ctx.mark();
+                let block = variables_from_csv::compile(&mut self.ctx, id);
                 self.plan.variables.push(block);
                 let range = self.ctx.since(mark);
                 self.plan.hosted.variables.push(range);

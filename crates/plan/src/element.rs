@@ -2,6 +2,7 @@
 //!
 //! This file knows which file an element's class belongs to, and nothing else about it.
 
+mod arrivals;
 pub(crate) mod auth_manager;
 mod backend_listener;
 pub(crate) mod cache_manager;
@@ -53,14 +54,16 @@ pub(crate) mod user_defined_variables;
 mod user_parameters;
 mod variable;
 mod variable_throughput_timer;
+pub(crate) mod variables_from_csv;
 mod weighted_switch_controller;
 mod while_controller;
 
 use jmx::{ElementId, Props, Value};
 
+pub use arrivals::{Arrivals, Bounds};
 pub use counter::CounterConfig;
 pub use csv_data_set::CsvDataSet;
-pub use debug_sampler::DebugSampler;
+pub use debug_sampler::{DebugSampler, USER_TOKEN};
 pub use dummy_sampler::DummySampler;
 pub use event::{Stop, before, iterate, note};
 pub use http_raw::{HttpRaw, RawCall, take_apart};
@@ -283,7 +286,7 @@ pub(crate) fn extractors(
             continue;
         }
         let mark = ctx.mark();
-        if is_native(ctx, *id) {
+        if is_native(ctx, *id) && !ctx.belongs_to_java(*id) {
             let mut made = extract::compile(ctx.doc.element(*id), &mut ctx.text);
             if let Some(Ok((Extractor::Debug(debug), _))) = &mut made {
                 debug.show_sampler(&ctx.doc.element(sampler).props, &mut ctx.text);

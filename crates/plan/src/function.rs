@@ -42,7 +42,7 @@ pub(crate) use cache::Cache;
 pub use catalogue::{Entry, Level as SupportLevel, catalogue};
 pub(crate) use draw::write_uuid;
 pub use memory::Memory;
-pub use shared::{Level, Shared};
+pub use shared::{Level, Shared, UNLISTED, line_of, parts_of};
 pub(crate) use table::find;
 
 use crate::condition::Dialect;

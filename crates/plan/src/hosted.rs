@@ -134,7 +134,7 @@ pub struct Hosted {
     /// Of the texts, those that are evaluated once, behind the variables and before any user starts: in the settings of thread groups,
     /// in names of files, in what users share. Their values hold for the whole run ([`RunState::set_java`](crate::element::RunState::set_java)).
     pub at_start: Vec<TextId>,
-    /// Config elements that are told of iterations, as far as their classes listen ([`Hosted::iterating_in`]).
+    /// Config elements that are told of iterations, as far as their classes listen.
     pub iterating: Vec<HostedId>,
     /// Elements that stand in a thread group, with its index, by their numbers: users of others have nothing to do with them.
     pub of_groups: Vec<(HostedId, u32)>,
@@ -152,11 +152,6 @@ impl Hosted {
     /// Whether the plan needs no Java machine.
     pub fn is_empty(&self) -> bool {
         self.elements.is_empty() && self.texts.is_empty()
-    }
-
-    /// Config elements that users of the group with that index tell of their iterations.
-    pub fn iterating_in(&self, group: u32) -> impl Iterator<Item = HostedId> + '_ {
-        self.iterating.iter().copied().filter(move |id| self.concerns(*id, group))
     }
 
     /// Whether an element has to do with users of the group with that index.

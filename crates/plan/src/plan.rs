@@ -200,6 +200,8 @@ pub enum Profile {
     /// As many as are wanted at once: target, ramp-up, steps, hold, and the unit of both times (`M` is minutes, else seconds). Whoever ends
     /// before the group does is replaced.
     Concurrency(Box<[Text; 5]>),
+    /// Iterations at moments of a schedule, run by whoever is free.
+    Arrivals(Box<crate::element::Arrivals>),
     /// At moments of a schedule, for one iteration each.
     Open {
         /// The schedule.

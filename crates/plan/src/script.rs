@@ -80,6 +80,37 @@ pub(crate) struct Place {
     pub(crate) jsr223: bool,
 }
 
+impl Place {
+    /// The class of JMeter's that runs it.
+    pub(crate) fn class(self) -> String {
+        let (package, what) = match self.role {
+            Role::Before => ("modifiers", "PreProcessor"),
+            Role::Timer => ("timers", "Timer"),
+            Role::Sampler => ("protocol.java.sampler", "Sampler"),
+            Role::After => ("extractor", "PostProcessor"),
+            Role::Assertion => ("assertions", "Assertion"),
+            Role::Listener => ("visualizers", "Listener"),
+            Role::Function if self.language == Language::Groovy => ("functions", "Groovy"),
+            Role::Function => ("functions", "BeanShell"),
+        };
+        let kind = match self.role {
+            Role::Function => "",
+            _ if self.jsr223 => "JSR223",
+            _ => "BeanShell",
+        };
+        format!("org.apache.jmeter.{package}.{kind}{what}")
+    }
+
+    /// The logger that a script has by the name `log`, in the element of that name.
+    pub(crate) fn logger(self, name: &str) -> String {
+        match self.role {
+            Role::Function => self.class(),
+            _ if self.jsr223 => format!("{}.{name}", self.class()),
+            _ => "org.apache.jmeter.util.BeanShellTestElement".to_owned(),
+        }
+    }
+}
+
 /// Why a script is not simple.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NotSimple {

@@ -157,14 +157,13 @@ impl Vars {
             return self.set(id, value);
         }
         let map = self.overflow.get_or_insert_default();
-        if !map.contains_key(name) {
-            map.insert(name.into(), Slot::default());
-        }
-        if let Some(slot) = map.get_mut(name) {
-            slot.state = State::Own;
-            slot.text.clear();
-            slot.text.push_str(value);
-        }
+        let slot = match map.get_mut(name) {
+            Some(slot) => slot,
+            None => map.entry(name.into()).or_default(),
+        };
+        slot.state = State::Own;
+        slot.text.clear();
+        slot.text.push_str(value);
     }
 
     /// Removes the variable of a slot.

@@ -101,6 +101,17 @@ fn after(plan: &Plan, sampler: usize) -> Vec<String> {
 }
 
 #[test]
+fn a_queue_that_java_waits_at_is_filled_in_java() {
+    let kind = |name: &str| format!("kg.apc.jmeter.modifiers.{name}");
+    let props = [("FifoName", "q"), ("Value", "v"), ("Variable", "x"), ("Timeout", "1")];
+    let put = element(&kind("FifoPutPostProcessor"), "", "Put", &props, "", "");
+    let pop = element(&kind("FifoPopPreProcessor"), "", "Pop", &props, "", "");
+    assert_eq!(after(&hosted(&http("a", &put), ""), 0), ["-"]);
+    let plan = hosted(&(http("a", &put) + &http("b", &pop)), "");
+    assert_eq!((after(&plan, 0), before(&plan, 1)), (vec!["Put".into()], vec!["Pop".into()]));
+}
+
+#[test]
 fn nothing_is_hosted_unless_allowed() {
     let body = http("a", &groovy("JSR223PostProcessor", "Post", "vars.put('${__groovy(1+1)}','')"));
     let compiled = plan_of(&body, "");
@@ -194,7 +205,7 @@ fn samplers_are_owners_with_the_configuration_in_their_scope() {
     assert_eq!(names(1), [""; 0]);
     let told: Vec<_> = iterating.iter().map(|id| elements[id.0 as usize].name.as_str()).collect();
     assert_eq!(told, ["Pool", "Data source"]);
-    let of = |group| plan.hosted.iterating_in(group).count();
+    let of = |group| iterating.iter().filter(|id| plan.hosted.concerns(**id, group)).count();
     assert_eq!((of(0), of(1)), (2, 1));
     assert_eq!(elements[owners[0].element.0 as usize].role, Role::Sampler);
 }

@@ -132,7 +132,10 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
 fn numbers(group: &Group, env: &mut Env<'_>) -> (u64, i64) {
     if let Ok(Some(spans)) = group.profile.spans(env, 0) {
         let ramp = spans.iter().map(|(start, _)| start / 1000).max();
-        return (u64::from(group.profile.at_once(&spans)), ramp.unwrap_or(0));
+        let at_once = group.profile.at_once(&spans);
+        let bounds = group.profile.bounds(&spans, env);
+        let users = bounds.map_or(at_once, |bounds| bounds.at_most(at_once));
+        return (u64::from(users), ramp.unwrap_or(0));
     }
     let mut number = |text: &Text| {
         let mut value = String::new();

@@ -76,7 +76,7 @@ impl Core<'_> {
     }
 
     pub(super) fn log_lines(&self, lines: &[Line<'_>]) {
-        for text in lines.iter().filter_map(told) {
+        for text in lines.iter().map(told) {
             let _ = self.reports.send(Report::Log(text));
         }
     }
@@ -89,13 +89,14 @@ pub(super) fn set_properties(run: &RunShared, changes: &Changes<'_>) {
     }
 }
 
-/// A line of a script's log as the run's log has it; details are left out.
-pub(super) fn told(line: &Line<'_>) -> Option<String> {
+/// A line of Java's as the run's events have it.
+pub(super) fn told(line: &Line<'_>) -> String {
     let level = match line.level {
-        0 | 1 => return None,
+        0 => "Trace",
+        1 => "Debug",
         2 => "Info",
         3 => "Warn",
         _ => "Error",
     };
-    Some(format!("{level}: {}: {}", line.logger, line.text))
+    format!("{level}: {}", plan::function::line_of(line.logger, Some(line.at_ms), line.text))
 }

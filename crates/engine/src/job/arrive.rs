@@ -40,6 +40,9 @@ impl Core<'_> {
             return self.jobs.recycle(message);
         };
         let read = error.map_or_else(|| Reply::read(&message, act), Err);
+        if let Ok(Reply { fatal: Some(words), .. }) = &read {
+            self.log(format!("Ended: {words} in {}", job.what));
+        }
         match (self.take_then(to), read) {
             (Some(then), read) => self.resume_with(to.index, then, &job, read, done),
             // Nobody waits for it.

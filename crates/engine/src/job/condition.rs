@@ -50,10 +50,10 @@ impl Core<'_> {
     pub(crate) fn tell_iteration(&mut self, index: Index) -> bool {
         let plan = self.plan;
         let group = self.users[index].group;
-        if !self.jobs.starting.is_empty()
+        if !self.jobs.hearing.starting.is_empty()
             && !std::mem::replace(&mut self.users[index].java().started, true)
         {
-            let starting = Arc::clone(&self.jobs.starting);
+            let starting = Arc::clone(&self.jobs.hearing.starting);
             let mine = starting.iter().filter(|id| plan.hosted.concerns(**id, group));
             let mut mine = mine.map(|id| plan::hosted::Job::Run(*id)).peekable();
             if mine.peek().is_some() {
@@ -61,8 +61,12 @@ impl Core<'_> {
                 return false;
             }
         }
-        let jobs = plan.hosted.iterating_in(group).map(plan::hosted::Job::Run);
-        let mut jobs = jobs.peekable();
+        if self.jobs.hearing.iterating.is_empty() {
+            return true;
+        }
+        let iterating = Arc::clone(&self.jobs.hearing.iterating);
+        let jobs = iterating.iter().filter(|id| plan.hosted.concerns(**id, group));
+        let mut jobs = jobs.map(|id| plan::hosted::Job::Run(*id)).peekable();
         if jobs.peek().is_none() {
             return true;
         }

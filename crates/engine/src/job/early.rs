@@ -71,7 +71,7 @@ impl<'a> Early<'a> {
         for (name, value) in &reply.changes.properties {
             env.shared.follow_java(name, *value);
         }
-        self.complaints.extend(reply.log.iter().filter_map(told));
+        self.complaints.extend(reply.log.iter().map(told));
         if let Out::Texts(values) = &reply.out {
             for (id, value) in texts.iter().zip(values) {
                 env.notes.java_mut().set(*id, (*value).to_owned());

@@ -50,6 +50,8 @@ pub(crate) enum Name<'a> {
 pub(crate) struct Line<'a> {
     /// 0 is trace, 4 an error.
     pub(crate) level: u8,
+    /// When, in milliseconds since 1970.
+    pub(crate) at_ms: i64,
     pub(crate) logger: &'a str,
     pub(crate) text: &'a str,
 }
@@ -77,6 +79,8 @@ pub(crate) struct Changes<'a> {
 pub(crate) struct Reply<'a> {
     /// Something threw where JMeter gives up the sample and tells nobody of it.
     pub(crate) gives_up: bool,
+    /// It was an `Error` of Java's, of which JMeter's threads end; in words.
+    pub(crate) fatal: Option<&'a str>,
     pub(crate) changes: Changes<'a>,
     pub(crate) ask: Request,
     pub(crate) log: Vec<Line<'a>>,
@@ -89,12 +93,24 @@ pub(crate) struct Reply<'a> {
 /// Why a job has failed, in words.
 pub(crate) type Failed = String;
 
-/// Reads whether Java did what it was asked for. True: it gave up on the way.
-pub(crate) fn status(reader: &mut Reader<'_>) -> Result<bool, Failed> {
+/// How Java did what it was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status<'a> {
+    Well,
+    /// It gave up on the way.
+    GaveUp,
+    /// An `Error` of Java's that ends its user; in words.
+    Fatal(&'a str),
+}
+
+/// Reads whether Java did what it was asked for.
+pub(crate) fn status<'a>(reader: &mut Reader<'a>) -> Result<Status<'a>, Failed> {
+    let words = |reader: &mut Reader<'a>| reader.text().map_err(|malformed| malformed.to_string());
     match reader.byte().map_err(|malformed| malformed.to_string())? {
-        0 => Ok(false),
-        1 => Err(reader.text().map_err(|malformed| malformed.to_string())?.to_owned()),
-        2 => Ok(true),
+        0 => Ok(Status::Well),
+        1 => Err(words(reader)?.to_owned()),
+        2 => Ok(Status::GaveUp),
+        3 => Ok(Status::Fatal(words(reader)?)),
         _ => Err(Malformed("there is no such status").to_string()),
     }
 }
@@ -103,8 +119,8 @@ impl<'a> Reply<'a> {
     /// Reads the reply to a job that did `act`.
     pub(crate) fn read(message: &'a [u8], act: Act) -> Result<Self, Failed> {
         let mut reader = Reader::new(message);
-        let gives_up = status(&mut reader)?;
-        Self::rest(reader, act, gives_up).map_err(|malformed| malformed.to_string())
+        let status = status(&mut reader)?;
+        Self::rest(reader, act, status).map_err(|malformed| malformed.to_string())
     }
 
     /// Whether what it says fits what was asked for: so many texts.
@@ -117,8 +133,13 @@ impl<'a> Reply<'a> {
         }
     }
 
-    fn rest(mut reader: Reader<'a>, act: Act, gives_up: bool) -> Result<Self, Malformed> {
+    fn rest(mut reader: Reader<'a>, act: Act, status: Status<'a>) -> Result<Self, Malformed> {
         let reader = &mut reader;
+        let gives_up = status != Status::Well;
+        let fatal = match status {
+            Status::Fatal(words) => Some(words),
+            Status::Well | Status::GaveUp => None,
+        };
         let changes = Changes::read(reader)?;
         let ask = match reader.byte()? {
             0 => Request::Nothing,
@@ -142,7 +163,7 @@ impl<'a> Reply<'a> {
             _ => Out::Nothing,
         };
         reader.end()?;
-        Ok(Self { gives_up, changes, ask, log, cookies, result, request, out })
+        Ok(Self { gives_up, fatal, changes, ask, log, cookies, result, request, out })
     }
 }
 
@@ -163,8 +184,8 @@ impl<'a> Changes<'a> {
 /// Reads what was logged.
 pub(crate) fn lines<'a>(reader: &mut Reader<'a>) -> Result<Vec<Line<'a>>, Malformed> {
     reader.list(|reader| {
-        let (level, _at) = (reader.byte()?, reader.signed()?);
-        Ok(Line { level, logger: reader.text()?, text: reader.text()? })
+        let (level, at_ms) = (reader.byte()?, reader.signed()?);
+        Ok(Line { level, at_ms, logger: reader.text()?, text: reader.text()? })
     })
 }
 
@@ -205,6 +226,9 @@ mod tests {
             assert!(Reply::read(&reply, act).is_err(), "{act:?} with something behind it");
         }
         assert!(Reply::read(&nothing(2), Act::Timer).expect("given up").gives_up);
-        assert!(Reply::read(&nothing(3), Act::Before).is_err());
+        let fatal = [&[3, 2, 0, 0, 0, b'n', b'o'], &nothing(0)[1..]].concat();
+        let fatal = Reply::read(&fatal, Act::Before).expect("fatal");
+        assert_eq!((fatal.gives_up, fatal.fatal), (true, Some("no")));
+        assert!(Reply::read(&nothing(4), Act::Before).is_err());
     }
 }

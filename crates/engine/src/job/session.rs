@@ -32,21 +32,29 @@ pub(crate) struct Read {
     pub(crate) findings: Vec<Finding>,
     /// What it logged.
     pub(crate) said: Vec<String>,
-    /// Elements that hear of the start of users.
-    starting: Vec<HostedId>,
+    hearing: Hearing,
 }
 
-/// Has Java read its part of the plan and start the test; gives the elements that hear of the start of users.
+/// Who hears of what happens to users.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hearing {
+    /// Elements that hear of the start of users.
+    pub(crate) starting: Arc<[HostedId]>,
+    /// Of the elements that may hear of iterations, those whose classes listen.
+    pub(crate) iterating: Arc<[HostedId]>,
+}
+
+/// Has Java read its part of the plan and start the test; gives the elements that hear of users.
 pub(crate) fn begin(
     offload: &dyn Offload,
     plan: &Plan,
     options: &Options,
     prepared: &mut Prepared,
     shared: &plan::function::Shared,
-) -> Result<Arc<[HostedId]>, Failed> {
+) -> Result<Hearing, Failed> {
     let groups = prepared.groups.iter().map(|group| (group.name.clone(), group.users));
     let groups: Vec<_> = groups.collect();
-    let Read { findings, said, starting } = set_up(offload, plan, options, &groups)?;
+    let Read { findings, said, hearing } = set_up(offload, plan, options, &groups)?;
     prepared.complaints.extend(said);
     let mut missing = Vec::new();
     for finding in findings {
@@ -70,7 +78,7 @@ pub(crate) fn begin(
         return Err(missing.join("\n  "));
     }
     prepared.complaints.extend(start(offload, plan, &mut prepared.initial, shared)?);
-    Ok(starting.into())
+    Ok(hearing)
 }
 
 /// Tells Java what of the plan it will be asked for. `groups`: names, if they are known, and users.
@@ -92,10 +100,17 @@ pub(crate) fn set_up(
             let text = u32::try_from(-2 - i64::from(id)).ok();
             Ok(Finding { is_error, element, text, line, message })
         })?;
-        let said = lines(reader)?.iter().filter_map(told).collect();
-        let mut starting = reader.list(|reader| Ok(HostedId(reader.int()?)))?;
-        starting.retain(|id| (id.0 as usize) < plan.hosted.elements.len());
-        Ok(Read { findings, said, starting })
+        let said = lines(reader)?.iter().map(told).collect();
+        let mut ids = || {
+            let mut ids = reader.list(|reader| Ok(HostedId(reader.int()?)))?;
+            ids.retain(|id| (id.0 as usize) < plan.hosted.elements.len());
+            Ok(ids)
+        };
+        let starting = ids()?.into();
+        let listening = ids()?;
+        let iterating = plan.hosted.iterating.iter().copied();
+        let iterating = iterating.filter(|id| listening.contains(id)).collect();
+        Ok(Read { findings, said, hearing: Hearing { starting, iterating } })
     };
     read(&mut reader).map_err(|malformed: super::reader::Malformed| malformed.to_string())
 }
@@ -197,7 +212,7 @@ fn start(
     for (name, value) in &changes.properties {
         shared.follow_java(name, *value);
     }
-    Ok(said.iter().filter_map(told).collect())
+    Ok(said.iter().map(told).collect())
 }
 
 /// Tells Java that the test has ended; gives what is to be told of it. What runs there then has its time, and no more.
@@ -212,9 +227,7 @@ pub(crate) fn end(offload: Arc<dyn Offload>) -> Vec<String> {
             .unwrap_or_else(|_| Err(format!("it has not ended within {} s", PATIENCE.as_secs()))),
         Err(error) => Err(error.to_string()),
     };
-    match reply
-        .and_then(|message| farewell(&message).map(|said| said.iter().filter_map(told).collect()))
-    {
+    match reply.and_then(|message| farewell(&message).map(|said| said.iter().map(told).collect())) {
         Ok(said) => said,
         Err(failed) => vec![format!("at the end of the test, in the Java machine: {failed}")],
     }

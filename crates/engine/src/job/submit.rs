@@ -14,7 +14,7 @@ use super::result::{self, About};
 use super::writer::Writer;
 use super::{Act, Addressee, Java, Then, UnderWay, cookies};
 use crate::core::Core;
-use crate::run::Message;
+use crate::inbox::Message;
 use crate::user::{User, Wait};
 use crate::wheel::Index;
 

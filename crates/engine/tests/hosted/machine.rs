@@ -170,6 +170,9 @@ impl Offload for Machine {
                 let hearing = self.hearing.lock().unwrap();
                 reply.extend((hearing.len() as u32).to_le_bytes());
                 reply.extend(hearing.iter().flat_map(|id| id.to_le_bytes()));
+                // All listen to iterations that may.
+                reply.extend(1000u32.to_le_bytes());
+                reply.extend((0..1000u32).flat_map(u32::to_le_bytes));
                 Ok(reply)
             }
             2 => {

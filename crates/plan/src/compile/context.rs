@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use jmx::{Diag, Document, ElementId, Props};
+use jmx::{Diag, Document, ElementId, Prop, Props};
 
 use super::{Settings, hosting};
 use crate::script::{SWITCH, Scripted, puts_objects};
@@ -49,6 +49,17 @@ impl<'a> Context<'a> {
 
     pub(crate) fn props(&self, id: ElementId) -> &'a Props {
         &self.doc.element(id).props
+    }
+
+    /// Cells of a table, as texts; one that is missing is empty.
+    pub(crate) fn cells<const N: usize>(&mut self, id: ElementId, rows: &[Prop]) -> Vec<[Text; N]> {
+        let mut row = |row: &Prop| {
+            let cells = row.members();
+            std::array::from_fn(|at| {
+                self.text(id, cells.get(at).and_then(Prop::text).unwrap_or_default())
+            })
+        };
+        rows.iter().map(&mut row).collect()
     }
 
     /// Compiles text of an element.

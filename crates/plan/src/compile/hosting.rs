@@ -15,6 +15,11 @@ use crate::hosted::{Element, Hosted, HostedId, Job, Reads, Role, TextId, TextRan
 use crate::plan::{Needs, SamplerId};
 use crate::support::{self, Level};
 
+/// Waits for what another user puts into a queue.
+const FIFO_POP: &str = "kg.apc.jmeter.modifiers.FifoPopPreProcessor";
+/// Puts it there.
+const FIFO_PUT: &str = "kg.apc.jmeter.modifiers.FifoPutPostProcessor";
+
 /// What has been hosted so far.
 #[derive(Debug, Default)]
 pub(super) struct State {
@@ -28,6 +33,8 @@ pub(super) struct State {
     placed: HashMap<u32, Reads>,
     /// HTTP Requests of which no script reads the sampler before it runs, with the config elements in their scopes.
     pub(super) unread: Vec<(SamplerId, ElementId, Vec<ElementId>)>,
+    /// A queue is emptied in Java, by users that wait there; so it is filled there.
+    pub(super) queues: bool,
     /// Scripts may have embedded resources loaded, once that was asked.
     pub(super) loads_pages: Option<bool>,
     /// What of every result has to be kept for what stands before samplers.
@@ -40,6 +47,8 @@ impl Context<'_> {
         let doc = self.doc;
         let mut xml = doc.ids().filter(|id| doc.is_enabled(*id)).map(|id| doc.xml(id));
         self.hosting.hosted.previous_sampler = xml.any(|xml| xml.contains("reviousSampler"));
+        let mut pops = doc.ids().filter(|id| class(doc, *id) == FIFO_POP && doc.is_enabled(*id));
+        self.hosting.queues = self.settings.hosting && pops.next().is_some();
         let mut transactions = doc.ids().filter(|id| class(doc, *id) == "TransactionController");
         self.text.checks_transactions = transactions
             .any(|id| self.props(id).bool("TransactionController.parent") == Some(true));
@@ -57,6 +66,11 @@ impl Context<'_> {
             self.hosting.run.insert(id);
             self.enlist(id, role)
         })
+    }
+
+    /// Whether an element has to be where others are that Java runs, though there is a native form.
+    pub(crate) fn belongs_to_java(&self, id: ElementId) -> bool {
+        self.hosting.queues && class(self.doc, id) == FIFO_PUT
     }
 
     /// Makes an element known to Java.

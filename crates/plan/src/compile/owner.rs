@@ -8,8 +8,8 @@ use jmx::ElementId;
 use super::Walk;
 use super::scope::{self, children, class};
 use crate::assertion::Assertion;
-use crate::element::Timer;
 use crate::element::auth_manager;
+use crate::element::{Timer, USER_TOKEN};
 use crate::extract::Extractor;
 use crate::hosted::{HostedId, Job, Owner, Reads, Role};
 use crate::plan::{
@@ -223,7 +223,11 @@ impl Walk<'_> {
         let of_groups = of_groups.filter_map(|(at, id)| Some((at, self.group_of(id)?)));
         self.ctx.hosting.hosted.of_groups = of_groups.collect();
         if !self.ctx.hosting.hosted.elements.is_empty() {
-            self.ctx.hosting.hosted.reads_any_name = self.ctx.reads_any_name();
+            let reads_any_name = self.ctx.reads_any_name();
+            self.ctx.hosting.hosted.reads_any_name = reads_any_name;
+            if reads_any_name {
+                self.ctx.text.names.intern(USER_TOKEN);
+            }
         }
         let variables = std::mem::take(&mut self.plan.hosted.variables);
         let begins_blank = self.plan.hosted.begins_blank;

@@ -90,10 +90,14 @@ fn runs_in_java(name: &str) -> String {
 /// What is told of an element that is neither known nor hosted.
 fn unknown(doc: &Document, id: ElementId) -> (Level, String) {
     match scope::kind(doc, id) {
-        Kind::Group => (Level::Unsupported, "thread groups of plug-ins do not start users".into()),
-        Kind::Controller => {
-            (Level::Unsupported, "controllers of plug-ins do not run what they hold".into())
-        }
+        Kind::Group => (
+            Level::Unsupported,
+            "a thread group of a plug-in that has no native form starts no users: put what it holds into another thread group".into(),
+        ),
+        Kind::Controller => (
+            Level::Unsupported,
+            "a controller of a plug-in that has no native form does not run what it holds: put that into another controller".into(),
+        ),
         _ => (Level::Ignored, UNUSED.into()),
     }
 }

@@ -13,14 +13,19 @@ use crate::text::Text;
 
 /// Target, ramp-up, steps, hold, and the unit of both times.
 pub(super) fn texts(ctx: &mut Context<'_>, id: ElementId) -> [Text; 5] {
+    no_log(ctx, id);
+    [("TargetLevel", "1"), ("RampUp", ""), ("Steps", ""), ("Hold", "1"), ("Unit", "")]
+        .map(|(name, default)| ctx.prop_or(id, name, default))
+}
+
+/// Says that a log of its own is not written.
+pub(super) fn no_log(ctx: &mut Context<'_>, id: ElementId) {
     let log = ctx.props(id).str("LogFilename").unwrap_or("");
     if !log.is_empty() {
         let message = format!("the log of starts and ends, {log}, is not written");
         let help = "starts and ends of users are in the run's seconds.jsonl";
         ctx.warn(id, "group-log", message, help);
     }
-    [("TargetLevel", "1"), ("RampUp", ""), ("Steps", ""), ("Hold", "1"), ("Unit", "")]
-        .map(|(name, default)| ctx.prop_or(id, name, default))
 }
 
 /// What is wanted when.
@@ -51,11 +56,7 @@ pub(super) fn spans(texts: &[Text; 5], env: &mut Env<'_>) -> Result<Vec<Span>, S
     let wish = Wish {
         target: target.parse().unwrap_or(0),
         ramp_up: seconds(&ramp_up, unit)?,
-        steps: if steps.is_empty() {
-            0
-        } else {
-            steps.parse().map_err(|_| format!("{steps:?} is no number of steps"))?
-        },
+        steps: self::steps(&steps)?,
         hold: seconds(&hold, unit)?,
         shift: property("dynamic_tg.shift_rampup_start", 0),
     };
@@ -63,8 +64,16 @@ pub(super) fn spans(texts: &[Text; 5], env: &mut Env<'_>) -> Result<Vec<Span>, S
     Ok(wish.spans(property("dynamic_tg.temporisation", 10).max(1)))
 }
 
+/// A number of steps; none is 0.
+pub(super) fn steps(text: &str) -> Result<i64, String> {
+    if text.is_empty() {
+        return Ok(0);
+    }
+    text.parse().map_err(|_| format!("{text:?} is no number of steps"))
+}
+
 /// Seconds, rounded as Java does.
-fn seconds(text: &str, unit: f64) -> Result<i64, String> {
+pub(super) fn seconds(text: &str, unit: f64) -> Result<i64, String> {
     match text.trim().parse::<f64>() {
         Ok(number) if !number.is_nan() => Ok((number * unit + 0.5).floor() as i64),
         _ if text.is_empty() => Ok(0),

@@ -17,7 +17,12 @@ pub struct DebugSampler {
     system: Flag,
 }
 
+/// The variable in which JMeter's HttpClient4 keeps whose connections they are: the user's name, once it has had an answer. It is
+/// kept where something lists variables.
+pub const USER_TOKEN: &str = "__jmeter.U_T__";
+
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> DebugSampler {
+    ctx.text.names.intern(USER_TOKEN);
     DebugSampler {
         variables: flag::compile(ctx, id, "displayJMeterVariables", false),
         properties: flag::compile(ctx, id, "displayJMeterProperties", false),
@@ -59,7 +64,8 @@ impl DebugSampler {
 /// Lists the user's variables.
 pub(crate) fn write_variables(env: &Env<'_>, out: &mut String) {
     out.push_str("JMeterVariables:\n");
-    let pack = ("JMeterThread.pack", "org.apache.jmeter.threads.SamplePackage@0");
+    // In JMeter each run has another number, mostly of eight digits.
+    let pack = ("JMeterThread.pack", "org.apache.jmeter.threads.SamplePackage@10000000");
     let mut entries: Vec<_> = env.vars.iter(env.names).chain([pack]).collect();
     write(&mut entries, out);
 }

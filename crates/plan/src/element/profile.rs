@@ -1,12 +1,13 @@
-//! Thread groups whose users have a start and an end of their own: Ultimate and Stepping Thread Group (jp@gc), Concurrency
-//! Thread Group (bzm), and Open Model Thread Group.
+//! Thread groups whose users have a start and an end of their own: Ultimate and Stepping Thread Group (jp@gc), Concurrency and Arrivals
+//! Thread Groups (bzm), and Open Model Thread Group.
 //!
 //! All of them are tables of moments, worked out once when the run starts. Numbers that cannot be read count as 0, as in the plug-ins.
 
-use jmx::{ElementId, Prop};
+use jmx::ElementId;
 
+use super::arrivals::Bounds;
 use super::thread_group::CONCURRENCY;
-use super::{concurrency, open_model};
+use super::{arrivals, concurrency, open_model};
 use crate::compile::Context;
 use crate::env::Env;
 use crate::plan::Profile;
@@ -40,6 +41,9 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, class: &str) -> Prof
             .map(|name| ctx.prop(id, name)),
         )),
         CONCURRENCY => Profile::Concurrency(Box::new(concurrency::texts(ctx, id))),
+        arrivals::ARRIVALS | arrivals::FREE_FORM => {
+            Profile::Arrivals(Box::new(arrivals::compile(ctx, id)))
+        }
         "OpenModelThreadGroup" => Profile::Open {
             schedule: ctx.prop(id, "OpenModelThreadGroup.schedule"),
             seed: ctx.prop(id, "OpenModelThreadGroup.random_seed"),
@@ -61,16 +65,7 @@ fn rows(ctx: &mut Context<'_>, id: ElementId) -> Vec<[Text; 5]> {
         );
         ctx.remark(id, Level::Unsupported, short);
     }
-    let texts: Vec<[String; 5]> = rows
-        .iter()
-        .map(|row| {
-            let cells = row.members();
-            std::array::from_fn(|at| {
-                cells.get(at).and_then(Prop::text).unwrap_or_default().to_owned()
-            })
-        })
-        .collect();
-    texts.into_iter().map(|row| row.map(|cell| ctx.text(id, &cell))).collect()
+    ctx.cells(id, rows)
 }
 
 impl Profile {
@@ -94,6 +89,7 @@ impl Profile {
                 stepping(&numbers)
             }
             Self::Concurrency(texts) => return concurrency::spans(texts, env).map(Some),
+            Self::Arrivals(arrivals) => return arrivals.spans(env).map(Some),
             Self::Open { schedule, seed: own } => {
                 let own = match own.long(env) {
                     0 => seed,
@@ -106,6 +102,12 @@ impl Profile {
 }
 
 impl Profile {
+    /// What bounds arrivals, if this is such a group; `spans`: what [`spans`](Self::spans) has said.
+    pub fn bounds(&self, spans: &[Span], env: &mut Env<'_>) -> Option<Bounds> {
+        let Self::Arrivals(arrivals) = self else { return None };
+        Some(arrivals.bounds(spans, env))
+    }
+
     /// Users that end before the group does are replaced by new ones, and nothing but the end of a sample ends them when it does.
     pub fn replaces(&self) -> bool {
         matches!(self, Self::Concurrency(_))
@@ -113,7 +115,10 @@ impl Profile {
 
     /// What stands behind the group's name in the names of its users.
     pub fn tail(&self) -> &'static str {
-        if self.replaces() { "-ThreadStarter" } else { "" }
+        match self {
+            Self::Concurrency(_) | Self::Arrivals(_) => "-ThreadStarter",
+            _ => "",
+        }
     }
 }
 
@@ -121,13 +126,13 @@ pub(super) fn few_enough(users: usize) -> Result<(), String> {
     if users <= MOST { Ok(()) } else { Err(format!("more than {MOST} users are asked for")) }
 }
 
-/// How long a user of an open model is taken to stay, milliseconds: its schedule does not say.
+/// How long a user of an open model, or that of an arrival, is taken to stay, milliseconds: the schedule does not say.
 const STAY: i64 = 30_000;
 
 impl Profile {
-    /// Most users at once, where they have such moments. Those of an open model leave when they are done; they are taken to stay 30 s.
+    /// Most users at once, where they have such moments. Those of an open model, and arrivals, leave when they are done; they are taken to stay 30 s.
     pub fn at_once(&self, spans: &[Span]) -> u32 {
-        let open = matches!(self, Self::Open { .. });
+        let open = matches!(self, Self::Open { .. } | Self::Arrivals(_));
         let leaves = |(start, end): &Span| if open { (*end).min(start + STAY) } else { *end };
         // A user whose end comes before its start, after a negative time, never runs.
         let runs = || spans.iter().filter(|(start, end)| end > start);

@@ -36,6 +36,12 @@ impl Shard {
         users / self.count + u32::from(self.index < users % self.count)
     }
 
+    /// How many of `arrivals` are in this share.
+    pub fn users_of(self, arrivals: u64) -> u64 {
+        let (index, count) = (u64::from(self.index), u64::from(self.count));
+        arrivals / count + u64::from(index < arrivals % count)
+    }
+
     /// Deals numbers out among so many users.
     pub fn deal(self, users: u32) -> Deal {
         Deal {

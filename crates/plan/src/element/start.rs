@@ -9,7 +9,10 @@ use crate::vars::Initial;
 pub(crate) const START_VARIABLES: [&str; 5] =
     ["START.MS", "START.YMD", "START.HMS", "TESTSTART.MS", "__jmv_SAME_USER"];
 
-/// How their values are made.
+/// The property in which JMeter keeps when the test has begun.
+const TEST_START: &str = "TESTSTART.MS";
+
+/// How their values are made where no property of that name has one.
 const VALUES: [&str; 5] =
     ["${__time()}", "${__time(yyyyMMdd)}", "${__time(HHmmss)}", "${__time()}", "true"];
 
@@ -27,11 +30,17 @@ impl Plan {
         mut before: impl FnMut(usize, &mut Env<'_>),
     ) -> Initial {
         let mut initial = Initial::default();
+        env.shared.set_property(TEST_START, &env.now_ms.to_string());
         for (name, source) in START_VARIABLES.iter().zip(VALUES) {
             let Some(id) = env.names.find(name) else { continue };
-            let text = Text::compile_late(source, env.names, &mut Vec::new());
             let mut value = String::new();
-            text.eval(env, &mut value);
+            match env.shared.property(name) {
+                Some(of_start) => value.push_str(&of_start),
+                None => {
+                    let text = Text::compile_late(source, env.names, &mut Vec::new());
+                    text.eval(env, &mut value);
+                }
+            }
             env.vars.set(id, &value);
             initial.set(id, &value);
         }

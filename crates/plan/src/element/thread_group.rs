@@ -4,6 +4,7 @@
 
 use jmx::ElementId;
 
+use super::arrivals::{ARRIVALS, FREE_FORM};
 use super::{loop_controller, profile};
 use crate::compile::{Context, scope};
 use crate::plan::{ControllerId, ControllerKind, Group, LoopCount, OnError, Phase};
@@ -12,6 +13,11 @@ use crate::text::Text;
 /// bzm's group that keeps a number of users.
 pub(super) const CONCURRENCY: &str =
     "com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup";
+
+/// Whether a group is one of bzm's, whose loop has a limit.
+fn is_of_bzm(class: &str) -> bool {
+    matches!(class, CONCURRENCY | ARRIVALS | FREE_FORM)
+}
 
 /// Whether its users keep cookies and connections over iterations.
 const SAME_USER: &str = "same_user_on_next_iteration";
@@ -22,6 +28,8 @@ pub(crate) fn phase(class: &str) -> Option<Phase> {
         "ThreadGroup"
         | "OpenModelThreadGroup"
         | CONCURRENCY
+        | ARRIVALS
+        | FREE_FORM
         | "kg.apc.jmeter.threads.SteppingThreadGroup"
         | "kg.apc.jmeter.threads.UltimateThreadGroup" => Some(Phase::Main),
         "SetupThreadGroup" => Some(Phase::Setup),
@@ -36,7 +44,7 @@ pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind 
     if scope::class(ctx.doc, id) == "OpenModelThreadGroup" {
         return ControllerKind::Loop { count: once(), once: true };
     }
-    if scope::class(ctx.doc, id) == CONCURRENCY {
+    if is_of_bzm(scope::class(ctx.doc, id)) {
         let count = LoopCount::Limit(ctx.prop(id, "Iterations"));
         return ControllerKind::Loop { count, once: true };
     }
@@ -52,7 +60,7 @@ pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind 
 
 /// Whether the loop takes the group's name, for the variable with its index. Where it was saved without any of its own it stays without.
 pub(crate) fn names_its_loop(ctx: &Context<'_>, id: ElementId) -> bool {
-    if scope::class(ctx.doc, id) == CONCURRENCY {
+    if is_of_bzm(scope::class(ctx.doc, id)) {
         return true;
     }
     let main = ctx.props(id).object("ThreadGroup.main_controller");
@@ -66,7 +74,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId, phase: Phase, number
     let profile = profile::compile(ctx, id, class);
     // bzm's groups have a name of their own for it.
     let same_user =
-        if class == CONCURRENCY { SAME_USER } else { "ThreadGroup.same_user_on_next_iteration" };
+        if is_of_bzm(class) { SAME_USER } else { "ThreadGroup.same_user_on_next_iteration" };
     Group {
         name: ctx.text(id, name),
         phase,

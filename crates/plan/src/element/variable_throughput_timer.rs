@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use jmx::{ElementId, Prop};
+use jmx::ElementId;
 
 use super::Shard;
 use super::profile::short_time;
@@ -62,16 +62,7 @@ struct Row {
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, at: u32) -> ShapingTimer {
     let rows = ctx.props(id).collection(PROFILE);
-    let texts: Vec<[String; 3]> = rows
-        .iter()
-        .map(|row| {
-            let cells = row.members();
-            std::array::from_fn(|at| {
-                cells.get(at).and_then(Prop::text).unwrap_or_default().to_owned()
-            })
-        })
-        .collect();
-    let rows = texts.into_iter().map(|row| row.map(|cell| ctx.text(id, &cell))).collect();
+    let rows = ctx.cells(id, rows);
     ShapingTimer { at, name: ctx.doc.element(id).name.clone(), rows }
 }
 

@@ -29,6 +29,7 @@ pub(super) fn compile(
     props: &Props,
     compiler: &mut TextCompiler,
 ) -> DebugPostProcessor {
+    compiler.names.intern(debug_sampler::USER_TOKEN);
     let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
     DebugPostProcessor {
         sampler: text("displaySamplerProperties"),

@@ -17,6 +17,7 @@ pub(super) fn log(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
         &level,
         Some(&*exception).filter(|words| !words.is_empty()),
         &comment,
+        "org.apache.jmeter.functions.LogFunction",
     );
     for buffer in [level, exception, comment] {
         env.core.give(buffer);
@@ -27,14 +28,22 @@ pub(super) fn log(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
 /// `__logn(text, level = INFO, exception)`: gives nothing.
 pub(super) fn logn(call: &Call, env: &mut Env<'_>, _: &mut String) -> Outcome {
     let (text, level, exception) = (call.arg(0, env)?, call.arg(1, env)?, call.arg(2, env)?);
-    write(env, &text, &level, Some(&*exception).filter(|_| call.has(2)), "");
+    let exception_given = Some(&*exception).filter(|_| call.has(2));
+    write(env, &text, &level, exception_given, "", "org.apache.jmeter.functions.LogFunction2");
     for buffer in [text, level, exception] {
         env.core.give(buffer);
     }
     Ok(())
 }
 
-fn write(env: &mut Env<'_>, text: &str, level: &str, exception: Option<&str>, comment: &str) {
+fn write(
+    env: &mut Env<'_>,
+    text: &str,
+    level: &str,
+    exception: Option<&str>,
+    comment: &str,
+    logger: &str,
+) {
     let name = trim(level);
     let is = |word: &str| name.eq_ignore_ascii_case(word);
     let level = match () {
@@ -62,5 +71,9 @@ fn write(env: &mut Env<'_>, text: &str, level: &str, exception: Option<&str>, co
     if let Some(words) = exception {
         line.extend([if console { " " } else { "\n" }, "java.lang.Throwable: ", words]);
     }
-    env.shared.log(level, line);
+    if console {
+        env.shared.log(level, line);
+    } else {
+        env.shared.log_as(level, logger, &line);
+    }
 }

@@ -47,6 +47,25 @@ pub enum Level {
     Stderr,
 }
 
+/// The property that names those which are properties of the system, a line each: they can be read like any, but are not listed.
+pub const UNLISTED: &str = "throng.system.names";
+
+/// Separates the parts of a line of a logger's.
+const PART: char = '\u{1}';
+
+/// A line of a logger's: who says it, when (milliseconds since 1970, if not just now), and what.
+pub fn line_of(logger: &str, at_ms: Option<i64>, text: &str) -> String {
+    let at = at_ms.map(|at| at.to_string()).unwrap_or_default();
+    format!("{logger}{PART}{at}{PART}{text}")
+}
+
+/// Logger, time and text of a line that [`line_of`] made; `None` for others.
+pub fn parts_of(line: &str) -> Option<(&str, Option<i64>, &str)> {
+    let (logger, rest) = line.split_once(PART)?;
+    let (at, text) = rest.split_once(PART)?;
+    Some((logger, at.parse().ok(), text))
+}
+
 /// Shared state. One per run.
 #[derive(Debug)]
 pub struct Shared {
@@ -159,9 +178,15 @@ impl Shared {
         self.version()
     }
 
-    /// All properties now, in no particular order.
+    /// All properties that JMeter would list now, in no particular order.
     pub fn properties(&self) -> Vec<(Box<str>, Box<str>)> {
         let mut all = self.start.clone();
+        if let Some(names) = all.remove(UNLISTED) {
+            for name in names.lines() {
+                all.remove(name);
+            }
+        }
+        all.retain(|name, _| !name.starts_with("throng."));
         for (name, value) in self.lock().map.iter() {
             match value {
                 Some(value) => all.insert(name.clone(), value.clone()),
@@ -198,6 +223,11 @@ impl Shared {
     /// The `nth` number, from 0, of this process's share.
     pub(super) fn dealt(&self, nth: u64) -> u64 {
         self.deal.nth(nth)
+    }
+
+    /// Says something in the log, as one of JMeter's loggers.
+    pub(crate) fn log_as(&self, level: Level, logger: &str, text: &str) {
+        self.log(level, line_of(logger, None, text));
     }
 
     /// Says something in the log.

@@ -366,13 +366,17 @@ fn lines_of_the_log_are_worded_as_in_jmeter() {
     bench.shared = Shared::new(<[(&str, &str); 0]>::default(), "", log);
     assert_eq!(bench.eval(&text), "abcde");
     let lines: Vec<_> = lines.try_iter().collect();
+    let lines: Vec<_> = lines
+        .into_iter()
+        .map(|(level, line)| (level, line.replace("org.apache.jmeter.functions.", "")))
+        .collect();
     let expected = [
-        (Level::Info, "Group 1-7  :  a"),
-        (Level::Warn, "Group 1-7 # b\njava.lang.Throwable: why"),
+        (Level::Info, "LogFunction\u{1}\u{1}Group 1-7  :  a"),
+        (Level::Warn, "LogFunction\u{1}\u{1}Group 1-7 # b\njava.lang.Throwable: why"),
         (Level::Stdout, "Log: Group 1-7 : c"),
         (Level::Stderr, "Log: Group 1-7 xd"),
-        (Level::Debug, "Group 1-7  :  e"),
-        (Level::Error, "Group 1-7  :  f"),
+        (Level::Debug, "LogFunction\u{1}\u{1}Group 1-7  :  e"),
+        (Level::Error, "LogFunction2\u{1}\u{1}Group 1-7  :  f"),
     ];
     assert_eq!(lines.iter().map(|(level, line)| (*level, &**line)).collect::<Vec<_>>(), expected);
 }

@@ -58,7 +58,8 @@ pub(super) fn act<'s>(
             Ok(before.map_or(Value::Null, |before| Value::Text(before.into())))
         }
         Deed::Log(level) => {
-            frame.env.shared.log(level, one.text().unwrap_or("null"));
+            let logger = frame.place.logger(frame.stage.name);
+            frame.env.shared.log_as(level, &logger, one.text().unwrap_or("null"));
             Ok(Value::Null)
         }
         Deed::PrintLine => {
@@ -236,7 +237,7 @@ fn argument<'s>(frame: &mut Frame<'s, '_, '_>, at: i32) -> Result<Value<'s>, Thr
     let mut text = frame.env.core.take();
     let count = frame.parameters.split(' ').filter(|word| !word.is_empty()).count();
     // Groovy counts from the end what is negative.
-    let from_end = frame.language == Language::Groovy && at < 0;
+    let from_end = frame.place.language == Language::Groovy && at < 0;
     let place = if from_end { i64::from(at) + count as i64 } else { i64::from(at) };
     let mut words = frame.parameters.split(' ').filter(|word| !word.is_empty());
     match usize::try_from(place).ok().and_then(|place| words.nth(place)) {

@@ -133,20 +133,13 @@ impl Script {
     fn report(&self, name: &str, thrown: &Thrown, env: &mut Env<'_>) {
         let Place { role, jsr223, .. } = self.place;
         let what = exception(thrown);
-        match (role, jsr223) {
-            (Role::Function, true) => {
-                env.shared.log(Level::Warn, format!("Error running groovy script: {what}"));
-            }
-            (Role::Function, false) => {
-                env.shared.log(Level::Warn, format!("Error running script: {what}"));
-            }
-            (_, true) => {
-                env.shared.log(Level::Error, format!("Problem in JSR223 script, {name}: {what}"));
-            }
-            (_, false) => {
-                env.shared.log(Level::Warn, format!("Problem in BeanShell script. {name}: {what}"));
-            }
-        }
+        let (level, words) = match (role, jsr223) {
+            (Role::Function, true) => (Level::Warn, format!("Error running groovy script: {what}")),
+            (Role::Function, false) => (Level::Warn, format!("Error running script: {what}")),
+            (_, true) => (Level::Error, format!("Problem in JSR223 script, {name}: {what}")),
+            (_, false) => (Level::Warn, format!("Problem in BeanShell script. {name}: {what}")),
+        };
+        env.shared.log_as(level, &self.place.class(), &words);
     }
 }
 

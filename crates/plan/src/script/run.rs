@@ -7,7 +7,7 @@ use super::code::{Conversion, Expr, Step};
 use super::method::Method;
 use super::tree::Binary;
 use super::value::{Value, compare, equal, reckon};
-use super::{Language, Outcome, Script, Stage, act, string};
+use super::{Language, Outcome, Place, Script, Stage, act, string};
 use crate::env::Env;
 use crate::text::Thrown;
 
@@ -15,7 +15,7 @@ use crate::text::Thrown;
 pub(super) struct Frame<'s, 'a, 'e> {
     pub(super) env: &'a mut Env<'e>,
     pub(super) stage: Stage<'a>,
-    pub(super) language: Language,
+    pub(super) place: Place,
     /// Parameters of the element, if the script reads them.
     pub(super) parameters: String,
     locals: [Value<'s>; MOST_LOCALS],
@@ -28,9 +28,9 @@ pub(super) fn run(script: &Script, env: &mut Env<'_>, stage: Stage<'_>) -> Resul
     if script.parameters {
         stage.parameters.run(env, &mut parameters)?;
     }
-    let language = script.place.language;
+    let place = script.place;
     let locals = [const { Value::Null }; MOST_LOCALS];
-    let mut frame = Frame { env, stage, language, parameters, locals };
+    let mut frame = Frame { env, stage, place, parameters, locals };
     let done = frame.steps(&script.steps);
     let outcome = done.map(|value| {
         let value = value.filter(|value| !value.is_null()).map(|value| {
@@ -151,7 +151,7 @@ impl<'s> Frame<'s, '_, '_> {
                     return Ok(on);
                 }
                 let (one, two) = self.pair(args)?;
-                if on.is_null() && self.language == Language::Groovy {
+                if on.is_null() && self.place.language == Language::Groovy {
                     // To Groovy `null` is an object of its own with these two methods.
                     match method {
                         Method::Equals => {

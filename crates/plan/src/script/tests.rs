@@ -190,9 +190,10 @@ fn changes(
 
 fn write_log(said: &Receiver<(Level, String)>, out: &mut String) {
     let mut printed = String::new();
-    for (level, text) in said.try_iter() {
+    for (level, line) in said.try_iter() {
+        let text = crate::function::parts_of(&line).map_or(&*line, |(.., text)| text);
         let failed = text.starts_with("Problem in ") || text.starts_with("Error running ");
-        let text = if failed { "failed" } else { &text };
+        let text = if failed { "failed" } else { text };
         match level {
             Level::Stdout => {
                 printed.push_str(text);

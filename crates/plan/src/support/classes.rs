@@ -8,6 +8,9 @@ const fn class(name: &'static str, kind: Kind, level: Level, note: &'static str)
     Class { name, kind, level, note }
 }
 
+/// What old plans have and JMeter loads without any effect.
+const DROPPED: &str = "JMeter has dropped it: 5.6.3 passes over it, too";
+
 pub(super) const CLASSES: &[Class] = &[
     class("TestPlan", Kind::Plan, Level::Native, ""),
     class("ThreadGroup", Kind::Group, Level::Native, ""),
@@ -25,14 +28,14 @@ pub(super) const CLASSES: &[Class] = &[
     class(
         "com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup",
         Kind::Group,
-        Level::Unsupported,
-        "its users would not start",
+        Level::Native,
+        "",
     ),
     class(
         "com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup",
         Kind::Group,
-        Level::Unsupported,
-        "its users would not start",
+        Level::Native,
+        "",
     ),
     class("LoopController", Kind::Controller, Level::Native, ""),
     class("GenericController", Kind::Controller, Level::Native, ""),
@@ -118,18 +121,8 @@ pub(super) const CLASSES: &[Class] = &[
     class("MailReaderSampler", Kind::Sampler, Level::Jvm, "its requests would not be sent"),
     class("MongoScriptSampler", Kind::Sampler, Level::Jvm, "its requests would not be sent"),
     class("BoltSampler", Kind::Sampler, Level::Jvm, "its requests would not be sent"),
-    class(
-        "WebServiceSampler",
-        Kind::Sampler,
-        Level::Ignored,
-        "JMeter has dropped it: 5.6.3 passes over it, too",
-    ),
-    class(
-        "SoapSampler",
-        Kind::Sampler,
-        Level::Ignored,
-        "JMeter has dropped it: 5.6.3 passes over it, too",
-    ),
+    class("WebServiceSampler", Kind::Sampler, Level::Ignored, DROPPED),
+    class("SoapSampler", Kind::Sampler, Level::Ignored, DROPPED),
     class(
         "JMeter.plugins.functional.samplers.websocket.WebSocketSampler",
         Kind::Sampler,
@@ -272,6 +265,12 @@ pub(super) const CLASSES: &[Class] = &[
         "its requests would not be sent",
     ),
     class(
+        "com.atlantbh.jmeter.plugins.jsontoxmlconverter.JSONToXMLConverter",
+        Kind::Sampler,
+        Level::Jvm,
+        "its requests would not be sent",
+    ),
+    class(
         "com.atlantbh.jmeter.plugins.oauth.OAuthSampler",
         Kind::Sampler,
         Level::Jvm,
@@ -336,18 +335,8 @@ pub(super) const CLASSES: &[Class] = &[
         Level::Jvm,
         "its variables stay undefined",
     ),
-    class(
-        "kg.apc.jmeter.config.VariablesFromCSV",
-        Kind::Config,
-        Level::Jvm,
-        "its variables stay undefined",
-    ),
-    class(
-        "kg.apc.jmeter.config.VariablesFromCSVFile",
-        Kind::Config,
-        Level::Jvm,
-        "its variables stay undefined",
-    ),
+    class("kg.apc.jmeter.config.VariablesFromCSV", Kind::Config, Level::Native, ""),
+    class("kg.apc.jmeter.config.VariablesFromCSVFile", Kind::Config, Level::Native, ""),
     class("kg.apc.jmeter.config.LockFile", Kind::Config, Level::Jvm, "no lock file is taken"),
     class(
         "com.github.johrstrom.config.PrometheusMetricsConfig",
@@ -386,6 +375,8 @@ pub(super) const CLASSES: &[Class] = &[
         Level::Native,
         "as in JMeter, it applies to all samplers of its thread group",
     ),
+    class("ParamModifier", Kind::Before, Level::Ignored, DROPPED),
+    class("UserParameterModifier", Kind::Before, Level::Ignored, DROPPED),
     class(
         "kg.apc.jmeter.modifiers.FifoPopPreProcessor",
         Kind::Before,
@@ -451,12 +442,6 @@ pub(super) const CLASSES: &[Class] = &[
     ),
     class(
         "com.atlantbh.jmeter.plugins.jsonutils.jsonformatter.JSONFormatter",
-        Kind::After,
-        Level::Jvm,
-        "results are not processed",
-    ),
-    class(
-        "com.atlantbh.jmeter.plugins.jsontoxmlconverter.JSONToXMLConverter",
         Kind::After,
         Level::Jvm,
         "results are not processed",

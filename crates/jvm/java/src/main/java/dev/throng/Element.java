@@ -1,6 +1,7 @@
 package dev.throng;
 
 import org.apache.jmeter.assertions.Assertion;
+import org.apache.jmeter.engine.event.LoopIterationListener;
 import org.apache.jmeter.engine.util.NoThreadClone;
 import org.apache.jmeter.processor.PostProcessor;
 import org.apache.jmeter.processor.PreProcessor;
@@ -9,6 +10,7 @@ import org.apache.jmeter.samplers.SampleListener;
 import org.apache.jmeter.samplers.Sampler;
 import org.apache.jmeter.testbeans.TestBean;
 import org.apache.jmeter.testelement.TestElement;
+import org.apache.jmeter.testelement.TestIterationListener;
 import org.apache.jmeter.testelement.ThreadListener;
 import org.apache.jmeter.testelement.property.FunctionProperty;
 import org.apache.jmeter.testelement.property.JMeterProperty;
@@ -62,7 +64,7 @@ final class Element {
     Each each = Each.USER;
     /** The place of its object among those of a user or of a worker. */
     int place;
-    /** Its bean properties are the same at every use, so that they are set once for each object. */
+    /** Its bean properties are the same at every use, so that they are set once for each object; but at each use of one that was touched. */
     boolean preparedOnce;
     /** A script that is compiled anew at each use, in an engine of its own. */
     boolean freshEngine;
@@ -87,7 +89,7 @@ final class Element {
         boolean bsh = made instanceof BeanShellTestElement;
         boolean jsr = made instanceof JSR223TestElement;
         isScript = jsr || bsh || made instanceof BSFTestElement;
-        preparedOnce = isBean && isScript && !evaluates(made);
+        preparedOnce = isBean && (isScript || keepsBeanProperties(made)) && !evaluates(made);
         if (made instanceof NoThreadClone) {
             each = Each.ALL;
         } else if (made instanceof BSFTestElement) {
@@ -113,6 +115,16 @@ final class Element {
         // Scripts hear of it in a file that is read into their interpreter, and only there.
         return !isScript || JMeterUtils.getJMeterProperties().stringPropertyNames().stream()
                 .anyMatch(name -> name.startsWith("beanshell.") && name.endsWith(".init"));
+    }
+
+    /** Whether objects of its class leave alone what their properties set in them, and nothing merges other properties into them. */
+    private static boolean keepsBeanProperties(TestElement made) {
+        return made.getClass().getName().startsWith("org.apache.jmeter.protocol.jdbc.");
+    }
+
+    /** Whether its class does something when an iteration begins. */
+    boolean hearsOfIterations() {
+        return prototype instanceof LoopIterationListener || prototype instanceof TestIterationListener;
     }
 
     boolean reads(int what) {

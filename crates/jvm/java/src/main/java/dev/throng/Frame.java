@@ -31,7 +31,8 @@ final class Frame {
     private byte[] bytes;
     private int[] extraAt = new int[8];
     private int extraCount;
-    private Map<String, Object> extra;
+    /** Objects that stand for the texts of some. */
+    private Map<String, Object> extraPlaced;
     private Map<String, Object> extraWritten;
 
     Frame(Loaded test) {
@@ -100,7 +101,10 @@ final class Frame {
     private void place(String name, Object value) {
         Integer slot = test.slotOf.get(name);
         if (slot == null) {
-            extras().put(name, value);
+            if (extraPlaced == null) {
+                extraPlaced = new HashMap<>();
+            }
+            extraPlaced.put(name, value);
         } else {
             values[slot] = value;
             if (at[slot] == 0) {
@@ -114,7 +118,7 @@ final class Frame {
     Object get(Object name) {
         Integer slot = test.slotOf.get(name);
         if (slot == null) {
-            return extraCount == 0 && extra == null ? null : extras().get(name);
+            return name instanceof String ? unslotted((String) name) : null;
         }
         Object value = values[slot];
         if (value != null) {
@@ -132,11 +136,6 @@ final class Frame {
     void put(String name, Object value) {
         Integer slot = test.slotOf.get(name);
         if (slot == null) {
-            if (value == null) {
-                extras().remove(name);
-            } else {
-                extras().put(name, value);
-            }
             if (extraWritten == null) {
                 extraWritten = new HashMap<>();
             }
@@ -150,17 +149,22 @@ final class Frame {
         }
     }
 
-    private Map<String, Object> extras() {
-        if (extra == null) {
-            extra = new HashMap<>();
-            Input in = new Input(bytes);
-            for (int i = 0; i < extraCount; i++) {
-                in.at = extraAt[i];
-                String name = in.str();
-                extra.put(name, in.str());
+    /** The value of a variable without a slot: what was written in this job, what was placed in it, what the message says. */
+    private Object unslotted(String name) {
+        Object value = extraWritten == null ? null : extraWritten.get(name);
+        if (value == null && extraPlaced != null) {
+            value = extraPlaced.get(name);
+        }
+        if (value != null) {
+            return value == REMOVED ? null : value;
+        }
+        // There are few, and most jobs ask for few of them.
+        for (int i = 0; i < extraCount; i++) {
+            if (Input.sameAt(bytes, extraAt[i], name)) {
+                return Input.strAt(bytes, Input.behindAt(bytes, extraAt[i]));
             }
         }
-        return extra;
+        return null;
     }
 
     /** All variables as they stand now. */
@@ -179,8 +183,21 @@ final class Frame {
                 all.put(test.slots[written[i]], value);
             }
         }
-        if (extraCount > 0 || extra != null) {
-            all.putAll(extras());
+        for (int i = 0; i < extraCount; i++) {
+            String name = Input.strAt(bytes, extraAt[i]);
+            all.put(name, Input.strAt(bytes, Input.behindAt(bytes, extraAt[i])));
+        }
+        if (extraPlaced != null) {
+            all.putAll(extraPlaced);
+        }
+        if (extraWritten != null) {
+            extraWritten.forEach((name, value) -> {
+                if (value == REMOVED) {
+                    all.remove(name);
+                } else {
+                    all.put(name, value);
+                }
+            });
         }
         return all;
     }
@@ -288,7 +305,7 @@ final class Frame {
         seenCount = 0;
         writtenCount = 0;
         extraCount = 0;
-        extra = null;
+        extraPlaced = null;
         extraWritten = null;
         bytes = null;
     }

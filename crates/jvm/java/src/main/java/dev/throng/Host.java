@@ -16,6 +16,9 @@ public final class Host {
     private static final int INTERRUPT = 6;
     private static final int PROPERTIES = 7;
 
+    private static final int AWAIT_EXIT = 8;
+    private static final int ALLOW_EXIT = 9;
+
     private static final int FAILED = 1;
 
     private static volatile Loaded test;
@@ -48,6 +51,13 @@ public final class Host {
                     applied.u8(0);
                     applied.i32(0);
                     return applied.take();
+                case AWAIT_EXIT:
+                    Exit.guard();
+                    Exit.await();
+                    return new byte[] {0};
+                case ALLOW_EXIT:
+                    Exit.allow();
+                    return new byte[] {0};
                 case SETUP:
                     bringLoader();
                     Setup setup = new Setup(in(message));

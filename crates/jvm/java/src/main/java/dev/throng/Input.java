@@ -81,8 +81,26 @@ final class Input {
         return length == 0 ? "" : new String(bytes, offset + 4, length, StandardCharsets.UTF_8);
     }
 
-    /** Whether the string whose length stands at {@code offset} is this plain one. */
+    /** Where the string ends whose length stands at {@code offset}. */
+    static int behindAt(byte[] bytes, int offset) {
+        return offset + 4 + (int) I32.get(bytes, offset);
+    }
+
+    /** Whether the string whose length stands at {@code offset} is this one; plain ones are compared without making one. */
     static boolean sameAt(byte[] bytes, int offset, String text) {
-        return strAt(bytes, offset).equals(text);
+        int length = (int) I32.get(bytes, offset);
+        if (length < text.length()) {
+            return false;
+        }
+        for (int i = 0; i < text.length(); i++) {
+            char one = text.charAt(i);
+            if (one >= 0x80) {
+                return strAt(bytes, offset).equals(text);
+            }
+            if (bytes[offset + 4 + i] != one) {
+                return false;
+            }
+        }
+        return length == text.length();
     }
 }

@@ -41,6 +41,12 @@ final class Setup {
 
     /** The version that JMeter writes into plans; it decides how property values are decoded. */
     private static final String PLAN_VERSION = "1.2";
+    /** Properties of the run that JMeter does not know begin with this. */
+    private static final String OURS = "throng.";
+    /** Names of system properties, a line each. */
+    private static final String UNLISTED = "throng.system.names";
+    /** Levels of loggers, {@code category=LEVEL}, a line each. */
+    private static final String LEVELS = "throng.jvm.log";
     private static final String ALIASES = "saveservice.properties";
     private static final Pattern FUNCTION = Pattern.compile("\\$\\{(__[A-Za-z0-9_]+)");
 
@@ -77,20 +83,41 @@ final class Setup {
         out.u8(Worker.STATUS_OK);
         findings.tell(out);
         Logs.tell(out, null);
-        out.i32(test.starting.size());
-        for (Element element : test.starting) {
+        tell(out, test.starting);
+        List<Element> iterating = new ArrayList<>();
+        for (Element element : test.elements) {
+            if (element.hearsOfIterations()) {
+                iterating.add(element);
+            }
+        }
+        tell(out, iterating);
+        return out.take();
+    }
+
+    private static void tell(Output out, List<Element> elements) {
+        out.i32(elements.size());
+        for (Element element : elements) {
             out.i32(element.id);
         }
-        return out.take();
     }
 
     private void properties() throws Exception {
         Props props = new Props(System.getProperties());
         int count = in.i32();
+        String ofSystem = "";
         for (int i = 0; i < count; i++) {
             String name = in.str();
-            props.setProperty(name, in.str());
+            String value = in.str();
+            if (!name.startsWith(OURS)) {
+                props.setProperty(name, value);
+            } else if (name.equals(UNLISTED)) {
+                ofSystem = value;
+            } else if (name.equals(LEVELS)) {
+                LogFactory.setLevels(value);
+            }
         }
+        // Those of the system are there all the same, but as JMeter has them: what lists the properties does not see them.
+        ofSystem.lines().forEach(props::remove);
         count = in.i32();
         for (int i = 0; i < count; i++) {
             String name = in.str();

@@ -29,6 +29,8 @@ final class User extends ReentrantLock {
     /** How many of the clones were used in that sample, and which. */
     int usedCount;
     int[] used;
+    /** Places of samplers that something else than they themselves has looked at, and may have changed; null if there are none. */
+    boolean[] touched;
 
     User(long id) {
         this.id = id;
@@ -39,5 +41,16 @@ final class User extends ReentrantLock {
             objects = new HashMap<>(4);
         }
         objects.put(name, kept);
+    }
+
+    void touch(int place) {
+        if (touched == null) {
+            touched = new boolean[clones.length];
+        }
+        touched[place] = true;
+    }
+
+    boolean isTouched(int place) {
+        return touched != null && touched[place];
     }
 }

@@ -51,6 +51,10 @@ final class Worker {
 
     static final int STATUS_OK = 0;
     static final int STATUS_ABANDONED = 2;
+    static final int STATUS_FATAL = 3;
+
+    /** So much of an error's words is told beside the log. */
+    private static final int MOST_WORDS = 200;
 
     private static final VarHandle CONTEXT;
     private static final VarHandle THREAD_NAME;
@@ -99,6 +103,8 @@ final class Worker {
     private SampleResult before;
     /** Native code sent the result, and is told what becomes of it. */
     private boolean told;
+    /** What ended the user. */
+    private Throwable fatal;
 
     Worker(Loaded test) {
         this.test = test;
@@ -355,6 +361,9 @@ final class Worker {
             }
             if (owner != null) {
                 sampler = objects.sampler(owner, readsSampler);
+                if (readsSampler && act != Element.SAMPLER && owner.element.each == Element.Each.USER) {
+                    user.touch(owner.element.place);
+                }
                 int idsAt = in.at;
                 if (cookiesAt >= 0 && readsSampler && Requests.hasCookies(sampler)) {
                     in.at = cookiesAt;
@@ -386,9 +395,10 @@ final class Worker {
             status = STATUS_ABANDONED;
         } catch (Throwable e) {
             // A JMeter thread ends of an Error.
-            log().error("Uncaught exception in thread {}", thread, e);
+            LoggerFactory.getLogger("org.apache.jmeter.JMeter").error("Uncaught exception in thread {}", thread, e);
             context.ask(ASK_STOP_USER);
-            status = STATUS_ABANDONED;
+            fatal = e;
+            status = STATUS_FATAL;
         }
         return reply(status, act, sampler, traced ? owner : null, cookies, asserts);
     }
@@ -454,7 +464,11 @@ final class Worker {
             THREAD_NAME.set((AbstractTestElement) sampler, context.threadName);
         }
         objects.makeCurrent(sampler);
-        prepare(element, sampler);
+        if (element.each == Element.Each.USER && user.isTouched(element.place) && element.isBean) {
+            TestBeanHelper.prepare(sampler);
+        } else {
+            prepare(element, sampler);
+        }
         sampling = sampler;
         try {
             result = sampler.sample(null);
@@ -520,6 +534,11 @@ final class Worker {
         putRequest(status == STATUS_OK ? traced : null, sampler);
         out.clear();
         out.u8(status);
+        if (status == STATUS_FATAL) {
+            String words = fatal.toString().strip().replaceAll("\\s+", " ");
+            out.str(words.substring(0, Math.min(words.length(), MOST_WORDS)));
+            fatal = null;
+        }
         if (user == null && frame.keeps()) {
             user = make(running);
         }

@@ -223,8 +223,14 @@ class HostedTest {
         int select = play.element(Element.SAMPLER, "JDBCSampler", "select", 0, sampler.replace("NAME", "select")
                 .replace("QUERY", "select n, name from t where n &gt;= ? order by n")
                 .replace("ARGS", "${id}").replace("TYPES", "INTEGER").replace("KIND", "Prepared Select Statement"));
+        int fixed = play.element(Element.SAMPLER, "JDBCSampler", "fixed", 0, sampler.replace("NAME", "fixed")
+                .replace("QUERY", "select n, name from t").replace("ARGS", "").replace("TYPES", "").replace("KIND", "Select Statement"));
+        String one = "'select n, name from t where n = 1')";
+        int byProperty = play.jsr223(Element.BEFORE, "sampler.setProperty('query', " + one, Element.READS_SAMPLER);
+        int byBean = play.jsr223(Element.BEFORE, "sampler.setQuery(" + one, Element.READS_SAMPLER);
         play.owner(4, create, pool);
         play.owner(5, select, pool);
+        play.owner(6, fixed, pool);
         int rows = play.jsr223(Element.AFTER, "vars.put('second', '' + vars.getObject('rows').get(1).get('NAME'))", 1);
         play.start();
         Play.Reply reply = play.job().sampler(4).run(Element.SAMPLER, create);
@@ -235,6 +241,14 @@ class HostedTest {
         assertEquals("two", reply.vars.get("name_2"));
         reply = play.job().sampler(5).sample(2).result(new Play.Sample()).run(Element.AFTER, rows);
         assertEquals("two", reply.vars.get("second"), reply.log.toString());
+        // What a script sets as a property is asked, for that sample; what it sets in the bean is set again by JMeter before it is asked.
+        for (int i = 0; i < 3; i++) {
+            if (i > 0) {
+                play.job().sampler(6).sample(3 + i).run(Element.BEFORE, i == 1 ? byProperty : byBean);
+            }
+            reply = play.job().sampler(6).sample(3 + i).run(Element.SAMPLER, fixed);
+            assertEquals(i == 1 ? "1" : "2", reply.vars.get("n_#"), reply.result.message);
+        }
         play.end(1);
         assertEquals(0, play.end().status);
     }

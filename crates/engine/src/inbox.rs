@@ -1,0 +1,150 @@
+//! Where a core takes messages of other threads.
+//!
+//! A core that sleeps is woken by an event of its own; one that was woken already, and has not looked yet, needs no other: so whoever sends much pays for one call of the
+//! system, not for one each.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::AcqRel};
+use std::sync::mpsc::Sender;
+use std::time::Instant;
+
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use stats::Snapshot;
+
+use crate::clock::Nanos;
+use crate::resolve::Found;
+
+/// What wakes a core.
+#[derive(Debug)]
+pub(crate) struct Wake {
+    event: EventFd,
+    /// It was raised, and the core has not looked since.
+    raised: AtomicBool,
+}
+
+impl Wake {
+    pub(crate) fn new() -> io::Result<Self> {
+        let event = EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?;
+        Ok(Self { event, raised: AtomicBool::new(false) })
+    }
+
+    /// There is something to look at, which was put there before.
+    pub(crate) fn raise(&self) {
+        if !self.raised.swap(true, AcqRel) {
+            let _ = self.event.write(1);
+        }
+    }
+
+    /// It is about to look.
+    pub(crate) fn lower(&self) {
+        let _ = self.event.read();
+        self.raised.swap(false, AcqRel);
+    }
+}
+
+impl AsFd for Wake {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.event.as_fd()
+    }
+}
+
+/// The way to a core.
+#[derive(Clone, Debug)]
+pub(crate) struct Inbox {
+    sender: Sender<Message>,
+    wake: Arc<Wake>,
+}
+
+impl Inbox {
+    pub(crate) fn new(sender: Sender<Message>, wake: Arc<Wake>) -> Self {
+        Self { sender, wake }
+    }
+
+    /// One for a test, with its other end.
+    #[cfg(test)]
+    pub(crate) fn pair() -> (Self, std::sync::mpsc::Receiver<Message>) {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        (Self::new(sender, Arc::new(Wake::new().expect("a descriptor"))), receiver)
+    }
+
+    pub(crate) fn send(&self, message: Message) {
+        if self.sender.send(message).is_ok() {
+            self.wake.raise();
+        }
+    }
+
+    /// Without waking the core, which finds it when it looks the next time.
+    pub(crate) fn leave(&self, message: Message) {
+        let _ = self.sender.send(message);
+    }
+}
+
+/// To a core.
+#[derive(Debug)]
+pub(crate) enum Message {
+    Start {
+        group: u32,
+        at: Nanos,
+    },
+    Resolved {
+        user: u32,
+        route: u32,
+        found: Found,
+    },
+    /// Addresses of the plan's own, with the names they were found under.
+    Looked {
+        user: u32,
+        route: u32,
+        addresses: Vec<(String, std::net::SocketAddr)>,
+    },
+    /// What name servers of the plan's own said.
+    Named {
+        user: u32,
+        route: u32,
+        found: crate::nameserver::Found,
+    },
+    Process {
+        user: u32,
+        done: Box<crate::process::Done>,
+    },
+    File {
+        user: u32,
+        content: Box<crate::local::Content>,
+    },
+    /// A job is done, or why it is not.
+    Job {
+        to: crate::job::Addressee,
+        reply: Result<Vec<u8>, String>,
+        /// When it was done.
+        done: Instant,
+    },
+    Recycle(Box<Snapshot>),
+    /// Asks this core as the home of a barrier or a lock.
+    Ask(crate::meet::Ask),
+    /// A user of this core may go on.
+    LetGo(crate::meet::Ticket),
+    /// A user of this core, one of a group, begins an iteration then: one that is free, or a new one.
+    Arrival(u32, Option<crate::meet::Ticket>, Nanos),
+    /// Nobody comes to that group any more.
+    NoArrivals(u32),
+    Stop,
+    StopNow,
+    End,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_core_that_has_not_looked_is_woken_once() {
+        let wake = Wake::new().expect("a descriptor");
+        (0..3).for_each(|_| wake.raise());
+        assert_eq!(wake.event.read(), Ok(1));
+        wake.lower();
+        wake.raise();
+        assert_eq!(wake.event.read(), Ok(1));
+    }
+}

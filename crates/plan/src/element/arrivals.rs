@@ -1,0 +1,240 @@
+//! Arrivals and Free-Form Arrivals Thread Group (bzm): iterations begin at moments of a schedule, run by whoever is free.
+//!
+//! An arrival is run by a user that has ended its iteration before, else by a new one, else, where as many as are allowed are busy, by nobody.
+//! That is the engine's; here are the moments. The next arrival is as far off as the rate at the one before says; where that is 0 it is asked for
+//! again after 200 ms. So a ramp-up without steps, whose rate follows from the arrivals so far, lets nobody in before it is over.
+
+use jmx::ElementId;
+
+use super::concurrency::{self, seconds};
+use super::profile::{MOST, Span};
+use crate::compile::{Context, scope};
+use crate::env::Env;
+use crate::support::Level;
+use crate::text::Text;
+
+/// One of bzm's groups of arrivals.
+pub(super) const ARRIVALS: &str = "com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup";
+/// The other, with a table of rates.
+pub(super) const FREE_FORM: &str =
+    "com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup";
+
+/// Where the rate is 0, the plug-in looks again so much later, milliseconds.
+const AGAIN_MS: f64 = 200.0;
+
+/// A group's settings.
+#[derive(Debug)]
+pub struct Arrivals {
+    rates: Rates,
+    /// `M` is minutes, else seconds.
+    unit: Text,
+    users: Text,
+    limit: Text,
+}
+
+#[derive(Debug)]
+enum Rates {
+    /// Target, ramp-up, steps, hold.
+    Target([Text; 4]),
+    /// Rate at the start and at the end, and how long, of each row.
+    Rows(Vec<[Text; 3]>),
+}
+
+/// What bounds a group of arrivals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Users at once at most; 0 is no bound.
+    pub users: u32,
+    /// With so many arrivals it ends; 0 is no bound.
+    pub arrivals: u64,
+    /// When its schedule is found to be over, milliseconds after its start.
+    pub end: i64,
+}
+
+impl Bounds {
+    /// No more users at once than are allowed.
+    pub fn at_most(self, users: u32) -> u32 {
+        if self.users == 0 { users } else { users.min(self.users) }
+    }
+}
+
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Arrivals {
+    let (rates, unit) = if scope::class(ctx.doc, id) == FREE_FORM {
+        concurrency::no_log(ctx, id);
+        (Rates::Rows(rows(ctx, id)), ctx.prop(id, "Unit"))
+    } else {
+        let [target, ramp_up, steps, hold, unit] = concurrency::texts(ctx, id);
+        (Rates::Target([target, ramp_up, steps, hold]), unit)
+    };
+    Arrivals {
+        rates,
+        unit,
+        users: ctx.prop(id, "ConcurrencyLimit"),
+        limit: ctx.prop_or(id, "ArrivalsLimit", "0"),
+    }
+}
+
+fn rows(ctx: &mut Context<'_>, id: ElementId) -> Vec<[Text; 3]> {
+    let rows = ctx.props(id).collection("Schedule");
+    if let Some((nth, row)) = (1_u32..).zip(rows).find(|(_, row)| row.members().len() < 3) {
+        let given = row.members().len();
+        let short =
+            format!("row {nth} of its table has {given} of 3 numbers: the plug-in fails on it");
+        ctx.remark(id, Level::Unsupported, short);
+    }
+    ctx.cells(id, rows)
+}
+
+impl Arrivals {
+    /// When each arrival is, milliseconds after the group's start, and when the schedule is found to be over. That is each span's end.
+    pub(super) fn spans(&self, env: &mut Env<'_>) -> Result<Vec<Span>, String> {
+        let (starts, end) = self.rate(env)?.moments()?;
+        Ok(starts.into_iter().map(|start| (start, end)).collect())
+    }
+
+    /// `spans`: what [`spans`](Self::spans) has said.
+    pub(super) fn bounds(&self, spans: &[Span], env: &mut Env<'_>) -> Bounds {
+        Bounds {
+            users: self.users.parsed(env, |text| text.parse().unwrap_or(0).max(0_i64)) as u32,
+            arrivals: self.limit.parsed(env, |text| text.parse().unwrap_or(0).max(0_i64)) as u64,
+            end: spans.first().map_or(0, |(_, end)| *end),
+        }
+    }
+
+    fn rate(&self, env: &mut Env<'_>) -> Result<Rate, String> {
+        let unit = self.unit.parsed(env, |text| if text == "M" { 60.0 } else { 1.0 });
+        match &self.rates {
+            Rates::Target(texts) => {
+                let [target, ramp_up, steps, hold] = texts.each_ref().map(|text| {
+                    let mut value = String::new();
+                    text.eval(env, &mut value);
+                    value
+                });
+                Ok(Rate::Target {
+                    target: f64::from(target.parse::<i32>().unwrap_or(0)) / unit,
+                    ramp_up: seconds(&ramp_up, unit)?,
+                    steps: concurrency::steps(&steps)?,
+                    hold: seconds(&hold, unit)?,
+                })
+            }
+            Rates::Rows(rows) => {
+                let number = |text: &Text, env: &mut Env<'_>| {
+                    text.parsed(env, |text| text.trim().parse::<f64>().unwrap_or(0.0))
+                };
+                let of_row = |[begin, end, length]: &[Text; 3]| {
+                    let length = number(length, env) * unit;
+                    if length == 0.0 {
+                        return Err(
+                            "a row of its table takes no time: the plug-in never ends there".into(),
+                        );
+                    }
+                    Ok([number(begin, env) / unit, number(end, env) / unit, length])
+                };
+                Ok(Rate::Rows(rows.iter().map(of_row).collect::<Result<_, String>>()?))
+            }
+        }
+    }
+}
+
+/// Arrivals a second, as they change.
+#[derive(Debug)]
+enum Rate {
+    /// Times in seconds.
+    Target { target: f64, ramp_up: i64, steps: i64, hold: i64 },
+    /// Of each row the rate at its start and at its end, and how many seconds it takes.
+    Rows(Vec<[f64; 3]>),
+}
+
+impl Rate {
+    /// The rate at a moment (seconds), after so many arrivals; below 0 is the end.
+    fn at(&self, offset: f64, arrivals: u64) -> f64 {
+        match self {
+            Self::Target { target, ramp_up, steps, hold } => {
+                let whole = *ramp_up as f64;
+                if offset >= ramp_up.saturating_add(*hold) as f64 {
+                    -1.0
+                } else if *ramp_up == 0 || offset > whole {
+                    *target
+                } else if *steps > 0 {
+                    let steps = *steps as f64;
+                    target / steps * ((offset / (whole / steps)).floor() + 1.0)
+                } else {
+                    let slope = target / whole;
+                    slope * (2.0 * arrivals as f64 / slope).sqrt()
+                }
+            }
+            Self::Rows(rows) => {
+                let mut before = 0_i64;
+                for [begin, end, length] in rows {
+                    let progress = (offset - before as f64) / length;
+                    // Whole seconds, as in the plug-in.
+                    before = (before as f64 + length) as i64;
+                    if offset <= before as f64 {
+                        return begin + progress * (end - begin);
+                    }
+                }
+                -1.0
+            }
+        }
+    }
+
+    /// The moments of arrivals, and that at which the schedule is found to be over: milliseconds.
+    fn moments(&self) -> Result<(Vec<i64>, i64), String> {
+        let (mut at, mut starts) = (0.0_f64, Vec::new());
+        for _ in 0..MOST {
+            let rate = self.at(at / 1000.0, starts.len() as u64);
+            if rate.is_nan() {
+                return Err("its rate is no number".into());
+            }
+            if rate < 0.0 {
+                return Ok((starts, at.ceil() as i64));
+            }
+            if rate == 0.0 {
+                at += AGAIN_MS;
+                continue;
+            }
+            starts.push(at.round() as i64);
+            at += 1000.0 / rate;
+        }
+        Err(format!("more than {MOST} arrivals are asked for"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(target: f64, ramp_up: i64, steps: i64, hold: i64) -> Rate {
+        Rate::Target { target, ramp_up, steps, hold }
+    }
+
+    #[test]
+    fn arrivals_are_even_while_the_rate_is_held() {
+        assert_eq!(target(2.0, 0, 0, 2).moments(), Ok((vec![0, 500, 1_000, 1_500], 2_000)));
+        assert_eq!(target(0.4, 0, 0, 4).moments(), Ok((vec![0, 2_500], 5_000)));
+        assert_eq!(target(-1.0, 0, 0, 4).moments(), Ok((vec![], 0)));
+        assert_eq!(target(0.0, 0, 0, 1).moments(), Ok((vec![], 1_000)));
+    }
+
+    #[test]
+    fn steps_have_rates_of_their_own() {
+        let moments = target(4.0, 2, 2, 1).moments();
+        // 2 a second, then 4, and at the end of the ramp-up a third step, as in the plug-in.
+        let starts = vec![0, 500, 1_000, 1_250, 1_500, 1_750, 2_000, 2_167, 2_417, 2_667, 2_917];
+        assert_eq!(moments, Ok((starts, 3_167)));
+    }
+
+    #[test]
+    fn nobody_comes_in_a_ramp_up_without_steps() {
+        assert_eq!(target(2.0, 1, 0, 1).moments(), Ok((vec![1_200, 1_700], 2_200)));
+    }
+
+    #[test]
+    fn rates_of_rows_change_evenly() {
+        let rows = Rate::Rows(vec![[1.0, 1.0, 2.0], [2.0, 4.0, 1.0]]);
+        assert_eq!(rows.moments(), Ok((vec![0, 1_000, 2_000, 3_000], 3_250)));
+        let (starts, _) = Rate::Rows(vec![[0.0, 10.0, 1.0]]).moments().expect("moments");
+        // The first look that finds a rate is after 200 ms.
+        assert_eq!(starts[..2], [200, 700]);
+    }
+}
