@@ -1,25 +1,30 @@
 //! Where a core takes messages of other threads.
 //!
 //! A core that sleeps is woken by an event of its own; one that was woken already, and has not looked yet, needs no other: so whoever sends much pays for one call of the
-//! system, not for one each.
+//! system, not for one each. Who has more to send in a moment can leave messages meanwhile: should it be kept from waking the core then, an alarm does.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel};
 use std::sync::mpsc::Sender;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use stats::Snapshot;
 
 use crate::clock::Nanos;
 use crate::resolve::Found;
 
+/// After how long a core looks for messages that were left, at the latest.
+const ALARM: Duration = Duration::from_millis(1);
+
 /// What wakes a core.
 #[derive(Debug)]
 pub(crate) struct Wake {
     event: EventFd,
+    alarm: TimerFd,
     /// It was raised, and the core has not looked since.
     raised: AtomicBool,
 }
@@ -27,7 +32,14 @@ pub(crate) struct Wake {
 impl Wake {
     pub(crate) fn new() -> io::Result<Self> {
         let event = EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?;
-        Ok(Self { event, raised: AtomicBool::new(false) })
+        let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
+        let alarm = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
+        Ok(Self { event, alarm, raised: AtomicBool::new(false) })
+    }
+
+    /// Becomes readable, anew each time, when a core is to look for what was left.
+    pub(crate) fn alarm(&self) -> BorrowedFd<'_> {
+        self.alarm.as_fd()
     }
 
     /// There is something to look at, which was put there before.
@@ -78,6 +90,24 @@ impl Inbox {
     /// Without waking the core, which finds it when it looks the next time.
     pub(crate) fn leave(&self, message: Message) {
         let _ = self.sender.send(message);
+    }
+
+    /// Has the core look.
+    pub(crate) fn wake(&self) {
+        self.wake.raise();
+    }
+
+    /// Has the core look in a moment, which is put off if it is asked for again.
+    pub(crate) fn wake_soon(&self) {
+        let after = Expiration::OneShot(ALARM.into());
+        if self.wake.alarm.set(after, TimerSetTimeFlags::empty()).is_err() {
+            self.wake();
+        }
+    }
+
+    /// It leads to the same core.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.wake, &other.wake)
     }
 }
 
@@ -137,6 +167,8 @@ pub(crate) enum Message {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::SECOND;
+    use crate::driver::{Driver, Events, INBOX};
 
     #[test]
     fn a_core_that_has_not_looked_is_woken_once() {
@@ -146,5 +178,21 @@ mod tests {
         wake.lower();
         wake.raise();
         assert_eq!(wake.event.read(), Ok(1));
+    }
+
+    #[test]
+    fn what_was_left_is_looked_for_in_a_moment_each_time() {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let wake = Arc::new(Wake::new().expect("a descriptor"));
+        let mut driver = Driver::new(&wake).expect("a driver");
+        let inbox = Inbox::new(sender, wake);
+        let mut events = Events::new();
+        for _ in 0..2 {
+            inbox.leave(Message::Stop);
+            inbox.wake_soon();
+            driver.wait(&mut events, Some(60 * SECOND)).expect("a kernel that waits");
+            assert_eq!(events.iter().map(|event| event.token).collect::<Vec<_>>(), [INBOX]);
+            assert!(matches!(receiver.try_recv(), Ok(Message::Stop)));
+        }
     }
 }

@@ -67,6 +67,40 @@ impl Job {
     pub fn finish(self, reply: Result<Vec<u8>, String>) {
         self.reply_to.send(Message::Job { to: self.to, reply, done: Instant::now() });
     }
+
+    /// Hands the reply back without waking its core, by one who does that in a moment. Should it be kept from it, the core looks after a millisecond.
+    pub fn leave(self, reply: Result<Vec<u8>, String>, unread: &mut Unread) {
+        let Self { to, reply_to, .. } = self;
+        reply_to.leave(Message::Job { to, reply, done: Instant::now() });
+        if !unread.0.iter().any(|core| core.is(&reply_to)) {
+            reply_to.wake_soon();
+            unread.0.push(reply_to);
+        }
+    }
+}
+
+/// Cores that were not woken for replies that were left for them.
+#[derive(Debug, Default)]
+pub struct Unread(Vec<Inbox>);
+
+impl Unread {
+    /// There are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Wakes them.
+    pub fn wake(&mut self) {
+        for core in self.0.drain(..) {
+            core.wake();
+        }
+    }
+}
+
+impl Drop for Unread {
+    fn drop(&mut self) {
+        self.wake();
+    }
 }
 
 /// What Java machines are told of a run beside the plan and the properties.

@@ -22,6 +22,7 @@ mod install;
 mod java;
 mod machine;
 mod options;
+mod replies;
 mod repository;
 mod seats;
 mod settings;

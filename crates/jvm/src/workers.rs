@@ -2,7 +2,8 @@
 //!
 //! Handing a job over takes no lock: it goes into a queue, and one worker that rests is woken ([`crate::seats`]), unless one is looking for work already: a worker
 //! that is done looks before it rests, so that it takes what its own reply leads to without being woken for it. Who finds a job wakes the next where more wait. When nobody
-//! rests, the one who looks after the workers ([`crate::tend`]) is told. A job is always finished, with its reply or with words about why there is none.
+//! rests, the one who looks after the workers ([`crate::tend`]) is told. Where job follows on job, and all are short, cores are woken for some replies at a time
+//! ([`crate::replies`]). A job is always finished, with its reply or with words about why there is none.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -14,6 +15,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use engine::offload::{Job, Offload};
 
 use crate::carrier::Carrier;
+use crate::replies::Replies;
 use crate::seats::{Call, Seats};
 use crate::tend::{self, Notice};
 
@@ -51,6 +53,14 @@ impl Task {
             // Whoever asked may have gone.
             Done::Call(to) => drop(to.send(reply)),
             Done::Job(job) => job.finish(reply),
+        }
+    }
+
+    /// Finishes it for a worker that goes on with another, or does not.
+    fn give(self, reply: Result<Vec<u8>, String>, replies: &mut Replies, goes_on: bool) {
+        match self.done {
+            Done::Call(_) => self.finish(reply),
+            Done::Job(job) => replies.give(job, reply, goes_on),
         }
     }
 }
@@ -287,20 +297,23 @@ impl Shared {
         let thread = rustix::thread::gettid().as_raw_nonzero().get();
         step_back();
         let served = self.carrier.serve(name, &mut |carry| {
-            while let Some(task) = self.next_task(seat) {
+            let mut replies = Replies::new();
+            while let Some(task) = self.next_task(seat, &mut replies) {
                 let is_cut = self.is_cut(task.user);
                 let reply = if is_cut {
                     Err("the run has ended".into())
                 } else {
                     self.seats.begin(seat, thread, task.user);
+                    replies.begin();
                     let reply = carry(&task.message);
+                    replies.end();
                     self.seats.end(seat);
                     self.done.fetch_add(1, Relaxed);
                     reply
                 };
                 // What follows from the reply finds this one looking.
                 self.looking.fetch_add(1, SeqCst);
-                task.finish(reply);
+                task.give(reply, &mut replies, !self.tasks.is_empty());
             }
         });
         lock(&self.free).push(seat);
@@ -316,8 +329,9 @@ impl Shared {
         }
     }
 
-    /// The next task, for one that is counted among those that look; `None` when it is to end. It is no longer counted then.
-    fn next_task(&self, seat: u32) -> Option<Task> {
+    /// The next task, for one that is counted among those that look; `None` when it is to end. It is no longer counted then. Before it rests it wakes
+    /// whom it has left replies.
+    fn next_task(&self, seat: u32, replies: &mut Replies) -> Option<Task> {
         let is_surplus = self.surplus.load(Relaxed) > 0 && self.surplus.swap(0, Relaxed) > 0;
         if is_surplus && self.leaves() {
             self.looking.fetch_sub(1, SeqCst);
@@ -330,6 +344,7 @@ impl Shared {
             if ends {
                 self.threads.fetch_sub(1, Relaxed);
             } else if task.is_none() {
+                replies.wake();
                 self.seats.sit_down(seat, self.now());
             }
             self.looking.fetch_sub(1, SeqCst);

@@ -1,0 +1,102 @@
+//! When a worker wakes a core for its replies.
+//!
+//! Where worker and core share a processor, a core that is woken for a reply comes first, does what little follows from it, and sleeps again: two changes of thread
+//! for each job, which cost more than a short script. So a worker that has more to do leaves its replies for a moment and wakes the core for all of them at once. It
+//! does so only while all its jobs are short, for whoever waits for a reply must not wait for the script of another. Should one take long all the same, the core looks by
+//! itself after a millisecond.
+
+use std::time::{Duration, Instant};
+
+use engine::offload::{Job, Unread};
+
+/// Cores are woken no more often, where replies may be left.
+const MOMENT: Duration = Duration::from_micros(100);
+
+/// What a short job takes, at most.
+const SHORT: Duration = Duration::from_micros(100);
+
+/// Short jobs in a row after which the next is thought to be short.
+const PROOF: u32 = 64;
+
+/// Those of one worker.
+#[derive(Debug)]
+pub(crate) struct Replies {
+    /// Cores with replies that were left.
+    unread: Unread,
+    /// When cores were last woken.
+    woken: Instant,
+    began: Instant,
+    ended: Instant,
+    /// Short jobs in a row.
+    short: u32,
+}
+
+impl Replies {
+    pub(crate) fn new() -> Self {
+        let now = Instant::now();
+        Self { unread: Unread::default(), woken: now, began: now, ended: now, short: 0 }
+    }
+
+    /// A job begins.
+    pub(crate) fn begin(&mut self) {
+        self.began = Instant::now();
+    }
+
+    /// It is done.
+    pub(crate) fn end(&mut self) {
+        self.count(self.began, Instant::now());
+    }
+
+    fn count(&mut self, began: Instant, ended: Instant) {
+        self.ended = ended;
+        self.short = if ended - began <= SHORT { self.short.saturating_add(1) } else { 0 };
+    }
+
+    fn may_leave(&self) -> bool {
+        self.short >= PROOF && self.ended - self.woken < MOMENT
+    }
+
+    /// Hands a reply back, by one who goes on with another job, or does not.
+    pub(crate) fn give(&mut self, job: Job, reply: Result<Vec<u8>, String>, goes_on: bool) {
+        let leaves = goes_on && self.may_leave();
+        if self.unread.is_empty() && !leaves {
+            self.woken = self.ended;
+            return job.finish(reply);
+        }
+        job.leave(reply, &mut self.unread);
+        if !leaves {
+            self.woken = self.ended;
+            self.unread.wake();
+        }
+    }
+
+    /// Nothing follows.
+    pub(crate) fn wake(&mut self) {
+        self.woken = self.ended;
+        self.unread.wake();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether replies may be left by a worker that did short jobs, and one of that length last, and woke cores so long ago.
+    fn leaves(shorts: u32, last: Duration, woken: Duration) -> bool {
+        let mut replies = Replies::new();
+        let now = Instant::now() + Duration::from_secs(1);
+        (0..shorts).for_each(|_| replies.count(now, now));
+        replies.count(now, now + last);
+        replies.woken = now + last - woken;
+        replies.may_leave()
+    }
+
+    #[test]
+    fn replies_are_left_for_a_moment_while_all_jobs_are_short() {
+        let moment = MOMENT / 2;
+        assert!(leaves(PROOF, SHORT, moment));
+        assert!(!leaves(PROOF - 2, SHORT, moment), "too few are known");
+        assert!(!leaves(2 * PROOF, SHORT * 2, moment), "the last was long");
+        assert!(!leaves(PROOF, SHORT, MOMENT), "it is time");
+    }
+}
