@@ -74,6 +74,9 @@ pub(crate) struct MachineFlags {
     /// Threads that run scripts and plug-ins at most; by default 1000.
     #[arg(long, value_name = "N")]
     jvm_threads: Option<u32>,
+    /// Java in a process of its own: a crash of it ends the run in order.
+    #[arg(long)]
+    jvm_isolated: bool,
 }
 
 impl MachineFlags {
@@ -84,6 +87,7 @@ impl MachineFlags {
         let given = [
             ("throng.java.home", folder),
             ("throng.jvm.heap", self.jvm_heap),
+            ("throng.jvm.isolated", self.jvm_isolated.then(|| "true".to_owned())),
             ("throng.jvm.options", Some(options).filter(|options| !options.is_empty())),
             ("throng.jvm.threads", self.jvm_threads.map(|threads| threads.to_string())),
         ];
@@ -375,6 +379,7 @@ mod tests {
             "-Da=b c",
             "--jvm-option=-Xss2m",
             "--jvm-threads=9",
+            "--jvm-isolated",
             "--jmeter-home=/jmeter",
         ];
         let Verb::Run(flags) = parsed(&line) else { panic!("run") };
@@ -389,6 +394,7 @@ mod tests {
         let settings = jvm::Settings::from_properties(read).expect("settings");
         assert_eq!(settings.options, ["-Da=b c", "-Xss2m"]);
         assert_eq!((settings.heap.as_deref(), settings.threads), (Some("2g"), 9));
+        assert!(settings.isolated);
     }
 
     #[test]

@@ -176,3 +176,28 @@ fn a_script_that_ends_the_process_loses_nothing_that_was_done() {
     let rows = program.read("out.jtl");
     assert!(rows.ends_with('\n') && rows.lines().count() > 1, "{rows}");
 }
+
+#[test]
+fn a_machine_of_its_own_loses_nothing_when_it_crashes() {
+    if !has_java() {
+        return;
+    }
+    // By itself, by order, and by a bad address; what went before is written, and the run ends in order.
+    let unsafely = "def f = Class.forName('sun.misc.Unsafe').getDeclaredField('theUnsafe'); f.setAccessible(true); f.get(null).putAddress(0, 0)";
+    let endings = [
+        ("return 'seen: ' + [1][0]", 0, ""),
+        ("[1].collect { it }\nSystem.exit(3)", 3, "a script has ended the process"),
+        ("Runtime.getRuntime().halt(4)", 4, "the Java process has ended with exit code 4"),
+        (unsafely, 134, "the Java process has crashed, by signal 6"),
+    ];
+    for (script, code, words) in endings {
+        let program = with_script(script);
+        let ended = program.run(&["run", "script.jmx", "-l", "out.jtl", "--jvm-isolated"]);
+        assert_eq!(ended.code, code, "{ended:?}");
+        assert!(ended.err.contains(words), "{ended:?}");
+        assert!(ended.out.contains("Results: "), "the summary is there: {ended:?}");
+        let rows = program.read("out.jtl");
+        assert!(rows.ends_with('\n') && rows.lines().count() > 1, "{rows}");
+        assert_eq!(rows.contains(",Script,200,"), code == 0, "{rows}");
+    }
+}

@@ -1,10 +1,16 @@
 //! The way of a message to Java and of its reply back: in this process, or to a child process.
 
+use std::time::Duration;
+
 /// Carries a message, on the thread that got it from [`Carrier::serve`].
 pub(crate) type Carry<'a> = dyn FnMut(&[u8]) -> Result<Vec<u8>, String> + 'a;
 
 /// Who carries messages for worker threads.
 pub(crate) trait Carrier: Send + Sync + std::fmt::Debug {
-    /// Lets this thread carry messages for as long as `work` goes on; in Java, it has that name.
-    fn serve(&self, name: &str, work: &mut dyn FnMut(&mut Carry<'_>)) -> Result<(), String>;
+    /// Lets this thread carry messages for as long as `work` goes on. In Java it has that name; `work` gets the number that the thread which runs Java has in
+    /// the system.
+    fn serve(&self, name: &str, work: &mut dyn FnMut(i32, &mut Carry<'_>)) -> Result<(), String>;
+
+    /// Java ends this process, with the exit code that a script asked for; it may take its time.
+    fn exit(&self, patience: Duration);
 }

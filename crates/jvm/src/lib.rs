@@ -1,4 +1,4 @@
-//! A Java machine in the process, for what of a plan only Java can do.
+//! A Java machine, in the process or beside it, for what of a plan only Java can do.
 //!
 //! | module | holds |
 //! |---|---|
@@ -6,8 +6,9 @@
 //! | `java`, `home`, `cache` | which Java and which JMeter there are |
 //! | `artefacts`, `repository`, `install` | the set of jars that is fetched once |
 //! | `bridge`, `class_path`, `options` | what the machine is started with |
-//! | `machine`, `carrier` | the machine, and the way of bytes to it |
-//! | `workers`, `tend` | threads that run jobs, and who looks after them |
+//! | `machine`, `child`, `carrier` | the machine in this process or in one of its own, and the way of bytes to it |
+//! | `workers`, `seats`, `replies` | threads that run jobs, where they rest, when they wake cores |
+//! | `tend`, `states` | who looks after them, and what he sees |
 //! | `start` | all of it together |
 //!
 //! What the bytes mean is known to the engine and to the Java side (`java/`), not here. A plan that needs no Java loads nothing of it.
@@ -16,6 +17,7 @@ mod artefacts;
 mod bridge;
 mod cache;
 mod carrier;
+mod child;
 mod class_path;
 mod home;
 mod install;

@@ -3,6 +3,8 @@
 //! There is at most one in a process, and it stays until the process ends. What goes wrong in Java comes back as words, never as a crash, unless Java
 //! itself has one; its report is then where the run's traces are.
 
+use std::time::Duration;
+
 use jni::errors::{Error, JniError};
 use jni::refs::LoaderContext;
 use jni::strings::JNIString;
@@ -30,21 +32,22 @@ bind_java_type! {
 
 impl Machine {
     /// Starts the one machine of this process.
-    pub(crate) fn start(java: &Java, options: &[String]) -> Result<Self, String> {
+    pub(crate) fn start(java: &Java, class_path: &str, options: &[String]) -> Result<Self, String> {
         // The thread that starts it is Java's main thread, whose stack Java changes; so it is one of our own.
         let starting = std::thread::Builder::new().name("java start".into()).stack_size(8 << 20);
         std::thread::scope(|scope| {
             let started = starting
-                .spawn_scoped(scope, || start(java, options))
+                .spawn_scoped(scope, || start(java, class_path, options))
                 .map_err(|error| format!("cannot start a thread: {error}"))?;
             started.join().unwrap_or_else(|_| Err("starting the Java machine failed".into()))
         })
     }
 }
 
-fn start(java: &Java, options: &[String]) -> Result<Machine, String> {
+fn start(java: &Java, class_path: &str, options: &[String]) -> Result<Machine, String> {
     let mut args = InitArgsBuilder::new().version(JNIVersion::V10);
-    for option in options {
+    let class_path = format!("-Djava.class.path={class_path}");
+    for option in std::iter::once(&class_path).chain(options) {
         args.try_option(option.as_str())
             .map_err(|error| format!("the option {option:?} cannot be given to Java: {error}"))?;
     }
@@ -59,15 +62,20 @@ fn start(java: &Java, options: &[String]) -> Result<Machine, String> {
 }
 
 impl Carrier for Machine {
-    fn serve(&self, name: &str, work: &mut dyn FnMut(&mut Carry<'_>)) -> Result<(), String> {
+    fn serve(&self, name: &str, work: &mut dyn FnMut(i32, &mut Carry<'_>)) -> Result<(), String> {
         let name = JNIString::from(name);
         let attached = || AttachConfig::new().scoped(true).thread_name(&name);
         self.vm
             .attach_current_thread_with_config(attached, Some(REFERENCES), |env| {
-                work(&mut |message| call(env, message));
+                let thread = rustix::thread::gettid().as_raw_nonzero().get();
+                work(thread, &mut |message| call(env, message));
                 Ok::<_, Error>(())
             })
             .map_err(|error| format!("a thread could not be attached to Java: {error}"))
+    }
+
+    fn exit(&self, patience: Duration) {
+        std::thread::sleep(patience);
     }
 }
 

@@ -31,10 +31,9 @@ const SMALL: usize = 64 << 20;
 /// The stack of a thread where no `-Xss` is given: Java's own default.
 const STACK: usize = 1 << 20;
 
-/// All options in order.
+/// All options in order, but for the class path.
 pub(crate) fn options(
     settings: &Settings,
-    class_path: &str,
     home: &Path,
     crash_report: Option<&Path>,
 ) -> Vec<String> {
@@ -52,7 +51,6 @@ pub(crate) fn options(
         "-Duser.language=en".to_owned(),
         "-Duser.region=EN".to_owned(),
         format!("-Djmeter.home={}", home.display()),
-        format!("-Djava.class.path={class_path}"),
     ];
     if is_roomy(settings) {
         options.extend(ROOM.iter().map(|option| (*option).to_owned()));
@@ -133,7 +131,7 @@ mod tests {
     }
 
     fn made(settings: &Settings) -> Vec<String> {
-        options(settings, "a.jar:b.jar", Path::new("/jmeter"), Some(Path::new("/run/crash.log")))
+        options(settings, Path::new("/jmeter"), Some(Path::new("/run/crash.log")))
     }
 
     #[test]
@@ -152,7 +150,6 @@ mod tests {
         let at = |wanted: &str| options.iter().position(|option| option == wanted);
         assert!(at("-Xmx3g") < at("-Xmx2g"), "{options:?}");
         assert!(at("-Xrs").is_some() && at("-server").is_none());
-        assert!(at("-Djava.class.path=a.jar:b.jar").is_some());
         assert!(at("-XX:ErrorFile=/run/crash.log").is_some());
     }
 

@@ -81,22 +81,21 @@ impl Replies {
 mod tests {
     use super::*;
 
-    /// Whether replies may be left by a worker that did short jobs, and one of that length last, and woke cores so long ago.
-    fn leaves(shorts: u32, last: Duration, woken: Duration) -> bool {
+    /// Whether replies may be left by a worker that woke cores, did short jobs, and after so long, in all, one of that length.
+    fn leaves(shorts: u32, last: Duration, after: Duration) -> bool {
         let mut replies = Replies::new();
-        let now = Instant::now() + Duration::from_secs(1);
-        (0..shorts).for_each(|_| replies.count(now, now));
-        replies.count(now, now + last);
-        replies.woken = now + last - woken;
+        let began = replies.woken;
+        (0..shorts).for_each(|_| replies.count(began, began));
+        replies.count(began + after, began + after + last);
         replies.may_leave()
     }
 
     #[test]
     fn replies_are_left_for_a_moment_while_all_jobs_are_short() {
-        let moment = MOMENT / 2;
-        assert!(leaves(PROOF, SHORT, moment));
-        assert!(!leaves(PROOF - 2, SHORT, moment), "too few are known");
-        assert!(!leaves(2 * PROOF, SHORT * 2, moment), "the last was long");
-        assert!(!leaves(PROOF, SHORT, MOMENT), "it is time");
+        let (short, moment) = (SHORT / 4, MOMENT / 2);
+        assert!(leaves(PROOF, short, moment));
+        assert!(!leaves(PROOF - 2, short, moment), "too few are known");
+        assert!(!leaves(2 * PROOF, SHORT * 2, Duration::ZERO), "the last was long");
+        assert!(!leaves(PROOF, short, MOMENT), "it is time");
     }
 }

@@ -9,6 +9,7 @@ pub const PROPERTIES: &[&str] = &[
     "throng.java.home",
     "throng.jmeter.home",
     "throng.jvm.heap",
+    "throng.jvm.isolated",
     "throng.jvm.options",
     "throng.jvm.threads",
 ];
@@ -34,6 +35,8 @@ pub struct Settings {
     pub jmeter_home: Option<PathBuf>,
     /// `--jvm-heap`: size of the heap at most, as Java writes it.
     pub heap: Option<String>,
+    /// `--jvm-isolated`: the machine is a process of its own.
+    pub isolated: bool,
     /// System properties of the run, as options (`-Dname=value`).
     pub system: Vec<String>,
     /// `--jvm-option`: further options, which win over ours.
@@ -83,6 +86,7 @@ impl Settings {
             java_home: given("throng.java.home").map(PathBuf::from),
             jmeter_home: given("throng.jmeter.home").map(PathBuf::from),
             heap,
+            isolated: given("throng.jvm.isolated").is_some_and(|text| text.trim() == "true"),
             system: lines(SYSTEM),
             options: lines("throng.jvm.options"),
             threads,

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::carrier::Carrier;
+use crate::child::Child;
 use crate::class_path::ClassPath;
 use crate::home::{self, Home, NoHome};
 use crate::java::{self, Java, NoJava, Surroundings};
@@ -95,15 +97,15 @@ impl Ready {
     ) -> Result<Arc<Workers>, String> {
         let crash_report = crash_report
             .map(|file| std::path::absolute(file).unwrap_or_else(|_| PathBuf::from(file)));
-        let options = options::options(
-            &self.settings,
-            &class_path.joined(),
-            &self.home.folder,
-            crash_report.as_deref(),
-        );
-        let machine = Machine::start(&self.java, &options)?;
+        let options = options::options(&self.settings, &self.home.folder, crash_report.as_deref());
+        let class_path = class_path.joined();
+        let carrier: Box<dyn Carrier> = if self.settings.isolated {
+            Box::new(Child::start(&self.java, &class_path, &options)?)
+        } else {
+            Box::new(Machine::start(&self.java, &class_path, &options)?)
+        };
         let most = if self.settings.threads == 0 { THREADS } else { self.settings.threads };
-        let workers = Workers::start(Box::new(machine), most, options::stack(&self.settings))?;
+        let workers = Workers::start(carrier, most, options::stack(&self.settings))?;
         workers.watch_exit().map_err(|error| format!("cannot start a thread: {error}"))?;
         Ok(workers)
     }

@@ -72,14 +72,14 @@ impl Looks {
 }
 
 fn state(thread: i32) -> State {
-    let Ok(stat) = read_to_string(format!("/proc/self/task/{thread}/stat")) else {
+    let Ok(stat) = read_to_string(format!("/proc/{thread}/stat")) else {
         return State::Waits;
     };
     // The state stands behind the name, which may hold anything but ends with the last parenthesis.
     let letter = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
     match letter {
         Some('R') => State::Computes,
-        Some('S') => match read_to_string(format!("/proc/self/task/{thread}/wchan")).as_deref() {
+        Some('S') => match read_to_string(format!("/proc/{thread}/wchan")).as_deref() {
             // The kernel's function in which it waits; some kernels keep it to themselves.
             Err(_) | Ok("" | "0") => State::Waits,
             Ok(place) if place.starts_with("futex") || place.contains("nanosleep") => State::Waits,
@@ -119,7 +119,7 @@ mod tests {
         });
         let thread = from.recv().expect("a number");
         // Where the kernel does not say in which function, all that is known is that it waits.
-        let place = || read_to_string(format!("/proc/self/task/{thread}/wchan"));
+        let place = || read_to_string(format!("/proc/{thread}/wchan"));
         let hidden = || place().map_or(true, |place| place.is_empty() || place == "0");
         loop {
             match state(thread) {

@@ -147,7 +147,7 @@ impl Tender {
 }
 
 fn interrupt_all(shared: &Shared, users: &Receiver<(u64, bool)>) {
-    let served = shared.carrier.serve("java interrupter", &mut |carry| {
+    let served = shared.carrier.serve("java interrupter", &mut |_, carry| {
         for (user, sampler) in users {
             let mut message = vec![INTERRUPT];
             message.extend(user.to_le_bytes());

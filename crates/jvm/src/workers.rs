@@ -114,10 +114,11 @@ impl Workers {
     pub(crate) fn watch_exit(&self) -> std::io::Result<()> {
         let shared = Arc::clone(&self.shared);
         let watch = move || {
-            let _ = shared.carrier.serve("java exit", &mut |carry| {
-                if carry(&[AWAIT_EXIT]).is_ok() {
-                    shared.exits.store(true, Relaxed);
+            let _ = shared.carrier.serve("java exit", &mut |_, carry| {
+                if let Err(words) = carry(&[AWAIT_EXIT]) {
+                    shared.complain(words);
                 }
+                shared.exits.store(true, Relaxed);
             });
         };
         std::thread::Builder::new().name("java exit".into()).spawn(watch).map(drop)
@@ -219,10 +220,10 @@ impl Offload for Workers {
         }
         let shared = Arc::clone(&self.shared);
         let allow = move || {
-            let _ = shared.carrier.serve("java exit", &mut |carry| drop(carry(&[ALLOW_EXIT])));
+            let _ = shared.carrier.serve("java exit", &mut |_, carry| drop(carry(&[ALLOW_EXIT])));
         };
         if std::thread::Builder::new().name("java exit".into()).spawn(allow).is_ok() {
-            std::thread::sleep(EXIT);
+            self.shared.carrier.exit(EXIT);
         }
     }
 
@@ -294,9 +295,8 @@ impl Shared {
 
     /// A worker's life.
     fn work(self: &Arc<Self>, seat: u32, name: &str) {
-        let thread = rustix::thread::gettid().as_raw_nonzero().get();
-        step_back();
-        let served = self.carrier.serve(name, &mut |carry| {
+        let served = self.carrier.serve(name, &mut |thread, carry| {
+            step_back(thread);
             let mut replies = Replies::new();
             while let Some(task) = self.next_task(seat, &mut replies) {
                 let is_cut = self.is_cut(task.user);
@@ -387,10 +387,12 @@ impl Shared {
     }
 }
 
-/// Has this thread come behind the cores where they want the same processor.
-pub(crate) fn step_back() {
+/// Has a thread come behind the cores where they want the same processor.
+fn step_back(thread: i32) {
     // Where it is not allowed, all are equal.
-    let _ = rustix::process::setpriority_process(None, NICE);
+    if let Some(thread) = rustix::process::Pid::from_raw(thread) {
+        let _ = rustix::process::setpriority_process(Some(thread), NICE);
+    }
 }
 
 /// What a lock guards is consistent even after a panic elsewhere.

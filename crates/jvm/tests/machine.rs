@@ -1,14 +1,15 @@
-//! A real Java machine in this process, with the bridge and no JMeter: what the bridge cannot do is a reply in words, and the machine goes on.
+//! Real Java machines with the bridge and no JMeter, in this process and in one of its own: what the bridge cannot do is a reply in words, and the machine
+//! goes on.
 //!
-//! There is one machine in a process, so this is one test. It is left out, with a word, where there is no Java.
+//! There is one machine in a process, so what concerns it is one test. They are left out, with a word, where there is no Java.
 
 use std::sync::Arc;
 
 use engine::offload::Offload;
-use jvm::{Refusal, Settings};
+use jvm::{Refusal, Settings, Workers};
 
-#[test]
-fn a_machine_answers_on_many_threads() {
+/// The workers of a machine, where there is a Java.
+fn started(isolated: bool) -> Option<Arc<Workers>> {
     let home = tempfile::tempdir().expect("a folder");
     let jars = home.path().join("lib/ext");
     std::fs::create_dir_all(&jars).expect("a folder");
@@ -16,6 +17,7 @@ fn a_machine_answers_on_many_threads() {
     let settings = Settings {
         jmeter_home: Some(home.path().to_owned()),
         heap: Some("64m".into()),
+        isolated,
         options: vec!["-Dthrong.test=a b".into()],
         threads: 8,
         ..Settings::default()
@@ -24,13 +26,25 @@ fn a_machine_answers_on_many_threads() {
         Ok(ready) => ready,
         Err(Refusal::Java(no)) => {
             println!("left out: {no}");
-            return;
+            return None;
         }
         Err(no) => panic!("{no}"),
     };
     let path = ready.class_path(&[]).expect("a class path");
-    let workers = ready.start(&path, None).unwrap_or_else(|words| panic!("{words}"));
+    Some(ready.start(&path, None).unwrap_or_else(|words| panic!("{words}")))
+}
 
+#[test]
+fn a_machine_answers_on_many_threads() {
+    started(false).into_iter().for_each(answers);
+}
+
+#[test]
+fn a_machine_in_a_process_of_its_own_does_as_well() {
+    started(true).into_iter().for_each(answers);
+}
+
+fn answers(workers: Arc<Workers>) {
     // Nobody knows a message of that kind; the reply begins with the status of a failure.
     let reply = workers.call(vec![99, 1, 2, 3]).expect("a reply");
     assert_eq!(reply[0], 1);

@@ -14,10 +14,13 @@ impl<F> std::fmt::Debug for To<F> {
 }
 
 impl<F: Fn(&[u8]) -> Result<Vec<u8>, String> + Send + Sync> Carrier for To<F> {
-    fn serve(&self, _: &str, work: &mut dyn FnMut(&mut Carry<'_>)) -> Result<(), String> {
-        work(&mut |message| (self.0)(message));
+    fn serve(&self, _: &str, work: &mut dyn FnMut(i32, &mut Carry<'_>)) -> Result<(), String> {
+        let thread = rustix::thread::gettid().as_raw_nonzero().get();
+        work(thread, &mut |message| (self.0)(message));
         Ok(())
     }
+
+    fn exit(&self, _: Duration) {}
 }
 
 fn workers<F>(most: usize, carry: F) -> Arc<Workers>
@@ -116,9 +119,11 @@ fn what_runs_for_a_user_is_interrupted_and_what_waits_is_not_begun() {
 struct Nobody;
 
 impl Carrier for Nobody {
-    fn serve(&self, _: &str, _: &mut dyn FnMut(&mut Carry<'_>)) -> Result<(), String> {
+    fn serve(&self, _: &str, _: &mut dyn FnMut(i32, &mut Carry<'_>)) -> Result<(), String> {
         Err("out of order".into())
     }
+
+    fn exit(&self, _: Duration) {}
 }
 
 #[test]

@@ -9,65 +9,151 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * The same messages over standard input and output, for a process of its own. A frame is a length (u32), a ticket (u64) and
- * the message; a reply carries the ticket of its message. What scripts print goes to standard error, so that it never
- * stands between frames. The process ends with its input.
+ * The same messages over standard input and output, for a process of its own. Each thread on the other side has one here, and a
+ * frame says whose it is: a length (u32), the thread's number (u32), what it is (u8), and so many bytes. What scripts print goes to
+ * standard error, so that it never stands between frames. The process ends with its input.
  */
 public final class Pipe {
-    private static final int INTERRUPT = 6;
+    /** A thread begins, and its name; the answer is its number in the system. */
+    private static final int BEGIN = 0;
+    /** A message, and its reply. */
+    private static final int CALL = 1;
+    /** A thread is no longer needed. */
+    private static final int LEAVE = 2;
+    /** Instead of a reply, why there is none. */
+    private static final int NONE = 3;
+
+    private static final int HEAD = 9;
+    private static final byte[] END = new byte[0];
 
     private final OutputStream out;
+    private final Map<Integer, BlockingQueue<byte[]>> threads = new HashMap<>();
 
     private Pipe(OutputStream out) {
         this.out = out;
     }
 
-    /** The argument is the number of worker threads. */
-    public static void main(String[] arguments) throws IOException {
-        int threads = arguments.length > 0 ? Integer.parseInt(arguments[0]) : Runtime.getRuntime().availableProcessors();
+    /** Serves until nobody asks any more. */
+    public static void main(String[] arguments) {
         OutputStream out = new FileOutputStream(FileDescriptor.out);
         InputStream in = new BufferedInputStream(new FileInputStream(FileDescriptor.in), 1 << 16);
         System.setOut(System.err);
         System.setIn(InputStream.nullInputStream());
-        new Pipe(out).serve(in, threads);
-        // Threads of plug-ins must not keep the process.
-        Runtime.getRuntime().halt(0);
+        int code = 0;
+        try {
+            new Pipe(out).serve(new DataInputStream(in));
+        } catch (EOFException e) {
+            // Whoever asked is gone.
+        } catch (Throwable e) {
+            e.printStackTrace();
+            code = 1;
+        }
+        // Neither threads of plug-ins nor what they want to do at the end keep the process.
+        Runtime.getRuntime().halt(code);
     }
 
-    private void serve(InputStream in, int threads) throws IOException {
-        ExecutorService pool = Executors.newFixedThreadPool(threads);
-        DataInputStream data = new DataInputStream(in);
+    private void serve(DataInputStream in) throws IOException {
+        byte[] head = new byte[HEAD];
         while (true) {
-            byte[] head = new byte[12];
-            try {
-                data.readFully(head);
-            } catch (EOFException e) {
-                break;
-            }
+            in.readFully(head);
             Input read = new Input(head);
-            byte[] message = new byte[read.i32()];
-            long ticket = read.i64();
-            data.readFully(message);
-            if (message.length > 0 && message[0] == INTERRUPT) {
-                // Not behind the job that it interrupts.
-                answer(ticket, message);
-            } else {
-                pool.execute(() -> answer(ticket, message));
+            int length = read.i32();
+            int thread = read.i32();
+            int kind = read.u8();
+            byte[] message;
+            try {
+                message = new byte[length];
+            } catch (OutOfMemoryError e) {
+                skip(in, length);
+                refuse(thread);
+                continue;
+            }
+            in.readFully(message);
+            switch (kind) {
+                case BEGIN:
+                    begin(thread, new String(message, StandardCharsets.UTF_8));
+                    break;
+                case LEAVE:
+                    threads.remove(thread).add(END);
+                    break;
+                default:
+                    threads.get(thread).add(message);
             }
         }
-        pool.shutdown();
     }
 
-    private void answer(long ticket, byte[] message) {
-        byte[] reply = Host.call(message);
+    /** A pipe cannot be skipped in otherwise. */
+    private static void skip(InputStream in, int length) throws IOException {
+        byte[] some = new byte[8192];
+        int left = length;
+        while (left > 0) {
+            int read = in.read(some, 0, Math.min(left, some.length));
+            if (read < 0) {
+                throw new EOFException();
+            }
+            left -= read;
+        }
+    }
+
+    private void begin(int number, String name) {
+        BlockingQueue<byte[]> messages = new LinkedBlockingQueue<>();
+        threads.put(number, messages);
+        Thread thread = new Thread(() -> work(number, messages), name);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void work(int number, BlockingQueue<byte[]> messages) {
+        Output own = new Output();
+        own.i64(system());
+        write(number, BEGIN, own.take());
+        while (true) {
+            byte[] message;
+            try {
+                message = messages.take();
+            } catch (InterruptedException e) {
+                // It came after the job that it was meant for.
+                continue;
+            }
+            if (message == END) {
+                return;
+            }
+            try {
+                write(number, CALL, Host.call(message));
+            } catch (OutOfMemoryError e) {
+                refuse(number);
+            }
+        }
+    }
+
+    /** The number of this thread in the system; 0 where it is not told. */
+    private static long system() {
+        try {
+            return Long.parseLong(Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName().toString());
+        } catch (IOException | NumberFormatException e) {
+            return 0;
+        }
+    }
+
+    private void refuse(int thread) {
+        write(thread, NONE, "java.lang.OutOfMemoryError: the Java heap (--jvm-heap) has no room for a message".getBytes(StandardCharsets.UTF_8));
+    }
+
+    private void write(int thread, int kind, byte[] content) {
         Output frame = new Output();
-        frame.i32(reply.length);
-        frame.i64(ticket);
-        frame.raw(reply, 0, reply.length);
+        frame.i32(content.length);
+        frame.i32(thread);
+        frame.u8(kind);
+        frame.raw(content, 0, content.length);
         try {
             synchronized (out) {
                 out.write(frame.bytes, 0, frame.length);

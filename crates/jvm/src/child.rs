@@ -1,0 +1,226 @@
+//! The Java machine as a process of its own: what crashes it ends that process, and the run ends in order.
+//!
+//! Messages go through its standard input, replies come through its standard output. Each thread that carries messages has a thread there, and a frame
+//! says whose it is: length, number of the thread, kind, content.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{self, BufReader, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use crate::carrier::{Carrier, Carry};
+use crate::java::Java;
+use crate::workers::lock;
+
+/// Kinds of frames: as in `dev.throng.Pipe`.
+const BEGIN: u8 = 0;
+const CALL: u8 = 1;
+const LEAVE: u8 = 2;
+const NONE: u8 = 3;
+
+/// The class that serves.
+const MAIN: &str = "dev.throng.Pipe";
+
+/// A machine that runs in a process of its own.
+pub(crate) struct Child {
+    process: u32,
+    input: Mutex<ChildStdin>,
+    numbers: AtomicU32,
+    shared: Arc<Shared>,
+}
+
+/// What the thread that reads replies sees.
+#[derive(Default)]
+struct Shared {
+    /// Threads that wait, by their numbers; nobody can begin to wait when the process has ended.
+    waiting: Mutex<HashMap<u32, Sender<Frame>>>,
+    ended: OnceLock<Ended>,
+}
+
+/// How the process ended.
+#[derive(Clone, Debug)]
+struct Ended {
+    words: String,
+    code: i32,
+}
+
+/// What comes back.
+#[derive(Debug, PartialEq, Eq)]
+struct Frame {
+    thread: u32,
+    kind: u8,
+    content: Vec<u8>,
+}
+
+impl Child {
+    pub(crate) fn start(java: &Java, class_path: &str, options: &[String]) -> Result<Self, String> {
+        let program = java.home.join("bin/java");
+        let failed = |error: io::Error| format!("{} did not start: {error}", program.display());
+        let mut child = Command::new(&program)
+            .args(options)
+            .args(["-cp", class_path, MAIN])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // Ctrl-C is for the run, which lets what runs come to its end.
+            .process_group(0)
+            .spawn()
+            .map_err(failed)?;
+        let shared = Arc::<Shared>::default();
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(failed(io::ErrorKind::BrokenPipe.into()));
+        };
+        let process = child.id();
+        let to = Arc::clone(&shared);
+        let read = move || {
+            let mut output = BufReader::with_capacity(1 << 16, output);
+            while let Ok(frame) = Frame::read(&mut output) {
+                // Whoever asked may have gone.
+                let _ = lock(&to.waiting).get(&frame.thread).map(|waiting| waiting.send(frame));
+            }
+            let _ = to.ended.set(Ended::of(child.wait()));
+            lock(&to.waiting).clear();
+        };
+        std::thread::Builder::new().name("java replies".into()).spawn(read).map_err(failed)?;
+        Ok(Self { process, input: Mutex::new(input), numbers: AtomicU32::new(0), shared })
+    }
+
+    /// Sends a frame and gives its answer.
+    fn ask(&self, frame: &Frame, replies: &Receiver<Frame>) -> Result<Frame, String> {
+        // If it cannot be sent, the process has ended, which its reader tells.
+        let _ = self.send(frame);
+        replies.recv().map_err(|_| self.shared.words())
+    }
+
+    fn send(&self, frame: &Frame) -> io::Result<()> {
+        let bytes = frame.bytes();
+        let mut input = lock(&self.input);
+        input.write_all(&bytes)?;
+        input.flush()
+    }
+}
+
+impl Carrier for Child {
+    fn serve(&self, name: &str, work: &mut dyn FnMut(i32, &mut Carry<'_>)) -> Result<(), String> {
+        let number = self.numbers.fetch_add(1, Relaxed);
+        let frame = |kind, content: &[u8]| Frame { thread: number, kind, content: content.into() };
+        let (to, replies) = channel();
+        {
+            let mut waiting = lock(&self.shared.waiting);
+            if self.shared.ended.get().is_some() {
+                return Err(self.shared.words());
+            }
+            waiting.insert(number, to);
+        }
+        let begun = self.ask(&frame(BEGIN, name.as_bytes()), &replies)?;
+        let thread = begun.content.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
+        work(i32::try_from(thread).unwrap_or(0), &mut |message| {
+            let reply = self.ask(&frame(CALL, message), &replies)?;
+            match reply.kind {
+                NONE => Err(String::from_utf8_lossy(&reply.content).into_owned()),
+                _ => Ok(reply.content),
+            }
+        });
+        lock(&self.shared.waiting).remove(&number);
+        let _ = self.send(&frame(LEAVE, &[]));
+        Ok(())
+    }
+
+    fn exit(&self, patience: Duration) {
+        const LOOK: Duration = Duration::from_millis(10);
+        for _ in 0..patience.div_duration_f64(LOOK) as u32 {
+            if let Some(ended) = self.shared.ended.get() {
+                std::process::exit(ended.code);
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Shared {
+    /// Why there is no reply.
+    fn words(&self) -> String {
+        let ended = self.ended.get().map(|ended| ended.words.clone());
+        ended.unwrap_or_else(|| "there is no reply from the Java process".into())
+    }
+}
+
+impl Ended {
+    fn of(status: io::Result<ExitStatus>) -> Self {
+        let (words, code) = match status {
+            Ok(status) => match (status.code(), status.signal()) {
+                (Some(code), _) => {
+                    (format!("the Java process has ended with exit code {code}"), code)
+                }
+                // As a shell has it.
+                (None, signal) => {
+                    let signal = signal.unwrap_or(0);
+                    (format!("the Java process has crashed, by signal {signal}"), 128 + signal)
+                }
+            },
+            Err(error) => (format!("the Java process is gone: {error}"), 1),
+        };
+        Self { words, code }
+    }
+}
+
+impl Frame {
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.content.len() + 9);
+        bytes.extend((self.content.len() as u32).to_le_bytes());
+        bytes.extend(self.thread.to_le_bytes());
+        bytes.push(self.kind);
+        bytes.extend(&self.content);
+        bytes
+    }
+
+    fn read(from: &mut impl Read) -> io::Result<Self> {
+        let mut number = [0; 4];
+        from.read_exact(&mut number)?;
+        let length = u32::from_le_bytes(number);
+        from.read_exact(&mut number)?;
+        let mut kind = [0];
+        from.read_exact(&mut kind)?;
+        let mut content = Vec::new();
+        // A process that ends within a frame leaves less than it said.
+        let read = from.take(length.into()).read_to_end(&mut content)?;
+        if read < length as usize {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(Self { thread: u32::from_le_bytes(number), kind: kind[0], content })
+    }
+}
+
+impl fmt::Debug for Child {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Child").field("process", &self.process).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_come_as_they_went_and_never_in_part() {
+        let frame = Frame { thread: 7, kind: NONE, content: b"words".into() };
+        let bytes = frame.bytes();
+        assert_eq!(Frame::read(&mut bytes.as_slice()).ok(), Some(frame));
+        for end in 0..bytes.len() {
+            assert!(Frame::read(&mut &bytes[..end]).is_err(), "{end}");
+        }
+    }
+
+    #[test]
+    fn how_it_ended_is_told_as_a_shell_does() {
+        let code = |raw| Ended::of(Ok(ExitStatus::from_raw(raw)));
+        assert_eq!(code(3 << 8).code, 3);
+        let crashed = code(6);
+        assert_eq!(crashed.code, 134);
+        assert!(crashed.words.contains("signal 6"), "{crashed:?}");
+    }
+}
