@@ -187,8 +187,12 @@ fn a_machine_of_its_own_loses_nothing_when_it_crashes() {
     let endings = [
         ("return 'seen: ' + [1][0]", 0, ""),
         ("[1].collect { it }\nSystem.exit(3)", 3, "a script has ended the process"),
-        ("Runtime.getRuntime().halt(4)", 4, "the Java process has ended with exit code 4"),
-        (unsafely, 134, "the Java process has crashed, by signal 6"),
+        (
+            "Runtime.getRuntime().halt(4)",
+            4,
+            "the run was aborted: the Java process has ended with exit code 4",
+        ),
+        (unsafely, 134, "the run was aborted: the Java process has crashed, by signal 6"),
     ];
     for (script, code, words) in endings {
         let program = with_script(script);

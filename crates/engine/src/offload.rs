@@ -34,9 +34,10 @@ pub trait Offload: Send + Sync + Debug {
         None
     }
 
-    /// Whether something that ran has asked for the end of the process, which waits until [`leave`](Self::leave) allows it.
-    fn wants_exit(&self) -> bool {
-        false
+    /// Why the run is to end at once, if it is: something that ran has asked for the end of the process, which waits until [`leave`](Self::leave) allows it, or nothing
+    /// can run any more. Asked now and then.
+    fn ending(&self) -> Option<String> {
+        None
     }
 
     /// The run is over and all is written. Does not come back if something asked for the end of the process.

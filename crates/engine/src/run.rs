@@ -419,9 +419,9 @@ impl Run {
             if let Some(text) = complaint {
                 return Event::Log(text);
             }
-            let wants_exit = self.shared.offload.as_ref().is_some_and(|one| one.wants_exit());
-            if wants_exit && self.aborted.is_none() {
-                self.aborted = Some("a script has ended the process (System.exit)".into());
+            let offload = self.shared.offload.as_ref().filter(|_| self.aborted.is_none());
+            if let Some(why) = offload.and_then(|offload| offload.ending()) {
+                self.aborted = Some(why);
                 self.batches = self.batches.take().map(Batches::dropped);
                 self.halt(true);
             }

@@ -75,6 +75,7 @@ impl Child {
             return Err(failed(io::ErrorKind::BrokenPipe.into()));
         };
         let process = child.id();
+        stats::process::count_in(process);
         let to = Arc::clone(&shared);
         let read = move || {
             let mut output = BufReader::with_capacity(1 << 16, output);

@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, fence};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
@@ -21,6 +21,9 @@ use crate::tend::{self, Notice};
 
 /// How much less than a core's claim to a processor is a worker's, as a nice value: a tenth.
 const NICE: i32 = 10;
+
+/// Why the run ends when a script has asked for that.
+const EXITS: &str = "a script has ended the process (System.exit)";
 
 /// How long Java may take to end the process.
 const EXIT: Duration = Duration::from_secs(5);
@@ -105,20 +108,18 @@ pub(crate) struct Shared {
     cut: Mutex<HashSet<u64>>,
     any_cut: AtomicBool,
     complaints: Mutex<Vec<String>>,
-    /// Something has asked for the end of the process.
-    exits: AtomicBool,
+    /// Why nothing more is to run.
+    ending: OnceLock<String>,
 }
 
 impl Workers {
-    /// Has a thread wait for something in Java to end the process.
+    /// Has a thread wait for something in Java to end the process, or for the end of Java's own.
     pub(crate) fn watch_exit(&self) -> std::io::Result<()> {
         let shared = Arc::clone(&self.shared);
         let watch = move || {
             let _ = shared.carrier.serve("java exit", &mut |_, carry| {
-                if let Err(words) = carry(&[AWAIT_EXIT]) {
-                    shared.complain(words);
-                }
-                shared.exits.store(true, Relaxed);
+                let exit = carry(&[AWAIT_EXIT]).map(|_| EXITS.to_owned());
+                let _ = shared.ending.set(exit.unwrap_or_else(|words| words));
             });
         };
         std::thread::Builder::new().name("java exit".into()).spawn(watch).map(drop)
@@ -156,7 +157,7 @@ impl Workers {
             cut: Mutex::default(),
             any_cut: AtomicBool::new(false),
             complaints: Mutex::default(),
-            exits: AtomicBool::new(false),
+            ending: OnceLock::new(),
         });
         for _ in 0..shared.least {
             shared.add_thread().map_err(|error| format!("cannot start a thread: {error}"))?;
@@ -210,12 +211,12 @@ impl Offload for Workers {
         let _ = self.shared.notices.send(Notice::Interrupt(user, true));
     }
 
-    fn wants_exit(&self) -> bool {
-        self.shared.exits.load(Relaxed)
+    fn ending(&self) -> Option<String> {
+        self.shared.ending.get().cloned()
     }
 
     fn leave(&self) {
-        if !self.wants_exit() {
+        if self.shared.ending.get().is_none() {
             return;
         }
         let shared = Arc::clone(&self.shared);
