@@ -198,8 +198,10 @@ impl Course {
         let lasts = now.duration_since(self.began) >= BACKLOG;
         let wanted = if lasts { pool.processors } else { pool.least };
         if free < wanted {
-            // Where many are blocked, those that are added will be as well.
-            return (wanted - free).max(if free == 0 { states.blocked / 2 } else { 0 });
+            // Where all are blocked, those that are added will be as well. One that has only begun, and computes nothing, is about to be: while it counted against
+            // this, one thread was added at a time, each look took longer than the one before, and the last of 500 users waited for half a minute.
+            let follow = if states.computing == 0 { states.blocked / 2 } else { 0 };
+            return follow.max(wanted - free);
         }
         if now.duration_since(self.done.1) >= PATIENCE {
             self.done.1 = now;
@@ -240,6 +242,7 @@ mod tests {
         assert_eq!(more(POOL, states(0, 0)), 0, "they only begin");
         let many = Pool { threads: 100, ..POOL };
         assert_eq!(more(many, states(0, 100)), 50);
+        assert_eq!(more(many, states(0, 99)), 49, "one has only begun");
         assert_eq!(more(many, states(1, 99)), 2);
         assert_eq!(more(many, states(97, 3)), 0);
     }
