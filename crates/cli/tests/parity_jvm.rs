@@ -112,6 +112,7 @@ cases! {
     jvm_simple_conditions
     jvm_simple_groovy
     jvm_transactions
+    jvm_user_counts
     jvm_while_counted
     jvm_while_left
     jvm_writes_files

@@ -65,6 +65,11 @@ impl Counts {
         self.groups[group as usize].fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Users that have started so far, and those of them that have finished.
+    pub(crate) fn so_far(&self) -> [u32; 2] {
+        [&self.started, &self.finished].map(|count| count.load(Ordering::Relaxed))
+    }
+
     /// The number of a group's next user, where users are numbered as they start. Processes take turns.
     pub(crate) fn number(&self, group: u32, shard: Shard) -> u32 {
         let here = self.numbered[group as usize].fetch_add(1, Ordering::Relaxed);

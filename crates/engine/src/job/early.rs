@@ -91,8 +91,10 @@ impl<'a> Early<'a> {
         out.text("StandardJMeterEngine");
         out.text("");
         out.signed(env.now_ms);
-        out.int(0);
-        out.int(0);
+        // Nobody is active, has started or has finished.
+        for _ in 0..4 {
+            out.int(0);
+        }
         let mut list = out.begin();
         for slot in 0..env.names.len() as u32 {
             if let Some(value) = env.vars.get(VarId(slot)) {

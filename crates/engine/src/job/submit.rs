@@ -183,6 +183,9 @@ impl Core<'_> {
         out.signed(now_ms);
         out.int(active.0);
         out.int(active.1);
+        for count in self.run.counts.so_far() {
+            out.int(count);
+        }
         write_variables(root, plan, &mut out);
         (self.jobs.properties, _) = out.properties(&self.run.shared, self.jobs.properties);
         out.int(java.map_or(0, |java| java.sample));

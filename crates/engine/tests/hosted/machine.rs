@@ -274,7 +274,7 @@ impl Told {
         (told.number, told.iteration) = (bytes.int(), bytes.int());
         told.first = bytes.byte() & 1 == 1;
         (told.thread, told.label) = (bytes.text(), bytes.text());
-        bytes.take(8 + 4 + 4);
+        bytes.take(8 + 4 * 4);
         let variables = bytes.list(|bytes| {
             let slot = bytes.int();
             let name = if slot == u32::MAX { bytes.text() } else { slots[slot as usize].clone() };

@@ -141,6 +141,7 @@ final class Life {
     static byte[] end(Loaded test) {
         if (test.started) {
             test.started = false;
+            Worker.noneActive();
             UserContext context = new UserContext();
             context.test = test;
             context.setVariables(new JMeterVariables());

@@ -59,15 +59,17 @@ final class Worker {
     private static final VarHandle CONTEXT;
     private static final VarHandle THREAD_NAME;
     private static final AtomicInteger ACTIVE;
+    private static final AtomicInteger STARTED;
+    private static final AtomicInteger FINISHED;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.privateLookupIn(AbstractTestElement.class, MethodHandles.lookup());
             CONTEXT = lookup.findVarHandle(AbstractTestElement.class, "threadContext", JMeterContext.class);
             THREAD_NAME = lookup.findVarHandle(AbstractTestElement.class, "threadName", String.class);
-            java.lang.reflect.Field active = JMeterContextService.class.getDeclaredField("NUMBER_OF_ACTIVE_THREADS");
-            active.setAccessible(true);
-            ACTIVE = (AtomicInteger) active.get(null);
+            ACTIVE = count("NUMBER_OF_ACTIVE_THREADS");
+            STARTED = count("NUMBER_OF_THREADS_STARTED");
+            FINISHED = count("NUMBER_OF_THREADS_FINISHED");
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -119,6 +121,26 @@ final class Worker {
         JMeterContextService.replaceContext(ownContext);
     }
 
+    /** One of JMeter's counts of threads. */
+    private static AtomicInteger count(String name) throws ReflectiveOperationException {
+        java.lang.reflect.Field field = JMeterContextService.class.getDeclaredField(name);
+        field.setAccessible(true);
+        return (AtomicInteger) field.get(null);
+    }
+
+    /** Most jobs bring the count that is known, which is left alone for all processors that have it. */
+    private static void tell(AtomicInteger count, int now) {
+        if (count.get() != now) {
+            count.set(now);
+        }
+    }
+
+    /** All users have ended. */
+    static void noneActive() {
+        ACTIVE.set(0);
+        FINISHED.set(STARTED.get());
+    }
+
     static Logger log() {
         return LoggerFactory.getLogger("org.apache.jmeter.threads.JMeterThread");
     }
@@ -141,9 +163,9 @@ final class Worker {
             in.i64();
             int groupActive = in.i32();
             int allActive = in.i32();
-            if (ACTIVE.get() != allActive) {
-                ACTIVE.set(allActive);
-            }
+            tell(ACTIVE, allActive);
+            tell(STARTED, in.i32());
+            tell(FINISHED, in.i32());
             user = hold(id);
             frame.bind(in, user);
             test.props.apply(in);

@@ -248,6 +248,8 @@ final class Play {
             out.i64(System.currentTimeMillis());
             out.i32(7);
             out.i32(9);
+            out.i32(12);
+            out.i32(3);
             out.i32(vars.size());
             vars.forEach((name, value) -> {
                 writeName(out, name);
