@@ -191,8 +191,14 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         None => Exit::Ok,
     };
     if let Some(offload) = offload {
+        if exit == Exit::Ok
+            && let Some(words) = offload.linger()
+        {
+            note(&mut log, &mut console, Level::Warn, "throng", &words);
+            console.warn(&words);
+        }
         // A script's own exit code counts.
-        offload.leave();
+        offload.leave(exit as u8);
     }
     exit
 }

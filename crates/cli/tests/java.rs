@@ -5,6 +5,7 @@
 mod program;
 
 use std::io::{BufRead, BufReader};
+use std::time::Duration;
 
 use program::{Ended, PLAN, Program, ended};
 
@@ -160,6 +161,40 @@ fn lines_of_scripts_are_in_the_log_as_jmeter_writes_them() {
         let log = program.read("out.log");
         let of_script = log.lines().filter(|line| line.contains(" o.a.j.p.j.s.J.Script: "));
         assert_eq!(of_script.count(), lines, "{level}: {log}");
+    }
+}
+
+#[test]
+fn what_a_script_leaves_for_the_end_is_done_at_the_end() {
+    if !has_java() {
+        return;
+    }
+    let script = "def put = { new File(it).append(it) }\n\
+        Runtime.runtime.addShutdownHook(new Thread({ put('hook') }))\n\
+        new File('gone').with { createNewFile(); deleteOnExit() }\n\
+        new Thread({ Thread.sleep(300); put('thread') }).start()\n\
+        if (props.get('stays')) { new Thread({ Thread.sleep(600000) }, 'one that stays').start() }";
+    let program = with_script(script);
+    let ended = program.run(&["run", "script.jmx", "-Jjmeter.exit.check.pause=60000"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(
+        (program.read("hook").as_str(), program.read("thread").as_str()),
+        ("hook", "thread")
+    );
+    assert!(!program.path("gone").exists());
+    // Of two workers one has the only user.
+    let ended = program.run(&["run", "script.jmx", "--workers", "2"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    while program.read("hook") != "hookhook" {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let arguments =
+        ["run", "script.jmx", "-Jstays=1", "-Jjmeter.exit.check.pause=1", "-j", "out.log"];
+    let ended = program.run(&arguments);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(program.read("hook"), "hookhookhook");
+    for told in [&ended.err, &program.read("out.log")] {
+        assert!(told.contains("after 1 ms") && told.contains("one that stays"), "{ended:?}");
     }
 }
 

@@ -40,8 +40,16 @@ pub trait Offload: Send + Sync + Debug {
         None
     }
 
-    /// The run is over and all is written. Does not come back if something asked for the end of the process.
-    fn leave(&self) {}
+    /// The run is over: gives what else was started a moment to end. What still runs then, in words.
+    fn linger(&self) -> Option<String> {
+        None
+    }
+
+    /// The run is over and all is written. Mostly does not come back: what is registered for the end of the process is done, and the process ends with this
+    /// code, or the one that something asked for that ran.
+    fn leave(&self, code: u8) {
+        let _ = code;
+    }
 
     /// A sample takes longer than a Sample Timeout allows: the sampler that runs for this user is to be interrupted, and the user goes on. By default
     /// samplers cannot be.

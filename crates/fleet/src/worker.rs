@@ -89,8 +89,8 @@ pub fn serve(
             Some(_) => {}
         }
     };
-    let mut run = match start(*share, java) {
-        Ok(run) => run,
+    let (mut run, offload) = match start(*share, java) {
+        Ok(started) => started,
         Err(reason) => return say(FromWorker::Done { aborted: Some(reason) }),
     };
     say(FromWorker::Ready { cores: run.cores() });
@@ -111,7 +111,15 @@ pub fn serve(
     report(&mut run, say);
     let aborted = run.aborted().map(str::to_string);
     if !alone.load(Ordering::Relaxed) {
+        let whole = aborted.is_none();
         say(FromWorker::Done { aborted });
+        if let Some(offload) = offload {
+            if whole {
+                // What still runs then would be told to nobody: the coordinator listens no more.
+                let _ = offload.linger();
+            }
+            offload.leave(0);
+        }
     }
 }
 
@@ -162,8 +170,8 @@ fn report(run: &mut Run, say: &mut dyn FnMut(FromWorker)) {
     }
 }
 
-/// Compiles the share's plan and starts its cores, which then wait.
-fn start(share: Share, java: StartJava<'_>) -> Result<Run, String> {
+/// Compiles the share's plan and starts its cores, which then wait. What runs its scripts comes with it, if anything does.
+fn start(share: Share, java: StartJava<'_>) -> Result<(Run, Option<Arc<dyn Offload>>), String> {
     let properties: HashMap<String, String> = share.properties.into_iter().collect();
     let columns = Columns::from_properties(|key| properties.get(key).cloned())
         .map_err(|error| error.to_string())?;
@@ -191,11 +199,12 @@ fn start(share: Share, java: StartJava<'_>) -> Result<Run, String> {
         seed: share.seed,
         shard: Shard { index: share.index, count: share.count.max(1) },
         paced: Some(Paced { zero: share.zero }),
-        offload,
+        offload: offload.clone(),
         surroundings,
         evaluated: Some(share.evaluated),
     };
-    engine::start(Arc::new(plan), options).map_err(|error| error.to_string())
+    let run = engine::start(Arc::new(plan), options).map_err(|error| error.to_string())?;
+    Ok((run, offload))
 }
 
 fn compile(

@@ -133,7 +133,7 @@ impl Carrier for Child {
 
     fn exit(&self, patience: Duration) {
         const LOOK: Duration = Duration::from_millis(10);
-        for _ in 0..patience.div_duration_f64(LOOK) as u32 {
+        for _ in 0..=patience.div_duration_f64(LOOK) as u32 {
             if let Some(ended) = self.shared.ended.get() {
                 std::process::exit(ended.code);
             }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 /// Properties that are read here.
 pub const PROPERTIES: &[&str] = &[
+    "jmeter.exit.check.pause",
     "throng.java.home",
     "throng.jmeter.home",
     "throng.jvm.heap",

@@ -25,12 +25,15 @@ const NICE: i32 = 10;
 /// Why the run ends when a script has asked for that.
 const EXITS: &str = "a script has ended the process (System.exit)";
 
-/// How long Java may take to end the process.
-const EXIT: Duration = Duration::from_secs(5);
+/// How long Java may take to end the process. Clients of telemetry take some seconds to send the rest.
+const EXIT: Duration = Duration::from_secs(15);
 
-/// Kinds of messages: one that comes back when something ends the process, and one that lets it.
+/// Kinds of messages: one that comes back when something ends the process, one that lets it, one that comes back when no other threads of Java's are left,
+/// and one that ends the process.
 const AWAIT_EXIT: u8 = 8;
 const ALLOW_EXIT: u8 = 9;
+const LINGER: u8 = 10;
+const EXIT_WITH: u8 = 11;
 
 /// Seats beyond those that threads may have: one that leaves keeps its own for a moment when it is no longer counted.
 const SPARE_SEATS: u32 = 64;
@@ -172,6 +175,13 @@ impl Workers {
         self.shared.threads.load(Relaxed)
     }
 
+    /// Lets all threads go that have nothing to do.
+    fn close(&self) {
+        self.shared.closed.store(true, SeqCst);
+        while self.shared.wake() {}
+        let _ = self.shared.notices.send(Notice::End);
+    }
+
     fn give(&self, task: Task) {
         if let Err(error) = self.queue.send(task) {
             error.into_inner().finish(Err("there are no threads that run Java any more".into()));
@@ -183,9 +193,7 @@ impl Workers {
 
 impl Drop for Workers {
     fn drop(&mut self) {
-        self.shared.closed.store(true, SeqCst);
-        while self.shared.wake() {}
-        let _ = self.shared.notices.send(Notice::End);
+        self.close();
     }
 }
 
@@ -215,16 +223,35 @@ impl Offload for Workers {
         self.shared.ending.get().cloned()
     }
 
-    fn leave(&self) {
-        if self.shared.ending.get().is_none() {
-            return;
+    fn linger(&self) -> Option<String> {
+        if self.ending().is_some() {
+            return None;
         }
+        self.close();
+        let mut words = String::new();
+        let _ = self.shared.carrier.serve("java end", &mut |_, carry| {
+            // Behind its status the reply is words.
+            if let Ok([0, reply @ ..]) = carry(&[LINGER]).as_deref() {
+                words = String::from_utf8_lossy(reply).into_owned();
+            }
+        });
+        (!words.is_empty()).then_some(words)
+    }
+
+    fn leave(&self, code: u8) {
+        self.close();
+        let allows = self.shared.ending.get().is_some();
+        let message = if allows { vec![ALLOW_EXIT] } else { vec![EXIT_WITH, code] };
+        let (done, failed) = bounded::<()>(0);
         let shared = Arc::clone(&self.shared);
-        let allow = move || {
-            let _ = shared.carrier.serve("java exit", &mut |_, carry| drop(carry(&[ALLOW_EXIT])));
+        let end = move || {
+            let _ = shared.carrier.serve("java end", &mut |_, carry| drop(carry(&message)));
+            // Where it was only allowed, another thread of Java's ends it now; else it has not come back but for having failed, or with Java's own process.
+            shared.carrier.exit(if allows { EXIT } else { Duration::ZERO });
+            drop(done);
         };
-        if std::thread::Builder::new().name("java exit".into()).spawn(allow).is_ok() {
-            self.shared.carrier.exit(EXIT);
+        if std::thread::Builder::new().name("java end".into()).spawn(end).is_ok() {
+            let _ = failed.recv_timeout(EXIT);
         }
     }
 

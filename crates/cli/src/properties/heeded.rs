@@ -160,7 +160,7 @@ const WITHOUT_MEANING: &[&str] = &[
     "cookies", "csvdataset.file.encoding_list", "darklaf.", "docgeneration.", "file.", "generate_report_ui.",
     "gui.", "help.local", "httpsampler.user_defined_methods", "java.awt.", "java.class.", "java.home", "java.io.",
     "java.rmi.", "java.security.", "java.util.", "java.vendor", "java.version", "java.vm.", "jdbc.config.",
-    "jmeter.colors", "jmeter.exit.check.pause", "jmeter.expertMode", "jmeter.gui.", "jmeter.hidpi.", "jmeter.home",
+    "jmeter.colors", "jmeter.expertMode", "jmeter.gui.", "jmeter.hidpi.", "jmeter.home",
     "jmeter.icons", "jmeter.laf", "jmeter.logfile", "jmeter.loggerpanel.", "jmeter.order",
     "jmeter.reportgenerator.", "jmeter.save.saveservice.autoflush", "jmeter.toolbar", "jmeter.tree.",
     "jmeter.version", "jsyntaxtextarea.", "keystore.", "keytool.directory", "language", "line.", "locales.add",

@@ -2,6 +2,7 @@ package dev.throng;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 
 /**
  * The one entry: a message goes in, its reply comes out. Never throws; what the bridge itself fails at is a reply too.
@@ -18,6 +19,8 @@ public final class Host {
 
     private static final int AWAIT_EXIT = 8;
     private static final int ALLOW_EXIT = 9;
+    private static final int LINGER = 10;
+    private static final int EXIT_WITH = 11;
 
     private static final int FAILED = 1;
 
@@ -57,6 +60,12 @@ public final class Host {
                     return new byte[] {0};
                 case ALLOW_EXIT:
                     Exit.allow();
+                    return new byte[] {0};
+                case LINGER:
+                    return ("\0" + Exit.linger()).getBytes(StandardCharsets.UTF_8);
+                case EXIT_WITH:
+                    bringLoader();
+                    Exit.with(message[1] & 0xff);
                     return new byte[] {0};
                 case SETUP:
                     bringLoader();
