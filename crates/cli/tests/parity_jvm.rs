@@ -44,6 +44,11 @@ cases! {
     jvm_bsh_state
     jvm_bsh_timer_listener
     jvm_context
+    jvm_controller_every_second
+    jvm_controller_holds
+    jvm_controller_left
+    jvm_controller_repeats
+    jvm_controller_throws
     jvm_controllers_counted
     jvm_cookies
     jvm_cookies_added_once

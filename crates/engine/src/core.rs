@@ -114,6 +114,8 @@ pub(crate) struct Core<'p> {
     pub(crate) meetings: u64,
     /// How much longer the user whose turn it is may look for a sampler.
     pub(crate) fuel: u32,
+    /// How many open questions to controllers in Java lie ahead of the look under way.
+    pub(crate) way: usize,
     /// What Java does for its users.
     pub(crate) jobs: crate::job::Jobs,
     pub(crate) rows: Rows,
@@ -220,6 +222,7 @@ impl<'p> Core<'p> {
             fixed: (0..plan.samplers.len()).map(|_| None).collect(),
             home: crate::meet::Home::default(),
             meetings: 0,
+            way: 0,
             fuel: 0,
             jobs: crate::job::Jobs::new(plan, run.offload.clone(), run.hearing.clone()),
             rows,

@@ -14,6 +14,7 @@
 //! | `closing`, `ended` | what is done with a result: processors, assertions, listeners; transactions |
 //! | `told` | listeners in Java are told of results, each at its place |
 //! | `condition` | texts that controllers need before they can be asked |
+//! | `controller` | controllers that their own classes are |
 //! | `end` | users that end or are cut, jobs that take long |
 //! | `early`, `session` | what is evaluated and said before the first user, and after the last |
 
@@ -21,6 +22,7 @@ mod apply;
 mod arrive;
 mod closing;
 mod condition;
+mod controller;
 mod cookies;
 mod early;
 mod end;
@@ -39,10 +41,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use plan::hosted::{TextRange, shown};
-use plan::plan::{ControllerId, ListenerKind, Plan, SamplerId};
+use plan::plan::{ControllerId, ControllerKind, ListenerKind, Plan, SamplerId};
 use plan::result::{Request, SampleResult};
 
 pub(crate) use closing::Closing;
+use controller::Questions;
+pub(crate) use controller::Tell;
 pub(crate) use early::Early;
 pub(crate) use end::PATIENCE;
 pub(crate) use ended::Ended;
@@ -78,6 +82,8 @@ pub(crate) enum Then {
     End,
     /// It looks for its next sampler again; a controller's texts may be known now.
     Pull(Option<ControllerId>),
+    /// It looks for its next sampler again; a controller of a class of its own has said something.
+    Controller(ControllerId),
 }
 
 impl Then {
@@ -90,7 +96,11 @@ impl Then {
             | Self::Begin(id)
             | Self::Sampled(id) => Some(*id),
             Self::Close(closing) => Some(closing.id),
-            Self::Ended(..) | Self::Started | Self::Pull(_) | Self::End => None,
+            Self::Ended(..)
+            | Self::Started
+            | Self::Pull(_)
+            | Self::Controller(_)
+            | Self::End => None,
         }
     }
 }
@@ -125,6 +135,8 @@ pub(crate) struct Java {
     started: bool,
     /// Controllers whose texts have been evaluated for the look for a sampler under way.
     fresh: Vec<ControllerId>,
+    /// What controllers in Java are asked and told.
+    questions: Questions,
     /// The iteration that Java has been told of last.
     iteration: u32,
 }
@@ -171,6 +183,8 @@ pub(crate) struct Jobs {
     asking: Box<[bool]>,
     /// Elements that hear of users.
     hearing: Hearing,
+    /// Controllers are their own classes.
+    pub(crate) picks: bool,
     /// Listeners of the plan are told of results.
     pub(crate) listens: bool,
     /// The result of the sample before is kept.
@@ -219,6 +233,7 @@ impl Jobs {
             owned,
             asking,
             hearing,
+            picks: plan.controllers.iter().any(|one| matches!(one.kind, ControllerKind::Hosted(_))),
             listens: listeners.into_iter().any(|one| matches!(one.kind, ListenerKind::Hosted(_))),
             keeps_previous: plan.hosted.keeps_previous,
             previous_of_transactions: plan.hosted.previous_of_transactions,

@@ -7,6 +7,7 @@
 use plan::plan::{ControllerId, ControllerKind};
 
 use crate::core::Core;
+use crate::job::Tell;
 use crate::place;
 use crate::wheel::Index;
 
@@ -33,6 +34,12 @@ impl Core<'_> {
                 break;
             }
             let is_group = controller.parent.is_none();
+            if how != Leave::NextIteration && self.is_left_by_class(controller) {
+                let what =
+                    if how == Leave::BreakLoop { Tell::BreakLoop } else { Tell::NextLoop };
+                self.tell_controller(index, id, what, 0);
+                break;
+            }
             if is_group || (controller.kind.iterates() && how != Leave::NextIteration) {
                 match how {
                     Leave::BreakLoop => self.break_loop(index, id),
@@ -66,6 +73,7 @@ impl Core<'_> {
     pub(crate) fn trigger_end_of_loop(&mut self, index: Index, id: ControllerId) {
         let controller = self.controller(id);
         match &controller.kind {
+            ControllerKind::Hosted(_) => self.tell_controller(index, id, Tell::EndOfLoop, 0),
             ControllerKind::If { .. } => {
                 self.initialize_children(index, controller);
                 self.re_initialize(index, id);

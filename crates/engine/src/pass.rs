@@ -3,6 +3,7 @@
 use plan::plan::{Child, Controller, ControllerId, ControllerKind, OnIteration};
 
 use crate::core::{Core, env};
+use crate::job::Tell;
 use crate::place;
 use crate::wheel::Index;
 
@@ -31,10 +32,28 @@ impl<'p> Core<'p> {
         if controller.parent.is_none() {
             self.begin_iteration(index);
         }
+        if !self.tell_of_iteration(index, controller, iteration, is_loop) {
+            return false;
+        }
+        self.place(index, id).set(place::BEGUN);
+        controller.parent.is_some() || self.tell_iteration(index)
+    }
+
+    /// Tells who listens that a controller begins an iteration; loops count theirs from 1. False: the user has ended, or waits.
+    pub(crate) fn tell_of_iteration(
+        &mut self,
+        index: Index,
+        controller: &'p Controller,
+        iteration: i32,
+        is_loop: bool,
+    ) -> bool {
+        if !self.knows_shares(index, controller) {
+            return false;
+        }
         for event in &controller.on_iteration {
             match event {
                 OnIteration::Controller(inner) => {
-                    self.around_begins(index, *inner, iteration == i32::from(is_loop));
+                    self.around_begins(index, *inner, iteration, is_loop);
                 }
                 event => {
                     if !self.fire(index, *event) {
@@ -43,8 +62,7 @@ impl<'p> Core<'p> {
                 }
             }
         }
-        self.place(index, id).set(place::BEGUN);
-        controller.parent.is_some() || self.tell_iteration(index)
+        true
     }
 
     /// Whether the Throughput Controllers that decide now can. False: the user waits for what they need.
@@ -59,10 +77,14 @@ impl<'p> Core<'p> {
     }
 
     /// The controller around this one begins an iteration.
-    pub(crate) fn around_begins(&mut self, index: Index, id: ControllerId, is_its_first: bool) {
+    fn around_begins(&mut self, index: Index, id: ControllerId, iteration: i32, is_loop: bool) {
         match &self.controller(id).kind {
+            ControllerKind::Hosted(_) => {
+                let number = (iteration as u32) << 1 | u32::from(is_loop);
+                self.tell_controller(index, id, Tell::Iteration, number);
+            }
             ControllerKind::OnceOnly => {
-                if is_its_first {
+                if iteration == i32::from(is_loop) {
                     self.re_initialize(index, id);
                 }
             }
@@ -101,6 +123,10 @@ impl<'p> Core<'p> {
     /// Begins a user: all controllers are as JMeter's threads initialise them. False: the user has ended.
     pub(crate) fn initialize(&mut self, index: Index, id: ControllerId) -> bool {
         let controller = self.controller(id);
+        if matches!(controller.kind, ControllerKind::Hosted(_)) {
+            self.tell_controller(index, id, Tell::Initialize, 0);
+            return true;
+        }
         let mut place = self.place(index, id);
         place.set_current(0);
         place.clear(place::DONE | place::BEGUN);

@@ -47,6 +47,9 @@ impl<'p> Core<'p> {
     /// Finds a user's next sampler and begins it.
     pub(crate) fn operate(&mut self, index: Index) -> Turn {
         let main = self.main(index);
+        if self.jobs.picks {
+            self.find_way(index);
+        }
         let given = self.pull(index, main);
         if given != Pull::Later {
             self.forget_all_texts(index);
@@ -108,6 +111,9 @@ impl<'p> Core<'p> {
             ControllerKind::WeightedSwitch(switch) => {
                 return self.pull_weighted(index, id, controller, switch);
             }
+            ControllerKind::Hosted(element) => {
+                return self.pull_hosted(index, id, controller, *element);
+            }
             _ => {}
         }
         for turn in 0.. {
@@ -117,7 +123,9 @@ impl<'p> Core<'p> {
             if self.needs_texts(index, id, false) && !self.knows_texts(index, id) {
                 return Pull::Later;
             }
-            let given = self.before(index, id, controller);
+            // On the way to where a user waited nothing is decided again.
+            let given =
+                if self.way > 0 { None } else { self.before(index, id, controller) };
             match given.or_else(|| self.advance(index, id, controller)) {
                 Some(Pull::Later) => return Pull::Later,
                 Some(given) => {
@@ -279,7 +287,7 @@ impl<'p> Core<'p> {
         if !self.begin_pass(index, id, controller) {
             return Some(Pull::Later);
         }
-        if self.is_done(index, id) {
+        if self.way == 0 && self.is_done(index, id) {
             return Some(Pull::Nothing);
         }
         let Some((at, child)) = self.child(index, id) else {

@@ -1,6 +1,8 @@
 //! Jobs of users: which go out and when, what their replies change, and what becomes of users whose jobs fail, are cut, or come too late. The Java machine
 //! is one of threads that answer by functions of the tests.
 
+#[path = "hosted/controllers.rs"]
+mod controllers;
 #[path = "hosted/lasting.rs"]
 mod lasting;
 #[path = "hosted/listeners.rs"]

@@ -259,7 +259,8 @@ impl Walk<'_> {
         let own = children(self.ctx.doc, id);
         let count = self.plan.throughput_controllers;
         let mark = self.ctx.mark();
-        let Some(kind) = element::controller(&mut self.ctx, id, count) else { return };
+        let kind = element::controller(&mut self.ctx, id, count);
+        let Some(kind) = kind.or_else(|| self.hosted_controller(id, around)) else { return };
         if matches!(kind, ControllerKind::Throughput(_)) {
             self.plan.throughput_controllers += 1;
         }
@@ -339,7 +340,12 @@ impl Walk<'_> {
             let listens = |id: &ControllerId| {
                 let kind = &self.plan.controllers[id.0 as usize].kind;
                 kind.iterates()
-                    || matches!(kind, ControllerKind::OnceOnly | ControllerKind::Throughput(_))
+                    || matches!(
+                        kind,
+                        ControllerKind::OnceOnly
+                            | ControllerKind::Throughput(_)
+                            | ControllerKind::Hosted(_)
+                    )
             };
             found.extend(made.filter(listens).map(OnIteration::Controller));
             return;

@@ -66,6 +66,8 @@ pub enum Role {
     Assertion = 5,
     /// Is told of results.
     Listener = 6,
+    /// Says which sampler is next.
+    Controller = 7,
 }
 
 bitflags::bitflags! {

@@ -286,6 +286,8 @@ pub enum ControllerKind {
     Parameterized(crate::element::Parameters),
     /// Runs its children while no other user is in a section of that name.
     Critical(Text),
+    /// Runs what its own class in Java picks.
+    Hosted(HostedId),
     /// Holds one child of a Parallel Controller and runs it once; the controller around it is the one around the Parallel Controller.
     Lane,
 }

@@ -131,6 +131,7 @@ impl Core<'_> {
                     self.users[index].java().fresh.push(controller);
                 }
             }
+            Then::Controller(id) => self.hear_controller(index, id, read, job),
             then if job.act == Some(Act::Listener) => {
                 self.take_told(index, &read, job);
                 if self.must_end(index) {
@@ -208,7 +209,7 @@ impl Core<'_> {
     }
 
     /// A script asked the user to end, or everybody was told to.
-    fn must_end(&mut self, index: Index) -> bool {
+    pub(super) fn must_end(&mut self, index: Index) -> bool {
         let asked = self.users[index].java().asked;
         self.users[index].stopping || asked >= Request::StopUser
     }

@@ -43,6 +43,7 @@ impl Core<'_> {
     pub(crate) fn forget_all_texts(&mut self, index: Index) {
         if let Some(java) = self.users[index].extra.as_mut().and_then(|extra| extra.java.as_mut()) {
             java.fresh.clear();
+            java.questions.close();
         }
     }
 

@@ -6,6 +6,7 @@ use plan::http::Given;
 use plan::result::Request;
 use wire::cookie::Cookie;
 
+use super::controller::Said;
 use super::reader::{Malformed, Reader};
 use super::result::{Found, Verdict};
 use super::{cookies, request};
@@ -29,6 +30,8 @@ pub(crate) enum Act {
     Iteration = 17,
     /// Tells of a user's start.
     Start = 18,
+    /// Asks a controller.
+    Controller = 19,
 }
 
 impl Act {
@@ -64,6 +67,7 @@ pub(crate) enum Out<'a> {
     Delay(i64),
     Texts(Vec<&'a str>),
     Verdicts(Vec<Verdict<'a>>),
+    Said(Said),
 }
 
 /// What two kinds of replies begin with.
@@ -160,6 +164,7 @@ impl<'a> Reply<'a> {
             Act::Timer => Out::Delay(reader.signed()?),
             Act::Evaluate => Out::Texts(reader.list(Reader::text)?),
             Act::Assertion => Out::Verdicts(reader.list(Verdict::read)?),
+            Act::Controller => Out::Said(Said::read(reader)?),
             _ => Out::Nothing,
         };
         reader.end()?;

@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use plan::hosted::{HostedId, shown};
-use plan::plan::Plan;
+use plan::plan::{Child, ControllerKind, Plan};
 use plan::vars::{Initial, VarId};
 
 use super::apply::told;
@@ -42,6 +42,10 @@ pub(crate) struct Hearing {
     pub(crate) starting: Arc<[HostedId]>,
     /// Of the elements that may hear of iterations, those whose classes listen.
     pub(crate) iterating: Arc<[HostedId]>,
+    /// Controllers that can be broken out of.
+    pub(crate) breaking: Arc<[HostedId]>,
+    /// Controllers that hear of the iterations around them.
+    pub(crate) counting: Arc<[HostedId]>,
 }
 
 /// Has Java read its part of the plan and start the test; gives the elements that hear of users.
@@ -110,7 +114,9 @@ pub(crate) fn set_up(
         let listening = ids()?;
         let iterating = plan.hosted.iterating.iter().copied();
         let iterating = iterating.filter(|id| listening.contains(id)).collect();
-        Ok(Read { findings, said, hearing: Hearing { starting, iterating } })
+        let (breaking, counting) = (ids()?.into(), ids()?.into());
+        let hearing = Hearing { starting, iterating, breaking, counting };
+        Ok(Read { findings, said, hearing })
     };
     read(&mut reader).map_err(|malformed: super::reader::Malformed| malformed.to_string())
 }
@@ -167,7 +173,32 @@ fn setup(plan: &Plan, options: &Options, groups: &[(String, u32)]) -> Vec<u8> {
     }
     out.end(list);
     out.flag(plan.hosted.reads_any_name);
+    controllers(plan, &mut out);
     message
+}
+
+/// Controllers that their own classes are, with what they hold.
+fn controllers(plan: &Plan, out: &mut Writer<'_>) {
+    let mut list = out.begin();
+    for controller in &plan.controllers {
+        let ControllerKind::Hosted(element) = controller.kind else { continue };
+        list.count += 1;
+        out.int(element.0);
+        out.flag(!controller.on_iteration.is_empty());
+        let mut inner = out.begin();
+        for child in &controller.children {
+            inner.count += 1;
+            let (is_controller, id, name) = match child {
+                Child::Sampler(id) => (false, id.0, &plan.samplers[id.0 as usize].name),
+                Child::Controller(id) => (true, id.0, &plan.controllers[id.0 as usize].name),
+            };
+            out.flag(is_controller);
+            out.int(id);
+            out.text(name.raw());
+        }
+        out.end(inner);
+    }
+    out.end(list);
 }
 
 fn path_text(path: &Path) -> String {

@@ -53,6 +53,11 @@ impl Core<'_> {
         self.jobs.ids = ids;
     }
 
+    /// The user waits while Java does something that is said in numbers, of which the first is an element.
+    pub(super) fn hand_over_words(&mut self, index: Index, then: Then, act: Act, words: &[u32]) {
+        self.wait_for(index, then, act, words, TextRange::default());
+    }
+
     fn wait_for(&mut self, index: Index, then: Then, act: Act, ids: &[u32], range: TextRange) {
         let message = self.message(index, &then, act, ids);
         let ticket = self.send_job(index, message, act, ids.first().copied(), range);
@@ -232,6 +237,7 @@ impl Core<'_> {
             Act::Evaluate if self.jobs.keeps_previous => Reads::all(),
             Act::Evaluate => Reads::SAMPLER | Reads::COOKIES,
             _ => {
+                let ids = if act == Act::Controller { &ids[..1] } else { ids };
                 let elements =
                     ids.iter().filter_map(|id| self.plan.hosted.elements.get(*id as usize));
                 elements.fold(kept, |reads, element| reads | element.reads)

@@ -48,6 +48,8 @@ pub(crate) struct Answer {
     pub(crate) texts: Vec<String>,
     /// Name, failure, error, message.
     pub(crate) verdicts: Vec<(String, bool, bool, Option<String>)>,
+    /// What a controller says.
+    pub(crate) said: Vec<u8>,
 }
 
 /// A reply, or why there is none.
@@ -66,6 +68,8 @@ pub(crate) struct Machine {
     start: Vec<u8>,
     /// Elements that are to hear of the start of users.
     pub(crate) hearing: Mutex<Vec<u32>>,
+    /// Controllers that can be broken out of.
+    pub(crate) breaking: Mutex<Vec<u32>>,
 }
 
 impl std::fmt::Debug for Machine {
@@ -94,6 +98,7 @@ impl Machine {
             interrupted: Mutex::new(interrupted),
             start,
             hearing: Mutex::default(),
+            breaking: Mutex::default(),
         });
         let todo = Arc::new(Mutex::new(todo));
         for _ in 0..4 {
@@ -164,6 +169,10 @@ impl Offload for Machine {
                 bytes.list(Bytes::text);
                 bytes.list(|bytes| (bytes.text(), bytes.int()));
                 bytes.byte();
+                bytes.list(|bytes| {
+                    (bytes.int(), bytes.byte());
+                    bytes.list(|bytes| (bytes.byte(), bytes.int(), bytes.text()))
+                });
                 assert!(bytes.0.is_empty(), "a setup with something behind it");
                 self.note("setup".into());
                 let mut reply = vec![0; 9];
@@ -173,6 +182,10 @@ impl Offload for Machine {
                 // All listen to iterations that may.
                 reply.extend(1000u32.to_le_bytes());
                 reply.extend((0..1000u32).flat_map(u32::to_le_bytes));
+                let breaking = self.breaking.lock().unwrap();
+                reply.extend((breaking.len() as u32).to_le_bytes());
+                reply.extend(breaking.iter().flat_map(|id| id.to_le_bytes()));
+                reply.extend(0u32.to_le_bytes());
                 Ok(reply)
             }
             2 => {
@@ -375,6 +388,7 @@ impl Answer {
         }
         match told.act {
             2 => out.extend(self.delay.to_le_bytes()),
+            19 => out.extend(&self.said),
             16 => {
                 out.extend((self.texts.len() as u32).to_le_bytes());
                 for value in &self.texts {

@@ -79,7 +79,7 @@ impl Context<'_> {
             return *at;
         }
         let seen = self.seen(id, role);
-        if matches!(role, Role::Before | Role::Timer | Role::Sampler) {
+        if matches!(role, Role::Before | Role::Timer | Role::Sampler | Role::Controller) {
             self.note(seen);
         }
         let element = self.doc.element(id);
@@ -160,7 +160,9 @@ impl Context<'_> {
             Role::Timer | Role::Sampler => Seen::result(),
             // Ends a run by times and failures.
             Role::Listener if name == "kg.apc.jmeter.reporters.AutoStop" => Seen::result(),
-            Role::After | Role::Assertion | Role::Listener => Seen::whole_result(),
+            Role::After | Role::Assertion | Role::Listener | Role::Controller => {
+                Seen::whole_result()
+            }
         }
     }
 

@@ -13,9 +13,9 @@ use crate::element::{Timer, USER_TOKEN};
 use crate::extract::Extractor;
 use crate::hosted::{HostedId, Job, Owner, Reads, Role};
 use crate::plan::{
-    Before, ControllerKind, Listener, ListenerKind, Needs, Sampler, SamplerId, SamplerKind,
+    Before, ControllerId, ControllerKind, Listener, ListenerKind, Needs, Sampler, SamplerId, SamplerKind,
 };
-use crate::support::Kind;
+use crate::support::{Kind, Level};
 
 /// Native configuration that samplers run by their own classes take.
 const CONFIGS: &[&str] = &[
@@ -51,6 +51,25 @@ impl Walk<'_> {
             self.ctx.host(id, Role::Sampler)
         };
         hosted.map(SamplerKind::Hosted)
+    }
+
+    /// A controller that its own class is. In a lane there is none: a lane is another user to Java.
+    pub(super) fn hosted_controller(
+        &mut self,
+        id: ElementId,
+        around: ControllerId,
+    ) -> Option<ControllerKind> {
+        let mut at = Some(around);
+        while let Some(outer) = at {
+            let outer = &self.plan.controllers[outer.0 as usize];
+            if matches!(outer.kind, ControllerKind::Lane) {
+                let what = "in a Parallel Controller it cannot run by its own class either";
+                self.ctx.remark(id, Level::Unsupported, what);
+                return None;
+            }
+            at = outer.parent;
+        }
+        self.ctx.host(id, Role::Controller).map(ControllerKind::Hosted)
     }
 
     /// A listener that its own class is.

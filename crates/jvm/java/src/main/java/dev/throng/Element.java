@@ -1,6 +1,7 @@
 package dev.throng;
 
 import org.apache.jmeter.assertions.Assertion;
+import org.apache.jmeter.control.Controller;
 import org.apache.jmeter.engine.event.LoopIterationListener;
 import org.apache.jmeter.engine.util.NoThreadClone;
 import org.apache.jmeter.processor.PostProcessor;
@@ -36,6 +37,7 @@ final class Element {
     static final int AFTER = 4;
     static final int ASSERTION = 5;
     static final int LISTENER = 6;
+    static final int CONTROLLER = 7;
 
     static final int READS_RESULT = 1;
     static final int READS_SAMPLER = 2;
@@ -70,6 +72,8 @@ final class Element {
     boolean freshEngine;
     boolean isBean;
     boolean isScript;
+    /** What it holds, if it is a controller. */
+    Inside inside;
 
     Element(int id, Input in) {
         this.id = id;
@@ -140,10 +144,14 @@ final class Element {
             case AFTER -> PostProcessor.class;
             case ASSERTION -> Assertion.class;
             case LISTENER -> SampleListener.class;
+            case CONTROLLER -> Controller.class;
             default -> TestElement.class;
         };
         if (made instanceof AbstractThreadGroup || !wanted.isInstance(made)) {
             return "class " + made.getClass().getName() + " is no " + wanted.getSimpleName();
+        }
+        if (role == CONTROLLER && made instanceof NoThreadClone) {
+            return "class " + made.getClass().getName() + " has one object for all users, which a controller cannot have here";
         }
         return null;
     }

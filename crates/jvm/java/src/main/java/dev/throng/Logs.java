@@ -62,6 +62,15 @@ public final class Logs {
         return OF_THREAD.computeIfAbsent(Thread.currentThread(), thread -> new Lines());
     }
 
+    /** From here on this thread's lines are those of another's job. */
+    static void lend(Lines lines) {
+        OF_THREAD.put(Thread.currentThread(), lines);
+    }
+
+    static void takeBack() {
+        OF_THREAD.remove(Thread.currentThread());
+    }
+
     /** Takes a line from the logging binding. */
     public static void add(int level, String logger, String message, Throwable thrown) {
         String whole = thrown == null ? message : message + System.lineSeparator() + trace(thrown);

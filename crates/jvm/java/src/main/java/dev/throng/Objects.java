@@ -2,6 +2,7 @@ package dev.throng;
 
 import java.util.function.Function;
 import org.apache.jmeter.config.ConfigTestElement;
+import org.apache.jmeter.control.Controller;
 import org.apache.jmeter.engine.util.ConfigMergabilityIndicator;
 import org.apache.jmeter.engine.util.NoConfigMerge;
 import org.apache.jmeter.protocol.http.control.HeaderManager;
@@ -48,6 +49,12 @@ final class Objects {
                 if (his == null) {
                     his = copy(element);
                     user.clones[element.place] = his;
+                    if (element.inside != null) {
+                        if (element.isBean) {
+                            TestBeanHelper.prepare(his);
+                        }
+                        element.inside.fill((Controller) his, user);
+                    }
                     if (his instanceof ThreadListener) {
                         try {
                             ((ThreadListener) his).threadStarted();

@@ -16,6 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.jmeter.config.ConfigTestElement;
+import org.apache.jmeter.control.IteratingController;
+import org.apache.jmeter.engine.event.LoopIterationListener;
 import org.apache.jmeter.engine.util.CompoundVariable;
 import org.apache.jmeter.engine.util.ConfigMergabilityIndicator;
 import org.apache.jmeter.engine.util.ValueReplacer;
@@ -74,6 +76,7 @@ final class Setup {
         texts();
         groups();
         test.readsAnyName = in.bool();
+        controllers();
         places();
         test.props.record();
         // Loaded here, so that what it says when it is loaded stands in no job's log.
@@ -91,6 +94,14 @@ final class Setup {
             }
         }
         tell(out, iterating);
+        List<Element> controllers = new ArrayList<>();
+        for (Element element : test.elements) {
+            if (element.inside != null && element.prototype != null) {
+                controllers.add(element);
+            }
+        }
+        tell(out, controllers.stream().filter(one -> one.prototype instanceof IteratingController).toList());
+        tell(out, controllers.stream().filter(one -> one.prototype instanceof LoopIterationListener).toList());
         return out.take();
     }
 
@@ -307,6 +318,15 @@ final class Setup {
         List<TestStateListener> registered = HostedEngine.registered();
         test.stateListeners.addAll(registered);
         registered.clear();
+    }
+
+    private void controllers() throws InvalidVariableException {
+        ValueReplacer replacer = new ValueReplacer();
+        int count = in.i32();
+        for (int i = 0; i < count; i++) {
+            Element element = test.elements[in.i32()];
+            element.inside = new Inside(in, replacer);
+        }
     }
 
     private void places() {

@@ -1,5 +1,6 @@
 package dev.throng;
 
+import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
@@ -22,6 +23,10 @@ final class User extends ReentrantLock {
     transient Variables variables;
     /** The thread-locals that the user's elements have set, as they would have stayed in a JMeter thread. */
     transient Object threadLocals;
+    /** Questions to its controllers that are not answered yet, each asked inside of the one before. */
+    final transient ArrayDeque<Question> questions = new ArrayDeque<>();
+    /** What stands for samplers among what its controllers give. */
+    private transient Map<Long, GivenSampler> given;
     /** The sample for which the clones below were used last. */
     int sample = -1;
     /** The sampler configured for that sample. */
@@ -34,6 +39,14 @@ final class User extends ReentrantLock {
 
     User(long id) {
         this.id = id;
+    }
+
+    /** The one object that stands for a sampler, or for the sample of a transaction. */
+    GivenSampler given(int kind, int id) {
+        if (given == null) {
+            given = new HashMap<>();
+        }
+        return given.computeIfAbsent((long) kind << 32 | id, key -> new GivenSampler(kind, id));
     }
 
     void keep(String name, Frame.Kept kept) {

@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.jmeter.assertions.Assertion;
 import org.apache.jmeter.assertions.AssertionResult;
+import org.apache.jmeter.control.Controller;
 import org.apache.jmeter.control.GenericController;
 import org.apache.jmeter.engine.event.LoopIterationEvent;
 import org.apache.jmeter.engine.event.LoopIterationListener;
@@ -45,6 +46,7 @@ final class Worker {
     static final int ACT_EVALUATE = 16;
     static final int ACT_ITERATION = 17;
     static final int ACT_USER_START = 18;
+    static final int ACT_CONTROLLER = 19;
 
     /** In the place of a group: the job comes before there are variables. */
     static final int NO_VARIABLES = -1;
@@ -52,6 +54,10 @@ final class Worker {
     static final int STATUS_OK = 0;
     static final int STATUS_ABANDONED = 2;
     static final int STATUS_FATAL = 3;
+
+    /** Numbers of a question before what is told, and those of each that is told. */
+    private static final int HEAD_OF_QUESTION = 5;
+    private static final int WORDS_TOLD = 3;
 
     /** So much of an error's words is told beside the log. */
     private static final int MOST_WORDS = 200;
@@ -184,10 +190,12 @@ final class Worker {
             }
             int act = in.u8();
             int count = in.i32();
+            // Of what is said to a controller, the first number is an element.
+            int elements = act == ACT_CONTROLLER ? 1 : count;
             int idsAt = in.at;
             Loaded.Owner owner = samplerId < 0 ? null : test.ownerOf.get(samplerId);
             boolean readsSampler = owner != null && readsSampler(act, count, idsAt);
-            if ((user == null || user.context == null) && needsUser(act, count, idsAt, owner, readsSampler)) {
+            if ((user == null || user.context == null) && needsUser(act, elements, idsAt, owner, readsSampler)) {
                 if (user == null) {
                     user = make(id);
                 }
@@ -275,7 +283,7 @@ final class Worker {
 
     /** Whether something runs that may keep something for its thread; scripts do not. */
     private boolean keepsLocals(int act, int count, int idsAt) {
-        if (act == ACT_EVALUATE) {
+        if (act == ACT_EVALUATE || act == ACT_CONTROLLER) {
             return false;
         }
         in.at = idsAt;
@@ -413,7 +421,11 @@ final class Worker {
             context.ask(ASK_STOP_USER);
             status = STATUS_ABANDONED;
         } catch (Exception e) {
-            log().error("Error while processing sampler: '{}'.", sampler == null ? "" : sampler.getName(), e);
+            if (act == ACT_CONTROLLER) {
+                log().error("Test failed!", e);
+            } else {
+                log().error("Error while processing sampler: '{}'.", sampler == null ? "" : sampler.getName(), e);
+            }
             status = STATUS_ABANDONED;
         } catch (Throwable e) {
             // A JMeter thread ends of an Error.
@@ -431,6 +443,10 @@ final class Worker {
             for (int i = 0; i < count; i++) {
                 answer.str(test.texts[in.i32()].evaluate());
             }
+            return;
+        }
+        if (act == ACT_CONTROLLER) {
+            question(count);
             return;
         }
         long delay = 0;
@@ -474,6 +490,45 @@ final class Worker {
         if (act == Element.TIMER) {
             answer.i64(delay);
         }
+    }
+
+    /** Asks a controller for the next sampler, or lets it go on with what it asked for itself. */
+    private void question(int count) throws Exception {
+        Element element = test.elements[in.i32()];
+        int depth = in.i32();
+        boolean isNew = in.i32() == 0;
+        int kind = in.i32();
+        int number = in.i32();
+        while (user.questions.size() > (isNew ? depth : depth + 1)) {
+            user.questions.removeLast().abandon();
+        }
+        if (isNew) {
+            Question asked = new Question(user, (Controller) objects.of(element));
+            for (int i = HEAD_OF_QUESTION; i < count; i += WORDS_TOLD) {
+                Controller who = (Controller) objects.of(test.elements[in.i32()]);
+                int what = in.i32();
+                asked.tell(who, what, in.i32());
+            }
+            user.questions.addLast(asked);
+        }
+        Question question = user.questions.getLast();
+        question.goOn(this, kind, number);
+        if (question.isOver()) {
+            user.questions.removeLast();
+            Throwable thrown = question.thrown();
+            if (thrown instanceof Error) {
+                throw (Error) thrown;
+            }
+            if (thrown != null) {
+                throw (Exception) thrown;
+            }
+        }
+        question.write(answer);
+    }
+
+    /** This thread's lines are those of this worker's job. */
+    void lendLines() {
+        Logs.lend(lines);
     }
 
     private void sample(Element element, Sampler configured, Loaded.Owner owner) {
@@ -660,6 +715,7 @@ final class Worker {
             if (!over.context.threadName.isEmpty()) {
                 thread.setName(over.context.threadName);
             }
+            over.questions.forEach(Question::abandon);
             try {
                 for (TestElement object : over.clones) {
                     if (object instanceof ThreadListener) {

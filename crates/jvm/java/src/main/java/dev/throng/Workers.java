@@ -25,6 +25,15 @@ final class Workers {
         return worker;
     }
 
+    /** From here on this thread does a part of that worker's job. */
+    static void lend(Worker worker) {
+        ALL.put(Thread.currentThread(), worker);
+    }
+
+    static void takeBack() {
+        ALL.remove(Thread.currentThread());
+    }
+
     /** Asks for something in the job of this thread, or of the test if it runs none. */
     static void askHere(int what) {
         Worker worker = ALL.get(Thread.currentThread());

@@ -480,6 +480,7 @@ final class Play {
         out.str("group");
         out.i32(10);
         out.bool(readsAnyName);
+        out.i32(0);
         return out.take();
     }
 

@@ -1,0 +1,65 @@
+package dev.throng;
+
+import org.apache.jmeter.control.GenericController;
+import org.apache.jmeter.engine.event.LoopIterationEvent;
+import org.apache.jmeter.engine.event.LoopIterationListener;
+import org.apache.jmeter.control.LoopController;
+import org.apache.jmeter.samplers.Sampler;
+
+/**
+ * Stands for a native controller below a controller in Java, and hears for that one's native children that its iteration begins: whatever it is asked or
+ * told is asked of native code.
+ */
+public final class GivenController extends GenericController implements LoopIterationListener {
+    private static final long serialVersionUID = 1L;
+    private static final int[] NOTHING = {Question.NOTHING, 0};
+
+    private final transient User user;
+    private final int id;
+    /** What came with the last answer: 1 if it gives nothing any more, −1 if that is to be asked. */
+    private int done = -1;
+
+    GivenController(User user, int id) {
+        this.user = user;
+        this.id = id;
+    }
+
+    private int[] ask(int what, int number) {
+        done = -1;
+        // Outside of a question there is nobody to ask.
+        Question question = user.questions.peekLast();
+        return question == null ? NOTHING : question.ask(what, number);
+    }
+
+    @Override
+    public Sampler next() {
+        int[] answer = ask(Question.ASK_NEXT, id);
+        if (answer[0] == Question.NOTHING) {
+            done = answer[1];
+            return null;
+        }
+        return user.given(answer[0], answer[1]);
+    }
+
+    @Override
+    public boolean isDone() {
+        int known = done;
+        return (known < 0 ? ask(Question.ASK_DONE, id)[1] : known) == 1;
+    }
+
+    @Override
+    public void initialize() {
+        ask(Question.ASK_INITIALIZE, id);
+    }
+
+    @Override
+    public void triggerEndOfLoop() {
+        ask(Question.ASK_END_OF_LOOP, id);
+    }
+
+    @Override
+    public void iterationStart(LoopIterationEvent event) {
+        boolean fromOne = event.getSource() instanceof LoopController;
+        ask(fromOne ? Question.ASK_BEGINS_FROM_ONE : Question.ASK_BEGINS, event.getIteration());
+    }
+}

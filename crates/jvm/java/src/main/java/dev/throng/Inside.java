@@ -1,0 +1,51 @@
+package dev.throng;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.jmeter.control.Controller;
+import org.apache.jmeter.engine.util.ValueReplacer;
+import org.apache.jmeter.functions.InvalidVariableException;
+import org.apache.jmeter.testelement.TestElement;
+import org.apache.jmeter.testelement.property.JMeterProperty;
+import org.apache.jmeter.threads.TestCompilerHelper;
+
+/** What a controller in Java holds: native samplers and controllers, and who hears of its iterations. */
+final class Inside {
+    /** A child: a controller or a sampler, by its number and with its name. */
+    private record Child(boolean isController, int id, JMeterProperty name) {
+    }
+
+    private final boolean heard;
+    private final List<Child> children = new ArrayList<>();
+
+    Inside(Input in, ValueReplacer replacer) throws InvalidVariableException {
+        heard = in.bool();
+        int count = in.i32();
+        for (int i = 0; i < count; i++) {
+            boolean isController = in.bool();
+            int id = in.i32();
+            TestElement named = new GivenSampler(Question.SAMPLER, id);
+            named.setName(in.str());
+            replacer.replaceValues(named);
+            named.setRunningVersion(true);
+            children.add(new Child(isController, id, named.getProperty(TestElement.NAME)));
+        }
+    }
+
+    /** Gives a user's controller what it holds, as JMeter's compiler does. */
+    void fill(Controller controller, User user) {
+        for (Child child : children) {
+            TestElement given = child.isController ? new GivenController(user, child.id) : user.given(Question.SAMPLER, child.id);
+            given.setProperty(child.name.clone());
+            given.setRunningVersion(true);
+            if (controller instanceof TestCompilerHelper) {
+                ((TestCompilerHelper) controller).addTestElementOnce(given);
+            } else {
+                controller.addTestElement(given);
+            }
+        }
+        if (heard) {
+            controller.addIterationListener(new GivenController(user, -1));
+        }
+    }
+}

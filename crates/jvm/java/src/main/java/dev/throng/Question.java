@@ -1,0 +1,226 @@
+package dev.throng;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import org.apache.jmeter.control.Controller;
+import org.apache.jmeter.control.GenericController;
+import org.apache.jmeter.control.IteratingController;
+import org.apache.jmeter.control.LoopController;
+import org.apache.jmeter.engine.event.LoopIterationEvent;
+import org.apache.jmeter.engine.event.LoopIterationListener;
+import org.apache.jmeter.samplers.Sampler;
+import org.apache.jmeter.threads.JMeterContextService;
+
+/**
+ * A question to a controller: which sampler is next. It runs on a thread of its own, which stands still while native code does what the
+ * controller asks of its children, for that takes other jobs of the same user. So long as it runs, it runs as its worker's job: with the user's
+ * context and thread-locals, and with the worker's log.
+ */
+final class Question implements Runnable {
+    static final int NOTHING = 0;
+    static final int SAMPLER = 1;
+    static final int ASKS = 3;
+
+    static final int ASK_NEXT = 0;
+    static final int ASK_INITIALIZE = 1;
+    static final int ASK_END_OF_LOOP = 2;
+    static final int ASK_DONE = 3;
+    static final int ASK_BEGINS = 4;
+    static final int ASK_BEGINS_FROM_ONE = 5;
+
+    private static final int TOLD_INITIALIZE = 1;
+    private static final int TOLD_END_OF_LOOP = 2;
+    private static final int TOLD_NEXT_LOOP = 3;
+    private static final int TOLD_BREAK_LOOP = 4;
+    private static final int TOLD_ITERATION = 5;
+
+    private static final ExecutorService THREADS = Executors.newCachedThreadPool(work -> {
+        Thread thread = new Thread(work, "controller");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    /** The user has ended, and nobody waits for an answer any more. */
+    private static final class Abandoned extends Error {
+        private static final long serialVersionUID = 1L;
+
+        Abandoned() {
+            super("the user has ended", null, false, false);
+        }
+    }
+
+    /** What a controller is told before it is asked. */
+    private record Told(Controller who, int what, int number) {
+    }
+
+    private final User user;
+    private final Controller controller;
+    private final List<Told> told = new ArrayList<>();
+    private final Semaphore goes = new Semaphore(0);
+    private final Semaphore stands = new Semaphore(0);
+    private Worker worker;
+    private Object threadLocals;
+    private volatile Thread thread;
+    private volatile boolean abandoned;
+    private boolean begun;
+    private boolean over;
+    private boolean inside;
+    private Throwable thrown;
+    /** What is said: its kind, what is asked for, its number. */
+    private int said;
+    private int what;
+    private int number;
+    /** The answer to what was asked. */
+    private int answerKind;
+    private int answer;
+
+    Question(User user, Controller controller) {
+        this.user = user;
+        this.controller = controller;
+    }
+
+    void tell(Controller who, int what, int number) {
+        told.add(new Told(who, what, number));
+    }
+
+    /** On the worker's thread: the question goes on until it is answered or asks for something. */
+    void goOn(Worker worker, int answerKind, int answer) {
+        this.worker = worker;
+        this.answerKind = answerKind;
+        this.answer = answer;
+        if (begun) {
+            goes.release();
+        } else {
+            begun = true;
+            THREADS.execute(this);
+        }
+        while (true) {
+            try {
+                stands.acquire();
+                return;
+            } catch (InterruptedException e) {
+                Thread runs = thread;
+                if (runs != null) {
+                    runs.interrupt();
+                }
+            }
+        }
+    }
+
+    boolean isOver() {
+        return over;
+    }
+
+    /** What was thrown instead of an answer; null if nothing was. */
+    Throwable thrown() {
+        return thrown;
+    }
+
+    void write(Output out) {
+        out.u8(said);
+        if (said == NOTHING) {
+            out.u8(what);
+        } else {
+            if (said == ASKS) {
+                out.u8(what);
+            }
+            out.i32(number);
+        }
+    }
+
+    /** The user has ended: what stands still ends, too. */
+    void abandon() {
+        abandoned = true;
+        goes.release();
+    }
+
+    @Override
+    public void run() {
+        thread = Thread.currentThread();
+        enter();
+        try {
+            for (Told one : told) {
+                deliver(one);
+            }
+            Sampler given = controller.next();
+            if (given == null) {
+                said = NOTHING;
+                what = controller.isDone() ? 1 : 0;
+            } else if (given instanceof GivenSampler) {
+                said = ((GivenSampler) given).kind;
+                number = ((GivenSampler) given).id;
+            } else {
+                said = SAMPLER;
+                number = -1;
+            }
+        } catch (Throwable e) {
+            thrown = e;
+        }
+        over = true;
+        if (inside) {
+            leave();
+        }
+        thread = null;
+        // An interruption of this question is none of the next.
+        Thread.interrupted();
+        stands.release();
+    }
+
+    private static void deliver(Told one) {
+        switch (one.what) {
+            case TOLD_INITIALIZE -> {
+                // JMeter's controllers initialise those of their kind alone.
+                if (one.who instanceof GenericController) {
+                    one.who.initialize();
+                }
+            }
+            case TOLD_END_OF_LOOP -> one.who.triggerEndOfLoop();
+            case TOLD_NEXT_LOOP -> ((IteratingController) one.who).startNextLoop();
+            case TOLD_BREAK_LOOP -> ((IteratingController) one.who).breakLoop();
+            case TOLD_ITERATION -> {
+                Controller source = (one.number & 1) == 1 ? new LoopController() : new GenericController();
+                ((LoopIterationListener) one.who).iterationStart(new LoopIterationEvent(source, one.number >> 1));
+            }
+            default -> throw new IllegalArgumentException("told " + one.what);
+        }
+    }
+
+    /** On the question's thread: asks native code; the kind of its answer, and its number. */
+    int[] ask(int what, int number) {
+        if (abandoned || Thread.currentThread() != thread) {
+            throw new Abandoned();
+        }
+        said = ASKS;
+        this.what = what;
+        this.number = number;
+        leave();
+        stands.release();
+        goes.acquireUninterruptibly();
+        if (abandoned) {
+            throw new Abandoned();
+        }
+        enter();
+        return new int[] {answerKind, answer};
+    }
+
+    private void enter() {
+        inside = true;
+        Host.bringLoader();
+        Workers.lend(worker);
+        worker.lendLines();
+        threadLocals = ThreadLocals.exchange(user.threadLocals);
+        JMeterContextService.replaceContext(user.context);
+        Thread.currentThread().setName(user.context.threadName);
+    }
+
+    private void leave() {
+        inside = false;
+        user.threadLocals = ThreadLocals.exchange(threadLocals);
+        threadLocals = null;
+        Logs.takeBack();
+        Workers.takeBack();
+    }
+}
