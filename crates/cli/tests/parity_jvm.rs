@@ -46,6 +46,7 @@ cases! {
     jvm_context
     jvm_controller_every_second
     jvm_controller_holds
+    jvm_controller_inside
     jvm_controller_left
     jvm_controller_repeats
     jvm_controller_throws

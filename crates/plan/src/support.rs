@@ -60,6 +60,17 @@ pub enum Kind {
     Other,
 }
 
+/// What an element holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// Nothing.
+    Nothing,
+    /// Samplers or controllers, maybe beside others.
+    Samplers,
+    /// Other elements alone.
+    Others,
+}
+
 /// One class of elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Class {
@@ -120,16 +131,19 @@ pub fn class_name(class: &str) -> &str {
 }
 
 /// What an unknown class is to the tree, judged by its name, then by that of its window and of its package. What holds other elements
-/// can only be a sampler or a controller.
-pub fn guess(name: &str, gui: &str, holds: bool) -> Kind {
+/// can only be a sampler or a controller, and what holds samplers only a controller.
+pub fn guess(name: &str, gui: &str, holds: Holds) -> Kind {
     let last = |name: &str| name.rsplit('.').next().unwrap_or("").to_owned();
     let gui = last(gui);
     let gui = ["GUI", "Gui", "Panel", "UI"].iter().find_map(|end| gui.strip_suffix(end));
     let found = by_name(&last(name)).or_else(|| by_name(gui?)).or_else(|| by_package(name));
     match found.unwrap_or(Kind::Config) {
         kind @ (Kind::Group | Kind::Controller | Kind::Sampler) => kind,
-        _ if holds => Kind::Sampler,
-        kind => kind,
+        kind => match holds {
+            Holds::Nothing => kind,
+            Holds::Others => Kind::Sampler,
+            Holds::Samplers => Kind::Controller,
+        },
     }
 }
 

@@ -421,21 +421,60 @@ fn the_report_says_what_runs_in_java() {
     let query = "runs in Java: org.apache.jmeter.protocol.jdbc.sampler.JDBCSampler";
     assert_eq!(of("Query").consequence, query);
     assert!(of("Mine").consequence.contains("com.example.MySampler"), "{:?}", of("Mine"));
-    assert_eq!(of("Control").level, Level::Unsupported);
+    assert_eq!(of("Control").level, Level::Jvm);
+    assert!(of("Control").consequence.contains("com.example.MyController"));
     let texts: Vec<_> = support.iter().filter(|one| one.class == "HTTPSamplerProxy").collect();
     assert_eq!(texts.last().expect("a request").level, Level::Jvm);
 }
 
 #[test]
+fn controllers_of_their_own_classes_hold_what_stands_in_them() {
+    let control = |inside: &str| element("com.example.Every", "", "Control", &[], "", inside);
+    let counter = element("CounterConfig", "CounterConfigGui", "Counter", &[], "", "");
+    let plan = hosted(&control(&(counter + &http("a", "") + &control(&http("b", "")))), "");
+    let kinds = plan.controllers.iter().map(|one| match one.kind {
+        ControllerKind::Hosted(id) => Some(plan.hosted.elements[id.0 as usize].role),
+        _ => None,
+    });
+    assert_eq!(
+        kinds.collect::<Vec<_>>(),
+        [None, Some(Role::Controller), Some(Role::Controller)]
+    );
+    let outer = &plan.controllers[1];
+    assert_eq!(outer.children, [Child::Sampler(SamplerId(0)), Child::Controller(ControllerId(2))]);
+    // Its class may hear of iterations, as the counter does.
+    assert_eq!(outer.on_iteration.len(), 2);
+    assert_eq!(plan.controllers[2].on_iteration.len(), 0);
+    assert!(plan.hosted.keeps_previous, "it may look at the sample before");
+    let settings = Settings::default();
+    let refused = compile_source(&source_of(&control(&http("a", "")), ""), &settings);
+    let told = refused.support.iter().find(|one| one.name == "Control").expect("told");
+    assert_eq!(told.level, Level::Unsupported);
+}
+
+#[test]
+fn in_a_parallel_controller_none_runs_by_its_own_class() {
+    let control = element("com.example.Every", "", "Control", &[], "", &http("a", ""));
+    let class = "com.blazemeter.jmeter.controller.ParallelSampler";
+    let body = element(class, "", "Lanes", &[], "", &(control + &http("b", "")));
+    let compiled = compiled(&body, "");
+    let told = compiled.support.iter().find(|one| one.name == "Control").expect("told");
+    assert_eq!(told.level, Level::Unsupported);
+    assert!(told.consequence.contains("Parallel Controller"), "{}", told.consequence);
+    assert!(compiled.plan.expect("a plan").hosted.is_empty());
+}
+
+#[test]
 fn unknown_classes_are_guessed_by_name_window_package_and_place() {
-    use plan::support::{Kind, guess};
-    assert_eq!(guess("a.b.KafkaProducerSampler", "", false), Kind::Sampler);
-    assert_eq!(guess("a.b.Kafka", "a.b.KafkaSamplerGui", false), Kind::Sampler);
-    assert_eq!(guess("a.timers.Wait", "", false), Kind::Timer);
-    assert_eq!(guess("a.b.Thing", "", false), Kind::Config);
-    assert_eq!(guess("a.b.Thing", "", true), Kind::Sampler);
-    assert_eq!(guess("a.b.SomeController", "", true), Kind::Controller);
-    assert_eq!(guess("a.sampler.RedisDataSet", "", false), Kind::Config);
+    use plan::support::{Holds, Kind, guess};
+    assert_eq!(guess("a.b.KafkaProducerSampler", "", Holds::Nothing), Kind::Sampler);
+    assert_eq!(guess("a.b.Kafka", "a.b.KafkaSamplerGui", Holds::Nothing), Kind::Sampler);
+    assert_eq!(guess("a.timers.Wait", "", Holds::Nothing), Kind::Timer);
+    assert_eq!(guess("a.b.Thing", "", Holds::Nothing), Kind::Config);
+    assert_eq!(guess("a.b.Thing", "", Holds::Others), Kind::Sampler);
+    assert_eq!(guess("a.b.Thing", "", Holds::Samplers), Kind::Controller);
+    assert_eq!(guess("a.b.SomeController", "", Holds::Others), Kind::Controller);
+    assert_eq!(guess("a.sampler.RedisDataSet", "", Holds::Nothing), Kind::Config);
 }
 
 #[test]

@@ -26,7 +26,7 @@ What becomes of each element of a JMeter plan. `throng check PLAN.jmx` says it f
 The remark of an element on the level `jvm` says what is missing from a run without it. `--skip-unsupported` runs a plan without the
 elements that cannot run, and says which they are. A single element may stand lower than its class: an If Controller whose
 JavaScript does more than compare runs its condition in Java. A class that is in no table belongs to a plug-in: it is run in Java if the
-jar is there, as what its name says it is; thread groups and controllers cannot.
+jar is there, as what its name and what it holds say it is; thread groups cannot.
 ";
 
 /// Kinds in the order of the document, with their headings.

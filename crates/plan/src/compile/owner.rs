@@ -63,7 +63,7 @@ impl Walk<'_> {
         while let Some(outer) = at {
             let outer = &self.plan.controllers[outer.0 as usize];
             if matches!(outer.kind, ControllerKind::Lane) {
-                let what = "in a Parallel Controller it cannot run by its own class either";
+                let what = "a controller that only its Java class knows cannot run in a Parallel Controller: put what it holds into another one";
                 self.ctx.remark(id, Level::Unsupported, what);
                 return None;
             }

@@ -94,10 +94,7 @@ fn unknown(doc: &Document, id: ElementId) -> (Level, String) {
             Level::Unsupported,
             "a thread group of a plug-in that has no native form starts no users: put what it holds into another thread group".into(),
         ),
-        Kind::Controller => (
-            Level::Unsupported,
-            "a controller of a plug-in that has no native form does not run what it holds: put that into another controller".into(),
-        ),
+        Kind::Controller => (Level::Unsupported, "it does not run where it stands".into()),
         _ => (Level::Ignored, UNUSED.into()),
     }
 }

@@ -10,7 +10,7 @@
 
 use jmx::{Document, ElementId};
 
-use crate::support::{self, Kind};
+use crate::support::{self, Holds, Kind};
 
 /// The elements that apply to a sampler.
 #[derive(Debug, Default)]
@@ -73,7 +73,15 @@ pub(crate) fn kind(doc: &Document, id: ElementId) -> Kind {
     support::find(name).map_or_else(
         || {
             let element = doc.element(id);
-            support::guess(name, &element.gui_class, !element.children.is_empty())
+            let kinds = || element.children.iter().map(|id| kind(doc, *id));
+            let holds = if element.children.is_empty() {
+                Holds::Nothing
+            } else if kinds().any(|kind| matches!(kind, Kind::Sampler | Kind::Controller)) {
+                Holds::Samplers
+            } else {
+                Holds::Others
+            };
+            support::guess(name, &element.gui_class, holds)
         },
         |class| class.kind,
     )

@@ -17,6 +17,7 @@ final class Inside {
 
     private final boolean heard;
     private final List<Child> children = new ArrayList<>();
+    private final boolean mayAsk;
 
     Inside(Input in, ValueReplacer replacer) throws InvalidVariableException {
         heard = in.bool();
@@ -30,6 +31,12 @@ final class Inside {
             named.setRunningVersion(true);
             children.add(new Child(isController, id, named.getProperty(TestElement.NAME)));
         }
+        mayAsk = heard || children.stream().anyMatch(Child::isController);
+    }
+
+    /** Whether its controller may ask for something natively. */
+    boolean mayAsk() {
+        return mayAsk;
     }
 
     /** Gives a user's controller what it holds, as JMeter's compiler does. */

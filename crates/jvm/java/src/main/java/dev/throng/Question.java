@@ -15,9 +15,9 @@ import org.apache.jmeter.samplers.Sampler;
 import org.apache.jmeter.threads.JMeterContextService;
 
 /**
- * A question to a controller: which sampler is next. It runs on a thread of its own, which stands still while native code does what the
- * controller asks of its children, for that takes other jobs of the same user. So long as it runs, it runs as its worker's job: with the user's
- * context and thread-locals, and with the worker's log.
+ * A question to a controller: which sampler is next. If the controller may ask something of native code, it runs on a thread of its own, which stands still
+ * meanwhile, for that takes other jobs of the same user. So long as it runs, it runs as its worker's job: with the user's context and thread-locals, and
+ * with the worker's log.
  */
 final class Question implements Runnable {
     static final int NOTHING = 0;
@@ -59,6 +59,8 @@ final class Question implements Runnable {
     private final User user;
     private final Controller controller;
     private final List<Told> told = new ArrayList<>();
+    /** Something that it is asked or told may lead to a question to native code. */
+    private boolean mayAsk;
     private final Semaphore goes = new Semaphore(0);
     private final Semaphore stands = new Semaphore(0);
     private Worker worker;
@@ -77,13 +79,15 @@ final class Question implements Runnable {
     private int answerKind;
     private int answer;
 
-    Question(User user, Controller controller) {
+    Question(User user, Controller controller, Inside inside) {
         this.user = user;
         this.controller = controller;
+        mayAsk = inside.mayAsk();
     }
 
-    void tell(Controller who, int what, int number) {
+    void tell(Controller who, Inside inside, int what, int number) {
         told.add(new Told(who, what, number));
+        mayAsk |= inside.mayAsk();
     }
 
     /** On the worker's thread: the question goes on until it is answered or asks for something. */
@@ -91,6 +95,10 @@ final class Question implements Runnable {
         this.worker = worker;
         this.answerKind = answerKind;
         this.answer = answer;
+        if (!mayAsk) {
+            run();
+            return;
+        }
         if (begun) {
             goes.release();
         } else {
@@ -208,19 +216,23 @@ final class Question implements Runnable {
 
     private void enter() {
         inside = true;
-        Host.bringLoader();
-        Workers.lend(worker);
-        worker.lendLines();
+        if (mayAsk) {
+            Host.bringLoader();
+            Workers.lend(worker);
+            worker.lendLines();
+            Thread.currentThread().setName(user.context.threadName);
+        }
         threadLocals = ThreadLocals.exchange(user.threadLocals);
         JMeterContextService.replaceContext(user.context);
-        Thread.currentThread().setName(user.context.threadName);
     }
 
     private void leave() {
         inside = false;
         user.threadLocals = ThreadLocals.exchange(threadLocals);
         threadLocals = null;
-        Logs.takeBack();
-        Workers.takeBack();
+        if (mayAsk) {
+            Logs.takeBack();
+            Workers.takeBack();
+        }
     }
 }

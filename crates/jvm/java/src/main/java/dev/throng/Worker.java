@@ -503,11 +503,11 @@ final class Worker {
             user.questions.removeLast().abandon();
         }
         if (isNew) {
-            Question asked = new Question(user, (Controller) objects.of(element));
+            Question asked = new Question(user, (Controller) objects.of(element), element.inside);
             for (int i = HEAD_OF_QUESTION; i < count; i += WORDS_TOLD) {
-                Controller who = (Controller) objects.of(test.elements[in.i32()]);
+                Element who = test.elements[in.i32()];
                 int what = in.i32();
-                asked.tell(who, what, in.i32());
+                asked.tell((Controller) objects.of(who), who.inside, what, in.i32());
             }
             user.questions.addLast(asked);
         }

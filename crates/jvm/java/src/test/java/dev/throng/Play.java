@@ -153,6 +153,8 @@ final class Play {
         Request request;
         long delay;
         final List<String> texts = new ArrayList<>();
+        /** What a controller said: kind, what it asks for, number. */
+        String said;
         final List<String[]> assertions = new ArrayList<>();
     }
 
@@ -298,6 +300,9 @@ final class Play {
     private record Spec(int role, String className, String name, int reads, String xml) {
     }
 
+    private record InsideSpec(int element, boolean heard, int[] children) {
+    }
+
     private record OwnerSpec(int sampler, int element, int[] configs) {
     }
 
@@ -305,6 +310,7 @@ final class Play {
     private final List<Spec> elements = new ArrayList<>();
     private final List<OwnerSpec> owners = new ArrayList<>();
     private final List<String> texts = new ArrayList<>();
+    private final List<InsideSpec> insides = new ArrayList<>();
     private final Map<String, String> properties = new LinkedHashMap<>();
     final List<String> findings = new ArrayList<>();
     final List<String> log = new ArrayList<>();
@@ -326,6 +332,15 @@ final class Play {
     int element(int role, String className, String name, int reads, String xml) {
         elements.add(new Spec(role, className, name, reads, xml));
         return elements.size() - 1;
+    }
+
+    /** A controller of its own class, with samplers and, below 0, controllers in it. */
+    int controller(Class<?> made, boolean heard, int... children) {
+        String name = made.getName();
+        String xml = "<" + name + " guiclass=\"x\" testclass=\"" + name + "\" testname=\"c\"/>";
+        int id = element(Element.CONTROLLER, name, "c", 0, xml);
+        insides.add(new InsideSpec(id, heard, children));
+        return id;
     }
 
     int owner(int sampler, int element, int... configs) {
@@ -480,7 +495,17 @@ final class Play {
         out.str("group");
         out.i32(10);
         out.bool(readsAnyName);
-        out.i32(0);
+        out.i32(insides.size());
+        for (InsideSpec inside : insides) {
+            out.i32(inside.element());
+            out.bool(inside.heard());
+            out.i32(inside.children().length);
+            for (int child : inside.children()) {
+                out.bool(child < 0);
+                out.i32(Math.abs(child));
+                out.str("child ${v} " + Math.abs(child));
+            }
+        }
         return out.take();
     }
 
@@ -527,6 +552,9 @@ final class Play {
             reply.failure = in.str();
             return reply;
         }
+        if (reply.status == Worker.STATUS_FATAL) {
+            reply.failure = in.str();
+        }
         readChanges(in, reply);
         reply.ask = in.u8();
         readLog(in, reply.log);
@@ -552,6 +580,10 @@ final class Play {
                 for (int i = 0; i < count; i++) {
                     reply.texts.add(in.str());
                 }
+            } else if (act == Worker.ACT_CONTROLLER) {
+                int kind = in.u8();
+                String what = kind == Question.NOTHING || kind == Question.ASKS ? " " + in.u8() : "";
+                reply.said = kind + what + (kind == Question.NOTHING ? "" : " " + in.i32());
             } else if (act == Element.ASSERTION) {
                 int count = in.i32();
                 for (int i = 0; i < count; i++) {
