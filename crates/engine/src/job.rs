@@ -96,11 +96,9 @@ impl Then {
             | Self::Begin(id)
             | Self::Sampled(id) => Some(*id),
             Self::Close(closing) => Some(closing.id),
-            Self::Ended(..)
-            | Self::Started
-            | Self::Pull(_)
-            | Self::Controller(_)
-            | Self::End => None,
+            Self::Ended(..) | Self::Started | Self::Pull(_) | Self::Controller(_) | Self::End => {
+                None
+            }
         }
     }
 }

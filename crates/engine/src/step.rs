@@ -124,8 +124,7 @@ impl<'p> Core<'p> {
                 return Pull::Later;
             }
             // On the way to where a user waited nothing is decided again.
-            let given =
-                if self.way > 0 { None } else { self.before(index, id, controller) };
+            let given = if self.way > 0 { None } else { self.before(index, id, controller) };
             match given.or_else(|| self.advance(index, id, controller)) {
                 Some(Pull::Later) => return Pull::Later,
                 Some(given) => {

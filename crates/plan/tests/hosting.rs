@@ -436,10 +436,7 @@ fn controllers_of_their_own_classes_hold_what_stands_in_them() {
         ControllerKind::Hosted(id) => Some(plan.hosted.elements[id.0 as usize].role),
         _ => None,
     });
-    assert_eq!(
-        kinds.collect::<Vec<_>>(),
-        [None, Some(Role::Controller), Some(Role::Controller)]
-    );
+    assert_eq!(kinds.collect::<Vec<_>>(), [None, Some(Role::Controller), Some(Role::Controller)]);
     let outer = &plan.controllers[1];
     assert_eq!(outer.children, [Child::Sampler(SamplerId(0)), Child::Controller(ControllerId(2))]);
     // Its class may hear of iterations, as the counter does.

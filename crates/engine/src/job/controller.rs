@@ -3,7 +3,8 @@
 //! What such a controller holds stays native. Java has the controller's own object, with a stand-in for each child: a sampler's is what the controller gives, and
 //! a controller's asks back, so that a question may be open while the native tree is asked inside of it, down to another such controller. The user waits for
 //! each answer as for any job, and the next look for a sampler finds the same way down ([`Core::find_way`]) and goes on with it. What JMeter only tells a
-//! controller (it begins, its pass is over, its loop is left) is told with the next question. Plans without such a controller pay for two comparisons a look.
+//! controller (it begins, its pass is over, its loop is left) is told with the next question. Plans without such a controller pay two comparisons for
+//! each controller that is asked.
 
 use plan::hosted::HostedId;
 use plan::plan::{Controller, ControllerId, ControllerKind, SamplerId};
@@ -87,7 +88,8 @@ impl Questions {
     fn tell(&mut self, element: HostedId, what: Tell, number: u32) {
         let one = [element.0, what as u32, number];
         // To be initialised twice is to be initialised.
-        if what == Tell::Initialize && self.untold.last() == Some(&one) {
+        let mut last = self.untold.iter().rev().filter(|told| told[0] == element.0);
+        if what == Tell::Initialize && last.next() == Some(&one) {
             return;
         }
         if self.untold.len() == MOST_UNTOLD {
@@ -126,8 +128,9 @@ impl Said {
         match self {
             Self::Nothing(_) | Self::Asks(Ask::Begins(..)) => true,
             Self::Sampler(at) => (at as usize) < plan.samplers.len(),
-            Self::Transaction(at) => controller(at)
-                .is_some_and(|one| matches!(one.kind, ControllerKind::Transaction(_))),
+            Self::Transaction(at) => {
+                controller(at).is_some_and(|one| matches!(one.kind, ControllerKind::Transaction(_)))
+            }
             Self::Asks(
                 Ask::Next(at) | Ask::Initialize(at) | Ask::EndOfLoop(at) | Ask::IsDone(at),
             ) => {
@@ -182,11 +185,12 @@ impl<'p> Core<'p> {
         };
         let java = self.users[index].java();
         java.questions.open.truncate(at + 1);
+        let Some(open) = java.questions.open.get_mut(at) else { return Pull::Later };
+        open.said = None;
         // Its children may be asked once more in this look, and then anew.
-        let known = java.questions.open[at].known;
-        java.fresh.truncate(known);
+        java.fresh.truncate(open.known);
         let words = [element.0, at as u32, GO_ON, answer[0], answer[1]];
-        self.send_question(index, id, at, &words);
+        self.hand_over_words(index, Then::Controller(id), Act::Controller, &words);
         Pull::Later
     }
 
@@ -206,13 +210,8 @@ impl<'p> Core<'p> {
         questions.open.push(Open { controller: id, said: None, known });
         let mut words = vec![element.0, at as u32, NEXT, 0, 0];
         words.extend(questions.untold.drain(..).flatten());
-        self.send_question(index, id, at, &words);
+        self.hand_over_words(index, Then::Controller(id), Act::Controller, &words);
         Pull::Later
-    }
-
-    fn send_question(&mut self, index: Index, id: ControllerId, at: usize, words: &[u32]) {
-        self.users[index].java().questions.open[at].said = None;
-        self.hand_over_words(index, Then::Controller(id), Act::Controller, words);
     }
 
     /// Does what a controller asks for; kind and number of the answer. `None`: not now.
@@ -229,9 +228,7 @@ impl<'p> Core<'p> {
                 Pull::Sampler(sampler) => [1, sampler.0],
                 Pull::Ended(transaction) => [2, transaction.0],
             }),
-            Ask::Initialize(child) => {
-                self.initialize(index, ControllerId(child)).then_some([0, 0])
-            }
+            Ask::Initialize(child) => self.initialize(index, ControllerId(child)).then_some([0, 0]),
             Ask::EndOfLoop(child) => {
                 self.trigger_end_of_loop(index, ControllerId(child));
                 Some([0, 0])

@@ -170,7 +170,7 @@ impl Offload for Machine {
                 bytes.list(|bytes| (bytes.text(), bytes.int()));
                 bytes.byte();
                 bytes.list(|bytes| {
-                    (bytes.int(), bytes.byte());
+                    let _ = (bytes.int(), bytes.byte());
                     bytes.list(|bytes| (bytes.byte(), bytes.int(), bytes.text()))
                 });
                 assert!(bytes.0.is_empty(), "a setup with something behind it");

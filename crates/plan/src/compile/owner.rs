@@ -13,7 +13,8 @@ use crate::element::{Timer, USER_TOKEN};
 use crate::extract::Extractor;
 use crate::hosted::{HostedId, Job, Owner, Reads, Role};
 use crate::plan::{
-    Before, ControllerId, ControllerKind, Listener, ListenerKind, Needs, Sampler, SamplerId, SamplerKind,
+    Before, ControllerId, ControllerKind, Listener, ListenerKind, Needs, Sampler, SamplerId,
+    SamplerKind,
 };
 use crate::support::{Kind, Level};
 
