@@ -48,6 +48,7 @@ cases! {
     jvm_controller_holds
     jvm_controller_inside
     jvm_controller_left
+    jvm_controller_parallel
     jvm_controller_repeats
     jvm_controller_throws
     jvm_controllers_counted
