@@ -169,6 +169,7 @@ pub fn read_reply(message: &[u8], act: u8) -> Result<(), String> {
         Act::Evaluate,
         Act::Iteration,
         Act::Start,
+        Act::Controller,
     ];
     let act = acts.into_iter().find(|one| *one as u8 == act).ok_or("there is no such act")?;
     Reply::read(message, act).map(|_| ())

@@ -196,6 +196,7 @@ pub(crate) fn lines<'a>(reader: &mut Reader<'a>) -> Result<Vec<Line<'a>>, Malfor
 
 #[cfg(test)]
 mod tests {
+    use super::super::controller::Ask;
     use super::*;
 
     /// A reply that says nothing, as far as its result.
@@ -208,11 +209,12 @@ mod tests {
 
     #[test]
     fn each_act_has_its_own_end() {
-        let ends: [(Act, &[u8]); 4] = [
+        let ends: [(Act, &[u8]); 5] = [
             (Act::Before, &[]),
             (Act::Timer, &[5, 0, 0, 0, 0, 0, 0, 0]),
             (Act::Evaluate, &[1, 0, 0, 0, 1, 0, 0, 0, b'x']),
             (Act::Assertion, &[0, 0, 0, 0]),
+            (Act::Controller, &[3, 0, 4, 0, 0, 0]),
         ];
         for (act, end) in ends {
             let mut reply = nothing(0);
@@ -222,6 +224,7 @@ mod tests {
                 (Act::Timer, Out::Delay(5)) | (Act::Before, Out::Nothing) => {}
                 (Act::Evaluate, Out::Texts(texts)) => assert_eq!(texts, ["x"]),
                 (Act::Assertion, Out::Verdicts(found)) => assert!(found.is_empty()),
+                (Act::Controller, Out::Said(said)) => assert_eq!(said, Said::Asks(Ask::Next(4))),
                 (act, out) => panic!("{act:?}: {out:?}"),
             }
             for end in 0..reply.len() {

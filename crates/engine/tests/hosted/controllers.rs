@@ -1,12 +1,13 @@
 //! Controllers that their own classes are: what they are asked and told, what they ask for, and what becomes of users whose controllers fail.
 
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
 use plan::hosted::{Reads, Role};
 use plan::plan::{ControllerKind, Plan};
 
 use super::machine::{Answer, Machine, Reply, Told};
-use super::{controller, find, host, plan, run, sampler};
+use super::{controller, find, host, plan, run, run_with, sampler};
 
 const NEXT: u32 = 0;
 const INITIALIZE: u32 = 1;
@@ -144,5 +145,40 @@ fn a_user_whose_controller_fails_ends() {
         let outcome = run(plan, &machine);
         assert!(outcome.rows.is_empty(), "{broken}");
         assert!(outcome.log.iter().any(|line| line.contains("the user ends")), "{broken}");
+    }
+}
+
+#[test]
+fn runs_end_while_controllers_are_asked() {
+    for now in [true, false] {
+        let inside = controller("GenericController", "", &sampler("a"));
+        let mut plan = plan(2, -1, &(inside + &sampler("end")));
+        own(&mut plan);
+        let (begun, begins) = channel();
+        let (go, wait) = channel::<()>();
+        let (begun, wait) = (Mutex::new(begun), Mutex::new(wait));
+        let machine = Machine::new(move |told| {
+            begun.lock().unwrap().send(()).unwrap();
+            let _ = wait.lock().unwrap().recv();
+            gives(told, 0)
+        });
+        let mut go = Some(go);
+        let outcome = run_with(plan, &machine, |run| {
+            if begins.try_recv().is_err() {
+                return;
+            }
+            if now {
+                run.stop_now();
+            } else {
+                run.stop();
+                go = None;
+            }
+        });
+        drop(go);
+        // Whoever is asked then runs nothing more.
+        assert!(outcome.rows.is_empty(), "{:?}", outcome.rows);
+        let seen = machine.seen();
+        let told = seen.iter().filter(|what| *what == if now { "interrupt" } else { "bye" });
+        assert_eq!(told.count(), 2, "{seen:?}");
     }
 }
