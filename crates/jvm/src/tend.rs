@@ -41,6 +41,9 @@ const BACKLOG: Duration = Duration::from_millis(500);
 /// When no task was done for so long and others wait, one more thread is started, whatever the others do.
 const PATIENCE: Duration = Duration::from_millis(250);
 
+/// Looks in a row at which tasks wait and nothing computes, after which more threads are started, for what each waits for may be over before it is known to be blocked.
+const IDLE: u32 = 3;
+
 /// Looks in a row at which more workers than useful compute before one of them ends.
 const CROWDED: u32 = 20;
 
@@ -180,12 +183,13 @@ struct Course {
     /// Tasks done, when the last of them was seen to be, or a thread was added for want of that.
     done: (u64, Instant),
     crowded: u32,
+    idle: u32,
 }
 
 impl Course {
     fn new(done: u64) -> Self {
         let now = Instant::now();
-        Self { looks: Looks::default(), began: now, done: (done, now), crowded: 0 }
+        Self { looks: Looks::default(), began: now, done: (done, now), crowded: 0, idle: 0 }
     }
 
     /// How many threads to add.
@@ -194,6 +198,7 @@ impl Course {
             self.done = (done, now);
         }
         // Those that only begin count as if they computed, which they soon will.
+        self.idle = if states.computing == 0 { self.idle + 1 } else { 0 };
         let free = pool.threads.saturating_sub(states.blocked);
         let lasts = now.duration_since(self.began) >= BACKLOG;
         let wanted = if lasts { pool.processors } else { pool.least };
@@ -202,6 +207,10 @@ impl Course {
             // this, one thread was added at a time, each look took longer than the one before, and the last of 500 users waited for half a minute.
             let follow = if states.computing == 0 { states.blocked / 2 } else { 0 };
             return follow.max(wanted - free);
+        }
+        if self.idle >= IDLE {
+            self.idle = 0;
+            return (pool.threads / 2).max(1);
         }
         if now.duration_since(self.done.1) >= PATIENCE {
             self.done.1 = now;
@@ -245,6 +254,14 @@ mod tests {
         assert_eq!(more(many, states(0, 99)), 49, "one has only begun");
         assert_eq!(more(many, states(1, 99)), 2);
         assert_eq!(more(many, states(97, 3)), 0);
+    }
+
+    #[test]
+    fn threads_are_added_while_tasks_wait_and_nothing_computes() {
+        let mut course = Course::new(0);
+        let now = course.began;
+        let mut more = |computing| course.more(POOL, states(computing, 0), 0, now);
+        assert_eq!([0, 0, 1, 0, 0, 0, 0].map(&mut more), [0, 0, 0, 0, 0, 1, 0]);
     }
 
     #[test]
