@@ -25,8 +25,12 @@ const OPENED: &[&str] = &[
 ];
 
 /// Room for what lives shortly from the start, for the collector stops all workers each time that it is full; and heaps it is too large for.
-const ROOM: &[&str] = &["-Xms32m", "-XX:NewSize=24m"];
-const SMALL: usize = 64 << 20;
+const ROOM: &[&str] = &["-Xms80m", "-XX:NewSize=64m"];
+const SMALL: usize = 256 << 20;
+
+/// The heap in large pages: where the machine is a guest, looking up small ones costs a tenth of a JDBC statement. Java complains where the system has none.
+const LARGE_PAGES: &str = "-XX:+UseTransparentHugePages";
+const HAS_LARGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
 /// The stack of a thread where no `-Xss` is given: Java's own default.
 const STACK: usize = 1 << 20;
@@ -54,6 +58,8 @@ pub(crate) fn options(
     ];
     if is_roomy(settings) {
         options.extend(ROOM.iter().map(|option| (*option).to_owned()));
+        let pages = std::fs::read_to_string(HAS_LARGE_PAGES).unwrap_or_default();
+        options.extend(gives_large_pages(&pages).then(|| LARGE_PAGES.to_owned()));
     }
     options.extend(crash_report.map(|file| format!("-XX:ErrorFile={}", file.display())));
     // The sun packages are not on every system; Java then only complains, which nobody needs to see.
@@ -96,6 +102,11 @@ fn is_roomy(settings: &Settings) -> bool {
     !settings.options.iter().any(divides) && heap.is_some_and(|heap| heap >= SMALL)
 }
 
+/// Whether the system gives large pages to who asks for them, in its words: all ways there are, the one in use in brackets.
+fn gives_large_pages(words: &str) -> bool {
+    words.contains("[madvise]") || words.contains("[always]")
+}
+
 /// Bytes, as Java writes them.
 fn size(text: &str) -> Option<usize> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -136,11 +147,17 @@ mod tests {
 
     #[test]
     fn what_lives_shortly_has_room_unless_the_heap_is_small_or_the_users() {
-        let has_room = |settings: &Settings| made(settings).iter().any(|one| one == "-Xms32m");
+        let has_room = |settings: &Settings| made(settings).iter().any(|one| one == "-Xms80m");
         assert!(has_room(&with(&["-Dfoo=1"])));
         assert!(!has_room(&with(&["-Xmx16m"])) && !has_room(&with(&["-XX:MaxNewSize=4m"])));
         let heap = |heap: &str| Settings { heap: Some(heap.into()), ..Settings::default() };
-        assert!(has_room(&heap("2g")) && !has_room(&heap("32m")) && !has_room(&heap("much")));
+        assert!(has_room(&heap("2g")) && !has_room(&heap("64m")) && !has_room(&heap("much")));
+    }
+
+    #[test]
+    fn large_pages_are_asked_for_where_they_are_given() {
+        assert!(gives_large_pages("always [madvise] never") && gives_large_pages("[always]"));
+        assert!(!gives_large_pages("always madvise [never]") && !gives_large_pages(""));
     }
 
     #[test]
