@@ -75,9 +75,9 @@ pub(crate) struct Driver {
 impl Driver {
     pub(crate) fn new(wake: &Wake) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        epoll::add(&epoll, wake, EventData::new_u64(INBOX), EventFlags::IN)?;
-        // Told once each time, so that nobody has to read it.
+        // Told once each time, so that nobody has to read them.
         let once = EventFlags::IN | EventFlags::ET;
+        epoll::add(&epoll, wake, EventData::new_u64(INBOX), once)?;
         epoll::add(&epoll, wake.alarm(), EventData::new_u64(INBOX), once)?;
         Ok(Self {
             epoll,

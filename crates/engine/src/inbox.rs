@@ -37,7 +37,7 @@ impl Wake {
         Ok(Self { event, alarm, raised: AtomicBool::new(false) })
     }
 
-    /// Becomes readable, anew each time, when a core is to look for what was left.
+    /// Becomes readable, as the event does, anew each time when a core is to look for what was left.
     pub(crate) fn alarm(&self) -> BorrowedFd<'_> {
         self.alarm.as_fd()
     }
@@ -49,9 +49,8 @@ impl Wake {
         }
     }
 
-    /// It is about to look.
+    /// It is about to look. The event is not read: the driver is told of it once each time.
     pub(crate) fn lower(&self) {
-        let _ = self.event.read();
         self.raised.swap(false, AcqRel);
     }
 }

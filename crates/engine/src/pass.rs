@@ -32,7 +32,7 @@ impl<'p> Core<'p> {
         if controller.parent.is_none() {
             self.begin_iteration(index);
         }
-        if !self.tell_of_iteration(index, controller, iteration, is_loop) {
+        if !self.fire_iteration(index, controller, iteration, is_loop) {
             return false;
         }
         self.place(index, id).set(place::BEGUN);
@@ -47,9 +47,17 @@ impl<'p> Core<'p> {
         iteration: i32,
         is_loop: bool,
     ) -> bool {
-        if !self.knows_shares(index, controller) {
-            return false;
-        }
+        self.knows_shares(index, controller)
+            && self.fire_iteration(index, controller, iteration, is_loop)
+    }
+
+    fn fire_iteration(
+        &mut self,
+        index: Index,
+        controller: &'p Controller,
+        iteration: i32,
+        is_loop: bool,
+    ) -> bool {
         for event in &controller.on_iteration {
             match event {
                 OnIteration::Controller(inner) => {
