@@ -26,10 +26,14 @@ const REFUSAL: &str = "refusal.txt";
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-pub(crate) fn folder() -> PathBuf {
+fn parity() -> PathBuf {
     let tree = option_env!("CARGO_MANIFEST_DIR")
         .map_or_else(|| PathBuf::from("."), |d| Path::new(d).join("../.."));
-    tree.join("tests/parity/cases")
+    tree.join("tests/parity")
+}
+
+pub(crate) fn folder() -> PathBuf {
+    parity().join("cases")
 }
 
 /// What the names of cases begin with that need a JVM.
@@ -52,6 +56,16 @@ fn home() -> Option<PathBuf> {
 fn has(home: &Path, jar: &str) -> bool {
     let libraries = std::fs::read_dir(home.join("lib")).into_iter().flatten().flatten();
     libraries.into_iter().any(|file| file.file_name().to_string_lossy().starts_with(jar))
+}
+
+/// Whether there is a compiler for Java: a machine that only runs Java has none.
+fn has_javac() -> bool {
+    static HAS: OnceLock<bool> = OnceLock::new();
+    *HAS.get_or_init(|| {
+        let mut javac = Command::new("javac");
+        let asked = javac.arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        asked.is_ok_and(|status| status.success())
+    })
 }
 
 /// The folders of cases with these names, in order.
@@ -84,9 +98,20 @@ pub(crate) fn check(name: &str) {
             return;
         }
     }
+    let shared = rules(&case).classes;
+    let has_classes = case.join("java").is_dir() || !shared.is_empty();
+    if has_classes && !has_javac() {
+        eprintln!("{name}: left out, there is no javac for its classes");
+        return;
+    }
     let work = scratch(name);
     copy(&case, &work);
-    if work.join("java").is_dir() {
+    if has_classes {
+        let own = work.join("java");
+        std::fs::create_dir_all(&own).expect("a folder");
+        for file in shared.iter().map(|class| format!("{class}.java")) {
+            std::fs::copy(parity().join("java").join(&file), own.join(&file)).expect("a class");
+        }
         compile(&work);
     }
     if let Ok(home) = std::env::var("PARITY_RECORD") {

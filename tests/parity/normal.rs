@@ -37,6 +37,8 @@ pub(crate) struct Rules {
     pub(crate) server: Option<String>,
     /// What the name of a library begins with that the JMeter home must have; left out where it has none.
     pub(crate) jar: Option<String>,
+    /// Classes that several cases use: files in `tests/parity/java`, without their ending.
+    pub(crate) classes: Vec<String>,
     /// Files the plan writes, compared like rows if they are CSV with a header, else as text.
     pub(crate) files: Vec<String>,
 }
@@ -57,6 +59,7 @@ impl Rules {
                 ("round", ms) => rules.round = Some(ms.parse().expect("round in ms")),
                 ("server", name) => rules.server = Some(name.to_owned()),
                 ("jar", name) => rules.jar = Some(name.to_owned()),
+                ("class", name) => rules.classes.push(name.to_owned()),
                 ("file", name) => rules.files.push(name.to_owned()),
                 (other, _) => panic!("unknown rule {other}"),
             }

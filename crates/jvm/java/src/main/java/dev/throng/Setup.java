@@ -2,13 +2,8 @@ package dev.throng;
 
 import java.io.ByteArrayInputStream;
 import java.io.File;
-import java.io.IOException;
-import java.io.InputStream;
 import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -49,7 +44,6 @@ final class Setup {
     private static final String UNLISTED = "throng.system.names";
     /** Levels of loggers, {@code category=LEVEL}, a line each. */
     private static final String LEVELS = "throng.jvm.log";
-    private static final String ALIASES = "saveservice.properties";
     private static final Pattern FUNCTION = Pattern.compile("\\$\\{(__[A-Za-z0-9_]+)");
 
     private final Input in;
@@ -145,7 +139,7 @@ final class Setup {
         field.setAccessible(true);
         field.set(null, props);
         test.props = props;
-        JMeterUtils.setJMeterHome(home.isEmpty() ? homeOfClassPath() : home);
+        JMeterUtils.setJMeterHome(home);
         locale(props);
         if (!plan.isEmpty()) {
             FileServer.getFileServer().setBaseForScript(new File(plan));
@@ -162,26 +156,6 @@ final class Setup {
             JMeterUtils.setLocale(at < 0 ? new Locale(language, "")
                     : new Locale(language.substring(0, at), language.substring(at + 1)));
         }
-    }
-
-    /** A folder with what SaveService reads, when the classes come from jars without a home. */
-    private static String homeOfClassPath() throws IOException {
-        Path home = Files.createTempDirectory("throng-jmeter");
-        Path bin = Files.createDirectories(home.resolve("bin"));
-        Path aliases = bin.resolve(ALIASES);
-        aliases.toFile().deleteOnExit();
-        bin.toFile().deleteOnExit();
-        home.toFile().deleteOnExit();
-        ClassLoader loader = Setup.class.getClassLoader();
-        try (InputStream inJar = loader.getResourceAsStream("bin/" + ALIASES);
-                InputStream atRoot = inJar == null ? loader.getResourceAsStream(ALIASES) : null) {
-            InputStream found = inJar == null ? atRoot : inJar;
-            if (found == null) {
-                throw new IOException("no JMeter home, and no " + ALIASES + " in the class path");
-            }
-            Files.copy(found, aliases, StandardCopyOption.REPLACE_EXISTING);
-        }
-        return home.toString();
     }
 
     private void slots() {

@@ -4,6 +4,7 @@ import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -54,7 +55,7 @@ final class CorpusPlain {
         field.setAccessible(true);
         field.set(null, properties);
         JMeterUtils.setLocale(java.util.Locale.getDefault());
-        JMeterUtils.setJMeterHome(CorpusFolder.homeOfClassPath().toString());
+        JMeterUtils.setJMeterHome(Folders.home(Path.of("")).toString());
         ConversionHelp.setInVersion("1.2");
         load(Elements.HTTP);
         // What classes say when they are loaded is nobody's.

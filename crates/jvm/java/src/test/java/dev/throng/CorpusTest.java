@@ -28,7 +28,7 @@ class CorpusTest {
 
     @Test
     void scriptsOfPlansDoWhatTheyDoInJMeter() throws Exception {
-        Path plans = CorpusFolder.plans();
+        Path plans = Folders.plans();
         if (!Files.isDirectory(plans)) {
             System.out.println("left out: there is no folder of plans at " + plans);
             return;

@@ -1,6 +1,9 @@
 package dev.throng;
 
+import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -465,7 +468,7 @@ final class Play {
             out.str(value);
         });
         out.i32(0);
-        out.str("");
+        out.str(home());
         out.str(new java.io.File("plan.jmx").getAbsolutePath());
         out.i32(0);
         out.i32(slots.size());
@@ -509,13 +512,21 @@ final class Play {
         return out.take();
     }
 
+    private static String home() {
+        try {
+            return Folders.home(Path.of("target")).toString();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** JMeter's own defaults, from its artefact. */
     private static Map<String, String> ofJMeter() {
         Properties read = new Properties();
         try (InputStream in = Play.class.getClassLoader().getResourceAsStream("bin/jmeter.properties")) {
             read.load(in);
-        } catch (java.io.IOException e) {
-            throw new IllegalStateException(e);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
         Map<String, String> all = new HashMap<>();
         read.stringPropertyNames().forEach(name -> all.put(name, read.getProperty(name)));

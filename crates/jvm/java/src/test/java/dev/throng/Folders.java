@@ -5,9 +5,9 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Folders that runs of a corpus need. */
-final class CorpusFolder {
-    private CorpusFolder() {
+/** Folders that tests need. */
+final class Folders {
+    private Folders() {
     }
 
     /** Where plans are looked for: beside the repository. */
@@ -16,10 +16,10 @@ final class CorpusFolder {
         return (given == null ? Path.of("../../../../shared/corpus/jmx") : Path.of(given)).toAbsolutePath().normalize();
     }
 
-    /** A folder with what SaveService reads. */
-    static Path homeOfClassPath() throws IOException {
-        Path bin = Files.createDirectories(Path.of("home").toAbsolutePath().resolve("bin"));
-        try (InputStream in = CorpusFolder.class.getClassLoader().getResourceAsStream("bin/saveservice.properties")) {
+    /** A JMeter home in that folder, with what SaveService reads. */
+    static Path home(Path folder) throws IOException {
+        Path bin = Files.createDirectories(folder.toAbsolutePath().resolve("home/bin"));
+        try (InputStream in = Folders.class.getClassLoader().getResourceAsStream("bin/saveservice.properties")) {
             Files.write(bin.resolve("saveservice.properties"), in.readAllBytes());
         }
         return bin.getParent();
