@@ -51,6 +51,7 @@ impl<'p> Core<'p> {
             && self.fire_iteration(index, controller, iteration, is_loop)
     }
 
+    /// As `tell_of_iteration`, after `knows_shares`.
     fn fire_iteration(
         &mut self,
         index: Index,
