@@ -3,7 +3,6 @@
 //! Everything is shown at once, each with line, path and consequence. Ends with 0 where `run` would run the plan and
 //! with 3 where it would not.
 
-use std::io::IsTerminal;
 use std::path::Path;
 
 use engine::offload::Finding;
@@ -12,6 +11,7 @@ use plan::plan::Plan;
 use plan::support::{Level, Support};
 use serde::Serialize;
 
+use crate::console;
 use crate::exit::Exit;
 use crate::flags::CheckFlags;
 use crate::java;
@@ -29,7 +29,7 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
     let (mut properties, warnings) =
         Properties::load(&sources, jiff::Timestamp::now().as_millisecond());
     for warning in &warnings {
-        eprint!("{}", render::warning(warning, Colour::Plain));
+        eprint!("{}", render::warning(warning, console::error_colour()));
     }
     let Some(bytes) = read(&flags.plan) else { return Exit::Usage };
     let mut loaded = load::load(&flags.plan, bytes.clone(), &properties);
@@ -49,7 +49,7 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
     } else {
         print!("{}", text(&loaded, java.as_deref()));
         for line in &unheeded {
-            eprint!("{}", render::warning(line, Colour::Plain));
+            eprint!("{}", render::warning(line, console::error_colour()));
         }
     }
     if runs(&loaded) { Exit::Ok } else { Exit::Plan }
@@ -61,7 +61,7 @@ pub(crate) fn read(path: &Path) -> Option<Vec<u8>> {
         .map_err(|error| {
             let message =
                 format!("the file {} doesn't exist or can't be opened: {error}", path.display());
-            eprint!("{}", render::error(&message, Colour::Plain));
+            eprint!("{}", render::error(&message, console::error_colour()));
         })
         .ok()
 }
@@ -163,8 +163,7 @@ fn of_java(plan: &Plan, home: &str, finding: Finding) -> Diag {
 }
 
 fn text(loaded: &Loaded, java: Option<&str>) -> String {
-    let colour = if std::io::stdout().is_terminal() { Colour::Ansi } else { Colour::Plain };
-    let mut out = findings(loaded, colour);
+    let mut out = findings(loaded, console::output_colour());
     for level in ORDER {
         let elements: Vec<_> =
             loaded.support.iter().filter(|element| element.level == level).collect();

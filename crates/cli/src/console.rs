@@ -20,6 +20,8 @@ const WARNINGS: u32 = 10;
 /// Where a run speaks, and how.
 pub(crate) struct Console {
     stderr: bool,
+    /// `--quiet`: only warnings and errors.
+    quiet: bool,
     /// Whether a line of status is shown instead of JMeter's lines.
     live: bool,
     status: bool,
@@ -36,11 +38,12 @@ pub(crate) struct Console {
 
 impl Console {
     /// `json`: standard output belongs to the summary.
-    pub(crate) fn new(json: bool) -> Self {
-        let live = if json { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
+    pub(crate) fn new(json: bool, quiet: bool) -> Self {
+        let live = if json { renews_lines(&io::stderr()) } else { renews_lines(&io::stdout()) };
         Self {
             stderr: json,
-            live,
+            quiet,
+            live: live && !quiet,
             status: false,
             summarisers: Vec::new(),
             print: true,
@@ -170,13 +173,23 @@ impl Console {
 
     /// Prints text as it is.
     pub(crate) fn put(&mut self, text: &str) {
+        if self.quiet {
+            return;
+        }
         // A reader that has gone, as with `throng … | head`, is no reason to end the run.
         let _ = if self.stderr { io::stderr().write_all(text.as_bytes()) } else { write_out(text) };
     }
 
+    /// Columns that a line of a table may take; `None` where it goes to a file or pipe.
+    pub(crate) fn table_width(&self) -> Option<usize> {
+        let terminal =
+            if self.stderr { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
+        terminal.then(|| width(self.stderr))
+    }
+
     fn show_status(&mut self, text: &str) {
         self.status = true;
-        let width = width();
+        let width = width(self.stderr);
         let text: String = text.chars().take(width).collect();
         self.put(&format!("\r\x1b[2K{text}"));
     }
@@ -190,7 +203,26 @@ impl Console {
 
 /// Colours of what goes to standard error.
 pub(crate) fn error_colour() -> Colour {
-    if io::stderr().is_terminal() { Colour::Ansi } else { Colour::Plain }
+    colour(&io::stderr())
+}
+
+/// Colours of what goes to standard output.
+pub(crate) fn output_colour() -> Colour {
+    colour(&io::stdout())
+}
+
+/// One rule for all output: colours on a terminal, unless NO_COLOR or TERM=dumb say otherwise; CLICOLOR_FORCE asks for
+/// them anywhere.
+fn colour(stream: &impl anstream::stream::RawStream) -> Colour {
+    match anstream::AutoStream::choice(stream) {
+        anstream::ColorChoice::Never => Colour::Plain,
+        _ => Colour::Ansi,
+    }
+}
+
+/// Whether a line can be written over: on a terminal that is not a dumb one.
+pub(crate) fn renews_lines(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// The summary for machines, on standard output.
@@ -205,8 +237,12 @@ fn write_out(text: &str) -> io::Result<()> {
 }
 
 /// Columns of the terminal, less one; 80 where it does not know.
-fn width() -> usize {
-    let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
+fn width(stderr: bool) -> usize {
+    let size = if stderr {
+        rustix::termios::tcgetwinsize(rustix::stdio::stderr())
+    } else {
+        rustix::termios::tcgetwinsize(rustix::stdio::stdout())
+    };
     let columns = size.map_or(0, |size| usize::from(size.ws_col));
     if columns == 0 { 79 } else { columns - 1 }
 }

@@ -7,10 +7,11 @@ use std::path::PathBuf;
 
 use targets::Config;
 
+use crate::console;
 use crate::exit::Exit;
 use crate::flags::DemoFlags;
 use crate::properties::Setting;
-use crate::render::{self, Colour};
+use crate::render;
 use crate::request::Request;
 use crate::run;
 
@@ -32,7 +33,7 @@ pub(crate) fn run(flags: DemoFlags) -> Exit {
     let Some(example) = EXAMPLES.iter().find(|example| example.name == flags.name) else {
         let names: Vec<_> = EXAMPLES.iter().map(|example| example.name).collect();
         let message = format!("there is no demo {}; there is: {}", flags.name, names.join(", "));
-        eprint!("{}", render::error(&message, Colour::Plain));
+        eprint!("{}", render::error(&message, console::error_colour()));
         return Exit::Usage;
     };
     let running = match targets::start(Config::new(example.name)) {
@@ -40,7 +41,10 @@ pub(crate) fn run(flags: DemoFlags) -> Exit {
         Err(error) => {
             eprint!(
                 "{}",
-                render::error(&format!("cannot start the target: {error}"), Colour::Plain)
+                render::error(
+                    &format!("cannot start the target: {error}"),
+                    console::error_colour()
+                )
             );
             return Exit::Aborted;
         }

@@ -1,5 +1,6 @@
 //! Throng's own command line. JMeter's is read by [`crate::jmeter_line`].
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -7,14 +8,42 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand,
 use crate::properties::{Setting, Sources};
 use crate::request::Request;
 
+const ABOUT: &str = "\
+Runs JMeter plans natively. Two command lines do the same:
+
+  throng run PLAN.jmx -l out.jtl -Jusers=50      Throng's own, with verbs
+  throng -n -t PLAN.jmx -l out.jtl -Jusers=50    JMeter's, as scripts have it";
+
 const AFTER: &str = "\
-JMeter's command line works as it is: throng -n -t PLAN.jmx -l out.jtl -Jusers=50
+Examples:
+  throng demo                                  run a bundled plan against a bundled service
+  throng check plan.jmx                        what of the plan runs natively, and what does not
+  throng plan.jmx -Jusers=50                   the same as throng run plan.jmx -Jusers=50
+  throng run plan.jmx --json > summary.json    the summary for a program to read
+  throng -n -t plan.jmx -l out.jtl -f          JMeter's command line; throng help run has its options
+
+JMeter's options -n -t -l -f -j -L -J -D -G -p -q -S -d -H -P -N -u -a work on both lines, as do all long options of
+throng run: --json, --quiet, --runs FOLDER, --workers N, ...
 
 Exit codes: 0 ok, 1 bug, 2 usage, 3 plan invalid or not runnable, 5 run aborted, 7 workers lost, 8 too small for the load (preflight), 130 interrupted.";
 
-/// Runs JMeter plans natively.
+const RUN_EXAMPLES: &str = "\
+Examples:
+  throng run plan.jmx -Jusers=50 -l out.jtl
+  throng run plan.jmx --jtl --workers 4
+  throng run -n -t plan.jmx -l out.jtl -q my.properties    JMeter's spelling";
+
+/// Throng's own command line.
 #[derive(Debug, Parser)]
-#[command(name = "throng", version, after_help = AFTER, disable_help_subcommand = true)]
+#[command(
+    name = "throng",
+    bin_name = "throng",
+    version,
+    about = ABOUT,
+    after_help = AFTER,
+    disable_help_subcommand = true,
+    subcommand_required = true
+)]
 struct Line {
     #[command(subcommand)]
     verb: Verb,
@@ -24,6 +53,7 @@ struct Line {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Run a plan.
+    #[command(after_help = RUN_EXAMPLES, override_usage = "throng run [OPTIONS] PLAN.jmx\n       throng run [OPTIONS] -n -t PLAN.jmx")]
     Run(RunFlags),
     /// Say what of a plan runs natively, what is left out and what cannot run.
     Check(CheckFlags),
@@ -36,6 +66,10 @@ pub(crate) enum Verb {
     /// The Java and the jars of JMeter that scripts and plug-ins run on.
     #[command(subcommand)]
     Jvm(JvmVerb),
+    /// Describe a verb and its options.
+    Help(HelpFlags),
+    /// Print the version, and the version of JMeter whose behaviour is followed.
+    Version,
 }
 
 /// What to do about Java.
@@ -61,6 +95,7 @@ pub(crate) enum JvmVerb {
 
 /// Flags about the Java machine of a run.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Java")]
 pub(crate) struct MachineFlags {
     /// The Java that scripts and plug-ins run on; by default JAVA_HOME, the path, the usual places.
     #[arg(long, value_name = "FOLDER")]
@@ -99,6 +134,7 @@ impl MachineFlags {
 
 /// Flags that set properties; they mean what they mean in JMeter.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Properties")]
 pub(crate) struct PropertyFlags {
     /// Set a JMeter property; without a value, remove it.
     #[arg(short = 'J', long = "jmeterproperty", value_name = "NAME=VALUE")]
@@ -131,7 +167,18 @@ pub(crate) struct PropertyFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunFlags {
-    plan: PathBuf,
+    /// The JMeter plan to run.
+    #[arg(required_unless_present = "plan_option")]
+    plan: Option<PathBuf>,
+    /// The plan, as JMeter's command line names it.
+    #[arg(
+        short = 't',
+        long = "testfile",
+        value_name = "PLAN",
+        conflicts_with = "plan",
+        id = "plan_option"
+    )]
+    plan_option: Option<PathBuf>,
     /// Write a row per sample, as JMeter does.
     #[arg(short = 'l', long = "logfile", value_name = "FILE")]
     rows: Option<PathBuf>,
@@ -147,13 +194,12 @@ pub(crate) struct RunFlags {
     /// Level of the log.
     #[arg(short = 'L', long = "loglevel", value_name = "[CATEGORY=]LEVEL")]
     level: Vec<String>,
-    #[command(flatten)]
-    properties: PropertyFlags,
-    #[command(flatten)]
-    machine: MachineFlags,
     /// Print the summary as JSON on standard output, and everything else on standard error.
     #[arg(long)]
     json: bool,
+    /// Print errors and warnings only; the summary is in the run's folder.
+    #[arg(long)]
+    quiet: bool,
     /// Leave out what cannot run, and say so.
     #[arg(long)]
     skip_unsupported: bool,
@@ -175,6 +221,72 @@ pub(crate) struct RunFlags {
     /// WebSocket connections opened per second by the whole run at most.
     #[arg(long, value_name = "N")]
     connect_rate: Option<f64>,
+    #[command(flatten)]
+    properties: PropertyFlags,
+    #[command(flatten)]
+    machine: MachineFlags,
+    #[command(flatten)]
+    jmeter: JmeterFlags,
+}
+
+/// Options of JMeter's command line that have no other spelling here.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of JMeter's command line")]
+struct JmeterFlags {
+    /// Without a window; there is none.
+    #[arg(short = 'n', long = "nongui")]
+    nongui: bool,
+    /// Host of the HTTP proxy.
+    #[arg(short = 'H', long = "proxyHost", value_name = "HOST")]
+    proxy_host: Option<String>,
+    /// Port of the HTTP proxy.
+    #[arg(short = 'P', long = "proxyPort", value_name = "PORT")]
+    proxy_port: Option<String>,
+    /// Hosts that are reached without the proxy, like a.example|*.b.example.
+    #[arg(short = 'N', long = "nonProxyHosts", value_name = "HOSTS")]
+    direct_hosts: Option<String>,
+    /// User name at the proxy.
+    #[arg(short = 'u', long = "username", value_name = "NAME")]
+    proxy_user: Option<String>,
+    /// Password at the proxy.
+    #[arg(short = 'a', long = "password", value_name = "PASSWORD")]
+    proxy_password: Option<String>,
+    /// Scheme of the proxy; only http is supported.
+    #[arg(short = 'E', long = "proxyScheme", value_name = "SCHEME")]
+    proxy_scheme: Option<String>,
+    /// A configuration of log4j: not read, and said so.
+    #[arg(short = 'i', long = "jmeterlogconf", value_name = "FILE")]
+    log_config: Option<PathBuf>,
+    /// JMeter's HTML report: not made yet, and said so.
+    #[arg(short = 'e', long = "reportatendofloadtests")]
+    report: bool,
+    /// Folder of JMeter's HTML report: not made yet, and said so.
+    #[arg(short = 'o', long = "reportoutputfolder", value_name = "FOLDER")]
+    report_folder: Option<PathBuf>,
+}
+
+impl JmeterFlags {
+    /// Gives the options to the request, as JMeter's own line does.
+    fn apply(self, request: &mut Request) -> Result<(), String> {
+        let texts = [
+            ('H', self.proxy_host),
+            ('P', self.proxy_port),
+            ('N', self.direct_hosts),
+            ('u', self.proxy_user),
+            ('a', self.proxy_password),
+        ];
+        for (option, text) in texts {
+            if let Some(text) = text {
+                request.set_proxy(option, &text);
+            }
+        }
+        if let Some(scheme) = self.proxy_scheme {
+            crate::request::check_proxy_scheme(&scheme)?;
+        }
+        request.log_config = self.log_config;
+        request.report_asked = self.report || self.report_folder.is_some();
+        Ok(())
+    }
 }
 
 /// What a worker's death means for the run.
@@ -186,18 +298,20 @@ enum OnLoss {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckFlags {
+    /// The JMeter plan to look at.
     pub(crate) plan: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) properties: PropertyFlags,
     #[command(flatten)]
     pub(crate) machine: MachineFlags,
-    /// Print JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TargetFlags {
+    /// Which target; without it, the list.
     pub(crate) name: Option<String>,
     /// Port to listen on; 0 takes any free one.
     #[arg(long, default_value_t = 8080)]
@@ -218,20 +332,28 @@ pub(crate) struct TargetFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoFlags {
-    /// Which: fitness.
+    /// Which example; there is one.
+    #[arg(default_value = "fitness")]
     pub(crate) name: String,
-    #[command(flatten)]
-    pub(crate) properties: PropertyFlags,
     /// Print the summary as JSON on standard output.
     #[arg(long)]
     pub(crate) json: bool,
     /// Where the folder of the run is made.
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     pub(crate) runs: PathBuf,
+    #[command(flatten)]
+    pub(crate) properties: PropertyFlags,
 }
 
-/// Reads the arguments; help, version and mistakes come back as clap's error, which says what to print.
-pub(crate) fn parse(args: &[String]) -> Result<Verb, clap::Error> {
+#[derive(Debug, Args)]
+pub(crate) struct HelpFlags {
+    /// Which verb, like run, or jvm install; without it, the whole program.
+    #[arg(value_name = "VERB")]
+    pub(crate) verb: Vec<String>,
+}
+
+/// Reads the arguments; help and mistakes come back as clap's error, which says what to print.
+pub(crate) fn parse(args: &[OsString]) -> Result<Verb, clap::Error> {
     let matches = Line::command().try_get_matches_from(args)?;
     let mut verb = Line::from_arg_matches(&matches)?.verb;
     if let Some((_, matches)) = matches.subcommand() {
@@ -245,15 +367,53 @@ pub(crate) fn parse(args: &[String]) -> Result<Verb, clap::Error> {
                     properties.put_in_order(matches);
                 }
             }
-            Verb::Target(_) | Verb::Jvm(JvmVerb::Install { .. }) => {}
+            Verb::Target(_)
+            | Verb::Jvm(JvmVerb::Install { .. })
+            | Verb::Help(_)
+            | Verb::Version => {}
         }
     }
     Ok(verb)
 }
 
-/// The help text of the whole program.
-pub(crate) fn help() -> String {
-    Line::command().render_long_help().to_string()
+/// The help of a verb, or of the whole program. The error is a sentence for the user.
+pub(crate) fn help(verb: &[String]) -> Result<clap::builder::StyledStr, String> {
+    let mut command = Line::command();
+    // Makes each verb's usage line name the program and the verbs before it.
+    command.build();
+    let mut at = &mut command;
+    for name in verb {
+        at = at.find_subcommand_mut(name).ok_or_else(|| crate::suggest::unknown_verb(name))?;
+    }
+    Ok(at.render_help())
+}
+
+/// The names of all verbs.
+pub(crate) fn verbs() -> Vec<String> {
+    Line::command().get_subcommands().map(|verb| verb.get_name().to_owned()).collect()
+}
+
+/// A request of nothing but options of `throng run`, as they stand on JMeter's line. The error is a sentence for the user.
+pub(crate) fn run_options(options: &[OsString]) -> Result<Request, String> {
+    // The plan's name is JMeter's to give.
+    let line =
+        ["throng", "run", "-"].into_iter().map(OsString::from).chain(options.iter().cloned());
+    match parse(&line.collect::<Vec<_>>()) {
+        Ok(Verb::Run(flags)) => flags.request(),
+        Ok(_) => unreachable!("the verb is run"),
+        Err(error) => Err(crate::suggest::sentence(&error)),
+    }
+}
+
+/// Whether a long option of that name is one of `throng run`, and then whether it takes a value.
+pub(crate) fn run_option(name: &str) -> Option<bool> {
+    let command = Line::command();
+    let run = command.find_subcommand("run")?;
+    let named = |arg: &&clap::Arg| {
+        let aliases = arg.get_visible_aliases().unwrap_or_default();
+        arg.get_long() == Some(name) || aliases.contains(&name)
+    };
+    run.get_arguments().find(named).map(|arg| arg.get_action().takes_values())
 }
 
 impl PropertyFlags {
@@ -290,7 +450,8 @@ impl PropertyFlags {
 }
 
 impl RunFlags {
-    pub(crate) fn request(self) -> Request {
+    /// What is to be run. The error is a sentence for the user.
+    pub(crate) fn request(self) -> Result<Request, String> {
         let mut sources = self.properties.sources();
         self.machine.add_to(&mut sources);
         let given = [
@@ -304,23 +465,28 @@ impl RunFlags {
             Some((category, level)) => (category.to_string(), level.to_string()),
             None => (String::new(), text.clone()),
         };
-        Request {
-            plan: self.plan,
+        let mut request = Request {
+            // clap has seen to it that there is one of the two.
+            plan: self.plan.or(self.plan_option).unwrap_or_default(),
             jtl: self.rows,
             jtl_in_folder: self.jtl,
             force: self.force,
             log_config: None,
+            report_asked: false,
             log: self.log,
             levels: self.level.iter().map(level).collect(),
             sources,
             json: self.json,
+            quiet: self.quiet,
             skip_unsupported: self.skip_unsupported,
             runs: self.runs,
             cores: self.cores,
             workers: self.workers.unwrap_or(0),
             stop_on_loss: self.on_worker_lost == OnLoss::Stop,
             listen: false,
-        }
+        };
+        self.jmeter.apply(&mut request)?;
+        Ok(request)
     }
 }
 
@@ -329,7 +495,7 @@ mod tests {
     use super::*;
 
     fn parsed(line: &[&str]) -> Verb {
-        let args: Vec<String> = ["throng"].iter().chain(line).map(ToString::to_string).collect();
+        let args: Vec<OsString> = ["throng"].iter().chain(line).map(OsString::from).collect();
         parse(&args).unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -353,7 +519,7 @@ mod tests {
             "--jmeterproperty=c=d=e",
         ];
         let Verb::Run(flags) = parsed(&line) else { panic!("run") };
-        let request = flags.request();
+        let request = flags.request().expect("a request");
         assert_eq!(request.plan, PathBuf::from("p.jmx"));
         let jmeter = |key: &str, value: &str| Setting::Jmeter(key.into(), value.into());
         assert_eq!(
@@ -383,7 +549,7 @@ mod tests {
             "--jmeter-home=/jmeter",
         ];
         let Verb::Run(flags) = parsed(&line) else { panic!("run") };
-        let sources = flags.request().sources;
+        let sources = flags.request().expect("a request").sources;
         assert_eq!(sources.home, Some("/jmeter".into()));
         let read = |name: &str| {
             sources.settings.iter().find_map(|setting| match setting {
@@ -410,7 +576,7 @@ mod tests {
         ]) else {
             panic!("run")
         };
-        let request = flags.request();
+        let request = flags.request().expect("a request");
         assert!(request.force && request.skip_unsupported && !request.json && !request.listen);
         assert_eq!(request.jtl, Some("o.jtl".into()));
         assert_eq!(

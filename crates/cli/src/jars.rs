@@ -1,14 +1,15 @@
 //! `throng jvm`: fetches the jars that scripts and plug-ins run on, and says what is there.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use jvm::{Home, Installed, Progress, Repository, Settings};
 
+use crate::console;
 use crate::exit::Exit;
 use crate::flags::JvmVerb;
 use crate::properties::Properties;
-use crate::render::{self, Colour};
+use crate::render;
 
 pub(crate) fn run(verb: JvmVerb) -> Exit {
     match verb {
@@ -19,7 +20,7 @@ pub(crate) fn run(verb: JvmVerb) -> Exit {
             let now = jiff::Timestamp::now().as_millisecond();
             let (properties, warnings) = Properties::load(&sources, now);
             for warning in &warnings {
-                eprint!("{}", render::warning(warning, Colour::Plain));
+                eprint!("{}", render::warning(warning, console::error_colour()));
             }
             status(&properties)
         }
@@ -27,7 +28,7 @@ pub(crate) fn run(verb: JvmVerb) -> Exit {
 }
 
 fn fail(words: &str, exit: Exit) -> Exit {
-    eprint!("{}", render::error(words, Colour::Plain));
+    eprint!("{}", render::error(words, console::error_colour()));
     exit
 }
 
@@ -76,7 +77,7 @@ fn show(progress: Progress) {
     let mib = |bytes: u64| bytes >> 20;
     let line = format!("{files} of {of_files} files, {} of {} MiB", mib(bytes), mib(of_bytes));
     let mut err = io::stderr().lock();
-    let _ = if io::stderr().is_terminal() {
+    let _ = if console::renews_lines(&io::stderr()) {
         let end = if files == of_files { "\n" } else { "" };
         write!(err, "\r{line}{end}")
     } else if files % of_files.div_ceil(4) == 0 || files == of_files {

@@ -2,7 +2,11 @@
 //!
 //! The syntax is that of its Avalon option parser: short options bundle (`-nf`), an argument may be attached or
 //! follow (`-tplan`, `-t plan`, `-t=plan`), options with two arguments take `-Jk=v`, `-J k=v`, `-J k v` and
-//! `--jmeterproperty k=v`, and a missing second argument is empty. Every flag of JMeter 5.6.3 is known.
+//! `--jmeterproperty k=v`, and a missing second argument is empty. Every flag of JMeter 5.6.3 is known; long options
+//! that only Throng has (`--json`, `--quiet`, `--workers 4`, …) come back as they were written, for [`crate::flags`].
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 
 /// What an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,12 +70,20 @@ const FLAGS: &[Flag] = &[
 /// The options `-g` cannot be combined with.
 const NOT_WITH_REPORT: &[char] = &['n', 'r', 'R', 'l'];
 
-/// An option as given. The strings are empty where it takes none.
+/// An option as given. Its arguments are empty where it takes none; they are bytes, for a file name need not be UTF-8.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Given<'a> {
     pub(crate) flag: &'static Flag,
-    pub(crate) first: &'a str,
-    pub(crate) second: &'a str,
+    pub(crate) first: &'a OsStr,
+    pub(crate) second: &'a OsStr,
+}
+
+/// A command line as JMeter reads it.
+#[derive(Debug, Default)]
+pub(crate) struct Parsed<'a> {
+    pub(crate) given: Vec<Given<'a>>,
+    /// Options of `throng run` that JMeter does not have, with their arguments.
+    pub(crate) own: Vec<OsString>,
 }
 
 impl Given<'_> {
@@ -82,48 +94,55 @@ impl Given<'_> {
 }
 
 /// Reads the arguments behind the program's name. The error is a sentence for the user.
-pub(crate) fn parse(args: &[String]) -> Result<Vec<Given<'_>>, String> {
-    let mut given = Vec::new();
+pub(crate) fn parse(args: &[OsString]) -> Result<Parsed<'_>, String> {
+    let mut parsed = Parsed::default();
     let mut at = 0;
     while at < args.len() {
-        let arg = args[at].as_str();
+        let arg = args[at].as_bytes();
         at += 1;
-        let Some(rest) = arg.strip_prefix('-') else {
-            return Err(format!("Unknown arg: {arg}"));
-        };
-        match rest.strip_prefix('-') {
-            Some("") => match args.get(at) {
-                Some(text) => return Err(format!("Unknown arg: {text}")),
+        let Some(rest) = arg.strip_prefix(b"-") else { return Err(unknown_argument(arg)) };
+        match rest.strip_prefix(b"-") {
+            Some(b"") => match args.get(at) {
+                Some(text) => return Err(unknown_argument(text.as_bytes())),
                 None => break,
             },
-            Some(long) => at = parse_long(long, args, at, &mut given)?,
+            Some(long) => at = parse_long(long, args, at, &mut parsed)?,
             None if rest.is_empty() => return Err("Malformed option -".to_string()),
-            None => at = parse_short(rest, args, at, &mut given)?,
+            None => at = parse_short(rest, args, at, &mut parsed.given)?,
         }
     }
-    check(&given)?;
-    Ok(given)
+    check(&parsed.given)?;
+    Ok(parsed)
+}
+
+fn unknown_argument(text: &[u8]) -> String {
+    format!("Unknown arg: {}", String::from_utf8_lossy(text))
+}
+
+/// What stands before the first `=`, and what behind it.
+fn split(text: &[u8]) -> (&[u8], Option<&[u8]>) {
+    match text.iter().position(|byte| *byte == b'=') {
+        Some(at) => (&text[..at], Some(&text[at + 1..])),
+        None => (text, None),
+    }
 }
 
 fn parse_long<'a>(
-    text: &'a str,
-    args: &'a [String],
+    text: &'a [u8],
+    args: &'a [OsString],
     at: usize,
-    given: &mut Vec<Given<'a>>,
+    parsed: &mut Parsed<'a>,
 ) -> Result<usize, String> {
-    let (name, attached) = match text.split_once('=') {
-        Some((name, rest)) => (name, Some(rest)),
-        None => (text, None),
+    let (name, attached) = split(text);
+    let shown = format!("--{}", String::from_utf8_lossy(name));
+    let Some(flag) = FLAGS.iter().find(|flag| flag.long.as_bytes() == name) else {
+        return parse_own(&shown, attached.is_some(), args, at, parsed);
     };
-    let flag = FLAGS
-        .iter()
-        .find(|flag| flag.long == name)
-        .ok_or_else(|| format!("Unknown option --{name}"))?;
-    let shown = format!("--{name}");
+    let given = &mut parsed.given;
     match (flag.takes, attached) {
-        (Takes::Nothing, Some(rest)) => Err(format!("Unknown arg: {rest}")),
+        (Takes::Nothing, Some(rest)) => Err(unknown_argument(rest)),
         (Takes::Nothing, None) => {
-            given.push(Given { flag, first: "", second: "" });
+            given.push(Given { flag, first: OsStr::new(""), second: OsStr::new("") });
             Ok(at)
         }
         // `--testfile=` with nothing behind it takes the next argument.
@@ -134,27 +153,49 @@ fn parse_long<'a>(
     }
 }
 
+/// A long option that JMeter does not have: one of `throng run`, or a mistake.
+fn parse_own(
+    shown: &str,
+    attached: bool,
+    args: &[OsString],
+    at: usize,
+    parsed: &mut Parsed<'_>,
+) -> Result<usize, String> {
+    let takes_value = crate::flags::run_option(&shown[2..])
+        .ok_or_else(|| crate::suggest::unknown_option(shown))?;
+    parsed.own.push(args[at - 1].clone());
+    if !takes_value || attached {
+        return Ok(at);
+    }
+    let value = args.get(at).ok_or_else(|| format!("Missing argument to option {shown}"))?;
+    parsed.own.push(value.clone());
+    Ok(at + 1)
+}
+
 fn parse_short<'a>(
-    text: &'a str,
-    args: &'a [String],
+    text: &'a [u8],
+    args: &'a [OsString],
     at: usize,
     given: &mut Vec<Given<'a>>,
 ) -> Result<usize, String> {
-    let mut chars = text.chars();
-    while let Some(short) = chars.next() {
-        let flag = FLAGS
-            .iter()
-            .find(|flag| flag.short == short)
-            .ok_or_else(|| format!("Unknown option -{short}"))?;
-        let rest = Some(chars.as_str()).filter(|rest| !rest.is_empty());
-        let shown = format!("-{short}");
+    let mut rest = text;
+    while let Some((short, behind)) = rest.split_first() {
+        let flag = FLAGS.iter().find(|flag| flag.short == char::from(*short)).ok_or_else(|| {
+            let text = String::from_utf8_lossy(rest);
+            format!("Unknown option -{}", text.chars().next().unwrap_or_default())
+        })?;
+        rest = behind;
+        let attached = Some(rest).filter(|rest| !rest.is_empty());
+        let shown = format!("-{}", flag.short);
         match flag.takes {
-            Takes::Nothing => given.push(Given { flag, first: "", second: "" }),
-            Takes::One => {
-                let rest = rest.map(|rest| rest.strip_prefix('=').unwrap_or(rest));
-                return one(flag, rest, &shown, args, at, given);
+            Takes::Nothing => {
+                given.push(Given { flag, first: OsStr::new(""), second: OsStr::new("") });
             }
-            Takes::Two => return two(flag, rest, &shown, args, at, given),
+            Takes::One => {
+                let attached = attached.map(|rest| rest.strip_prefix(b"=").unwrap_or(rest));
+                return one(flag, attached, &shown, args, at, given);
+            }
+            Takes::Two => return two(flag, attached, &shown, args, at, given),
         }
     }
     Ok(at)
@@ -163,27 +204,27 @@ fn parse_short<'a>(
 /// An option with one argument, attached or next.
 fn one<'a>(
     flag: &'static Flag,
-    attached: Option<&'a str>,
+    attached: Option<&'a [u8]>,
     shown: &str,
-    args: &'a [String],
+    args: &'a [OsString],
     at: usize,
     given: &mut Vec<Given<'a>>,
 ) -> Result<usize, String> {
     if let Some(first) = attached {
-        given.push(Given { flag, first, second: "" });
+        given.push(Given { flag, first: OsStr::from_bytes(first), second: OsStr::new("") });
         return Ok(at);
     }
     let first = args.get(at).ok_or_else(|| format!("Missing argument to option {shown}"))?;
-    given.push(Given { flag, first, second: "" });
+    given.push(Given { flag, first, second: OsStr::new("") });
     Ok(at + 1)
 }
 
 /// An option with two arguments: `first=second`, or `first` and the next argument unless that is an option.
 fn two<'a>(
     flag: &'static Flag,
-    attached: Option<&'a str>,
+    attached: Option<&'a [u8]>,
     shown: &str,
-    args: &'a [String],
+    args: &'a [OsString],
     mut at: usize,
     given: &mut Vec<Given<'a>>,
 ) -> Result<usize, String> {
@@ -191,27 +232,26 @@ fn two<'a>(
         Some(text) => text,
         None => {
             at += 1;
-            args.get(at - 1).ok_or_else(|| format!("Missing argument to option {shown}"))?
+            args.get(at - 1)
+                .ok_or_else(|| format!("Missing argument to option {shown}"))?
+                .as_bytes()
         }
     };
-    let (first, second) = match text.split_once('=') {
-        Some((first, second)) => (first, Some(second)),
-        None => (text, None),
-    };
+    let (first, second) = split(text);
     if first.is_empty() {
         return Err(format!("Unable to parse first argument for option {shown}"));
     }
     let second = match second {
-        Some(second) => second,
+        Some(second) => OsStr::from_bytes(second),
         None => match args.get(at) {
-            Some(next) if !next.starts_with('-') => {
+            Some(next) if !next.as_bytes().starts_with(b"-") => {
                 at += 1;
                 next
             }
-            _ => "",
+            _ => OsStr::new(""),
         },
     };
-    given.push(Given { flag, first, second });
+    given.push(Given { flag, first: OsStr::from_bytes(first), second });
     Ok(at)
 }
 

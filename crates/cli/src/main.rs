@@ -3,6 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `flags`, `jmeter_line` | our own command line, and JMeter's |
+//! | `suggest` | what is meant by an option or a verb that does not exist |
 //! | `request`, `properties` | what both ask for |
 //! | `run`, `check`, `target`, `demo`, `jars` | the verbs |
 //! | `java` | the Java machine of a run |
@@ -38,8 +39,12 @@ mod request;
 mod run;
 mod setenv;
 mod spread;
+mod suggest;
 mod target;
 
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::process::ExitCode;
 
 use exit::Exit;
@@ -47,71 +52,97 @@ use flags::Verb;
 use request::Asked;
 
 fn main() -> ExitCode {
-    let args: Vec<String> =
-        std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
-    let first = args.get(1).map_or("", String::as_str);
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let first = args.get(1).map(OsString::as_os_str).unwrap_or_default();
     // A worker is started by the hundred and must stay small: it looks at nothing else.
     if first == "worker" {
         return worker().into();
     }
     // Our own verbs are words; a line that starts with an option is JMeter's, but for the options both have.
-    let ours = !first.starts_with('-') || ["--help", "-V"].contains(&first);
-    if ours { own(&args) } else { jmeter(&args[1..]) }.into()
+    if first.as_bytes().starts_with(b"-") && first != "--help" && first != "-V" {
+        return jmeter(&args[1..]).into();
+    }
+    // A plan without a verb is run.
+    if suggest::is_plan(first) {
+        let mut args = args;
+        args.insert(1, "run".into());
+        return own(&args).into();
+    }
+    own(&args).into()
 }
 
 /// `throng worker`, started by a run for a share of its users.
 fn worker() -> Exit {
     match fleet::main(&java::for_worker) {
         Ok(()) => Exit::Ok,
-        Err(error) => {
-            eprint!("{}", render::error(&error.to_string(), render::Colour::Plain));
-            Exit::Usage
-        }
+        Err(error) => refused(&error.to_string()),
     }
 }
 
 /// `throng VERB …`.
-fn own(args: &[String]) -> Exit {
+fn own(args: &[OsString]) -> Exit {
     match flags::parse(args) {
-        Ok(Verb::Run(flags)) => run::run(flags.request()),
+        Ok(Verb::Run(flags)) => match flags.request() {
+            Ok(request) => run::run(request),
+            Err(message) => refused(&message),
+        },
         Ok(Verb::Check(flags)) => check::run(flags),
         Ok(Verb::Preflight(flags)) => preflight::run(flags),
         Ok(Verb::Target(flags)) => target::run(flags),
         Ok(Verb::Demo(flags)) => demo::run(flags),
         Ok(Verb::Jvm(verb)) => jars::run(verb),
-        Err(error) => {
-            let _ = error.print();
-            if error.use_stderr() { Exit::Usage } else { Exit::Ok }
-        }
+        Ok(Verb::Help(flags)) => help(&flags.verb),
+        Ok(Verb::Version) => version(),
+        Err(error) => match error.kind() {
+            clap::error::ErrorKind::DisplayVersion => version(),
+            _ if !error.use_stderr() => {
+                let _ = error.print();
+                Exit::Ok
+            }
+            _ => refused(&suggest::sentence(&error)),
+        },
     }
 }
 
 /// `throng -n -t …`.
-fn jmeter(args: &[String]) -> Exit {
-    let asked = jmeter_line::parse(args).and_then(|given| request::from_jmeter(&given));
+fn jmeter(args: &[OsString]) -> Exit {
+    let asked = jmeter_line::parse(args).and_then(|parsed| request::from_jmeter(&parsed));
     match asked {
         Ok(Asked::Run(mut request)) => {
             if let Some(warning) = java::heed_start_script(&mut request.sources) {
-                eprint!("{}", render::warning(&warning, render::Colour::Plain));
+                eprint!("{}", render::warning(&warning, console::error_colour()));
             }
             run::run(*request)
         }
-        Ok(Asked::Help) => {
-            print!("{}", flags::help());
-            Exit::Ok
-        }
-        Ok(Asked::Version) => {
-            println!(
-                "throng {}, running plans as JMeter {}",
-                env!("CARGO_PKG_VERSION"),
-                properties::JMETER_VERSION
-            );
-            Exit::Ok
-        }
-        Err(message) => {
-            eprint!("{}", render::error(&message, render::Colour::Plain));
-            eprintln!("See throng --help.");
-            Exit::Usage
-        }
+        Ok(Asked::Help) => help(&[]),
+        Ok(Asked::Version) => version(),
+        Err(message) => refused(&message),
     }
+}
+
+/// Prints what a verb does, or the whole program.
+fn help(verb: &[String]) -> Exit {
+    match flags::help(verb) {
+        Ok(text) => {
+            let _ = write!(anstream::stdout(), "{}", text.ansi());
+            Exit::Ok
+        }
+        Err(message) => refused(&message),
+    }
+}
+
+fn version() -> Exit {
+    println!(
+        "throng {}, running plans as JMeter {}",
+        env!("CARGO_PKG_VERSION"),
+        properties::JMETER_VERSION
+    );
+    Exit::Ok
+}
+
+/// A command line that cannot be taken.
+fn refused(message: &str) -> Exit {
+    eprint!("{}", render::error(message, console::error_colour()));
+    eprintln!("See throng --help.");
+    Exit::Usage
 }

@@ -29,8 +29,8 @@ use stats::grouped::count;
 use crate::exit::Exit;
 use crate::flags::PropertyFlags;
 use crate::properties::Properties;
-use crate::render::{self, Colour};
-use crate::{check, load};
+use crate::render;
+use crate::{check, console, load};
 
 use chain::{Chain, Mistake, Reckoned};
 use demand::{Demand, Given};
@@ -89,7 +89,7 @@ pub(crate) fn run(flags: Flags) -> Exit {
     let (properties, warnings) =
         Properties::load(&flags.properties.sources(), jiff::Timestamp::now().as_millisecond());
     for warning in &warnings {
-        eprint!("{}", render::warning(warning, Colour::Plain));
+        eprint!("{}", render::warning(warning, console::error_colour()));
     }
     let mut given = Given {
         properties: properties.all().map(|(key, value)| (key.into(), value.into())).collect(),
@@ -104,7 +104,7 @@ pub(crate) fn run(flags: Flags) -> Exit {
             let Some(bytes) = check::read(path) else { return Exit::Usage };
             let loaded = load::load(path, bytes, &properties);
             let Some(plan) = &loaded.plan else {
-                eprint!("{}", check::findings(&loaded, Colour::Plain));
+                eprint!("{}", check::findings(&loaded, console::error_colour()));
                 return Exit::Plan;
             };
             demand::of_plan(plan, &given)
@@ -289,7 +289,7 @@ fn diagnosis(mistake: &Mistake) -> String {
 }
 
 fn usage(message: &str) -> Exit {
-    eprint!("{}", render::error(message, Colour::Plain));
+    eprint!("{}", render::error(message, console::error_colour()));
     Exit::Usage
 }
 

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::jmeter_line::Given;
+use crate::flags;
+use crate::jmeter_line::{Given, Parsed};
 use crate::properties::{Setting, Sources};
 
 /// A run as asked for.
@@ -22,7 +23,11 @@ pub(crate) struct Request {
     /// `-L`: category (empty for all) and level.
     pub(crate) levels: Vec<(String, String)>,
     pub(crate) sources: Sources,
+    /// `-e`, `-o`: JMeter's HTML report, which is not made yet.
+    pub(crate) report_asked: bool,
     pub(crate) json: bool,
+    /// `--quiet`: nothing but warnings and errors on the console.
+    pub(crate) quiet: bool,
     pub(crate) skip_unsupported: bool,
     /// Folder under which the run's own is made.
     pub(crate) runs: PathBuf,
@@ -41,6 +46,38 @@ impl Request {
     pub(crate) fn folder(&self) -> PathBuf {
         self.plan.parent().map(Path::to_path_buf).unwrap_or_default()
     }
+
+    /// Sets what JMeter's option of that letter says about the proxy.
+    pub(crate) fn set_proxy(&mut self, option: char, value: &str) {
+        match option {
+            'H' => self.set_system(&["http.proxyHost", "https.proxyHost"], value),
+            'P' => self.set_system(&["http.proxyPort", "https.proxyPort"], value),
+            'N' => self.set_system(&["http.nonProxyHosts", "https.nonProxyHosts"], value),
+            'u' => self.set_jmeter("http.proxyUser", value),
+            'a' => self.set_jmeter("http.proxyPass", value),
+            _ => {}
+        }
+    }
+
+    fn set_jmeter(&mut self, name: &str, value: &str) {
+        self.sources.settings.push(Setting::Jmeter(name.into(), value.into()));
+    }
+
+    /// Sets system properties of Java.
+    fn set_system(&mut self, names: &[&str], value: &str) {
+        for name in names {
+            self.sources.settings.push(Setting::System((*name).into(), value.into()));
+        }
+    }
+}
+
+/// Refuses a scheme for proxies other than plain HTTP, in which proxies are talked to.
+pub(crate) fn check_proxy_scheme(scheme: &str) -> Result<(), String> {
+    if scheme.eq_ignore_ascii_case("http") {
+        return Ok(());
+    }
+    Err("-E (--proxyScheme) is not supported yet: proxies are talked to in plain HTTP; remove it"
+        .to_owned())
 }
 
 /// What JMeter's command line asks for.
@@ -51,50 +88,42 @@ pub(crate) enum Asked {
     Version,
 }
 
-/// Makes a request of JMeter's options. The error is a sentence for the user.
-pub(crate) fn from_jmeter(given: &[Given<'_>]) -> Result<Asked, String> {
-    let mut request = Request { runs: PathBuf::from("runs"), listen: true, ..Request::default() };
-    request.sources.home = jvm::jmeter_home();
+/// Makes a request of JMeter's command line. The error is a sentence for the user.
+pub(crate) fn from_jmeter(parsed: &Parsed<'_>) -> Result<Asked, String> {
+    let given = &parsed.given;
+    // Options that only Throng has mean what they mean behind `throng run`.
+    let mut request = flags::run_options(&parsed.own)?;
+    request.listen = true;
     let mut gui = true;
     let mut plan = None;
     for option in given {
-        let (first, second) = (option.first, option.second);
+        let (first, second) = (option.first.to_string_lossy(), option.second.to_string_lossy());
         match option.flag.short {
             'h' | '?' => return Ok(Asked::Help),
             'v' => return Ok(Asked::Version),
             'n' => gui = false,
-            't' => plan = Some(first),
-            'l' => request.jtl = Some(first.into()),
+            't' => plan = Some(option.first),
+            'l' => request.jtl = Some(option.first.into()),
             'f' => request.force = true,
             'j' => {
                 let now = jiff::Timestamp::now().as_millisecond();
-                let name = dated(first, now);
-                request.log = Some(name.map_or_else(|| first.into(), PathBuf::from));
+                let name = option.first.to_str().and_then(|name| dated(name, now));
+                request.log = Some(name.map_or_else(|| option.first.into(), PathBuf::from));
             }
             'L' if second.is_empty() => request.levels.push((String::new(), first.into())),
             'L' => request.levels.push((first.into(), second.into())),
-            'p' => request.sources.base = Some(first.into()),
-            'd' => request.sources.home = Some(first.into()),
-            'q' => request.sources.settings.push(Setting::File(first.into())),
+            'p' => request.sources.base = Some(option.first.into()),
+            'd' => request.sources.home = Some(option.first.into()),
+            'q' => request.sources.settings.push(Setting::File(option.first.into())),
             'J' => request.sources.settings.push(Setting::Jmeter(first.into(), second.into())),
-            'S' => request.sources.settings.push(Setting::SystemFile(first.into())),
+            'S' => request.sources.settings.push(Setting::SystemFile(option.first.into())),
             'D' => request.sources.settings.push(Setting::System(first.into(), second.into())),
-            'H' => system(&mut request, &["http.proxyHost", "https.proxyHost"], first),
-            'P' => system(&mut request, &["http.proxyPort", "https.proxyPort"], first),
-            'N' => system(&mut request, &["http.nonProxyHosts", "https.nonProxyHosts"], first),
-            'u' => request
-                .sources
-                .settings
-                .push(Setting::Jmeter("http.proxyUser".into(), first.into())),
-            'a' => request
-                .sources
-                .settings
-                .push(Setting::Jmeter("http.proxyPass".into(), first.into())),
+            proxy @ ('H' | 'P' | 'N' | 'u' | 'a') => request.set_proxy(proxy, &first),
             // Only remote engines read these, in JMeter too.
             'G' => {}
-            // Proxies are talked to in plain HTTP anyway.
-            'E' if first.eq_ignore_ascii_case("http") => {}
-            'i' => request.log_config = Some(first.into()),
+            'E' => check_proxy_scheme(&first)?,
+            'i' => request.log_config = Some(option.first.into()),
+            'e' | 'o' => request.report_asked = true,
             _ => return Err(refusal(option)),
         }
     }
@@ -106,7 +135,7 @@ pub(crate) fn from_jmeter(given: &[Given<'_>]) -> Result<Asked, String> {
     }
     match plan {
         None => Err("Non-GUI runs require a test plan: -t PLAN.jmx".into()),
-        Some("LAST") => Err("-t LAST is not supported: name the plan".into()),
+        Some(plan) if plan == "LAST" => Err("-t LAST is not supported: name the plan".into()),
         Some(_) if request.jtl.as_ref().is_some_and(|jtl| jtl.as_os_str() == "LAST") => {
             Err("-l LAST is not supported: name the result file".into())
         }
@@ -133,24 +162,16 @@ fn dated(name: &str, now_ms: i64) -> Option<String> {
     quoted.then_some(out)
 }
 
-/// Sets system properties of Java, as these options do.
-fn system(request: &mut Request, names: &[&str], value: &str) {
-    for name in names {
-        request.sources.settings.push(Setting::System((*name).into(), value.into()));
-    }
-}
-
 /// Why an option is not taken, and what to use instead.
 fn refusal(option: &Given<'_>) -> String {
     let instead = match option.flag.short {
         's' | 'r' | 'R' | 'X' => {
             "start `throng run` on each machine with its share of the users, for example -Jusers=…"
         }
-        'g' | 'e' | 'o' => {
-            "the summary and Aggregate Report are in the run's folder; for JMeter's pages, write rows with -l and run \
+        'g' => {
+            "the summary and Aggregate Report of a run are in its folder; for JMeter's pages, run \
              `jmeter -g FILE -o FOLDER`"
         }
-        'E' => "proxies are talked to in plain HTTP; remove it",
         _ => "remove it",
     };
     format!("{} is not supported yet: {instead}", option.shown())
@@ -162,7 +183,7 @@ mod tests {
     use crate::jmeter_line;
 
     fn asked(line: &[&str]) -> Result<Asked, String> {
-        let args: Vec<String> = line.iter().map(ToString::to_string).collect();
+        let args: Vec<std::ffi::OsString> = line.iter().map(Into::into).collect();
         from_jmeter(&jmeter_line::parse(&args)?)
     }
 
@@ -190,8 +211,6 @@ mod tests {
             (&["-n", "-Rhost"], "-R (--remotestart)"),
             (&["-n", "-X"], "-X (--remoteexit)"),
             (&["-gx"], "-g (--reportonly)"),
-            (&["-e"], "-e (--reportatendofloadtests)"),
-            (&["-ox"], "-o (--reportoutputfolder)"),
             (&["-Ex"], "-E (--proxyScheme)"),
         ] {
             let error = asked(line).map(|_| ()).unwrap_err();
@@ -200,6 +219,16 @@ mod tests {
                 "{line:?}: {error}"
             );
         }
+    }
+
+    #[test]
+    fn options_of_throng_and_reports_are_taken_on_jmeters_line() {
+        let line = ["-nt", "p.jmx", "--quiet", "--runs", "out", "--workers=3", "-e", "-o", "pages"];
+        let Ok(Asked::Run(request)) = asked(&line) else { panic!("a run") };
+        assert!(request.quiet && request.report_asked && request.listen && !request.json);
+        assert_eq!((request.runs, request.workers), (PathBuf::from("out"), 3));
+        let error = asked(&["-nt", "p.jmx", "--workers=x"]).map(|_| ()).unwrap_err();
+        assert!(error.contains("invalid value 'x' for '--workers <N>'"), "{error}");
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(crate) fn run(request: Request) -> Exit {
 
 /// Runs a plan whose text is at hand.
 pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
-    let mut console = Console::new(request.json);
+    let mut console = Console::new(request.json, request.quiet);
     let (mut properties, warnings) = Properties::load(&request.sources, now_ms());
     for warning in &warnings {
         console.warn(warning);
@@ -72,6 +72,12 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         console.warn(&format!(
             "{file} is not read: -i (--jmeterlogconf) configures log4j; use -L LEVEL and -j FILE"
         ));
+    }
+    if request.report_asked {
+        console.warn(
+            "-e and -o: there is no HTML report yet, and the run goes on without it; its summary and Aggregate Report are in \
+             its folder, and JMeter makes the report of the rows that -l writes: jmeter -g FILE -o FOLDER",
+        );
     }
     let columns = match Columns::from_properties(|key| properties.get(key).map(str::to_string)) {
         Ok(columns) => columns,
@@ -372,7 +378,13 @@ fn report(
     let json = lost::into_json(summary.json().unwrap_or_default(), workers, losses);
     let written = [folder.write("summary.txt", &text), folder.write("summary.json", &json)];
     written.into_iter().flatten().for_each(|message| console.warn(&message));
-    console.put(&format!("\n{text}\n"));
+    let shown = match console.table_width() {
+        Some(width) => {
+            format!("{}{}", summary.text_within(Some(width)), lost::text(workers, losses))
+        }
+        None => text,
+    };
+    console.put(&format!("\n{shown}\n"));
     if let Some(path) = folder.path() {
         console.line(&format!("Results: {}", path.display()));
     }

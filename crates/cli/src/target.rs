@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use targets::{Config, TargetInfo, TlsConfig};
 
+use crate::console;
 use crate::exit::Exit;
 use crate::flags::TargetFlags;
 use crate::interrupt::Interrupt;
-use crate::render::{self, Colour};
+use crate::render;
 
 /// Serves until Ctrl-C or its time is over; without a name, lists what there is.
 pub(crate) fn run(flags: TargetFlags) -> Exit {
@@ -24,7 +25,10 @@ pub(crate) fn run(flags: TargetFlags) -> Exit {
     config = config.respawn(std::env::args_os().skip(1));
     for option in &flags.options {
         let Some((key, value)) = option.split_once('=') else {
-            eprint!("{}", render::error(&format!("{option} is not KEY=VALUE"), Colour::Plain));
+            eprint!(
+                "{}",
+                render::error(&format!("{option} is not KEY=VALUE"), console::error_colour())
+            );
             return Exit::Usage;
         };
         config = config.option(key, value);
@@ -46,7 +50,7 @@ pub(crate) fn run(flags: TargetFlags) -> Exit {
             Exit::Ok
         }
         Err(error) => {
-            eprint!("{}", render::error(&error.to_string(), Colour::Plain));
+            eprint!("{}", render::error(&error.to_string(), console::error_colour()));
             Exit::Usage
         }
     }

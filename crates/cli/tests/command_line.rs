@@ -26,8 +26,17 @@ fn help_and_version_are_no_errors() {
 fn mistakes_in_the_command_line_end_with_2() {
     let program = Program::new();
     for (line, words) in [
-        (&[][..], "Usage"),
-        (&["fly"], "fly"),
+        (&[][..], "help"),
+        (&["fly"], "there is no verb fly"),
+        (&["rnu", "plan.jmx"], "did you mean throng run?"),
+        (&["help", "chekc"], "did you mean throng check?"),
+        (&["run", "plan.jmx", "--duration", "5"], "-Jduration=60"),
+        (&["-n", "-t", "plan.jmx", "--duration", "5"], "-Jduration=60"),
+        (&["run", "plan.jmx", "-t", "plan.jmx"], "cannot be used with"),
+        (
+            &["run", "-n", "-t", "plan.jmx", "-E", "https"],
+            "-E (--proxyScheme) is not supported yet",
+        ),
         (&["run"], "PLAN"),
         (&["run", "p.jmx", "--fly"], "--fly"),
         (&["run", "missing.jmx"], "doesn't exist or can't be opened"),
@@ -207,4 +216,153 @@ fn targets_are_listed_with_their_options() {
     for words in ["fixed", "fitness", "size=20", "tls=false"] {
         assert!(ended.out.contains(words), "{words}: {ended:?}");
     }
+}
+
+#[test]
+fn help_and_version_are_verbs_too_and_every_option_is_described() {
+    let program = Program::new();
+    for (line, words) in [
+        (&["help"][..], "throng -n -t PLAN.jmx -l out.jtl"),
+        (&["help", "run"], "Usage: throng run [OPTIONS] PLAN.jmx"),
+        (&["help", "jvm", "install"], "--repository <URL>"),
+        (&["version"], "running plans as JMeter 5.6.3"),
+        (&["-V"], "running plans as JMeter 5.6.3"),
+    ] {
+        let ended = program.run(line);
+        assert_eq!(ended.code, 0, "{line:?}: {ended:?}");
+        assert!(ended.out.contains(words), "{line:?}: {ended:?}");
+    }
+    for verb in ["run", "check", "preflight", "target", "demo", "help", "jvm install", "jvm status"]
+    {
+        let line: Vec<&str> = ["help"].into_iter().chain(verb.split(' ')).collect();
+        let help = program.run(&line).out;
+        let options: Vec<&str> = help.lines().map(str::trim_start).collect();
+        for pair in options.windows(2).filter(|pair| pair[0].starts_with(['-', '<', '['])) {
+            let described = pair[0].contains("  ") || pair[1].starts_with(char::is_alphabetic);
+            assert!(described, "{verb}: {} has no description:\n{help}", pair[0]);
+        }
+    }
+}
+
+#[test]
+fn a_plan_is_run_by_its_name_alone_and_by_jmeters_options_behind_run() {
+    let program = Program::new();
+    for line in [
+        &["plan.jmx", "-l", "out.jtl", "-Jloops=2"][..],
+        &["run", "-n", "-t", "plan.jmx", "-l", "out.jtl", "-Jloops=2"],
+        &["run", "-nt", "plan.jmx", "-l", "out.jtl", "-e", "-o", "pages", "-Jloops=2"],
+        &["-nt", "plan.jmx", "-l", "out.jtl", "--quiet", "--runs", "elsewhere", "-Jloops=2"],
+    ] {
+        let (rows, ended) = rows_of(&program, line);
+        assert_eq!(rows, 2, "{line:?}: {ended:?}");
+        let reports = line.contains(&"-e");
+        assert_eq!(
+            ended.err.contains("there is no HTML report yet"),
+            reports,
+            "{line:?}: {ended:?}"
+        );
+    }
+    assert!(program.path("elsewhere").is_dir());
+}
+
+#[test]
+fn a_quiet_run_says_nothing_and_json_still_goes_to_standard_output() {
+    let program = Program::new();
+    for line in [&["run", "plan.jmx", "--quiet"][..], &["-n", "-t", "plan.jmx", "--quiet"]] {
+        let ended = program.run(line);
+        assert_eq!((ended.code, ended.out.as_str(), ended.err.as_str()), (0, "", ""), "{line:?}");
+    }
+    let ended = program.run(&["-n", "-t", "plan.jmx", "--quiet", "--json"]);
+    let summary: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
+    assert_eq!((summary["requests"].as_u64(), ended.err.as_str()), (Some(1), ""));
+    let noisy = program.run(&["run", "plan.jmx", "--quiet", "-Jno.such.property=1"]);
+    assert!(noisy.out.is_empty() && noisy.err.contains("no.such.property"), "{noisy:?}");
+}
+
+#[test]
+fn names_of_files_need_not_be_utf8() {
+    let program = Program::new();
+    // sh's printf makes the bytes; \\344 is no UTF-8.
+    let script = r#"plan=$(printf 'pl\344ne.jmx'); rows=$(printf 'o\377.jtl'); extra=$(printf 'p\344.properties')
+        cp plan.jmx "$plan"; echo loops=2 > "$extra"
+        "$0" run "$plan" -l "$rows" -q "$extra" >/dev/null || exit
+        "$0" -n -t "$plan" -l "$rows" -q "$extra" -j "$(printf 'l\377.log')" >/dev/null || exit
+        "$0" run "$plan" -l "$rows" -q "$extra" --workers 2 -Jusers=2 >/dev/null || exit
+        "$0" check "$plan" >/dev/null || exit
+        test -s "$(printf 'l\377.log')" || exit
+        wc -l < "$rows"; ls | wc -l"#;
+    let ended = program.shell(script);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    // A line of headings, 2 + 2 + 4 rows; and no file beside those named: the plan twice, rows, properties, log, runs.
+    assert_eq!(ended.out.split_whitespace().collect::<Vec<_>>(), ["9", "6"], "{ended:?}");
+}
+
+#[test]
+fn bytes_of_a_file_that_is_no_plan_are_escaped() {
+    let program = Program::new();
+    for bytes in [
+        &b"\x7fELF\x02\x01\x1b[31mred\x07\x00\xff\xfe"[..],
+        b"\xff\xfe\x1b[2J",
+        b"<a>\x1b]0;title\x07</a>",
+    ] {
+        std::fs::write(program.path("binary.jmx"), bytes).expect("a file");
+        for verb in ["check", "run", "preflight"] {
+            let ended = program.run(&[verb, "binary.jmx"]);
+            assert_eq!(ended.code, 3, "{ended:?}");
+            let shown = format!("{}{}", ended.out, ended.err);
+            let raw = shown.chars().find(|c| c.is_control() && *c != '\n');
+            assert_eq!(raw, None, "{shown:?}");
+        }
+    }
+}
+
+/// Runs a line of the shell on a terminal of 80 columns. What it printed comes back.
+fn on_a_terminal(program: &Program, line: &str) -> String {
+    let ended = program.shell(&format!(
+        "export PROGRAM=$0; script -qec 'stty cols 80 rows 24; {line}' /dev/null </dev/null"
+    ));
+    assert_eq!(ended.code, 0, "{ended:?}");
+    ended.out
+}
+
+#[test]
+fn colours_and_renewed_lines_follow_one_rule() {
+    let program = Program::new();
+    let run = r#""$PROGRAM" run plan.jmx -Jno.such.property=1 -Jms=1500"#;
+    let check = r#""$PROGRAM" check plan.jmx -Jno.such.property=1"#;
+    for (settings, colours, renews) in [
+        ("TERM=xterm", true, true),
+        ("TERM=xterm NO_COLOR=1", false, true),
+        ("TERM=dumb", false, false),
+    ] {
+        for line in [run, check] {
+            let shown = on_a_terminal(
+                &program,
+                &format!("env -u NO_COLOR -u CLICOLOR_FORCE {settings} {line}"),
+            );
+            assert_eq!(shown.contains("\x1b[33;1m"), colours, "{settings} {line}: {shown:?}");
+            assert_eq!(
+                shown.contains("\x1b[2K"),
+                renews && line == run,
+                "{settings} {line}: {shown:?}"
+            );
+        }
+    }
+    let ended = program.run(&["run", "plan.jmx", "-Jno.such.property=1"]);
+    assert!(!ended.out.contains('\x1b') && !ended.err.contains('\x1b'), "{ended:?}");
+}
+
+#[test]
+fn tables_fit_the_terminal_and_files_hold_all_columns() {
+    let program = Program::new();
+    let shown = on_a_terminal(&program, r#"TERM=dumb "$PROGRAM" run plan.jmx -Jloops=3"#);
+    let table: Vec<&str> =
+        shown.lines().map(str::trim_end).skip_while(|line| !line.starts_with("Label")).collect();
+    assert!(table.iter().any(|line| line.starts_with("TOTAL")), "{shown}");
+    for line in table.iter().take_while(|line| !line.is_empty()) {
+        assert!(line.chars().count() < 80, "{line}");
+    }
+    let summary =
+        std::fs::read_to_string(program.run_folder().join("summary.txt")).expect("a summary");
+    assert!(summary.contains("Sent KB/sec"), "{summary}");
 }

@@ -3,7 +3,7 @@
 //! A worker offers itself, gets its share of the run, says that it is ready, and from then on only obeys: groups start
 //! at a moment of the run's common clock. Once a second it reports; reports are numbered, so that none counts twice.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
 
 use engine::{Evaluated, Figures};
 use serde::{Deserialize, Serialize};
@@ -40,12 +40,12 @@ pub struct Share {
     pub hash: u64,
     /// All properties.
     pub properties: Vec<(String, String)>,
-    /// Folder of the plan.
-    pub folder: PathBuf,
+    /// Folder of the plan. Names of files are bytes, which a path's own form on the wire would refuse.
+    pub folder: OsString,
     /// What was evaluated before the first user.
     pub evaluated: Evaluated,
     /// Result files that get every sample.
-    pub results: Vec<PathBuf>,
+    pub results: Vec<OsString>,
     /// Which of how many shares.
     pub index: u32,
     pub count: u32,

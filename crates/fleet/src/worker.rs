@@ -175,7 +175,7 @@ fn start(share: Share, java: StartJava<'_>) -> Result<(Run, Option<Arc<dyn Offlo
     let properties: HashMap<String, String> = share.properties.into_iter().collect();
     let columns = Columns::from_properties(|key| properties.get(key).cloned())
         .map_err(|error| error.to_string())?;
-    let plan = compile(&share.name, share.plan, &share.folder, &properties)?;
+    let plan = compile(&share.name, share.plan, std::path::Path::new(&share.folder), &properties)?;
     if plan.hash != share.hash {
         return Err("its plan is not the coordinator's: the program was changed meanwhile".into());
     }
@@ -194,8 +194,8 @@ fn start(share: Share, java: StartJava<'_>) -> Result<(Run, Option<Arc<dyn Offlo
     let options = Options {
         cores: share.cores,
         properties,
-        base_dir: share.folder,
-        results: share.results.into_iter().map(file).collect(),
+        base_dir: share.folder.into(),
+        results: share.results.into_iter().map(|path| file(path.into())).collect(),
         seed: share.seed,
         shard: Shard { index: share.index, count: share.count.max(1) },
         paced: Some(Paced { zero: share.zero }),

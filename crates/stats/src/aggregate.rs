@@ -14,6 +14,11 @@ use crate::totals::{Row, Totals};
 pub const TOTAL: &str = "TOTAL";
 /// Characters of a label that the table shows: the longest label is the width of its column.
 const LABEL_SHOWN: usize = 200;
+/// Characters of a label that a narrow table still shows.
+const LABEL_LEAST: usize = 12;
+/// Columns that a narrow table leaves out, by their place in [`Report::headings`], in this order: bytes first, then
+/// figures whose neighbours say nearly the same.
+const GIVE_WAY: [usize; 7] = [12, 11, 7, 5, 8, 4, 2];
 
 /// The percentiles to show, in percent: `aggregate_rpt_pct1` to `3`. The text is part of the
 /// column's heading.
@@ -126,24 +131,52 @@ impl Report {
         out
     }
 
-    /// An aligned table: labels to the left, figures to the right.
-    pub fn text(&self) -> String {
+    /// An aligned table: labels to the left, figures to the right. Where `width` characters are too few for all columns,
+    /// those of [`GIVE_WAY`] are left out, then labels are cut, but never below [`LABEL_LEAST`] characters.
+    pub fn text(&self, width: Option<usize>) -> String {
         let mut rows = vec![self.headings()];
         rows.extend(self.lines.iter().chain([&self.total]).map(Line::text_cells));
-        let width = |n: usize| rows.iter().map(|r| r[n].chars().count()).max().unwrap_or(0);
-        let widths: [usize; 13] = std::array::from_fn(width);
+        let wide = |n: usize| rows.iter().map(|r| r[n].chars().count()).max().unwrap_or(0);
+        let mut widths: [usize; 13] = std::array::from_fn(wide);
+        let mut shown = [true; 13];
+        let room = width.unwrap_or(usize::MAX);
+        let needed = |widths: &[usize; 13], shown: &[bool; 13]| -> usize {
+            let columns = widths.iter().zip(shown).filter(|(_, shown)| **shown);
+            columns.map(|(width, _)| width + 2).sum::<usize>() - 2
+        };
+        for column in GIVE_WAY {
+            shown[column] &= needed(&widths, &shown) <= room;
+        }
+        let over = needed(&widths, &shown).saturating_sub(room);
+        widths[0] = widths[0].saturating_sub(over).max(LABEL_LEAST.min(widths[0]));
         let mut out = String::new();
         for row in &rows {
             let first = widths[0];
-            let mut line = format!("{:<first$}", row[0]);
-            for (cell, &width) in row.iter().zip(&widths).skip(1) {
+            let mut line = format!("{:<first$}", cut(&row[0], first));
+            for ((cell, &width), _) in
+                row.iter().zip(&widths).zip(shown).skip(1).filter(|(_, shown)| *shown)
+            {
                 line.push_str(&format!("  {cell:>width$}"));
             }
             out.push_str(line.trim_end());
             out.push('\n');
         }
+        let left_out = shown.iter().filter(|shown| !**shown).count();
+        if left_out > 0 {
+            out.push_str(&format!("({left_out} more columns in summary.txt)\n"));
+        }
         out
     }
+}
+
+/// The text in so many characters, the last a mark where something is missing.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let mut cut: String = text.chars().take(width.saturating_sub(1)).collect();
+    cut.push('…');
+    cut
 }
 
 impl Line {
@@ -221,12 +254,9 @@ impl Line {
 
 /// A label as it fits into one line of a table.
 fn shown(label: &str) -> String {
-    let mut rest = label.chars().map(|char| if char.is_control() { ' ' } else { char });
-    let mut shown: String = rest.by_ref().take(LABEL_SHOWN).collect();
-    if rest.next().is_some() {
-        shown.push('…');
-    }
-    shown
+    let label: String =
+        label.chars().map(|char| if char.is_control() { ' ' } else { char }).collect();
+    cut(&label, LABEL_SHOWN + 1)
 }
 
 impl Row {

@@ -9,7 +9,7 @@ mod handshakes;
 
 use serde::Serialize;
 
-use crate::aggregate::{Percentages, Report};
+use crate::aggregate::{Percentages, Report, cut};
 use crate::close::CloseCause;
 use crate::counter::{Counter, Counters};
 use crate::decimal::percent;
@@ -193,9 +193,14 @@ impl Summary {
 
     /// Several short blocks, separated by empty lines.
     pub fn text(&self) -> String {
+        self.text_within(None)
+    }
+
+    /// The same for a terminal of so many columns: tables leave out what does not fit.
+    pub fn text_within(&self, width: Option<usize>) -> String {
         let mut out = verdict::text(&self.findings);
-        out.push_str(&self.aggregate.text());
-        self.push_errors(&mut out);
+        out.push_str(&self.aggregate.text(width));
+        self.push_errors(&mut out, width);
         if let Some(connections) = &self.connections {
             out.push_str(&connections.text());
         }
@@ -263,21 +268,23 @@ impl Summary {
         out
     }
 
-    fn push_errors(&self, out: &mut String) {
+    fn push_errors(&self, out: &mut String, width: Option<usize>) {
         if self.errors.is_empty() {
             return;
         }
         out.push_str("\nErrors by cause\n");
         for e in self.errors.iter().take(CAUSES_SHOWN) {
             let separator = if e.code.is_empty() || e.message.is_empty() { "" } else { ": " };
-            out.push_str(&format!(
-                "{:>10}  {:>7}  {}{separator}{}  (first in {})\n",
+            let line = format!(
+                "{:>10}  {:>7}  {}{separator}{}  (first in {})",
                 e.count,
                 percent(e.share, 2),
                 e.code,
                 e.message.replace(['\r', '\n'], " "),
                 e.first_label
-            ));
+            );
+            out.push_str(&cut(&line, width.unwrap_or(usize::MAX)));
+            out.push('\n');
         }
         if let Some(more) = self.errors.len().checked_sub(CAUSES_SHOWN).filter(|more| *more > 0) {
             out.push_str(&format!("            and {more} causes more\n"));

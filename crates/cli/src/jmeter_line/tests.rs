@@ -2,12 +2,13 @@ use super::*;
 
 /// `flag first second` per option, as text.
 fn parsed(line: &[&str]) -> Result<Vec<String>, String> {
-    let args: Vec<String> = line.iter().map(ToString::to_string).collect();
-    let given = parse(&args)?;
-    Ok(given
-        .iter()
-        .map(|given| format!("{} {} {}", given.flag.short, given.first, given.second))
-        .collect())
+    let args: Vec<OsString> = line.iter().map(OsString::from).collect();
+    let parsed = parse(&args)?;
+    let shown = |given: &Given<'_>| {
+        let (first, second) = (given.first.to_string_lossy(), given.second.to_string_lossy());
+        format!("{} {first} {second}", given.flag.short)
+    };
+    Ok(parsed.given.iter().map(shown).collect())
 }
 
 fn ok(line: &[&str]) -> Vec<String> {
@@ -64,6 +65,7 @@ fn what_is_malformed_is_refused() {
         (&["-"], "Malformed option -"),
         (&["-nZ"], "Unknown option -Z"),
         (&["--nope=1"], "Unknown option --nope"),
+        (&["--workers"], "Missing argument to option --workers"),
         (&["-n", "plan.jmx"], "Unknown arg: plan.jmx"),
         (&["--", "plan.jmx"], "Unknown arg: plan.jmx"),
         (&["-n", "-n"], "Duplicate options for -n/--nongui found."),
@@ -74,4 +76,22 @@ fn what_is_malformed_is_refused() {
         assert_eq!(parsed(line), Err(message.to_string()), "{line:?}");
     }
     assert_eq!(ok(&["-qa", "-qb", "-Sa", "-Sb"]).len(), 4, "these repeat");
+}
+
+#[test]
+fn options_that_only_throng_has_are_kept_as_they_are() {
+    let line = ["-n", "--quiet", "-tp.jmx", "--workers", "4", "--runs=out", "--json", "-Ja=1"];
+    let args = line.map(OsString::from);
+    let parsed = parse(&args).expect("a line");
+    assert_eq!(parsed.own, ["--quiet", "--workers", "4", "--runs=out", "--json"]);
+    assert_eq!(parsed.given.len(), 3);
+}
+
+#[test]
+fn names_of_files_are_bytes() {
+    let name = OsStr::from_bytes(b"pl\xe4ne.jmx");
+    let args = ["-n".into(), "-t".into(), name.to_owned(), OsStr::from_bytes(b"-l\xff").to_owned()];
+    let parsed = parse(&args).expect("a line");
+    assert_eq!(parsed.given[1].first, name);
+    assert_eq!(parsed.given[2].first.as_bytes(), b"\xff");
 }

@@ -69,7 +69,7 @@ fn table_saved_as_csv_is_jmeters() {
 
 #[test]
 fn text_table_is_aligned_and_shows_rates_as_the_gui() {
-    let text = Report::new(&thousand_samples(), &Percentages::default()).text();
+    let text = Report::new(&thousand_samples(), &Percentages::default()).text(None);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 6);
     let width = lines[0].chars().count();
@@ -116,4 +116,37 @@ fn an_empty_run_has_a_total_of_nothing() {
     let report = Report::new(&Totals::new(), &Percentages::default());
     assert!(report.lines.is_empty());
     assert_eq!(report.csv().lines().last(), Some("TOTAL,0,0,0,0,0,0,0,0,0.000%,.00000,0.00,0.00"));
+}
+
+#[test]
+fn a_narrow_table_leaves_columns_out_and_no_line_is_longer_than_asked_for() {
+    let mut recorder = Recorder::new();
+    let label =
+        recorder.intern("a name that is longer than many names are: /api/v1/orders/{id}/lines");
+    for n in 0..10 {
+        let elapsed = 1_234_567_890_000_000;
+        recorder.record(&Sample { elapsed, ..Sample::new(label, 1_700_000_000_000 + n) });
+    }
+    let mut snapshot = Snapshot::new();
+    recorder.drain(&mut snapshot);
+    let mut totals = Totals::new();
+    totals.add(&snapshot);
+    let report = Report::new(&totals, &Percentages::default());
+    for width in [79, 100, 120] {
+        let text = report.text(Some(width));
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
+        for heading in ["Label", "# Samples", "Median", "99% Line", "Error %", "Throughput"] {
+            assert!(
+                text.lines().next().is_some_and(|line| line.contains(heading)),
+                "{heading}:\n{text}"
+            );
+        }
+    }
+    assert!(
+        report.text(Some(79)).contains("more columns in summary.txt"),
+        "{}",
+        report.text(Some(79))
+    );
+    assert!(report.text(Some(1000)).contains("lines  "), "nothing is cut where there is room");
+    assert_eq!(report.text(Some(1000)), report.text(None));
 }

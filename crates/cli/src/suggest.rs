@@ -1,0 +1,165 @@
+//! What is meant by a verb or an option that does not exist.
+//!
+//! Options of other load testers are named with what does the same here. Everything else gets the nearest spelling, if
+//! one is near.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::flags;
+
+/// Options that other tools have, and what to use here.
+const ELSEWHERE: &[(&[&str], &str)] = &[
+    (
+        &["--users", "--vus", "--threads", "--concurrency", "--connections"],
+        "the number of users stands in the plan's Thread Group; a plan that reads it from a property takes it as -Jusers=50",
+    ),
+    (
+        &["--duration", "--time", "--run-time", "--iterations", "--loops", "--requests"],
+        "how long a run takes stands in the plan's Thread Group; a plan that reads it from a property takes it as \
+         -Jduration=60",
+    ),
+    (
+        &["--ramp", "--ramp-up", "--rampup", "--rps", "--rate", "--hold", "--steps", "--stages"],
+        "the course of the load stands in the plan: its thread groups and throughput timers; a plan that reads it from \
+         properties takes them as -JNAME=VALUE",
+    ),
+    (&["--output", "--out", "--results"], "a row per sample goes to a file with -l FILE"),
+    (&["--silent", "-q"], "--quiet prints errors and warnings only; -q FILE reads properties"),
+    (&["--verbose"], "-L DEBUG makes the log say more"),
+    (
+        &["--property", "--env", "--set"],
+        "a JMeter property is set with -J NAME=VALUE, a system property with -D NAME=VALUE",
+    ),
+    (
+        &["--plan", "--test", "--file"],
+        "the plan stands behind the verb, or behind -t: throng run PLAN.jmx",
+    ),
+    (&["--report", "--html"], "there is no HTML report yet; the summary is in the run's folder"),
+    (
+        &["--url", "--host"],
+        "where requests go stands in the plan; a plan that reads it from a property takes it as -Jhost=NAME",
+    ),
+];
+
+/// Whether the first word of a command line is a plan, not a verb.
+pub(crate) fn is_plan(word: &OsStr) -> bool {
+    word.as_bytes().ends_with(b".jmx")
+}
+
+/// A verb that does not exist.
+pub(crate) fn unknown_verb(word: &str) -> String {
+    let verbs = flags::verbs();
+    let near = nearest(word, verbs.iter().map(String::as_str));
+    let meant = near.map_or_else(
+        || format!("the verbs are {}; a plan is run by throng run PLAN.jmx", verbs.join(", ")),
+        |verb| format!("did you mean throng {verb}?"),
+    );
+    format!("there is no verb {word}: {meant}")
+}
+
+/// An option that does not exist, on either command line.
+pub(crate) fn unknown_option(option: &str) -> String {
+    let said = format!("Unknown option {option}");
+    let name = option.split('=').next().unwrap_or(option);
+    match meaning(name) {
+        Some(meaning) => format!("{said}: {meaning}"),
+        None => said,
+    }
+}
+
+fn meaning(option: &str) -> Option<&'static str> {
+    ELSEWHERE.iter().find(|(names, _)| names.contains(&option)).map(|(_, meaning)| *meaning)
+}
+
+/// A mistake that clap found, without its advice to put `--` in front, which is never what is meant here.
+pub(crate) fn sentence(error: &clap::Error) -> String {
+    let argument = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let near = match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    match (error.kind(), argument) {
+        (ErrorKind::InvalidSubcommand, _) => match error.get(ContextKind::InvalidSubcommand) {
+            Some(ContextValue::String(word)) => unknown_verb(word),
+            _ => plain(error),
+        },
+        (ErrorKind::UnknownArgument, Some(option)) => {
+            if !option.starts_with('-') {
+                return format!("{option} is one argument too many");
+            }
+            match near.filter(|_| meaning(&option).is_none()) {
+                Some(near) => format!("Unknown option {option}: did you mean {near}?"),
+                None => unknown_option(&option),
+            }
+        }
+        _ => plain(error),
+    }
+}
+
+/// clap's own sentence, without the word in front and the lines about usage.
+fn plain(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let text = text.split("\n\nUsage:").next().unwrap_or(text);
+    let text = text.split("\n\nFor more information").next().unwrap_or(text);
+    text.trim_end().to_owned()
+}
+
+/// The name that is spelled nearest to the word, if it is near: at most a third of its letters are missing, added,
+/// changed or swapped with the next one, or two.
+fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let (distance, name) = names.map(|name| (strsim::osa_distance(word, name), name)).min()?;
+    (distance <= (name.len() / 3).max(2).min(word.len().saturating_sub(1))).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(line: &[&str]) -> String {
+        let args: Vec<_> = ["throng"].iter().chain(line).map(Into::into).collect();
+        sentence(&flags::parse(&args).expect_err("a mistake"))
+    }
+
+    #[test]
+    fn verbs_that_are_nearly_right_are_named() {
+        for (word, verb) in
+            [("rnu", "run"), ("chekc", "check"), ("preflite", "preflight"), ("jmv", "jvm")]
+        {
+            assert_eq!(
+                unknown_verb(word),
+                format!("there is no verb {word}: did you mean throng {verb}?")
+            );
+            assert_eq!(refused(&[word]), unknown_verb(word));
+        }
+        assert!(refused(&["quux"]).contains("the verbs are run, check,"), "{}", refused(&["quux"]));
+    }
+
+    #[test]
+    fn options_of_other_tools_are_named_with_what_is_meant() {
+        for (option, words) in
+            [("--duration", "-Jduration=60"), ("--users", "Thread Group"), ("--output", "-l FILE")]
+        {
+            let said = refused(&["run", "p.jmx", option, "5"]);
+            assert!(said.contains(option) && said.contains(words), "{said}");
+            assert!(!said.contains("-- "), "{said}");
+        }
+        assert_eq!(
+            refused(&["run", "p.jmx", "--jsno"]),
+            "Unknown option --jsno: did you mean --json?"
+        );
+        assert_eq!(refused(&["run", "p.jmx", "--nope"]), "Unknown option --nope");
+        assert_eq!(refused(&["run", "p.jmx", "q.jmx"]), "q.jmx is one argument too many");
+        assert!(
+            refused(&["run"]).contains("required arguments were not provided"),
+            "{}",
+            refused(&["run"])
+        );
+    }
+}
