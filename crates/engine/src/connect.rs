@@ -179,8 +179,17 @@ impl Core<'_> {
         }
     }
 
-    /// Tries the connection's next address.
+    /// Tries the connection's addresses from the next one on, until one does not fail at once.
     pub(crate) fn connect(&mut self, conn: u32) {
+        while let Err(error) = self.try_connect(conn) {
+            if !self.next_source(conn, &error) && !self.next_address(conn) {
+                return self.fail(conn, &Failure::Connect(error));
+            }
+        }
+    }
+
+    /// Tries the connection's next address. An error is one of connecting; other failures have ended the exchange.
+    fn try_connect(&mut self, conn: u32) -> std::io::Result<()> {
         let attempt = self.conns[conn].attempt as usize;
         let route = &self.routes[self.conns[conn].via as usize];
         let Some(address) = route.addresses.get(attempt).copied() else {
@@ -189,27 +198,28 @@ impl Core<'_> {
             } else {
                 Failure::UnknownHost { still: false }
             };
-            return self.fail(conn, &unknown);
+            self.fail(conn, &unknown);
+            return Ok(());
         };
         if self.conns[conn].datagram.is_some() {
-            return self.connect_datagram(conn, address);
+            self.connect_datagram(conn, address);
+            return Ok(());
         }
         let source: Option<IpAddr> = if route.source.is_any() {
             self.sources.current(address)
         } else {
             match source::address(&route.source) {
                 Ok(address) => Some(address),
-                Err(words) => return self.fail(conn, &Failure::UnknownSource(words)),
+                Err(words) => {
+                    self.fail(conn, &Failure::UnknownSource(words));
+                    return Ok(());
+                }
             }
         };
         let token = self.conns.token(conn);
-        match self.driver.connect(address, source, token) {
-            Ok(fd) => {
-                self.conns[conn].fd = Some(fd);
-                self.arm_connect_limit(conn);
-            }
-            Err(error) => self.connect_failed(conn, error),
-        }
+        self.conns[conn].fd = Some(self.driver.connect(address, source, token)?);
+        self.arm_connect_limit(conn);
+        Ok(())
     }
 
     fn arm_connect_limit(&mut self, conn: u32) {
@@ -224,17 +234,14 @@ impl Core<'_> {
     }
 
     fn connect_failed(&mut self, conn: u32, error: std::io::Error) {
-        if self.try_next_source(conn, &error) {
-            return;
-        }
-        if self.try_next_address(conn) {
-            return;
+        if self.next_source(conn, &error) || self.next_address(conn) {
+            return self.connect(conn);
         }
         self.fail(conn, &Failure::Connect(error));
     }
 
-    /// Only HTTP tries all addresses of a name. False: there is none left.
-    fn try_next_address(&mut self, conn: u32) -> bool {
+    /// Goes to the next address; only HTTP tries all of a name. False: there is none left.
+    fn next_address(&mut self, conn: u32) -> bool {
         self.conns[conn].attempt += 1;
         let entry = &self.conns[conn];
         let addresses = &self.routes[entry.via as usize].addresses;
@@ -242,12 +249,11 @@ impl Core<'_> {
             return false;
         }
         self.conns.drop_socket(conn);
-        self.connect(conn);
         true
     }
 
-    /// Where the local address has no port left, the next one of the list is tried. False: there is none.
-    fn try_next_source(&mut self, conn: u32, error: &std::io::Error) -> bool {
+    /// Goes to the next local address, if the one tried has no port left. False: there is none.
+    fn next_source(&mut self, conn: u32, error: &std::io::Error) -> bool {
         let entry = &self.conns[conn];
         let route = &self.routes[entry.via as usize];
         let tried = entry.sources_tried;
@@ -263,7 +269,6 @@ impl Core<'_> {
         }
         self.conns[conn].sources_tried = tried + 1;
         self.conns.drop_socket(conn);
-        self.connect(conn);
         true
     }
 
@@ -548,7 +553,9 @@ impl Core<'_> {
         }
         match self.conns[conn].state {
             State::Connecting => {
-                if !self.try_next_address(conn) {
+                if self.next_address(conn) {
+                    self.connect(conn);
+                } else {
                     self.fail(conn, &Failure::ConnectTimeout);
                 }
             }

@@ -39,6 +39,11 @@ const BUDGET: u32 = 4096;
 const REPLACED_AFTER: Nanos = MS;
 /// How many users may start before the sockets are looked at.
 const STARTS: u32 = 64;
+/// How long a turn may take, and all users of the ready queue together before the sockets are polled, nanoseconds.
+const TURN: Nanos = 2 * MS;
+const ROUND: Nanos = 10 * MS;
+/// The clock is read once in so many operations of a turn.
+const UNTIMED: u32 = 64;
 
 pub(crate) struct Core<'p> {
     pub(crate) plan: &'p Plan,
@@ -89,8 +94,6 @@ pub(crate) struct Core<'p> {
     pub(crate) branches: Vec<Index>,
     /// The exchange for which a connection is being opened, if it is not HTTP's.
     pub(crate) opening: Option<Box<crate::stream::Stream>>,
-    /// Such an exchange is being begun: when it ends, its user goes on by itself.
-    pub(crate) beginning: bool,
     /// Programs started and exchanges begun by TCP Samplers so far.
     pub(crate) tickets: u64,
     pub(crate) stashes: Vec<Box<Stash>>,
@@ -131,6 +134,8 @@ pub(crate) struct Core<'p> {
     /// Users alive, per group.
     alive: Vec<u32>,
     ready: VecDeque<Index>,
+    /// A user's turn is under way: whoever becomes ready meanwhile is queued.
+    in_turn: bool,
     due: Vec<Index>,
     inbox: Receiver<Message>,
     wake: Arc<Wake>,
@@ -205,7 +210,6 @@ impl<'p> Core<'p> {
             results: Vec::new(),
             branches: Vec::new(),
             opening: None,
-            beginning: false,
             tickets: 0,
             stashes: Vec::new(),
             request: plan::http::Request::default(),
@@ -234,6 +238,7 @@ impl<'p> Core<'p> {
             starts: Vec::new(),
             alive: vec![0; plan.groups.len()],
             ready: VecDeque::new(),
+            in_turn: false,
             due: Vec::new(),
             inbox,
             wake,
@@ -254,11 +259,7 @@ impl<'p> Core<'p> {
             }
             self.start_users(now);
             self.fire_timers(now);
-            for _ in 0..self.ready.len() {
-                if let Some(index) = self.ready.pop_front() {
-                    self.resume(index);
-                }
-            }
+            self.run_ready(now);
             self.read_resumed();
             if now >= self.next_second {
                 self.tick(now);
@@ -332,10 +333,12 @@ impl<'p> Core<'p> {
             return;
         }
         match std::mem::replace(&mut user.wait, Wait::Ready) {
-            Wait::Ready => {}
+            Wait::Ready | Wait::Queued => {}
             Wait::Delay(sampler) => {
                 user.intended = user.links.deadline;
+                self.in_turn = true;
                 self.begin(index, sampler);
+                self.in_turn = false;
                 if self.users[index].wait != Wait::Ready {
                     return;
                 }
@@ -374,9 +377,45 @@ impl<'p> Core<'p> {
         self.ready.push_back(index);
     }
 
-    /// Runs a user until it must wait.
+    /// Runs a user until it must wait. If another turn is under way, the user is queued instead: a sample that ends at
+    /// once comes back here from within its own turn, and each would lie on the stack of the one before.
     pub(crate) fn step(&mut self, index: Index) {
-        for _ in 0..BUDGET {
+        if self.in_turn {
+            return self.enqueue(index);
+        }
+        self.step_now(index);
+    }
+
+    /// The same within another turn, for those whose number on the stack the plan bounds.
+    pub(crate) fn step_now(&mut self, index: Index) {
+        let within = std::mem::replace(&mut self.in_turn, true);
+        self.take_turn(index);
+        self.in_turn = within;
+    }
+
+    /// Puts a user into the ready queue, if it has nothing to wait for.
+    fn enqueue(&mut self, index: Index) {
+        let user = &mut self.users[index];
+        if user.alive && user.wait == Wait::Ready {
+            user.wait = Wait::Queued;
+            self.ready.push_back(index);
+        }
+    }
+
+    /// Runs the users of the ready queue, each once, but not so long that sockets and messages wait.
+    fn run_ready(&mut self, now: Nanos) {
+        for _ in 0..self.ready.len() {
+            let Some(index) = self.ready.pop_front() else { return };
+            self.resume(index);
+            if self.clock.now() - now >= ROUND {
+                return;
+            }
+        }
+    }
+
+    fn take_turn(&mut self, index: Index) {
+        let mut until = Nanos::MAX;
+        for operation in 1..=BUDGET {
             if !self.users[index].alive || self.users[index].wait != Wait::Ready {
                 return;
             }
@@ -386,6 +425,13 @@ impl<'p> Core<'p> {
                 Turn::Waits => return,
                 Turn::Over => break,
             }
+            if operation % UNTIMED == 0 {
+                let now = self.clock.now();
+                if now >= until {
+                    break;
+                }
+                until = until.min(now + TURN);
+            }
         }
         if !self.users[index].alive || self.users[index].wait != Wait::Ready {
             return;
@@ -394,7 +440,7 @@ impl<'p> Core<'p> {
         if self.time_is_up(self.users.root(index)) {
             return self.end_user(index);
         }
-        self.ready.push_back(index);
+        self.enqueue(index);
     }
 
     fn start_users(&mut self, now: Nanos) {
@@ -561,6 +607,7 @@ impl<'p> Core<'p> {
             self.users[index].stopping = true;
             match self.users[index].wait {
                 Wait::Ready
+                | Wait::Queued
                 | Wait::Delay(_)
                 | Wait::Pause(_)
                 | Wait::Barrier(_)

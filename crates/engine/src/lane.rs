@@ -145,7 +145,7 @@ impl<'p> Core<'p> {
             }
         }
         if self.initialize(lane, main) {
-            self.step(lane);
+            self.step_now(lane);
         }
     }
 

@@ -88,6 +88,7 @@ impl Core<'_> {
                 let what = "Exception occurred whilst executing system call: java.io.IOException";
                 self.result.message.push_str(&format!("{what}: {error}"));
                 self.end_plain(index, id, timing);
+                self.step(index);
             }
         }
     }

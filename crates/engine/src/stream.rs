@@ -48,16 +48,14 @@ pub(crate) struct Tcp {
 }
 
 impl<'p> Core<'p> {
-    /// Begins a sample of one of these kinds. Where it ends at once, its user goes on by itself.
+    /// Begins a sample of one of these kinds.
     pub(crate) fn begin_stream(&mut self, index: Index, id: SamplerId) {
-        self.beginning = true;
         match &self.plan.samplers[id.0 as usize].kind {
             SamplerKind::Tcp(sampler) => self.begin_tcp(index, id, sampler),
             SamplerKind::HttpRaw(sampler) => self.begin_raw(index, id, sampler),
             SamplerKind::Udp(sampler) => self.begin_datagram(index, id, sampler),
             _ => {}
         }
-        self.beginning = false;
     }
 
     pub(crate) fn next_ticket(&mut self) -> u64 {
@@ -246,9 +244,7 @@ impl<'p> Core<'p> {
         let outcome =
             if self.result.success || outcome != Outcome::Ok { outcome } else { Outcome::Status };
         self.conclude(index, id, timing, outcome);
-        if !self.beginning {
-            self.step(index);
-        }
+        self.step(index);
     }
 
     /// Ends a stream's exchange, and its sample.

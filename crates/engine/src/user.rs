@@ -14,8 +14,10 @@ use crate::wheel::{Index, Links, Waiting};
 /// What a user waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// Nothing: it runs, or is queued to run.
+    /// Nothing: it runs.
     Ready,
+    /// Nothing: it is in the ready queue.
+    Queued,
     /// The delay of its timers; then the sampler starts.
     Delay(SamplerId),
     /// A pause by Flow Control Action; then it goes on.

@@ -8,6 +8,7 @@
 mod program;
 
 mod asked_to_end;
+mod at_once;
 mod http_plan;
 mod machine;
 mod page;

@@ -70,49 +70,56 @@ impl Core<'_> {
         self.go_on(index);
     }
 
-    /// Tries the route's next address from the next local one.
+    /// Tries the route's addresses from the next one on, until one does not fail at once.
     fn connect_socket(&mut self, at: u32) {
-        let Task::Work(work) = &self.sockets[at].task else { return };
-        let (attempt, limit) = (work.attempt as usize, work.connect_limit);
-        let route = &self.routes[self.sockets[at].route as usize];
-        let Some(address) = route.addresses.get(attempt).copied() else {
-            return self.fault(at, Fault::Failure(Failure::UnknownHost { still: false }));
-        };
-        let from = self.sources.current(address);
-        let token = self.sockets.token(at);
-        match self.driver.connect(address, from, token) {
-            Ok(fd) => {
-                self.sockets[at].fd = Some(fd);
-                self.sockets[at].state = State::Connecting;
-                let (index, now) = (self.sockets[at].user, self.clock.now());
-                match limit {
-                    0 => self.users[index].limit = Nanos::MAX,
-                    limit => self.arm(index, now + limit),
-                }
+        while let Err((error, from)) = self.try_connect_socket(at) {
+            if !self.next_attempt(at, &error, from) {
+                return self.fault(at, Fault::Failure(Failure::Connect(error)));
             }
-            Err(error) => self.socket_connect_failed(at, error, from),
         }
     }
 
-    fn socket_connect_failed(&mut self, at: u32, error: std::io::Error, from: Option<IpAddr>) {
+    /// Tries the route's next address from the next local one, which is given with an error.
+    fn try_connect_socket(&mut self, at: u32) -> Result<(), (std::io::Error, Option<IpAddr>)> {
+        let Task::Work(work) = &self.sockets[at].task else { return Ok(()) };
+        let (attempt, limit) = (work.attempt as usize, work.connect_limit);
+        let route = &self.routes[self.sockets[at].route as usize];
+        let Some(address) = route.addresses.get(attempt).copied() else {
+            self.fault(at, Fault::Failure(Failure::UnknownHost { still: false }));
+            return Ok(());
+        };
+        let from = self.sources.current(address);
+        let token = self.sockets.token(at);
+        let fd = self.driver.connect(address, from, token).map_err(|error| (error, from))?;
+        self.sockets[at].fd = Some(fd);
+        self.sockets[at].state = State::Connecting;
+        let (index, now) = (self.sockets[at].user, self.clock.now());
+        match limit {
+            0 => self.users[index].limit = Nanos::MAX,
+            limit => self.arm(index, now + limit),
+        }
+        Ok(())
+    }
+
+    /// Goes to the next local address if this one has no port left, or else to the next address. False: there is none.
+    fn next_attempt(&mut self, at: u32, error: &std::io::Error, from: Option<IpAddr>) -> bool {
         let sources = self.sources.len() as u32;
         let addresses = self.routes[self.sockets[at].route as usize].addresses.len() as u32;
-        let Task::Work(work) = &mut self.sockets[at].task else { return };
-        if source::is_exhausted(&error) && work.sources_tried + 1 < sources {
+        let Task::Work(work) = &mut self.sockets[at].task else { return false };
+        if source::is_exhausted(error) && work.sources_tried + 1 < sources {
             work.sources_tried += 1;
             if let Some(from) = from {
                 self.sources.pass_over(from);
             }
-            self.sockets.drop_socket(at);
-            return self.connect_socket(at);
-        }
-        work.attempt += 1;
-        if work.attempt < addresses {
+        } else {
+            work.attempt += 1;
             work.sources_tried = 0;
-            self.sockets.drop_socket(at);
-            return self.connect_socket(at);
+            if work.attempt >= addresses {
+                return false;
+            }
         }
-        self.fault(at, Fault::Failure(Failure::Connect(error)));
+        self.sockets.drop_socket(at);
+        true
     }
 
     /// The time limit for connecting is over: the next address is tried, if there is one.
@@ -131,7 +138,10 @@ impl Core<'_> {
     pub(super) fn socket_connected(&mut self, at: u32) {
         let Some(fd) = self.sockets[at].fd.as_ref() else { return };
         if let Err(error) = driver::connect_result(fd) {
-            return self.socket_connect_failed(at, error, None);
+            if self.next_attempt(at, &error, None) {
+                return self.connect_socket(at);
+            }
+            return self.fault(at, Fault::Failure(Failure::Connect(error)));
         }
         self.recorder.add(Counter::ConnOpened, 1);
         self.read_limit(at);

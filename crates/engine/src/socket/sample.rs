@@ -157,6 +157,8 @@ impl<'p> Core<'p> {
             self.begin_talk(index, at, exchange, call, false);
         }
         self.open_socket(at, id);
+        // What cannot be opened fails at once; others have their turn before it is tried again.
+        self.go_on(index);
     }
 
     /// A sampler that cannot even start: its result has neither start nor length.
