@@ -460,6 +460,9 @@ cases! {
     wss
     wss_errors
     wss_keystore
+    xstream_reference_endless
+    xstream_reference_nowhere
+    xstream_references
     zaleski
     zaleski_closed
     zaleski_streaming

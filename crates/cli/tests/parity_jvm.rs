@@ -123,6 +123,7 @@ cases! {
     jvm_while_counted
     jvm_while_left
     jvm_writes_files
+    jvm_xstream_references
 }
 
 #[test]

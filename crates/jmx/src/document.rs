@@ -3,6 +3,9 @@
 //! The document owns the text unchanged (after decoding to UTF-8), so that every span can be shown and the file can
 //! be written back byte for byte. Elements sit in one vector in document order; dropping it does not recurse.
 
+use std::borrow::Cow;
+
+use crate::references::References;
 use crate::{Props, Span};
 
 /// Index of an element in its [`Document`].
@@ -54,12 +57,13 @@ pub struct Element {
 }
 
 /// Another file that elements were grafted from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Included {
     /// Its name as it is shown.
     pub name: String,
     /// Its text, decoded to UTF-8.
     pub source: String,
+    pub(crate) references: References,
 }
 
 /// A parsed plan file.
@@ -71,6 +75,7 @@ pub struct Document {
     pub(crate) elements: Vec<Element>,
     pub(crate) roots: Vec<ElementId>,
     pub(crate) included: Vec<Included>,
+    pub(crate) references: References,
 }
 
 impl Document {
@@ -156,14 +161,23 @@ impl Document {
         self.element(id).line
     }
 
-    /// An element as its file has it, with its properties and without what stands below it.
-    pub fn xml(&self, id: ElementId) -> &str {
+    /// An element as its file has it, with its properties and without what stands below it. What its properties refer to elsewhere in the
+    /// file stands in their place.
+    pub fn xml(&self, id: ElementId) -> Cow<'_, str> {
         let element = self.element(id);
-        let source = match element.file {
-            Some(file) => self.included.get(file as usize).map_or("", |file| &file.source),
-            None => &self.source,
+        let (source, references) = match element.file.map(|file| self.included.get(file as usize)) {
+            Some(Some(file)) => (&file.source, &file.references),
+            Some(None) => return Cow::Borrowed(""),
+            None => (&self.source, &self.references),
         };
-        source.get(element.extent.start as usize..element.extent.end as usize).unwrap_or("")
+        let extent = element.extent;
+        references.expand(source, extent).map_or_else(
+            || {
+                let text = source.get(extent.start as usize..extent.end as usize);
+                Cow::Borrowed(text.unwrap_or(""))
+            },
+            Cow::Owned,
+        )
     }
 
     /// The text of a span; empty if it does not lie in this document.

@@ -7,8 +7,9 @@ use crate::{Document, ElementId, Included};
 
 impl Document {
     /// Adds a file that elements will be grafted from, for [`Document::graft`].
-    pub fn include(&mut self, name: String, source: String) -> u32 {
-        self.included.push(Included { name, source });
+    pub fn include(&mut self, name: String, from: &Document) -> u32 {
+        let (source, references) = (from.source.clone(), from.references.clone());
+        self.included.push(Included { name, source, references });
         self.included.len() as u32 - 1
     }
 
@@ -80,7 +81,7 @@ mod tests {
         );
         let a = plan.roots()[0];
         let b = plan.element(a).children[0];
-        let file = plan.include("other.jmx".to_owned(), other.source().to_owned());
+        let file = plan.include("other.jmx".to_owned(), &other);
         let c = plan.graft(b, &other, other.roots()[0], Some(file));
         let below: Vec<_> = plan.element(c).children.clone();
         let paths: Vec<_> = below.iter().map(|id| plan.path(*id)).collect();

@@ -10,6 +10,7 @@ mod document;
 mod graft;
 mod props;
 mod reader;
+mod references;
 mod text;
 
 pub use diag::{Diag, NotXml, Severity, Span};

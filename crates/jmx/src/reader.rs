@@ -8,10 +8,12 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use crate::decode::decode;
+use crate::references::References;
 use crate::text::{self, Reference};
 use crate::{Diag, Document, Element, ElementId, FileVersion, NotXml, Props, Span, Tagged};
 
 mod property;
+mod refer;
 
 use property::{Open, Shape, property_of};
 
@@ -25,14 +27,22 @@ const MAX_DIAGS: usize = 500;
 pub fn parse(name: &str, bytes: Vec<u8>) -> Result<(Document, Vec<Diag>), NotXml> {
     let mut diags = Vec::new();
     let source = decode(bytes, &mut diags)?;
-    let mut builder = Builder::new(diags);
-    builder.read(&source)?;
-    let Builder { version, elements, roots, mut diags, dropped, .. } = builder;
+    let mut builder = Builder::new(diags, References::find(&source));
+    builder.read(&source, Span { start: 0, end: source.len() as u32 })?;
+    let Builder { version, elements, roots, mut diags, dropped, references, .. } = builder;
     if dropped > 0 {
         diags.push(Diag::note("more", format!("{dropped} more findings are not shown")));
     }
     Ok((
-        Document { name: name.to_string(), source, version, elements, roots, included: Vec::new() },
+        Document {
+            name: name.to_string(),
+            source,
+            version,
+            elements,
+            roots,
+            included: Vec::new(),
+            references,
+        },
         diags,
     ))
 }
@@ -64,6 +74,11 @@ struct Builder {
     /// End of what was read last.
     end: u32,
     lines: Lines,
+    references: References,
+    /// Bytes that were read for references.
+    added: usize,
+    /// What the next tag is called instead of its own name.
+    rename: Option<String>,
 }
 
 /// Counts lines as the reader moves forward.
@@ -83,7 +98,7 @@ impl Lines {
 }
 
 impl Builder {
-    fn new(diags: Vec<Diag>) -> Self {
+    fn new(diags: Vec<Diag>, references: References) -> Self {
         Self {
             version: FileVersion::default(),
             encoded: false,
@@ -95,30 +110,44 @@ impl Builder {
             skipped: 0,
             end: 0,
             lines: Lines { at: 0, line: 1 },
+            references,
+            added: 0,
+            rename: None,
         }
     }
 
-    fn read(&mut self, source: &str) -> Result<(), NotXml> {
-        let mut reader = Reader::from_str(source);
+    /// Reads a part of the text: all of it, or the tag that a reference stands for.
+    fn read(&mut self, source: &str, part: Span) -> Result<(), NotXml> {
+        let base = part.start as usize;
+        let mut reader = Reader::from_str(&source[base..part.end as usize]);
         reader.config_mut().allow_dangling_amp = true;
         loop {
-            let start = reader.buffer_position() as usize;
+            let start = base + reader.buffer_position() as usize;
             let event = match reader.read_event() {
                 Ok(event) => event,
                 Err(error) => {
-                    return Err(self.broken(source, reader.error_position() as usize, &error));
+                    let at = base + reader.error_position() as usize;
+                    return Err(self.broken(source, at, &error));
                 }
             };
-            let end = reader.buffer_position() as usize;
+            let end = base + reader.buffer_position() as usize;
             self.end = end as u32;
             let place = Place { span: Span { start: start as u32, end: end as u32 }, line: 0 };
             match event {
                 Event::Start(tag) => {
                     let place = place.on_line(self.lines.advance(source, start));
-                    self.open(&tag, place)?;
+                    if self.refer(source, place)? {
+                        // What stands in a reference is not read.
+                        self.skipped = 1;
+                    } else {
+                        self.open(&tag, place)?;
+                    }
                 }
                 Event::Empty(tag) => {
                     let place = place.on_line(self.lines.advance(source, start));
+                    if self.refer(source, place)? {
+                        continue;
+                    }
                     self.open(&tag, place)?;
                     self.close();
                     if self.stack.is_empty() {
@@ -148,6 +177,7 @@ impl Builder {
                     self.report(diag);
                 }
                 Event::Comment(_) | Event::PI(_) | Event::Decl(_) => {}
+                Event::Eof if base > 0 => return Ok(()),
                 Event::Eof => return Err(self.ended(source)),
             }
         }
@@ -225,8 +255,8 @@ impl Builder {
             self.skipped = 1;
             return Ok(());
         }
-        let name = tag.name();
-        let name = name.as_ref();
+        let (own, renamed) = (tag.name(), self.rename.take());
+        let name = renamed.as_deref().unwrap_or(own.as_ref());
         let attributes = self.attributes(tag, place);
         if self.stack.is_empty() {
             return self.open_root(name, attributes, place);
@@ -496,7 +526,7 @@ impl Place {
     }
 }
 
-fn is_tree(tag: &str) -> bool {
+pub(crate) fn is_tree(tag: &str) -> bool {
     tag == "hashTree"
         || tag
             .strip_prefix("org.apache.jorphan.collections.")

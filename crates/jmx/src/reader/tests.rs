@@ -5,23 +5,23 @@ use proptest::prelude::*;
 use super::*;
 use crate::Severity;
 
-fn plan(inside: &str) -> String {
+pub(in crate::reader) fn plan(inside: &str) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<jmeterTestPlan version=\"1.2\" properties=\"5.0\" jmeter=\"5.6.3\">\n<hashTree>{inside}</hashTree></jmeterTestPlan>\n"
     )
 }
 
-fn read(text: &str) -> (Document, Vec<Diag>) {
+pub(in crate::reader) fn read(text: &str) -> (Document, Vec<Diag>) {
     parse("t.jmx", text.as_bytes().to_vec()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn clean(text: &str) -> Document {
+pub(in crate::reader) fn clean(text: &str) -> Document {
     let (document, diags) = read(text);
     assert_eq!(diags, []);
     document
 }
 
-fn codes(diags: &[Diag]) -> Vec<&'static str> {
+pub(in crate::reader) fn codes(diags: &[Diag]) -> Vec<&'static str> {
     diags.iter().map(|diag| diag.code).collect()
 }
 

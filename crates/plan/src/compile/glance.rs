@@ -53,7 +53,7 @@ impl Context<'_> {
     fn mentions(&self, found: impl Fn(&str, &str) -> bool) -> bool {
         let doc = self.doc;
         self.settings.hosting
-            && doc.ids().any(|id| doc.is_enabled(id) && found(class(doc, id), doc.xml(id)))
+            && doc.ids().any(|id| doc.is_enabled(id) && found(class(doc, id), &doc.xml(id)))
     }
 }
 

@@ -91,7 +91,7 @@ impl Context<'_> {
             path: self.doc.path(id),
             line: element.line,
             reads: seen.reads,
-            xml: self.doc.xml(id).into(),
+            xml: self.doc.xml(id).as_ref().into(),
         });
         self.hosting.needs.push(seen.needs);
         self.hosting.places.insert(id, at);

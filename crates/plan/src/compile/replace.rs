@@ -193,7 +193,7 @@ impl Work<'_> {
             diag.file = Some(name.clone());
         }
         self.diags.append(&mut diags);
-        let file = self.doc.include(name, document.source().to_owned());
+        let file = self.doc.include(name, &document);
         let document = std::rc::Rc::new(document);
         self.files.insert(path.to_owned(), (std::rc::Rc::clone(&document), file));
         Ok((document, file))

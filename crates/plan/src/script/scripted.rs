@@ -59,7 +59,7 @@ pub(crate) fn puts_objects(doc: &Document) -> bool {
             || text.contains(ways[4])
     };
     let enabled = doc.ids().filter(|id| doc.is_enabled(*id));
-    let mut writing = enabled.filter(|id| writes(doc.xml(*id)));
+    let mut writing = enabled.filter(|id| writes(&doc.xml(*id)));
     writing.any(|id| {
         let props = &doc.element(id).props;
         let Some((mut place, prefix)) = place(scope::class(doc, id)) else { return true };

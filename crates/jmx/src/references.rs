@@ -1,0 +1,306 @@
+//! Tags that stand for another one: `<collectionProp reference="../../HeaderManager/collectionProp"/>`.
+//!
+//! XStream writes one where an object occurs a second time, and JMeter puts the object itself there on reading. The
+//! attribute is a path through the tags of the file: `..` and `.`, names, `name[2]` for the second child of that name;
+//! relative to the tag itself, or absolute with a `/` at its start. What can be named is what was read completely
+//! before, and is no reference itself.
+//! Found in a pass of its own, which only files that hold the word `reference` need.
+
+use std::collections::{BTreeMap, HashMap};
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use crate::reader::is_tree;
+use crate::{Span, text};
+
+/// Text that references may add to a file, in bytes.
+pub(crate) const MAX_ADDED: usize = 64 << 20;
+
+/// Where the tags of a file that are references lead, by where they begin.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct References(BTreeMap<u32, Reference>);
+
+/// One tag with the attribute `reference`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reference {
+    /// The attribute.
+    pub(crate) path: String,
+    /// The tag keeps its own name: it is a field of an object, which the name tells.
+    pub(crate) keeps_name: bool,
+    /// From the start tag to the end tag.
+    pub(crate) extent: Span,
+    pub(crate) target: Target,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// From a start tag to its end tag, and the line of its start.
+    There(Span, u32),
+    /// A tag around the reference itself.
+    Around,
+    /// An element where a property belongs, or the like.
+    Unfit,
+    /// Nothing that was read before has this path.
+    Nowhere,
+}
+
+impl References {
+    pub(crate) fn find(source: &str) -> Self {
+        if memchr::memmem::find(source.as_bytes(), b"reference").is_none() {
+            return Self::default();
+        }
+        let mut pass = Pass::default();
+        pass.read(source);
+        Self(pass.found)
+    }
+
+    pub(crate) fn at(&self, start: u32) -> Option<&Reference> {
+        self.0.get(&start)
+    }
+
+    /// The text of a span with what its references stand for; `None` where it holds none.
+    pub(crate) fn expand(&self, source: &str, span: Span) -> Option<String> {
+        self.0.range(span.start..span.end).next()?;
+        let mut out = String::new();
+        self.push(source, span, 0, &mut out);
+        Some(out)
+    }
+
+    fn push(&self, source: &str, span: Span, depth: usize, out: &mut String) {
+        let mut at = span.start;
+        for (start, reference) in self.0.range(span.start..span.end) {
+            let start = *start;
+            out.push_str(text_of(source, Span { start: at, end: start }));
+            at = reference.extent.end;
+            let Target::There(target, _) = reference.target else { continue };
+            if depth >= crate::MAX_DEPTH || out.len() + length(target) > MAX_ADDED {
+                continue;
+            }
+            if !reference.keeps_name {
+                self.push(source, target, depth + 1, out);
+                continue;
+            }
+            let (old, new) = (name_at(source, target.start), name_at(source, start));
+            let mut inner = String::new();
+            self.push(source, target, depth + 1, &mut inner);
+            let end = inner.rfind("</").filter(|end| inner[end + 2..].starts_with(old));
+            out.push('<');
+            out.push_str(new);
+            out.push_str(&inner[1 + old.len()..end.unwrap_or(inner.len())]);
+            if end.is_some() {
+                out.push_str("</");
+                out.push_str(new);
+                out.push('>');
+            }
+        }
+        out.push_str(text_of(source, Span { start: at, end: span.end }));
+    }
+}
+
+/// Bytes of a span.
+pub(crate) fn length(span: Span) -> usize {
+    span.end.saturating_sub(span.start) as usize
+}
+
+fn text_of(source: &str, span: Span) -> &str {
+    source.get(span.start as usize..span.end as usize).unwrap_or("")
+}
+
+/// The name of the tag that starts at a place.
+pub(crate) fn name_at(source: &str, start: u32) -> &str {
+    let text = source.get(start as usize + 1..).unwrap_or("");
+    text.split(|char: char| char.is_whitespace() || char == '>' || char == '/').next().unwrap_or("")
+}
+
+/// What a tag is to JMeter, as far as it says how the tags in it are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// A `hashTree`, or the root: elements and trees.
+    Elements,
+    /// An element, or a property of several.
+    Properties,
+    /// An object whose fields the tags in it name.
+    Fields,
+}
+
+/// A tag that was opened.
+struct Node {
+    parent: Option<u32>,
+    holds: Holds,
+    /// Set when it is closed; a reference has none.
+    read: Option<(Span, u32)>,
+    open: bool,
+    /// It is a reference, or stands in one, where nothing is read.
+    refers: bool,
+    start: u32,
+    line: u32,
+}
+
+#[derive(Default)]
+struct Pass {
+    nodes: Vec<Node>,
+    /// Children by the number of their parent and their part of a path.
+    children: HashMap<(u32, String), u32>,
+    /// How many children of each name a node had.
+    counts: HashMap<(u32, String), u32>,
+    at: Option<u32>,
+    found: BTreeMap<u32, Reference>,
+    line: u32,
+    counted: usize,
+}
+
+impl Pass {
+    /// Ends silently where the text stops being XML: the reader proper says what is wrong.
+    fn read(&mut self, source: &str) {
+        self.line = 1;
+        let mut reader = Reader::from_str(source);
+        reader.config_mut().allow_dangling_amp = true;
+        loop {
+            let start = reader.buffer_position() as u32;
+            let Ok(event) = reader.read_event() else { return };
+            let end = reader.buffer_position() as u32;
+            match event {
+                Event::Start(tag) => self.open(&tag, source, start),
+                Event::Empty(tag) => {
+                    self.open(&tag, source, start);
+                    self.close(end);
+                }
+                Event::End(_) => self.close(end),
+                Event::Eof => return,
+                _ => {}
+            }
+        }
+    }
+
+    fn open(&mut self, tag: &BytesStart<'_>, source: &str, start: u32) {
+        let name = tag.name().as_ref().to_owned();
+        let passed = &source.as_bytes()[self.counted..start as usize];
+        self.line += memchr::memchr_iter(b'\n', passed).count() as u32;
+        self.counted = start as usize;
+        let id = self.nodes.len() as u32;
+        let parent = self.at;
+        let around = parent.map(|parent| &self.nodes[parent as usize]);
+        let holds = match around.map(|around| around.holds) {
+            None => Holds::Elements,
+            Some(Holds::Elements) if is_tree(&name) => Holds::Elements,
+            Some(Holds::Elements) => Holds::Properties,
+            Some(Holds::Properties) if holds_properties(&name) => Holds::Properties,
+            Some(_) => Holds::Fields,
+        };
+        let keeps_name = around.is_some_and(|around| around.holds == Holds::Fields);
+        let in_one = around.is_some_and(|around| around.refers);
+        let path = tag.attributes().with_checks(false).flatten().find_map(|attribute| {
+            (attribute.key.as_ref() == "reference").then(|| text::attribute(&attribute.value).0)
+        });
+        let refers = path.is_some() || in_one;
+        self.nodes.push(Node {
+            parent,
+            holds,
+            read: None,
+            open: true,
+            refers,
+            start,
+            line: self.line,
+        });
+        if let Some(parent) = parent {
+            let count = self.counts.entry((parent, name.clone())).or_insert(0);
+            *count += 1;
+            let part = if *count == 1 { name } else { format!("{name}[{count}]") };
+            self.children.insert((parent, part), id);
+        } else {
+            self.children.entry((u32::MAX, name)).or_insert(id);
+        }
+        self.at = Some(id);
+        if let Some(path) = path.filter(|_| !in_one) {
+            let target = self.resolve(id, &path);
+            let extent = Span { start, end: start };
+            self.found.insert(start, Reference { path, keeps_name, extent, target });
+        }
+    }
+
+    fn close(&mut self, end: u32) {
+        let Some(id) = self.at else { return };
+        let node = &mut self.nodes[id as usize];
+        node.open = false;
+        if !node.refers {
+            node.read = Some((Span { start: node.start, end }, node.line));
+        }
+        if let Some(reference) = self.found.get_mut(&node.start) {
+            reference.extent.end = end;
+        }
+        self.at = node.parent;
+    }
+
+    /// Whether a tag is a tree, an element, or neither.
+    fn sort(&self, node: &Node) -> (bool, bool) {
+        let around = node.parent.map(|parent| self.nodes[parent as usize].holds);
+        (around == Some(Holds::Elements), node.holds == Holds::Elements)
+    }
+
+    /// As XStream's `Path` has it: parts are put on a stack and only the whole is looked up.
+    fn resolve(&self, from: u32, path: &str) -> Target {
+        let mut parts: Vec<Part<'_>> = Vec::new();
+        let relative = match path.strip_prefix('/') {
+            Some(absolute) => absolute,
+            None => {
+                let mut at = Some(from);
+                while let Some(id) = at {
+                    parts.push(Part::Known(id));
+                    at = self.nodes[id as usize].parent;
+                }
+                parts.reverse();
+                path
+            }
+        };
+        let is_relative = relative.len() == path.len();
+        for part in relative.split('/') {
+            match part {
+                ".." if is_relative => {
+                    if parts.pop().is_none() {
+                        return Target::Nowhere;
+                    }
+                }
+                "." if is_relative => {}
+                name => parts.push(Part::Name(name.strip_suffix("[1]").unwrap_or(name))),
+            }
+        }
+        let mut at = None;
+        for part in parts {
+            let next = match part {
+                Part::Known(id) => Some(id),
+                Part::Name(name) => {
+                    self.children.get(&(at.unwrap_or(u32::MAX), name.to_owned())).copied()
+                }
+            };
+            let Some(next) = next else { return Target::Nowhere };
+            at = Some(next);
+        }
+        let Some(node) = at.map(|at| &self.nodes[at as usize]) else { return Target::Nowhere };
+        match node.read {
+            Some(_) if self.sort(node) != self.sort(&self.nodes[from as usize]) => Target::Unfit,
+            Some((span, line)) => Target::There(span, line),
+            None if node.open && !node.refers => Target::Around,
+            None => Target::Nowhere,
+        }
+    }
+}
+
+enum Part<'a> {
+    Known(u32),
+    Name(&'a str),
+}
+
+/// Whether a property holds others.
+fn holds_properties(tag: &str) -> bool {
+    let plain = tag.strip_prefix("org.apache.jmeter.testelement.property.").unwrap_or(tag);
+    matches!(
+        plain,
+        "collectionProp"
+            | "CollectionProperty"
+            | "mapProp"
+            | "MapProperty"
+            | "elementProp"
+            | "TestElementProperty"
+    )
+}
