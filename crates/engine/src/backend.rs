@@ -26,6 +26,8 @@ use crate::run::Report;
 const BATCH: usize = 4096;
 /// Batches that may wait.
 const WAITING: usize = 1024;
+/// Labels that a core remembers as shared texts; where there are more, it starts afresh.
+const LABELS: usize = 1000;
 
 /// One Backend Listener of a run, its parameters evaluated.
 #[derive(Clone, Debug)]
@@ -173,6 +175,9 @@ impl Feed {
             Some(label) => Arc::clone(label),
             None => {
                 let shared: Arc<str> = label.into();
+                if self.labels.len() >= LABELS {
+                    self.labels.clear();
+                }
                 self.labels.insert(label.into(), Arc::clone(&shared));
                 shared
             }

@@ -143,6 +143,9 @@ impl Client {
     }
 }
 
+/// Labels whose verdict is remembered; where there are more, they are asked anew.
+const KNOWN: usize = 1000;
+
 /// Which labels are told by themselves.
 #[derive(Debug)]
 struct Filter {
@@ -195,6 +198,9 @@ impl Filter {
             Rule::Whole(pattern) => pattern.matches(label),
             Rule::Listed(labels) => labels.iter().any(|listed| **listed == **label),
         };
+        if self.known.len() >= KNOWN {
+            self.known.clear();
+        }
         self.known.insert(Arc::clone(label), wanted);
         wanted
     }

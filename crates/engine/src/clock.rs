@@ -25,12 +25,14 @@ pub(crate) fn thread_cpu() -> u64 {
 pub(crate) struct Clock {
     zero: Instant,
     wall_at_zero: i64,
+    /// How far it has been moved on; 0 but in tests.
+    skipped: Nanos,
 }
 
 impl Clock {
     /// A clock whose zero is `zero`, the same for all cores of a run.
     pub(crate) fn new(zero: Instant) -> Self {
-        let mut clock = Self { zero, wall_at_zero: 0 };
+        let mut clock = Self { zero, wall_at_zero: 0, skipped: 0 };
         clock.sync();
         clock
     }
@@ -38,16 +40,25 @@ impl Clock {
     /// Compares with the wall clock anew.
     pub(crate) fn sync(&mut self) {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64);
-        self.wall_at_zero = wall - self.now();
+        self.wall_at_zero = wall - self.elapsed();
     }
 
     pub(crate) fn now(&self) -> Nanos {
+        self.elapsed() + self.skipped
+    }
+
+    fn elapsed(&self) -> Nanos {
         self.zero.elapsed().as_nanos() as i64
+    }
+
+    /// Moves the clock on, the wall clock with it.
+    pub(crate) fn skip(&mut self, by: Nanos) {
+        self.skipped += by;
     }
 
     /// A moment on this clock's scale.
     pub(crate) fn of_instant(&self, moment: Instant) -> Nanos {
-        moment.saturating_duration_since(self.zero).as_nanos() as i64
+        moment.saturating_duration_since(self.zero).as_nanos() as i64 + self.skipped
     }
 
     /// Milliseconds since 1970 at `at`.
@@ -57,6 +68,6 @@ impl Clock {
 
     /// A wall-clock time in nanoseconds since 1970, on this clock's scale.
     pub(crate) fn of_wall(&self, wall: i64) -> Nanos {
-        wall - self.wall_at_zero
+        wall - self.wall_at_zero + self.skipped
     }
 }

@@ -252,6 +252,7 @@ impl<'p> Core<'p> {
     /// Runs until told to end.
     pub(crate) fn run(&mut self) -> io::Result<()> {
         let mut events = Events::new();
+        let run = self.run;
         loop {
             let now = self.clock.now();
             if self.ends.is_some_and(|latest| now >= latest || !self.jobs.are_open()) {
@@ -265,7 +266,11 @@ impl<'p> Core<'p> {
                 self.tick(now);
             }
             self.tell_properties();
-            self.driver.wait(&mut events, Some(self.timeout(now)))?;
+            let timeout = self.timeout(now);
+            match &run.steps {
+                None => self.driver.wait(&mut events, Some(timeout))?,
+                Some(steps) => self.wait_stepped(steps, &mut events, timeout)?,
+            }
             self.woke = self.clock.now();
             for ready in events.iter() {
                 if ready.token == INBOX {
@@ -644,6 +649,8 @@ impl<'p> Core<'p> {
     fn tick(&mut self, now: Nanos) {
         self.next_second = second_after(now, self.run.shard);
         self.clock.sync();
+        // Snapshots come back without waking the core: unread, they would pile up where nothing else arrives.
+        self.read_inbox();
         self.probe_unread();
         self.watch_jobs(now);
         self.hand_over(now);

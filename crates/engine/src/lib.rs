@@ -9,7 +9,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `run`, `prepare`, `batches`, `group`, `schedule` | starting groups in order, what is evaluated before, when users start |
-//! | `core`, `user`, `wheel`, `clock` | the loop of a core, its users, its timers |
+//! | `core`, `user`, `wheel`, `clock`, `stepped` | the loop of a core, its users, its timers; a clock that tests step |
 //! | `step`, `choice`, `until`, `pass`, `place`, `leave` | which sampler is next |
 //! | `sample`, `transaction`, `meet`, `lane`, `interrupt` | samples, transactions, users that wait for each other, Parallel Controllers, Sample Timeouts |
 //! | `exchange`, `assemble`, `receive`, `failure`, `redirect`, `cookies`, `cached`, `credentials`, `basic`, `tunnel`, `fill`, `local` | HTTP, and files by their URLs |
@@ -80,6 +80,7 @@ mod side_cookies;
 mod socket;
 mod source;
 mod step;
+mod stepped;
 mod stream;
 mod transaction;
 mod tunnel;
@@ -95,3 +96,4 @@ pub use rows::ResultFile;
 pub use run::{Event, Handle, Options, Paced, Run, StartError, Users, start};
 pub use settings::{PROPERTIES, complaint};
 pub use source::parse as source_addresses;
+pub use stepped::Steps;

@@ -9,7 +9,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
 use plan::element::Shard;
@@ -21,6 +21,8 @@ use crate::output::{self, Output};
 const CHUNK: usize = 64 * 1024;
 /// Chunks that may be under way at once, all cores together: 64 MiB.
 const UNDER_WAY: usize = 1024;
+/// Empty chunks that wait for a core; those beyond are freed.
+const SPARE: usize = 4;
 
 /// One result file.
 #[derive(Clone, Debug)]
@@ -46,6 +48,8 @@ pub(crate) struct Rows {
     to_writer: Sender<Job>,
     under_way: Arc<AtomicUsize>,
     back: Receiver<Vec<u8>>,
+    /// Which of the writer's ways back leads here.
+    core: usize,
     dropped: u64,
     /// Bodies of sub-results are written.
     bodies: bool,
@@ -68,8 +72,8 @@ struct Sink {
 /// What a core hands over.
 #[derive(Debug)]
 enum Job {
-    /// A part of a result file.
-    Chunk { file: usize, bytes: Vec<u8>, samples: u64 },
+    /// A part of a result file, from the core of that number.
+    Chunk { core: usize, file: usize, bytes: Vec<u8>, samples: u64 },
     /// A file of its own.
     Response { path: PathBuf, bytes: Vec<u8> },
 }
@@ -123,47 +127,37 @@ impl Rows {
     }
 
     /// Adds a sample: `write` appends it to the chunk.
-    pub(crate) fn add(&mut self, sink: usize, write: impl FnOnce(&mut Vec<u8>)) {
-        let sink = &mut self.sinks[sink];
+    pub(crate) fn add(&mut self, at: usize, write: impl FnOnce(&mut Vec<u8>)) {
+        let sink = &mut self.sinks[at];
         write(&mut sink.chunk);
         sink.samples += 1;
         if sink.chunk.len() >= CHUNK {
-            Self::hand_over(sink, &self.to_writer, &self.under_way, &self.back, &mut self.dropped);
+            self.hand_over(at);
         }
     }
 
     /// Hands everything over.
     pub(crate) fn flush(&mut self) {
-        for sink in &mut self.sinks {
-            if !sink.chunk.is_empty() {
-                Self::hand_over(
-                    sink,
-                    &self.to_writer,
-                    &self.under_way,
-                    &self.back,
-                    &mut self.dropped,
-                );
+        for at in 0..self.sinks.len() {
+            if !self.sinks[at].chunk.is_empty() {
+                self.hand_over(at);
             }
         }
     }
 
-    fn hand_over(
-        sink: &mut Sink,
-        to_writer: &Sender<Job>,
-        under_way: &AtomicUsize,
-        back: &Receiver<Vec<u8>>,
-        dropped: &mut u64,
-    ) {
+    fn hand_over(&mut self, at: usize) {
+        let sink = &mut self.sinks[at];
         let samples = std::mem::take(&mut sink.samples);
-        if under_way.load(Ordering::Relaxed) >= UNDER_WAY {
-            *dropped += samples;
+        if self.under_way.load(Ordering::Relaxed) >= UNDER_WAY {
+            self.dropped += samples;
             sink.chunk.clear();
             return;
         }
-        let empty = back.try_recv().unwrap_or_else(|_| Vec::with_capacity(CHUNK + 4096));
+        let empty = self.back.try_recv().unwrap_or_else(|_| Vec::with_capacity(CHUNK + 4096));
         let bytes = std::mem::replace(&mut sink.chunk, empty);
-        under_way.fetch_add(1, Ordering::Relaxed);
-        let _ = to_writer.send(Job::Chunk { file: sink.file, bytes, samples });
+        self.under_way.fetch_add(1, Ordering::Relaxed);
+        let (core, file) = (self.core, sink.file);
+        let _ = self.to_writer.send(Job::Chunk { core, file, bytes, samples });
     }
 
     /// Rows dropped since the last call.
@@ -183,7 +177,8 @@ pub(crate) struct Writer {
     saves: bool,
     to_writer: Sender<Job>,
     under_way: Arc<AtomicUsize>,
-    backs: Vec<Sender<Vec<u8>>>,
+    /// Where each core gets its chunks back.
+    backs: Vec<SyncSender<Vec<u8>>>,
     jobs: Option<Receiver<Job>>,
     files: Vec<Output>,
     variables: Arc<[String]>,
@@ -239,7 +234,8 @@ impl Writer {
 
     /// A core's end.
     pub(crate) fn rows(&mut self) -> Rows {
-        let (back_sender, back) = channel();
+        let (back_sender, back) = sync_channel(SPARE);
+        let core = self.backs.len();
         self.backs.push(back_sender);
         let sinks = self.sinks.iter().map(|(result, file)| Sink {
             columns: Arc::new(result.columns.clone()),
@@ -260,6 +256,7 @@ impl Writer {
             to_writer: self.to_writer.clone(),
             under_way: Arc::clone(&self.under_way),
             back,
+            core,
             dropped: 0,
             saves: self.saves,
             // A copy of its own: cores count references to it with every sample.
@@ -279,10 +276,9 @@ impl Writer {
             let Some(jobs) = jobs else { return };
             let mut failed = vec![0u64; files.len()];
             let mut unsaved = 0u64;
-            let mut turn = 0;
             for job in jobs {
-                let (file, mut bytes, samples) = match job {
-                    Job::Chunk { file, bytes, samples } => (file, bytes, samples),
+                let (core, file, mut bytes, samples) = match job {
+                    Job::Chunk { core, file, bytes, samples } => (core, file, bytes, samples),
                     Job::Response { path, bytes } => {
                         if let Err(error) = output::save(&path, &bytes) {
                             if unsaved == 0 {
@@ -307,9 +303,9 @@ impl Writer {
                 }
                 bytes.clear();
                 under_way.fetch_sub(1, Ordering::Relaxed);
-                turn = (turn + 1) % backs.len().max(1);
-                if let Some(back) = backs.get(turn) {
-                    let _ = back.send(bytes);
+                // A core that has enough of them, or a chunk that one huge row has blown up, costs memory for nothing.
+                if let Some(back) = backs.get(core).filter(|_| bytes.capacity() <= 2 * CHUNK) {
+                    let _ = back.try_send(bytes);
                 }
             }
             if unsaved > 1 {

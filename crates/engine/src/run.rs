@@ -53,6 +53,8 @@ pub struct Options {
     pub surroundings: crate::offload::Surroundings,
     /// What [`crate::evaluate`] found; `None` evaluates at the start.
     pub evaluated: Option<Evaluated>,
+    /// For tests: the clocks of all cores go on by these, not by themselves.
+    pub steps: Option<Arc<crate::stepped::Steps>>,
 }
 
 /// How a share of a run keeps step with the others: groups start only by [`Handle::start`].
@@ -126,6 +128,8 @@ pub struct Run {
 pub(crate) struct RunShared {
     pub(crate) zero: Instant,
     pub(crate) cores: u32,
+    /// Where a test steps the clock.
+    pub(crate) steps: Option<Arc<crate::stepped::Steps>>,
     pub(crate) shard: Shard,
     pub(crate) seed: u64,
     pub(crate) settings: Settings,
@@ -275,6 +279,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let shared = Arc::new(RunShared {
         zero,
         cores,
+        steps: options.steps.clone(),
         shard: options.shard,
         seed: options.seed,
         settings,

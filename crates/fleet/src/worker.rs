@@ -202,6 +202,7 @@ fn start(share: Share, java: StartJava<'_>) -> Result<(Run, Option<Arc<dyn Offlo
         offload: offload.clone(),
         surroundings,
         evaluated: Some(share.evaluated),
+        steps: None,
     };
     let run = engine::start(Arc::new(plan), options).map_err(|error| error.to_string())?;
     Ok((run, offload))

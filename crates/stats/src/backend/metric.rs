@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::window::{Estimator, Window};
+use crate::recorder::{MAX_LABELS, OTHER_LABELS};
 
 /// A finished sample as Backend Listeners take it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,8 +148,12 @@ impl Metrics {
         self.of(total).add(taken, true);
     }
 
+    /// The sums of a label; beyond so many, labels share those of one name.
     fn of(&mut self, label: &str) -> &mut SamplerMetric {
         if !self.samplers.contains_key(label) {
+            if self.samplers.len() >= MAX_LABELS && label != OTHER_LABELS {
+                return self.of(OTHER_LABELS);
+            }
             self.samplers.insert(label.to_owned(), SamplerMetric::new(&self.windows));
         }
         self.samplers.get_mut(label).expect("it was put there")
