@@ -18,13 +18,46 @@ pub(crate) enum Level {
     Off,
 }
 
+/// Which lines are kept: a level for all, and levels of categories and of what is below them.
+#[derive(Debug, Clone)]
+pub(crate) struct Levels {
+    all: Level,
+    /// The longest match counts.
+    of: Vec<(String, Level)>,
+}
+
+impl Levels {
+    /// Reads category (empty for all) and level, as `-L` has them. The second part names levels that do not exist.
+    pub(crate) fn new(given: &[(String, String)]) -> (Self, Vec<String>) {
+        let mut levels = Self { all: Level::Info, of: Vec::new() };
+        let mut unknown = Vec::new();
+        for (category, name) in given {
+            match (level(name), category.is_empty()) {
+                (None, _) => unknown.push(format!("there is no log level {name}")),
+                (Some(level), true) => levels.all = level,
+                (Some(level), false) => levels.of.push((whole(category), level)),
+            }
+        }
+        (levels, unknown)
+    }
+
+    /// The least level of lines of this category that are kept.
+    pub(crate) fn of(&self, category: &str) -> Level {
+        let matching = self.of.iter().filter(|(start, _)| {
+            let rest = category.strip_prefix(start.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        });
+        matching.max_by_key(|(start, _)| start.len()).map_or(self.all, |(_, level)| *level)
+    }
+}
+
 /// The log. Without a file it swallows everything.
 #[derive(Debug)]
 pub(crate) struct Log {
     file: Option<File>,
-    level: Level,
-    /// Levels of categories and of what is below them; the longest match counts.
-    levels: Vec<(String, Level)>,
+    levels: Levels,
+    /// Loggers are abbreviated as JMeter's own configuration of log4j does: `o.a.j.r.Summariser`.
+    short_names: bool,
 }
 
 impl Log {
@@ -32,23 +65,15 @@ impl Log {
     pub(crate) fn open(
         path: &Path,
         levels: &[(String, String)],
+        short_names: bool,
     ) -> std::io::Result<(Self, Vec<String>)> {
-        let mut log =
-            Self { file: Some(File::create(path)?), level: Level::Info, levels: Vec::new() };
-        let mut unknown = Vec::new();
-        for (category, name) in levels {
-            match (level(name), category.is_empty()) {
-                (None, _) => unknown.push(format!("there is no log level {name}")),
-                (Some(level), true) => log.level = level,
-                (Some(level), false) => log.levels.push((whole(category), level)),
-            }
-        }
-        Ok((log, unknown))
+        let (levels, unknown) = Levels::new(levels);
+        Ok((Self { file: Some(File::create(path)?), levels, short_names }, unknown))
     }
 
     /// A log that nobody keeps.
     pub(crate) fn none() -> Self {
-        Self { file: None, level: Level::Off, levels: Vec::new() }
+        Self { file: None, levels: Levels { all: Level::Off, of: Vec::new() }, short_names: false }
     }
 
     /// Writes a line. A failure closes the log and comes back as a sentence to report.
@@ -64,25 +89,19 @@ impl Log {
         category: &str,
         message: &str,
     ) -> Option<String> {
-        if level < self.level_of(category) {
+        if level < self.levels.of(category) {
             return None;
         }
         let file = self.file.as_mut()?;
         let at = at_ms.and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
         let at = at.unwrap_or_else(jiff::Timestamp::now).to_zoned(jiff::tz::TimeZone::system());
         let at = at.strftime("%Y-%m-%d %H:%M:%S,%3f");
-        let line = format!("{at} {} {}: {message}\n", word(level), short(category));
+        let abbreviated = self.short_names.then(|| short(category));
+        let category = abbreviated.as_deref().unwrap_or(category);
+        let line = format!("{at} {} {category}: {message}\n", word(level));
         let error = file.write_all(line.as_bytes()).err()?;
         self.file = None;
         Some(format!("cannot write the log: {error}; the run goes on without it"))
-    }
-
-    fn level_of(&self, category: &str) -> Level {
-        let matching = self.levels.iter().filter(|(start, _)| {
-            let rest = category.strip_prefix(start.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        });
-        matching.max_by_key(|(start, _)| start.len()).map_or(self.level, |(_, level)| *level)
     }
 }
 
@@ -94,7 +113,7 @@ pub(crate) fn whole(category: &str) -> String {
     category.to_owned()
 }
 
-/// A category as JMeter's log has it: of all parts but the last the first letter.
+/// A category as log4j abbreviates it in JMeter's own log: of all parts but the last the first letter.
 fn short(category: &str) -> String {
     let mut parts: Vec<&str> = category.split('.').collect();
     let last = parts.pop().unwrap_or_default();
@@ -139,7 +158,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let levels = [("", "WARN"), ("engine", "DEBUG"), ("engine.http", "OFF"), ("", "LOUD")];
         let levels = levels.map(|(category, level)| (category.to_string(), level.to_string()));
-        let (mut log, unknown) = Log::open(file.path(), &levels).unwrap();
+        let (mut log, unknown) = Log::open(file.path(), &levels, false).unwrap();
         assert_eq!(unknown, ["there is no log level LOUD"]);
         for (category, message) in [("plan", "no"), ("engine", "yes"), ("engine.http", "no")] {
             assert_eq!(log.write(Level::Info, category, message), None);
@@ -150,10 +169,10 @@ mod tests {
     }
 
     #[test]
-    fn loggers_have_short_names_and_levels_those_of_jmeters_option() {
+    fn loggers_can_have_short_names_and_levels_are_those_of_jmeters_option() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let levels = [("jmeter.modifiers".to_string(), "DEBUG".to_string())];
-        let (mut log, _) = Log::open(file.path(), &levels).unwrap();
+        let (mut log, _) = Log::open(file.path(), &levels, true).unwrap();
         let pre = "org.apache.jmeter.modifiers.JSR223PreProcessor.Get it";
         for category in [pre, "org.apache.jmeter.modifiersX", "org.apache.jmeter.timers.T"] {
             assert_eq!(log.write_at(Some(0), Level::Debug, category, "hello"), None);
@@ -165,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_told_once() {
-        let (mut log, _) = Log::open(Path::new("/dev/full"), &[]).unwrap();
+        let (mut log, _) = Log::open(Path::new("/dev/full"), &[], false).unwrap();
         assert!(log.write(Level::Warn, "a", "b").unwrap().contains("No space"));
         assert_eq!(log.write(Level::Warn, "a", "b"), None);
     }

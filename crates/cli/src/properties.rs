@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use plan::property_file;
 
-use crate::log::whole;
+use crate::log::{Level, Levels, whole};
 
 /// One flag that sets properties, in the order of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,6 +127,10 @@ impl Properties {
             let lines = lines.map(|(category, level)| format!("{}={level}", whole(category)));
             let lines: Vec<_> = lines.collect();
             self.jmeter.insert(jvm::LEVELS.into(), lines.join(&jvm::SEPARATOR.to_string()));
+            let level = Levels::new(levels).0.of("org.apache.jmeter.threads.JMeterThread");
+            if level <= Level::Debug && self.get(engine::LOG_SAMPLES).is_none() {
+                self.jmeter.insert(engine::LOG_SAMPLES.into(), "true".into());
+            }
         }
     }
 

@@ -35,6 +35,9 @@ use crate::{check, control, log, lost, plugins, preflight};
 /// How long to wait for news before looking whether the user wants to end.
 const PATIENCE: Duration = Duration::from_millis(100);
 
+/// The logger of JMeter's engine, whose lines tools look for.
+const ENGINE_LOGGER: &str = "org.apache.jmeter.engine.StandardJMeterEngine";
+
 /// Runs the plan file of the request.
 pub(crate) fn run(request: Request) -> Exit {
     match check::read(&request.plan) {
@@ -96,7 +99,8 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         folder.write("properties.txt", &properties.file()),
     ];
     written.into_iter().flatten().for_each(|message| console.warn(&message));
-    let mut log = open_log(request, &folder, &mut console);
+    let short_names = properties.flag("throng.log.short_names", false);
+    let mut log = open_log(request, &folder, short_names, &mut console);
     note(
         &mut log,
         &mut console,
@@ -163,6 +167,9 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     };
     let start_ms = now_ms();
     console.start(start_ms);
+    note(&mut log, &mut console, Level::Info, ENGINE_LOGGER, "Running the test!");
+    let running = format!("Running test ({start_ms})");
+    note(&mut log, &mut console, Level::Info, "org.apache.jmeter.JMeter", &running);
     console.live_line(&format!("{}: {users} users; Ctrl-C ends the run", request.plan.display()));
     if let Some(control) = &control {
         console.jmeter_line(&control.line);
@@ -182,6 +189,8 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     let losses = drive(&mut run, &mut progress, (&interrupt, control.as_ref()), &mut traces);
     let last = traces.last;
     let end_ms = now_ms();
+    let ended = "Notifying test listeners of end of test";
+    note(&mut log, &mut console, Level::Info, ENGINE_LOGGER, ended);
     let lines = console.finish(progress.users(), end_ms);
     summariser_log(&lines, &mut log, &mut console);
     let frame = Frame { start_ms, end_ms, usage: used(&before, &run.usage()) };
@@ -423,11 +432,11 @@ fn result_files(request: &Request, folder: &Folder, columns: &Columns) -> Vec<Re
     request.jtl.iter().cloned().chain(own).map(file).collect()
 }
 
-fn open_log(request: &Request, folder: &Folder, console: &mut Console) -> Log {
+fn open_log(request: &Request, folder: &Folder, short_names: bool, console: &mut Console) -> Log {
     let Some(path) = request.log.clone().or_else(|| folder.file("throng.log")) else {
         return Log::none();
     };
-    match Log::open(&path, &request.levels) {
+    match Log::open(&path, &request.levels, short_names) {
         Ok((log, unknown)) => {
             for message in &unknown {
                 console.warn(message);

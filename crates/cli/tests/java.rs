@@ -159,7 +159,9 @@ fn lines_of_scripts_are_in_the_log_as_jmeter_writes_them() {
         let ended = program.run(&["run", "script.jmx", "-j", "out.log", "-L", level]);
         assert_eq!(ended.code, 0, "{ended:?}");
         let log = program.read("out.log");
-        let of_script = log.lines().filter(|line| line.contains(" o.a.j.p.j.s.J.Script: "));
+        let of_script = log.lines().filter(|line| {
+            line.contains(" org.apache.jmeter.protocol.java.sampler.JSR223Sampler.Script: ")
+        });
         assert_eq!(of_script.count(), lines, "{level}: {log}");
     }
 }

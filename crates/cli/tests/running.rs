@@ -69,7 +69,7 @@ fn the_folder_holds_everything() {
     assert_eq!(read("plan.jmx"), program::PLAN);
     assert!(read("properties.txt").contains("loops=2\n"));
     assert_eq!(read("results.jtl").lines().count(), 3);
-    assert!(read("throng.log").contains(" INFO o.a.j.r.Summariser: summary ="));
+    assert!(read("throng.log").contains(" INFO org.apache.jmeter.reporters.Summariser: summary ="));
     let summary: serde_json::Value = serde_json::from_str(&read("summary.json")).expect("JSON");
     assert_eq!((summary["requests"].as_u64(), summary["failed"].as_u64()), (Some(2), Some(0)));
     assert!(read("summary.txt").contains("Sleep"));
@@ -143,7 +143,7 @@ fn lines_of_the_plan_go_to_the_log() {
     assert_eq!(ended.code, 0, "{ended:?}");
     let log = program.read("my.log");
     assert!(
-        log.contains(" WARN o.a.j.f.LogFunction: Users 1-1 ")
+        log.contains(" WARN org.apache.jmeter.functions.LogFunction: Users 1-1 ")
             && log.contains("hello from the plan"),
         "{log}"
     );
@@ -364,4 +364,39 @@ fn an_open_model_starts_users_by_its_schedule() {
         "{}",
         wrong.code
     );
+}
+
+#[test]
+fn the_log_has_jmeters_lines_of_the_test_and_of_its_threads() {
+    let program = Program::new();
+    let run = |more: &[&str]| {
+        let line = ["run", "plan.jmx", "-Jusers=3", "-Jloops=2", "-j", "run.log"];
+        let ended = program.run(&[&line[..], more].concat());
+        assert_eq!(ended.code, 0, "{ended:?}");
+        program.read("run.log")
+    };
+    let log = run(&[]);
+    for text in ["started", "finished"] {
+        for user in 1..=3 {
+            let line = format!(
+                " INFO org.apache.jmeter.threads.JMeterThread: Thread {text}: Users 1-{user}\n"
+            );
+            assert_eq!(log.matches(&line).count(), 1, "{line}{log}");
+        }
+    }
+    let engine = " INFO org.apache.jmeter.engine.StandardJMeterEngine: ";
+    for text in ["Running the test!", "Notifying test listeners of end of test"] {
+        assert!(log.contains(&format!("{engine}{text}\n")), "{text}: {log}");
+    }
+    assert!(!log.contains(" DEBUG "), "{log}");
+
+    let sample = " DEBUG org.apache.jmeter.threads.JMeterThread: Users 1-1: Sleep: ok ";
+    for level in ["-LDEBUG", "-Ljmeter.threads=DEBUG"] {
+        let log = run(&[level]);
+        assert_eq!(log.matches(sample).count(), 2, "{log}");
+    }
+    let short = run(&["-Jthrong.log.short_names=true", "-Jthrong.log.threads=1"]);
+    assert_eq!(short.matches(" INFO o.a.j.t.JMeterThread: Thread started: ").count(), 1, "{short}");
+    let workers = run(&["--workers", "2"]);
+    assert_eq!(workers.matches("JMeterThread: Thread finished: Users 1-").count(), 3, "{workers}");
 }

@@ -505,6 +505,9 @@ impl<'p> Core<'p> {
         let index = self.users.insert(user);
         self.alive[group as usize] += 1;
         self.run.counts.start(group);
+        if let Some(line) = self.run.diary.started(|| self.thread_name(index)) {
+            self.log(line);
+        }
         self.run.state.user_started(group);
         self.recorder.add(Counter::UsersStarted, 1);
         self.set_last_ok(index, true);
@@ -528,6 +531,9 @@ impl<'p> Core<'p> {
             return self.end_lane(index);
         }
         let (group, number) = (self.users[index].group, self.users[index].number);
+        if let Some(line) = self.run.diary.finished(|| self.thread_name(index)) {
+            self.log(line);
+        }
         self.users.remove(index);
         self.run.counts.finish(group);
         self.run.state.user_ended(group);

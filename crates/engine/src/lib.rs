@@ -18,7 +18,7 @@
 //! | `secure` | TLS: properties, sessions, client certificates |
 //! | `socket` | WebSocket connections and their samplers |
 //! | `record`, `rows`, `output` | result rows, the thread that writes them, its files |
-//! | `save` | responses as files of their own |
+//! | `save`, `diary` | responses as files of their own, users and samples in the run's log |
 //! | `job`, `offload` | what only Java can do: messages, waits, and the seam to whoever runs it |
 //! | `backend`, `client`, `sender` | figures for InfluxDB and Graphite, on threads of their own |
 //! | `outcome`, `settings` | the wording of failures, properties |
@@ -38,6 +38,7 @@ mod cookies;
 mod core;
 mod credentials;
 mod datagram;
+mod diary;
 mod driver;
 mod ends;
 mod exchange;
@@ -91,6 +92,7 @@ mod wheel;
 
 pub use backend::{Backends, Figures};
 pub use batches::Batches;
+pub use diary::LOG_SAMPLES;
 pub use prepare::{Evaluated, close_results, create_results, evaluate};
 pub use rows::ResultFile;
 pub use run::{Event, Handle, Options, Paced, Run, StartError, Users, start};

@@ -140,6 +140,7 @@ pub(crate) struct RunShared {
     /// When a group's users must end because a schedule that some of them pass has ended; [`Nanos::MAX`] is never.
     pub(crate) closings: Vec<std::sync::atomic::AtomicI64>,
     pub(crate) counts: Counts,
+    pub(crate) diary: crate::diary::Diary,
     pub(crate) initial: Arc<Initial>,
     pub(crate) shared: plan::function::Shared,
     pub(crate) state: plan::element::RunState,
@@ -286,6 +287,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         ends: (0..group_count).map(|_| Nanos::MAX.into()).collect(),
         closings: (0..group_count).map(|_| Nanos::MAX.into()).collect(),
         counts: Counts::new(group_count),
+        diary: crate::diary::Diary::new(|key| options.properties.get(key).cloned()),
         groups: prepared.groups,
         initial: Arc::new(prepared.initial),
         shared,

@@ -407,6 +407,9 @@ impl Core<'_> {
             }
             self.recorder.record(&sample);
             recorded = true;
+            if self.run.diary.has_samples() {
+                self.log_sample(index, &sample, observed);
+            }
             if !success {
                 let result = &self.result;
                 let message = result.failure_message().unwrap_or(&result.message);
@@ -641,6 +644,21 @@ impl Core<'_> {
                 let _ = self.reports.send(Report::StopTest { now: false });
                 self.end_user(index);
             }
+        }
+    }
+
+    /// Logs a sample that has been recorded, where that was asked for.
+    fn log_sample(&self, index: Index, sample: &Sample, observed: bool) {
+        let line = self.run.diary.sample(self.clock.now(), || {
+            let label = self.recorder.name(sample.label);
+            let outcome = if sample.success { "ok" } else { "failed" };
+            let code = if observed { &*self.result.code } else { "" };
+            let ms = sample.elapsed as f64 / 1e6;
+            let thread = self.thread_name(index);
+            format!("{thread}: {label}: {outcome} {code} in {ms:.1} ms, {} bytes", sample.received)
+        });
+        if let Some(line) = line {
+            self.log(line);
         }
     }
 

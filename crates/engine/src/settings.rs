@@ -251,6 +251,8 @@ pub const PROPERTIES: &[&str] = &[
     "CookieManager.delete_null_cookies",
     "CookieManager.save.cookies",
     "CookieManager.name.prefix",
+    "throng.log.threads",
+    "throng.log.samples",
 ];
 
 impl Settings {

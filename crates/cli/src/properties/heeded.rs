@@ -53,6 +53,7 @@ const HONOURED: &[&str] = &[
     "throng.processes.allowed",
     "throng.scripts.native",
     "throng.throughput_timer.rounded",
+    "throng.log.short_names",
     "throng.workers",
     "time.HMS",
     "time.USER1",
