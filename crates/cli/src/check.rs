@@ -1,7 +1,8 @@
 //! `throng check`: what of a plan runs natively, what needs a JVM, what is left out, what cannot run.
 //!
 //! Everything is shown at once, each with line, path and consequence. Ends with 0 where `run` would run the plan and
-//! with 3 where it would not.
+//! with 3 where it would not. Nothing of the plan is run: what only Java could tell is said to be unknown, unless
+//! `--run-java` allows it.
 
 use std::path::Path;
 
@@ -42,12 +43,12 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
     if let Some(complaint) = engine::complaint(|key| properties.get(key).map(str::to_owned)) {
         loaded.diags.push(Diag::error("property", complaint));
     }
-    let java = look_at_java(&mut loaded, &properties, &flags.plan);
+    let java = look_at_java(&mut loaded, &properties, &flags.plan, flags.run_java);
     let unheeded: Vec<String> = unheeded(&properties, &loaded);
     if flags.json {
-        println!("{}", json(&loaded, java.as_deref(), &unheeded));
+        println!("{}", json(&loaded, java.as_ref(), &unheeded));
     } else {
-        print!("{}", text(&loaded, java.as_deref()));
+        print!("{}", text(&loaded, java.as_ref()));
         for line in &unheeded {
             eprint!("{}", render::warning(line, console::error_colour()));
         }
@@ -57,7 +58,7 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
 
 /// The plan file, or a word to the user why not.
 pub(crate) fn read(path: &Path) -> Option<Vec<u8>> {
-    std::fs::read(path)
+    plan::input::read_any(path)
         .map_err(|error| {
             let message =
                 format!("the file {} doesn't exist or can't be opened: {error}", path.display());
@@ -105,26 +106,72 @@ fn load_without(path: &Path, bytes: Vec<u8>, properties: &mut Properties) -> Opt
     Some(loaded)
 }
 
-/// Has Java look at what it would run, where the plan has such: what is wrong with it joins the findings. Gives a line about what runs it.
-fn look_at_java(loaded: &mut Loaded, properties: &Properties, path: &Path) -> Option<String> {
-    let plan = loaded.plan.as_ref()?;
-    let (line, diags) = match examine(plan, properties, path) {
-        Ok(found) => found?,
-        Err(words) => (String::new(), vec![Diag::error("java", words)]),
-    };
-    loaded.diags.extend(diags);
-    Some(line).filter(|line| !line.is_empty())
+/// What is known of the part of a plan that runs in Java.
+struct OfJava {
+    /// Which elements, on which Java, with which jars.
+    place: String,
+    /// Java has looked at it.
+    looked: bool,
 }
 
-/// A line about the Java machine, and what it finds in the plan; `None` where the plan needs none.
-fn examine(
-    plan: &Plan,
+/// What only Java could tell, and how to have it told.
+const UNKNOWN: &str = "whether its classes can be loaded and its scripts compile is unknown: --run-java has Java look, which loads the plan's jars \
+                       and compiles its scripts";
+
+/// Looks at what Java would run, where the plan has such: what is wrong with it joins the findings.
+fn look_at_java(
+    loaded: &mut Loaded,
     properties: &Properties,
     path: &Path,
-) -> Result<Option<(String, Vec<Diag>)>, String> {
+    run: bool,
+) -> Option<OfJava> {
+    let plan = loaded.plan.as_ref()?;
     let get = |key: &str| properties.get(key).map(str::to_owned);
-    let Some(needed) = java::needed(plan, get)? else { return Ok(None) };
-    let line = needed.place.clone();
+    let (known, diags) = match java::needed(plan, get) {
+        Ok(None) => return None,
+        Ok(Some(needed)) => {
+            let known = OfJava { place: needed.place.clone(), looked: run };
+            let diags = if run {
+                ask_java(plan, needed, properties, path)
+                    .unwrap_or_else(|words| vec![Diag::error("java", words)])
+            } else {
+                look_for_classes(plan, &needed)
+            };
+            (Some(known), diags)
+        }
+        Err(words) => (None, vec![Diag::error("java", words)]),
+    };
+    loaded.diags.extend(diags);
+    known
+}
+
+/// What is known of the classes of a plan before Java runs: those that are in none of the jars, and what is wrong with the class path.
+fn look_for_classes(plan: &Plan, needed: &java::Needed) -> Vec<Diag> {
+    let warnings = needed.class_path_warnings(plan);
+    let warnings = warnings.into_iter().map(|text| Diag::warning("class-path", text));
+    warnings.chain(missing_classes(plan, needed)).collect()
+}
+
+/// Classes that are in none of the jars.
+pub(crate) fn missing_classes(plan: &Plan, needed: &java::Needed) -> Vec<Diag> {
+    let missing = needed.missing_classes(plan);
+    let elements = (0..).zip(&plan.hosted.elements);
+    let elements = elements.filter(|(_, element)| missing.contains(&element.class.as_str()));
+    let diag = |(id, element): (u32, &plan::hosted::Element)| {
+        let message = format!("class {} is not in the class path", element.class);
+        let finding = Finding { is_error: true, element: Some(id), text: None, line: 0, message };
+        of_java(plan, &needed.home(), finding)
+    };
+    elements.map(diag).collect()
+}
+
+/// What a Java machine finds in the plan.
+fn ask_java(
+    plan: &Plan,
+    needed: java::Needed,
+    properties: &Properties,
+    path: &Path,
+) -> Result<Vec<Diag>, String> {
     let machine = needed.start(plan, None)?;
     let mut diags: Vec<_> =
         machine.warnings.into_iter().map(|text| Diag::warning("class-path", text)).collect();
@@ -138,7 +185,7 @@ fn examine(
     let (findings, _) = engine::offload::set_up(plan, &options)?;
     let home = options.surroundings.home.as_str();
     diags.extend(findings.into_iter().map(|finding| of_java(plan, home, finding)));
-    Ok(Some((line, diags)))
+    Ok(diags)
 }
 
 /// A finding of Java's, at its element.
@@ -162,7 +209,7 @@ fn of_java(plan: &Plan, home: &str, finding: Finding) -> Diag {
     diag
 }
 
-fn text(loaded: &Loaded, java: Option<&str>) -> String {
+fn text(loaded: &Loaded, java: Option<&OfJava>) -> String {
     let mut out = findings(loaded, console::output_colour());
     for level in ORDER {
         let elements: Vec<_> =
@@ -176,8 +223,11 @@ fn text(loaded: &Loaded, java: Option<&str>) -> String {
         }
     }
     out.push('\n');
-    if let Some(java) = java {
-        out.push_str(&format!("In Java: {java}\n"));
+    if let Some(OfJava { place, looked }) = java {
+        out.push_str(&format!("In Java: {place}\n"));
+        if !looked {
+            out.push_str(&format!("  {UNKNOWN}\n"));
+        }
     }
     out.push_str(&verdict(loaded));
     out
@@ -243,6 +293,9 @@ struct JsonReport<'a> {
     /// What runs in Java, and on which.
     #[serde(skip_serializing_if = "Option::is_none")]
     java: Option<&'a str>,
+    /// What only running could tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unknown: Option<&'static str>,
     warnings: &'a [String],
 }
 
@@ -257,7 +310,7 @@ struct JsonElement<'a> {
     consequence: &'a str,
 }
 
-fn json(loaded: &Loaded, java: Option<&str>, warnings: &[String]) -> String {
+fn json(loaded: &Loaded, java: Option<&OfJava>, warnings: &[String]) -> String {
     let count = |level| loaded.support.iter().filter(|element| element.level == level).count();
     let report = JsonReport {
         file: &loaded.name,
@@ -276,7 +329,8 @@ fn json(loaded: &Loaded, java: Option<&str>, warnings: &[String]) -> String {
             .iter()
             .map(|diag| render::json(diag, loaded.file(diag.file.as_deref()).0))
             .collect(),
-        java,
+        java: java.map(|java| java.place.as_str()),
+        unknown: java.filter(|java| !java.looked).map(|_| UNKNOWN),
         warnings,
     };
     serde_json::to_string_pretty(&report).unwrap_or_default()

@@ -303,6 +303,10 @@ pub(crate) struct CheckFlags {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Start Java for what only running can tell. It loads the jars that the plan names and compiles its scripts, which
+    /// can run code of theirs.
+    #[arg(long)]
+    pub(crate) run_java: bool,
     #[command(flatten)]
     pub(crate) properties: PropertyFlags,
     #[command(flatten)]

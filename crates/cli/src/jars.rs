@@ -119,12 +119,12 @@ fn status(properties: &Properties) -> Exit {
 
 fn describe(home: &Home, settings: &Settings) -> String {
     let version = home.version.as_deref().unwrap_or("of an unknown version");
-    let path = jvm::ClassPath::new(Path::new(""), &home.folder, settings, &[]);
+    let path = jvm::ClassPath::new(None, &home.folder, settings, &[]);
     let mut out = format!(
         "{version} in {} ({})\n        {} jars and folders of classes",
         home.folder.display(),
         home.origin.words(),
-        path.entries.len() - 1
+        path.entries.len()
     );
     for warning in path.warnings {
         out.push_str("\n        ");

@@ -54,11 +54,30 @@ pub(crate) fn needed(
 }
 
 impl Needed {
+    /// Classes of the plan that the machine would not find, told without starting it.
+    pub(crate) fn missing_classes<'a>(&self, plan: &'a Plan) -> Vec<&'a str> {
+        let classes = plan.hosted.elements.iter().map(|element| element.class.as_str());
+        // Short names are JMeter's own, and of its own classes some have moved.
+        let of_others =
+            |class: &&str| class.contains('.') && !class.starts_with("org.apache.jmeter.");
+        self.ready.missing_classes(&plan.class_path, classes.filter(of_others).collect())
+    }
+
+    /// What is wrong with the class path.
+    pub(crate) fn class_path_warnings(&self, plan: &Plan) -> Vec<String> {
+        self.ready.class_path_warnings(&plan.class_path)
+    }
+
+    /// JMeter's folder.
+    pub(crate) fn home(&self) -> String {
+        self.ready.home.folder.display().to_string()
+    }
+
     /// Starts the machine. If Java itself crashes, its report goes to that file.
     pub(crate) fn start(self, plan: &Plan, crash_report: Option<&Path>) -> Result<Machine, String> {
         let path = self.ready.class_path(&plan.class_path)?;
         let offload = self.ready.start(&path, crash_report)?;
-        let home = self.ready.home.folder.display().to_string();
+        let home = self.home();
         Ok(Machine { offload, home, warnings: path.warnings })
     }
 }

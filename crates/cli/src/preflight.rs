@@ -95,6 +95,7 @@ pub(crate) fn run(flags: Flags) -> Exit {
         properties: properties.all().map(|(key, value)| (key.into(), value.into())).collect(),
         folder: PathBuf::new(),
         users: flags.users,
+        by_group: None,
         sources: flags.source,
     };
     let demand = match &flags.plan {
@@ -144,12 +145,13 @@ pub(crate) struct Look {
 }
 
 /// Looks at a plan that is about to run.
-pub(crate) fn look(plan: &Plan, options: &engine::Options, users: u64) -> Look {
+pub(crate) fn look(plan: &Plan, options: &engine::Options, users: Vec<u64>) -> Look {
     let properties: &HashMap<String, String> = &options.properties;
     let given = Given {
         properties: properties.clone(),
         folder: options.base_dir.clone(),
-        users: Some(users),
+        users: None,
+        by_group: Some(users),
         sources: None,
     };
     // What is wrong with the sources, the engine says.
@@ -222,7 +224,12 @@ impl Report {
         let held: Vec<_> =
             kinds.iter().filter(|k| k.0 > 0).map(|k| format!("{} {}", count(k.0), k.1)).collect();
         let held = if held.is_empty() { "no connections".into() } else { held.join(", ") };
-        let mut out = format!("Load: {} users, holding at most {held}", count(d.users));
+        let unknown = match d.unknown_users {
+            0 => String::new(),
+            1 => " and those of 1 group whose number only a run can tell".into(),
+            n => format!(" and those of {n} groups whose number only a run can tell"),
+        };
+        let mut out = format!("Load: {} users{unknown}, holding at most {held}", count(d.users));
         if !d.destinations.is_empty() {
             let mut names: Vec<_> = d.destinations.iter().take(5).map(String::as_str).collect();
             if d.destinations.len() > names.len() {
@@ -311,10 +318,10 @@ mod tests {
         let loaded = load::load(Path::new("p.jmx"), PLAN.as_bytes().to_vec(), &properties);
         let plan = loaded.plan.expect("a plan");
         let options = engine::Options::default();
-        let few = look(&plan, &options, 1);
+        let few = look(&plan, &options, vec![1]);
         assert_eq!(few.warnings, Vec::<String>::new());
         assert!(few.ports.is_some_and(|ports| (1..=65_535).contains(&ports)), "{few:?}");
-        let many = look(&plan, &options, 2_000_000);
+        let many = look(&plan, &options, vec![2_000_000]);
         let ports = many.warnings.iter().find(|line| line.starts_with("local ports: "));
         assert!(ports.is_some_and(|line| line.contains("needed 2 000 000; ")), "{many:?}");
         assert_eq!(many.ports, few.ports);

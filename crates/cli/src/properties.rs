@@ -270,7 +270,7 @@ fn find(name: &str, bin: Option<&Path>) -> Option<PathBuf> {
 }
 
 fn read(file: &Path, warnings: &mut Vec<String>) -> Option<Vec<(String, String)>> {
-    let pairs = match std::fs::read(file) {
+    let pairs = match plan::input::read_any(file) {
         Ok(bytes) => property_file::read(&bytes),
         Err(error) => Err(error.to_string()),
     };

@@ -56,13 +56,19 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     properties.hand_on_levels(&request.levels);
     let mut loaded = load::load(&request.plan, bytes.clone(), &properties);
     let mut missing = None;
-    if let Some(plan) = &loaded.plan
-        && let Err(words) = java::needed(plan, |key| properties.get(key).map(str::to_owned))
-    {
-        // What needs it is then named as what cannot run.
-        properties.leave_java_out();
-        loaded = load::load(&request.plan, bytes.clone(), &properties);
-        missing = Some(words);
+    let needed = loaded.plan.as_ref().map(|plan| {
+        let needed = java::needed(plan, |key| properties.get(key).map(str::to_owned))?;
+        Ok::<_, String>(needed.map_or(Vec::new(), |needed| check::missing_classes(plan, &needed)))
+    });
+    match needed {
+        Some(Ok(diags)) => loaded.diags.extend(diags),
+        Some(Err(words)) => {
+            // What needs it is then named as what cannot run.
+            properties.leave_java_out();
+            loaded = load::load(&request.plan, bytes.clone(), &properties);
+            missing = Some(words);
+        }
+        None => {}
     }
     if !may_run(&loaded, request.skip_unsupported, missing.as_deref(), &mut console) {
         return Exit::Plan;
@@ -144,7 +150,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     }
     let mut evaluated = engine::evaluate(&plan, &options);
     let users = evaluated.users();
-    let found = preflight::look(&plan, &options, users);
+    let found = preflight::look(&plan, &options, evaluated.at_once_by_group().collect());
     let size = Size::of(request, &properties, users.max(found.connections));
     if let Some(words) = size.words(users, found.connections) {
         note(&mut log, &mut console, Level::Warn, "throng", &words);
@@ -160,9 +166,9 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     let offload = options.offload.clone();
     let mut run = match spread::start(size, request, bytes, plan, options, evaluated) {
         Ok(run) => run,
-        Err(message) => {
+        Err((message, exit)) => {
             let advice = plugins::advice(&message, &home).map(|words| format!("\n  {words}"));
-            return console.fail(&(message + &advice.unwrap_or_default()), Exit::Aborted);
+            return console.fail(&(message + &advice.unwrap_or_default()), exit);
         }
     };
     let start_ms = now_ms();

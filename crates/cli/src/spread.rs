@@ -6,13 +6,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Evaluated, Options, ResultFile, Run, Users};
+use engine::{Evaluated, Options, ResultFile, Run, StartError, Users};
 use fleet::{Fleet, Job, Loss, Processes};
 use plan::plan::Plan;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use stats::Snapshot;
 use stats::process::Usage;
 
+use crate::exit::Exit;
 use crate::properties::Properties;
 use crate::request::Request;
 
@@ -89,14 +90,13 @@ pub(crate) fn start(
     plan: Plan,
     mut options: Options,
     mut evaluated: Evaluated,
-) -> Result<Spread, String> {
+) -> Result<Spread, (String, Exit)> {
     if size.workers <= 1 {
         options.evaluated = Some(evaluated);
-        let run = engine::start(Arc::new(plan), options).map_err(|error| error.to_string())?;
+        let run = engine::start(Arc::new(plan), options).map_err(refused)?;
         return Ok(Spread::Here(Box::new(run)));
     }
-    let documents =
-        engine::create_results(&plan, &options, &evaluated).map_err(|error| error.to_string())?;
+    let documents = engine::create_results(&plan, &options, &evaluated).map_err(refused)?;
     evaluated.take_complaints();
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let job = Job {
@@ -115,9 +115,17 @@ pub(crate) fn start(
         stop_on_loss: request.stop_on_loss,
     };
     let workers = Processes::start(size.workers)
-        .map_err(|error| format!("cannot start {} workers: {error}", size.workers))?;
-    let fleet = Fleet::start(Box::new(workers), &plan, job).map_err(|error| error.to_string())?;
+        .map_err(|error| format!("cannot start {} workers: {error}", size.workers))
+        .map_err(|message| (message, Exit::Aborted))?;
+    let fleet = Fleet::start(Box::new(workers), &plan, job)
+        .map_err(|error| (error.to_string(), Exit::Aborted))?;
     Ok(Spread::Fleet(Box::new(fleet), documents))
+}
+
+/// Why the engine does not start, and the exit code for it: what Java finds missing is the plan's fault, as `check` has it.
+fn refused(error: StartError) -> (String, Exit) {
+    let exit = if matches!(error, StartError::Java(_)) { Exit::Plan } else { Exit::Aborted };
+    (error.to_string(), exit)
 }
 
 impl Spread {

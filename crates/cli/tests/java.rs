@@ -63,7 +63,7 @@ fn check_finds_what_does_not_compile_and_what_is_nowhere() {
         return;
     }
     let program = with_script("def a = 1\ndef (");
-    let ended = program.run(&["check", "script.jmx"]);
+    let ended = program.run(&["check", "script.jmx", "--run-java"]);
     assert_eq!(ended.code, 0, "it fails its sample only: {ended:?}");
     for words in
         ["warning[java]: line 2 of the script", "Users > Script", "In Java: 1 element (Script)"]

@@ -214,7 +214,7 @@ fn read(wanted: &Wanted) -> Result<(Vec<u8>, u64), (&'static str, String)> {
         let lines: String = names.iter().flat_map(|name| [name, "\n"]).collect();
         return Ok(kept(lines.into_bytes()));
     }
-    let mut file = std::fs::File::open(path).map_err(|error| missing(&error))?;
+    let mut file = plan::input::open(path).map_err(|error| missing(&error))?;
     let (mut content, mut total) = (Vec::new(), 0);
     let mut buffer = vec![0; 64 * 1024];
     loop {

@@ -73,6 +73,11 @@ impl Evaluated {
         self.groups.iter().map(|group| u64::from(group.at_once)).sum()
     }
 
+    /// Number of users that each group of the plan asks for at once.
+    pub fn at_once_by_group(&self) -> impl Iterator<Item = u64> + '_ {
+        self.groups.iter().map(|group| u64::from(group.at_once))
+    }
+
     /// Number of users of each group of the plan.
     pub fn users_by_group(&self) -> impl Iterator<Item = u32> + '_ {
         self.groups.iter().map(|group| group.users)

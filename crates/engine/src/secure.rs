@@ -294,7 +294,8 @@ fn trust(get: &impl Fn(&str) -> Option<String>) -> Result<Verify, String> {
 }
 
 fn read(file: &str, password: Option<&str>, key: &str) -> Result<KeyStore, String> {
-    let bytes = std::fs::read(file).map_err(|error| format!("{key}: {file}: {error}"))?;
+    let bytes =
+        plan::input::read(file.as_ref()).map_err(|error| format!("{key}: {file}: {error}"))?;
     keystore::read(&bytes, password).map_err(|error| format!("{key}: {file}: {error}"))
 }
 

@@ -19,9 +19,14 @@ pub struct ClassPath {
 
 impl ClassPath {
     /// That of a JMeter, with what the properties and the test plan name; relative names are looked up in this process's folder, as JMeter does.
-    pub fn new(bridge: &Path, home: &Path, settings: &Settings, of_plan: &[String]) -> Self {
+    pub fn new(
+        bridge: Option<&Path>,
+        home: &Path,
+        settings: &Settings,
+        of_plan: &[String],
+    ) -> Self {
         let mut path = Self::default();
-        path.add(bridge.to_owned());
+        path.entries.extend(bridge.map(Path::to_owned));
         for folder in ["lib", "lib/ext", "lib/junit"] {
             path.add_jars(&home.join(folder));
         }
@@ -54,14 +59,20 @@ impl ClassPath {
     }
 
     fn add_named(&mut self, entry: &str, by: &str) {
-        let entry = std::path::absolute(entry).unwrap_or_else(|_| PathBuf::from(entry));
-        if entry.is_dir() {
-            self.add(entry.clone());
-            self.add_jars(&entry);
-        } else if std::fs::File::open(&entry).is_ok() {
-            self.add(entry);
+        let path = std::path::absolute(entry).unwrap_or_else(|_| PathBuf::from(entry));
+        if path.is_dir() {
+            self.add(path.clone());
+            self.add_jars(&path);
+        } else if path.is_file() && std::fs::File::open(&path).is_ok() {
+            self.add(path);
+        } else if entry.trim().is_empty() {
+            self.warnings.push(format!("an entry of {by} is blank"));
         } else {
-            self.warnings.push(format!("{} of {by} cannot be read", entry.display()));
+            // As it stands there; escaped, for it may hold anything.
+            let from =
+                if Path::new(entry).is_absolute() { "" } else { ", from the working folder" };
+            let entry = entry.escape_debug();
+            self.warnings.push(format!("{entry} of {by} cannot be read{from}"));
         }
     }
 
@@ -125,7 +136,7 @@ mod tests {
             ..Settings::default()
         };
         let path = ClassPath::new(
-            Path::new("/bridge.jar"),
+            Some(Path::new("/bridge.jar")),
             &root.join("home"),
             &settings,
             &[name("plan.jar")],

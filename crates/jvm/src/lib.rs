@@ -6,6 +6,7 @@
 //! | `java`, `home`, `cache` | which Java and which JMeter there are |
 //! | `artefacts`, `repository`, `install` | the set of jars that is fetched once |
 //! | `bridge`, `class_path`, `options` | what the machine is started with |
+//! | `listing` | which classes a class path has |
 //! | `machine`, `child`, `carrier` | the machine in this process or in one of its own, and the way of bytes to it |
 //! | `workers`, `seats`, `replies` | threads that run jobs, where they rest, when they wake cores |
 //! | `tend`, `states` | who looks after them, and what he sees |
@@ -22,6 +23,7 @@ mod class_path;
 mod home;
 mod install;
 mod java;
+mod listing;
 mod machine;
 mod options;
 mod replies;

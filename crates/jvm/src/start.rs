@@ -12,7 +12,7 @@ use crate::java::{self, Java, NoJava, Surroundings};
 use crate::machine::Machine;
 use crate::settings::{Settings, THREADS};
 use crate::workers::Workers;
-use crate::{bridge, cache, options};
+use crate::{bridge, cache, listing, options};
 
 /// Everything that a machine needs, found.
 #[derive(Clone, Debug)]
@@ -82,7 +82,24 @@ impl Ready {
         let cache = cache::folder().unwrap_or_else(|| std::env::temp_dir().join("throng"));
         let jar =
             bridge::jar(&cache).or_else(|_| bridge::jar(&std::env::temp_dir().join("throng")))?;
-        Ok(ClassPath::new(&jar, &self.home.folder, &self.settings, of_plan))
+        Ok(self.path(Some(&jar), of_plan))
+    }
+
+    /// Those of the classes, by their full names, that a machine would not find. Nothing is loaded or run.
+    pub fn missing_classes<'a>(&self, of_plan: &[String], classes: Vec<&'a str>) -> Vec<&'a str> {
+        if classes.is_empty() {
+            return classes;
+        }
+        listing::missing(&self.path(None, of_plan), classes)
+    }
+
+    /// What is wrong with the class path that a machine would get.
+    pub fn class_path_warnings(&self, of_plan: &[String]) -> Vec<String> {
+        self.path(None, of_plan).warnings
+    }
+
+    fn path(&self, bridge: Option<&Path>, of_plan: &[String]) -> ClassPath {
+        ClassPath::new(bridge, &self.home.folder, &self.settings, of_plan)
     }
 
     /// Starts the machine and its workers. Java's report of a crash of its own goes to `crash_report`.

@@ -45,6 +45,8 @@ pub use memory::Memory;
 pub use shared::{Level, Shared, UNLISTED, line_of, parts_of};
 pub(crate) use table::find;
 
+use std::fmt::Write;
+
 use crate::condition::Dialect;
 use crate::env::Env;
 use crate::script::{Language, Script};
@@ -87,6 +89,8 @@ pub(crate) struct Spec {
     check: Option<Check>,
     /// The language of which it runs scripts that are simple, beside what its support says.
     pub(crate) simple: Option<Language>,
+    /// It reads or writes files, asks other machines or runs code: never where a plan is only looked at.
+    acts: bool,
 }
 
 impl Spec {
@@ -105,6 +109,7 @@ impl Spec {
             state: false,
             check: None,
             simple: None,
+            acts: false,
         }
     }
 
@@ -119,6 +124,7 @@ impl Spec {
             state: false,
             check: None,
             simple: None,
+            acts: false,
         }
     }
 
@@ -138,12 +144,19 @@ impl Spec {
             state: false,
             check: None,
             simple: None,
+            acts: true,
         }
     }
 
     /// Scripts in a language run natively where they are simple.
     const fn simple(mut self, language: Language) -> Self {
         self.simple = Some(language);
+        self
+    }
+
+    /// It does more than to work out a value.
+    const fn acts(mut self) -> Self {
+        self.acts = true;
         self
     }
 
@@ -201,6 +214,12 @@ impl Call {
     }
 
     pub(crate) fn run(&self, env: &mut Env<'_>, out: &mut String) -> Outcome {
+        if self.spec.acts && env.shared.only_looks() {
+            env.shared.pass_over();
+            // As a reference that nothing is known about.
+            let _ = write!(out, "${{{}}}", self.spec.name);
+            return Ok(());
+        }
         (self.run)(self, env, out)
     }
 

@@ -6,6 +6,7 @@
 mod body;
 mod change;
 mod compile;
+mod destination;
 mod file;
 mod given;
 mod header;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 pub use change::Session;
 pub(crate) use change::{Change, Changed, Noted, fields, session};
 pub(crate) use compile::{compile, headers, is_defaults, review};
+pub use destination::{Destination, Target};
 pub(crate) use file::{Contents, file_content};
 pub use given::{Given, GivenArgument, GivenFile};
 pub(crate) use link::Page;

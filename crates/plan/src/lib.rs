@@ -16,6 +16,8 @@
 //! | `websocket` | WebSocket samplers, frame filters, heartbeats, holds |
 //! | `extract`, `regexp`, `jsonpath`, `jmespath`, `jsoup`, `jodd`, `xml`, `xpath` | post-processors and their languages |
 //! | `assertion` | assertions |
+//! | `number` | texts read as numbers |
+//! | `input` | files that a plan names, read within bounds |
 //! | `property_file` | Java's property files |
 //! | `condition`, `jexl` | conditions of If controllers, and scripts in JEXL |
 //! | `script` | scripts in Groovy and BeanShell that are simple enough to run natively |
@@ -32,6 +34,7 @@ pub mod extract;
 pub mod function;
 pub mod hosted;
 pub mod http;
+pub mod input;
 mod java;
 mod jexl;
 pub mod jmespath;
@@ -39,7 +42,7 @@ mod jodd;
 pub mod jsonpath;
 mod jsoup;
 pub mod links;
-mod number;
+pub mod number;
 pub mod plan;
 pub mod property_file;
 pub mod random;

@@ -86,6 +86,14 @@ impl Thrown {
     }
 }
 
+/// A sentence about a text that cannot be read as what it should be, `what` being that in one word.
+pub(crate) fn unreadable(what: &str, text: &str, why: &dyn std::fmt::Display) -> String {
+    if text.trim().is_empty() {
+        return format!("its {what} is blank: {why}");
+    }
+    format!("{text} cannot be read: {why}")
+}
+
 /// What evaluating came to.
 pub(crate) type Outcome = Result<(), Thrown>;
 
@@ -236,7 +244,9 @@ impl Text {
                 Part::Literal(text) | Part::Foreign(text) => out.push_str(text),
                 Part::Java(id) => {
                     let own = env.notes.java().and_then(|java| java.get(*id));
-                    out.push_str(own.or_else(|| env.run.java(*id)).unwrap_or_default());
+                    // Where the plan is only looked at, nobody has asked Java.
+                    let none = || if env.shared.only_looks() { "${}" } else { "" };
+                    out.push_str(own.or_else(|| env.run.java(*id)).unwrap_or_else(none));
                 }
                 Part::Variable(id) => match env.vars.get(*id) {
                     Some(value) => out.push_str(value),

@@ -7,15 +7,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
-use std::sync::mpsc::channel;
 
 use plan::element::{Memory, RunState};
 use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
+use plan::http::{Destination, Target};
 use plan::plan::{Group, Plan, SamplerKind};
 use plan::text::Text;
 use plan::vars::Vars;
-use plan::{http, websocket};
+use plan::{number, websocket};
 use serde::Serialize;
 
 /// What a run asks of the machine.
@@ -31,6 +31,8 @@ pub(crate) struct Demand {
     pub(crate) destinations: BTreeSet<String>,
     /// Samplers whose destination is known only while they run.
     pub(crate) unknown_destinations: u64,
+    /// Groups of which only a run can tell how many users they have; none of theirs are counted.
+    pub(crate) unknown_users: u64,
     /// A destination is on this machine: both ends of its connections are here.
     pub(crate) local: bool,
     /// Addresses to connect from.
@@ -46,6 +48,8 @@ pub(crate) struct Given {
     pub(crate) folder: PathBuf,
     /// Users in place of the plan's.
     pub(crate) users: Option<u64>,
+    /// Users of each group at once, where a run has worked them out already.
+    pub(crate) by_group: Option<Vec<u64>>,
     /// Addresses to connect from, in place of the property's.
     pub(crate) sources: Option<String>,
 }
@@ -78,8 +82,7 @@ pub(crate) fn without_plan(users: u64, given: &Given) -> Result<Demand, String> 
 /// The demand of a plan.
 pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     let sources = given.count_sources()?;
-    let (to_log, _log) = channel();
-    let shared = Shared::new(given.properties.clone(), given.folder.clone(), to_log);
+    let shared = Shared::looking(given.properties.clone(), given.folder.clone());
     let state = RunState::before(plan);
     let (mut texts, mut vars) = (Scratch::new(1), Vars::default());
     let (mut memory, mut notes) = (plan::function::Memory::default(), Memory::default());
@@ -104,9 +107,15 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
         now_ms: jiff::Timestamp::now().as_millisecond(),
     };
     plan.initial_variables(&mut env);
-    let numbers: Vec<_> = plan.groups.iter().map(|group| numbers(group, &mut env)).collect();
+    let mut numbers: Vec<_> = plan.groups.iter().map(|group| numbers(group, &mut env)).collect();
+    for (numbers, users) in numbers.iter_mut().zip(given.by_group.iter().flatten()) {
+        numbers.0 = Some(*users);
+    }
+    let unknown_users = numbers.iter().filter(|(users, _)| users.is_none()).count() as u64;
+    let numbers: Vec<_> =
+        numbers.into_iter().map(|(users, ramp)| (users.unwrap_or(0), ramp)).collect();
     let planned: u64 = numbers.iter().map(|(users, _)| users).sum();
-    let mut demand = Demand { sources, ..Demand::default() };
+    let mut demand = Demand { unknown_users, sources, ..Demand::default() };
     let (mut per_second, mut at_once) = (0.0, false);
     for (group, (users, ramp_s)) in plan.groups.iter().zip(numbers) {
         let users = match given.users {
@@ -128,22 +137,27 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     Ok(demand)
 }
 
-/// Users and ramp-up (seconds) of a group.
-fn numbers(group: &Group, env: &mut Env<'_>) -> (u64, i64) {
+/// Users and ramp-up (seconds) of a group; `None` for users whose number only a run can tell.
+fn numbers(group: &Group, env: &mut Env<'_>) -> (Option<u64>, i64) {
+    env.core.thrown = None;
+    let passed_over = env.shared.passed_over();
     if let Ok(Some(spans)) = group.profile.spans(env, 0) {
         let ramp = spans.iter().map(|(start, _)| start / 1000).max();
         let at_once = group.profile.at_once(&spans);
         let bounds = group.profile.bounds(&spans, env);
         let users = bounds.map_or(at_once, |bounds| bounds.at_most(at_once));
-        return (u64::from(users), ramp.unwrap_or(0));
+        let known = env.shared.passed_over() == passed_over;
+        return (known.then_some(users.into()), ramp.unwrap_or(0));
     }
-    let mut number = |text: &Text| {
+    let mut text = |text: &Text| {
         let mut value = String::new();
         text.eval(env, &mut value);
-        value.trim().parse::<i64>().unwrap_or(0)
+        // What would have to be run for its value gives a reference.
+        let known = env.core.thrown.take().is_none() && !value.contains("${");
+        known.then_some(value)
     };
-    let users = number(&group.users).clamp(0, i64::from(i32::MAX)) as u64;
-    (users, number(&group.ramp_up))
+    let users = text(&group.users).map(|value| number::int(&value).unwrap_or(0).max(0) as u64);
+    (users, text(&group.ramp_up).and_then(|value| number::int(&value)).unwrap_or(0).into())
 }
 
 impl Demand {
@@ -165,51 +179,50 @@ impl Demand {
 
     /// Adds what so many users of the group hold; returns how many connections that is.
     fn add_group(&mut self, plan: &Plan, group: &Group, users: u64, env: &mut Env<'_>) -> u64 {
-        let (mut request, mut call) = (http::Request::default(), websocket::Call::default());
+        let mut call = websocket::Call::default();
         let (mut plain, mut secure) = (BTreeSet::new(), BTreeSet::new());
         let mut opens = None;
         for id in plan.samplers_of(group) {
-            let (host, port, is_secure, is_socket) = match &plan.samplers[id.0 as usize].kind {
-                SamplerKind::Http(http) => {
-                    let sendable = http.render(env, &mut request).is_ok();
-                    if sendable && request.is_file {
-                        continue;
+            let (to, is_socket) = match &plan.samplers[id.0 as usize].kind {
+                SamplerKind::Http(http) => match http.destination(env) {
+                    Target::File => continue,
+                    Target::Unknown => (None, false),
+                    Target::Server(to) => (Some(to), false),
+                },
+                SamplerKind::WebSocket(socket) => match socket.destination(env, &mut call) {
+                    Some(false) => continue,
+                    None => (None, true),
+                    Some(true) => {
+                        let host = std::mem::take(&mut call.host);
+                        let to = Destination { host, port: call.port, secure: call.secure };
+                        (Some(to), true)
                     }
-                    let host =
-                        if sendable { std::mem::take(&mut request.host) } else { String::new() };
-                    (host, request.port, request.secure, false)
-                }
-                SamplerKind::WebSocket(socket) => {
-                    let sendable = socket.render(env, &mut call).is_ok();
-                    if sendable && !call.opens {
-                        continue;
-                    }
-                    let host =
-                        if sendable { std::mem::take(&mut call.host) } else { String::new() };
-                    (host, call.port, call.secure, true)
-                }
+                },
                 _ => continue,
             };
-            let is_known = !host.is_empty() && !host.contains("${");
-            if is_known {
-                let place = if host.contains(':') {
-                    format!("[{host}]:{port}")
-                } else {
-                    format!("{host}:{port}")
-                };
-                self.local |= is_local(&host);
-                self.destinations.insert(place.clone());
-                if !is_socket {
-                    if is_secure {
-                        secure.insert(place)
+            let is_secure = to.as_ref().is_some_and(|to| to.secure);
+            match to.filter(|to| !to.host.contains("${")) {
+                Some(Destination { host, port, .. }) => {
+                    let place = if host.contains(':') {
+                        format!("[{host}]:{port}")
                     } else {
-                        plain.insert(place)
+                        format!("{host}:{port}")
                     };
+                    self.local |= is_local(&host);
+                    self.destinations.insert(place.clone());
+                    if !is_socket {
+                        if is_secure {
+                            secure.insert(place)
+                        } else {
+                            plain.insert(place)
+                        };
+                    }
                 }
-            } else {
-                self.unknown_destinations += 1;
-                if !is_socket {
-                    plain.insert(String::new());
+                None => {
+                    self.unknown_destinations += 1;
+                    if !is_socket {
+                        plain.insert(String::new());
+                    }
                 }
             }
             if is_socket {

@@ -11,7 +11,7 @@ use crate::extract::Problem;
 use crate::jsonpath::{self, Failure, JsonPath, Projection, Value};
 use crate::regexp::Source;
 use crate::result::{AssertionResult, SampleResult};
-use crate::text::{Text, TextCompiler};
+use crate::text::{Text, TextCompiler, unreadable};
 
 /// A compiled JSON Assertion.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ impl JsonAssertion {
 
     pub(super) fn complaint(&self) -> Option<String> {
         if let Some(Err(failure)) = &self.fixed {
-            return Some(format!("{} cannot be read: {failure}", self.path.fixed().unwrap_or("")));
+            return Some(unreadable("path", self.path.fixed().unwrap_or(""), failure));
         }
         match &self.expected {
             Source::Fixed(_, Err(malformed)) if self.validates && self.is_pattern => {

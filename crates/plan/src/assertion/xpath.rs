@@ -9,7 +9,7 @@ use super::fail_for_null;
 use crate::env::Env;
 use crate::extract::{Problem, Scope, fixed_xpath, tolerant};
 use crate::result::{AssertionResult, SampleResult};
-use crate::text::{Text, TextCompiler};
+use crate::text::{Text, TextCompiler, unreadable};
 use crate::tidy;
 use crate::xml::{self, Fault, Options, Tree};
 use crate::xpath::{Unusable, Value, XPath};
@@ -77,7 +77,7 @@ impl XPathAssertion {
 
     pub(super) fn complaint(&self) -> Option<String> {
         let unusable = self.fixed.as_ref()?.as_ref().err()?;
-        Some(format!("{} cannot be read: {}", self.query.fixed()?, unusable.message()))
+        Some(unreadable("query", self.query.fixed()?, &unusable.message()))
     }
 
     fn check(&self, document: &[u8], query: &str, entry: &mut AssertionResult) {

@@ -9,7 +9,7 @@ use super::fail_for_null;
 use crate::env::Env;
 use crate::extract::{Problem, Scope, fixed_xpath2};
 use crate::result::{AssertionResult, SampleResult};
-use crate::text::{Text, TextCompiler};
+use crate::text::{Text, TextCompiler, unreadable};
 use crate::xml::read_for_saxon;
 use crate::xpath::{Unusable, Value, XPath};
 
@@ -66,7 +66,7 @@ impl XPath2Assertion {
 
     pub(super) fn complaint(&self) -> Option<String> {
         let unusable = self.fixed.as_ref()?.as_ref().err()?;
-        Some(format!("{} cannot be read: {}", self.query.fixed()?, unusable.message()))
+        Some(unreadable("query", self.query.fixed()?, &unusable.message()))
     }
 
     fn check(&self, text: &str, query: &str, namespaces: &str, entry: &mut AssertionResult) {

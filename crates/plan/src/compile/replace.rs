@@ -185,7 +185,7 @@ impl Work<'_> {
         if path.is_dir() {
             return Err("it is a folder".to_owned());
         }
-        let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+        let bytes = crate::input::read(path).map_err(|error| error.to_string())?;
         let name = path.display().to_string();
         let (document, mut diags) =
             jmx::parse(&name, bytes).map_err(|NotXml(diag)| diag.message)?;

@@ -127,7 +127,7 @@ pub(super) fn compile(
     let status = (property("tcp.status.prefix", ""), property("tcp.status.suffix", ""));
     let file = ctx.settings.property("tcp.status.properties", "");
     let messages = (!file.is_empty())
-        .then(|| property_file::read(&std::fs::read(file).ok()?).ok())
+        .then(|| property_file::read(&crate::input::read(file.as_ref()).ok()?).ok())
         .flatten()
         .map(|pairs| pairs.into_iter().collect());
     Some(TcpSampler {

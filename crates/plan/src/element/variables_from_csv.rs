@@ -7,7 +7,7 @@ use jmx::ElementId;
 
 use crate::compile::Context;
 use crate::support::Level;
-use crate::text::Text;
+use crate::text::{Text, unreadable};
 use crate::vars::VarId;
 
 /// Both names that its class has had.
@@ -35,10 +35,10 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Vec<(VarId, Text)
         let message = "its variables do not become system properties";
         ctx.warn(id, "system-properties", message, "name a file of them with -S");
     }
-    let content = match std::fs::read(&file) {
+    let content = match crate::input::read(file.as_ref()) {
         Ok(content) => content,
         Err(error) => {
-            let message = format!("{file} cannot be read: {error}");
+            let message = unreadable("file name", &file, &error);
             ctx.warn(id, "no-file", message, "its variables are not defined, as in JMeter");
             return Vec::new();
         }

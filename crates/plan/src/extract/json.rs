@@ -12,7 +12,7 @@ use crate::env::Env;
 use crate::jsonpath::{self, Failure, JsonPath, Projection, Value};
 use crate::plan::Needs;
 use crate::result::SampleResult;
-use crate::text::{Text, TextCompiler};
+use crate::text::{Text, TextCompiler, unreadable};
 
 /// A compiled JSON Extractor.
 #[derive(Debug)]
@@ -92,9 +92,7 @@ impl JsonExtractor {
     pub(super) fn complaint(&self) -> Option<String> {
         let paths = self.fixed.as_ref()?;
         let wrong = paths.iter().find_map(|path| path.as_ref().err());
-        wrong.map(|failure| {
-            format!("{} cannot be read: {failure}", self.paths.fixed().unwrap_or(""))
-        })
+        wrong.map(|failure| unreadable("path", self.paths.fixed().unwrap_or(""), failure))
     }
 
     fn extract(

@@ -11,7 +11,7 @@ use crate::env::Env;
 use crate::jsonpath::{self, Failure, JsonPath, Projection, Value};
 use crate::plan::Needs;
 use crate::result::SampleResult;
-use crate::text::{Text, TextCompiler};
+use crate::text::{Text, TextCompiler, unreadable};
 
 /// A compiled JSON Path Extractor.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl PluginJsonExtractor {
 
     pub(super) fn complaint(&self) -> Option<String> {
         let failure = self.fixed.as_ref()?.as_ref().err()?;
-        Some(format!("{} cannot be read: {failure}", self.path.fixed().unwrap_or("")))
+        Some(unreadable("path", self.path.fixed().unwrap_or(""), failure))
     }
 
     /// `None` if there is nothing to be had.

@@ -13,7 +13,7 @@ use super::{Problem, Scope};
 use crate::env::Env;
 use crate::plan::Needs;
 use crate::result::SampleResult;
-use crate::text::{Text, TextCompiler};
+use crate::text::{Text, TextCompiler, unreadable};
 use crate::tidy;
 use crate::xml::{self, Fault, Options, Tree};
 use crate::xpath::{Selected, Unusable, XPath};
@@ -119,7 +119,7 @@ impl XPathExtractor {
 
     pub(super) fn complaint(&self) -> Option<String> {
         let unusable = self.fixed.as_ref()?.as_ref().err()?;
-        Some(format!("{} cannot be read: {}", self.query.fixed()?, unusable.message()))
+        Some(unreadable("query", self.query.fixed()?, &unusable.message()))
     }
 
     fn search(

@@ -14,7 +14,7 @@ use super::{Problem, Scope};
 use crate::env::Env;
 use crate::plan::Needs;
 use crate::result::SampleResult;
-use crate::text::{Text, TextCompiler};
+use crate::text::{Text, TextCompiler, unreadable};
 use crate::xml::read_for_saxon;
 use crate::xpath::{Unusable, Value, XPath};
 
@@ -116,7 +116,7 @@ impl XPath2Extractor {
 
     pub(super) fn complaint(&self) -> Option<String> {
         let unusable = self.fixed.as_ref()?.as_ref().err()?;
-        Some(format!("{} cannot be read: {}", self.query.fixed()?, unusable.message()))
+        Some(unreadable("query", self.query.fixed()?, &unusable.message()))
     }
 
     fn search(

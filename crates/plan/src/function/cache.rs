@@ -86,7 +86,7 @@ impl Cache {
         {
             return Ok(Arc::clone(&kept.text));
         }
-        let text: Arc<str> = charset.decode(&std::fs::read(path)?).into();
+        let text: Arc<str> = charset.decode(&crate::input::read(path.as_ref())?).into();
         if self.files.len() >= MOST {
             self.files.clear();
         }

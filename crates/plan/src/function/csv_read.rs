@@ -156,7 +156,7 @@ fn place(file: &str, base: &Path) -> PathBuf {
 
 impl Table {
     fn load(path: &Path, delimiter: &str) -> Result<Self, String> {
-        let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+        let text = crate::input::read_to_string(path).map_err(|error| error.to_string())?;
         let rows = text
             .lines()
             .take_while(|line| !line.is_empty())

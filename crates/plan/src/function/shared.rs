@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -81,6 +81,10 @@ pub struct Shared {
     queues: Queues,
     /// This process's share of what all users of the run count up.
     deal: Deal,
+    /// The plan is looked at and not run: functions that do more than to work out a value are not carried out.
+    only_looks: bool,
+    /// Calls of such functions so far.
+    passed_over: AtomicU32,
     /// The folder of the plan, to which relative file names may refer.
     pub base_dir: PathBuf,
     host: OnceLock<Host>,
@@ -131,6 +135,8 @@ impl Shared {
             writing: Mutex::new(()),
             queues: Queues::default(),
             deal: Deal::default(),
+            only_looks: false,
+            passed_over: AtomicU32::new(0),
             base_dir,
             host: OnceLock::new(),
         }
@@ -206,6 +212,33 @@ impl Shared {
         let all =
             all.filter_map(|(name, value)| Some((name.to_string(), value.as_ref()?.to_string())));
         Some((version, all.collect()))
+    }
+
+    /// Shared state for looking at a plan that is not run: functions that read or write files, ask other machines or run code
+    /// come to their own name in `${…}`, and what would be logged is not.
+    pub fn looking<K, V>(
+        properties: impl IntoIterator<Item = (K, V)>,
+        base_dir: impl Into<PathBuf>,
+    ) -> Self
+    where
+        K: Into<Box<str>>,
+        V: Into<Box<str>>,
+    {
+        let properties = properties.into_iter().map(|(name, value)| (name.into(), value.into()));
+        Self { only_looks: true, ..Self::build(properties, base_dir.into(), None) }
+    }
+
+    pub(crate) fn only_looks(&self) -> bool {
+        self.only_looks
+    }
+
+    pub(super) fn pass_over(&self) {
+        self.passed_over.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many calls of functions were not carried out, because the plan is only looked at.
+    pub fn passed_over(&self) -> u32 {
+        self.passed_over.load(Ordering::Relaxed)
     }
 
     /// The same, with clocks of another time zone than the system's.

@@ -90,7 +90,7 @@ impl Lines {
             }
             self.current = Some(current.wrapping_add(1));
         }
-        match std::fs::read_to_string(&file) {
+        match crate::input::read_to_string(file.as_ref()) {
             Ok(text) => (self.text, self.at) = (Some(text), 0),
             Err(error) => env
                 .shared

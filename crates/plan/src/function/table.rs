@@ -18,21 +18,21 @@ pub(crate) fn find(name: &str) -> Option<&'static Spec> {
 }
 
 pub(super) static FUNCTIONS: &[Spec] = &[
-    Spec::jvm("__BeanShell", 1, 2).variable(1).simple(Language::BeanShell),
-    Spec::native("__CSVRead", 2, 2, csv_read::read),
-    Spec::native("__FileToString", 1, 3, file::read).variable(2),
+    Spec::jvm("__BeanShell", 1, 2).variable(1).simple(Language::BeanShell).acts(),
+    Spec::native("__CSVRead", 2, 2, csv_read::read).acts(),
+    Spec::native("__FileToString", 1, 3, file::read).variable(2).acts(),
     Spec::native("__MD5", 1, Spec::ANY, jpgc::md5),
     Spec::native("__P", 1, 2, property::p).reads_property(),
     Spec::native("__Random", 2, 3, draw::number).variable(2),
     Spec::native("__RandomDate", 3, 5, time::random).variable(4).checked(time::check_locale),
     Spec::native("__RandomFromMultipleVars", 1, 2, split::random_value).variable(1),
     Spec::native("__RandomString", 1, 3, draw::string).variable(2),
-    Spec::native("__StringFromFile", 1, 4, string_from_file::read).variable(1).stateful(),
-    Spec::native("__StringToFile", 2, 4, file::write),
+    Spec::native("__StringFromFile", 1, 4, string_from_file::read).variable(1).stateful().acts(),
+    Spec::native("__StringToFile", 2, 4, file::write).acts(),
     Spec::native("__TestPlanName", 0, 0, user::plan_name),
     Spec::native("__UUID", 0, 0, draw::uuid),
     Spec::native("__V", 1, 2, variable::v).variable(0),
-    Spec::native("__XPath", 2, 2, xpath::next),
+    Spec::native("__XPath", 2, 2, xpath::next).acts(),
     Spec::native("__base64Decode", 1, 2, jpgc::from_base64),
     Spec::native("__base64Encode", 1, 2, jpgc::to_base64),
     Spec::native("__caseFormat", 1, 3, jpgc::case_format),
@@ -67,8 +67,8 @@ pub(super) static FUNCTIONS: &[Spec] = &[
     Spec::native("__logn", 1, 3, log::logn),
     Spec::native("__longSum", 2, Spec::ANY, sum::long),
     Spec::native("__lowercase", 1, Spec::ANY, jpgc::lower),
-    Spec::native("__machineIP", 0, 1, user::machine_ip).variable(0),
-    Spec::native("__machineName", 0, 1, user::machine_name).variable(0),
+    Spec::native("__machineIP", 0, 1, user::machine_ip).variable(0).acts(),
+    Spec::native("__machineName", 0, 1, user::machine_name).variable(0).acts(),
     Spec::native("__property", 1, 3, property::property).reads_property(),
     Spec::native("__regexFunction", 2, 7, regex_function::search)
         .variable(5)

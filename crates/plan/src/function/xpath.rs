@@ -59,7 +59,7 @@ pub(super) fn next(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome 
 }
 
 fn values(file: &str, query: &str) -> Result<Vec<Option<Box<str>>>, String> {
-    let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
+    let bytes = crate::input::read(file.as_ref()).map_err(|error| error.to_string())?;
     let tree = xml::read(&bytes, Options::default()).map_err(|fault| fault.message)?;
     let query = XPath::parse(query).map_err(|unusable| unusable.message().to_owned())?;
     match query.evaluate(&tree)? {

@@ -4,12 +4,13 @@
 //! afterwards. Files that take more than half a gigabyte together are read anew.
 
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
 use super::Unsendable;
 use crate::env::Env;
+use crate::input;
 use crate::text::Text;
 
 /// What JMeter shows in place of a file's content.
@@ -70,7 +71,9 @@ pub(crate) fn file_content(path: &str, env: &mut Env<'_>) -> io::Result<Arc<[u8]
 
 /// Reads a file, and keeps what is in it under the path of the plan.
 fn keep(path: &str, place: &Path, env: &mut Env<'_>) -> io::Result<Arc<[u8]>> {
-    let content: Arc<[u8]> = std::fs::read(place)?.into();
+    let mut content = Vec::new();
+    input::open(place)?.read_to_end(&mut content)?;
+    let content: Arc<[u8]> = content.into();
     let files = &mut env.core.files;
     if files.bytes + content.len() > MOST {
         *files = Contents::default();

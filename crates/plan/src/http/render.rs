@@ -271,14 +271,14 @@ fn percent_decoded(name: &str) -> String {
     decoded
 }
 
-fn encode_spaces(path: &mut String) {
+pub(super) fn encode_spaces(path: &mut String) {
     while let Some(at) = path.find(' ') {
         path.replace_range(at..=at, "%20");
     }
 }
 
 /// Whether the URL need not show the port; 0 stands for none given.
-fn is_default_port(protocol: &str, port: i32) -> bool {
+pub(super) fn is_default_port(protocol: &str, port: i32) -> bool {
     match port {
         0 => true,
         80 => protocol.eq_ignore_ascii_case("http"),
@@ -287,6 +287,6 @@ fn is_default_port(protocol: &str, port: i32) -> bool {
     }
 }
 
-fn default_port(secure: bool) -> u16 {
+pub(super) fn default_port(secure: bool) -> u16 {
     if secure { 443 } else { 80 }
 }

@@ -4,12 +4,13 @@
 //! expression throws fails the sample; in JMeter such a sample is lost without a result.
 
 use std::fmt::Write;
-use std::fs::File;
 use std::io::{ErrorKind, Read};
+use std::path::Path;
 
 use super::{Act, Call, Form, Peer, Refusal, WebSocket, binary};
 use crate::env::Env;
 use crate::http::url;
+use crate::input;
 use crate::text::{Text, Thrown};
 
 /// What the plug-in gives as the reason of a close.
@@ -58,6 +59,31 @@ impl WebSocket {
         thrown(env)
     }
 
+    /// Evaluates where the sampler connects to, if it does, and nothing else of it. `None`: only a run can tell.
+    pub fn destination(&self, env: &mut Env<'_>, call: &mut Call) -> Option<bool> {
+        call.clear();
+        call.opens = match &self.act {
+            Act::Open => true,
+            Act::RequestResponse(_) | Act::Read(_) | Act::Write => self.peer.creates.get(env),
+            Act::Exchange(exchange) => {
+                let known = exchange.render(self, env, call).is_ok();
+                return (env.core.thrown.take().is_none() && known).then_some(call.opens);
+            }
+            Act::PingPong | Act::Pong | Act::Close | Act::Hold(_) => false,
+        };
+        if call.opens {
+            let port = self.peer.port(env);
+            let known = port.and_then(|port| {
+                call.port = port;
+                self.peer.write(env, call)
+            });
+            if env.core.thrown.take().is_some() || known.is_err() {
+                return None;
+            }
+        }
+        Some(call.opens)
+    }
+
     fn write_payload(&self, env: &mut Env<'_>, call: &mut Call) {
         match self.act {
             Act::RequestResponse(_) | Act::Write => {
@@ -103,7 +129,7 @@ impl WebSocket {
     fn read_payload(&self, env: &mut Env<'_>, call: &mut Call) {
         let mut name = env.core.take();
         self.payload.file.eval(env, &mut name);
-        let read = File::open(if name.is_empty() { "." } else { &name })
+        let read = input::open(Path::new(if name.is_empty() { "." } else { &name }))
             .and_then(|mut file| file.read_to_end(&mut call.payload));
         match read {
             Ok(_) if self.payload.form == Form::Binary => {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::parse;
 use crate::charset::Charset;
+use crate::input;
 
 /// Files above this size are not held in memory.
 const IN_MEMORY: u64 = 256 << 20;
@@ -79,7 +80,7 @@ impl Text {
 pub(super) fn open(path: &Path, encoding: &str, shape: Shape) -> Result<Lines, Problem> {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     let missing = || format!("File {name} must exist and be readable");
-    let mut file = File::open(path).map_err(|_| missing())?;
+    let mut file = input::open(path).map_err(|_| missing())?;
     let about = file.metadata().map_err(|_| missing())?;
     if !about.is_file() {
         return Err(missing());

@@ -1,0 +1,197 @@
+//! Plans that nobody vouches for: looking at one runs nothing of it, and what it names is read within bounds.
+
+mod program;
+
+use program::{PLAN, Program};
+
+/// Whether there is what scripts run on.
+fn has_java() -> bool {
+    Program::new().run(&["jvm", "status"]).code == 0
+}
+
+/// A sampler whose script leaves a file as soon as it is compiled.
+fn leaves_a_file(program: &Program) -> String {
+    let mark = program.path("compiled").display().to_string();
+    let script = format!(
+        "import groovy.transform.ASTTest\n@ASTTest(value = {{ new File('{mark}').text = 'x' }})\nclass Odd {{}}\nnew Odd()"
+    );
+    let script = script.replace('\'', "&apos;");
+    format!(
+        "<JSR223Sampler guiclass=\"TestBeanGUI\" testclass=\"JSR223Sampler\" testname=\"Script\"><stringProp name=\"scriptLanguage\">groovy</stringProp>\
+         <stringProp name=\"cacheKey\">true</stringProp><stringProp name=\"script\">{script}</stringProp></JSR223Sampler><hashTree/>"
+    )
+}
+
+#[test]
+fn check_runs_no_code_of_a_plan_unless_it_may() {
+    if !has_java() {
+        return;
+    }
+    let program = Program::new();
+    program.write("odd.jmx", &PLAN.replace("<!--more-->", &leaves_a_file(&program)));
+    let looked = program.run(&["check", "odd.jmx"]);
+    assert_eq!(looked.code, 0, "{looked:?}");
+    assert!(!program.path("compiled").exists(), "the script was compiled: {looked:?}");
+    assert!(looked.out.contains("is unknown: --run-java"), "{looked:?}");
+    let json = program.run(&["check", "--json", "odd.jmx"]);
+    let json: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+    assert!(json["unknown"].as_str().is_some_and(|text| text.contains("--run-java")), "{json}");
+    let ran = program.run(&["check", "odd.jmx", "--run-java"]);
+    assert!(program.path("compiled").exists(), "the flag allows it: {ran:?}");
+    assert!(!ran.out.contains("unknown"), "{ran:?}");
+}
+
+/// Texts that leave a file where they are evaluated.
+const WRITES: &str = "${__StringToFile(written,x)}";
+
+#[test]
+fn preflight_evaluates_nothing_that_acts() {
+    let program = Program::new();
+    let request = format!(
+        "<HTTPSamplerProxy testclass=\"HTTPSamplerProxy\" testname=\"get\"><stringProp name=\"HTTPSampler.domain\">{WRITES}.example</stringProp>\
+         <stringProp name=\"HTTPSampler.path\">/${{__FileToString(/dev/zero)}}</stringProp><stringProp name=\"HTTPSampler.method\">GET</stringProp>\
+         </HTTPSamplerProxy><hashTree/><HTTPSamplerProxy testclass=\"HTTPSamplerProxy\" testname=\"known\">\
+         <stringProp name=\"HTTPSampler.domain\">known.example</stringProp><stringProp name=\"HTTPSampler.path\">/{WRITES}</stringProp>\
+         <stringProp name=\"HTTPSampler.method\">GET</stringProp></HTTPSamplerProxy><hashTree/>"
+    );
+    let plan = PLAN.replace("<!--more-->", &request);
+    program.write("odd.jmx", &plan.replace("${__P(users,1)}", &format!("{WRITES}7")));
+    for line in [&["preflight", "odd.jmx", "--json"][..], &["check", "odd.jmx"]] {
+        let ended = program.run(line);
+        assert_eq!(ended.code, 0, "{ended:?}");
+        assert!(!program.path("written").exists(), "{line:?} wrote a file: {ended:?}");
+    }
+    let ended = program.run(&["preflight", "odd.jmx", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
+    let demand = &report["demand"];
+    assert_eq!((&demand["users"], &demand["unknown_users"]), (&0.into(), &1.into()), "{demand}");
+    assert_eq!(demand["destinations"], serde_json::json!(["known.example:80"]));
+    assert_eq!(demand["unknown_destinations"], 1, "{demand}");
+    let ended = program.run(&["preflight", "odd.jmx"]);
+    assert!(ended.out.contains("1 group whose number only a run can tell"), "{ended:?}");
+}
+
+#[test]
+fn the_look_at_the_machine_before_a_run_evaluates_nothing_that_acts() {
+    let program = Program::new();
+    let request = "<HTTPSamplerProxy testclass=\"HTTPSamplerProxy\" testname=\"get\"><stringProp name=\"HTTPSampler.domain\">127.0.0.1</stringProp>\
+         <stringProp name=\"HTTPSampler.port\">1</stringProp><stringProp name=\"HTTPSampler.path\">/${__StringToFile(written,x)}</stringProp>\
+         <stringProp name=\"HTTPSampler.method\">GET</stringProp></HTTPSamplerProxy><hashTree/>";
+    program.write("odd.jmx", &PLAN.replace("<!--more-->", request));
+    let ended = program.run(&["run", "odd.jmx", "-Jloops=2"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(program.read("written"), "xx", "once for each of the samples");
+}
+
+/// Runs the program and gives up on it after a minute.
+fn ends(program: &Program, line: &str) -> program::Ended {
+    let ended = program.shell(&format!("exec timeout -s KILL 120 \"$0\" {line}"));
+    assert_ne!(ended.code, -1, "it had no end: {line}");
+    assert_ne!(ended.code, 137, "it had no end: {line}");
+    ended
+}
+
+fn include(file: &str) -> String {
+    let include = format!(
+        "<IncludeController guiclass=\"IncludeControllerGui\" testclass=\"IncludeController\" testname=\"Include\">\
+         <stringProp name=\"IncludeController.includepath\">{file}</stringProp></IncludeController><hashTree/>"
+    );
+    PLAN.replace("<!--more-->", &include)
+}
+
+#[test]
+fn what_has_no_end_is_not_read_for_ever() {
+    let program = Program::new();
+    program.shell("mkfifo pipe");
+    for file in ["/dev/zero", "pipe"] {
+        program.write("odd.jmx", &include(file));
+        for verb in ["check", "preflight", "run"] {
+            let ended = ends(&program, &format!("{verb} odd.jmx"));
+            assert_eq!(ended.code, 0, "{verb} {file}: {ended:?}");
+            let words = format!("{ended:?}");
+            let said = words.contains("not a regular file");
+            assert!(said || verb == "preflight", "{verb} {file}: {words}");
+        }
+    }
+    for line in ["check /dev/zero", "run plan.jmx -q /dev/zero", "run plan.jmx -p /dev/zero"] {
+        let ended = ends(&program, line);
+        assert!(ended.err.contains("larger than 512 MiB"), "{line}: {ended:?}");
+    }
+    // A pipe that the user gives is as good as a file.
+    let ended = program.shell("cat plan.jmx | \"$0\" check /dev/stdin");
+    assert_eq!(ended.code, 0, "{ended:?}");
+}
+
+#[test]
+fn files_of_functions_and_data_sets_are_regular_ones() {
+    let program = Program::new();
+    program.shell("mkfifo pipe");
+    for file in ["/dev/zero", "pipe"] {
+        let data = format!(
+            "<CSVDataSet guiclass=\"TestBeanGUI\" testclass=\"CSVDataSet\" testname=\"data\"><stringProp name=\"filename\">{file}</stringProp>\
+             <stringProp name=\"variableNames\">a</stringProp></CSVDataSet><hashTree/>"
+        );
+        program.write("odd.jmx", &PLAN.replace("<!--more-->", &data));
+        let ended = ends(&program, "run odd.jmx");
+        assert_eq!(ended.code, 0, "{file}: {ended:?}");
+        assert!(ended.err.contains("must exist and be readable"), "{file}: {ended:?}");
+        for call in ["__FileToString(F)", "__StringFromFile(F)", "__CSVRead(F,0)", "__XPath(F,/a)"]
+        {
+            let call = format!("${{{}}}", call.replace('F', file));
+            program.write(
+                "odd.jmx",
+                &PLAN.replace("testname=\"Sleep\"", &format!("testname=\"a {call}\"")),
+            );
+            let ended = ends(&program, "run odd.jmx");
+            assert_eq!(ended.code, 0, "{call}: {ended:?}");
+        }
+    }
+}
+
+#[test]
+fn a_class_that_is_nowhere_is_found_without_running_anything() {
+    if !has_java() {
+        return;
+    }
+    let program = Program::new();
+    let sampler = "<com.example.Sampler guiclass=\"x\" testclass=\"com.example.Sampler\" testname=\"Odd\"/><hashTree/>";
+    program.write("odd.jmx", &PLAN.replace("<!--more-->", sampler));
+    for line in
+        [&["check", "odd.jmx"][..], &["check", "odd.jmx", "--run-java"], &["run", "odd.jmx"]]
+    {
+        let ended = program.run(line);
+        assert_eq!(ended.code, 3, "{line:?}: {ended:?}");
+        let words = format!("{}{}", ended.out, ended.err);
+        assert!(words.contains("class com.example.Sampler is not in the class path"), "{words}");
+        assert!(words.contains("put its jars into lib/ext"), "{words}");
+    }
+    // With the class there, only Java can say what is in it.
+    program.shell("mkdir -p classes/com/example; touch classes/com/example/Sampler.class");
+    let ended = program.run(&["check", "odd.jmx", "-Juser.classpath=classes"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+}
+
+#[test]
+fn what_is_blank_is_called_blank_and_paths_stand_as_in_the_plan() {
+    let program = Program::new();
+    let json = "<JSONPostProcessor guiclass=\"JSONPostProcessorGui\" testclass=\"JSONPostProcessor\" testname=\"blank\">\
+        <stringProp name=\"JSONPostProcessor.referenceNames\">a</stringProp><stringProp name=\"JSONPostProcessor.jsonPathExprs\"></stringProp>\
+        <stringProp name=\"JSONPostProcessor.match_numbers\">1</stringProp></JSONPostProcessor><hashTree/>";
+    program.write("blank.jmx", &PLAN.replace("<!--more-->", json));
+    let ended = program.run(&["check", "blank.jmx"]);
+    assert!(ended.out.contains("its path is blank"), "{ended:?}");
+    assert!(!ended.out.contains(":  cannot be read"), "{ended:?}");
+    if !has_java() {
+        return;
+    }
+    let path = "testname=\"Test Plan\" enabled=\"true\"><stringProp name=\"TestPlan.user_define_classpath\">\n,lib/absent.jar</stringProp></TestPlan>";
+    let plan = PLAN.replace("testname=\"Test Plan\" enabled=\"true\"/>", path);
+    program.write("odd.jmx", &plan.replace("<!--more-->", &leaves_a_file(&program)));
+    let ended = program.run(&["check", "odd.jmx"]);
+    for words in [
+        "]: an entry of the test plan's class path is blank\n",
+        "]: lib/absent.jar of the test plan's class path cannot be read, from the working folder\n",
+    ] {
+        assert!(ended.out.contains(words), "{words}: {ended:?}");
+    }
+}

@@ -1,0 +1,71 @@
+//! Where the requests of a sampler go, for those who look at a plan without running it.
+//!
+//! Only what the destination needs is evaluated: neither parameters nor bodies, headers or files. What pre-processors
+//! would change is not known here.
+
+use super::render::{default_port, encode_spaces, is_default_port};
+use super::{Http, url};
+use crate::env::Env;
+
+/// The server that a sampler connects to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// Host, without brackets. What could not be evaluated stands in it as `${…}`.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+    /// TLS.
+    pub secure: bool,
+}
+
+/// What the evaluation of a destination gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A server.
+    Server(Destination),
+    /// A file of this machine.
+    File,
+    /// Only a run can tell.
+    Unknown,
+}
+
+impl Http {
+    /// Evaluates the destination of the requests.
+    pub fn destination(&self, env: &mut Env<'_>) -> Target {
+        let (mut path, mut url) = (String::new(), String::new());
+        self.path.eval(env, &mut path);
+        // Only a whole URL in the path says something about the destination.
+        env.core.thrown = None;
+        encode_spaces(&mut path);
+        let built = if path.starts_with("http://") || path.starts_with("https://") {
+            url::resolve(None, &path, &mut url)
+        } else {
+            let (mut protocol, mut domain) = (String::new(), String::new());
+            self.protocol.eval(env, &mut protocol);
+            self.domain.eval(env, &mut domain);
+            if protocol.is_empty() {
+                protocol.push_str("http");
+            }
+            if protocol.eq_ignore_ascii_case("file") {
+                return Target::File;
+            }
+            let port = self.port.parsed(env, |text| text.trim().parse().unwrap_or(0));
+            let port = Some(port).filter(|port| !is_default_port(&protocol, *port));
+            url::assemble(&protocol, &domain, port, "/", &mut url)
+        };
+        if env.core.thrown.take().is_some() || built.is_err() {
+            return Target::Unknown;
+        }
+        let parts = url::split(&url);
+        let secure = url[parts.protocol].eq_ignore_ascii_case("https");
+        let host = url[parts.host].trim_start_matches('[').trim_end_matches(']').to_owned();
+        let port = match parts.port {
+            Some(port) => u16::try_from(port).ok(),
+            None => Some(default_port(secure)),
+        };
+        match port {
+            Some(port) if !host.is_empty() => Target::Server(Destination { host, port, secure }),
+            _ => Target::Unknown,
+        }
+    }
+}
