@@ -279,3 +279,20 @@ fn anchors(text: &str) -> Vec<String> {
     };
     text.lines().filter(|line| line.starts_with('#')).map(heading).collect()
 }
+
+/// The first `rust-version` of a manifest.
+fn rust_version(manifest: &str) -> String {
+    let text = fs::read_to_string(root().join(manifest)).expect("a manifest");
+    let line = text.lines().find_map(|line| line.strip_prefix("rust-version = \""));
+    line.unwrap_or_else(|| panic!("{manifest} has no rust-version"))
+        .trim_end_matches('"')
+        .to_owned()
+}
+
+#[test]
+fn the_oldest_compiler_is_the_same_everywhere() {
+    let version = rust_version("Cargo.toml");
+    assert_eq!(rust_version("fuzz/Cargo.toml"), version);
+    let readme = fs::read_to_string(root().join("README.md")).expect("a README");
+    assert!(readme.contains(&format!("({version} or newer)")), "the README says otherwise");
+}
