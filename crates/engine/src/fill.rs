@@ -26,12 +26,7 @@ impl Core<'_> {
         result.clear();
         result.label.push_str(self.sampler_name(index, id));
         result.code.push_str(itoa::Buffer::new().format(exchange.status));
-        let status_line = status_line(&stash.head);
-        let words = match reason(status_line) {
-            [] if exchange.java => status_line,
-            words => words,
-        };
-        push_latin1(&mut result.message, words);
+        push_reason(&mut result.message, &stash.head, exchange.java);
         result.success = (200..400).contains(&exchange.status);
         show_request(&mut result, stash);
         if let Some((_, shown)) = &self.run.settings.local_address
@@ -140,6 +135,16 @@ fn data_type(content_type: &str) -> &'static str {
         content_type.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
     };
     if BINARY.iter().any(lower) && !TEXT_AFTER_ALL.iter().any(lower) { "bin" } else { "text" }
+}
+
+/// The reason phrase of a response, or where Java's own client has none, the whole status line.
+pub(crate) fn push_reason(to: &mut String, head: &[u8], java: bool) {
+    let status_line = status_line(head);
+    let words = match reason(status_line) {
+        [] if java => status_line,
+        words => words,
+    };
+    push_latin1(to, words);
 }
 
 /// The status line without its end.

@@ -13,6 +13,7 @@ use crate::clock::{Nanos, SECOND, thread_cpu};
 use crate::conn::{Conn, Exchange, Stash, State};
 use crate::core::{Core, env};
 use crate::driver;
+use crate::fill::push_reason;
 use crate::outcome::Failure;
 use crate::sample::Timing;
 use crate::user::Wait;
@@ -339,6 +340,10 @@ impl Core<'_> {
             thrown = exchange.caches && !self.note_answer(index, id, exchange, &stash);
             let goes_on = (chain || redirect && (exchange.follow || exchange.auto_follow))
                 && self.follow(index, id, &timing, exchange, &stash);
+            if !success && !self.observes(id) {
+                self.result.clear();
+                push_reason(&mut self.result.message, &stash.head, exchange.java);
+            }
             self.stashes.push(stash);
             if goes_on {
                 return;
@@ -351,8 +356,8 @@ impl Core<'_> {
             return self.conclude(index, id, timing, Outcome::Protocol);
         }
         if !success && !self.observes(id) {
-            self.result.clear();
             let mut digits = itoa::Buffer::new();
+            self.result.code.clear();
             self.result.code.push_str(digits.format(exchange.status));
             self.result.success = false;
         }
@@ -433,7 +438,9 @@ fn feed(
                 let asked = exchange.challenges && matches!(head.status, 401 | 407);
                 let noted = exchange.caches && crate::cached::is_cacheable(head.status);
                 let cookies = exchange.cookies && head.set_cookie;
-                if exchange.keep_head || redirects || cookies || noted || asked {
+                // Whoever looks at the result or not: a cause of errors has the server's words.
+                let failed = !(200..400).contains(&head.status);
+                if exchange.keep_head || redirects || cookies || noted || asked || failed {
                     let stash = conn.stash.get_or_insert_with(|| {
                         let mut stash = stashes.pop().unwrap_or_default();
                         stash.clear();

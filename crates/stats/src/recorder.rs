@@ -140,9 +140,13 @@ impl Recorder {
         self.bump(at, FIRST[3], layout::index_of(sample.lag / 1000), n);
     }
 
-    /// Counts a failed sample under its cause. The sample itself goes to [`Self::record`].
+    /// Counts a failed sample under its cause. The sample itself goes to [`Self::record`]. A sample cut by the end of the
+    /// run is no error.
     #[cold]
     pub fn error(&mut self, sample: &Sample, code: &str, message: &str) {
+        if sample.outcome == Outcome::CutByEnd {
+            return;
+        }
         let name = &self.labels[sample.label.0 as usize * 2].name;
         self.causes.add(sample.outcome, code, message, name, sample.start_ms);
     }

@@ -325,6 +325,28 @@ fn a_server_that_talks_first_and_never_stops() {
     assert!(begin.elapsed() < Duration::from_secs(60));
     let summary = trial.summary();
     assert_eq!((number(&summary, "requests"), number(&summary, "cut_by_end")), (0, 2));
+    assert_eq!(summary["errors"], serde_json::json!([]), "the server is not to blame: {summary}");
+}
+
+#[test]
+fn a_cause_of_errors_is_the_same_with_rows_and_without() {
+    let port = answering(b"HTTP/1.1 404 Gone Fishing\r\nContent-Length: 0\r\n\r\n");
+    let port = format!("-Jport={port}");
+    let errors = |more: &[&str]| {
+        let trial = Trial::new();
+        let ended = trial.run(&[&["run", "http.jmx", &port], more].concat());
+        assert_eq!(ended.code, 0, "{ended:?}");
+        let mut errors = trial.summary()["errors"].clone();
+        errors[0]["first_ms"] = 0.into();
+        errors
+    };
+    let without = errors(&[]);
+    assert_eq!(
+        (&without[0]["code"], &without[0]["message"]),
+        (&"404".into(), &"Gone Fishing".into()),
+        "{without}"
+    );
+    assert_eq!(errors(&["-l", "out.jtl"]), without);
 }
 
 #[test]
