@@ -20,6 +20,7 @@ use crate::load::{self, Loaded};
 use crate::plugins;
 use crate::properties::Properties;
 use crate::render::{self, Colour, JsonDiag};
+use crate::terminal;
 
 /// Levels in the order of the report: what stops a run first.
 const ORDER: [Level; 4] = [Level::Unsupported, Level::Jvm, Level::Ignored, Level::Native];
@@ -30,7 +31,7 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
     let (mut properties, warnings) =
         Properties::load(&sources, jiff::Timestamp::now().as_millisecond());
     for warning in &warnings {
-        eprint!("{}", render::warning(warning, console::error_colour()));
+        terminal::warning(warning);
     }
     let Some(bytes) = read(&flags.plan) else { return Exit::Usage };
     let mut loaded = load::load(&flags.plan, bytes.clone(), &properties);
@@ -46,11 +47,11 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
     let java = look_at_java(&mut loaded, &properties, &flags.plan, flags.run_java);
     let unheeded: Vec<String> = unheeded(&properties, &loaded);
     if flags.json {
-        println!("{}", json(&loaded, java.as_ref(), &unheeded));
+        terminal::json(&json(&loaded, java.as_ref(), &unheeded));
     } else {
-        print!("{}", text(&loaded, java.as_ref()));
+        terminal::out(&text(&loaded, java.as_ref()));
         for line in &unheeded {
-            eprint!("{}", render::warning(line, console::error_colour()));
+            terminal::warning(line);
         }
     }
     if runs(&loaded) { Exit::Ok } else { Exit::Plan }
@@ -62,7 +63,7 @@ pub(crate) fn read(path: &Path) -> Option<Vec<u8>> {
         .map_err(|error| {
             let message =
                 format!("the file {} doesn't exist or can't be opened: {error}", path.display());
-            eprint!("{}", render::error(&message, console::error_colour()));
+            terminal::error(&message);
         })
         .ok()
 }

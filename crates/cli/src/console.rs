@@ -3,7 +3,7 @@
 //! Into a file or pipe come JMeter's lines, which scripts look for; on a terminal one line of status is renewed every
 //! second instead. With `--json` standard output is kept for the summary, and everything here goes to standard error.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 use stats::process::Usage;
 use stats::snapshot::Brief;
@@ -13,6 +13,7 @@ use stats::summariser::{Summariser, Users};
 use crate::exit::Exit;
 use crate::properties::Properties;
 use crate::render::{self, Colour};
+use crate::terminal::{self, Stream};
 
 /// Warnings of the engine that are shown.
 const WARNINGS: u32 = 10;
@@ -97,7 +98,7 @@ impl Console {
     /// Text for standard error, as it is.
     pub(crate) fn report(&mut self, text: &str) {
         self.clear();
-        let _ = io::stderr().write_all(text.as_bytes());
+        terminal::err(text);
     }
 
     /// Sets up JMeter's summarisers: that of the properties, and those that the plan names.
@@ -173,11 +174,9 @@ impl Console {
 
     /// Prints text as it is.
     pub(crate) fn put(&mut self, text: &str) {
-        if self.quiet {
-            return;
+        if !self.quiet {
+            terminal::write(self.stream(), text);
         }
-        // A reader that has gone, as with `throng … | head`, is no reason to end the run.
-        let _ = if self.stderr { io::stderr().write_all(text.as_bytes()) } else { write_out(text) };
     }
 
     /// Columns that a line of a table may take; `None` where it goes to a file or pipe.
@@ -191,13 +190,17 @@ impl Console {
         self.status = true;
         let width = width(self.stderr);
         let text: String = text.chars().take(width).collect();
-        self.put(&format!("\r\x1b[2K{text}"));
+        terminal::renew(self.stream(), &text);
     }
 
     fn clear(&mut self) {
         if std::mem::take(&mut self.status) {
-            self.put("\r\x1b[2K");
+            terminal::renew(self.stream(), "");
         }
+    }
+
+    fn stream(&self) -> Stream {
+        if self.stderr { Stream::Err } else { Stream::Out }
     }
 }
 
@@ -223,17 +226,6 @@ fn colour(stream: &impl anstream::stream::RawStream) -> Colour {
 /// Whether a line can be written over: on a terminal that is not a dumb one.
 pub(crate) fn renews_lines(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
-}
-
-/// The summary for machines, on standard output.
-pub(crate) fn print_json(json: &str) {
-    let _ = write_out(&format!("{json}\n"));
-}
-
-fn write_out(text: &str) -> io::Result<()> {
-    let mut out = io::stdout();
-    out.write_all(text.as_bytes())?;
-    out.flush()
 }
 
 /// Columns of the terminal, less one; 80 where it does not know.

@@ -7,13 +7,11 @@ use std::path::PathBuf;
 
 use targets::Config;
 
-use crate::console;
 use crate::exit::Exit;
 use crate::flags::DemoFlags;
 use crate::properties::Setting;
-use crate::render;
 use crate::request::Request;
-use crate::run;
+use crate::{run, terminal};
 
 /// A bundled example.
 struct Example {
@@ -33,19 +31,13 @@ pub(crate) fn run(flags: DemoFlags) -> Exit {
     let Some(example) = EXAMPLES.iter().find(|example| example.name == flags.name) else {
         let names: Vec<_> = EXAMPLES.iter().map(|example| example.name).collect();
         let message = format!("there is no demo {}; there is: {}", flags.name, names.join(", "));
-        eprint!("{}", render::error(&message, console::error_colour()));
+        terminal::error(&message);
         return Exit::Usage;
     };
     let running = match targets::start(Config::new(example.name)) {
         Ok(running) => running,
         Err(error) => {
-            eprint!(
-                "{}",
-                render::error(
-                    &format!("cannot start the target: {error}"),
-                    console::error_colour()
-                )
-            );
+            terminal::error(&format!("cannot start the target: {error}"));
             return Exit::Aborted;
         }
     };

@@ -18,6 +18,8 @@ pub(crate) enum Exit {
     WorkersLost = 7,
     /// `throng preflight`: the machine or the chain cannot carry the load.
     TooSmall = 8,
+    /// The run went to its end, but rows, saved responses, files of its folder or what was printed are lost.
+    Lost = 9,
     /// Ended by Ctrl-C or a signal.
     Interrupted = 130,
 }

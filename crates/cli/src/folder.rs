@@ -2,11 +2,15 @@
 //!
 //! `plan.jmx` and `properties.txt` say what was run, `seconds.jsonl` grows by a line a second, `throng.log` is the
 //! log, `summary.txt` and `summary.json` come at the end, and `results.jtl` if asked for. A disk that is full is
-//! reported once, and the run goes on.
+//! reported once, and the run goes on; the summary has room from the start. A file is there whole or not at all. All of
+//! it is its owner's alone, for plans and properties hold passwords.
 
-use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{FallocateFlags, fallocate};
 
 use stats::snapshot_file::{self, Second};
 
@@ -17,16 +21,31 @@ pub(crate) struct Folder {
     seconds: Option<File>,
     /// Whether a failed write has been told.
     failed: bool,
+    /// Seconds that could not be written.
+    seconds_lost: u64,
 }
+
+/// Mode of files in the folder, and of the folder.
+const OWN_FILE: u32 = 0o600;
+const OWN_FOLDER: u32 = 0o700;
+/// Files of the end, and the room that is kept for them, in bytes.
+const KEPT: [(&str, u64); 2] = [("summary.json", 128 << 10), ("summary.txt", 32 << 10)];
 
 impl Folder {
     /// Makes the folder.
     pub(crate) fn create(runs: &Path, plan: &Path, now_ms: i64) -> io::Result<Self> {
         fs::create_dir_all(runs)?;
         let path = unused(runs, &name(plan, now_ms))?;
-        let seconds =
-            OpenOptions::new().create(true).append(true).open(path.join("seconds.jsonl"))?;
-        Ok(Self { path: Some(path), seconds: Some(seconds), failed: false })
+        let mut how = OpenOptions::new();
+        how.create(true).append(true).mode(OWN_FILE);
+        let seconds = how.open(path.join("seconds.jsonl"))?;
+        for (name, size) in KEPT {
+            // Where there is no room at the start or the file system keeps none, there may be some at the end.
+            if let Ok(file) = unfinished(&path.join(part(name))) {
+                let _ = fallocate(&file, FallocateFlags::KEEP_SIZE, 0, size);
+            }
+        }
+        Ok(Self { path: Some(path), seconds: Some(seconds), ..Self::default() })
     }
 
     pub(crate) fn path(&self) -> Option<&Path> {
@@ -41,12 +60,31 @@ impl Folder {
     /// Appends a second. The first failure comes back as a sentence to report; later ones stay silent.
     pub(crate) fn write_second(&mut self, second: &Second) -> Option<String> {
         let result = append(self.seconds.as_mut()?, second);
+        self.seconds_lost += u64::from(result.is_err());
         self.report("seconds.jsonl", result)
     }
 
-    /// Writes a whole file. A failure comes back as a sentence to report.
+    /// Seconds that could not be written.
+    pub(crate) fn seconds_lost(&self) -> u64 {
+        self.seconds_lost
+    }
+
+    /// Makes a file of the folder that somebody else has made its owner's alone.
+    pub(crate) fn keep_to_owner(&self, name: &str) {
+        if let Some(path) = self.file(name) {
+            let _ = fs::set_permissions(path, Permissions::from_mode(OWN_FILE));
+        }
+    }
+
+    /// Writes a file, whole or not at all. A failure comes back as a sentence to report.
     pub(crate) fn write(&mut self, name: &str, text: &str) -> Option<String> {
-        let result = fs::write(self.file(name)?, text);
+        let (part, whole) = (self.file(&part(name))?, self.file(name)?);
+        let written = unfinished(&part).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.set_len(text.len() as u64)?;
+            fs::rename(&part, whole)
+        });
+        let result = written.inspect_err(|_| drop(fs::remove_file(&part)));
         self.failed = false;
         self.report(name, result)
     }
@@ -57,6 +95,16 @@ impl Folder {
         let path = self.file(name).unwrap_or_default();
         first.then(|| format!("cannot write {}: {error}; the run goes on", path.display()))
     }
+}
+
+/// The name of a file that is not finished.
+fn part(name: &str) -> String {
+    format!(".{name}.part")
+}
+
+/// Opens a file that is not finished; the room that it has stays.
+fn unfinished(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).write(true).truncate(false).mode(OWN_FILE).open(path)
 }
 
 /// Appends a second whole or not at all, for half a line would spoil the next one that finds room.
@@ -88,7 +136,7 @@ fn unused(runs: &Path, name: &str) -> io::Result<PathBuf> {
     for number in 1.. {
         let path =
             if number == 1 { runs.join(name) } else { runs.join(format!("{name}-{number}")) };
-        match fs::create_dir(&path) {
+        match DirBuilder::new().mode(OWN_FOLDER).create(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             result => return result.map(|()| path),
         }

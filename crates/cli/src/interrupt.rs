@@ -1,10 +1,11 @@
-//! Ctrl-C and SIGTERM: the first ends the run gracefully, the second at once, the third leaves without tidying up.
+//! Ctrl-C, SIGTERM and SIGHUP: the first ends the run gracefully, the second at once, the third leaves without tidying up.
+//! A run under `nohup` does not hear of its terminal's end.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::exit::Exit;
@@ -14,10 +15,13 @@ use crate::exit::Exit;
 pub(crate) struct Interrupt(Arc<AtomicUsize>);
 
 impl Interrupt {
-    /// Takes over the two signals.
+    /// Takes over the signals.
     pub(crate) fn install() -> io::Result<Self> {
         let interrupt = Self::default();
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        if !is_ignored(SIGHUP) {
+            signals.add_signal(SIGHUP)?;
+        }
         let asked = interrupt.clone();
         std::thread::Builder::new().name("signals".into()).spawn(move || {
             for _ in signals.forever() {
@@ -37,4 +41,12 @@ impl Interrupt {
     pub(crate) fn asked(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
+}
+
+/// Whether whoever started the program has the signal ignored.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }

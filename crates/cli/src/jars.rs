@@ -1,6 +1,6 @@
 //! `throng jvm`: fetches the jars that scripts and plug-ins run on, and says what is there.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use jvm::{Home, Installed, Progress, Repository, Settings};
@@ -9,7 +9,7 @@ use crate::console;
 use crate::exit::Exit;
 use crate::flags::JvmVerb;
 use crate::properties::Properties;
-use crate::render;
+use crate::terminal::{self, Stream};
 
 pub(crate) fn run(verb: JvmVerb) -> Exit {
     match verb {
@@ -20,7 +20,7 @@ pub(crate) fn run(verb: JvmVerb) -> Exit {
             let now = jiff::Timestamp::now().as_millisecond();
             let (properties, warnings) = Properties::load(&sources, now);
             for warning in &warnings {
-                eprint!("{}", render::warning(warning, console::error_colour()));
+                terminal::warning(warning);
             }
             status(&properties)
         }
@@ -28,7 +28,7 @@ pub(crate) fn run(verb: JvmVerb) -> Exit {
 }
 
 fn fail(words: &str, exit: Exit) -> Exit {
-    eprint!("{}", render::error(words, console::error_colour()));
+    terminal::error(words);
     exit
 }
 
@@ -55,11 +55,11 @@ fn install(repository: Option<&str>, plugins: bool) -> Exit {
 fn tell(what: &str, done: Result<Installed, String>) -> Result<(), Exit> {
     match done {
         Ok(Installed::Already(folder)) => {
-            println!("{what} there, complete: {}", folder.display());
+            say(&format!("{what} there, complete: {}", folder.display()));
             Ok(())
         }
         Ok(Installed::Made(folder)) => {
-            println!("{what} installed: {}", folder.display());
+            say(&format!("{what} installed: {}", folder.display()));
             Ok(())
         }
         Err(words) => {
@@ -76,15 +76,18 @@ fn show(progress: Progress) {
     let Progress { files, of_files, bytes, of_bytes } = progress;
     let mib = |bytes: u64| bytes >> 20;
     let line = format!("{files} of {of_files} files, {} of {} MiB", mib(bytes), mib(of_bytes));
-    let mut err = io::stderr().lock();
-    let _ = if console::renews_lines(&io::stderr()) {
-        let end = if files == of_files { "\n" } else { "" };
-        write!(err, "\r{line}{end}")
+    if console::renews_lines(&io::stderr()) {
+        terminal::renew(Stream::Err, &line);
+        if files == of_files {
+            terminal::err("\n");
+        }
     } else if files % of_files.div_ceil(4) == 0 || files == of_files {
-        writeln!(err, "{line}")
-    } else {
-        Ok(())
-    };
+        terminal::err(&format!("{line}\n"));
+    }
+}
+
+fn say(line: &str) {
+    terminal::out(&format!("{line}\n"));
 }
 
 /// What a run would use, and what is missing.
@@ -95,24 +98,24 @@ fn status(properties: &Properties) -> Exit {
     };
     let java = jvm::java(&settings);
     match &java {
-        Ok(java) => println!(
+        Ok(java) => say(&format!(
             "Java:   {} in {} ({})\n        {}",
             java.version,
             java.home.display(),
             java.origin.words("--java-home", "JAVA_HOME"),
             java.library.display()
-        ),
-        Err(no) => println!("Java:   none: {no}"),
+        )),
+        Err(no) => say(&format!("Java:   none: {no}")),
     }
     let home = jvm::home(&settings);
     match &home {
-        Ok(home) => println!("JMeter: {}", describe(home, &settings)),
-        Err(no) => println!("JMeter: none: {no}"),
+        Ok(home) => say(&format!("JMeter: {}", describe(home, &settings))),
+        Err(no) => say(&format!("JMeter: none: {no}")),
     }
     if let Some(cache) = jvm::cache_folder() {
         let folder = jvm::installed(&cache);
-        println!("Set of `throng jvm install`: {}", set(&folder));
-        println!("Plug-ins of `throng jvm install --plugins`: {}", plugins(&folder));
+        say(&format!("Set of `throng jvm install`: {}", set(&folder)));
+        say(&format!("Plug-ins of `throng jvm install --plugins`: {}", plugins(&folder)));
     }
     if java.is_ok() && home.is_ok() { Exit::Ok } else { Exit::Plan }
 }

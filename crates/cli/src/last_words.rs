@@ -1,19 +1,61 @@
 //! What must not be missed: said once more when the summary is out, for what was said during the run is far above it by then.
+//! What is lost of the results stands before the summary, too.
 
 use std::collections::BTreeMap;
+
+use serde_json::Value;
 
 /// Warnings for the very end.
 #[derive(Debug, Default)]
 pub(crate) struct LastWords {
-    lines: Vec<String>,
+    /// What is lost: how many, by what and why. Processes of a run say it each for itself.
+    lost: BTreeMap<String, u64>,
     /// Users that errors have ended, by what ended them.
     ended: BTreeMap<String, u64>,
 }
 
 impl LastWords {
-    /// A sentence.
-    pub(crate) fn add(&mut self, text: &str) {
-        self.lines.push(text.to_owned());
+    /// Something is lost: `12 rows …`, or a sentence.
+    pub(crate) fn add_lost(&mut self, text: &str) {
+        let number = text.split_once(' ').and_then(|(n, rest)| Some((n.parse().ok()?, rest)));
+        let (n, text) = number.unwrap_or((0, text));
+        *self.lost.entry(text.to_owned()).or_default() += n;
+    }
+
+    /// Whether nothing is lost.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.lost.is_empty()
+    }
+
+    /// What is lost, in sentences.
+    fn losses(&self) -> impl Iterator<Item = String> {
+        self.lost.iter().map(|(text, n)| match n {
+            0 => text.clone(),
+            n => format!("{n} {text}"),
+        })
+    }
+
+    /// The beginning of the summary's text; empty if nothing is lost.
+    pub(crate) fn text(&self) -> String {
+        if self.is_whole() {
+            return String::new();
+        }
+        let mut out = String::from("Lost            the results are incomplete\n");
+        for line in self.losses() {
+            out.push_str(&format!("                {line}\n"));
+        }
+        out.push('\n');
+        out
+    }
+
+    /// The summary's JSON with what is lost, if anything is.
+    pub(crate) fn add_to_json(&self, json: String) -> String {
+        if self.is_whole() {
+            return json;
+        }
+        let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
+        summary.insert("lost".into(), self.losses().collect());
+        serde_json::to_string_pretty(&summary).unwrap_or(json)
     }
 
     /// An error has ended a user. True: it is the first of its kind.
@@ -25,13 +67,14 @@ impl LastWords {
 
     /// All of it.
     pub(crate) fn lines(self) -> impl Iterator<Item = String> {
+        let losses: Vec<String> = self.losses().map(|line| format!("lost: {line}")).collect();
         let ended = self.ended.into_iter().map(|(text, users)| {
             let who = if users == 1 { "1 user was" } else { &format!("{users} users were") };
             let full = text.contains("OutOfMemoryError");
             let advice = if full { "; Java's heap is made larger by --jvm-heap" } else { "" };
             format!("{who} ended by {text}{advice}")
         });
-        ended.chain(self.lines)
+        ended.chain(losses)
     }
 }
 
@@ -42,7 +85,12 @@ mod tests {
     #[test]
     fn ends_of_users_are_counted_by_what_ended_them() {
         let mut words = LastWords::default();
-        words.add("5 rows could not be written");
+        words.add_lost("2 rows could not be written");
+        words.add_lost("3 rows could not be written");
+        words.add_lost("the end tag");
+        let json = words.add_to_json("{}".into());
+        assert!(json.contains("\"5 rows could not be written\""), "{json}");
+        assert!(words.text().starts_with("Lost "), "{}", words.text());
         let oom = "java.lang.OutOfMemoryError: Java heap space in One";
         let told = ["Assertion failed in Two", oom, oom].map(|text| words.add_end(text));
         assert_eq!(told, [true, true, false]);
@@ -50,7 +98,8 @@ mod tests {
         let expected = [
             "1 user was ended by Assertion failed in Two",
             "2 users were ended by java.lang.OutOfMemoryError: Java heap space in One; Java's heap is made larger by --jvm-heap",
-            "5 rows could not be written",
+            "lost: 5 rows could not be written",
+            "lost: the end tag",
         ];
         assert_eq!(lines, expected);
     }

@@ -1,11 +1,14 @@
 //! The run's log file, with JMeter's line form: `2026-11-21 07:44:18,123 INFO category: message`.
 //!
-//! Lines below the level of their category are left out. A log that cannot be written is reported once and the run
-//! goes on.
+//! Lines below the level of their category are left out. What a plan or a server says cannot steer the terminal on
+//! which the log is read. A log that cannot be written is reported once; lines are written again when there is room.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+use crate::terminal;
 
 /// How much a line matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,28 +58,35 @@ impl Levels {
 #[derive(Debug)]
 pub(crate) struct Log {
     file: Option<File>,
+    /// Whether a failed write has been told.
+    failed: bool,
     levels: Levels,
     /// Loggers are abbreviated as JMeter's own configuration of log4j does: `o.a.j.r.Summariser`.
     short_names: bool,
 }
 
 impl Log {
-    /// Opens the log, replacing an earlier one as JMeter does. The second part names levels that do not exist.
+    /// Opens the log, replacing an earlier one as JMeter does; a new file gets this mode. The second part names levels
+    /// that do not exist.
     pub(crate) fn open(
         path: &Path,
+        mode: u32,
         levels: &[(String, String)],
         short_names: bool,
     ) -> std::io::Result<(Self, Vec<String>)> {
+        let file =
+            OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(path)?;
         let (levels, unknown) = Levels::new(levels);
-        Ok((Self { file: Some(File::create(path)?), levels, short_names }, unknown))
+        Ok((Self { file: Some(file), failed: false, levels, short_names }, unknown))
     }
 
     /// A log that nobody keeps.
     pub(crate) fn none() -> Self {
-        Self { file: None, levels: Levels { all: Level::Off, of: Vec::new() }, short_names: false }
+        let levels = Levels { all: Level::Off, of: Vec::new() };
+        Self { file: None, failed: false, levels, short_names: false }
     }
 
-    /// Writes a line. A failure closes the log and comes back as a sentence to report.
+    /// Writes a line. The first failure comes back as a sentence to report.
     pub(crate) fn write(&mut self, level: Level, category: &str, message: &str) -> Option<String> {
         self.write_at(None, level, category, message)
     }
@@ -99,9 +109,12 @@ impl Log {
         let abbreviated = self.short_names.then(|| short(category));
         let category = abbreviated.as_deref().unwrap_or(category);
         let line = format!("{at} {} {category}: {message}\n", word(level));
-        let error = file.write_all(line.as_bytes()).err()?;
-        self.file = None;
-        Some(format!("cannot write the log: {error}; the run goes on without it"))
+        let before = file.metadata().map_or(0, |data| data.len());
+        let error = file.write_all(terminal::visible(&line).as_bytes()).err()?;
+        // Half a line would spoil the next one that finds room.
+        let _ = file.set_len(before);
+        let first = !std::mem::replace(&mut self.failed, true);
+        first.then(|| format!("cannot write the log: {error}; the run goes on"))
     }
 }
 
@@ -158,7 +171,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let levels = [("", "WARN"), ("engine", "DEBUG"), ("engine.http", "OFF"), ("", "LOUD")];
         let levels = levels.map(|(category, level)| (category.to_string(), level.to_string()));
-        let (mut log, unknown) = Log::open(file.path(), &levels, false).unwrap();
+        let (mut log, unknown) = Log::open(file.path(), 0o600, &levels, false).unwrap();
         assert_eq!(unknown, ["there is no log level LOUD"]);
         for (category, message) in [("plan", "no"), ("engine", "yes"), ("engine.http", "no")] {
             assert_eq!(log.write(Level::Info, category, message), None);
@@ -172,7 +185,7 @@ mod tests {
     fn loggers_can_have_short_names_and_levels_are_those_of_jmeters_option() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let levels = [("jmeter.modifiers".to_string(), "DEBUG".to_string())];
-        let (mut log, _) = Log::open(file.path(), &levels, true).unwrap();
+        let (mut log, _) = Log::open(file.path(), 0o600, &levels, true).unwrap();
         let pre = "org.apache.jmeter.modifiers.JSR223PreProcessor.Get it";
         for category in [pre, "org.apache.jmeter.modifiersX", "org.apache.jmeter.timers.T"] {
             assert_eq!(log.write_at(Some(0), Level::Debug, category, "hello"), None);
@@ -184,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_told_once() {
-        let (mut log, _) = Log::open(Path::new("/dev/full"), &[], false).unwrap();
+        let (mut log, _) = Log::open(Path::new("/dev/full"), 0o600, &[], false).unwrap();
         assert!(log.write(Level::Warn, "a", "b").unwrap().contains("No space"));
         assert_eq!(log.write(Level::Warn, "a", "b"), None);
     }

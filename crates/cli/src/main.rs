@@ -13,7 +13,11 @@
 //! | `progress` | snapshots of cores become seconds of the run |
 //! | `lost` | what went with workers that died |
 //! | `folder`, `log`, `console` | where a run leaves its traces |
+//! | `terminal` | what is printed, and what of it must not reach a terminal |
 //! | `interrupt`, `control`, `exit` | signals and JMeter's control port in, exit codes out |
+
+// Printing that fails must not end the program by a panic: `terminal` prints.
+#![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod check;
 mod console;
@@ -41,6 +45,7 @@ mod setenv;
 mod spread;
 mod suggest;
 mod target;
+mod terminal;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -59,16 +64,17 @@ fn main() -> ExitCode {
         return worker().into();
     }
     // Our own verbs are words; a line that starts with an option is JMeter's, but for the options both have.
-    if first.as_bytes().starts_with(b"-") && first != "--help" && first != "-V" {
-        return jmeter(&args[1..]).into();
-    }
-    // A plan without a verb is run.
-    if suggest::is_plan(first) {
+    let exit = if first.as_bytes().starts_with(b"-") && first != "--help" && first != "-V" {
+        jmeter(&args[1..])
+    } else if suggest::is_plan(first) {
+        // A plan without a verb is run.
         let mut args = args;
         args.insert(1, "run".into());
-        return own(&args).into();
-    }
-    own(&args).into()
+        own(&args)
+    } else {
+        own(&args)
+    };
+    terminal::closing(exit).into()
 }
 
 /// `throng worker`, started by a run for a share of its users.
@@ -96,7 +102,7 @@ fn own(args: &[OsString]) -> Exit {
         Err(error) => match error.kind() {
             clap::error::ErrorKind::DisplayVersion => version(),
             _ if !error.use_stderr() => {
-                let _ = error.print();
+                terminal::printed(error.print());
                 Exit::Ok
             }
             _ => refused(&suggest::sentence(&error)),
@@ -110,7 +116,7 @@ fn jmeter(args: &[OsString]) -> Exit {
     match asked {
         Ok(Asked::Run(mut request)) => {
             if let Some(warning) = java::heed_start_script(&mut request.sources) {
-                eprint!("{}", render::warning(&warning, console::error_colour()));
+                terminal::warning(&warning);
             }
             run::run(*request)
         }
@@ -124,7 +130,7 @@ fn jmeter(args: &[OsString]) -> Exit {
 fn help(verb: &[String]) -> Exit {
     match flags::help(verb) {
         Ok(text) => {
-            let _ = write!(anstream::stdout(), "{}", text.ansi());
+            terminal::printed(write!(anstream::stdout(), "{}", text.ansi()));
             Exit::Ok
         }
         Err(message) => refused(&message),
@@ -132,17 +138,17 @@ fn help(verb: &[String]) -> Exit {
 }
 
 fn version() -> Exit {
-    println!(
-        "throng {}, running plans as JMeter {}",
+    terminal::out(&format!(
+        "throng {}, running plans as JMeter {}\n",
         env!("CARGO_PKG_VERSION"),
         properties::JMETER_VERSION
-    );
+    ));
     Exit::Ok
 }
 
 /// A command line that cannot be taken.
 fn refused(message: &str) -> Exit {
-    eprint!("{}", render::error(message, console::error_colour()));
-    eprintln!("See throng --help.");
+    terminal::error(message);
+    terminal::err("See throng --help.\n");
     Exit::Usage
 }

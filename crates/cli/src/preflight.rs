@@ -29,8 +29,9 @@ use stats::grouped::count;
 use crate::exit::Exit;
 use crate::flags::PropertyFlags;
 use crate::properties::Properties;
-use crate::render;
-use crate::{check, console, load};
+use crate::render::Colour;
+use crate::terminal::{self, Stream};
+use crate::{check, load};
 
 use chain::{Chain, Mistake, Reckoned};
 use demand::{Demand, Given};
@@ -89,7 +90,7 @@ pub(crate) fn run(flags: Flags) -> Exit {
     let (properties, warnings) =
         Properties::load(&flags.properties.sources(), jiff::Timestamp::now().as_millisecond());
     for warning in &warnings {
-        eprint!("{}", render::warning(warning, console::error_colour()));
+        terminal::warning(warning);
     }
     let mut given = Given {
         properties: properties.all().map(|(key, value)| (key.into(), value.into())).collect(),
@@ -105,7 +106,7 @@ pub(crate) fn run(flags: Flags) -> Exit {
             let Some(bytes) = check::read(path) else { return Exit::Usage };
             let loaded = load::load(path, bytes, &properties);
             let Some(plan) = &loaded.plan else {
-                eprint!("{}", check::findings(&loaded, console::error_colour()));
+                terminal::err(&check::findings(&loaded, Colour::Plain));
                 return Exit::Plan;
             };
             demand::of_plan(plan, &given)
@@ -117,9 +118,9 @@ pub(crate) fn run(flags: Flags) -> Exit {
     };
     let report = Report::new(demand, &Host::now(), chain.as_ref());
     if flags.json {
-        println!("{}", serde_json::to_string_pretty(&report).unwrap_or_default());
+        terminal::json(&serde_json::to_string_pretty(&report).unwrap_or_default());
     } else {
-        print!("{}", report.text());
+        terminal::out(&report.text());
     }
     if flags.fix {
         // With --json, standard output is the report's alone.
@@ -128,7 +129,7 @@ pub(crate) fn run(flags: Flags) -> Exit {
         } else {
             report.change(Path::new("/proc/sys"))
         };
-        if flags.json { eprint!("{text}") } else { print!("{text}") }
+        terminal::write(if flags.json { Stream::Err } else { Stream::Out }, &text);
     }
     if report.severity == Severity::TooSmall { Exit::TooSmall } else { Exit::Ok }
 }
@@ -296,7 +297,7 @@ fn diagnosis(mistake: &Mistake) -> String {
 }
 
 fn usage(message: &str) -> Exit {
-    eprint!("{}", render::error(message, console::error_colour()));
+    terminal::error(message);
     Exit::Usage
 }
 

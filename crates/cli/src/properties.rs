@@ -6,6 +6,7 @@
 //! honours is reported by [`Properties::unheeded`], never swallowed.
 
 mod heeded;
+mod secret;
 
 pub(crate) use heeded::why_not;
 
@@ -155,18 +156,18 @@ impl Properties {
         self.jmeter.iter().chain(system).map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
-    /// What the user set, as a property file that `-q` reads back; system properties stand in comments.
+    /// What the user set, as a property file that `-q` reads back; system properties stand in comments. Of secrets there
+    /// are only the names.
     pub(crate) fn file(&self) -> String {
         let mut out = String::from("# Properties of this run; read them back with -q.\n");
         for key in self.origins.keys() {
             if let Some(value) = self.jmeter.get(key) {
-                out.push_str(&property_file::line(key, value));
+                out.push_str(&shown("", key, value));
             }
         }
         for key in self.origins.keys() {
             if let Some(value) = self.system.get(key) {
-                out.push_str("# -D ");
-                out.push_str(&property_file::line(key, value));
+                out.push_str(&shown("# -D ", key, value));
             }
         }
         out
@@ -235,6 +236,16 @@ impl Properties {
         ];
         self.jmeter.extend(stamps.map(|(key, value)| (key.to_string(), value)));
     }
+}
+
+/// A line of the run's property file.
+fn shown(before: &str, key: &str, value: &str) -> String {
+    let line = property_file::line(key, value);
+    if secret::is_secret(key, value) {
+        let before = if before.is_empty() { "# " } else { before };
+        return format!("{before}{}", property_file::line(key, "(a secret, not written down)"));
+    }
+    format!("{before}{line}")
 }
 
 /// The system properties a Java program would find here.

@@ -67,6 +67,9 @@ fn severity_colour(severity: Severity) -> &'static str {
     }
 }
 
+/// What a colour begins and ends with: all that is ever sent to a terminal of this kind.
+pub(crate) const PAINT: [&str; 4] = ["\x1b[31;1m", "\x1b[33;1m", "\x1b[36;1m", "\x1b[0m"];
+
 fn paint(code: &str, text: &str, colour: Colour) -> String {
     match colour {
         Colour::Plain => text.to_string(),

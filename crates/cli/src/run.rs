@@ -10,6 +10,7 @@ use std::time::Duration;
 use engine::{Options, ResultFile};
 use fleet::Loss;
 use plan::plan::{ListenerKind, Plan};
+use stats::Counter;
 use stats::aggregate::Percentages;
 use stats::jtl::Columns;
 use stats::process::Usage;
@@ -30,7 +31,7 @@ use crate::progress::Progress;
 use crate::properties::Properties;
 use crate::request::Request;
 use crate::spread::{self, News, Size, Spread};
-use crate::{check, control, log, lost, plugins, preflight};
+use crate::{check, control, log, lost, plugins, preflight, terminal};
 
 /// How long to wait for news before looking whether the user wants to end.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -171,6 +172,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
             return console.fail(&(message + &advice.unwrap_or_default()), exit);
         }
     };
+    folder.keep_to_owner("results.jtl");
     let start_ms = now_ms();
     console.start(start_ms);
     note(&mut log, &mut console, Level::Info, ENGINE_LOGGER, "Running the test!");
@@ -193,7 +195,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         heard(text, &mut traces);
     }
     let losses = drive(&mut run, &mut progress, (&interrupt, control.as_ref()), &mut traces);
-    let last = traces.last;
+    let mut last = traces.last;
     let end_ms = now_ms();
     let ended = "Notifying test listeners of end of test";
     note(&mut log, &mut console, Level::Info, ENGINE_LOGGER, ended);
@@ -203,14 +205,21 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     let percentages = Percentages::from_properties(|key| properties.get(key).map(str::to_string));
     let summary = Summary::new(progress.totals(), &frame, &percentages)
         .over_time(progress.totals(), progress.timeline());
-    report(&summary, (workers, &losses), request, &mut folder, &mut console);
+    let dropped = progress.totals().counters.get(Counter::RowsDropped);
+    if dropped > 0 {
+        last.add_lost(&format!("{dropped} rows or responses were dropped: the disk is too slow"));
+    }
+    report(&summary, (workers, &losses), request, (&mut folder, &mut last), &mut console);
+    let whole = last.is_whole();
     last.lines().for_each(|line| console.warn(&line));
     let exit = match run.aborted() {
         Some(reason) => console.fail(&format!("the run was aborted: {reason}"), Exit::Aborted),
         None if interrupt.asked() > 0 => Exit::Interrupted,
         None if !losses.is_empty() => Exit::WorkersLost,
+        None if !whole => Exit::Lost,
         None => Exit::Ok,
     };
+    let exit = terminal::closing(exit);
     if let Some(offload) = offload {
         if exit == Exit::Ok
             && let Some(words) = offload.linger()
@@ -354,7 +363,7 @@ fn heard(text: &str, traces: &mut Traces<'_>) {
         }
         Some(("Lost", text)) => {
             note(traces.log, traces.console, Level::Warn, "engine", text);
-            traces.last.add(text);
+            traces.last.add_lost(text);
         }
         Some((level, text)) if log::level(level).is_some() => {
             let level = log::level(level).unwrap_or(Level::Info);
@@ -386,25 +395,37 @@ fn report(
     summary: &Summary,
     (workers, losses): (u32, &[Loss]),
     request: &Request,
-    folder: &mut Folder,
+    (folder, last): (&mut Folder, &mut LastWords),
     console: &mut Console,
 ) {
-    let text = format!("{}{}", summary.text(), lost::text(workers, losses));
+    if folder.seconds_lost() > 0 {
+        last.add_lost(&format!("{} lines of seconds.jsonl", folder.seconds_lost()));
+    }
+    let text = format!("{}{}{}", last.text(), summary.text(), lost::text(workers, losses));
+    let text = terminal::visible(&text);
     let json = lost::into_json(summary.json().unwrap_or_default(), workers, losses);
-    let written = [folder.write("summary.txt", &text), folder.write("summary.json", &json)];
-    written.into_iter().flatten().for_each(|message| console.warn(&message));
-    let shown = match console.table_width() {
-        Some(width) => {
-            format!("{}{}", summary.text_within(Some(width)), lost::text(workers, losses))
+    let json = last.add_to_json(json);
+    for (name, text) in [("summary.json", &*json), ("summary.txt", &*text)] {
+        if let Some(message) = folder.write(name, text) {
+            console.warn(&message);
+            last.add_lost(name);
         }
-        None => text,
+    }
+    let shown = match console.table_width() {
+        Some(width) => &format!(
+            "{}{}{}",
+            last.text(),
+            summary.text_within(Some(width)),
+            lost::text(workers, losses)
+        ),
+        None => &*text,
     };
     console.put(&format!("\n{shown}\n"));
     if let Some(path) = folder.path() {
         console.line(&format!("Results: {}", path.display()));
     }
     if request.json {
-        console::print_json(&json);
+        terminal::json(&json);
     }
 }
 
@@ -442,7 +463,9 @@ fn open_log(request: &Request, folder: &Folder, short_names: bool, console: &mut
     let Some(path) = request.log.clone().or_else(|| folder.file("throng.log")) else {
         return Log::none();
     };
-    match Log::open(&path, &request.levels, short_names) {
+    // What is not in the run's folder is as the user has it.
+    let mode = if request.log.is_some() { 0o666 } else { 0o600 };
+    match Log::open(&path, mode, &request.levels, short_names) {
         Ok((log, unknown)) => {
             for message in &unknown {
                 console.warn(message);

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Evaluated, Options, ResultFile, Run, StartError, Users};
+use engine::{Evaluated, Made, Options, Run, StartError, Users};
 use fleet::{Fleet, Job, Loss, Processes};
 use plan::plan::Plan;
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -21,8 +21,8 @@ use crate::request::Request;
 #[derive(Debug)]
 pub(crate) enum Spread {
     Here(Box<Run>),
-    /// With the result files that are to be ended.
-    Fleet(Box<Fleet>, Vec<ResultFile>),
+    /// With the result files that are to be ended, and what was lost in doing so.
+    Fleet(Box<Fleet>, Vec<Made>, Vec<String>),
 }
 
 /// What a run reports.
@@ -96,7 +96,7 @@ pub(crate) fn start(
         let run = engine::start(Arc::new(plan), options).map_err(refused)?;
         return Ok(Spread::Here(Box::new(run)));
     }
-    let documents = engine::create_results(&plan, &options, &evaluated).map_err(refused)?;
+    let files = engine::create_results(&plan, &options, &evaluated).map_err(refused)?;
     evaluated.take_complaints();
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let job = Job {
@@ -119,7 +119,7 @@ pub(crate) fn start(
         .map_err(|message| (message, Exit::Aborted))?;
     let fleet = Fleet::start(Box::new(workers), &plan, job)
         .map_err(|error| (error.to_string(), Exit::Aborted))?;
-    Ok(Spread::Fleet(Box::new(fleet), documents))
+    Ok(Spread::Fleet(Box::new(fleet), files, Vec::new()))
 }
 
 /// Why the engine does not start, and the exit code for it: what Java finds missing is the plan's fault, as `check` has it.
@@ -141,15 +141,15 @@ impl Spread {
                 | engine::Event::Figures(_)
                 | engine::Event::StopAsked { .. } => News::Idle,
             },
-            Self::Fleet(fleet, documents) => match fleet.next_event(patience) {
+            Self::Fleet(fleet, files, lost) => match fleet.next_event(patience) {
                 fleet::Event::Snapshot(snapshot) => News::Snapshot(snapshot),
                 fleet::Event::Log(text) => News::Log(text),
                 fleet::Event::Lost(loss) => News::Lost(loss),
                 fleet::Event::Idle => News::Idle,
-                fleet::Event::Finished => match engine::close_results(&std::mem::take(documents)) {
-                    Ok(()) => News::Finished,
-                    Err(error) => News::Log(error.to_string()),
-                },
+                fleet::Event::Finished => {
+                    lost.extend(engine::close_results(std::mem::take(files)));
+                    lost.pop().map_or(News::Finished, News::Log)
+                }
             },
         }
     }
@@ -166,15 +166,15 @@ impl Spread {
         match (self, now) {
             (Self::Here(run), false) => run.stop(),
             (Self::Here(run), true) => run.stop_now(),
-            (Self::Fleet(fleet, _), false) => fleet.stop(),
-            (Self::Fleet(fleet, _), true) => fleet.stop_now(),
+            (Self::Fleet(fleet, ..), false) => fleet.stop(),
+            (Self::Fleet(fleet, ..), true) => fleet.stop_now(),
         }
     }
 
     pub(crate) fn users(&self) -> Users {
         match self {
             Self::Here(run) => run.users(),
-            Self::Fleet(fleet, _) => fleet.users(),
+            Self::Fleet(fleet, ..) => fleet.users(),
         }
     }
 
@@ -182,7 +182,7 @@ impl Spread {
     pub(crate) fn cores(&self) -> u32 {
         match self {
             Self::Here(run) => run.cores(),
-            Self::Fleet(fleet, _) => fleet.cores(),
+            Self::Fleet(fleet, ..) => fleet.cores(),
         }
     }
 
@@ -190,7 +190,7 @@ impl Spread {
     pub(crate) fn workers(&self) -> u32 {
         match self {
             Self::Here(_) => 0,
-            Self::Fleet(fleet, _) => fleet.workers(),
+            Self::Fleet(fleet, ..) => fleet.workers(),
         }
     }
 
@@ -200,7 +200,7 @@ impl Spread {
         let own = Usage::now();
         match self {
             Self::Here(_) => own,
-            Self::Fleet(fleet, _) => {
+            Self::Fleet(fleet, ..) => {
                 let workers = fleet.usage();
                 Usage {
                     user_s: own.user_s + workers.user_s,
@@ -216,7 +216,7 @@ impl Spread {
     pub(crate) fn aborted(&self) -> Option<&str> {
         match self {
             Self::Here(run) => run.aborted(),
-            Self::Fleet(fleet, _) => fleet.aborted(),
+            Self::Fleet(fleet, ..) => fleet.aborted(),
         }
     }
 }

@@ -5,16 +5,15 @@ use std::time::{Duration, Instant};
 
 use targets::{Config, TargetInfo, TlsConfig};
 
-use crate::console;
 use crate::exit::Exit;
 use crate::flags::TargetFlags;
 use crate::interrupt::Interrupt;
-use crate::render;
+use crate::terminal;
 
 /// Serves until Ctrl-C or its time is over; without a name, lists what there is.
 pub(crate) fn run(flags: TargetFlags) -> Exit {
     let Some(name) = &flags.name else {
-        print!("{}", list());
+        terminal::out(&list());
         return Exit::Ok;
     };
     let mut config = Config::new(name.clone()).listen(SocketAddr::new(flags.listen, flags.port));
@@ -25,10 +24,7 @@ pub(crate) fn run(flags: TargetFlags) -> Exit {
     config = config.respawn(std::env::args_os().skip(1));
     for option in &flags.options {
         let Some((key, value)) = option.split_once('=') else {
-            eprint!(
-                "{}",
-                render::error(&format!("{option} is not KEY=VALUE"), console::error_colour())
-            );
+            terminal::error(&format!("{option} is not KEY=VALUE"));
             return Exit::Usage;
         };
         config = config.option(key, value);
@@ -38,7 +34,7 @@ pub(crate) fn run(flags: TargetFlags) -> Exit {
     match targets::start(config) {
         Ok(running) => {
             // Whoever started this waits for the line before sending anything.
-            println!("listening on {}", running.url());
+            terminal::out(&format!("listening on {}\n", running.url()));
             let end = flags.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
             while interrupt.asked() == 0
                 && !running.is_over()
@@ -50,7 +46,7 @@ pub(crate) fn run(flags: TargetFlags) -> Exit {
             Exit::Ok
         }
         Err(error) => {
-            eprint!("{}", render::error(&error.to_string(), console::error_colour()));
+            terminal::error(&error.to_string());
             Exit::Usage
         }
     }

@@ -329,12 +329,10 @@ fn an_xml_file_can_be_read_after_a_kill() {
     assert!(text.starts_with(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testResults version=\"1.2\">\n"
     ));
-    assert!(
-        text.ends_with("/>\n\n</testResults>\n"),
-        "{}",
-        &text[text.len().saturating_sub(200)..]
-    );
-    assert_eq!(samples(&text), text.matches("/>\n").count());
+    assert!(!text.contains("</testResults>"), "JMeter's file has its end tag at the end, too");
+    let table = stats::jtl::read::Table::read(text.as_bytes(), &stats::jtl::Columns::default());
+    let whole = samples(&text) - usize::from(!text.ends_with("/>\n"));
+    assert_eq!(table.expect("a table").values("label").filter(|l| *l == "Sleep").count(), whole);
 }
 
 /// JMeter's process lives on for a minute after such a group, so that no case is recorded from it.

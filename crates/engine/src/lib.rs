@@ -93,6 +93,7 @@ mod wheel;
 pub use backend::{Backends, Figures};
 pub use batches::Batches;
 pub use diary::LOG_SAMPLES;
+pub use output::Made;
 pub use prepare::{Evaluated, close_results, create_results, evaluate};
 pub use rows::ResultFile;
 pub use run::{Event, Handle, Options, Paced, Run, StartError, Users, start};

@@ -1,15 +1,16 @@
-//! A result file as the writer thread sees it: opened as JMeter opens it, and written by whole chunks.
+//! A result file as the writer thread sees it: opened as JMeter opens it, and appended to by whole chunks.
 //!
-//! A file of rows is appended to. A document (XML) has an end tag, and is complete after every chunk: each is written
-//! over the end tag together with a new one, so that what a killed run leaves can be read like any other. Files that
-//! several processes append to, and what is no regular file, get their end tag once, at the end.
+//! Chunks are whole rows or whole elements. Of a chunk that does not fit on the disk the rows that fit are kept, and the
+//! others counted. A document (XML) gets its one end tag at the end, as in JMeter. Processes that append to the same
+//! file take turns by a lock of the file, and the next one cuts off what a killed one has left unfinished.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use stats::jtl::{Columns, END};
+use rustix::fs::{FlockOperation, flock};
+use stats::jtl::{Columns, END, Form};
 
 /// An open result file.
 #[derive(Debug)]
@@ -17,16 +18,20 @@ pub(crate) struct Output {
     path: PathBuf,
     file: File,
     form: Form,
+    /// Other processes append to it, too.
+    shared: bool,
+    /// It can be cut: it is neither a pipe nor a device.
+    regular: bool,
+    /// A place where a row ends: the one before the last chunk of this process.
+    known: u64,
 }
 
+/// A write that failed.
 #[derive(Debug)]
-enum Form {
-    /// Rows; `alone`: no other process appends to the file.
-    Rows { alone: bool },
-    /// A document that is complete at any time; where its end tag begins.
-    Document { end: u64 },
-    /// A document that ends once.
-    Stream,
+pub(crate) struct Failed {
+    pub(crate) error: io::Error,
+    /// Rows that are not in the file because of it.
+    pub(crate) lost: u64,
 }
 
 /// JMeter takes a shorter file for none of its own.
@@ -34,68 +39,173 @@ const SHORTEST: u64 = 65;
 /// How far from the end JMeter looks for the end tag: its length and ten bytes.
 const TAIL: u64 = END_TAG.len() as u64 + 10;
 const END_TAG: &[u8] = b"</testResults>";
+/// Bytes that are read at once where a file is searched for its last whole row.
+const BLOCK: u64 = 256 * 1024;
+/// Elements that may give way to the end tag, which has 17 bytes.
+const GIVE_WAY: usize = 8;
 
 impl Output {
     /// Opens the file of a run that is the only one to write to it.
     pub(crate) fn alone(path: &Path, columns: &Columns, variables: &[&str]) -> io::Result<Self> {
-        let path = path.to_owned();
-        if !columns.xml {
-            let file = open_rows(&path, columns, variables)?;
-            return Ok(Self { path, file, form: Form::Rows { alone: true } });
-        }
-        let (mut file, regular) = open_document(&path, columns)?;
-        if !regular {
-            return Ok(Self { path, file, form: Form::Stream });
-        }
-        let end = file.seek(SeekFrom::End(0))?;
-        file.write_all_at(END, end)?;
-        Ok(Self { path, file, form: Form::Document { end } })
+        let (file, made) = create(path, columns, variables)?;
+        Self::of(file, made, false)
     }
 
     /// Opens a file that was made by [`create`] and that several processes append to.
-    pub(crate) fn shared(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
-        Ok(Self { path: path.to_owned(), file, form: Form::Rows { alone: false } })
+    pub(crate) fn shared(path: &Path, columns: &Columns) -> io::Result<Self> {
+        let made = Made { path: path.to_owned(), form: Form::of(columns), from: 0 };
+        let mut out = Self::of(append(path)?, made, true)?;
+        // While nobody writes, it ends with a whole row.
+        let _ = flock(&out.file, FlockOperation::LockExclusive);
+        out.known = out.length().unwrap_or(0);
+        let _ = flock(&out.file, FlockOperation::Unlock);
+        Ok(out)
+    }
+
+    fn of(file: File, made: Made, shared: bool) -> io::Result<Self> {
+        let Made { path, form, from } = made;
+        let regular = file.metadata()?.is_file();
+        Ok(Self { path, file, form, shared, regular, known: from })
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes a chunk: all of it or nothing, for half a row at the end would spoil the first one after it that finds
-    /// room again. The chunk may be used for it.
-    pub(crate) fn write(&mut self, chunk: &mut Vec<u8>) -> io::Result<()> {
-        match &mut self.form {
-            Form::Rows { alone } => write_whole(&mut self.file, chunk, *alone),
-            Form::Stream => self.file.write_all(chunk),
-            Form::Document { end } => {
-                let length = chunk.len() as u64;
-                chunk.extend_from_slice(END);
-                match self.file.write_all_at(chunk, *end) {
-                    Ok(()) => *end += length,
-                    Err(error) => {
-                        // The place of the old end tag is there even on a full disk.
-                        self.file.write_all_at(END, *end)?;
-                        self.file.set_len(*end + END.len() as u64)?;
-                        return Err(error);
-                    }
-                }
-                Ok(())
+    /// Appends a chunk of whole rows; of one that does not fit, the rows that do.
+    pub(crate) fn write(&mut self, chunk: &[u8]) -> Result<(), Failed> {
+        self.in_turn(|out| {
+            let before = out.length().unwrap_or(0);
+            let (written, result) = write_all(&mut out.file, chunk);
+            let mut kept = written;
+            if result.is_err() && out.regular {
+                // Half a row would spoil the first one after it that finds room again; and cutting needs none.
+                kept = out.form.ends(&chunk[..written]).last().unwrap_or(0);
+                let _ = out.file.set_len(before + kept as u64);
             }
-        }
+            if kept > 0 {
+                out.known = before;
+            }
+            let lost = || out.form.ends(&chunk[kept..]).count() as u64;
+            result.map_err(|error| Failed { error, lost: lost() })
+        })
     }
 
-    /// Nothing more comes from this process.
-    pub(crate) fn end(&mut self) -> io::Result<()> {
-        match self.form {
-            Form::Stream => self.close_document(),
-            Form::Rows { .. } | Form::Document { .. } => Ok(()),
-        }
+    /// Nothing more comes from this process: ends the document, unless others append to it. Returns how many elements
+    /// gave way to the end tag.
+    pub(crate) fn end(&mut self) -> Result<u64, Failed> {
+        if self.shared { Ok(0) } else { self.close() }
     }
 
-    /// Writes the end tag.
-    pub(crate) fn close_document(&mut self) -> io::Result<()> {
-        self.file.write_all(END)
+    /// Writes the end tag of a document. On a full disk the last elements give way to it: a document without it is none
+    /// to most of those who read it.
+    fn close(&mut self) -> Result<u64, Failed> {
+        self.in_turn(|out| {
+            if out.form == Form::Rows {
+                return Ok(0);
+            }
+            let end = out.length().unwrap_or(0);
+            let Err(error) = write_all(&mut out.file, END).1 else { return Ok(0) };
+            if !out.regular {
+                return Err(Failed { error, lost: 0 });
+            }
+            let _ = out.file.set_len(end);
+            let mut places = vec![out.known];
+            let _ = out.search(end, |place| {
+                places.push(place);
+                if places.len() > GIVE_WAY {
+                    places.remove(0);
+                }
+            });
+            let before = places.iter().rev().filter(|place| **place < end);
+            for (lost, place) in (1..).zip(before) {
+                let _ = out.file.set_len(*place);
+                if write_all(&mut out.file, END).1.is_ok() {
+                    return Ok(lost);
+                }
+                let _ = out.file.set_len(*place);
+            }
+            Err(Failed { error, lost: places.iter().filter(|place| **place < end).count() as u64 })
+        })
+    }
+
+    /// Does something with the file while no other process of the run does, and behind its last whole row.
+    fn in_turn<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
+        if !self.shared {
+            return act(self);
+        }
+        // Where there are no locks, appending is all there is.
+        let locked = flock(&self.file, FlockOperation::LockExclusive).is_ok();
+        if locked && self.regular {
+            let _ = self.mend();
+        }
+        let done = act(self);
+        if locked {
+            let _ = flock(&self.file, FlockOperation::Unlock);
+        }
+        done
+    }
+
+    /// Cuts off what is no whole row at the end: a process was killed while it wrote.
+    fn mend(&mut self) -> io::Result<()> {
+        let length = self.length()?;
+        if length <= self.known {
+            return Ok(());
+        }
+        let mut tail = [0; 32];
+        let size = length.min(tail.len() as u64);
+        self.file.read_exact_at(&mut tail[..size as usize], length - size)?;
+        if self.form.may_end(&tail[..size as usize]) {
+            return Ok(());
+        }
+        let mut end = self.known;
+        self.search(length, |place| end = place)?;
+        if end < length { self.file.set_len(end) } else { Ok(()) }
+    }
+
+    /// Finds where rows end from the place known on.
+    fn search(&self, length: u64, mut found: impl FnMut(u64)) -> io::Result<()> {
+        let (mut text, mut start) = (Vec::new(), self.known);
+        while start + (text.len() as u64) < length {
+            let at = start + text.len() as u64;
+            let old = text.len();
+            text.resize(old + BLOCK.min(length - at) as usize, 0);
+            self.file.read_exact_at(&mut text[old..], at)?;
+            let mut whole = 0;
+            for end in self.form.ends(&text) {
+                found(start + end as u64);
+                whole = end;
+            }
+            text.drain(..whole);
+            start += whole as u64;
+        }
+        Ok(())
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        self.file.metadata().map(|data| data.len())
+    }
+}
+
+/// A file that was made for several processes to append to.
+#[derive(Clone, Debug)]
+pub struct Made {
+    path: PathBuf,
+    form: Form,
+    /// Where the rows of this run begin.
+    from: u64,
+}
+
+impl Made {
+    /// Ends it when no process appends to it any more. Returns how many elements gave way to the end tag.
+    pub(crate) fn close(self) -> Result<u64, Failed> {
+        let file = append(&self.path);
+        let opened = file.and_then(|file| Output::of(file, self, true));
+        opened.map_err(|error| Failed { error, lost: 0 }).and_then(|mut out| out.close())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 }
 
@@ -115,13 +225,31 @@ pub(crate) fn save(path: &Path, bytes: &[u8]) -> io::Result<()> {
     std::fs::write(path, bytes)
 }
 
-/// Makes a file with its header, for processes that append to it.
-pub(crate) fn create(path: &Path, columns: &Columns, variables: &[&str]) -> io::Result<()> {
-    if columns.xml {
-        open_document(path, columns).map(drop)
+/// Makes a file with its header, or gets one that is there ready for more.
+pub(crate) fn create(
+    path: &Path,
+    columns: &Columns,
+    variables: &[&str],
+) -> io::Result<(File, Made)> {
+    let mut file = if columns.xml {
+        open_document(path, columns)?
     } else {
-        open_rows(path, columns, variables).map(drop)
+        open_rows(path, columns, variables)?
+    };
+    let from = if file.metadata()?.is_file() { file.seek(SeekFrom::End(0))? } else { 0 };
+    Ok((file, Made { path: path.to_owned(), form: Form::of(columns), from }))
+}
+
+/// Opens a file to append to. One that is a file is read, too, to find its last row.
+fn append(path: &Path) -> io::Result<File> {
+    let special = std::fs::metadata(path).is_ok_and(|data| !data.is_file());
+    let mut how = OpenOptions::new();
+    how.append(true);
+    if special {
+        return how.open(path);
     }
+    how.create(true);
+    how.clone().read(true).open(path).or_else(|_| how.open(path))
 }
 
 fn make_folder(path: &Path) -> io::Result<()> {
@@ -131,39 +259,43 @@ fn make_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A file that was there gets no heading, not even an empty one; a pipe or a device does.
+/// A file that was there gets no heading, not even an empty one; a pipe or a device does. One that ends within a row, as
+/// a kill leaves it, goes on with a new line.
 fn open_rows(path: &Path, columns: &Columns, variables: &[&str]) -> io::Result<File> {
     make_folder(path)?;
     let new = !path.is_file();
-    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    let mut file = append(path)?;
     if new && columns.field_names {
         let mut header = Vec::new();
         columns.header(variables, &mut header);
         file.write_all(&header)?;
     }
+    let mut last = [0];
+    if !new
+        && file.seek(SeekFrom::End(-1)).and_then(|_| file.read_exact(&mut last)).is_ok()
+        && last != *b"\n"
+    {
+        file.write_all(b"\n")?;
+    }
     Ok(file)
 }
 
-/// Opens a document without its end tag, and says whether it is a regular file. One that has an end tag where JMeter
-/// looks for it goes on; anything else that was there is overwritten, as JMeter does.
-fn open_document(path: &Path, columns: &Columns) -> io::Result<(File, bool)> {
+/// Opens a document without its end tag. One that has an end tag where JMeter looks for it goes on; anything else that
+/// was there is overwritten, as JMeter does.
+fn open_document(path: &Path, columns: &Columns) -> io::Result<File> {
     make_folder(path)?;
-    if std::fs::metadata(path).is_ok_and(|data| !data.is_file()) {
-        let mut file = OpenOptions::new().write(true).open(path)?;
-        start_document(&mut file, columns)?;
-        return Ok((file, false));
-    }
-    let mut file =
-        OpenOptions::new().create(true).read(true).write(true).truncate(false).open(path)?;
-    match place_of_end_tag(&mut file)? {
+    let mut file = append(path)?;
+    let place = if file.metadata()?.is_file() { place_of_end_tag(&mut file)? } else { Some(0) };
+    match place {
+        // A pipe or a device begins anew.
+        Some(0) => start_document(&mut file, columns)?,
         Some(end) => file.set_len(end)?,
         None => {
             file.set_len(0)?;
-            file.rewind()?;
             start_document(&mut file, columns)?;
         }
     }
-    Ok((file, true))
+    Ok(file)
 }
 
 fn start_document(file: &mut File, columns: &Columns) -> io::Result<()> {
@@ -184,34 +316,18 @@ fn place_of_end_tag(file: &mut File) -> io::Result<Option<u64>> {
     Ok(found.map(|at| from + at as u64))
 }
 
-/// Writes all of a chunk of rows or nothing. A file that several processes append to grows by whole chunks, for the
-/// system lets one append at a time; there what got half through is left to its own line, since what stands behind it
-/// by then may be another's.
-fn write_whole(out: &mut File, chunk: &[u8], alone: bool) -> io::Result<()> {
+/// Writes as much as finds room, and says how much that is.
+fn write_all(out: &mut File, bytes: &[u8]) -> (usize, io::Result<()>) {
     let mut written = 0;
-    while written < chunk.len() {
-        match out.write(&chunk[written..]) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+    while written < bytes.len() {
+        match out.write(&bytes[written..]) {
+            Ok(0) => return (written, Err(io::ErrorKind::WriteZero.into())),
             Ok(n) => written += n,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => {
-                if !alone {
-                    if written > 0 {
-                        let _ = out.write(b"\n");
-                    }
-                    return Err(error);
-                }
-                // What is no regular file keeps what it got.
-                if let Ok(length) = out.metadata().map(|data| data.len())
-                    && written > 0
-                {
-                    let _ = out.set_len(length.saturating_sub(written as u64));
-                }
-                return Err(error);
-            }
+            Err(error) => return (written, Err(error)),
         }
     }
-    Ok(())
+    (written, Ok(()))
 }
 
 #[cfg(test)]
@@ -227,21 +343,61 @@ mod tests {
     }
 
     #[test]
-    fn a_document_is_complete_after_every_chunk_and_goes_on_in_the_next_run() {
+    fn a_document_has_one_end_tag_at_the_end_and_goes_on_in_the_next_run() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sub/r.xml");
         let end = std::str::from_utf8(END).unwrap();
         let start = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testResults version=\"1.2\">\n";
         let mut out = Output::alone(&path, &columns(), &[]).unwrap();
-        assert_eq!(text(&path), format!("{start}{end}"));
+        assert_eq!(text(&path), start);
         for n in 1..3 {
-            out.write(&mut b"<sample/>\n".to_vec()).unwrap();
-            assert_eq!(text(&path), format!("{start}{}{end}", "<sample/>\n".repeat(n)));
+            out.write(b"<sample/>\n").unwrap();
+            assert_eq!(text(&path), format!("{start}{}", "<sample/>\n".repeat(n)));
         }
         out.end().unwrap();
+        assert_eq!(text(&path), format!("{start}<sample/>\n<sample/>\n{end}"));
         let mut again = Output::alone(&path, &columns(), &[]).unwrap();
-        again.write(&mut b"<more/>\n".to_vec()).unwrap();
+        again.write(b"<more/>\n").unwrap();
+        again.end().unwrap();
         assert_eq!(text(&path), format!("{start}<sample/>\n<sample/>\n\n<more/>\n{end}"));
+    }
+
+    #[test]
+    fn rows_go_on_with_a_new_line_behind_half_a_row() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.csv");
+        std::fs::write(&path, "a,b\n1").unwrap();
+        Output::alone(&path, &Columns::default(), &[]).unwrap().write(b"2,3\n").unwrap();
+        assert_eq!(text(&path), "a,b\n1\n2,3\n");
+    }
+
+    /// A process was killed while it wrote; the next that writes cuts off what is no row.
+    #[test]
+    fn what_a_killed_process_left_is_cut_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r");
+        let kill = |text: &str| append(&path).unwrap().write_all(text.as_bytes()).unwrap();
+        let rows = Columns::default();
+        let made = create(&path, &rows, &[]).unwrap().1;
+        let header = text(&path);
+        let mut out = Output::shared(&path, &rows).unwrap();
+        kill("a,\"b\nc\"\nd,\"e\nf");
+        out.write(b"1,2\n").unwrap();
+        kill("g");
+        made.close().unwrap();
+        assert_eq!(text(&path), format!("{header}a,\"b\nc\"\n1,2\n"));
+
+        std::fs::remove_file(&path).unwrap();
+        let made = create(&path, &columns(), &[]).unwrap().1;
+        let header = text(&path);
+        let mut out = Output::shared(&path, &columns()).unwrap();
+        let [one, two] = ["<sample t=\"1\"/>\n", "<sample t=\"2\">\n  <a>b\n</a>\n</sample>\n"];
+        kill(&format!("{one}{}", &two[..two.len() - 5]));
+        out.write(two.as_bytes()).unwrap();
+        kill("<sample t=\"3\"");
+        made.close().unwrap();
+        let end = std::str::from_utf8(END).unwrap();
+        assert_eq!(text(&path), format!("{header}{one}{two}{end}"));
     }
 
     #[test]
@@ -259,14 +415,14 @@ mod tests {
     fn processes_that_share_a_document_leave_its_end_to_the_first() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.xml");
-        create(&path, &columns(), &[]).unwrap();
-        for sample in ["<a/>\n", "<b/>\n"] {
-            let mut out = Output::shared(&path).unwrap();
-            out.write(&mut sample.as_bytes().to_vec()).unwrap();
+        let made = create(&path, &columns(), &[]).unwrap().1;
+        for sample in ["<sample a=\"\"/>\n", "<sample b=\"\"/>\n"] {
+            let mut out = Output::shared(&path, &columns()).unwrap();
+            out.write(sample.as_bytes()).unwrap();
             out.end().unwrap();
         }
-        Output::shared(&path).unwrap().close_document().unwrap();
-        assert!(text(&path).ends_with(">\n<a/>\n<b/>\n\n</testResults>\n"));
+        made.close().unwrap();
+        assert!(text(&path).ends_with(">\n<sample a=\"\"/>\n<sample b=\"\"/>\n\n</testResults>\n"));
     }
 
     #[test]

@@ -23,9 +23,10 @@ use crate::clock::Clock;
 use crate::group::GroupSettings;
 use crate::job::Early;
 use crate::look::Looks;
+use crate::output::Made;
 use crate::rows::{self, ResultFile};
 use crate::run::{Options, StartError, ramp_step, seconds};
-use crate::save::SaverStart;
+use crate::save::{Root, SaverStart};
 use crate::settings::Settings;
 
 /// What is known once the plan's texts have been evaluated for the run.
@@ -166,13 +167,12 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     Evaluated { groups, variables, java, listeners, keys, keys_refused, properties, complaints }
 }
 
-/// Makes the result files of a run of several processes, each with its header. Returns those that must be ended by
-/// [`close_results`].
+/// Makes the result files of a run of several processes, each with its header. They are ended by [`close_results`].
 pub fn create_results(
     plan: &Plan,
     options: &Options,
     evaluated: &Evaluated,
-) -> Result<Vec<ResultFile>, StartError> {
+) -> Result<Vec<Made>, StartError> {
     let settings = Settings::from_properties(|key| options.properties.get(key).cloned());
     if let Some(complaint) = settings.complaint {
         return Err(StartError::Setting(complaint));
@@ -180,14 +180,12 @@ pub fn create_results(
     let mut files = roots(plan, &options.results);
     files.extend(listeners(plan, options, &evaluated.listeners)?.into_iter().flatten());
     rows::create(&files, &settings.sample_variables)
-        .map_err(|error| StartError::Results(error.to_string()))?;
-    files.retain(|file| file.columns.xml);
-    Ok(files)
+        .map_err(|error| StartError::Results(error.to_string()))
 }
 
-/// Ends the documents among the result files of a run of several processes, when all of these have ended.
-pub fn close_results(documents: &[ResultFile]) -> Result<(), StartError> {
-    rows::close(documents).map_err(|error| StartError::Results(error.to_string()))
+/// Ends the result files of a run of several processes, when all of these have ended. Returns what was lost, in words.
+pub fn close_results(files: Vec<Made>) -> Vec<String> {
+    rows::close(files)
 }
 
 pub(crate) struct Prepared {
@@ -220,7 +218,7 @@ pub(crate) fn prepare(
     }
     let told = &evaluated.listeners;
     let listeners = listeners(plan, options, told)?;
-    let savers = savers(plan, told);
+    let savers = savers(plan, options, told);
     let backends = backends(plan, &evaluated);
     let groups = plan.groups.iter().zip(evaluated.groups).map(|(group, numbers)| GroupSettings {
         name: numbers.name,
@@ -280,7 +278,9 @@ pub(crate) fn place(path: &str, prefix: &str, base_dir: &Path) -> PathBuf {
 fn told(kind: &ListenerKind, env: &mut Env<'_>) -> Vec<String> {
     match kind {
         ListenerKind::File(file) => vec![value(&file.file, env)],
-        ListenerKind::Saver(saver) => vec![value(&saver.digits, env)],
+        ListenerKind::Saver(saver) => {
+            vec![value(&saver.digits, env), saver.prefix.known_start(env)]
+        }
         ListenerKind::Hosted(_) => Vec::new(),
         ListenerKind::Backend(backend) => backend
             .parameters
@@ -307,8 +307,10 @@ pub(crate) fn backends(plan: &Plan, evaluated: &Evaluated) -> Vec<(usize, Backen
 }
 
 /// What savers of responses know from the start, by the place of the listener in the plan.
-fn savers(plan: &Plan, told: &[Vec<String>]) -> Vec<Option<SaverStart>> {
+fn savers(plan: &Plan, options: &Options, told: &[Vec<String>]) -> Vec<Option<SaverStart>> {
     let now = jiff::Zoned::now();
+    let get = |key: &str| options.properties.get(key).cloned();
+    let (prefix, anywhere) = (crate::settings::base_prefix(get), crate::settings::anywhere(get));
     let with = |(listener, told): (&Listener, &Vec<String>)| {
         let ListenerKind::Saver(saver) = &listener.kind else { return None };
         Some(SaverStart {
@@ -319,6 +321,10 @@ fn savers(plan: &Plan, told: &[Vec<String>]) -> Vec<Option<SaverStart>> {
             },
             digits: told.first().and_then(|text| text.trim().parse().ok()).unwrap_or(0).min(64),
             numbers: AtomicU64::new(0),
+            root: (!anywhere).then(|| {
+                let start = told.get(1).map_or("", String::as_str);
+                Root::of(&place(start, &prefix, &options.base_dir))
+            }),
         })
     };
     plan.listeners.iter().zip(told).map(with).collect()

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 use plan::element::Shard;
 use stats::jtl::Columns;
 
-use crate::output::{self, Output};
+use crate::output::{self, Failed, Made, Output};
 
 /// Bytes at which a chunk is handed over.
 const CHUNK: usize = 64 * 1024;
@@ -73,9 +73,11 @@ struct Sink {
 #[derive(Debug)]
 enum Job {
     /// A part of a result file, from the core of that number.
-    Chunk { core: usize, file: usize, bytes: Vec<u8>, samples: u64 },
+    Chunk { core: usize, file: usize, bytes: Vec<u8> },
     /// A file of its own.
     Response { path: PathBuf, bytes: Vec<u8> },
+    /// A file that must not be: why.
+    Refused(String),
 }
 
 impl Rows {
@@ -102,6 +104,11 @@ impl Rows {
         }
         self.under_way.fetch_add(1, Ordering::Relaxed);
         let _ = self.to_writer.send(Job::Response { path, bytes });
+    }
+
+    /// Counts a response that must not be saved, and tells why once.
+    pub(crate) fn refuse(&mut self, why: String) {
+        let _ = self.to_writer.send(Job::Refused(why));
     }
 
     /// Whether bodies of sub-results are written.
@@ -157,7 +164,7 @@ impl Rows {
         let bytes = std::mem::replace(&mut sink.chunk, empty);
         self.under_way.fetch_add(1, Ordering::Relaxed);
         let (core, file) = (self.core, sink.file);
-        let _ = self.to_writer.send(Job::Chunk { core, file, bytes, samples });
+        let _ = self.to_writer.send(Job::Chunk { core, file, bytes });
     }
 
     /// Rows dropped since the last call.
@@ -210,7 +217,7 @@ impl Writer {
                     files.push(if shard.count == 1 {
                         Output::alone(&result.path, &result.columns, &names)?
                     } else {
-                        Output::shared(&result.path)?
+                        Output::shared(&result.path, &result.columns)?
                     });
                     by_path.insert(key, files.len() - 1);
                     files.len() - 1
@@ -274,32 +281,38 @@ impl Writer {
         drop(self.to_writer);
         std::thread::Builder::new().name("rows".into()).spawn(move || {
             let Some(jobs) = jobs else { return };
-            let mut failed = vec![0u64; files.len()];
-            let mut unsaved = 0u64;
+            let mut failed: Vec<Loss> = files.iter().map(|_| Loss::default()).collect();
+            let (mut unsaved, mut refused) = (Loss::default(), 0u64);
             for job in jobs {
-                let (core, file, mut bytes, samples) = match job {
-                    Job::Chunk { core, file, bytes, samples } => (core, file, bytes, samples),
+                let (core, file, mut bytes) = match job {
+                    Job::Chunk { core, file, bytes } => (core, file, bytes),
+                    Job::Refused(why) => {
+                        if refused == 0 {
+                            complain(why);
+                        }
+                        refused += 1;
+                        continue;
+                    }
                     Job::Response { path, bytes } => {
                         if let Err(error) = output::save(&path, &bytes) {
-                            if unsaved == 0 {
-                                let path = path.display();
-                                complain(format!("cannot save a response to {path}: {error}"));
+                            let path = path.display();
+                            let words = || format!("cannot save a response to {path}: {error}");
+                            if unsaved.is_first(1, &error) {
+                                complain(words());
                             }
-                            unsaved += 1;
                         }
                         under_way.fetch_sub(1, Ordering::Relaxed);
                         continue;
                     }
                 };
                 let out = &mut files[file];
-                if let Err(error) = out.write(&mut bytes) {
-                    if failed[file] == 0 {
-                        complain(format!(
-                            "cannot write results to {}: {error}; rows are being lost",
-                            out.path().display()
-                        ));
-                    }
-                    failed[file] += samples;
+                if let Err(Failed { error, lost }) = out.write(&bytes)
+                    && failed[file].is_first(lost, &error)
+                {
+                    complain(format!(
+                        "cannot write results to {}: {error}; rows are being lost",
+                        out.path().display()
+                    ));
                 }
                 bytes.clear();
                 under_way.fetch_sub(1, Ordering::Relaxed);
@@ -308,45 +321,93 @@ impl Writer {
                     let _ = back.try_send(bytes);
                 }
             }
-            if unsaved > 1 {
-                complain(format!("{unsaved} responses could not be saved"));
+            if unsaved.lost > 0 {
+                let Loss { lost, why } = &unsaved;
+                complain(format!("Lost: {lost} responses could not be saved: {why}"));
             }
-            for (mut out, lost) in files.into_iter().zip(failed) {
-                let ended = out.end();
-                if lost > 0 {
-                    let path = out.path().display();
-                    complain(format!("Lost: {lost} rows could not be written to {path}"));
-                } else if let Err(error) = ended {
-                    complain(format!("cannot end {}: {error}", out.path().display()));
-                }
+            if refused > 0 {
+                complain(format!(
+                    "Lost: {refused} responses were not saved: their names lead out of their folders"
+                ));
+            }
+            for (mut out, mut loss) in files.into_iter().zip(failed) {
+                let ended = loss.ended(out.end());
+                loss.tell(out.path(), ended, &complain);
             }
         })
     }
 }
 
+/// What could not be written to a file.
+#[derive(Debug, Default)]
+struct Loss {
+    /// Rows, or files of their own.
+    lost: u64,
+    /// The first reason.
+    why: String,
+}
+
+impl Loss {
+    /// Counts a failure. True: it is the first.
+    fn is_first(&mut self, lost: u64, error: &io::Error) -> bool {
+        self.lost += lost;
+        let first = self.why.is_empty();
+        if first {
+            self.why = error.to_string();
+        }
+        first
+    }
+
+    /// Takes over how the end went. False: the file has no end.
+    fn ended(&mut self, end: Result<u64, Failed>) -> bool {
+        match end {
+            Ok(lost) => {
+                self.lost += lost;
+                true
+            }
+            Err(Failed { error, lost }) => {
+                self.is_first(lost, &error);
+                false
+            }
+        }
+    }
+
+    /// The last words about a file; `ended`: it has its end.
+    fn tell(&self, path: &Path, ended: bool, complain: &impl Fn(String)) {
+        let path = path.display();
+        let why = if self.why.is_empty() { "the disk is full" } else { &self.why };
+        if self.lost > 0 {
+            complain(format!("Lost: {} rows could not be written to {path}: {why}", self.lost));
+        }
+        if !ended {
+            complain(format!("Lost: the end tag of {path}: {why}"));
+        }
+    }
+}
+
 /// Makes result files with their headers, for a run of several processes.
-pub(crate) fn create(files: &[ResultFile], variables: &[String]) -> io::Result<()> {
+pub(crate) fn create(files: &[ResultFile], variables: &[String]) -> io::Result<Vec<Made>> {
     let names: Vec<&str> = variables.iter().map(String::as_str).collect();
     let mut seen = Vec::new();
+    let mut made = Vec::new();
     for file in files {
         let key = output::key(&file.path);
         if !seen.contains(&key) {
-            output::create(&file.path, &file.columns, &names)?;
+            made.push(output::create(&file.path, &file.columns, &names)?.1);
             seen.push(key);
         }
     }
-    Ok(())
+    Ok(made)
 }
 
-/// Ends the documents among the result files of a run of several processes.
-pub(crate) fn close(files: &[ResultFile]) -> io::Result<()> {
-    let mut seen = Vec::new();
-    for file in files.iter().filter(|file| file.columns.xml) {
-        let key = output::key(&file.path);
-        if !seen.contains(&key) {
-            Output::shared(&file.path)?.close_document()?;
-            seen.push(key);
-        }
+/// Ends the result files of a run of several processes. Returns what was lost in doing so, in words.
+pub(crate) fn close(files: Vec<Made>) -> Vec<String> {
+    let lost = std::cell::RefCell::new(Vec::new());
+    for file in files {
+        let path = file.path().to_owned();
+        let mut loss = Loss::default();
+        let ended = loss.ended(file.close());
+        loss.tell(&path, ended, &|words| lost.borrow_mut().push(words));
     }
-    Ok(())
+    lost.into_inner()
 }

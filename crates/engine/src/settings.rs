@@ -219,6 +219,7 @@ pub const PROPERTIES: &[&str] = &[
     "throng.websocket.inbox.full",
     "websocket.result.size_includes_filtered_frames",
     "websocket.thread.stop.policy",
+    "throng.save.anywhere",
     "throng.source.addresses",
     "throng.dns.port",
     "throng.dns.timeout_ms",
@@ -410,6 +411,11 @@ fn positive(number: i64, unit: Nanos) -> Nanos {
 /// What stands before names of files that are looked for in the plan's folder.
 pub(crate) fn base_prefix(get: impl Fn(&str) -> Option<String>) -> String {
     get("jmeter.save.saveservice.base_prefix").unwrap_or_else(|| "~/".to_owned())
+}
+
+/// Whether responses may be saved wherever their names lead (`throng.save.anywhere`).
+pub(crate) fn anywhere(get: impl Fn(&str) -> Option<String>) -> bool {
+    get("throng.save.anywhere").is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
 }
 
 /// An address of this host and how Java shows it: its name, if it was given one, and the address.

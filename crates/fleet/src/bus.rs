@@ -27,6 +27,8 @@ pub trait Bus: std::fmt::Debug {
 pub enum News {
     /// It says something.
     Said(FromWorker),
+    /// Nothing has been heard of it for a while, not even that its process runs: what is known about it.
+    Silent(String),
     /// It will not say anything any more: why.
     Gone(String),
 }

@@ -78,6 +78,8 @@ pub struct Fleet {
     stop_on_loss: bool,
     aborted: Option<String>,
     adjusted: Instant,
+    /// Zero of the run's clock by a clock that nobody sets.
+    zero: Instant,
     users_planned: u64,
     /// Backend Listeners, and what they complain about.
     backends: Backends,
@@ -115,6 +117,7 @@ impl Fleet {
         let backends = Backends::start(plan, &job.evaluated, &property, move |text| {
             let _ = to_complaints.send(text);
         });
+        let zero = Instant::now();
         let share = Share {
             name: job.name,
             plan: job.text,
@@ -142,6 +145,7 @@ impl Fleet {
             stop_on_loss: job.stop_on_loss,
             aborted: None,
             adjusted: Instant::now(),
+            zero,
             users_planned,
             backends,
             complaints,
@@ -166,6 +170,11 @@ impl Fleet {
             let left = end.saturating_duration_since(Instant::now());
             match self.bus.next(left) {
                 Some((worker, News::Said(message))) => self.heard(worker, message),
+                Some((worker, News::Silent(words))) => {
+                    let pid = self.members.get(worker as usize).map_or(0, |member| member.pid);
+                    let text = format!("worker {worker} (process {pid}) says nothing: {words}");
+                    self.events.push_back(Event::Log(text));
+                }
                 Some((worker, News::Gone(words))) => self.gone(worker, &words),
                 None => {
                     self.adjust();
@@ -287,6 +296,7 @@ impl Fleet {
             }
             FromWorker::Figures(figures) => self.backends.take(*figures),
             FromWorker::StopAsked { now } => self.halt(now),
+            FromWorker::Alive => {}
             FromWorker::Log(text) => self.events.push_back(Event::Log(text)),
             FromWorker::Done { aborted } => {
                 member.stage = Stage::Done;
@@ -344,7 +354,7 @@ impl Fleet {
                 self.told.clone_from(&self.properties);
                 let properties: Vec<_> = self.told.clone().into_iter().collect();
                 let lead = LEAD + LEAD_EACH * self.share.count;
-                let at = wall_ns() - self.share.zero + lead.as_nanos() as i64;
+                let at = (self.zero.elapsed() + lead).as_nanos() as i64;
                 self.open = true;
                 for (worker, member) in (0..).zip(&mut self.members) {
                     if member.is_alive() {

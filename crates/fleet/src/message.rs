@@ -11,7 +11,7 @@ use stats::Snapshot;
 use stats::process::Usage;
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// To a worker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -76,6 +76,8 @@ pub enum FromWorker {
     Log(String),
     /// It is through, or has given up for a reason.
     Done { aborted: Option<String> },
+    /// Its process runs: said once a second, whatever else it does.
+    Alive,
 }
 
 /// A second of a worker's core.

@@ -3,6 +3,9 @@
 //! One thread serves all sockets: they do not block and are polled. A worker's end closes its socket, and the
 //! coordinator's end closes all of them, at which workers end by themselves; no signal is needed. Workers are in
 //! process groups of their own, so that Ctrl-C reaches the coordinator only.
+//!
+//! A worker says every second that it runs. One that is stopped (SIGSTOP) or hangs in the system does not: it is told
+//! after 10 s and killed after 30, sooner when the run is to end at once, so that no run lasts for ever for it.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -16,7 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::bus::{Bus, News};
 use crate::frame::{self, Incoming};
-use crate::message::ToWorker;
+use crate::message::{FromWorker, ToWorker};
 
 /// Workers as processes of this machine.
 #[derive(Debug)]
@@ -24,7 +27,20 @@ pub struct Processes {
     workers: Vec<Worker>,
     heard: VecDeque<(u32, News)>,
     buffer: Vec<u8>,
+    /// When silence was last counted.
+    counted: Instant,
+    /// How long a worker may be silent.
+    limit: Duration,
 }
+
+/// Silence that is told, and silence that ends a worker: in general, and when the run is to end at once. A worker that
+/// runs is never silent for more than a second, or a few where the machine is very full.
+const TOLD: Duration = Duration::from_secs(10);
+const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT_AT_END: Duration = Duration::from_secs(5);
+/// How often silence is counted, and how much of it at once: what is more, this process was silent for itself.
+const COUNT: Duration = Duration::from_secs(1);
+const COUNT_MOST: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 struct Worker {
@@ -33,13 +49,55 @@ struct Worker {
     socket: Option<UnixStream>,
     incoming: Incoming,
     outgoing: Vec<u8>,
+    /// How long this process has listened and heard nothing of it.
+    silent: Duration,
 }
 
 impl Processes {
     /// Starts so many processes of this program with the argument `worker`.
     pub fn start(count: u32) -> io::Result<Self> {
         let workers = (0..count).map(|_| Worker::start()).collect::<io::Result<_>>()?;
-        Ok(Self { workers, heard: VecDeque::new(), buffer: vec![0; 64 << 10] })
+        Ok(Self {
+            workers,
+            heard: VecDeque::new(),
+            buffer: vec![0; 64 << 10],
+            counted: Instant::now(),
+            limit: LIMIT,
+        })
+    }
+
+    /// Counts how long workers have been silent, and ends those that have been for too long.
+    fn count_silence(&mut self) {
+        let passed = self.counted.elapsed();
+        if passed < COUNT {
+            return;
+        }
+        self.counted = Instant::now();
+        for (number, worker) in (0u32..).zip(&mut self.workers) {
+            if worker.socket.is_none() {
+                continue;
+            }
+            let before = worker.silent;
+            worker.silent += passed.min(COUNT_MOST);
+            let silent = worker.silent;
+            let told = before < TOLD && silent >= TOLD;
+            if !told && silent < self.limit {
+                continue;
+            }
+            let Some(state) = worker.state() else { continue };
+            let seconds = silent.as_secs();
+            if silent >= self.limit {
+                worker.socket = None;
+                worker.kill();
+                let words =
+                    format!("nothing was heard of it for {seconds} s{state}; it was killed");
+                self.heard.push_back((number, News::Gone(words)));
+            } else {
+                let limit = self.limit.as_secs();
+                let words = format!("for {seconds} s{state}; after {limit} s it is killed");
+                self.heard.push_back((number, News::Silent(words)));
+            }
+        }
     }
 
     /// Waits for one of the sockets and takes what is there.
@@ -84,9 +142,11 @@ impl Processes {
             match socket.read(&mut self.buffer) {
                 Ok(0) => gone = Some(String::new()),
                 Ok(n) => {
+                    worker.silent = Duration::ZERO;
                     worker.incoming.add(&self.buffer[..n]);
                     loop {
                         match worker.incoming.next() {
+                            Ok(Some(FromWorker::Alive)) => {}
                             Ok(Some(message)) => {
                                 self.heard.push_back((number, News::Said(message)));
                             }
@@ -123,6 +183,9 @@ impl Bus for Processes {
     }
 
     fn send(&mut self, worker: u32, message: &ToWorker) {
+        if matches!(message, ToWorker::Stop { now: true }) {
+            self.limit = LIMIT_AT_END;
+        }
         let Some(to) = self.workers.get_mut(worker as usize) else { return };
         if to.socket.is_none() {
             return;
@@ -139,6 +202,7 @@ impl Bus for Processes {
 
     fn next(&mut self, patience: Duration) -> Option<(u32, News)> {
         let end = Instant::now() + patience;
+        self.count_silence();
         loop {
             if let Some(news) = self.heard.pop_front() {
                 return Some(news);
@@ -180,7 +244,37 @@ impl Worker {
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .process_group(0)
             .spawn()?;
-        Ok(Self { child, socket: Some(ours), incoming: Incoming::default(), outgoing: Vec::new() })
+        Ok(Self {
+            child,
+            socket: Some(ours),
+            incoming: Incoming::default(),
+            outgoing: Vec::new(),
+            silent: Duration::ZERO,
+        })
+    }
+
+    /// What holds the process, as the end of a sentence; `None` if a debugger does, and it may take its time.
+    fn state(&self) -> Option<&'static str> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
+        let stat = stat.unwrap_or_default();
+        let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+        match state {
+            Some('t') => None,
+            Some('T') => Some(", it is stopped (SIGSTOP)"),
+            Some('D') => Some(", it waits in the system, for a disk perhaps"),
+            _ => Some(""),
+        }
+    }
+
+    /// Ends the process by force, without waiting for one that even this does not end.
+    fn kill(&mut self) {
+        let _ = self.child.kill();
+        for _ in 0..100 {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Sends what it takes.

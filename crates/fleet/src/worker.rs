@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use engine::offload::{Offload, Surroundings};
@@ -23,6 +23,8 @@ use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
 
 /// The engine's news wake the worker; this only bounds a wait for nothing.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How often the coordinator hears that the process runs.
+const BEAT: Duration = Duration::from_secs(1);
 
 /// What runs what only Java can.
 #[derive(Debug)]
@@ -62,16 +64,36 @@ pub fn main(java: StartJava<'_>) -> io::Result<()> {
             }
         }
     };
-    let mut writer = socket;
+    let writer = Arc::new(Mutex::new(socket));
+    beat(Arc::clone(&writer))?;
     let mut bytes = Vec::new();
     serve(descriptors, java, next, &mut |message| {
         bytes.clear();
         if frame::push(&mut bytes, &message).is_ok() {
             // A coordinator that has gone is noticed by reading.
-            let _ = writer.write_all(&bytes);
+            let _ = send(&writer, &bytes);
         }
     });
     Ok(())
+}
+
+/// Says once a second that the process runs. A process that is stopped cannot, however long its plan takes to compile or
+/// its Java to start.
+fn beat(writer: Arc<Mutex<UnixStream>>) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    frame::push(&mut bytes, &FromWorker::Alive).map_err(io::Error::other)?;
+    let beating = std::thread::Builder::new().name("beat".into()).spawn(move || {
+        while send(&writer, &bytes).is_ok() {
+            std::thread::sleep(BEAT);
+        }
+    });
+    beating.map(drop)
+}
+
+/// Sends whole frames: two threads have something to say.
+fn send(writer: &Mutex<UnixStream>, bytes: &[u8]) -> io::Result<()> {
+    let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+    writer.write_all(bytes)
 }
 
 /// Runs a share as `next` and `say` carry messages in and out; `next` gives `None` when the coordinator is gone.

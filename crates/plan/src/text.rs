@@ -267,6 +267,29 @@ impl Text {
         Ok(())
     }
 
+    /// The value of the beginning that no sample has a hand in: what is written there, variables that are set, and
+    /// properties, up to the first part that is anything else.
+    pub fn known_start(&self, env: &mut Env<'_>) -> String {
+        let mut out = String::new();
+        let Self::Compound(compound) = self else { return self.raw().to_owned() };
+        for part in &compound.parts {
+            match part {
+                Part::Literal(text) => out.push_str(text),
+                Part::Variable(id) => match env.vars.get(*id) {
+                    Some(value) => out.push_str(value),
+                    None => break,
+                },
+                Part::Call(call) if call.property().is_some() => {
+                    if call.run(env, &mut out).is_err() {
+                        break;
+                    }
+                }
+                Part::Call(_) | Part::Named(_) | Part::Foreign(_) | Part::Java(_) => break,
+            }
+        }
+        out
+    }
+
     /// The text, if there is nothing to evaluate in it.
     pub fn fixed(&self) -> Option<&str> {
         match self {

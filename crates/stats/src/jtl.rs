@@ -10,10 +10,12 @@ mod row;
 #[cfg(test)]
 mod tests;
 mod unassigned;
+mod whole;
 mod xml;
 
 pub use columns::{Assertions, Columns, DelimiterError, TimestampFormat};
 pub use element::{Detail, END, Finding, Http};
 pub use pattern::Pattern;
 pub use row::Row;
+pub use whole::Form;
 pub use xml::Printer;

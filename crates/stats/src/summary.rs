@@ -261,10 +261,6 @@ impl Summary {
                  figure above\n"
             ));
         }
-        if n(Counter::RowsDropped) > 0 {
-            let dropped = n(Counter::RowsDropped);
-            out.push_str(&format!("Result file     {dropped} rows could not be written\n"));
-        }
         out
     }
 

@@ -1,10 +1,25 @@
 //! The built program in a folder of its own.
 
 // Each test file uses a part of this.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
+
+#[path = "../../../../tests/skipped.rs"]
+mod skipped;
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
+
+pub(crate) use skipped::{skip, skip_part};
+
+/// Whether namespaces of one's own are to be had here; the test is skipped if they are not.
+pub(crate) fn may_unshare(flags: &str) -> bool {
+    let tried = Command::new("unshare").args([flags, "true"]).output();
+    let may = tried.as_ref().is_ok_and(|output| output.status.success());
+    if !may {
+        skip(format!("unshare {flags} is not permitted here: {tried:?}"));
+    }
+    may
+}
 
 /// A plan that runs for an instant: `users` users, `loops` times Java Request sleeping `ms`.
 pub(crate) const PLAN: &str = r#"<?xml version="1.0" encoding="UTF-8"?>

@@ -13,7 +13,8 @@ use crate::text::Text;
 /// A compiled Save Responses to a file.
 #[derive(Debug)]
 pub struct ResponseSaver {
-    prefix: Text,
+    /// What names of files begin with.
+    pub prefix: Text,
     variable: Text,
     /// Digits of the number, evaluated at the start.
     pub digits: Text,

@@ -224,12 +224,38 @@ fn columns_out_of_order_are_no_heading() {
 
 #[test]
 fn a_cut_last_line_is_dropped_but_a_short_line_inside_is_an_error() {
-    let text = "timeStamp,elapsed,label\n1,2,a\n3,4";
-    let table = Table::read(text.as_bytes(), &Columns::default()).unwrap();
-    assert_eq!(table.rows, [["1", "2", "a"]]);
+    for cut in ["3,4", "3,4,b", "3,4,\"b\nc"] {
+        let text = format!("timeStamp,elapsed,label\n1,2,a\n{cut}");
+        let table = Table::read(text.as_bytes(), &Columns::default()).unwrap();
+        assert_eq!(table.rows, [["1", "2", "a"]]);
+    }
     let text = "timeStamp,elapsed,label\n1,2\n3,4,b\n";
     let error = Table::read(text.as_bytes(), &Columns::default()).unwrap_err();
     assert!(matches!(error, ReadError::Shape(2, _)), "{error}");
+}
+
+#[test]
+fn a_document_is_read_as_far_as_it_goes() {
+    let columns = Columns { xml: true, ..Columns::default() };
+    let mut text = Vec::new();
+    columns.document_start(&mut text);
+    for label in ["a <&> \"b\"\n", "c"] {
+        let mut printer = Printer::new(&mut text);
+        let row = Row { label, ..SAMPLE };
+        columns.begin(&mut printer, &row, &Detail::default(), &[""; 0]);
+        printer.start("responseData");
+        printer.text("<sample lb=\"x\"/>\n");
+        printer.end("responseData");
+        printer.end("sample");
+        printer.end_line();
+    }
+    let whole = text.len();
+    text.extend_from_slice(b"<sample t=\"1\" lb=\"torn\"");
+    for text in [&text[..], &[&text[..whole], END].concat()] {
+        let table = Table::read(text, &Columns::default()).unwrap();
+        assert_eq!(table.values("label").collect::<Vec<_>>(), ["a <&> \"b\"\n", "c"]);
+        assert_eq!(table.values("Connect").collect::<Vec<_>>(), ["7"; 2]);
+    }
 }
 
 proptest! {

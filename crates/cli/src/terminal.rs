@@ -1,0 +1,153 @@
+//! Standard output and standard error: the only place that writes to them.
+//!
+//! What plans and servers say is shown, never obeyed: control characters, which move the cursor or hide text, and those
+//! that turn the direction of writing stand as `\x1b` or `\u{202e}`. Of escape sequences only the program's own colours
+//! pass. A reader that has gone (`throng … | head`) is no reason for anything; what standard output does not take for
+//! another reason is told, and the program does not end with 0.
+
+use std::borrow::Cow;
+use std::io::{self, ErrorKind, Write};
+use std::sync::Mutex;
+
+use crate::console;
+use crate::exit::Exit;
+use crate::render::{self, PAINT};
+
+/// Where to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Out,
+    Err,
+}
+
+/// Why standard output first did not take something.
+static FAILED: Mutex<Option<String>> = Mutex::new(None);
+
+/// Prints on standard output.
+pub(crate) fn out(text: &str) {
+    write(Stream::Out, text);
+}
+
+/// Prints on standard error.
+pub(crate) fn err(text: &str) {
+    write(Stream::Err, text);
+}
+
+/// Prints a text of several lines, or a part of one.
+pub(crate) fn write(to: Stream, text: &str) {
+    send(to, visible(text).as_bytes());
+}
+
+/// Prints JSON on standard output; what must not get to a terminal is escaped as JSON has it.
+pub(crate) fn json(text: &str) {
+    let mut shown = String::with_capacity(text.len() + 1);
+    for char in text.chars() {
+        if char != '\n' && is_hidden(char) {
+            shown.push_str(&format!("\\u{:04x}", u32::from(char)));
+        } else {
+            shown.push(char);
+        }
+    }
+    shown.push('\n');
+    send(Stream::Out, shown.as_bytes());
+}
+
+/// Replaces the terminal's current line.
+pub(crate) fn renew(to: Stream, text: &str) {
+    send(to, format!("\r\x1b[2K{}", visible(text)).as_bytes());
+}
+
+/// An error of the program, on standard error.
+pub(crate) fn error(message: &str) {
+    err(&render::error(message, console::error_colour()));
+}
+
+/// A warning of the program, on standard error.
+pub(crate) fn warning(message: &str) {
+    err(&render::warning(message, console::error_colour()));
+}
+
+/// Notes that something else could not print, as clap its help.
+pub(crate) fn printed(result: io::Result<()>) {
+    let result = result.and_then(|()| io::stdout().flush());
+    note(Stream::Out, result);
+}
+
+/// How the program ends that would end so: not with 0 if what it printed is lost.
+pub(crate) fn closing(exit: Exit) -> Exit {
+    let failed = FAILED.lock().ok().and_then(|mut failed| failed.take());
+    let Some(why) = failed else { return exit };
+    error(&format!("standard output is incomplete: {why}"));
+    if exit == Exit::Ok { Exit::Lost } else { exit }
+}
+
+fn send(to: Stream, bytes: &[u8]) {
+    let sent = match to {
+        Stream::Out => {
+            let mut out = io::stdout().lock();
+            out.write_all(bytes).and_then(|()| out.flush())
+        }
+        Stream::Err => io::stderr().lock().write_all(bytes),
+    };
+    note(to, sent);
+}
+
+fn note(to: Stream, result: io::Result<()>) {
+    let Err(error) = result else { return };
+    if to == Stream::Out
+        && error.kind() != ErrorKind::BrokenPipe
+        && let Ok(mut failed) = FAILED.lock()
+    {
+        failed.get_or_insert(error.to_string());
+    }
+}
+
+/// A text with nothing that a terminal would obey.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some(char) = rest.chars().next() {
+        let own = PAINT.iter().find(|sequence| rest.starts_with(**sequence));
+        let length = own.map_or(char.len_utf8(), |sequence| sequence.len());
+        match char {
+            _ if own.is_some() => shown.push_str(&rest[..length]),
+            '\r' if rest.starts_with("\r\n") => {}
+            _ if !is_hidden(char) => shown.push(char),
+            ..'\u{100}' => shown.push_str(&format!("\\x{:02x}", u32::from(char))),
+            _ => shown.push_str(&format!("\\u{{{:x}}}", u32::from(char))),
+        }
+        rest = &rest[length..];
+    }
+    Cow::Owned(shown)
+}
+
+/// Control characters but line ends and tabs, marks of direction, and separators of lines.
+fn is_hidden(char: char) -> bool {
+    match char {
+        '\n' | '\t' => false,
+        '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            true
+        }
+        _ => char.is_control(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::Colour;
+
+    #[test]
+    fn nothing_passes_that_a_terminal_obeys_but_our_colours() {
+        let told =
+            render::warning("a\x1b]0;x\x07\x1b[8mb\u{9b}2Kc\u{202e}d\re\r\n\tü", Colour::Ansi);
+        assert_eq!(
+            visible(&told),
+            "\x1b[33;1mwarning\x1b[0m: a\\x1b]0;x\\x07\\x1b[8mb\\x9b2Kc\\u{202e}d\\x0de\n\tü\n"
+        );
+        assert!(matches!(visible("plain\n"), Cow::Borrowed(_)));
+    }
+}

@@ -1,0 +1,56 @@
+//! Standard output that takes nothing: a full one is an error, a closed one is nobody's concern; neither is a panic.
+
+use std::io::pipe;
+use std::process::{Command, Stdio};
+
+use crate::program::{Ended, Program, ended};
+
+/// Everything that prints, and how it ends.
+const LINES: [(&str, i32); 10] = [
+    ("check plan.jmx", 0),
+    ("check --json plan.jmx", 0),
+    ("preflight --users 5", 0),
+    ("preflight --users 5 --json", 0),
+    ("target", 0),
+    ("--help", 0),
+    ("-V", 0),
+    ("--version", 0),
+    ("run plan.jmx --json", 0),
+    ("run plan.jmx", 0),
+];
+
+fn run(line: &str, out: Stdio) -> Ended {
+    let program = Program::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
+    command.args(line.split(' ')).current_dir(program.path(".")).stdin(Stdio::null()).stdout(out);
+    let ended = ended(command.stderr(Stdio::piped()).output().expect("the program starts"));
+    assert!(!ended.err.contains("panicked"), "{line}: {ended:?}");
+    ended
+}
+
+#[test]
+fn a_full_one_is_an_error() {
+    for (line, _) in LINES.iter().chain(&[("jvm status", 0)]) {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+        let ended = run(line, full.into());
+        // Without Java `jvm status` has another.
+        let codes: &[i32] = if *line == "jvm status" { &[9, 3] } else { &[9] };
+        assert!(codes.contains(&ended.code), "{line}: {ended:?}");
+        let told = ended.err.contains("standard output is incomplete: No space left on device");
+        assert!(told, "{line}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_closed_one_is_none() {
+    for (line, code) in LINES {
+        let (reader, writer) = pipe().expect("a pipe");
+        drop(reader);
+        let ended = run(line, writer.into());
+        assert_eq!(ended.code, code, "{line}: {ended:?}");
+        assert!(!ended.err.contains("standard output"), "{line}: {ended:?}");
+    }
+    let (reader, writer) = pipe().expect("a pipe");
+    drop(reader);
+    assert!([0, 3].contains(&run("jvm status", writer.into()).code));
+}
