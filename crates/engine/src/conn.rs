@@ -158,6 +158,8 @@ pub(crate) struct Exchange {
     pub(crate) keep_body: bool,
     /// The body is kept if it may be a page, for its links.
     pub(crate) parse: bool,
+    /// What is read of the body is its digest.
+    pub(crate) digest: bool,
     /// Redirects become sub-samples; are followed silently.
     pub(crate) follow: bool,
     pub(crate) auto_follow: bool,
@@ -197,6 +199,7 @@ impl Exchange {
         keep_head: false,
         keep_body: false,
         parse: false,
+        digest: false,
         follow: false,
         auto_follow: false,
         cookies: false,
@@ -220,6 +223,7 @@ impl Exchange {
             keep_head: self.keep_head,
             keep_body: self.keep_body,
             parse: self.parse,
+            digest: self.digest,
             follow: self.follow,
             auto_follow: self.auto_follow,
             cookies: self.cookies,
@@ -282,6 +286,11 @@ impl Stash {
         self.set_cookie = head.set_cookie;
     }
 
+    /// Keeps a part of a body, as far as all that is kept is at most `most` bytes. So is the buffer.
+    pub(crate) fn keep_body(&mut self, part: &[u8], most: usize) {
+        keep_part(&mut self.body, part, most);
+    }
+
     /// Forgets the answer, but not the request.
     pub(crate) fn clear_answer(&mut self) {
         self.content_type = None;
@@ -301,6 +310,17 @@ impl Stash {
         self.query_string.clear();
         self.request.clear();
     }
+}
+
+/// Appends what fits of a part, so that there are at most `most` bytes; gives how many were left out.
+pub(crate) fn keep_part(all: &mut Vec<u8>, part: &[u8], most: usize) -> usize {
+    let fits = part.len().min(most.saturating_sub(all.len()));
+    if all.capacity() - all.len() < fits && all.capacity() > most / 2 {
+        // Growing by half as much again or more would go beyond what is ever kept.
+        all.reserve_exact(most - all.len());
+    }
+    all.extend_from_slice(&part[..fits]);
+    part.len() - fits
 }
 
 #[derive(Debug, Default)]

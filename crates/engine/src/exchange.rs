@@ -181,6 +181,7 @@ impl Core<'_> {
             keep_head: observed,
             keep_body: needs.intersects(Needs::BODY | Needs::TEXT),
             parse: needs.contains(Needs::PAGE),
+            digest: http.md5,
             // Followed by HttpClient itself, redirects never reach the sampler.
             follow: request.follow_redirects && !request.auto_redirects,
             auto_follow: request.auto_redirects,

@@ -19,7 +19,7 @@ impl Core<'_> {
         id: SamplerId,
         exchange: &Exchange,
         timing: &Timing,
-        stash: &Stash,
+        stash: &mut Stash,
     ) {
         let needs = self.plan.samplers[id.0 as usize].needs;
         let mut result = self.lend_result();
@@ -72,16 +72,19 @@ impl Core<'_> {
             push_latin1(&mut result.redirect_location, location);
         }
         if exchange.keep_body {
-            let limit = self.run.settings.max_body;
+            let (limit, received) = self.run.settings.most_of_body(exchange.digest);
             let mut broken = None;
             match coding {
+                // Both buffers go back to their pools: nothing is copied.
                 None => {
-                    let end = stash.body.len().min(limit);
-                    result.body.extend_from_slice(&stash.body[..end]);
+                    stash.body.truncate(limit);
+                    std::mem::swap(&mut result.body, &mut stash.body);
                 }
                 // What was decoded before an error is kept, as a reader of the stream would have it.
                 Some(coding) => {
-                    let forgiving = self.run.settings.forgives_end_of(coding);
+                    // Of what is longer the end was not kept.
+                    let forgiving =
+                        self.run.settings.forgives_end_of(coding) || stash.body.len() >= received;
                     let ended = [CodingError::Truncated, CodingError::TruncatedTrailer].map(Some);
                     broken =
                         self.inflater.decode(coding, &stash.body, &mut result.body, limit).err();

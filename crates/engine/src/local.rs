@@ -13,14 +13,12 @@ use plan::http::Request;
 use plan::plan::{Needs, SamplerId};
 use stats::Outcome;
 
+use crate::conn::keep_part;
 use crate::core::Core;
 use crate::inbox::{Inbox, Message};
 use crate::sample::Timing;
 use crate::user::Wait;
 use crate::wheel::Index;
-
-/// Bytes of a file that are kept where no property says how many.
-const KEPT: usize = 10 * 1024 * 1024;
 
 /// A file that is being read, as its user sees it.
 #[derive(Debug)]
@@ -88,7 +86,7 @@ impl Core<'_> {
         let ticket = self.tickets;
         let mut sampler_data = String::new();
         request.write_sampler_data("", &mut sampler_data);
-        let most = self.run.settings.max_body.min(KEPT);
+        let most = self.run.settings.max_file;
         let wanted = Wanted {
             path: request.target.clone(),
             host: request.host.clone(),
@@ -221,8 +219,7 @@ fn read(wanted: &Wanted) -> Result<(Vec<u8>, u64), (&'static str, String)> {
         match file.read(&mut buffer) {
             Ok(0) => return Ok((content, total)),
             Ok(read) => {
-                let room = wanted.most.saturating_sub(content.len());
-                content.extend_from_slice(&buffer[..read.min(room)]);
+                keep_part(&mut content, &buffer[..read], wanted.most);
                 total += read as u64;
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}

@@ -16,6 +16,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use stats::Outcome;
 
+use crate::conn::keep_part;
 use crate::core::Core;
 use crate::inbox::{Inbox, Message};
 use crate::sample::Timing;
@@ -44,8 +45,16 @@ pub(crate) struct Running {
 pub(crate) struct Done {
     ticket: u64,
     result: Result<i32, Failure>,
-    output: Vec<u8>,
+    output: Output,
     elapsed: Duration,
+}
+
+/// What a program has written, as far as it is kept.
+#[derive(Debug)]
+struct Output {
+    kept: Vec<u8>,
+    most: usize,
+    dropped: usize,
 }
 
 #[derive(Debug)]
@@ -71,6 +80,7 @@ impl Core<'_> {
                 ticket,
                 index,
                 self.run.inbox(self.index),
+                self.run.settings.max_response,
             )?;
             Ok(cancel)
         });
@@ -106,8 +116,9 @@ impl Core<'_> {
         let mut timing = running.timing;
         timing.end = timing.start + done.elapsed.as_nanos() as i64;
         timing.lag = (self.clock.now() - timing.end).max(0) as u64;
+        let dropped = done.output.dropped;
         let outcome = self.show(index, id, &running, done);
-        timing.received = self.result.body.len() as u64;
+        timing.received = (self.result.body.len() + dropped) as u64;
         self.conclude(index, id, timing, outcome);
         self.step(index);
     }
@@ -121,7 +132,7 @@ impl Core<'_> {
         result.start_ms = start_ms;
         result.data_type = "text";
         running.command.write_sampler_data(&running.directory, &mut result.sampler_data);
-        result.text.push_str(&String::from_utf8_lossy(&done.output));
+        result.text.push_str(&String::from_utf8_lossy(&done.output.kept));
         result.body.extend_from_slice(result.text.as_bytes());
         result.success = false;
         let mut outcome = Outcome::Status;
@@ -177,10 +188,11 @@ fn start(
     ticket: u64,
     user: Index,
     reply_to: Inbox,
+    most: usize,
 ) -> io::Result<()> {
     let thread = std::thread::Builder::new().name("process".into()).stack_size(STACK);
     thread.spawn(move || {
-        let mut output = Vec::new();
+        let mut output = Output { kept: Vec::new(), most, dropped: 0 };
         let began = Instant::now();
         let result = run(&command, &cancel, &mut output);
         let elapsed = began.elapsed();
@@ -193,7 +205,7 @@ fn start(
 }
 
 /// Runs a program to its end.
-fn run(command: &Command, cancel: &OwnedFd, output: &mut Vec<u8>) -> Result<i32, Failure> {
+fn run(command: &Command, cancel: &OwnedFd, output: &mut Output) -> Result<i32, Failure> {
     let open = |path: &str, write: bool| {
         let file = if write { File::create(path) } else { File::open(path) };
         file.map_err(|error| {
@@ -252,7 +264,7 @@ fn attend(
     mut pipe: Option<io::PipeReader>,
     cancel: &OwnedFd,
     timeout_ms: u64,
-    output: &mut Vec<u8>,
+    output: &mut Output,
 ) -> Result<i32, Failure> {
     let failed = |error: io::Error| Failure::Io(format!("java.io.IOException: {error}"));
     let pid = Pid::from_child(child);
@@ -294,7 +306,9 @@ fn attend(
         if readable && let Some(reader) = pipe.as_mut() {
             match reader.read(&mut buffer) {
                 Ok(0) => pipe = None,
-                Ok(n) => output.extend_from_slice(&buffer[..n]),
+                Ok(n) => {
+                    output.dropped += keep_part(&mut output.kept, &buffer[..n], output.most);
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => pipe = None,
             }

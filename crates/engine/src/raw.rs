@@ -11,7 +11,7 @@ use plan::plan::SamplerId;
 use stats::{Counter, Outcome};
 
 use crate::clock::{MS, Nanos};
-use crate::conn::{Exchange, State};
+use crate::conn::{Exchange, State, keep_part};
 use crate::core::Core;
 use crate::driver;
 use crate::outcome::{Failure, io_words, kind};
@@ -25,6 +25,9 @@ pub(crate) struct Raw {
     received: Vec<u8>,
     /// Bytes that came, kept or not.
     total: u64,
+    /// How many are kept whatever the plug-in's property says, and how many were not because of it.
+    most: usize,
+    dropped: usize,
 }
 
 /// What a sampler has of a connection that it asked to be kept.
@@ -55,8 +58,8 @@ impl Raw {
     pub(crate) fn read(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         for piece in bytes.chunks(self.call.buffer) {
-            if self.received.len() <= self.call.limit {
-                self.received.extend_from_slice(piece);
+            if self.received.len().saturating_add(self.dropped) <= self.call.limit {
+                self.dropped += keep_part(&mut self.received, piece, self.most);
             }
         }
     }
@@ -74,7 +77,8 @@ impl Core<'_> {
             keep_body: true,
             ..Exchange::NONE
         };
-        let raw = Raw { call, received: Vec::new(), total: 0 };
+        let most = self.run.settings.max_response;
+        let raw = Raw { call, received: Vec::new(), total: 0, most, dropped: 0 };
         if raw.call.keep
             && let Some(saved) = self.saved(index, id)
         {
@@ -218,7 +222,7 @@ impl Core<'_> {
         // Only an answer of which nothing is left counts as it came.
         timing.received = match result.body.len() {
             0 => raw.total,
-            bytes => bytes as u64,
+            bytes => (bytes + raw.dropped) as u64,
         };
         self.close_stream(index, id, timing, outcome);
     }

@@ -16,6 +16,7 @@ use crate::driver;
 use crate::fill::push_reason;
 use crate::outcome::Failure;
 use crate::sample::Timing;
+use crate::settings::Settings;
 use crate::user::Wait;
 use crate::wheel::Index;
 
@@ -137,7 +138,7 @@ impl Core<'_> {
         if entry.state == State::Tunnelling {
             return self.take_way(conn, bytes, now);
         }
-        match feed(entry, &mut self.stashes, &mut self.memo, bytes, now) {
+        match feed(entry, &mut self.stashes, &mut self.memo, &self.run.settings, bytes, now) {
             Ok(Fed::More(used)) => {
                 keep(&mut entry.tail, &bytes[used..]);
                 let route = &mut self.routes[entry.route as usize];
@@ -195,7 +196,7 @@ impl Core<'_> {
 
     fn take_plain(&mut self, conn: u32, plain: &[u8], now: Nanos, hangup: bool) {
         let entry = &mut self.conns[conn];
-        match feed(entry, &mut self.stashes, &mut self.memo, plain, now) {
+        match feed(entry, &mut self.stashes, &mut self.memo, &self.run.settings, plain, now) {
             Ok(Fed::More(used)) => {
                 if let Some(tls) = entry.tls.as_mut() {
                     keep(&mut tls.plain, &plain[used..]);
@@ -332,10 +333,10 @@ impl Core<'_> {
         let redirect = matches!(exchange.status, 301 | 302 | 303 | 307 | 308);
         let chain = self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
         let mut thrown = false;
-        if let Some(stash) = stash {
+        if let Some(mut stash) = stash {
             if chain || (redirect && (exchange.follow || exchange.auto_follow)) || self.observes(id)
             {
-                self.fill(index, id, exchange, &timing, &stash);
+                self.fill(index, id, exchange, &timing, &mut stash);
             }
             thrown = exchange.caches && !self.note_answer(index, id, exchange, &stash);
             let goes_on = (chain || redirect && (exchange.follow || exchange.auto_follow))
@@ -407,6 +408,7 @@ fn feed(
     conn: &mut Conn,
     stashes: &mut Vec<Box<Stash>>,
     memo: &mut Memo,
+    settings: &Settings,
     bytes: &[u8],
     now: Nanos,
 ) -> Result<Fed, (usize, wire::http1::Error)> {
@@ -456,7 +458,7 @@ fn feed(
                 if exchange.keep_body
                     && let Some(stash) = conn.stash.as_mut()
                 {
-                    stash.body.extend_from_slice(body);
+                    stash.keep_body(body, settings.most_of_body(exchange.digest).1);
                 }
             }
             Event::End => return Ok(Fed::Done(at)),

@@ -48,8 +48,13 @@ pub(crate) struct Settings {
     pub(crate) max_frame_depth: u32,
     /// A page passes where what is embedded in it cannot be loaded (`httpsampler.ignore_failed_embedded_resources`).
     pub(crate) ignore_failed_resources: bool,
-    /// Bytes of a body that are kept (`httpsampler.max_bytes_to_store_per_request`; 0 there is no limit).
+    /// Bytes of an HTTP body that are kept (`httpsampler.max_bytes_to_store_per_request`; 0 there is no limit).
     pub(crate) max_body: usize,
+    /// The same of a file; without the property 10 MiB.
+    pub(crate) max_file: usize,
+    /// Bytes of any response that are kept, and of a WebSocket frame or message that are taken
+    /// (`throng.response.most_bytes`).
+    pub(crate) max_response: usize,
     /// Time stamps are those of the end (`sampleresult.timestamp.start` is false, or not set at all).
     pub(crate) stamp_end: bool,
     /// `sampleresult.default.encoding`.
@@ -215,6 +220,7 @@ pub const PROPERTIES: &[&str] = &[
     "sampleresult.timestamp.start",
     "sample_variables",
     "subresults.disable_renaming",
+    "throng.response.most_bytes",
     "throng.websocket.inbox.bytes",
     "throng.websocket.inbox.full",
     "websocket.result.size_includes_filtered_frames",
@@ -257,6 +263,13 @@ pub const PROPERTIES: &[&str] = &[
 ];
 
 impl Settings {
+    /// How many bytes of a body are kept, and how many as it comes: one that is compressed may be a little longer than
+    /// what comes out of it. JMeter digests all of a body, whatever it would store.
+    pub(crate) fn most_of_body(&self, digested: bool) -> (usize, usize) {
+        let most = if digested { self.max_response } else { self.max_body };
+        (most, most.saturating_add(most / 64).saturating_add(64 * 1024))
+    }
+
     /// Whether a body of this coding passes that ends too early.
     pub(crate) fn forgives_end_of(&self, coding: Coding) -> bool {
         match coding {
@@ -267,8 +280,10 @@ impl Settings {
     }
 }
 
-/// Bodies are never kept beyond this, whatever the property says: 512 MiB.
-const BODY_LIMIT: usize = 512 << 20;
+/// Of a response no more is kept unless a property says so: 512 MiB.
+const MAX_RESPONSE: usize = 512 << 20;
+/// Of a file JMeter keeps no more unless its property says so.
+const MAX_FILE: i64 = 10 << 20;
 
 impl Settings {
     pub(crate) fn from_properties(get: impl Fn(&str) -> Option<String>) -> Self {
@@ -279,10 +294,16 @@ impl Settings {
         let number = |key: &str, default: i64| {
             get(key).and_then(|value| value.trim().parse().ok()).unwrap_or(default)
         };
-        let max_body = match number("httpsampler.max_bytes_to_store_per_request", 0) {
-            n if n <= 0 => BODY_LIMIT,
-            n => (n as usize).min(BODY_LIMIT),
+        let max_response = match number("throng.response.most_bytes", 0) {
+            n if n <= 0 => MAX_RESPONSE,
+            n => n as usize,
         };
+        let max_body = match number("httpsampler.max_bytes_to_store_per_request", 0) {
+            n if n <= 0 => max_response,
+            n => (n as usize).min(max_response),
+        };
+        let max_file = number("httpsampler.max_bytes_to_store_per_request", MAX_FILE);
+        let max_file = usize::try_from(max_file).unwrap_or(0).min(max_response);
         let mode = text("cache_manager.cached_resource_mode", "RETURN_NO_SAMPLE");
         let (cache_hit, unknown_mode) = match CacheHit::of(mode.trim(), &get) {
             Ok(hit) => (hit, None),
@@ -386,6 +407,8 @@ impl Settings {
             max_frame_depth: number("httpsampler.max_frame_depth", 5).max(0) as u32,
             ignore_failed_resources: is("httpsampler.ignore_failed_embedded_resources", false),
             max_body,
+            max_file,
+            max_response,
             stamp_end: !is("sampleresult.timestamp.start", false),
             default_encoding: text("sampleresult.default.encoding", "UTF-8"),
             keep_sub_labels: is("subresults.disable_renaming", false),

@@ -10,7 +10,7 @@ use plan::plan::{SamplerId, SamplerKind};
 use stats::{Counter, Outcome};
 
 use crate::clock::{MS, Nanos};
-use crate::conn::{Exchange, State};
+use crate::conn::{Exchange, State, keep_part};
 use crate::core::Core;
 use crate::driver;
 use crate::outcome::{Failure, kind, socket_text};
@@ -43,6 +43,9 @@ pub(crate) enum Talk {
 pub(crate) struct Tcp {
     call: TcpCall,
     received: Vec<u8>,
+    /// How much of the answer is kept, bytes, and how much was not.
+    most: usize,
+    dropped: usize,
     /// The length that was read before the message.
     expected: Option<usize>,
 }
@@ -86,7 +89,8 @@ impl<'p> Core<'p> {
             stash.request.extend_from_slice(bytes);
         }
         let ticket = self.next_ticket();
-        let tcp = Tcp { call, received: Vec::new(), expected: None };
+        let most = self.run.settings.max_response / shown_as(call.client);
+        let tcp = Tcp { call, received: Vec::new(), most, dropped: 0, expected: None };
         let stream = Box::new(Stream { ticket, talk: Talk::Tcp(tcp) });
         let Some(conn) = connection else {
             self.opening = Some(stream);
@@ -276,7 +280,8 @@ impl<'p> Core<'p> {
         }
         let mut timing = Self::stream_timing(&exchange, now);
         self.show_stream(index, id, &stream, exception.as_deref(), &ending);
-        timing.received = self.result.body.len() as u64;
+        let dropped = stream.dropped * shown_as(stream.call.client);
+        timing.received = (self.result.body.len() + dropped) as u64;
         self.close_stream(index, id, timing, outcome);
     }
 
@@ -344,6 +349,15 @@ pub(crate) enum Ending {
     Thrown(String),
 }
 
+/// Bytes of the result for a byte of the answer.
+fn shown_as(client: Client) -> usize {
+    match client {
+        Client::Text => 1,
+        // Two digits.
+        Client::Binary | Client::Prefixed(_) => 2,
+    }
+}
+
 impl Tcp {
     /// Takes what came; how much of it was used, and whether the answer is complete.
     fn read(&mut self, bytes: &[u8]) -> (usize, bool) {
@@ -351,7 +365,7 @@ impl Tcp {
             let mut used = 0;
             for piece in bytes.chunks(READ) {
                 used += piece.len();
-                self.received.extend_from_slice(piece);
+                self.keep(piece);
                 if self.call.end.is_some_and(|end| piece.last() == Some(&end)) {
                     return (used, true);
                 }
@@ -367,17 +381,21 @@ impl Tcp {
             self.expected = Some(size as usize);
             used = length;
         }
-        let missing = self.expected.unwrap_or(0) - self.received.len();
+        let missing = self.expected.unwrap_or(0) - self.received.len() - self.dropped;
         let piece = &bytes[used..bytes.len().min(used.saturating_add(missing))];
-        self.received.extend_from_slice(piece);
+        self.keep(piece);
         (used + piece.len(), piece.len() == missing)
+    }
+
+    fn keep(&mut self, piece: &[u8]) {
+        self.dropped += keep_part(&mut self.received, piece, self.most);
     }
 
     /// JMeter's exception, the kind, and whether the connection is kept.
     fn came_of(&mut self, ending: &Ending) -> (Option<String>, Outcome, bool) {
         let thrown =
             |text: String| format!("org.apache.jmeter.protocol.tcp.sampler.ReadException: {text}");
-        let read = self.received.len();
+        let read = self.received.len() + self.dropped;
         let unread = match self.call.client {
             Client::Text => format!("Error reading from server, bytes read: {read}"),
             Client::Binary if matches!(ending, Ending::Timeout) => {
@@ -388,7 +406,8 @@ impl Tcp {
         };
         // A message that is too short is filled up with zeros.
         if let Some(expected) = self.expected {
-            self.received.resize(expected, 0);
+            self.received.resize(expected.min(self.most), 0);
+            self.dropped = expected - self.received.len();
         }
         match ending {
             Ending::Complete { .. } => (None, Outcome::Ok, true),

@@ -154,7 +154,8 @@ impl Core<'_> {
                 }
                 Event::Body(body) => {
                     if let Some(stash) = entry.stash.as_mut().filter(|_| entry.exchange.keep_body) {
-                        stash.body.extend_from_slice(body);
+                        let most = self.run.settings.most_of_body(entry.exchange.digest).1;
+                        stash.keep_body(body, most);
                     }
                 }
                 Event::End => {

@@ -10,6 +10,7 @@ mod program;
 mod asked_to_end;
 mod at_once;
 mod http_plan;
+mod large;
 mod machine;
 mod page;
 mod peer;

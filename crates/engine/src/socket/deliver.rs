@@ -11,8 +11,9 @@ use crate::core::{Core, env};
 use crate::settings::WhenFull;
 use crate::socket::sample::Fault;
 
-/// The most that a compressed message may become, bytes.
-const INFLATED_LIMIT: usize = 512 << 20;
+/// A compressed message, before or after decompression, is larger than may be.
+const TOO_LARGE: &str = "the message has more bytes than throng.response.most_bytes";
+
 /// How a frame is to be understood.
 enum Understood<'a> {
     Frame(Frame<'a>),
@@ -155,6 +156,11 @@ impl Core<'_> {
         let Some(deflate) = rest.and_then(|rest| rest.deflate.as_mut()) else {
             return Err(wording::NOT_INFLATED);
         };
+        let most = self.run.settings.max_response;
+        if deflate.parts.len() + payload.len() > most {
+            deflate.parts = Vec::new();
+            return Err(TOO_LARGE);
+        }
         if !fin {
             deflate.parts.extend_from_slice(payload);
             return Ok(());
@@ -167,9 +173,14 @@ impl Core<'_> {
             whole.extend_from_slice(payload);
             &whole
         };
-        self.message_inflater
-            .message(deflate.window.as_mut(), input, inflated, INFLATED_LIMIT)
-            .map_err(|_| "java.lang.RuntimeException: java.util.zip.DataFormatException")
+        self.message_inflater.message(deflate.window.as_mut(), input, inflated, most).map_err(
+            |error| match error {
+                wire::websocket::deflate::Error::TooLarge { .. } => TOO_LARGE,
+                wire::websocket::deflate::Error::Invalid => {
+                    "java.lang.RuntimeException: java.util.zip.DataFormatException"
+                }
+            },
+        )
     }
 
     /// Offers a frame to the filters, and to the sampler if none discards it.

@@ -14,9 +14,6 @@ use crate::socket::sample::Fault;
 use crate::user::Wait;
 use crate::wheel::Index;
 
-/// The largest frame, bytes: what fits an array of Java.
-const LARGEST: u64 = i32::MAX as u64;
-
 /// Where one look at a socket's input ended.
 enum Look {
     /// So many bytes are used up.
@@ -331,9 +328,10 @@ impl Core<'_> {
         now: Nanos,
     ) -> Look {
         let generation = self.sockets[at].generation;
+        let largest = self.run.settings.max_response as u64;
         while used < bytes.len() {
             let head = match websocket::head(&bytes[used..]) {
-                Ok(Some(head)) if head.length <= LARGEST && head.mask.is_none() => head,
+                Ok(Some(head)) if head.length <= largest && head.mask.is_none() => head,
                 Ok(None) => break,
                 Ok(Some(_)) | Err(_) => {
                     self.socket_ended(at, Ending::Protocol);

@@ -1,0 +1,317 @@
+//! Answers larger than what is kept of them: memory stays bounded while they arrive, and every byte counts.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use wire::websocket::deflate::Deflater;
+use wire::websocket::{Opcode, handshake, push_head};
+
+use crate::asked_to_end::{interrupt, until};
+use crate::http_plan::empty_group;
+use crate::peer::{endless, peer, request, stall};
+use crate::trial::{JTL, Row, Trial, number};
+
+/// What is kept, and what comes; the program itself needs less than what lies between.
+const KEPT: u64 = 1 << 20;
+const SIZE: u64 = 400 << 20;
+const MEMORY: u64 = 150 << 20;
+
+const LIMIT: &str = "-Jhttpsampler.max_bytes_to_store_per_request=1048576";
+const ANY_LIMIT: &str = "-Jthrong.response.most_bytes=1048576";
+
+/// Somebody reads the body, and writes what is kept of it into `body1.plain` (or so).
+const READERS: &str = r#"<ResponseAssertion guiclass="AssertionGui" testclass="ResponseAssertion" testname="Body" enabled="true">
+    <collectionProp name="Asserion.test_strings"><stringProp name="1">nowhere in it</stringProp></collectionProp>
+    <stringProp name="Assertion.test_field">Assertion.response_data</stringProp><intProp name="Assertion.test_type">20</intProp>
+  </ResponseAssertion><hashTree/>
+  <ResultSaver guiclass="ResultSaverGui" testclass="ResultSaver" testname="Save" enabled="true"><stringProp name="FileSaver.filename">body</stringProp><boolProp name="FileSaver.skipsuffix">true</boolProp></ResultSaver><hashTree/>"#;
+
+/// Writes that many bytes.
+fn pour(connection: &mut TcpStream, size: u64) -> bool {
+    let block = vec![b'x'; 1 << 20];
+    (0..size >> 20).all(|_| connection.write_all(&block).is_ok())
+}
+
+fn element(class: &str, properties: &[(&str, &str)], below: &str) -> String {
+    let text =
+        |(name, value): &(&str, &str)| format!(r#"<stringProp name="{name}">{value}</stringProp>"#);
+    let properties: String = properties.iter().map(text).collect();
+    format!(
+        r#"<{class} testclass="{class}" testname="Sample" enabled="true">{properties}</{class}><hashTree>{below}</hashTree>"#
+    )
+}
+
+/// A plan whose one user does that once.
+fn once(body: &str) -> Trial {
+    let trial = Trial::new();
+    trial.program.write("http.jmx", &empty_group().replace("<!--more-->", body));
+    trial
+}
+
+fn is_bounded(trial: &Trial, what: &str) {
+    let peak = number(&trial.summary()["generator"], "rss_peak");
+    assert!(peak < MEMORY, "{what}: {} MiB", peak >> 20);
+}
+
+/// Runs the plan for one sample, of which that many bytes are kept, and gives its row.
+fn one(trial: &Trial, kept: u64, more: &[&str]) -> Row {
+    let line = ["-n", "-t", "http.jmx", "-l", JTL, "-Jusers=1", "-Jloops=1"];
+    let ended = trial.run(&[&line[..], more].concat());
+    let rows = trial.rows();
+    assert_eq!((ended.code, rows.len()), (0, 1), "{ended:?}");
+    is_bounded(trial, &format!("{:?} {more:?}", rows[0]));
+    let saved = std::fs::metadata(trial.program.path("body1")).expect("a file with what is kept");
+    assert_eq!(saved.len(), kept, "{:?} {more:?}", rows[0]);
+    rows[0].clone()
+}
+
+#[test]
+fn http_bodies() {
+    let length = peer(|connection| {
+        request(connection);
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {SIZE}\r\n\r\n");
+        let _ = connection.write_all(head.as_bytes());
+        pour(connection, SIZE);
+        stall(connection);
+    });
+    let chunked = peer(|connection| {
+        request(connection);
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let _ = connection.write_all(head.as_bytes());
+        let chunk = [&b"100000\r\n"[..], &vec![b'x'; 1 << 20], b"\r\n"].concat();
+        let _ = (0..SIZE >> 20).all(|_| connection.write_all(&chunk).is_ok());
+        let _ = connection.write_all(b"0\r\n\r\n");
+        stall(connection);
+    });
+    for (port, more) in [(length, LIMIT), (chunked, LIMIT), (length, ANY_LIMIT)] {
+        let row = one(&Trial::with(READERS), KEPT, &[&format!("-Jport={port}"), more]);
+        assert!(row.success && row.bytes > SIZE && row.bytes < SIZE + 10_000, "{row:?}");
+    }
+}
+
+#[test]
+fn bodies_that_are_small_only_on_the_wire() {
+    // Of 400 MiB of the same nothing is left when it is compressed; what comes out of it is kept as far as it may be.
+    let mut packed = Vec::new();
+    let mut deflater = Deflater::new(9, 15);
+    let block = vec![b'x'; 16 << 20];
+    for _ in 0..SIZE / (16 << 20) {
+        let mut part = Vec::new();
+        deflater.message(None, &block, &mut part);
+        // Between two parts stands what ends each.
+        packed.extend_from_slice(&part);
+        packed.extend_from_slice(&[0, 0, 0xff, 0xff]);
+    }
+    let port = peer(move |connection| {
+        while request(connection) {
+            let head = format!(
+                "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: {}\r\n\r\n",
+                packed.len()
+            );
+            let _ = connection.write_all(&[head.as_bytes(), &packed].concat());
+        }
+    });
+    let row = one(&Trial::with(READERS), KEPT, &[&format!("-Jport={port}"), LIMIT]);
+    assert!(row.success && row.bytes < KEPT, "{row:?}");
+}
+
+#[test]
+fn bodies_without_an_end() {
+    let port = endless(b"HTTP/1.1 200 OK\r\n\r\n", b"endless ");
+    let trial = Trial::with(READERS);
+    let port = format!("-Jport={port}");
+    let line = [env!("CARGO_BIN_EXE_throng"), "-n", "-t", "http.jmx", "-l", JTL, &port, LIMIT];
+    let child = trial.spawn(&line);
+    until("some hundred megabytes", || {
+        let seconds = trial.seconds();
+        let sum = |second: &serde_json::Value| second["counters"]["bytes_in"].as_u64();
+        seconds.iter().filter_map(sum).sum::<u64>() > SIZE
+    });
+    interrupt(&child);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    interrupt(&child);
+    let ended = trial.finish(child);
+    assert_eq!(ended.code, 130, "{ended:?}");
+    is_bounded(&trial, "endless");
+}
+
+#[test]
+fn answers_of_other_samplers() {
+    let port = peer(|connection| {
+        let _ = connection.read(&mut [0; 1024]);
+        pour(connection, SIZE);
+    });
+    let port = port.to_string();
+    let tcp = [
+        ("TCPSampler.server", "127.0.0.1"),
+        ("TCPSampler.port", &port),
+        ("TCPSampler.request", "x"),
+    ];
+    let binary = ("TCPSampler.classname", "BinaryTCPClientImpl");
+    let hex = [&tcp[..2], &[("TCPSampler.request", "00"), binary]].concat();
+    let raw = [("hostname", "127.0.0.1"), ("port", &*port), ("data", "x"), ("timeout", "60000")];
+    let row = one(&once(&element("TCPSampler", &tcp, READERS)), KEPT, &[ANY_LIMIT]);
+    assert!(row.success && row.bytes == SIZE, "{row:?}");
+    // Two digits for a byte.
+    let row = one(&once(&element("TCPSampler", &hex, READERS)), KEPT, &[ANY_LIMIT]);
+    assert!(row.success && row.bytes == 2 * SIZE, "{row:?}");
+    let class = "kg.apc.jmeter.samplers.HTTPRawSampler";
+    let row = one(&once(&element(class, &raw, READERS)), KEPT, &[ANY_LIMIT]);
+    assert!(row.success && row.bytes == SIZE, "{row:?}");
+}
+
+#[test]
+fn a_length_before_a_message_that_never_comes() {
+    let port = peer(|connection| {
+        let _ = connection.read(&mut [0; 1024]);
+        let _ = connection.write_all(&[0x7f, 0xff, 0xff, 0xff, 1, 2, 3]);
+    });
+    let prefixed = [
+        ("TCPSampler.server", "127.0.0.1"),
+        ("TCPSampler.port", &port.to_string()),
+        ("TCPSampler.classname", "LengthPrefixedBinaryTCPClientImpl"),
+        ("TCPSampler.request", "00"),
+    ];
+    let more = [ANY_LIMIT, "-Jtcp.binarylength.prefix.length=4"];
+    let row = one(&once(&element("TCPSampler", &prefixed, READERS)), KEPT, &more);
+    assert_eq!(row.bytes, 2 * 0x7fff_ffff, "{row:?}");
+}
+
+#[test]
+fn what_programs_write() {
+    let program = r#"<SystemSampler guiclass="SystemSamplerGui" testclass="SystemSampler" testname="Program" enabled="true">
+      <stringProp name="SystemSampler.command">sh</stringProp>
+      <elementProp name="SystemSampler.arguments" elementType="Arguments">
+        <collectionProp name="Arguments.arguments">
+          <elementProp name="" elementType="Argument"><stringProp name="Argument.value">-c</stringProp></elementProp>
+          <elementProp name="" elementType="Argument"><stringProp name="Argument.value">yes | head -c 419430400</stringProp></elementProp>
+        </collectionProp>
+      </elementProp>
+    </SystemSampler><hashTree>READERS</hashTree>"#;
+    let trial = once(&program.replace("READERS", READERS));
+    let row = one(&trial, KEPT, &[ANY_LIMIT, "-Jthrong.processes.allowed=true"]);
+    assert!(row.success && row.bytes == SIZE, "{row:?}");
+}
+
+#[test]
+fn files() {
+    let trial = once(&element(
+        "HTTPSamplerProxy",
+        &[("HTTPSampler.protocol", "file"), ("HTTPSampler.path", "${__P(path)}")],
+        READERS,
+    ));
+    let file = std::fs::File::create(trial.program.path("large")).expect("a file");
+    file.set_len(SIZE).expect("a sparse one");
+    let path = format!("-Jpath={}", trial.program.path("large").display());
+    let row = one(&trial, KEPT, &[&path, LIMIT]);
+    assert!(row.success && row.bytes == SIZE, "{row:?}");
+}
+
+/// Speaks WebSocket, with compression, to whoever connects: `say` writes frames.
+fn websocket(say: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> u16 {
+    peer(move |connection| {
+        let (mut head, mut byte) = (Vec::new(), [0]);
+        while !head.ends_with(b"\r\n\r\n") && matches!(connection.read(&mut byte), Ok(1)) {
+            head.push(byte[0]);
+        }
+        let head = String::from_utf8_lossy(&head);
+        let mut lines = head.lines().filter_map(|line| line.split_once(": "));
+        let key = lines.find(|(name, _)| name.eq_ignore_ascii_case("sec-websocket-key"));
+        let Some((_, key)) = key else { return };
+        let accept = handshake::accept(key.as_bytes());
+        let accept = String::from_utf8_lossy(&accept);
+        let answer = format!(
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\
+             Sec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover; client_no_context_takeover\r\n\r\n"
+        );
+        let _ = connection.write_all(answer.as_bytes());
+        say(connection);
+        stall(connection);
+    })
+}
+
+/// The head of a frame of that many bytes.
+fn head(fin: bool, compressed: bool, opcode: Opcode, length: u64) -> Vec<u8> {
+    let mut head = Vec::new();
+    push_head(&mut head, fin, compressed, opcode, length as usize, None);
+    head
+}
+
+/// Opens a connection to that port and reads once from it, or holds it: what comes of that.
+fn reads(port: u16, hold: bool, more: &[&str]) -> (Row, u64) {
+    let port = port.to_string();
+    let extensions = r#"<HeaderManager testclass="HeaderManager" testname="Headers" enabled="true"><collectionProp name="HeaderManager.headers"><elementProp name="" elementType="Header"><stringProp name="Header.name">Sec-WebSocket-Extensions</stringProp><stringProp name="Header.value">permessage-deflate; server_no_context_takeover; client_no_context_takeover</stringProp></elementProp></collectionProp></HeaderManager><hashTree/>"#;
+    let class = "eu.luminis.jmeter.wssampler.SingleReadWebSocketSampler";
+    let sampler = element(
+        class,
+        &[
+            ("createNewConnection", "true"),
+            ("server", "127.0.0.1"),
+            ("port", &port),
+            ("path", "/"),
+            ("dataType", "Any"),
+            ("connectTimeout", "20000"),
+            ("readTimeout", "20000"),
+        ],
+        "",
+    );
+    let sampler = sampler.replace(
+        "</stringProp></eu",
+        "</stringProp><boolProp name=\"createNewConnection\">true</boolProp></eu",
+    );
+    let holding = r#"<TestAction guiclass="TestActionGui" testclass="TestAction" testname="hold" enabled="true"><intProp name="ActionProcessor.action">1</intProp><intProp name="ActionProcessor.target">0</intProp><stringProp name="ActionProcessor.duration">60000</stringProp></TestAction><hashTree><ConfigTestElement guiclass="SimpleConfigGui" testclass="ConfigTestElement" testname="hold" enabled="true"><stringProp name="throng.websocket.hold.match"></stringProp></ConfigTestElement><hashTree/></hashTree>"#;
+    let holding = if hold { holding } else { "" };
+    let trial = once(&[extensions, &sampler, holding].concat());
+    let line = ["-n", "-t", "http.jmx", "-l", JTL, "-Jusers=1", "-Jloops=1"];
+    let ended = trial.run(&[&line[..], more].concat());
+    let rows = trial.rows();
+    assert_eq!((ended.code, rows.len()), (0, 1 + usize::from(hold)), "{ended:?}");
+    let peak = number(&trial.summary()["generator"], "rss_peak");
+    (rows[rows.len() - 1].clone(), peak)
+}
+
+#[test]
+fn websocket_frames() {
+    // 512 MiB may be announced, and one byte more may not, whoever sends it.
+    for (length, limit, refused) in
+        [((512 << 20) + 1, "-Jx=1", true), (KEPT + 1, ANY_LIMIT, true), (KEPT, ANY_LIMIT, false)]
+    {
+        let port = websocket(move |connection| {
+            let _ = connection.write_all(&head(true, false, Opcode::BINARY, length));
+            pour(connection, length);
+        });
+        let (row, peak) = reads(port, false, &[limit]);
+        assert_eq!(row.message.contains("protocol error"), refused, "{length}: {row:?}");
+        assert!(peak < MEMORY, "{length}: {} MiB", peak >> 20);
+    }
+}
+
+#[test]
+fn websocket_messages_that_are_compressed() {
+    // As they come, in frames of which none is too large; and as they are after decompression.
+    let fragments = websocket(|connection| {
+        let part = vec![0x5a; 256 << 10];
+        let mut opcode = Opcode::BINARY;
+        for _ in 0..SIZE / part.len() as u64 {
+            let frame =
+                [head(false, opcode == Opcode::BINARY, opcode, part.len() as u64), part.clone()];
+            if connection.write_all(&frame.concat()).is_err() {
+                return;
+            }
+            opcode = Opcode::CONTINUATION;
+        }
+    });
+    let bomb = websocket(|connection| {
+        let mut packed = Vec::new();
+        Deflater::new(9, 15).message(None, &vec![b'x'; 64 << 20], &mut packed);
+        let frame = [head(true, true, Opcode::BINARY, packed.len() as u64), packed];
+        let _ = connection.write_all(&frame.concat());
+    });
+    for (port, what) in [(fragments, "fragments"), (bomb, "bomb")] {
+        let (row, peak) = reads(port, what == "fragments", &[ANY_LIMIT]);
+        assert!(!row.success && peak < MEMORY, "{what}: {} MiB, {row:?}", peak >> 20);
+        if what == "bomb" {
+            assert!(row.message.contains("throng.response.most_bytes"), "{row:?}");
+        }
+    }
+}
