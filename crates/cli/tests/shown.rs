@@ -32,7 +32,11 @@ const SCENES: &[Scene] = &[
         script: r#""$0" preflight --users 1000000 --chain "nginx*4:21000-60999 -> ingress*5""#,
         numbers_vary: false,
     },
-    Scene { name: "demo", script: r#""$0" demo fitness -Jusers=6 -Jduration=5"#, numbers_vary: true },
+    Scene {
+        name: "demo",
+        script: r#""$0" demo fitness -Jusers=6 -Jduration=8 -Jsummariser.interval=3"#,
+        numbers_vary: true,
+    },
     Scene {
         name: "tls",
         script: r#"target="fixed --tls"; TARGET; "$0" run https.jmx -Jport=$port"#,
@@ -143,7 +147,9 @@ fn what_documents_show_is_output() {
                 let shown = lines[at].strip_prefix("    ").unwrap_or(lines[at]);
                 let masked = mask(shown, scene.numbers_vary);
                 match rest.find(|line| mask(line, scene.numbers_vary) == masked) {
-                    Some(line) if !line.trim().is_empty() => new[at] = format!("    {}", line.trim_end()),
+                    Some(line) if !line.trim().is_empty() => {
+                        new[at] = format!("    {}", line.trim_end())
+                    }
                     Some(_) => {}
                     None => {
                         wrong.push(format!("{document}:{}: {shown}\n{output}", at + 1));
