@@ -85,7 +85,7 @@ fn mask(line: &str, numbers_vary: bool) -> String {
                     let mut ahead = chars.clone();
                     ahead.next();
                     let digits = ahead.by_ref().take(3).filter(char::is_ascii_digit).count();
-                    digits == 3 && !ahead.next().is_some_and(|behind| behind.is_alphanumeric())
+                    digits == 3 && !ahead.next().is_some_and(char::is_alphanumeric)
                 };
                 if !in_number(next) && !grouped {
                     break;
@@ -148,7 +148,7 @@ fn what_documents_show_is_output() {
                 let masked = mask(shown, scene.numbers_vary);
                 match rest.find(|line| mask(line, scene.numbers_vary) == masked) {
                     Some(line) if !line.trim().is_empty() => {
-                        new[at] = format!("    {}", line.trim_end())
+                        new[at] = format!("    {}", line.trim_end());
                     }
                     Some(_) => {}
                     None => {
