@@ -5,8 +5,11 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::fs::OpenOptions;
 use std::io::{self, BufReader, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -57,12 +60,52 @@ struct Frame {
     content: Vec<u8>,
 }
 
+/// Options of the process in a file that only its owner may read, for passwords may be among them and everybody sees
+/// command lines. It goes away with this.
+struct Arguments(PathBuf);
+
+impl Arguments {
+    fn write(options: &[String]) -> io::Result<Self> {
+        static FILES: AtomicU32 = AtomicU32::new(0);
+        let number = FILES.fetch_add(1, Relaxed);
+        let name = format!("throng-java-{}-{number}", std::process::id());
+        let file = Self(std::env::temp_dir().join(name));
+        // What a run of that number has left is not ours to write to.
+        match std::fs::remove_file(&file.0) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut out = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file.0)?;
+        out.write_all(Self::text(options).as_bytes())?;
+        Ok(file)
+    }
+
+    /// As Java's launcher reads them: quoted, with a backslash before quotes and backslashes.
+    fn text(options: &[String]) -> String {
+        let mut out = String::new();
+        for option in options {
+            out.push('"');
+            out.push_str(&option.replace('\\', "\\\\").replace('"', "\\\""));
+            out.push_str("\"\n");
+        }
+        out
+    }
+}
+
+impl Drop for Arguments {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
 impl Child {
     pub(crate) fn start(java: &Java, class_path: &str, options: &[String]) -> Result<Self, String> {
         let program = java.home.join("bin/java");
         let failed = |error: io::Error| format!("{} did not start: {error}", program.display());
+        let options = Arguments::write(options)
+            .map_err(|error| format!("Java's options cannot be written: {error}"))?;
         let mut child = Command::new(&program)
-            .args(options)
+            .arg(format!("@{}", options.0.display()))
             .args(["-cp", class_path, MAIN])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -79,10 +122,14 @@ impl Child {
         let to = Arc::clone(&shared);
         let read = move || {
             let mut output = BufReader::with_capacity(1 << 16, output);
+            let mut options = Some(options);
             while let Ok(frame) = Frame::read(&mut output) {
+                // It has started, and has read them.
+                options = None;
                 // Whoever asked may have gone.
                 let _ = lock(&to.waiting).get(&frame.thread).map(|waiting| waiting.send(frame));
             }
+            drop(options);
             let _ = to.ended.set(Ended::of(child.wait()));
             lock(&to.waiting).clear();
         };
@@ -205,6 +252,16 @@ impl fmt::Debug for Child {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_are_quoted_and_gone_with_their_file() {
+        let options = ["-Da=b c".to_owned(), "-Dd=\"e\\".to_owned()];
+        let file = Arguments::write(&options).unwrap();
+        let path = file.0.clone();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "\"-Da=b c\"\n\"-Dd=\\\"e\\\\\"\n");
+        drop(file);
+        assert!(!path.exists());
+    }
 
     #[test]
     fn frames_come_as_they_went_and_never_in_part() {

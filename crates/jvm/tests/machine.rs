@@ -3,6 +3,9 @@
 //!
 //! There is one machine in a process, so what concerns it is one test. They are left out, with a word, where there is no Java.
 
+#[path = "../../../tests/skipped.rs"]
+mod skipped;
+
 use std::sync::Arc;
 
 use engine::offload::Offload;
@@ -25,7 +28,7 @@ fn started(isolated: bool) -> Option<Arc<Workers>> {
     let ready = match jvm::ready(&settings) {
         Ok(ready) => ready,
         Err(Refusal::Java(no)) => {
-            println!("left out: {no}");
+            skipped::skip(no.to_string());
             return None;
         }
         Err(no) => panic!("{no}"),
@@ -41,7 +44,14 @@ fn a_machine_answers_on_many_threads() {
 
 #[test]
 fn a_machine_in_a_process_of_its_own_does_as_well() {
-    started(true).into_iter().for_each(answers);
+    let Some(workers) = started(true) else { return };
+    // Everybody sees command lines.
+    let processes = std::fs::read_dir("/proc").expect("processes").flatten();
+    for process in processes {
+        let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+        assert!(!String::from_utf8_lossy(&line).contains("-Dthrong.test=a b"), "{process:?}");
+    }
+    answers(workers);
 }
 
 fn answers(workers: Arc<Workers>) {
