@@ -10,6 +10,7 @@ use crate::figures::Collector;
 use crate::names::Names;
 use crate::normal::{self, Rules};
 use crate::server::{self, Server};
+use crate::skipped::skip_part;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -83,26 +84,21 @@ pub(crate) fn named(wanted: impl Fn(&str) -> bool) -> Vec<String> {
 pub(crate) fn check(name: &str) {
     let case = folder().join(name);
     if rules(&case).server.is_some() && std::env::var_os("PARITY_SERVERS").is_none() {
-        eprintln!("{name}: left out, it starts a database and PARITY_SERVERS is not set");
-        return;
+        return skip_part(name, "it starts a database and PARITY_SERVERS is not set");
     }
     if name.starts_with(JVM) {
         let Some(home) = home() else {
-            eprintln!(
-                "{name}: left out, there are no JMeter's jars: `throng jvm install` or PARITY_JVM_HOME"
-            );
-            return;
+            let why = "there are no JMeter's jars: `throng jvm install` or PARITY_JVM_HOME";
+            return skip_part(name, why);
         };
         if let Some(jar) = rules(&case).jar.filter(|jar| !has(&home, jar)) {
-            eprintln!("{name}: left out, {} has no {jar}", home.display());
-            return;
+            return skip_part(name, format!("{} has no {jar}", home.display()));
         }
     }
     let shared = rules(&case).classes;
     let has_classes = case.join("java").is_dir() || !shared.is_empty();
     if has_classes && !has_javac() {
-        eprintln!("{name}: left out, there is no javac for its classes");
-        return;
+        return skip_part(name, "there is no javac for its classes");
     }
     let work = scratch(name);
     copy(&case, &work);

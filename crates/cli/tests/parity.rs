@@ -19,6 +19,8 @@ mod names;
 mod normal;
 #[path = "../../../tests/parity/server.rs"]
 mod server;
+#[path = "../../../tests/skipped.rs"]
+mod skipped;
 #[path = "../../../tests/parity/socket.rs"]
 mod socket;
 

@@ -20,6 +20,8 @@ mod names;
 mod normal;
 #[path = "../../../tests/parity/server.rs"]
 mod server;
+#[path = "../../../tests/skipped.rs"]
+mod skipped;
 #[path = "../../../tests/parity/socket.rs"]
 mod socket;
 

@@ -6,7 +6,11 @@ use program::{PLAN, Program};
 
 /// Whether there is what scripts run on.
 fn has_java() -> bool {
-    Program::new().run(&["jvm", "status"]).code == 0
+    let found = Program::new().run(&["jvm", "status"]);
+    if found.code != 0 {
+        program::skip(&found.out);
+    }
+    found.code == 0
 }
 
 /// A sampler whose script leaves a file as soon as it is compiled.

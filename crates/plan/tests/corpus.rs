@@ -1,5 +1,8 @@
 //! All plans of a folder of real ones compile without a panic; how many run how is printed.
 
+#[path = "../../../tests/skipped.rs"]
+mod skipped;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -10,8 +13,7 @@ use plan::support::Level;
 fn real_plans_compile() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/jmx");
     let Ok(entries) = std::fs::read_dir(&folder) else {
-        println!("skipped: there is no {}", folder.display());
-        return;
+        return skipped::skip(format!("no corpus at {}", folder.display()));
     };
     let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     files.sort();

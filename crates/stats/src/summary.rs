@@ -276,9 +276,10 @@ impl Summary {
                 e.count,
                 percent(e.share, 2),
                 e.code,
-                e.message.replace(['\r', '\n'], " "),
+                e.message,
                 e.first_label
             );
+            let line = line.replace(['\r', '\n'], " ");
             out.push_str(&cut(&line, width.unwrap_or(usize::MAX)));
             out.push('\n');
         }

@@ -17,6 +17,7 @@ mod program;
 mod trial;
 
 mod clock;
+mod connect;
 mod disk;
 mod escape;
 mod folder;

@@ -6,13 +6,15 @@ use std::process::{Command, Stdio};
 use crate::program::{Ended, Program, ended};
 
 /// Everything that prints, and how it ends.
-const LINES: [(&str, i32); 10] = [
+const LINES: [(&str, i32); 12] = [
     ("check plan.jmx", 0),
     ("check --json plan.jmx", 0),
     ("preflight --users 5", 0),
     ("preflight --users 5 --json", 0),
     ("target", 0),
     ("--help", 0),
+    ("help run", 0),
+    ("version", 0),
     ("-V", 0),
     ("--version", 0),
     ("run plan.jmx --json", 0),

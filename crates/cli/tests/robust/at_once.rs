@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::asked_to_end::{interrupt, until};
 use crate::http_plan::{HTTP, empty_group};
 use crate::peer::{answering, asked, peer};
+use crate::program::skip;
 use crate::trial::{JTL, Trial, number};
 
 /// So many samples on top of each other do not fit a core's stack.
@@ -210,7 +211,7 @@ fn without_file_descriptors() {
 fn without_local_ports() {
     let tried = std::process::Command::new("unshare").args(["-rn", "true"]).output();
     if !tried.as_ref().is_ok_and(|output| output.status.success()) {
-        return println!("skipped: unshare -rn is not permitted here: {tried:?}");
+        return skip(format!("unshare -rn is not permitted here: {tried:?}"));
     }
     let trial = Trial::new();
     let script = r#"exec unshare -rn sh -ec '
@@ -224,7 +225,7 @@ fn without_local_ports() {
     ' "$0""#;
     let ended = trial.shell(script);
     if ended.err.contains("ip: not found") {
-        return println!("skipped: there is no program ip: {ended:?}");
+        return skip("there is no program ip");
     }
     assert_eq!((ended.code, trial.rows().len()), (0, 6000), "{ended:?}");
 }
