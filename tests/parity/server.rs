@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -52,6 +52,8 @@ struct Shared {
     seen: Mutex<Vec<Seen>>,
     /// WebSocket conversations under way.
     conversing: AtomicUsize,
+    /// Nobody is to be listened to any more.
+    ended: AtomicBool,
 }
 
 pub(crate) struct Server {
@@ -73,10 +75,14 @@ impl Server {
             replies: Mutex::new(read_replies(&text, folder)),
             seen: Mutex::new(Vec::new()),
             conversing: AtomicUsize::new(0),
+            ended: AtomicBool::new(false),
         });
         let of_thread = Arc::clone(&shared);
         std::thread::spawn(move || {
             for (accepted, stream) in listener.incoming().flatten().enumerate() {
+                if of_thread.ended.load(Ordering::SeqCst) {
+                    return;
+                }
                 let shared = Arc::clone(&of_thread);
                 std::thread::spawn(move || serve(&shared, stream, accepted));
             }
@@ -107,6 +113,14 @@ impl Server {
             request.connection = opened.partition_point(|number| *number < request.connection) + 1;
         }
         seen
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shared.ended.store(true, Ordering::SeqCst);
+        // The thread that accepts hears of it with one more connection.
+        let _ = TcpStream::connect(self.address);
     }
 }
 

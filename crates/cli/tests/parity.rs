@@ -226,6 +226,7 @@ cases! {
     http_keepalive
     http_label
     http_md5
+    http_method_none
     http_methods
     http_params_get
     http_params_post

@@ -35,6 +35,10 @@ impl Http {
             let message = format!("{fault}: {}", &authority[..end]);
             return Err(Unsendable::new("java.net.URISyntaxException", &message));
         }
+        if !is_method(&out.method) {
+            let message = format!("Unexpected method: '{}'", out.method);
+            return Err(Unsendable::new("java.lang.IllegalArgumentException", &message));
+        }
         self.write(env, out, true)
     }
 
@@ -246,6 +250,12 @@ impl Http {
             })
         })
     }
+}
+
+/// Whether HttpClient4 has a request for the method: any token of HTTP is one.
+fn is_method(method: &str) -> bool {
+    let of_token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
+    !method.is_empty() && method.bytes().all(of_token)
 }
 
 /// Refuses what is no URI.

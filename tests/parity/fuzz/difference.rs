@@ -1,0 +1,94 @@
+//! What differs between two outcomes of a plan, and of which kind that is.
+
+use crate::diff;
+use crate::engines::{END, Outcome};
+use std::fmt::Write as _;
+
+/// A difference between JMeter's outcome and Throng's.
+pub(crate) struct Difference {
+    /// A few words: which file differs, and in which columns.
+    pub(crate) kind: String,
+    /// Lines that differ, JMeter's with `-` and Throng's with `+`.
+    pub(crate) text: String,
+    /// How Throng ended, if not well.
+    pub(crate) ended: Option<String>,
+}
+
+impl Difference {
+    /// The difference, if there is one.
+    pub(crate) fn between(jmeter: &Outcome, throng: &Outcome) -> Option<Self> {
+        if jmeter == throng {
+            return None;
+        }
+        let ended = throng.get(END).cloned();
+        if let (Some(jmeter), Some(ended)) = (jmeter.get(END), &ended) {
+            // Neither ran it; what they say about it is their own. That one of them never ended is a difference.
+            let refused = |text: &str| !text.starts_with("did not end");
+            if refused(jmeter) == refused(ended)
+                && !ended.starts_with("exit a signal")
+                && !ended.starts_with("exit 101")
+            {
+                return None;
+            }
+        }
+        let nothing_written =
+            jmeter.get("result.jtl").is_some_and(|rows| rows.starts_with("not written"));
+        if nothing_written && ended.as_deref().is_some_and(|ended| ended.starts_with("exit 3\n")) {
+            // What JMeter cannot compile it does not run; it says so in its log alone.
+            return None;
+        }
+        let mut text = String::new();
+        let mut kinds = Vec::new();
+        let names: std::collections::BTreeSet<_> = jmeter.keys().chain(throng.keys()).collect();
+        for name in names {
+            let (theirs, ours) = (jmeter.get(name), throng.get(name));
+            let lines =
+                |text: Option<&String>| text.cloned().unwrap_or_else(|| "(nothing)\n".to_owned());
+            let (theirs, ours) = (lines(theirs), lines(ours));
+            if let Some(lines) = diff::between(&theirs, &ours) {
+                let _ = write!(text, "--- {name}\n{lines}");
+                kinds.push(match name.as_str() {
+                    END => format!("end {}", first_words(&theirs, &ours)),
+                    "result.jtl" => columns(&theirs, &ours),
+                    _ if name.ends_with("requests.txt") => "requests".to_owned(),
+                    _ => "files".to_owned(),
+                });
+            }
+        }
+        if jmeter.contains_key(END) || throng.contains_key(END) {
+            kinds.retain(|kind| kind.starts_with("end"));
+        }
+        Some(Self { kind: kinds.join(", "), text, ended })
+    }
+
+    /// Throng refuses the plan in words.
+    pub(crate) fn refused(&self) -> Option<&str> {
+        self.ended.as_deref().filter(|text| text.starts_with("exit 3\n"))
+    }
+}
+
+fn first_words(theirs: &str, ours: &str) -> String {
+    let first = |text: &str| text.split([':', '\n']).next().unwrap_or_default().to_owned();
+    format!("({} / {})", first(theirs), first(ours))
+}
+
+/// Which columns of rows differ, or that their number does.
+fn columns(theirs: &str, ours: &str) -> String {
+    let (theirs, ours): (Vec<&str>, Vec<&str>) = (theirs.lines().collect(), ours.lines().collect());
+    if theirs.len() != ours.len() {
+        return if theirs.len() > ours.len() { "rows missing" } else { "rows too many" }.to_owned();
+    }
+    let header: Vec<&str> = theirs.first().map_or(Vec::new(), |line| line.split(',').collect());
+    let mut found = Vec::new();
+    for (a, b) in theirs.iter().zip(&ours) {
+        let (a, b): (Vec<&str>, Vec<&str>) = (a.split(',').collect(), b.split(',').collect());
+        if a.len() != b.len() {
+            found.push("text");
+        }
+        let differing = header.iter().enumerate().filter(|(n, _)| a.get(*n) != b.get(*n));
+        found.extend(differing.map(|(_, name)| *name).filter(|_| a.len() == b.len()));
+    }
+    found.sort_unstable();
+    found.dedup();
+    format!("rows {}", found.join("+"))
+}

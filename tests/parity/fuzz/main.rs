@@ -1,0 +1,347 @@
+//! Compares Throng with JMeter 5.6.3 on random small plans; `README.md` beside it says how to use it.
+//!
+//! Plans are made from a seed (`grammar.rs`), run by both programs against the target of the parity cases (`engines.rs`), compared as
+//! these are, and made smaller where they differ (`shrink.rs`). What differs for a known cause is counted by it (`known.rs`).
+
+#[path = "../diff.rs"]
+mod diff;
+#[path = "../document.rs"]
+mod document;
+#[path = "../normal.rs"]
+#[expect(dead_code, reason = "no cases are read here")]
+mod normal;
+#[path = "../server.rs"]
+mod server;
+#[path = "../socket.rs"]
+mod socket;
+
+mod around;
+mod controllers;
+mod dice;
+mod difference;
+mod engines;
+mod grammar;
+mod known;
+mod samplers;
+mod shrink;
+mod tree;
+mod values;
+
+use crate::dice::Dice;
+use crate::difference::Difference;
+use crate::engines::Bench;
+use crate::normal::Rules;
+use crate::tree::Element;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// How often a difference must show.
+const SHOWS: usize = 3;
+
+/// What the command line says.
+struct Options {
+    seed: u64,
+    first: u64,
+    plans: u64,
+    out: PathBuf,
+    source: PathBuf,
+    throng: PathBuf,
+    home: PathBuf,
+    classes: PathBuf,
+    twice: bool,
+    files: Vec<PathBuf>,
+    show: bool,
+}
+
+fn main() -> ExitCode {
+    every_native_class_has_its_place();
+    let options = match options() {
+        Ok(options) => options,
+        Err(problem) => {
+            eprintln!("{problem}");
+            return ExitCode::from(2);
+        }
+    };
+    if options.show {
+        let plan = grammar::plan(&mut Dice::new(options.seed, options.first));
+        print!("{}", plan.jmx());
+        return ExitCode::SUCCESS;
+    }
+    let work = std::env::temp_dir().join(format!("parity-fuzz-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&work);
+    let mut bench = Bench::new(
+        &options.source,
+        &work,
+        options.throng.clone(),
+        options.home.clone(),
+        options.classes.clone(),
+    );
+    let good = if !options.files.is_empty() {
+        files(&mut bench, &options.files)
+    } else if options.twice {
+        twice(&mut bench, &options)
+    } else {
+        search(&mut bench, &options)
+    };
+    drop(bench);
+    let _ = fs::remove_dir_all(&work);
+    ExitCode::from(u8::from(!good))
+}
+
+fn options() -> Result<Options, String> {
+    let mut arguments = std::env::args().skip(1);
+    let mut options = Options {
+        seed: 1,
+        first: 0,
+        plans: 200,
+        out: PathBuf::from("differing"),
+        source: PathBuf::new(),
+        throng: PathBuf::new(),
+        home: PathBuf::new(),
+        classes: PathBuf::new(),
+        twice: false,
+        files: Vec::new(),
+        show: false,
+    };
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
+        let number = |text: String| text.parse().map_err(|_| format!("{text} is no number"));
+        match argument.as_str() {
+            "--seed" => options.seed = number(value()?)?,
+            "--first" => options.first = number(value()?)?,
+            "--plans" => options.plans = number(value()?)?,
+            "--out" => options.out = value()?.into(),
+            "--source" => options.source = value()?.into(),
+            "--throng" => options.throng = value()?.into(),
+            "--jmeter" => options.home = value()?.into(),
+            "--classes" => options.classes = value()?.into(),
+            "--twice" => options.twice = true,
+            "--show" => options.show = true,
+            "--plan" => options.files.push(value()?.into()),
+            other => {
+                return Err(format!(
+                    "{other}: there are --seed --plans --first --out --twice --show --plan"
+                ));
+            }
+        }
+    }
+    Ok(options)
+}
+
+/// A class that the support table calls native is in the grammar, or is left out in words.
+fn every_native_class_has_its_place() {
+    let made = |name: &str| {
+        let tables =
+            controllers::CONTROLLERS.iter().chain(samplers::SAMPLERS).chain(around::AROUND);
+        tables.into_iter().any(|(_, (class, _))| *class == name)
+            || around::LEFT_OUT.iter().any(|(class, _)| *class == name)
+    };
+    let lost: Vec<_> = plan::support::table()
+        .iter()
+        .filter(|class| class.level == plan::support::Level::Native && !made(class.name))
+        .map(|class| class.name)
+        .collect();
+    assert!(lost.is_empty(), "neither in the grammar nor left out of it: {lost:?}");
+}
+
+/// How a plan is compared.
+fn rules(plan: &Element) -> Rules {
+    let mut rules = Rules::default();
+    let mut groups = 0;
+    plan.each(&mut |element| {
+        if element.class.ends_with("ThreadGroup") {
+            groups += usize::from(element.class == "ThreadGroup");
+            rules.users |=
+                element.value("ThreadGroup.num_threads").is_some_and(|users| users != "1");
+        }
+        rules.traces |= ["TransactionController", "HTTPRawSampler", "TCPSampler"]
+            .iter()
+            .any(|class| element.class.ends_with(class))
+            || element.value("HTTPSampler.image_parser").is_some();
+    });
+    rules.users |= groups > 1 && plan.value("TestPlan.serialize_threadgroups") != Some("true");
+    let text = plan.jmx();
+    rules.boundaries = text.contains("DO_MULTIPART_POST") || text.contains("HTTPFileArg");
+    rules
+}
+
+/// The difference that a plan shows now.
+fn compare(bench: &mut Bench, plan: &Element) -> Option<Difference> {
+    let (jmeter, throng) = bench.both(&plan.jmx(), &rules(plan));
+    Difference::between(&jmeter, &throng)
+}
+
+/// What was counted.
+#[derive(Default)]
+struct Counts {
+    equal: u64,
+    unstable: u64,
+    refused: BTreeMap<String, u64>,
+    known: BTreeMap<&'static str, (u64, &'static str)>,
+    new: BTreeMap<String, (u64, PathBuf)>,
+    /// How often the elements of a smallest plan were met.
+    shapes: BTreeMap<String, u64>,
+}
+
+fn search(bench: &mut Bench, options: &Options) -> bool {
+    println!(
+        "seed {}, plans {} to {}",
+        options.seed,
+        options.first,
+        options.first + options.plans - 1
+    );
+    let begin = Instant::now();
+    let mut counts = Counts::default();
+    for number in options.first..options.first + options.plans {
+        let plan = grammar::plan(&mut Dice::new(options.seed, number));
+        judge(bench, options, number, &plan, &mut counts);
+        let done = number + 1 - options.first;
+        if done.is_multiple_of(100) {
+            let new: u64 = counts.new.values().map(|(count, _)| count).sum();
+            println!("{done} plans, {} s, {new} differ", begin.elapsed().as_secs());
+        }
+    }
+    print(&counts, options.plans, begin);
+    counts.new.is_empty()
+}
+
+fn judge(bench: &mut Bench, options: &Options, number: u64, plan: &Element, counts: &mut Counts) {
+    let Some(difference) = compare(bench, plan) else {
+        counts.equal += 1;
+        return;
+    };
+    if let Some(text) = difference.refused() {
+        let reason =
+            text.lines().find(|line| line.starts_with("  plan.jmx:")).unwrap_or("no reason");
+        *counts.refused.entry(reason_of(reason)).or_default() += 1;
+        return;
+    }
+    // What does not end takes long to look at.
+    let endless = |difference: &Difference| difference.text.contains("did not end");
+    let slow = endless(&difference);
+    if !slow && !(1..SHOWS).all(|_| compare(bench, plan).is_some()) {
+        counts.unstable += 1;
+        return;
+    }
+    let cause = |plan: &Element, difference: &Difference| {
+        known::cause(plan, difference).map(|known| known.name)
+    };
+    let before = cause(plan, &difference);
+    let tries = if slow { 6 } else { 250 };
+    let mut last = difference;
+    // Of those that look alike two are made as small as they get.
+    let enough = |plan: &Element| counts.shapes.get(&classes(plan)).is_some_and(|seen| *seen >= 2);
+    let smallest =
+        shrink::smallest(plan, tries, &enough, &mut |smaller| match compare(bench, smaller) {
+            Some(found)
+                if found.refused().is_none()
+                    && endless(&found) == slow
+                    && cause(smaller, &found) == before =>
+            {
+                last = found;
+                true
+            }
+            _ => false,
+        });
+    if let Some(known) = known::cause(&smallest, &last) {
+        counts.known.entry(known.name).or_insert((0, known.documented)).0 += 1;
+        return;
+    }
+    *counts.shapes.entry(classes(&smallest)).or_default() += 1;
+    let signature = format!("{}: {}", last.kind, classes(&smallest));
+    let folder = options.out.join(format!("{}-{number}", options.seed));
+    let entry = counts.new.entry(signature.clone()).or_insert((0, folder.clone()));
+    entry.0 += 1;
+    println!("plan {number} differs: {signature}");
+    fs::create_dir_all(&folder).expect("a folder for what differs");
+    let write = |name: &str, text: &str| fs::write(folder.join(name), text).expect("a file");
+    write("plan.jmx", &smallest.jmx());
+    write("found.jmx", &plan.jmx());
+    write("difference.txt", &format!("{signature}\n{}", last.text));
+}
+
+/// Which elements a plan has.
+fn classes(plan: &Element) -> String {
+    let mut classes = Vec::new();
+    plan.each(&mut |element| {
+        if element.class != "TestPlan" && element.name != "Target" {
+            classes.push(element.class.rsplit('.').next().unwrap_or_default());
+        }
+    });
+    classes.sort_unstable();
+    classes.dedup();
+    classes.join(" ")
+}
+
+/// A refusal without what is the plan's own in it.
+fn reason_of(line: &str) -> String {
+    let line = line.trim();
+    let line = line.split_once(": ").map_or(line, |(_, rest)| rest);
+    let names: String = line.chars().filter(|c| !c.is_ascii_digit()).collect();
+    names.rsplit(" · ").next().unwrap_or_default().to_owned()
+}
+
+fn print(counts: &Counts, plans: u64, begin: Instant) {
+    println!(
+        "\n{plans} plans in {} s: {} equal, {} differ now and then",
+        begin.elapsed().as_secs(),
+        counts.equal,
+        counts.unstable
+    );
+    let refused: u64 = counts.refused.values().sum();
+    println!("{refused} refused in words");
+    counts.refused.iter().for_each(|(reason, count)| println!("  {count:6}  {reason}"));
+    println!(
+        "{} differ for a known cause",
+        counts.known.values().map(|(count, _)| count).sum::<u64>()
+    );
+    for (name, (count, documented)) in &counts.known {
+        println!("  {count:6}  {name} ({documented})");
+    }
+    println!("{} differ for another", counts.new.values().map(|(count, _)| count).sum::<u64>());
+    for (signature, (count, folder)) in &counts.new {
+        println!("  {count:6}  {signature}  {}", folder.display());
+    }
+}
+
+/// Whether JMeter, warm, does the same twice.
+fn twice(bench: &mut Bench, options: &Options) -> bool {
+    let mut differing = 0;
+    for number in options.first..options.first + options.plans {
+        let plan = grammar::plan(&mut Dice::new(options.seed, number));
+        let rules = rules(&plan);
+        let first = bench.jmeter(&plan.jmx(), &rules);
+        let second = bench.jmeter(&plan.jmx(), &rules);
+        if let Some(difference) = Difference::between(&first, &second) {
+            println!("plan {number}: {}\n{}", difference.kind, difference.text);
+            differing += 1;
+        }
+    }
+    println!("{differing} of {} plans differ from themselves in JMeter", options.plans);
+    differing == 0
+}
+
+/// Compares plans from files, and shows how they differ.
+fn files(bench: &mut Bench, files: &[PathBuf]) -> bool {
+    let mut good = true;
+    for file in files {
+        let text = fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let users = text.contains("num_threads\">2");
+        let rules = Rules { traces: true, boundaries: true, users, ..Rules::default() };
+        let (jmeter, throng) = bench.both(&text, &rules);
+        let verdict = Difference::between(&jmeter, &throng);
+        println!("{}: {}", name(file), verdict.as_ref().map_or("equal", |d| d.kind.as_str()));
+        if let Some(difference) = verdict {
+            print!("{}", difference.text);
+            good = false;
+        }
+    }
+    good
+}
+
+fn name(file: &Path) -> String {
+    file.to_string_lossy().into_owned()
+}

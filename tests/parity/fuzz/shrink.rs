@@ -1,0 +1,248 @@
+//! Makes a plan smaller for as long as it still differs.
+//!
+//! Elements go first, from the largest; then each is replaced by what stands below it; then properties, their values, and names go.
+//! A smaller plan is taken if it differs for the same known cause, or for none, as the plan did that was found.
+
+use crate::tree::{Element, Property};
+
+/// The smallest plan found for which `differs` holds, with so many `tries`. `enough` is asked when no element can go any more: whether
+/// what is left need not be made smaller.
+pub(crate) fn smallest(
+    plan: &Element,
+    tries: usize,
+    enough: &dyn Fn(&Element) -> bool,
+    differs: &mut dyn FnMut(&Element) -> bool,
+) -> Element {
+    let mut plan = plan.clone();
+    let mut left = tries;
+    let mut run = |stages: &[Stage], plan: &mut Element| {
+        loop {
+            let mut taken = false;
+            for stage in stages {
+                let mut at = 0;
+                while left > 0 {
+                    let Some(smaller) = stage(plan, at) else { break };
+                    if smaller != *plan {
+                        left -= 1;
+                        if differs(&smaller) {
+                            *plan = smaller;
+                            taken = true;
+                            continue;
+                        }
+                    }
+                    at += 1;
+                }
+            }
+            if !taken || left == 0 {
+                return;
+            }
+        }
+    };
+    run(&[without_elements, with_children_only], &mut plan);
+    if !enough(&plan) {
+        run(&[without_any_property], &mut plan);
+        run(&[without_properties, with_plain_values], &mut plan);
+    }
+    plan
+}
+
+/// The plan of a number that is smaller in a certain way; `None` when there are no more.
+type Stage = fn(&Element, usize) -> Option<Element>;
+
+/// Places of all elements but the root, as steps from it.
+fn places(plan: &Element) -> Vec<Vec<usize>> {
+    fn walk(element: &Element, here: &mut Vec<usize>, all: &mut Vec<Vec<usize>>) {
+        for (at, child) in element.children.iter().enumerate() {
+            here.push(at);
+            all.push(here.clone());
+            walk(child, here, all);
+            here.pop();
+        }
+    }
+    let mut all = Vec::new();
+    walk(plan, &mut Vec::new(), &mut all);
+    all
+}
+
+fn at<'a>(plan: &'a mut Element, place: &[usize]) -> &'a mut Element {
+    place.iter().fold(plan, |element, step| &mut element.children[*step])
+}
+
+/// The plan without the element of this number; large ones come first.
+fn without_elements(plan: &Element, number: usize) -> Option<Element> {
+    let mut places = places(plan);
+    let mut smaller = plan.clone();
+    places.sort_by_key(|place| std::cmp::Reverse(at(&mut smaller, place).count()));
+    // Without the target's address all requests fail, each in its own way.
+    places.retain(|place| at(&mut smaller, place).name != "Target");
+    let place = places.get(number)?;
+    let (last, above) = place.split_last()?;
+    at(&mut smaller, above).children.remove(*last);
+    Some(smaller)
+}
+
+/// The plan with what is below the element of this number in its place.
+fn with_children_only(plan: &Element, number: usize) -> Option<Element> {
+    let place = places(plan).into_iter().filter(|place| place.len() > 1).nth(number)?;
+    let (last, above) = place.split_last()?;
+    let mut smaller = plan.clone();
+    let around = at(&mut smaller, above);
+    let gone = around.children.remove(*last);
+    let behind = around.children.split_off(*last);
+    around.children.extend(gone.children);
+    around.children.extend(behind);
+    Some(smaller)
+}
+
+/// Places of elements, the root's first.
+fn all_places(plan: &Element) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    all.extend(places(plan));
+    all
+}
+
+/// Properties that any plan has which JMeter or a person wrote: without them elements do what no plan asks for.
+const ALWAYS: &[&str] = &[
+    "ThreadGroup.main_controller",
+    "ThreadGroup.num_threads",
+    "ThreadGroup.on_sample_error",
+    "LoopController.loops",
+    "TestPlan.user_defined_variables",
+    "Arguments.arguments",
+    "HTTPsampler.Arguments",
+    "arguments",
+    "classname",
+    "Argument.name",
+    "Argument.value",
+    "Argument.metadata",
+    "HTTPSampler.method",
+    "HTTPSampler.path",
+    "Header.name",
+    "Header.value",
+    "HeaderManager.headers",
+    "CookieManager.cookies",
+    "Asserion.test_strings",
+    "Assertion.test_type",
+    "Assertion.test_field",
+    "UserParameters.names",
+    "UserParameters.thread_values",
+    "ActionProcessor.action",
+    "ActionProcessor.target",
+    "ActionProcessor.duration",
+    "variableNames",
+    "filename",
+    "delimiter",
+    "shareMode",
+    "HTTPSampler.domain",
+    "HTTPSampler.port",
+];
+
+/// Takes away all properties of an element that it can do without.
+fn without_any_property(plan: &Element, number: usize) -> Option<Element> {
+    let place = all_places(plan).into_iter().nth(number)?;
+    let mut smaller = plan.clone();
+    at(&mut smaller, &place).properties.retain(always);
+    Some(smaller)
+}
+
+/// Takes away the property of this number, at any depth.
+fn without_properties(plan: &Element, number: usize) -> Option<Element> {
+    fn remove(properties: &mut Vec<Property>, number: &mut usize) -> bool {
+        let mut at = 0;
+        while at < properties.len() {
+            if !always(&properties[at]) {
+                if *number == 0 {
+                    properties.remove(at);
+                    return true;
+                }
+                *number -= 1;
+            }
+            if let Property::Group { items, .. } = &mut properties[at]
+                && remove(items, number)
+            {
+                return true;
+            }
+            at += 1;
+        }
+        false
+    }
+    edited(plan, number, &mut |element, number| remove(&mut element.properties, number))
+}
+
+fn always(property: &Property) -> bool {
+    match property {
+        Property::Leaf { name, .. } | Property::Group { name, .. } => {
+            ALWAYS.contains(&name.as_str())
+        }
+        Property::Verbatim(_) => false,
+    }
+}
+
+/// Makes the value of this number plain: names lose what varies in them, texts become short.
+fn with_plain_values(plan: &Element, number: usize) -> Option<Element> {
+    fn simplify(properties: &mut [Property], number: &mut usize) -> bool {
+        for property in properties {
+            match property {
+                Property::Leaf { tag, value, .. } => {
+                    let plainer = plainer(tag, value);
+                    if *number < plainer.len() {
+                        value.clone_from(&plainer[*number]);
+                        return true;
+                    }
+                    *number -= plainer.len();
+                }
+                Property::Group { items, .. } => {
+                    if simplify(items, number) {
+                        return true;
+                    }
+                }
+                Property::Verbatim(_) => {}
+            }
+        }
+        false
+    }
+    edited(plan, number, &mut |element, number| {
+        if element.name.contains(' ') || element.name.contains('$') {
+            if *number == 0 {
+                element.name = element.name.split([' ', '$']).next().unwrap_or("x").to_owned();
+                return true;
+            }
+            *number -= 1;
+        }
+        simplify(&mut element.properties, number)
+    })
+}
+
+fn plainer(tag: &str, value: &str) -> Vec<String> {
+    let mut all: Vec<String> = match tag {
+        "boolProp" if value == "true" => vec!["false".to_owned()],
+        "intProp" if value != "0" => vec!["0".to_owned()],
+        "stringProp" if value.parse::<i64>().is_ok_and(|n| n > 1) => vec!["1".to_owned()],
+        "stringProp" if value.starts_with('/') && value != "/ok" => vec!["/ok".to_owned()],
+        "stringProp" if value.contains('$') && value != "${__P(port)}" => {
+            let mut shorter = vec![String::new(), "1".to_owned()];
+            let before = value.split("${").next().unwrap_or_default();
+            shorter.push(before.to_owned());
+            shorter
+        }
+        "stringProp" if value.len() > 1 => vec![String::new()],
+        _ => Vec::new(),
+    };
+    all.retain(|plain| plain != value);
+    all
+}
+
+fn edited(
+    plan: &Element,
+    number: usize,
+    edit: &mut dyn FnMut(&mut Element, &mut usize) -> bool,
+) -> Option<Element> {
+    let mut smaller = plan.clone();
+    let mut number = number;
+    for place in all_places(plan) {
+        if edit(at(&mut smaller, &place), &mut number) {
+            return Some(smaller);
+        }
+    }
+    None
+}

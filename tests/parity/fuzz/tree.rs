@@ -1,0 +1,169 @@
+//! A plan as a tree that can be written as JMX and made smaller: elements with properties, and elements below them.
+//!
+//! Nothing here knows what an element means.
+
+use std::fmt::Write as _;
+
+/// A property as JMX has it.
+#[derive(Clone, PartialEq)]
+pub(crate) enum Property {
+    /// `<stringProp name="…">…</stringProp>` and its likes.
+    Leaf { tag: &'static str, name: String, value: String },
+    /// `elementProp` and `collectionProp`; `class` is the type of an `elementProp`.
+    Group { tag: &'static str, name: String, class: String, items: Vec<Property> },
+    /// A piece of JMX that is never taken apart.
+    Verbatim(String),
+}
+
+/// An element and what stands below it.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Element {
+    pub(crate) class: String,
+    gui: String,
+    pub(crate) name: String,
+    pub(crate) enabled: bool,
+    pub(crate) properties: Vec<Property>,
+    pub(crate) children: Vec<Element>,
+}
+
+impl Property {
+    pub(crate) fn string(name: &str, value: impl Into<String>) -> Self {
+        Self::leaf("stringProp", name, value)
+    }
+
+    pub(crate) fn leaf(tag: &'static str, name: &str, value: impl Into<String>) -> Self {
+        Self::Leaf { tag, name: name.to_owned(), value: value.into() }
+    }
+
+    pub(crate) fn list(name: &str, items: Vec<Property>) -> Self {
+        Self::Group { tag: "collectionProp", name: name.to_owned(), class: String::new(), items }
+    }
+
+    pub(crate) fn object(name: &str, class: &str, items: Vec<Property>) -> Self {
+        Self::Group { tag: "elementProp", name: name.to_owned(), class: class.to_owned(), items }
+    }
+
+    fn write(&self, out: &mut String) {
+        match self {
+            Self::Leaf { tag, name, value } => {
+                let _ =
+                    writeln!(out, "<{tag} name=\"{}\">{}</{tag}>", escaped(name), escaped(value));
+            }
+            Self::Group { tag, name, class, items } => {
+                let _ = write!(out, "<{tag} name=\"{}\"", escaped(name));
+                if !class.is_empty() {
+                    let _ = write!(out, " elementType=\"{class}\"");
+                    if class == "LoopController" {
+                        out.push_str(" guiclass=\"LoopControlPanel\" testclass=\"LoopController\"");
+                    }
+                }
+                out.push_str(">\n");
+                for item in items {
+                    item.write(out);
+                }
+                let _ = writeln!(out, "</{tag}>");
+            }
+            Self::Verbatim(text) => {
+                out.push_str(text);
+                out.push('\n');
+            }
+        }
+    }
+}
+
+impl Element {
+    pub(crate) fn new(class: &str, gui: &str, name: impl Into<String>) -> Self {
+        Self {
+            class: class.to_owned(),
+            gui: gui.to_owned(),
+            name: name.into(),
+            enabled: true,
+            properties: Vec::new(),
+            children: Vec::new(),
+        }
+    }
+
+    pub(crate) fn with(mut self, property: Property) -> Self {
+        self.properties.push(property);
+        self
+    }
+
+    pub(crate) fn string(self, name: &str, value: impl Into<String>) -> Self {
+        self.with(Property::string(name, value))
+    }
+
+    pub(crate) fn flag(self, name: &str, value: bool) -> Self {
+        self.with(Property::leaf("boolProp", name, value.to_string()))
+    }
+
+    pub(crate) fn int(self, name: &str, value: i64) -> Self {
+        self.with(Property::leaf("intProp", name, value.to_string()))
+    }
+
+    pub(crate) fn holding(mut self, children: Vec<Element>) -> Self {
+        self.children = children;
+        self
+    }
+
+    /// How many elements there are, itself among them.
+    pub(crate) fn count(&self) -> usize {
+        1 + self.children.iter().map(Self::count).sum::<usize>()
+    }
+
+    /// Calls `see` for it and all below it.
+    pub(crate) fn each<'a>(&'a self, see: &mut dyn FnMut(&'a Element)) {
+        see(self);
+        self.children.iter().for_each(|child| child.each(see));
+    }
+
+    /// The text of a property of its own.
+    pub(crate) fn value(&self, wanted: &str) -> Option<&str> {
+        self.properties.iter().find_map(|property| match property {
+            Property::Leaf { name, value, .. } if name == wanted => Some(value.as_str()),
+            _ => None,
+        })
+    }
+
+    fn write(&self, out: &mut String) {
+        let class = &self.class;
+        let _ = writeln!(
+            out,
+            "<{class} guiclass=\"{}\" testclass=\"{class}\" testname=\"{}\" enabled=\"{}\">",
+            self.gui,
+            escaped(&self.name),
+            self.enabled
+        );
+        self.properties.iter().for_each(|property| property.write(out));
+        let _ = write!(out, "</{class}>\n<hashTree>\n");
+        self.children.iter().for_each(|child| child.write(out));
+        out.push_str("</hashTree>\n");
+    }
+
+    /// The plan as JMeter saves it, but for the indentation.
+    pub(crate) fn jmx(&self) -> String {
+        let mut out = String::from(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+             <jmeterTestPlan version=\"1.2\" properties=\"5.0\" jmeter=\"5.6.3\">\n<hashTree>\n",
+        );
+        self.write(&mut out);
+        out.push_str("</hashTree>\n</jmeterTestPlan>\n");
+        out
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\r' | '\t' => {
+                let _ = write!(out, "&#{};", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
