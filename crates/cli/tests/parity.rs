@@ -172,6 +172,7 @@ cases! {
     foreach_extracted
     group_delayed_start
     group_forever
+    group_loop_forever
     group_loops
     group_name_function
     group_on_error_assertion
@@ -323,6 +324,7 @@ cases! {
     module_missing_disabled
     module_no_target
     nested_controllers
+    numbers_with_blanks
     once
     os_process
     plan_disabled

@@ -347,8 +347,7 @@ fn functional(plan: &Plan, columns: &mut Columns) {
 
 fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<String>) -> Numbers {
     let name = value(&group.name, env);
-    let number =
-        |text: &Text, env: &mut Env<'_>| value(text, env).trim().parse::<i64>().unwrap_or(0);
+    let number = |text: &Text, env: &mut Env<'_>| value(text, env).parse::<i64>().unwrap_or(0);
     let spans = group.profile.spans(env, seed).unwrap_or_else(|problem| {
         complaints.push(format!("Thread Group:{name} does not start: {problem}"));
         Some(Vec::new())

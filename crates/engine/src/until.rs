@@ -172,13 +172,12 @@ impl Core<'_> {
         text.parsed(&mut env!(self, user, ""), |text| text.parse().unwrap_or(0))
     }
 
-    /// Evaluates a text that should be a number.
+    /// Evaluates a text that should be a number, as JMeter reads it: with a blank around it, it is none.
     pub(crate) fn number(&mut self, index: Index, text: &Text, default: i64) -> i64 {
         let user = self.users.of(index);
         let mut value = self.texts.take();
         text.eval(&mut env!(self, user, ""), &mut value);
-        let trimmed = value.trim();
-        let number = if trimmed.is_empty() { default } else { trimmed.parse().unwrap_or(default) };
+        let number = value.parse().unwrap_or(default);
         self.texts.give(value);
         number
     }

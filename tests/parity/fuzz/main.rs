@@ -162,6 +162,13 @@ fn rules(plan: &Element) -> Rules {
             .any(|class| element.class.ends_with(class))
             || element.value("HTTPSampler.image_parser").is_some();
     });
+    plan.each(&mut |element| {
+        if element.value("displayJMeterVariables") != Some("false")
+            && element.class == "DebugSampler"
+        {
+            rules.varies.push(element.name.clone());
+        }
+    });
     rules.users |= groups > 1 && plan.value("TestPlan.serialize_threadgroups") != Some("true");
     let text = plan.jmx();
     rules.boundaries = text.contains("DO_MULTIPART_POST") || text.contains("HTTPFileArg");

@@ -51,6 +51,11 @@ pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind 
     let main = ctx.props(id).object("ThreadGroup.main_controller");
     if let Some(main) = main {
         let count = loop_controller::count(ctx, id, &main.props);
+        // A loop that is not told to end with its last iteration begins anew, for JMeter's has this set unless the plan says otherwise.
+        // One that never begins is over all the same; JMeter's users would spin in it.
+        let anew = main.props.bool("LoopController.continue_forever").unwrap_or(true);
+        let none = matches!(&count, LoopCount::Count(text) if text.fixed() == Some("0"));
+        let count = if anew && !none { LoopCount::Forever } else { count };
         return ControllerKind::Loop { count, once: true };
     }
     let message = "the thread group has no loop count: its users run one iteration";
