@@ -11,6 +11,7 @@
 //! | `spread` | users in this process or in workers |
 //! | `preflight` | what a machine and a chain of proxies carry |
 //! | `progress` | snapshots of cores become seconds of the run |
+//! | `identity` | what a summary is of, and how its run ended |
 //! | `lost` | what went with workers that died |
 //! | `folder`, `log`, `console` | where a run leaves its traces |
 //! | `terminal` | what is printed, and what of it must not reach a terminal |
@@ -26,6 +27,7 @@ mod demo;
 mod exit;
 mod flags;
 mod folder;
+mod identity;
 mod interrupt;
 mod jars;
 mod java;

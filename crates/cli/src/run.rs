@@ -22,6 +22,7 @@ use crate::console::{self, Console, used};
 use crate::control::Control;
 use crate::exit::Exit;
 use crate::folder::Folder;
+use crate::identity::{self, End};
 use crate::interrupt::Interrupt;
 use crate::java::{self, Machine};
 use crate::last_words::LastWords;
@@ -209,7 +210,13 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     if dropped > 0 {
         last.add_lost(&format!("{dropped} rows or responses were dropped: the disk is too slow"));
     }
-    report(&summary, (workers, &losses), request, (&mut folder, &mut last), &mut console);
+    let end = match run.aborted() {
+        Some(reason) => End::Aborted(reason.to_owned()),
+        None if interrupt.asked() > 0 => End::Interrupted { at_once: interrupt.asked() > 1 },
+        None if run.stopped_by_plan() => End::StoppedByPlan,
+        None => End::Completed,
+    };
+    report(&summary, (workers, &losses), (request, &end), (&mut folder, &mut last), &mut console);
     let whole = last.is_whole();
     last.lines().for_each(|line| console.warn(&line));
     let exit = match run.aborted() {
@@ -394,7 +401,7 @@ fn tell(second: Option<(Second, Brief)>, progress: &Progress, traces: &mut Trace
 fn report(
     summary: &Summary,
     (workers, losses): (u32, &[Loss]),
-    request: &Request,
+    (request, end): (&Request, &End),
     (folder, last): (&mut Folder, &mut LastWords),
     console: &mut Console,
 ) {
@@ -405,6 +412,7 @@ fn report(
     let text = terminal::visible(&text);
     let json = lost::into_json(summary.json().unwrap_or_default(), workers, losses);
     let json = last.add_to_json(json);
+    let json = identity::into_json(json, &request.plan, end);
     for (name, text) in [("summary.json", &*json), ("summary.txt", &*text)] {
         if let Some(message) = folder.write(name, text) {
             console.warn(&message);

@@ -219,6 +219,14 @@ impl Spread {
             Self::Fleet(fleet, ..) => fleet.aborted(),
         }
     }
+
+    /// Whether the plan has stopped the test.
+    pub(crate) fn stopped_by_plan(&self) -> bool {
+        match self {
+            Self::Here(run) => run.stopped_by_plan(),
+            Self::Fleet(fleet, ..) => fleet.stopped_by_plan(),
+        }
+    }
 }
 
 /// Lifts the limit of open files to what the system allows, and says what that is: each user may hold connections.

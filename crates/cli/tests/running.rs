@@ -398,3 +398,30 @@ fn the_log_has_jmeters_lines_of_the_test_and_of_its_threads() {
     let workers = run(&["--workers", "2"]);
     assert_eq!(workers.matches("JMeterThread: Thread finished: Users 1-").count(), 3, "{workers}");
 }
+
+#[test]
+fn the_summary_says_which_plan_ran_and_how_it_ended() {
+    let summary = |more: &[&str], change: &dyn Fn(&Program)| {
+        let program = Program::new();
+        change(&program);
+        program.run(&[&["run", "plan.jmx"], more].concat());
+        let text = std::fs::read_to_string(program.run_folder().join("summary.json"));
+        serde_json::from_str::<serde_json::Value>(&text.expect("a summary")).expect("JSON")
+    };
+    let completed = summary(&[], &|_| {});
+    assert_eq!(completed["schema"], "throng-summary/1");
+    assert_eq!(
+        (&completed["plan"], &completed["end"]["how"]),
+        (&"plan.jmx".into(), &"completed".into())
+    );
+    assert_eq!(completed["throng"], env!("CARGO_PKG_VERSION"));
+    let stops = |program: &Program| {
+        let action = r#"<TestAction guiclass="TestActionGui" testclass="TestAction" testname="Stop">
+            <intProp name="ActionProcessor.action">0</intProp>
+            <intProp name="ActionProcessor.target">2</intProp></TestAction><hashTree/>"#;
+        program.write("plan.jmx", &program.read("plan.jmx").replace("<!--more-->", action));
+    };
+    for more in [&["-Jloops=1000"][..], &["-Jloops=1000", "-Jusers=2", "--workers", "2"]] {
+        assert_eq!(summary(more, &stops)["end"]["how"], "stopped by the plan", "{more:?}");
+    }
+}

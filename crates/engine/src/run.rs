@@ -121,6 +121,8 @@ pub struct Run {
     ended: bool,
     ends: u32,
     aborted: Option<String>,
+    /// A user, by what the plan says, has asked to stop the test.
+    stopped_by_plan: bool,
 }
 
 /// What all cores see.
@@ -375,6 +377,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         ended: false,
         ends: 0,
         aborted: None,
+        stopped_by_plan: false,
     };
     if run.batches.is_some() {
         run.start_next();
@@ -445,6 +448,7 @@ impl Run {
                     }
                 }
                 Ok(Report::StopTest { now }) => {
+                    self.stopped_by_plan = true;
                     self.halt(now);
                     if self.batches.is_none() {
                         return Event::StopAsked { now };
@@ -532,6 +536,11 @@ impl Run {
     /// Why the run ended before its time, if it did so by an error.
     pub fn aborted(&self) -> Option<&str> {
         self.aborted.as_deref()
+    }
+
+    /// Whether the plan has stopped the test: an element of it, or what it says of failed samples.
+    pub fn stopped_by_plan(&self) -> bool {
+        self.stopped_by_plan
     }
 
     fn halt(&mut self, now: bool) {

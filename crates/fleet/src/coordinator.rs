@@ -77,6 +77,8 @@ pub struct Fleet {
     stopped: bool,
     stop_on_loss: bool,
     aborted: Option<String>,
+    /// A user, by what the plan says, has asked to stop the test.
+    stopped_by_plan: bool,
     adjusted: Instant,
     /// Zero of the run's clock by a clock that nobody sets.
     zero: Instant,
@@ -144,6 +146,7 @@ impl Fleet {
             stopped: false,
             stop_on_loss: job.stop_on_loss,
             aborted: None,
+            stopped_by_plan: false,
             adjusted: Instant::now(),
             zero,
             users_planned,
@@ -249,6 +252,11 @@ impl Fleet {
         self.aborted.as_deref()
     }
 
+    /// Whether the plan has stopped the test: an element of it, or what it says of failed samples.
+    pub fn stopped_by_plan(&self) -> bool {
+        self.stopped_by_plan
+    }
+
     fn heard(&mut self, worker: u32, message: FromWorker) {
         let Some(member) = self.members.get_mut(worker as usize) else { return };
         if !member.is_alive() {
@@ -295,7 +303,10 @@ impl Fleet {
                 self.go_on();
             }
             FromWorker::Figures(figures) => self.backends.take(*figures),
-            FromWorker::StopAsked { now } => self.halt(now),
+            FromWorker::StopAsked { now } => {
+                self.stopped_by_plan = true;
+                self.halt(now);
+            }
             FromWorker::Alive => {}
             FromWorker::Log(text) => self.events.push_back(Event::Log(text)),
             FromWorker::Done { aborted } => {

@@ -1,0 +1,66 @@
+//! What `summary.json` says of itself: its schema, the program, the plan, and how the run ended.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+/// The form of `summary.json`. The number grows when a field that was there goes or means something else.
+pub(crate) const SCHEMA: &str = "throng-summary/1";
+
+/// Why a run is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum End {
+    /// All users have ended, by the plan.
+    Completed,
+    /// An element of the plan, or what it says of failed samples, has stopped the test.
+    StoppedByPlan,
+    /// Ctrl-C, a signal or JMeter's control port; at once, or letting samples finish.
+    Interrupted { at_once: bool },
+    /// Something kept it from going on.
+    Aborted(String),
+}
+
+impl End {
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::StoppedByPlan => "stopped by the plan",
+            Self::Interrupted { at_once: false } => "interrupted",
+            Self::Interrupted { at_once: true } => "interrupted at once",
+            Self::Aborted(_) => "aborted",
+        }
+    }
+}
+
+/// The summary's JSON with `schema`, `throng`, `plan` and `end`.
+pub(crate) fn into_json(json: String, plan: &Path, end: &End) -> String {
+    let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
+    let reason = match end {
+        End::Aborted(reason) => Some(reason),
+        _ => None,
+    };
+    summary.insert("schema".into(), SCHEMA.into());
+    summary.insert("throng".into(), env!("CARGO_PKG_VERSION").into());
+    summary.insert("plan".into(), plan.display().to_string().into());
+    summary.insert("end".into(), json!({ "how": end.word(), "reason": reason }));
+    serde_json::to_string_pretty(&summary).unwrap_or(json)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_says_what_it_is_of() {
+        let end = End::Aborted("no Java".into());
+        let json = into_json("{\"requests\": 3}".into(), Path::new("a/plan.jmx"), &end);
+        let value: Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!(value["schema"], SCHEMA);
+        assert_eq!(value["plan"], "a/plan.jmx");
+        assert_eq!(value["end"], json!({ "how": "aborted", "reason": "no Java" }));
+        assert_eq!(
+            (&value["requests"], &value["throng"]),
+            (&3.into(), &env!("CARGO_PKG_VERSION").into())
+        );
+    }
+}
