@@ -7,8 +7,15 @@
 use libfuzzer_sys::fuzz_target;
 use wire::cookie::{Jar, Origin, Policy, Rules};
 
-const POLICIES: [Policy; 5] =
-    [Policy::Standard, Policy::Strict, Policy::Netscape, Policy::Compatibility, Policy::Ignore];
+const POLICIES: [Policy; 7] = [
+    Policy::Standard,
+    Policy::Strict,
+    Policy::Netscape,
+    Policy::Compatibility,
+    Policy::Ignore,
+    Policy::Rfc2109,
+    Policy::Rfc2965,
+];
 const ORIGINS: [Origin; 3] = [
     Origin { host: "www.example.com", path: "/a/b", secure: true },
     Origin { host: "example.com", path: "/", secure: false },
@@ -20,13 +27,14 @@ fuzz_target!(|data: &[u8]| {
     let [pick, texts @ ..] = data else { return };
     let policy = POLICIES[usize::from(*pick) % POLICIES.len()];
     let rules = Rules {
+        policy,
         check: pick & 32 == 0,
         delete_empty: pick & 64 == 0,
         drop_expired: pick & 128 != 0,
     };
     let mut jar = Jar::with_rules(rules);
     for (i, text) in texts.split(|&b| b == b'\n').enumerate() {
-        let _ = jar.store(&ORIGINS[i % ORIGINS.len()], text, NOW, policy);
+        let _ = jar.store(&ORIGINS[i % ORIGINS.len()], text, NOW, |_| ());
     }
     let mut out = Vec::new();
     for origin in &ORIGINS {

@@ -77,6 +77,18 @@ cases! {
     cookies_header
     cookies_keep
     cookies_no_prefix
+    cookies_handler_gone
+    cookies_own_compatibility
+    cookies_own_netscape
+    cookies_own_rfc2109
+    cookies_own_rfc2965
+    cookies_own_standard
+    cookies_policy_case
+    cookies_policy_empty
+    cookies_policy_unknown
+    http_blank_host
+    http_blank_host_cookies
+    http_blank_host_java_cookies
     cookies_policy_best_match
     cookies_policy_compatibility
     cookies_policy_default

@@ -18,7 +18,9 @@ impl Core<'_> {
         }
         if extra.jars[at].is_none() {
             let settings = &self.run.settings;
+            let named = Policy::named(&self.plan.cookie_managers[at].policy);
             let rules = Rules {
+                policy: named.unwrap_or_default(),
                 check: settings.cookie_check,
                 delete_empty: settings.cookie_delete_null,
                 ..Rules::default()
@@ -46,7 +48,9 @@ impl Core<'_> {
                 domain: text(&own.domain),
                 path: text(&own.path),
                 secure: own.secure,
-                host_only: false,
+                host_only: !own.domain_given,
+                path_given: own.path_given,
+                version: own.version,
                 expires_ms: None,
             });
         }
@@ -56,7 +60,6 @@ impl Core<'_> {
     pub(crate) fn store_cookies(&mut self, index: Index, id: SamplerId, stash: &Stash) {
         let SamplerKind::Http(http) = &self.plan.samplers[id.0 as usize].kind else { return };
         let Some(manager) = http.cookies else { return };
-        let policy = policy(&self.plan.cookie_managers[manager as usize].policy);
         let now_ms = self.clock.wall_ms(self.clock.now());
         let Some(at) = self.jar(index, manager) else { return };
         let Ok(url) = wire::url::split(&stash.url) else { return };
@@ -68,14 +71,16 @@ impl Core<'_> {
         let Some(jar) = user.extra.as_mut().and_then(|extra| extra.jars[at].as_mut()) else {
             return;
         };
+        let saves = self.run.settings.cookie_save;
         let mut shown = Vec::new();
         for line in stash.head.split(|byte| *byte == b'\n') {
             let Some(value) = value_of(line, b"set-cookie") else { continue };
-            if let Ok(Some(Stored::Set(cookie))) = jar.store(&origin, value, now_ms, policy)
-                && self.run.settings.cookie_save
-            {
-                shown.push((cookie.name.clone(), cookie.value.clone()));
-            }
+            // What is rejected is left out without a word, as by JMeter's own log level.
+            let _ = jar.store(&origin, value, now_ms, |stored| {
+                if let (Stored::Set(cookie), true) = (stored, saves) {
+                    shown.push((cookie.name.clone(), cookie.value.clone()));
+                }
+            });
         }
         for (name, value) in shown {
             self.show_cookie(index, &name, &value);
@@ -155,16 +160,5 @@ impl Core<'_> {
             let closed = self.close_connections(index);
             self.recorder.add(stats::Counter::ConnClosedForNewUser, closed);
         }
-    }
-}
-
-/// The cookie policy that a plan names.
-fn policy(name: &str) -> Policy {
-    match name {
-        "ignoreCookies" => Policy::Ignore,
-        "netscape" => Policy::Netscape,
-        "compatibility" | "default" | "rfc2109" | "rfc2965" | "best-match" => Policy::Compatibility,
-        "standard-strict" => Policy::Strict,
-        _ => Policy::Standard,
     }
 }

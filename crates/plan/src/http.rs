@@ -44,6 +44,8 @@ use crate::text::Text;
 pub struct Http {
     /// The cookie manager in scope.
     pub cookies: Option<u32>,
+    /// That cookie manager cannot work, and lets each sample fail.
+    pub(crate) cookie_handler_missing: bool,
     /// The cache manager in scope.
     pub cache: Option<u32>,
     /// The authorization manager in scope.

@@ -537,6 +537,8 @@ pub struct Parallel {
 /// What a user keeps for its HTTP requests: places in the tables of the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Managers {
+    /// The cookie manager is one that cannot work, and lets each sample fail.
+    pub cookie_handler_missing: bool,
     /// In `Plan::cookie_managers`.
     pub cookies: Option<u32>,
     /// In `Plan::cache_managers`.
@@ -630,6 +632,12 @@ pub struct UserCookie {
     pub path: Text,
     /// Only over TLS.
     pub secure: bool,
+    /// It counts as one whose `Set-Cookie` had a `Domain`.
+    pub domain_given: bool,
+    /// It counts as one whose `Set-Cookie` had a `Path`.
+    pub path_given: bool,
+    /// Its version, which old policies send.
+    pub version: i32,
 }
 
 /// A listener that does something with results.

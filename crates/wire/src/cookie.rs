@@ -5,8 +5,10 @@
 //! smaller size allocates nothing, and sending allocates only what the output lacks in capacity.
 
 mod date;
+mod elements;
 mod matching;
 mod parse;
+mod versioned;
 
 #[cfg(test)]
 mod tests;
@@ -42,9 +44,29 @@ pub enum Policy {
     Ignore,
     /// The original draft: no ages, domains need two or three parts, no quotes.
     Netscape,
-    /// The original draft with the domain rules of RFC 6265. Of RFC 2109, which HttpClient tries for cookies with a version,
-    /// and of its list of public suffixes there is nothing here.
+    /// The original draft with the domain rules of RFC 6265, and RFC 2109 for cookies with a version. Of HttpClient's list of public
+    /// suffixes there is nothing here.
     Compatibility,
+    /// RFC 2109: several cookies in a line, no dates, `$Version` in requests.
+    Rfc2109,
+    /// RFC 2965 as JMeter uses it: `Set-Cookie` is not read at all, and its own cookies are sent by RFC 2109.
+    Rfc2965,
+}
+
+impl Policy {
+    /// The policy of a name in JMeter, in any case.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name.to_ascii_lowercase().as_str() {
+            "standard" => Self::Standard,
+            "standard-strict" => Self::Strict,
+            "ignorecookies" => Self::Ignore,
+            "netscape" => Self::Netscape,
+            "default" | "compatibility" | "best-match" => Self::Compatibility,
+            "rfc2109" => Self::Rfc2109,
+            "rfc2965" => Self::Rfc2965,
+            _ => return None,
+        })
+    }
 }
 
 /// One cookie.
@@ -57,6 +79,10 @@ pub struct Cookie {
     pub secure: bool,
     /// Sent to exactly `domain`, because no `Domain` attribute was given.
     pub host_only: bool,
+    /// A `Path` attribute was given.
+    pub path_given: bool,
+    /// The `Version` attribute.
+    pub version: i32,
     /// Milliseconds since 1970, a multiple of 1000; `None` for a session cookie.
     pub expires_ms: Option<i64>,
 }
@@ -64,6 +90,8 @@ pub struct Cookie {
 /// What may differ between cookie managers. The default is JMeter's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
+    /// How `Set-Cookie` is read and `Cookie` is written.
+    pub policy: Policy,
     /// Check that a cookie's domain fits its origin before it is stored.
     pub check: bool,
     /// A cookie with an empty value deletes instead of being stored.
@@ -74,7 +102,7 @@ pub struct Rules {
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { check: true, delete_empty: true, drop_expired: false }
+        Self { policy: Policy::Standard, check: true, delete_empty: true, drop_expired: false }
     }
 }
 
@@ -84,8 +112,8 @@ pub struct Jar {
     /// In the order in which they were last set.
     cookies: Vec<Cookie>,
     rules: Rules,
-    /// Of the last `Set-Cookie`; decides how cookies are matched and written.
-    policy: Policy,
+    /// Room for the places of the cookies that are sent, where they are sorted.
+    places: Vec<u32>,
 }
 
 /// What [`Jar::store`] did.
@@ -122,25 +150,46 @@ impl Jar {
         }
     }
 
-    /// Reads one `Set-Cookie` value. `Ok(None)`: it holds no cookie, or the policy ignores it.
+    /// Reads one `Set-Cookie` value and tells what it did with each cookie in it: none, where there is none or the policy ignores it. Of
+    /// several the first that is rejected is the error; the others are stored.
     pub fn store(
         &mut self,
         origin: &Origin,
         set_cookie: &[u8],
         now_ms: i64,
-        policy: Policy,
-    ) -> Result<Option<Stored<'_>>, Rejected> {
-        self.policy = policy;
-        if policy == Policy::Ignore {
-            return Ok(None);
-        }
+        mut stored: impl FnMut(Stored<'_>),
+    ) -> Result<(), Rejected> {
+        let policy = self.rules.policy;
         let text = crate::charset::latin1(set_cookie);
         let host = lower(origin.host);
-        let Some(parsed) = parse::set_cookie(&text, origin, &host, now_ms, policy)? else {
-            return Ok(None);
+        let by_elements = match policy {
+            Policy::Ignore | Policy::Rfc2965 => return Ok(()),
+            Policy::Rfc2109 => true,
+            Policy::Compatibility => elements::versions(&text) == (true, false),
+            _ => false,
         };
+        let mut first = Ok(());
+        if by_elements {
+            elements::set_cookies(&text, origin, &host, now_ms, |parsed| {
+                match self.store_parsed(&parsed, &host, now_ms) {
+                    Ok(done) => stored(done),
+                    Err(error) => first = first.and(Err(error)),
+                }
+            })?;
+        } else if let Some(parsed) = parse::set_cookie(&text, origin, &host, now_ms, policy)? {
+            stored(self.store_parsed(&parsed, &host, now_ms)?);
+        }
+        first
+    }
+
+    fn store_parsed(
+        &mut self,
+        parsed: &Parsed<'_>,
+        host: &str,
+        now_ms: i64,
+    ) -> Result<Stored<'_>, Rejected> {
         if self.rules.check {
-            matching::validate(&parsed.domain, &host, policy)?;
+            matching::validate(parsed, host, self.rules.policy)?;
         }
         let old = self.position(&parsed.name, &parsed.domain, &parsed.path);
         let delete = self.rules.delete_empty && parsed.value.is_empty();
@@ -150,14 +199,14 @@ impl Jar {
             if let Some(old) = old {
                 self.cookies.remove(old);
             }
-            return Ok(Some(Stored::Deleted));
+            return Ok(Stored::Deleted);
         }
         match old {
             Some(old) => {
                 // The order is that of setting: the renewed cookie goes to the end.
                 self.cookies[old..].rotate_left(1);
                 let last = self.cookies.len() - 1;
-                renew(&mut self.cookies[last], &parsed);
+                renew(&mut self.cookies[last], parsed);
             }
             None => {
                 let mut cookie = Cookie {
@@ -166,45 +215,56 @@ impl Jar {
                     path: parsed.path.as_ref().to_owned(),
                     ..Cookie::default()
                 };
-                renew(&mut cookie, &parsed);
+                renew(&mut cookie, parsed);
                 self.cookies.push(cookie);
             }
         }
-        Ok(self.cookies.last().map(Stored::Set))
+        Ok(self.cookies.last().map_or(Stored::Deleted, Stored::Set))
     }
 
     /// Appends `a=b; c=d` for a request; false if no cookie fits.
     pub fn header(&mut self, origin: &Origin, now_ms: i64, out: &mut Vec<u8>) -> bool {
-        if self.cookies.is_empty() || self.policy == Policy::Ignore {
+        let Self { cookies, rules, places } = self;
+        if cookies.is_empty() || rules.policy == Policy::Ignore {
             return false;
         }
         let host = lower(origin.host);
         let sends = |cookie: &Cookie| {
-            let expired = self.rules.drop_expired
-                && cookie.expires_ms.is_some_and(|expires| expires <= now_ms);
-            !expired && matching::fits(cookie, &host, origin.path(), origin.secure, self.policy)
+            let expired =
+                rules.drop_expired && cookie.expires_ms.is_some_and(|expires| expires <= now_ms);
+            !expired && matching::fits(cookie, &host, origin.path(), origin.secure, rules.policy)
         };
         let start = out.len();
-        let sorted = matches!(self.policy, Policy::Standard | Policy::Strict);
-        if !sorted {
-            self.cookies
-                .iter()
-                .filter(|cookie| sends(cookie))
-                .for_each(|cookie| write(cookie, start, false, out));
-            return out.len() > start;
-        }
-        // One round for each length of path, which are few: no list of references needs room.
-        let mut below = usize::MAX;
-        while let Some(length) =
-            self.cookies.iter().map(|cookie| cookie.path.len()).filter(|&n| n < below).max()
-        {
-            for cookie in
-                self.cookies.iter().filter(|cookie| cookie.path.len() == length && sends(cookie))
-            {
-                write(cookie, start, true, out);
+        match rules.policy {
+            Policy::Standard | Policy::Strict => {
+                // One round for each length of path, which are few: no list of references needs room.
+                let mut below = usize::MAX;
+                while let Some(length) =
+                    cookies.iter().map(|cookie| cookie.path.len()).filter(|&n| n < below).max()
+                {
+                    let of_length = |cookie: &&Cookie| cookie.path.len() == length && sends(cookie);
+                    cookies.iter().filter(of_length).for_each(|c| write(c, start, true, out));
+                    below = length;
+                }
             }
-            below = length;
+            policy => {
+                let joined = policy != Policy::Compatibility;
+                let sent = || cookies.iter().filter(|cookie| sends(cookie));
+                let versioned = joined || sent().all(|cookie| cookie.version > 0);
+                if policy == Policy::Netscape || !versioned {
+                    sent().for_each(|cookie| write(cookie, start, false, out));
+                } else {
+                    places.clear();
+                    places.extend(
+                        (0u32..).zip(&*cookies).filter(|(_, c)| sends(c)).map(|(at, _)| at),
+                    );
+                    if !places.is_empty() {
+                        versioned::write(cookies, places, joined, out);
+                    }
+                }
+            }
         }
+        trim(start, out);
         out.len() > start
     }
 
@@ -224,10 +284,22 @@ fn renew(cookie: &mut Cookie, parsed: &Parsed<'_>) {
     cookie.value.push_str(&parsed.value);
     cookie.secure = parsed.secure;
     cookie.host_only = parsed.host_only;
+    cookie.path_given = parsed.path_given;
+    cookie.version = parsed.version;
     cookie.expires_ms = parsed
         .expires_ms
         .map(|expires| expires.div_euclid(1000) * 1000)
         .filter(|&expires| expires != 0);
+}
+
+/// Removes white space at the ends of a header's value, as HttpClient does.
+fn trim(start: usize, out: &mut Vec<u8>) {
+    let white = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+    while out.len() > start && out.last().is_some_and(white) {
+        out.pop();
+    }
+    let before = out[start..].iter().take_while(|byte| white(byte)).count();
+    out.drain(start..start + before);
 }
 
 /// Appends one pair; quotes what would not come through bare, if asked.
@@ -285,6 +357,10 @@ pub enum Rejected {
     Expires,
     /// `Max-Age` is no number.
     MaxAge,
+    /// `Version` is no number, or a negative one.
+    Version,
+    /// The name has a blank or begins with `$`.
+    Name,
 }
 
 impl fmt::Display for Rejected {
@@ -295,6 +371,8 @@ impl fmt::Display for Rejected {
             Self::Domain => "'domain' attribute does not cover the host",
             Self::Expires => "invalid 'expires' attribute",
             Self::MaxAge => "invalid 'max-age' attribute",
+            Self::Version => "invalid 'version' attribute",
+            Self::Name => "a name with a blank or a '$' at its start",
         })
     }
 }

@@ -5,7 +5,7 @@ use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::{ClientConfig, ServerConfig, ServerConnection};
 use std::io::Write;
 use std::sync::Arc;
-use wire::cookie::{Jar, Origin, Policy};
+use wire::cookie::{self, Jar, Origin, Policy};
 use wire::http1::{Decoder, Event, Limits};
 use wire::tls::{Client, Settings, client_config, rustls, with_fresh_sessions};
 use wire::websocket::deflate::{Deflater, Inflater, Window};
@@ -93,23 +93,37 @@ fn websocket_handshakes_frames_and_messages() {
 
 #[test]
 fn cookies_that_come_again() {
+    for policy in [Policy::Standard, Policy::Rfc2109, Policy::Compatibility] {
+        cookies_of(policy);
+    }
+}
+
+fn cookies_of(policy: Policy) {
     let origin = Origin { host: "www.example.com", path: "/a/b", secure: false };
-    let mut jar = Jar::new();
+    let mut jar = Jar::with_rules(cookie::Rules { policy, ..cookie::Rules::default() });
     let mut out = Vec::with_capacity(256);
     let mut round = |text: &[u8]| {
-        jar.store(&origin, text, 1_700_000_000_000, Policy::Standard).unwrap().unwrap();
+        let mut stored = 0;
+        jar.store(&origin, text, 1_700_000_000_000, |_| stored += 1).unwrap();
+        assert_eq!(stored, 1);
         out.clear();
         assert!(jar.header(&origin, 1_700_000_000_000, &mut out));
     };
     for text in [&b"session=0123456789; Path=/; HttpOnly"[..], b"other=1; path=/a; Max-Age=100"] {
         round(text);
     }
-    let count = measure(|| {
+    // Dates of the draft are not read without room, and have a comma that divides cookies in RFC 2109.
+    let standard = policy == Policy::Standard;
+    let dated = if standard { "; Expires=Wed, 18 May 2033 03:33:20 GMT" } else { "; Version=1" };
+    let dated = format!("other=2; path=/a; Max-Age=100{dated}");
+    let mut rounds = || {
         round(b"session=9876543210; Path=/; HttpOnly");
-        round(b"other=2; path=/a; Max-Age=100; Expires=Wed, 18 May 2033 03:33:20 GMT");
+        round(dated.as_bytes());
         round(b"session=short; Path=/; Secure; SameSite=Lax");
-    });
-    assert_eq!(count.count_total, 0);
+    };
+    rounds();
+    let count = measure(rounds);
+    assert_eq!(count.count_total, 0, "{policy:?}: {} bytes", count.bytes_total);
 }
 
 fn server() -> Arc<ServerConfig> {

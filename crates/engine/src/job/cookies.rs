@@ -1,6 +1,6 @@
 //! Cookies in messages: those of a user's Cookie Manager, as Java sees them and as it leaves them.
 //!
-//! Java's cookies know whether their path and domain were given; ours know whether they go to exactly one host.
+//! A cookie whose domain was not given goes to exactly one host.
 
 use wire::cookie::{Cookie, Jar};
 
@@ -20,8 +20,9 @@ pub(crate) fn write(jar: &Jar, out: &mut Writer<'_>) {
         }
         out.flag(cookie.secure);
         out.signed(cookie.expires_ms.unwrap_or(0));
-        out.byte(PATH_GIVEN | if cookie.host_only { 0 } else { DOMAIN_GIVEN });
-        out.int(0);
+        let path_given = if cookie.path_given { PATH_GIVEN } else { 0 };
+        out.byte(path_given | if cookie.host_only { 0 } else { DOMAIN_GIVEN });
+        out.int(cookie.version.cast_unsigned());
     }
     out.end(list);
 }
@@ -30,7 +31,7 @@ pub(crate) fn write(jar: &Jar, out: &mut Writer<'_>) {
 pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Cookie, Malformed> {
     let mut text = || reader.text().map(str::to_owned);
     let (name, value, domain, path) = (text()?, text()?, text()?, text()?);
-    let (secure, expires, flags, _) =
+    let (secure, expires, flags, version) =
         (reader.flag()?, reader.signed()?, reader.byte()?, reader.int()?);
     Ok(Cookie {
         name,
@@ -39,6 +40,8 @@ pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Cookie, Malformed> {
         path,
         secure,
         host_only: flags & DOMAIN_GIVEN == 0,
+        path_given: flags & PATH_GIVEN != 0,
+        version: version.cast_signed(),
         expires_ms: (expires > 0).then_some(expires),
     })
 }
@@ -58,6 +61,8 @@ mod tests {
                 path: "/".into(),
                 secure: true,
                 host_only,
+                path_given: host_only,
+                version: if host_only { 1 } else { -1 },
                 expires_ms,
             });
         }

@@ -15,7 +15,9 @@ impl Walk<'_> {
         let outermost = |name| configs.iter().rev().copied().find(|id| class(doc, *id) == name);
         let (cookies, cache) = (outermost("CookieManager"), outermost("CacheManager"));
         let (auth, dns) = (outermost("AuthManager"), outermost("DNSCacheManager"));
+        let handler = cookies.and_then(|id| cookie_manager::complaint(&self.ctx, id));
         Managers {
+            cookie_handler_missing: handler.is_some(),
             cookies: cookies.and_then(|id| {
                 self.tabled(id, cookie_manager::compile, |plan| &mut plan.cookie_managers)
             }),

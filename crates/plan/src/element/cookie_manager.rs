@@ -5,6 +5,21 @@ use jmx::ElementId;
 use crate::compile::Context;
 use crate::plan::{CookieManager, UserCookie};
 
+const HANDLER: &str = "org.apache.jmeter.protocol.http.control.HC4CookieHandler";
+
+/// Names of policies, which JMeter takes in any case.
+const POLICIES: [&str; 9] = [
+    "standard",
+    "standard-strict",
+    "ignorecookies",
+    "netscape",
+    "default",
+    "compatibility",
+    "best-match",
+    "rfc2109",
+    "rfc2965",
+];
+
 pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<CookieManager> {
     let props = ctx.props(id);
     let mut cookies = Vec::new();
@@ -18,11 +33,27 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<CookieMana
             (text("Cookie.value"), text("Cookie.domain"), text("Cookie.path"));
         let name = ctx.text(id, name);
         let secure = cookie.props.bool("Cookie.secure").unwrap_or(false);
-        cookies.push(UserCookie { name, value, domain, path, secure });
+        let domain_given = cookie.props.bool("Cookie.domain_specified").unwrap_or(false);
+        let path_given = cookie.props.bool("Cookie.path_specified").unwrap_or(false);
+        // JMeter's own cookies have version 1, and do not write it.
+        let version =
+            cookie.props.int("Cookie.version").and_then(|version| version.try_into().ok());
+        let version = version.unwrap_or(1);
+        cookies.push(UserCookie {
+            name,
+            value,
+            domain,
+            path,
+            secure,
+            domain_given,
+            path_given,
+            version,
+        });
     }
     let policy = props.str("CookieManager.policy").unwrap_or("standard").to_string();
-    if matches!(policy.as_str(), "rfc2109" | "rfc2965") {
-        let message = format!("cookies are read and sent by \"compatibility\", not by {policy}");
+    if let Some(complaint) = complaint(ctx, id) {
+        let message =
+            format!("{complaint}, so that each sample with this manager fails, as in JMeter");
         ctx.warn(id, "cookie-policy", message, "\"standard\" is what servers of today expect");
     }
     Some(CookieManager {
@@ -31,4 +62,15 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<CookieMana
         policy,
         cookies,
     })
+}
+
+/// What keeps JMeter from making its handler of cookies, without which each sample fails.
+pub(crate) fn complaint(ctx: &Context<'_>, id: ElementId) -> Option<String> {
+    let props = ctx.props(id);
+    let policy = props.str("CookieManager.policy").unwrap_or("standard");
+    if !POLICIES.contains(&policy.to_ascii_lowercase().as_str()) {
+        return Some(format!("there is no cookie policy {policy:?}"));
+    }
+    let handler = props.str("CookieManager.implementation").unwrap_or(HANDLER);
+    (handler != HANDLER).then(|| format!("there is no cookie handler {handler:?}"))
 }

@@ -32,6 +32,7 @@ pub(crate) fn compile(
     let java = ctx.settings.property("throng.http.java_version", "17.0.15").to_string();
     let mut http = Http {
         cookies: managers.cookies,
+        cookie_handler_missing: managers.cookie_handler_missing,
         cache: managers.cache,
         auth: managers.auth,
         dns: managers.dns,

@@ -85,6 +85,7 @@ impl Http {
             |(name, value)| Header { name: text(name), value: text(value), inherited: false };
         Self {
             cookies: self.cookies,
+            cookie_handler_missing: self.cookie_handler_missing,
             cache: self.cache,
             auth: self.auth,
             dns: self.dns,

@@ -29,6 +29,9 @@ impl Http {
             return Err(Unsendable::new(PROTOCOL, &message));
         }
         self.write_plans_headers(env, out);
+        // What is thrown here ends JMeter's sampler before it has named its result.
+        let asked = self.ask_for_cookies(out, parts);
+        asked.map_err(|failure| Unsendable { no_url: true, ..failure })?;
         out.own_end = out.headers.len();
         out.cookie_at = if out.own_cookie.is_empty() { out.own_end } else { out.own_cookie.start };
         let method = std::mem::take(&mut out.method);

@@ -9,6 +9,8 @@ use super::{Http, Request, Unsendable, header, percent, uri, url};
 use crate::charset::Charset;
 use crate::env::Env;
 
+/// What Java says where JMeter has no cookie handler.
+const NO_HANDLER: &str = "Cannot invoke \"org.apache.jmeter.protocol.http.control.CookieHandler.getCookieHeaderForURL(org.apache.jmeter.testelement.property.CollectionProperty, java.net.URL, boolean)\" because \"this.cookieHandler\" is null";
 const BAD_URL: &str = "java.net.MalformedURLException";
 
 impl Http {
@@ -120,6 +122,7 @@ impl Http {
         out.own_end = out.headers.len();
         out.cookie_at = if out.own_cookie.is_empty() { out.own_end } else { out.own_cookie.start };
         thrown(env)?;
+        self.ask_for_cookies(out, &parts)?;
         let present = header::Present::of(&out.headers);
         self.write_body(env, out, body, present)?;
         thrown(env)?;
@@ -232,6 +235,22 @@ impl Http {
         let query = parts.query.clone().map(|query| &url[query]);
         uri::target(&url[parts.path.clone()], query, bytes, target);
         out.path_len = target.find('?').unwrap_or(target.len());
+        Ok(())
+    }
+
+    /// JMeter asks its cookie manager before it sends anything, which fails where that cannot work, and for a URL without a host.
+    pub(super) fn ask_for_cookies(
+        &self,
+        out: &Request,
+        parts: &url::Parts,
+    ) -> Result<(), Unsendable> {
+        if self.cookie_handler_missing {
+            return Err(Unsendable::new("java.lang.NullPointerException", NO_HANDLER));
+        }
+        if self.cookies.is_some() && out.url[parts.host.clone()].trim().is_empty() {
+            let message = "Host may not be blank";
+            return Err(Unsendable::new("java.lang.IllegalArgumentException", message));
+        }
         Ok(())
     }
 

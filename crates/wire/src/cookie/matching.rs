@@ -1,10 +1,14 @@
 //! Which origins a cookie may come from and goes to.
 
-use super::{Cookie, Policy, Rejected};
+use super::{Cookie, Policy, Rejected, parse::Parsed};
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Whether a host may set a cookie for a domain.
-pub(super) fn validate(domain: &str, host: &str, policy: Policy) -> Result<(), Rejected> {
+/// Whether a host may set a cookie.
+pub(super) fn validate(cookie: &Parsed<'_>, host: &str, policy: Policy) -> Result<(), Rejected> {
+    if follows_2109(cookie.version, policy) {
+        return validate_2109(cookie, host);
+    }
+    let domain = cookie.domain.as_ref();
     if host != domain && !domain_match(domain, host) {
         return Err(Rejected::Domain);
     }
@@ -18,13 +22,60 @@ pub(super) fn validate(domain: &str, host: &str, policy: Policy) -> Result<(), R
     Ok(())
 }
 
+/// Whether RFC 2109 rules over a cookie of a version.
+pub(super) fn follows_2109(version: i32, policy: Policy) -> bool {
+    policy == Policy::Rfc2109 || policy == Policy::Compatibility && version > 0
+}
+
+fn validate_2109(cookie: &Parsed<'_>, host: &str) -> Result<(), Rejected> {
+    if cookie.name.contains(' ') || cookie.name.starts_with('$') {
+        return Err(Rejected::Name);
+    }
+    if cookie.version < 0 {
+        return Err(Rejected::Version);
+    }
+    let domain = cookie.domain.as_ref();
+    if domain == host {
+        return Ok(());
+    }
+    // The domain begins with a dot, has another inside, and hosts have one part more.
+    let inner = domain.strip_prefix('.').ok_or(Rejected::Domain)?;
+    let embedded = inner.find('.').is_some_and(|at| at + 1 < inner.len());
+    let before = host.strip_suffix(domain).ok_or(Rejected::Domain)?;
+    if embedded && !before.contains('.') { Ok(()) } else { Err(Rejected::Domain) }
+}
+
+/// Whether a host is the domain, or its end is a domain that begins with a dot.
+fn ends_with_domain(domain: &str, host: &str) -> bool {
+    let Some(prefix) = host.len().checked_sub(domain.len()) else { return false };
+    let fits = host.as_bytes()[prefix..].eq_ignore_ascii_case(domain.as_bytes());
+    fits && (prefix == 0 || domain.starts_with('.'))
+}
+
+/// RFC 2965 has names without a dot end with `.local`, and one part before the domain.
+fn fits_2965(domain: &str, host: &str) -> bool {
+    let local = if host.contains(['.', ':']) { "" } else { ".local" };
+    let length = host.len() + local.len();
+    let Some(prefix) = length.checked_sub(domain.len()) else { return false };
+    let end = host.bytes().chain(local.bytes()).skip(prefix);
+    let fits = end.zip(domain.bytes()).all(|(a, b)| a.eq_ignore_ascii_case(&b));
+    let mut before = host.bytes().chain(local.bytes()).take(prefix);
+    fits && (prefix == 0 || domain.starts_with('.') && before.all(|byte| byte != b'.'))
+}
+
 pub(super) fn fits(cookie: &Cookie, host: &str, path: &str, secure: bool, policy: Policy) -> bool {
     let domain = cookie.domain.as_str();
-    let domain_fits = if policy == Policy::Netscape {
-        host.ends_with(domain)
-    } else {
-        let bare = domain.strip_prefix('.').unwrap_or(domain);
-        host.eq_ignore_ascii_case(bare) || !cookie.host_only && domain_match(bare, host)
+    let domain_fits = match policy {
+        Policy::Netscape => {
+            let prefix = host.len().checked_sub(domain.len());
+            prefix.is_some_and(|at| host.as_bytes()[at..].eq_ignore_ascii_case(domain.as_bytes()))
+        }
+        Policy::Rfc2965 => fits_2965(domain, host),
+        _ if follows_2109(cookie.version, policy) => ends_with_domain(domain, host),
+        _ => {
+            let bare = domain.strip_prefix('.').unwrap_or(domain);
+            host.eq_ignore_ascii_case(bare) || !cookie.host_only && domain_match(bare, host)
+        }
     };
     domain_fits && (secure || !cookie.secure) && path_match(&cookie.path, path)
 }

@@ -13,6 +13,10 @@ pub(super) struct Parsed<'a> {
     pub(super) path: Cow<'a, str>,
     pub(super) secure: bool,
     pub(super) host_only: bool,
+    /// The attribute `Path` was there.
+    pub(super) path_given: bool,
+    /// The attribute `Version`, where the policy knows it.
+    pub(super) version: i32,
     /// As the attributes say it, be it long ago.
     pub(super) expires_ms: Option<i64>,
 }
@@ -43,19 +47,20 @@ pub(super) fn set_cookie<'a>(
     let value = match rest.as_bytes().first() {
         Some(b'=') => {
             rest = &rest[1..];
-            if draft { token(&mut rest, &[';']) } else { value(&mut rest) }
+            if draft { token(&mut rest, &[';']) } else { value(&mut rest, &[';']) }
         }
         // A name alone is a cookie without a value in the draft, and none at all or an error otherwise.
         Some(_) if !draft => return Err(Rejected::NoValue),
         None if !draft => return Ok(None),
         _ => Cow::Borrowed(""),
     };
-    let attributes = attributes(rest.strip_prefix(';').unwrap_or(rest), draft)?;
+    let attributes = attributes(rest.strip_prefix(';').unwrap_or(rest), draft, policy)?;
 
     let (domain, host_only) = match attributes.domain {
         None => (Cow::Borrowed(host), true),
         Some(domain) => (domain_of(domain, host, policy)?, false),
     };
+    let path_given = attributes.path.is_some();
     let path = match attributes.path {
         None => default_path(origin.path()),
         Some(path) if is_blank(&path) => Cow::Borrowed("/"),
@@ -68,10 +73,22 @@ pub(super) fn set_cookie<'a>(
     } else {
         date_of(attributes.expires.as_deref(), policy)?
     };
-    Ok(Some(Parsed { name, value, domain, path, secure: attributes.secure, host_only, expires_ms }))
+    let secure = attributes.secure;
+    let version = 0;
+    Ok(Some(Parsed {
+        name,
+        value,
+        domain,
+        path,
+        secure,
+        host_only,
+        path_given,
+        version,
+        expires_ms,
+    }))
 }
 
-fn attributes(mut rest: &str, draft: bool) -> Result<Attributes<'_>, Rejected> {
+fn attributes(mut rest: &str, draft: bool, policy: Policy) -> Result<Attributes<'_>, Rejected> {
     let mut found = Attributes::default();
     while !rest.is_empty() {
         let name = token(&mut rest, &['=', ';']);
@@ -100,7 +117,13 @@ fn attributes(mut rest: &str, draft: bool) -> Result<Attributes<'_>, Rejected> {
                 _ => {}
             }
         }
-        if !draft || slot.is_none() {
+        // A domain that ends with a dot is passed over, unless Netscape's own rules count.
+        let passed_over = |old: &str| {
+            policy == Policy::Compatibility
+                && name.eq_ignore_ascii_case("domain")
+                && old.ends_with('.')
+        };
+        if !draft || slot.as_deref().is_none_or(passed_over) {
             *slot = Some(value);
         }
     }
@@ -127,7 +150,7 @@ fn domain_of<'a>(
 }
 
 /// The directory of the request's path.
-fn default_path(path: &str) -> Cow<'_, str> {
+pub(super) fn default_path(path: &str) -> Cow<'_, str> {
     match path.rfind('/') {
         Some(0) => Cow::Borrowed("/"),
         Some(end) => Cow::Borrowed(&path[..end]),
@@ -152,19 +175,34 @@ fn age_of(age: &str, now_ms: i64, policy: Policy) -> Result<Option<i64>, Rejecte
 
 fn date_of(expires: Option<&str>, policy: Policy) -> Result<Option<i64>, Rejected> {
     match expires {
+        Some(text)
+            if policy == Policy::Strict && text.bytes().filter(|b| *b == b'-').count() == 2 =>
+        {
+            draft_date(text).map(Some)
+        }
         Some(text) if !is_blank(text) => date::parse(text).map(Some).ok_or(Rejected::Expires),
         Some(_) if policy == Policy::Strict => Err(Rejected::Expires),
         _ => Ok(None),
     }
 }
 
-/// The draft knows one form of date, whose parts are joined by hyphens.
+/// The draft knows one form of date, whose parts are joined by hyphens. A year of two digits is one of this century.
 fn draft_date(expires: &str) -> Result<i64, Rejected> {
-    let joined = expires.bytes().filter(|&b| b == b'-').count() == 2;
-    joined.then(|| date::parse(expires)).flatten().ok_or(Rejected::Expires)
+    let mut parts = expires.splitn(4, '-');
+    let (Some(day), Some(month), Some(rest), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return Err(Rejected::Expires);
+    };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let date = match digits {
+        2 => date::parse(&format!("{day}-{month}-20{rest}")),
+        _ => date::parse(expires),
+    };
+    date.ok_or(Rejected::Expires)
 }
 
-fn is_blank(text: &str) -> bool {
+pub(super) fn is_blank(text: &str) -> bool {
     text.chars().all(char::is_whitespace)
 }
 
@@ -173,7 +211,7 @@ fn is_white(c: char) -> bool {
 }
 
 /// Text up to a delimiter, which stays in `rest`. Runs of white space become one blank; none at the ends.
-fn token<'a>(rest: &mut &'a str, delimiters: &[char]) -> Cow<'a, str> {
+pub(super) fn token<'a>(rest: &mut &'a str, delimiters: &[char]) -> Cow<'a, str> {
     let end = rest.find(delimiters).unwrap_or(rest.len());
     let (text, after) = rest.split_at(end);
     *rest = after;
@@ -200,18 +238,18 @@ fn shrink(text: &str) -> Cow<'_, str> {
     Cow::Owned(shrunk)
 }
 
-/// The value of the cookie itself, up to a semicolon outside quotes.
-fn value<'a>(rest: &mut &'a str) -> Cow<'a, str> {
-    let end = rest.find(';').unwrap_or(rest.len());
+/// A value, up to a delimiter outside quotes.
+pub(super) fn value<'a>(rest: &mut &'a str, delimiters: &[char]) -> Cow<'a, str> {
+    let end = rest.find(delimiters).unwrap_or(rest.len());
     if !rest[..end].contains('"') {
-        return token(rest, &[';']);
+        return token(rest, delimiters);
     }
     let mut value = String::with_capacity(end);
     let mut blank = false;
     let mut chars = rest.char_indices().peekable();
     let mut at = rest.len();
     while let Some((i, c)) = chars.next() {
-        if c == ';' {
+        if delimiters.contains(&c) {
             at = i;
             break;
         }

@@ -4,9 +4,14 @@ use proptest::prelude::*;
 const NOW: i64 = 1_700_000_000_000;
 const AT: Origin = Origin { host: "www.example.com", path: "/shop/cart", secure: false };
 
+fn with(policy: Policy) -> Jar {
+    Jar::with_rules(Rules { policy, ..Rules::default() })
+}
+
 fn store(jar: &mut Jar, origin: &Origin, text: &str) -> Result<bool, Rejected> {
-    let stored = jar.store(origin, text.as_bytes(), NOW, Policy::Standard)?;
-    Ok(matches!(stored, Some(Stored::Set(_))))
+    let mut set = false;
+    jar.store(origin, text.as_bytes(), NOW, |stored| set = matches!(stored, Stored::Set(_)))?;
+    Ok(set)
 }
 
 fn sent(jar: &mut Jar, host: &str, path: &str, secure: bool) -> String {
@@ -59,7 +64,7 @@ fn what_is_no_cookie() {
 #[test]
 fn bytes_come_back_as_they_were() {
     let mut jar = Jar::new();
-    jar.store(&AT, b"a=\xc3\xa9\xff", NOW, Policy::Standard).unwrap();
+    jar.store(&AT, b"a=\xc3\xa9\xff", NOW, |_| ()).unwrap();
     let mut out = Vec::new();
     assert!(jar.header(&AT, NOW, &mut out));
     assert_eq!(out, b"a=\xc3\xa9\xff");
@@ -200,11 +205,10 @@ fn empty_values_and_past_dates_delete() {
         let mut jar = Jar::new();
         store(&mut jar, &AT, "a=1; path=/").unwrap();
         store(&mut jar, &AT, "b=2; path=/").unwrap();
-        assert_eq!(
-            jar.store(&AT, delete.as_bytes(), NOW, Policy::Standard),
-            Ok(Some(Stored::Deleted)),
-            "{delete}"
-        );
+        let mut done = Vec::new();
+        jar.store(&AT, delete.as_bytes(), NOW, |stored| done.push(stored == Stored::Deleted))
+            .unwrap();
+        assert_eq!(done, [true], "{delete}");
         assert_eq!(sent(&mut jar, AT.host, "/", false), "b=2", "{delete}");
     }
     let mut jar = Jar::with_rules(Rules { delete_empty: false, ..Rules::default() });
@@ -231,11 +235,11 @@ fn ages_and_dates() {
     }
     // The first second of 1970 means no expiry, as for JMeter.
     assert_eq!(only("a=b; Expires=Thu, 01 Jan 1970 00:00:00 GMT").expires_ms, None);
-    let mut jar = Jar::new();
+    let mut jar = with(Policy::Strict);
     for strict in ["a=b; max-age=x", "a=b; max-age=-1", "a=b; max-age="] {
-        assert_eq!(jar.store(&AT, strict.as_bytes(), NOW, Policy::Strict), Err(Rejected::MaxAge));
+        assert_eq!(store(&mut jar, &AT, strict), Err(Rejected::MaxAge));
     }
-    assert_eq!(jar.store(&AT, b"a=b; expires=", NOW, Policy::Strict), Err(Rejected::Expires));
+    assert_eq!(store(&mut jar, &AT, "a=b; expires="), Err(Rejected::Expires));
 }
 
 #[test]
@@ -311,11 +315,10 @@ fn cookies_can_be_added_by_hand() {
 
 #[test]
 fn the_draft_policies() {
-    let mut jar = Jar::new();
-    let mut store = |host, text: &str, policy| {
+    let store = |host, text: &str, policy| {
         let origin = Origin { host, ..AT };
-        jar.clear();
-        let stored = jar.store(&origin, text.as_bytes(), NOW, policy).map(|_| ());
+        let mut jar = with(policy);
+        let stored = jar.store(&origin, text.as_bytes(), NOW, |_| ());
         let mut out = Vec::new();
         jar.header(&Origin { host, ..AT }, NOW, &mut out);
         stored.map(|()| String::from_utf8(out).unwrap())
@@ -340,18 +343,79 @@ fn the_draft_policies() {
     assert_eq!(store("h", "a=b; path=/shop; path=/other", netscape), Ok("a=b".into()));
     assert_eq!(store("h", "a=b", Policy::Ignore), Ok(String::new()));
     // The draft sends in the order of setting.
-    let mut jar = Jar::new();
+    let mut jar = with(Policy::Compatibility);
     for text in [b"a=1; path=/".as_slice(), b"b=2; path=/shop"] {
-        jar.store(&AT, text, NOW, Policy::Compatibility).unwrap();
+        jar.store(&AT, text, NOW, |_| ()).unwrap();
     }
     assert_eq!(sent(&mut jar, AT.host, AT.path, false), "a=1; b=2");
+}
+
+/// Whatever JMeter's Cookie Manager was told and sent in the recorded conversations.
+#[test]
+fn conversations_of_jmeter() {
+    let table = std::env::var("COOKIES_TABLE").ok();
+    let table = table.map(|path| std::fs::read_to_string(path).expect("a table"));
+    let table = table.as_deref().unwrap_or(include_str!("table/cookies.txt"));
+    let mut jar = Jar::new();
+    let (mut begun, mut wrong) = (0, Vec::new());
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a date");
+    let now = i64::try_from(now.as_millis()).expect("a date");
+    for (number, line) in (1..).zip(table.lines()) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        match fields[..] {
+            ["policy", name] => {
+                jar = with(Policy::named(name).expect("a policy"));
+                begun = number;
+            }
+            ["own", name, value, domain, path, secure, version, path_given, domain_given] => {
+                jar.add(Cookie {
+                    name: name.into(),
+                    value: value.into(),
+                    domain: domain.into(),
+                    path: path.into(),
+                    secure: secure == "true",
+                    host_only: domain_given == "false",
+                    path_given: path_given == "true",
+                    version: version.parse().expect("a version"),
+                    expires_ms: None,
+                });
+            }
+            ["set", url, text] => {
+                let _ = jar.store(&origin_of(url), text.as_bytes(), now, |_| ());
+            }
+            ["get", url, header] => {
+                let mut out = Vec::new();
+                jar.header(&origin_of(url), now, &mut out);
+                let sent = String::from_utf8(out).expect("text");
+                if sent != header.replacen('-', "", usize::from(header == "-")) {
+                    wrong.push(format!("{begun}..{number}: {line}\n    here: {sent}"));
+                }
+            }
+            _ => panic!("line {number}: {line}"),
+        }
+    }
+    assert!(begun > 0);
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(20)].join("\n")
+    );
+}
+
+fn origin_of(url: &str) -> Origin<'_> {
+    let (scheme, rest) = url.split_once("://").expect("a scheme");
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.strip_suffix(":8080").unwrap_or(authority);
+    let path = path.split('?').next().unwrap_or("");
+    Origin { host, path, secure: scheme == "https" }
 }
 
 proptest! {
     #[test]
     fn any_bytes_store_and_send(
         texts in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..60), 0..8),
-        policy in prop_oneof![Just(Policy::Standard), Just(Policy::Strict), Just(Policy::Netscape), Just(Policy::Compatibility)],
+        policy in prop_oneof![Just(Policy::Standard), Just(Policy::Strict), Just(Policy::Netscape), Just(Policy::Compatibility), Just(Policy::Rfc2109)],
     ) {
         check_any(&texts, policy);
     }
@@ -360,7 +424,7 @@ proptest! {
     fn any_likely_text_stores_and_sends(
         texts in proptest::collection::vec(
             "([ab =;,\"\\\\\t]|Domain=|Path=|Expires=|Max-Age=|Secure|[0-9]{1,4}|:|Jan|\\.|example\\.com|/){0,20}", 0..8),
-        policy in prop_oneof![Just(Policy::Standard), Just(Policy::Strict), Just(Policy::Netscape), Just(Policy::Compatibility)],
+        policy in prop_oneof![Just(Policy::Standard), Just(Policy::Strict), Just(Policy::Netscape), Just(Policy::Compatibility), Just(Policy::Rfc2109)],
     ) {
         check_any(&texts, policy);
     }
@@ -394,9 +458,9 @@ proptest! {
 }
 
 fn check_any(texts: &[impl AsRef<[u8]>], policy: Policy) {
-    let mut jar = Jar::new();
+    let mut jar = with(policy);
     for text in texts {
-        let _ = jar.store(&AT, text.as_ref(), NOW, policy);
+        let _ = jar.store(&AT, text.as_ref(), NOW, |_| ());
     }
     let mut out = Vec::new();
     jar.header(&AT, NOW, &mut out);

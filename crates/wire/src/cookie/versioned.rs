@@ -1,0 +1,105 @@
+//! The header `Cookie` by RFC 2109 and 2965: `$Version=1; a="b"; $Path="/"; $Domain=".example.com"`.
+//!
+//! Cookies with longer paths go first where one path holds the other; the order of others is what Java's sort makes of a comparison
+//! that is none. The policies that are named by these RFCs write one line with the lowest version of all; that of
+//! compatibility one line for each cookie, which JMeter then joins without anything between them.
+
+use std::cmp::Ordering;
+
+use super::{Cookie, latin1};
+
+/// Writes the cookies at some places, sorted. `joined`: as one line.
+pub(super) fn write(cookies: &[Cookie], places: &mut [u32], joined: bool, out: &mut Vec<u8>) {
+    sort(places, |a, b| by_path(&cookies[a as usize], &cookies[b as usize]));
+    let chosen = || places.iter().map(|at| &cookies[*at as usize]);
+    let lowest = chosen().map(|cookie| cookie.version).min().unwrap_or(0);
+    if joined {
+        number(b"$Version=", lowest, out);
+    }
+    for cookie in chosen() {
+        let version = if joined { lowest } else { cookie.version };
+        let start = out.len();
+        if !joined {
+            number(b"$Version=", version, out);
+        }
+        out.extend_from_slice(b"; ");
+        parameter(&cookie.name, &cookie.value, version, out);
+        if cookie.path_given {
+            out.extend_from_slice(b"; ");
+            parameter("$Path", &cookie.path, version, out);
+        }
+        if !cookie.host_only {
+            out.extend_from_slice(b"; ");
+            let domain = cookie.domain.as_str();
+            match domain.bytes().any(|byte| byte.is_ascii_uppercase()) {
+                true => parameter("$Domain", &domain.to_ascii_lowercase(), version, out),
+                false => parameter("$Domain", domain, version, out),
+            }
+        }
+        if !joined {
+            super::trim(start, out);
+        }
+    }
+}
+
+fn number(name: &[u8], version: i32, out: &mut Vec<u8>) {
+    use std::io::Write;
+    out.extend_from_slice(name);
+    // Writing to memory does not fail.
+    let _ = write!(out, "{version}");
+}
+
+fn parameter(name: &str, value: &str, version: i32, out: &mut Vec<u8>) {
+    let quote: &[u8] = if version > 0 { b"\"" } else { b"" };
+    latin1(name, out);
+    out.push(b'=');
+    out.extend_from_slice(quote);
+    latin1(value, out);
+    out.extend_from_slice(quote);
+}
+
+/// Paths of which one begins with the other: the longer one first. All others are the same to HttpClient.
+fn by_path(a: &Cookie, b: &Cookie) -> Ordering {
+    let whole = |path: &str| path.len() + usize::from(!path.ends_with('/'));
+    let begins = |long: &str, short: &str| {
+        let bare = short.strip_suffix('/').unwrap_or(short);
+        long.strip_prefix(bare).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let (a, b) = (a.path.as_str(), b.path.as_str());
+    match whole(a).cmp(&whole(b)) {
+        Ordering::Greater if begins(a, b) => Ordering::Less,
+        Ordering::Less if begins(b, a) => Ordering::Greater,
+        _ => Ordering::Equal,
+    }
+}
+
+/// Java's sort of fewer than 32: a run that is there already, then insertion by halves. The comparison is no order (equal to equal need not
+/// be equal), so that it matters how it is done.
+fn sort(places: &mut [u32], compare: impl Fn(u32, u32) -> Ordering) {
+    if places.len() < 2 {
+        return;
+    }
+    let mut run = 2;
+    if compare(places[1], places[0]) == Ordering::Less {
+        while run < places.len() && compare(places[run], places[run - 1]) == Ordering::Less {
+            run += 1;
+        }
+        places[..run].reverse();
+    } else {
+        while run < places.len() && compare(places[run], places[run - 1]) != Ordering::Less {
+            run += 1;
+        }
+    }
+    for at in run..places.len() {
+        let pivot = places[at];
+        let (mut left, mut right) = (0, at);
+        while left < right {
+            let middle = usize::midpoint(left, right);
+            match compare(pivot, places[middle]) {
+                Ordering::Less => right = middle,
+                _ => left = middle + 1,
+            }
+        }
+        places[left..=at].rotate_right(1);
+    }
+}
