@@ -9,7 +9,8 @@
 //! one stays. `Content-Length` is added unless the head has it or `Transfer-Encoding`, or a flag says otherwise.
 //! Flags: `close` after the answer; `raw` adds no length; `chunked` sends pieces of seven bytes; `delay=MS`;
 //! `file=NAME` takes the body from a file of the case; `drop` closes without an answer; `reset` the same with a
-//! TCP reset; `stall` sends the head and half of the body and waits for the client to go.
+//! TCP reset; `stall` sends the head and half of the body and waits for the client to go; `continue` sends `100 Continue`
+//! before it reads the body.
 //! With the flag `ws` the block holds the script of a WebSocket conversation (`socket.rs`).
 //! To a TLS handshake it answers the body of `/tls`, bytes as hexadecimal digits or, with `raw`, as they are; then it closes or resets.
 //! A target that is not listed answers `ok`; below `/echo` the body repeats method, target and body.
@@ -42,6 +43,7 @@ struct Reply {
     drop: bool,
     reset: bool,
     stall: bool,
+    goes_on: bool,
     delay: Duration,
     /// Steps of a WebSocket conversation.
     script: Option<String>,
@@ -159,6 +161,7 @@ fn read_replies(text: &str, folder: &Path) -> HashMap<String, VecDeque<Reply>> {
                 ("drop", _) => reply.drop = true,
                 ("reset", _) => reply.reset = true,
                 ("stall", _) => reply.stall = true,
+                ("continue", _) => reply.goes_on = true,
                 ("delay", ms) => {
                     reply.delay = Duration::from_millis(ms.parse().expect("delay in ms"));
                 }
@@ -228,6 +231,9 @@ fn serve(shared: &Shared, mut stream: TcpStream, number: usize) {
         let mut head = vec![0; peeked.len()];
         if stream.read_exact(&mut head).is_err() {
             return;
+        }
+        if reply.as_ref().is_some_and(|reply| reply.goes_on) {
+            let _ = stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n");
         }
         let Some(body) = read_body(&mut stream, &text) else { return };
         if let Some(script) = reply.as_ref().and_then(|reply| reply.script.as_deref()) {

@@ -257,6 +257,18 @@ cases! {
     http_status
     http_time_to_live
     http_timeouts
+    embedded_bodies
+    embedded_bodies_beside
+    embedded_bodies_java
+    embedded_bodies_redirected
+    http_client_non_proxy_default
+    http_expect_continue
+    http_expect_continue_java
+    http_java_multipart_charset
+    http_java_non_proxy_default
+    http_java_non_proxy_set
+    http_url_brackets
+    https_odd_names
     http_unnamed_body
     http_unknown_host_again
     http_url_errors

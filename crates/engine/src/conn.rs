@@ -133,6 +133,8 @@ pub(crate) struct Exchange {
     pub(crate) latency: Nanos,
     pub(crate) sent: u64,
     pub(crate) received: u64,
+    /// Answers before the answer proper (`100 Continue`) do not count as received.
+    pub(crate) interim_uncounted: bool,
     /// When the last bytes arrived at this host.
     pub(crate) arrival: Nanos,
     pub(crate) status: u16,
@@ -183,6 +185,7 @@ impl Exchange {
         latency: 0,
         sent: 0,
         received: 0,
+        interim_uncounted: false,
         arrival: 0,
         status: 0,
         keep_alive: false,

@@ -177,6 +177,8 @@ impl Core<'_> {
             connect_limit: Nanos::from(request.connect_timeout_ms) * MS,
             is_head: request.method == "HEAD",
             java: request.java,
+            // JMeter counts from the end of sending, and Java's own client shows nothing of them.
+            interim_uncounted: request.java || request.expects_continue,
             want_keep_alive: request.keep_alive,
             keep_head: observed,
             keep_body: needs.intersects(Needs::BODY | Needs::TEXT),

@@ -247,7 +247,7 @@ impl<'p> Core<'p> {
     fn load_link(&mut self, branch: Index, id: SamplerId, http: &'p Http, url: &str) {
         let mut request = std::mem::take(&mut self.request);
         let rendered =
-            self.with_env(branch, id, |env, _| http.render_redirect(url, "GET", env, &mut request));
+            self.with_env(branch, id, |env, _| http.render_embedded(url, env, &mut request));
         match rendered {
             Ok(()) => self.send_rendered(branch, id, http, &request),
             Err(problem) => {

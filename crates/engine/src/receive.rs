@@ -432,6 +432,9 @@ fn feed(
                 exchange.keep_alive_s = head.keep_alive_timeout_s;
                 exchange.has_body = head.has_body;
                 exchange.head_seen = true;
+                if exchange.interim_uncounted {
+                    exchange.received = head.raw.len() as u64;
+                }
                 // JMeter counts a status line without reason with the blank that its own form of it has.
                 exchange.received += u64::from(head.reason.is_empty() && !exchange.java);
                 exchange.keep_body |= exchange.parse && head.content_type.is_some_and(may_be_page);

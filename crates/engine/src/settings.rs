@@ -163,17 +163,44 @@ pub(crate) struct Proxy {
     pub(crate) port: u16,
     /// Hosts that are reached without it; `*` at the start stands for any text.
     pub(crate) except: Vec<String>,
+    /// Java's own exceptions count for its own client: the property is not there, or not empty.
+    pub(crate) javas_own: bool,
 }
 
 impl Proxy {
-    /// Whether a host is reached through it.
+    /// Whether a host is reached through it by HttpClient.
     pub(crate) fn serves(&self, host: &str) -> bool {
         !self.except.iter().any(|name| match name.strip_prefix('*') {
             Some(end) => host.ends_with(end),
             None => name == host,
         })
     }
+
+    /// Whether a host is reached through it by Java's own client. `*` may stand at the end, too, and case does not count; hosts that
+    /// Java excepts by itself are added to those of the property, unless that is there and empty.
+    pub(crate) fn serves_java(&self, host: &str) -> bool {
+        let mut host = host.to_ascii_lowercase();
+        if host.contains(':') {
+            host = format!("[{host}]");
+        }
+        let fits = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            let (start, end) = (name.starts_with('*'), name.len() > 1 && name.ends_with('*'));
+            let bare = &name[usize::from(start)..name.len() - usize::from(end)];
+            match (start, end) {
+                (true, true) => host.contains(bare),
+                (true, false) => host.ends_with(bare),
+                (false, true) => host.starts_with(bare),
+                (false, false) => host == bare,
+            }
+        };
+        let own = self.javas_own && JAVAS_OWN.iter().any(|name| fits(name));
+        !own && !self.except.iter().any(|name| fits(name))
+    }
 }
+
+/// Hosts that Java itself reaches without a proxy.
+const JAVAS_OWN: [&str; 5] = ["localhost", "127.*", "[::1]", "0.0.0.0", "[::0]"];
 
 /// The properties read here, for those who tell users which ones count.
 pub const PROPERTIES: &[&str] = &[
@@ -329,6 +356,7 @@ impl Settings {
                     .filter(|name| !name.is_empty())
                     .map(str::to_owned)
                     .collect(),
+                javas_own: get("http.nonProxyHosts").is_none_or(|hosts| !hosts.is_empty()),
             });
         let local_address = get("httpclient.localaddress")
             .filter(|name| !name.is_empty())

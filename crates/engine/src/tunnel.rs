@@ -26,10 +26,14 @@ impl Core<'_> {
             Some((local, _)) if request.source.is_any() => local,
             _ => &request.source,
         };
-        let fixed = settings
-            .proxy
-            .as_ref()
-            .filter(|proxy| !dynamic && proxy.port > 0 && proxy.serves(&request.host));
+        let fixed =
+            settings.proxy.as_ref().filter(|proxy| !dynamic && proxy.port > 0).filter(|proxy| {
+                if request.java {
+                    proxy.serves_java(&request.host)
+                } else {
+                    proxy.serves(&request.host)
+                }
+            });
         let (host, port, credentials) = match fixed {
             Some(proxy) => (&proxy.host, proxy.port, settings.proxy_login.clone()),
             None if dynamic => {

@@ -171,6 +171,8 @@ pub struct Request {
     pub auto_redirects: bool,
     /// The connection may be used again.
     pub keep_alive: bool,
+    /// By HttpClient: it has a body and `Expect: 100-continue`, so that what comes before the answer proper is not counted.
+    pub expects_continue: bool,
     /// Where to send from.
     pub source: Source,
     /// Parameters that pre-processors changed.

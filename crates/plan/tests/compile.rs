@@ -259,8 +259,9 @@ fn the_outermost_cookie_manager_counts() {
     let manager = |name: &str, policy: &str| {
         element("CookieManager", "CookiePanel", name, &[("CookieManager.policy", policy)], "", "")
     };
-    let body = http("a", &manager("own", "inner")) + &http("b", "") + &manager("group", "middle");
-    let plan = plan(plan_of(&body, &manager("plan", "outer")));
+    let body =
+        http("a", &manager("own", "netscape")) + &http("b", "") + &manager("group", "default");
+    let plan = plan(plan_of(&body, &manager("plan", "RFC2109")));
     let policies: Vec<_> = plan
         .samplers
         .iter()
@@ -271,7 +272,7 @@ fn the_outermost_cookie_manager_counts() {
             other => panic!("{other:?}"),
         })
         .collect();
-    assert_eq!(policies, ["outer", "outer"]);
+    assert_eq!(policies, ["RFC2109", "RFC2109"]);
     assert_eq!(plan.cookie_managers.len(), 1);
 }
 

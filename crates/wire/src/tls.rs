@@ -8,6 +8,7 @@ mod config;
 mod identity;
 pub mod keystore;
 mod known;
+mod name;
 mod record;
 mod sessions;
 mod traffic;
@@ -61,13 +62,16 @@ pub enum Handshake {
 
 impl Client {
     /// `server_name` is a host name or an IP address, in brackets or not. Java's rule for SNI: neither an address is sent, nor a
-    /// name without a dot in it or with one at its end.
+    /// name without a dot in it or with one at its end, nor what is no host name.
     pub fn new(config: &Arc<ClientConfig>, server_name: &str) -> Result<Self, Error> {
         let bare =
             server_name.strip_prefix('[').and_then(|s| s.strip_suffix(']')).unwrap_or(server_name);
-        let name = ServerName::try_from(bare).map_err(|_| Error::BadName)?.to_owned();
         let mut config = Arc::clone(config);
-        if matches!(name, ServerName::DnsName(_)) && (!bare.contains('.') || bare.ends_with('.')) {
+        let (name, sends) = match ServerName::try_from(bare) {
+            Ok(name) => (name.to_owned(), name::is_sent(bare)),
+            Err(_) => (name::stand_in(bare)?, false),
+        };
+        if matches!(name, ServerName::DnsName(_)) && !sends {
             Arc::make_mut(&mut config).enable_sni = false;
         }
         let connection = UnbufferedClientConnection::new(config, name).map_err(Error::Tls)?;

@@ -57,6 +57,9 @@ pub(super) struct Present {
     pub(super) content_type_value: bool,
     /// Some `Connection` line says that the connection ends.
     pub(super) close: bool,
+    /// The first `Expect` is `100-continue`.
+    pub(super) expects_continue: bool,
+    expects: bool,
 }
 
 impl Present {
@@ -77,6 +80,10 @@ impl Present {
             } else if let Some(value) = value_of(line, b"Content-Type") {
                 present.content_type_value |= !present.content_type && !value.is_empty();
                 present.content_type = true;
+            } else if let Some(value) = value_of(line, b"Expect") {
+                present.expects_continue |=
+                    !present.expects && value.eq_ignore_ascii_case(b"100-continue");
+                present.expects = true;
             } else if let Some(value) = value_of(line, b"Connection") {
                 let mut tokens = value.split(|byte| *byte == b',');
                 present.close |=

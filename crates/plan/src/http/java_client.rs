@@ -171,6 +171,11 @@ impl Http {
         out: &mut Request,
     ) -> Result<(), Unsendable> {
         let compatible = self.compatible.get(env);
+        let mut spelled = env.core.take();
+        self.encoding.eval(env, &mut spelled);
+        if spelled.is_empty() {
+            spelled.push_str("UTF-8");
+        }
         let mut shown = String::new();
         let (mut name, mut value) = (env.core.take(), env.core.take());
         let changed = std::mem::take(&mut out.changed);
@@ -187,8 +192,7 @@ impl Http {
             escape(&name, &mut shown);
             shown.push_str("\"\r\n");
             if !compatible {
-                shown
-                    .push_str(&format!("Content-Type: text/plain; charset={}\r\n", charset.name()));
+                shown.push_str(&format!("Content-Type: text/plain; charset={spelled}\r\n"));
                 shown.push_str("Content-Transfer-Encoding: 8bit\r\n");
             }
             shown.push_str(&format!("\r\n{value}\r\n"));
@@ -218,6 +222,7 @@ impl Http {
             shown.push_str(file::NOT_SHOWN);
             shown.push_str("\r\n");
         }
+        env.core.give(spelled);
         env.core.give(value);
         env.core.give(name);
         let end = format!("--{BOUNDARY}--\r\n");

@@ -52,6 +52,28 @@ impl Http {
         env: &mut Env<'_>,
         out: &mut Request,
     ) -> Result<(), Unsendable> {
+        self.render_at(url, method, false, env, out)
+    }
+
+    /// Renders the request for what is embedded in a page, at `url` (absolute). It has the body of the page's own request, where that
+    /// is not a form: JMeter sends it as if the sampler had the method GET.
+    pub fn render_embedded(
+        &self,
+        url: &str,
+        env: &mut Env<'_>,
+        out: &mut Request,
+    ) -> Result<(), Unsendable> {
+        self.render_at(url, "GET", true, env, out)
+    }
+
+    fn render_at(
+        &self,
+        url: &str,
+        method: &str,
+        first: bool,
+        env: &mut Env<'_>,
+        out: &mut Request,
+    ) -> Result<(), Unsendable> {
         out.clear();
         out.method.push_str(method);
         out.url.push_str(url);
@@ -61,7 +83,7 @@ impl Http {
         if self.java.is_none() {
             verify(url)?;
         }
-        self.write(env, out, false)
+        self.write(env, out, first)
     }
 
     /// Whether a request with its URL is one for a file; of such one little more is asked. JMeter goes by the sampler's protocol and is
@@ -128,6 +150,7 @@ impl Http {
         thrown(env)?;
         self.write_target(out, &parts, present)?;
         out.keep_alive = !present.close;
+        out.expects_continue = body.is_some() && present.expects_continue;
         Ok(())
     }
 

@@ -206,6 +206,9 @@ fn parse_server(input: &str, from: usize, to: usize) -> Result<(), BadUri> {
         if input.as_bytes()[end] != b']' {
             return fail(input, end, "Expected closing bracket for IPv6 address");
         }
+        if end == host + 1 {
+            return fail(input, end, "Expected closing bracket for IPv6 address");
+        }
         let address = &input[host + 1..end];
         let plain = address.split('%').next().unwrap_or("");
         if plain.parse::<std::net::Ipv6Addr>().is_err() {

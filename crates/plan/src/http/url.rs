@@ -219,7 +219,7 @@ fn is_protocol(text: &str) -> bool {
 
 fn check_authority(authority: &str) -> Result<(), Malformed> {
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let after = if host.starts_with('[') { host.rfind(']').map_or(0, |at| at) } else { 0 };
+    let after = if host.starts_with('[') { check_brackets(authority, host)? } else { 0 };
     let Some(colon) = host[after..].find(':').map(|at| at + after) else { return check_host(host) };
     let port = &host[colon + 1..];
     check_host(&host[..colon])?;
@@ -231,6 +231,20 @@ fn check_authority(authority: &str) -> Result<(), Malformed> {
             let bad = port.find(|c: char| !c.is_ascii_digit()).unwrap_or(port.len() - 1);
             Err(Malformed(format!("Error at index {bad} in: \"{port}\"")))
         }
+    }
+}
+
+/// Where the bracket of an IPv6 address ends; nothing but a port may stand behind it.
+fn check_brackets(authority: &str, host: &str) -> Result<usize, Malformed> {
+    let wrong = || Malformed(format!("Invalid authority field: {authority}"));
+    let end = host.find(']').filter(|end| *end > 2).ok_or_else(wrong)?;
+    let (address, zone) = host[1..end].split_once('%').unwrap_or((&host[1..end], "any"));
+    if zone.is_empty() || address.parse::<std::net::Ipv6Addr>().is_err() {
+        return Err(Malformed(format!("Invalid host: {}", &host[..=end])));
+    }
+    match host[end + 1..].chars().next() {
+        None | Some(':') => Ok(end),
+        Some(_) => Err(wrong()),
     }
 }
 

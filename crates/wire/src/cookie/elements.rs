@@ -1,7 +1,7 @@
 //! The syntax of `Set-Cookie` by RFC 2109: several cookies in a line, divided by commas, with attributes in quotes.
 //!
-//! A date in `Expires` has a comma, too, and is the beginning of another cookie here, as it is in HttpClient. Each attribute is read
-//! from the last to the first, so that the first of a kind stays, and any that is wrong spoils the whole line.
+//! A date in `Expires` has a comma, too, and is the beginning of another cookie here, as it is in HttpClient. Of each kind
+//! of attribute the first stays, and any that is wrong spoils the whole line.
 
 use std::borrow::Cow;
 
@@ -114,19 +114,19 @@ fn attributes<'a>(
             continue;
         }
         match name.len() {
-            4 if name.eq_ignore_ascii_case("path") => {
-                if !std::mem::replace(&mut cookie.path_given, true) {
-                    let value = value.filter(|value| !is_blank(value));
-                    cookie.path = value.unwrap_or(Cow::Borrowed("/"));
-                }
+            4 if name.eq_ignore_ascii_case("path") && !cookie.path_given => {
+                let value = value.filter(|value| !is_blank(value));
+                cookie.path = value.unwrap_or(Cow::Borrowed("/"));
+                cookie.path_given = true;
             }
             6 if name.eq_ignore_ascii_case("domain") => {
                 let value = value.filter(|value| !value.trim_matches(|c| c <= ' ').is_empty());
                 let value = value.ok_or(Rejected::BlankDomain)?;
                 if std::mem::replace(&mut cookie.host_only, false) {
-                    cookie.domain = match value.chars().any(char::is_uppercase) {
-                        true => Cow::Owned(value.to_lowercase()),
-                        false => value,
+                    cookie.domain = if value.chars().any(char::is_uppercase) {
+                        Cow::Owned(value.to_lowercase())
+                    } else {
+                        value
                     };
                 }
             }

@@ -1,8 +1,8 @@
 //! The header `Cookie` by RFC 2109 and 2965: `$Version=1; a="b"; $Path="/"; $Domain=".example.com"`.
 //!
-//! Cookies with longer paths go first where one path holds the other; the order of others is what Java's sort makes of a comparison
-//! that is none. The policies that are named by these RFCs write one line with the lowest version of all; that of
-//! compatibility one line for each cookie, which JMeter then joins without anything between them.
+//! Cookies with longer paths go first where one path holds the other; the order of others is what Java's sort makes of
+//! a comparison that is no order. The policies that are named by these RFCs write one line with the lowest version of
+//! all; that of compatibility writes a line for each cookie, which JMeter then joins without anything between them.
 
 use std::cmp::Ordering;
 
@@ -31,9 +31,10 @@ pub(super) fn write(cookies: &[Cookie], places: &mut [u32], joined: bool, out: &
         if !cookie.host_only {
             out.extend_from_slice(b"; ");
             let domain = cookie.domain.as_str();
-            match domain.bytes().any(|byte| byte.is_ascii_uppercase()) {
-                true => parameter("$Domain", &domain.to_ascii_lowercase(), version, out),
-                false => parameter("$Domain", domain, version, out),
+            if domain.bytes().any(|byte| byte.is_ascii_uppercase()) {
+                parameter("$Domain", &domain.to_ascii_lowercase(), version, out);
+            } else {
+                parameter("$Domain", domain, version, out);
             }
         }
         if !joined {
@@ -73,8 +74,8 @@ fn by_path(a: &Cookie, b: &Cookie) -> Ordering {
     }
 }
 
-/// Java's sort of fewer than 32: a run that is there already, then insertion by halves. The comparison is no order (equal to equal need not
-/// be equal), so that it matters how it is done.
+/// Java's sort of fewer than 32: a run that is there already, then insertion by halves. The comparison is no order
+/// (what is equal to the same need not be equal), so that the algorithm shows in the result.
 fn sort(places: &mut [u32], compare: impl Fn(u32, u32) -> Ordering) {
     if places.len() < 2 {
         return;
