@@ -18,6 +18,7 @@ use crate::flags::CheckFlags;
 use crate::java;
 use crate::load::{self, Loaded};
 use crate::plugins;
+use crate::preflight;
 use crate::properties::Properties;
 use crate::render::{self, Colour, JsonDiag};
 use crate::terminal;
@@ -28,11 +29,7 @@ const ORDER: [Level; 4] = [Level::Unsupported, Level::Jvm, Level::Ignored, Level
 pub(crate) fn run(flags: CheckFlags) -> Exit {
     let mut sources = flags.properties.sources();
     flags.machine.add_to(&mut sources);
-    let (mut properties, warnings) =
-        Properties::load(&sources, jiff::Timestamp::now().as_millisecond());
-    for warning in &warnings {
-        terminal::warning(warning);
-    }
+    let Some(mut properties) = Properties::load_or_tell(&sources) else { return Exit::Usage };
     let Some(bytes) = read(&flags.plan) else { return Exit::Usage };
     let mut loaded = load::load(&flags.plan, bytes.clone(), &properties);
     let without = no_java(&loaded, &properties)
@@ -43,6 +40,12 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
     }
     if let Some(complaint) = engine::complaint(|key| properties.get(key).map(str::to_owned)) {
         loaded.diags.push(Diag::error("property", complaint));
+    }
+    if let Some(plan) = &loaded.plan {
+        let all = properties.all().map(|(key, value)| (key.into(), value.into())).collect();
+        let folder = flags.plan.parent().map(Path::to_path_buf).unwrap_or_default();
+        let odd = preflight::odd_numbers(plan, all, folder);
+        loaded.diags.extend(odd.into_iter().map(|words| Diag::warning("bad-number", words)));
     }
     let java = look_at_java(&mut loaded, &properties, &flags.plan, flags.run_java);
     let unheeded: Vec<String> = unheeded(&properties, &loaded);

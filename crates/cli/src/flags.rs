@@ -25,7 +25,7 @@ Examples:
 JMeter's options -n -t -l -f -j -L -J -D -G -p -q -S -d -H -P -N -u -a work on both lines, as do all long options of
 throng run: --json, --quiet, --runs FOLDER, --workers N, ...
 
-Exit codes: 0 ok, 1 bug, 2 usage, 3 plan invalid or not runnable, 5 run aborted, 7 workers lost, 8 too small for the load (preflight), 130 interrupted.";
+Exit codes: 0 ok, 1 bug, 2 usage, 3 plan invalid or not runnable, 5 run aborted, 7 workers lost, 8 the machine is too small for the load, 130 interrupted.";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -207,14 +207,17 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     runs: PathBuf,
     /// Threads that run users; by default one per processor.
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    cores: usize,
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(u16).range(0..=1024))]
+    cores: u16,
     /// Processes that run users; by default one, or as many as the users' connections take.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     workers: Option<u32>,
     /// What happens when a worker process dies: the others go on, or the run stops.
     #[arg(long, value_name = "WHAT", default_value = "continue")]
     on_worker_lost: OnLoss,
+    /// Start even where this machine has too little memory, threads or descriptors for the plan's users.
+    #[arg(long)]
+    overcommit: bool,
     /// Local addresses to connect from, used in turn when ports run out: addresses, ranges, interfaces.
     #[arg(long, value_name = "ADDRESSES")]
     source: Option<String>,
@@ -459,6 +462,7 @@ impl RunFlags {
         let mut sources = self.properties.sources();
         self.machine.add_to(&mut sources);
         let given = [
+            (crate::run::OVERCOMMIT, self.overcommit.then(|| "true".to_owned())),
             ("throng.source.addresses", self.source),
             ("throng.connect.rate", self.connect_rate.map(|rate| rate.to_string())),
         ];
@@ -484,7 +488,7 @@ impl RunFlags {
             quiet: self.quiet,
             skip_unsupported: self.skip_unsupported,
             runs: self.runs,
-            cores: self.cores,
+            cores: self.cores.into(),
             workers: self.workers.unwrap_or(0),
             stop_on_loss: self.on_worker_lost == OnLoss::Stop,
             listen: false,

@@ -17,12 +17,10 @@ pub(crate) fn run(verb: JvmVerb) -> Exit {
         JvmVerb::Status { properties, machine } => {
             let mut sources = properties.sources();
             machine.add_to(&mut sources);
-            let now = jiff::Timestamp::now().as_millisecond();
-            let (properties, warnings) = Properties::load(&sources, now);
-            for warning in &warnings {
-                terminal::warning(warning);
+            match Properties::load_or_tell(&sources) {
+                Some(properties) => status(&properties),
+                None => Exit::Usage,
             }
-            status(&properties)
         }
     }
 }

@@ -87,11 +87,9 @@ pub(crate) fn run(flags: Flags) -> Exit {
         Ok(chain) => chain,
         Err(mistake) => return usage(&diagnosis(&mistake)),
     };
-    let (properties, warnings) =
-        Properties::load(&flags.properties.sources(), jiff::Timestamp::now().as_millisecond());
-    for warning in &warnings {
-        terminal::warning(warning);
-    }
+    let Some(properties) = Properties::load_or_tell(&flags.properties.sources()) else {
+        return Exit::Usage;
+    };
     let mut given = Given {
         properties: properties.all().map(|(key, value)| (key.into(), value.into())).collect(),
         folder: PathBuf::new(),
@@ -139,37 +137,62 @@ pub(crate) fn run(flags: Flags) -> Exit {
 pub(crate) struct Look {
     /// What does not fit, a line each; nothing where all fits.
     pub(crate) warnings: Vec<String>,
+    /// Of that, what this machine cannot hold at all.
+    pub(crate) refusals: Vec<String>,
+    /// What of the groups' settings is no number.
+    pub(crate) odd_numbers: Vec<String>,
+    /// Users.
+    pub(crate) users: u64,
     /// Ports that the run's connections may have; `None` where a destination is not known before.
     pub(crate) ports: Option<u64>,
     /// Connections that users hold at most.
     pub(crate) connections: u64,
 }
 
+/// What a run is going to be, as far as it is known.
+#[derive(Debug)]
+pub(crate) struct About {
+    pub(crate) properties: HashMap<String, String>,
+    /// The plan's folder.
+    pub(crate) folder: PathBuf,
+    /// Users of each group at once, if they have been worked out already.
+    pub(crate) users: Option<Vec<u64>>,
+    /// Processes that were asked for.
+    pub(crate) workers: Option<u64>,
+}
+
 /// Looks at a plan that is about to run.
-pub(crate) fn look(plan: &Plan, options: &engine::Options, users: Vec<u64>) -> Look {
-    let properties: &HashMap<String, String> = &options.properties;
-    let given = Given {
-        properties: properties.clone(),
-        folder: options.base_dir.clone(),
-        users: None,
-        by_group: Some(users),
-        sources: None,
-    };
+pub(crate) fn look(plan: &Plan, about: About) -> Look {
+    let About { properties, folder, users: by_group, workers } = about;
+    let given = Given { properties, folder, users: None, by_group, sources: None };
     // What is wrong with the sources, the engine says.
-    let Ok(demand) = demand::of_plan(plan, &given) else { return Look::default() };
+    let Ok(mut demand) = demand::of_plan(plan, &given) else { return Look::default() };
+    demand.workers = workers;
+    let odd_numbers = std::mem::take(&mut demand.odd_numbers);
     let host = Host::now();
     let ports = rules::ports_there(&demand, &host).filter(|_| demand.unknown_destinations == 0);
-    let connections = demand.connections();
-    let report = Report::new(demand, &host, None);
-    let too_small = report.findings.iter().filter(|f| f.severity == Severity::TooSmall);
-    let warnings = too_small
-        .map(|f| {
-            let change = f.change.iter().map(finding::Change::command).chain(f.advice.clone());
-            let what_to_do: Vec<_> = change.collect();
-            format!("{}: {}, needed {}; {}", f.what, f.now, f.needed, what_to_do.join("; and "))
-        })
-        .collect();
-    Look { warnings, ports, connections }
+    let (users, connections) = (demand.users, demand.connections());
+    let words = |f: &Finding| {
+        let change = f.change.iter().map(finding::Change::command).chain(f.advice.clone());
+        let what_to_do: Vec<_> = change.collect();
+        format!("{}: {}, needed {}; {}", f.what, f.now, f.needed, what_to_do.join("; and "))
+    };
+    let findings = rules::findings(&demand, &host);
+    let refused = findings.iter().filter(|f| rules::refuses(f, &demand, &host));
+    let refusals = refused.map(words).collect();
+    let too_small = findings.iter().filter(|f| f.severity == Severity::TooSmall);
+    let warnings = too_small.map(words).collect();
+    Look { warnings, refusals, odd_numbers, users, ports, connections }
+}
+
+/// Looks at the numbers of a plan without running anything: those that are none.
+pub(crate) fn odd_numbers(
+    plan: &Plan,
+    properties: HashMap<String, String>,
+    folder: PathBuf,
+) -> Vec<String> {
+    let given = Given { properties, folder, ..Given::default() };
+    demand::of_plan(plan, &given).map(|demand| demand.odd_numbers).unwrap_or_default()
 }
 
 impl Report {
@@ -315,17 +338,25 @@ mod tests {
 
     #[test]
     fn the_start_of_a_run_is_told_what_does_not_fit_and_nothing_else() {
-        let (properties, _) = Properties::load(&Sources::default(), 0);
+        let (properties, _) = Properties::load(&Sources::default(), 0).expect("no files");
         let loaded = load::load(Path::new("p.jmx"), PLAN.as_bytes().to_vec(), &properties);
         let plan = loaded.plan.expect("a plan");
-        let options = engine::Options::default();
-        let few = look(&plan, &options, vec![1]);
+        let with = |users: u64| {
+            let users = Some(vec![users]);
+            look(
+                &plan,
+                About { properties: HashMap::new(), folder: PathBuf::new(), users, workers: None },
+            )
+        };
+        let few = with(1);
         assert_eq!(few.warnings, Vec::<String>::new());
         assert!(few.ports.is_some_and(|ports| (1..=65_535).contains(&ports)), "{few:?}");
-        let many = look(&plan, &options, vec![2_000_000]);
+        let many = with(2_000_000);
         let ports = many.warnings.iter().find(|line| line.starts_with("local ports: "));
         assert!(ports.is_some_and(|line| line.contains("needed 2 000 000; ")), "{many:?}");
         assert_eq!(many.ports, few.ports);
+        let most = with(u64::from(u32::MAX));
+        assert!(few.refusals.is_empty() && !most.refusals.is_empty(), "{most:?}");
     }
 
     #[test]

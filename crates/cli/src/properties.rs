@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use plan::property_file;
 
 use crate::log::{Level, Levels, whole};
+use crate::terminal;
 
 /// One flag that sets properties, in the order of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,16 +66,17 @@ pub(crate) struct Properties {
 }
 
 impl Properties {
-    /// Reads everything. A file that was named and cannot be read is a warning, as in JMeter; a malformed one is too.
-    pub(crate) fn load(sources: &Sources, now_ms: i64) -> (Self, Vec<String>) {
+    /// Reads everything, and gives warnings about files that nobody named. The error is about files that somebody did: one a line,
+    /// those that cannot be read and those that are malformed.
+    pub(crate) fn load(sources: &Sources, now_ms: i64) -> Result<(Self, Vec<String>), String> {
         let mut properties = Self { system: process(), ..Self::default() };
-        let mut warnings = Vec::new();
+        let (mut warnings, mut refused) = (Vec::new(), Vec::new());
         let bin = sources.home.as_ref().map(|home| home.join("bin"));
         let shipped =
             bin.as_ref().map(|bin| bin.join("jmeter.properties")).filter(|file| file.is_file());
         let base = sources.base.clone().or(shipped);
-        let pairs =
-            base.as_ref().and_then(|file| read(file, &mut warnings).map(|pairs| (file, pairs)));
+        let to = if sources.base.is_some() { &mut refused } else { &mut warnings };
+        let pairs = base.as_ref().and_then(|file| read(file, to).map(|pairs| (file, pairs)));
         if let Some((file, pairs)) = pairs {
             for (key, value) in pairs {
                 properties.set(key, value, &file.display().to_string());
@@ -93,11 +95,30 @@ impl Properties {
             properties.jmeter.insert("throng.jmeter.home".into(), home.display().to_string());
         }
         for setting in &sources.settings {
-            properties.apply(setting, &mut warnings);
+            properties.apply(setting, &mut refused);
+        }
+        if !refused.is_empty() {
+            return Err(refused.join("\n"));
         }
         properties.stamp(now_ms);
         properties.hand_on_system();
-        (properties, warnings)
+        Ok((properties, warnings))
+    }
+
+    /// As [`load`](Self::load) for now, with warnings and the error told on standard error; `None` if there was one.
+    pub(crate) fn load_or_tell(sources: &Sources) -> Option<Self> {
+        match Self::load(sources, jiff::Timestamp::now().as_millisecond()) {
+            Ok((properties, warnings)) => {
+                for warning in &warnings {
+                    terminal::warning(warning);
+                }
+                Some(properties)
+            }
+            Err(message) => {
+                terminal::error(&message);
+                None
+            }
+        }
     }
 
     /// There is no Java: what needs it is left out, here and in workers.

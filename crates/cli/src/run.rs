@@ -12,6 +12,7 @@ use fleet::Loss;
 use plan::plan::{ListenerKind, Plan};
 use stats::Counter;
 use stats::aggregate::Percentages;
+use stats::grouped::count;
 use stats::jtl::Columns;
 use stats::process::Usage;
 use stats::snapshot::Brief;
@@ -28,6 +29,7 @@ use crate::java::{self, Machine};
 use crate::last_words::LastWords;
 use crate::load::{self, Loaded};
 use crate::log::{Level, Log};
+use crate::preflight::{About, Look};
 use crate::progress::Progress;
 use crate::properties::Properties;
 use crate::request::Request;
@@ -40,6 +42,9 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// The logger of JMeter's engine, whose lines tools look for.
 const ENGINE_LOGGER: &str = "org.apache.jmeter.engine.StandardJMeterEngine";
 
+/// The property that starts a run that this machine cannot hold.
+pub(crate) const OVERCOMMIT: &str = "throng.overcommit";
+
 /// Runs the plan file of the request.
 pub(crate) fn run(request: Request) -> Exit {
     match check::read(&request.plan) {
@@ -51,7 +56,10 @@ pub(crate) fn run(request: Request) -> Exit {
 /// Runs a plan whose text is at hand.
 pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     let mut console = Console::new(request.json, request.quiet);
-    let (mut properties, warnings) = Properties::load(&request.sources, now_ms());
+    let (mut properties, warnings) = match Properties::load(&request.sources, now_ms()) {
+        Ok(loaded) => loaded,
+        Err(message) => return console.fail(&message, Exit::Usage),
+    };
     for warning in &warnings {
         console.warn(warning);
     }
@@ -89,6 +97,21 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
             "-e and -o: there is no HTML report yet, and the run goes on without it; its summary and Aggregate Report are in \
              its folder, and JMeter makes the report of the rows that -l writes: jmeter -g FILE -o FOLDER",
         );
+    }
+    let workers = match spread::asked(request, &properties) {
+        Ok(workers) => workers,
+        Err(message) => return console.fail(&message, Exit::Usage),
+    };
+    let overcommits = properties.flag(OVERCOMMIT, false);
+    let about = |users| About {
+        properties: properties.all().map(|(key, value)| (key.into(), value.into())).collect(),
+        folder: request.folder(),
+        users,
+        workers: workers.map(u64::from),
+    };
+    let found = loaded.plan.as_ref().map(|plan| preflight::look(plan, about(None)));
+    if let Some(message) = found.as_ref().and_then(|found| refusal(found, overcommits)) {
+        return console.fail(&message, Exit::TooSmall);
     }
     let columns = match Columns::from_properties(|key| properties.get(key).map(str::to_string)) {
         Ok(columns) => columns,
@@ -152,8 +175,12 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     }
     let mut evaluated = engine::evaluate(&plan, &options);
     let users = evaluated.users();
-    let found = preflight::look(&plan, &options, evaluated.at_once_by_group().collect());
-    let size = Size::of(request, &properties, users.max(found.connections));
+    // Once more: of some groups it is only known now how many users they have.
+    let found = preflight::look(&plan, about(Some(evaluated.at_once_by_group().collect())));
+    if let Some(message) = refusal(&found, overcommits) {
+        return console.fail(&message, Exit::TooSmall);
+    }
+    let size = Size::of(workers, users.max(found.connections));
     if let Some(words) = size.words(users, found.connections) {
         note(&mut log, &mut console, Level::Warn, "throng", &words);
         console.warn(&words);
@@ -163,7 +190,10 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         console.warn(line);
     }
     let before = Usage::now();
-    let complaints = evaluated.take_complaints();
+    let mut complaints = evaluated.take_complaints();
+    // What was known before is said once.
+    complaints.retain(|text| !found.odd_numbers.contains(text));
+    complaints.extend(found.odd_numbers.iter().cloned());
     let home = options.surroundings.home.clone();
     let offload = options.offload.clone();
     let mut run = match spread::start(size, request, bytes, plan, options, evaluated) {
@@ -240,6 +270,19 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     exit
 }
 
+/// Why a run is not started, if what this machine has is too little to hold it, unless it is to be started all the same.
+fn refusal(found: &Look, overcommits: bool) -> Option<String> {
+    if overcommits || found.refusals.is_empty() {
+        return None;
+    }
+    let lines = found.refusals.join("\n  ");
+    Some(format!(
+        "this machine cannot hold {} users, and the run was not started:\n  {lines}\n  throng preflight has the sums; --overcommit \
+         ({OVERCOMMIT}=true) starts the run all the same",
+        count(found.users)
+    ))
+}
+
 /// Starts the Java machine, if the plan needs one. Workers that were asked for start their own.
 fn java(
     request: &Request,
@@ -250,7 +293,7 @@ fn java(
 ) -> Result<Option<Machine>, String> {
     let get = |key: &str| properties.get(key).map(str::to_owned);
     let Some(needed) = java::needed(plan, get)? else { return Ok(None) };
-    if request.workers > 1 || properties.int("throng.workers", 0) > 1 {
+    if spread::asked(request, properties)?.is_some_and(|workers| workers > 1) {
         return Ok(None);
     }
     console.line(&needed.words);

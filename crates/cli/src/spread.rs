@@ -44,19 +44,31 @@ pub(crate) struct Size {
     asked: bool,
 }
 
+/// Worker processes of a run, at most.
+const MOST_WORKERS: u32 = 1000;
+
+/// How many processes somebody asked for; the error is for whoever asked for too many.
+pub(crate) fn asked(request: &Request, properties: &Properties) -> Result<Option<u32>, String> {
+    let text = properties.get("throng.workers").map_or("", str::trim);
+    let given = match (request.workers, text) {
+        (0, "") => 0,
+        (0, text) => text.parse::<u32>().ok().filter(|n| *n <= MOST_WORKERS).ok_or_else(|| {
+            format!("the number of worker processes (--workers, throng.workers) is {text:?}; it is 1 to {MOST_WORKERS}, or 0 for as many as it takes")
+        })?,
+        (n, _) => n,
+    };
+    Ok((given > 0).then_some(given))
+}
+
 impl Size {
     /// The size for so many connections: what was asked for, or what they take.
-    pub(crate) fn of(request: &Request, properties: &Properties, connections: u64) -> Self {
+    pub(crate) fn of(asked: Option<u32>, connections: u64) -> Self {
         let descriptors = raise_descriptors();
-        let asked = match request.workers {
-            0 => properties.int("throng.workers", 0).clamp(0, 1000) as u32,
-            n => n,
-        };
-        let workers = match asked {
-            0 => u32::try_from(fleet::workers_for(connections, descriptors)).unwrap_or(u32::MAX),
-            n => n,
-        };
-        Self { workers, descriptors, asked: asked > 0 }
+        let workers = asked.unwrap_or_else(|| {
+            let needed = fleet::workers_for(connections, descriptors);
+            u32::try_from(needed).unwrap_or(MOST_WORKERS).min(MOST_WORKERS)
+        });
+        Self { workers, descriptors, asked: asked.is_some() }
     }
 
     /// What to say about it, if there is something to say.

@@ -12,6 +12,7 @@ use plan::element::{Bounds, KeySelection, Memory, RunState, Span, key_selection}
 use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
 use plan::hosted::{TextId, Values};
+use plan::number::{self, Setting};
 use plan::plan::{Group, Listener, ListenerKind, Plan};
 use plan::text::Text;
 use plan::vars::{Initial, VarId, Vars};
@@ -347,7 +348,6 @@ fn functional(plan: &Plan, columns: &mut Columns) {
 
 fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<String>) -> Numbers {
     let name = value(&group.name, env);
-    let number = |text: &Text, env: &mut Env<'_>| value(text, env).parse::<i64>().unwrap_or(0);
     let spans = group.profile.spans(env, seed).unwrap_or_else(|problem| {
         complaints.push(format!("Thread Group:{name} does not start: {problem}"));
         Some(Vec::new())
@@ -366,12 +366,24 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Str
             spans: Some(spans),
         };
     }
-    let mut users = number(&group.users, env).max(0) as u32;
-    let ramp = number(&group.ramp_up, env);
+    // As in JMeter, what is no number counts as 0.
+    let mut odd = |what: Setting, text: &str| {
+        complaints.extend(what.complaint(text).map(|words| format!("{}: {words}", group.path)));
+    };
+    let text = value(&group.users, env);
+    odd(Setting::Threads, &text);
+    let mut users = number::int(&text).unwrap_or(0).max(0) as u32;
+    let text = value(&group.ramp_up, env);
+    odd(Setting::RampUp, &text);
+    let ramp = number::int(&text).unwrap_or(0).into();
     let (mut delay, mut duration) = (0, None);
     if group.scheduler {
-        let delay_s = number(&group.delay, env);
-        let duration_s = number(&group.duration, env);
+        let text = value(&group.delay, env);
+        odd(Setting::Delay, &text);
+        let delay_s = number::long(&text).unwrap_or(0);
+        let text = value(&group.duration, env);
+        odd(Setting::Duration, &text);
+        let duration_s = number::long(&text).unwrap_or(0);
         let invalid = if delay_s < 0 {
             Some(format!("Invalid delay {delay_s} set in Thread Group:{name}"))
         } else if duration_s <= 0 {

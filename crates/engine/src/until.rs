@@ -50,10 +50,16 @@ impl Core<'_> {
         let (LoopCount::Count(text) | LoopCount::Limit(text)) = count else { return false };
         let mut most = place.more()[0] as i32;
         if matches!(most, -1 | 0) {
-            most = i32::try_from(self.number(index, text, 0)).unwrap_or(0);
-            if matches!(count, LoopCount::Limit(_)) && most < 1 {
-                most = -1;
-            }
+            most = match count {
+                LoopCount::Limit(_) => {
+                    let most = i32::try_from(self.number(index, text, 0)).unwrap_or(0);
+                    if most < 1 { -1 } else { most }
+                }
+                _ => {
+                    let user = self.users.of(index);
+                    text.int(&mut env!(self, user, ""))
+                }
+            };
             self.place(index, id).more()[0] = most as u32;
         }
         most > -1 && self.place(index, id).count() >= most

@@ -11,6 +11,7 @@ mod context;
 mod glance;
 mod hosting;
 mod managers;
+mod numbers;
 mod owner;
 mod parallel;
 mod replace;

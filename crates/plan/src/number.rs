@@ -13,6 +13,48 @@ pub fn long(text: &str) -> Option<i64> {
     text.parse().ok()
 }
 
+/// A setting of a thread group that is a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// Its users.
+    Threads,
+    /// Seconds in which they start.
+    RampUp,
+    /// Iterations of each.
+    Loops,
+    /// Seconds before the first.
+    Delay,
+    /// Seconds after which they end.
+    Duration,
+}
+
+impl Setting {
+    /// What to tell about a value that JMeter takes for 0 because it is no number; `None` if it is one, or blank where that is usual.
+    pub fn complaint(self, text: &str) -> Option<String> {
+        let is_number = match self {
+            Self::Threads | Self::RampUp | Self::Loops => int(text).is_some(),
+            Self::Delay | Self::Duration => long(text).is_some(),
+        };
+        if is_number || (text.is_empty() && !matches!(self, Self::Threads | Self::Loops)) {
+            return None;
+        }
+        let (what, most, follows) = match self {
+            Self::Threads => ("number of threads", Some(i32::MAX), "no user starts"),
+            Self::RampUp => ("ramp-up", Some(i32::MAX), "all users start at once"),
+            Self::Loops => ("loop count", Some(i32::MAX), "its users run no iteration"),
+            Self::Delay => ("startup delay", None, "users start without"),
+            Self::Duration => ("duration", None, "no user starts"),
+        };
+        let given = if text.is_empty() {
+            "is empty".to_owned()
+        } else {
+            format!("is {text:?}, no whole number")
+        };
+        let most = most.filter(|_| !text.is_empty()).map(|most| format!(" up to {most}"));
+        Some(format!("the {what} {given}{}: {follows}, as in JMeter", most.unwrap_or_default()))
+    }
+}
+
 impl Text {
     /// The value as a 32-bit number; 0 if it is none.
     pub fn int(&self, env: &mut Env<'_>) -> i32 {
@@ -39,5 +81,31 @@ impl Text {
         let result = read(&value);
         env.core.give(value);
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_is_told() {
+        for bad in ["abc", "1e12", "1.5", "1000000000000", " 5"] {
+            let words = Setting::Threads.complaint(bad).unwrap_or_else(|| panic!("{bad}"));
+            assert!(
+                words.contains(&format!("{bad:?}, no whole number up to 2147483647")),
+                "{words}"
+            );
+        }
+        let empty = Setting::Threads.complaint("").expect("words");
+        assert_eq!(empty, "the number of threads is empty: no user starts, as in JMeter");
+        for (setting, good) in [
+            (Setting::Threads, "0"),
+            (Setting::RampUp, ""),
+            (Setting::Delay, "99999999999"),
+            (Setting::Loops, "-1"),
+        ] {
+            assert_eq!(setting.complaint(good), None, "{good}");
+        }
     }
 }

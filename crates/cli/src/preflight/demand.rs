@@ -12,10 +12,11 @@ use plan::element::{Memory, RunState};
 use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
 use plan::http::{Destination, Target};
-use plan::plan::{Group, Plan, SamplerKind};
+use plan::number::{self, Setting};
+use plan::plan::{ControllerKind, Group, LoopCount, Plan, SamplerKind};
 use plan::text::Text;
 use plan::vars::Vars;
-use plan::{number, websocket};
+use plan::websocket;
 use serde::Serialize;
 
 /// What a run asks of the machine.
@@ -33,6 +34,14 @@ pub(crate) struct Demand {
     pub(crate) unknown_destinations: u64,
     /// Groups of which only a run can tell how many users they have; none of theirs are counted.
     pub(crate) unknown_users: u64,
+    /// Users whose group holds no connection that is known of.
+    pub(crate) unconnected: u64,
+    /// Processes that run users, where somebody asked for a number.
+    #[serde(skip)]
+    pub(crate) workers: Option<u64>,
+    /// What of the groups' settings is no number.
+    #[serde(skip)]
+    pub(crate) odd_numbers: Vec<String>,
     /// A destination is on this machine: both ends of its connections are here.
     pub(crate) local: bool,
     /// Addresses to connect from.
@@ -107,7 +116,9 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
         now_ms: jiff::Timestamp::now().as_millisecond(),
     };
     plan.initial_variables(&mut env);
-    let mut numbers: Vec<_> = plan.groups.iter().map(|group| numbers(group, &mut env)).collect();
+    let mut odd_numbers = Vec::new();
+    let numbers = plan.groups.iter().map(|group| numbers(plan, group, &mut env, &mut odd_numbers));
+    let mut numbers: Vec<_> = numbers.collect();
     for (numbers, users) in numbers.iter_mut().zip(given.by_group.iter().flatten()) {
         numbers.0 = Some(*users);
     }
@@ -115,7 +126,7 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     let numbers: Vec<_> =
         numbers.into_iter().map(|(users, ramp)| (users.unwrap_or(0), ramp)).collect();
     let planned: u64 = numbers.iter().map(|(users, _)| users).sum();
-    let mut demand = Demand { unknown_users, sources, ..Demand::default() };
+    let mut demand = Demand { unknown_users, odd_numbers, sources, ..Demand::default() };
     let (mut per_second, mut at_once) = (0.0, false);
     for (group, (users, ramp_s)) in plan.groups.iter().zip(numbers) {
         let users = match given.users {
@@ -137,11 +148,18 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     Ok(demand)
 }
 
-/// Users and ramp-up (seconds) of a group; `None` for users whose number only a run can tell.
-fn numbers(group: &Group, env: &mut Env<'_>) -> (Option<u64>, i64) {
+/// Users and ramp-up (seconds) of a group; `None` for users whose number only a run can tell. What is no number goes to `odd`.
+fn numbers(
+    plan: &Plan,
+    group: &Group,
+    env: &mut Env<'_>,
+    odd: &mut Vec<String>,
+) -> (Option<u64>, i64) {
     env.core.thrown = None;
     let passed_over = env.shared.passed_over();
-    if let Ok(Some(spans)) = group.profile.spans(env, 0) {
+    // The run says why a group without them does not start.
+    let Ok(spans) = group.profile.spans(env, 0) else { return (Some(0), 0) };
+    if let Some(spans) = spans {
         let ramp = spans.iter().map(|(start, _)| start / 1000).max();
         let at_once = group.profile.at_once(&spans);
         let bounds = group.profile.bounds(&spans, env);
@@ -149,15 +167,31 @@ fn numbers(group: &Group, env: &mut Env<'_>) -> (Option<u64>, i64) {
         let known = env.shared.passed_over() == passed_over;
         return (known.then_some(users.into()), ramp.unwrap_or(0));
     }
-    let mut text = |text: &Text| {
+    let mut known = |what: Setting, text: &Text| {
         let mut value = String::new();
         text.eval(env, &mut value);
         // What would have to be run for its value gives a reference.
         let known = env.core.thrown.take().is_none() && !value.contains("${");
+        if known {
+            let words = what.complaint(&value);
+            odd.extend(words.map(|words| format!("{}: {words}", group.path)));
+        }
         known.then_some(value)
     };
-    let users = text(&group.users).map(|value| number::int(&value).unwrap_or(0).max(0) as u64);
-    (users, text(&group.ramp_up).and_then(|value| number::int(&value)).unwrap_or(0).into())
+    let users = known(Setting::Threads, &group.users);
+    let ramp = known(Setting::RampUp, &group.ramp_up);
+    if let ControllerKind::Loop { count: LoopCount::Count(loops), .. } =
+        &plan.controllers[group.main.0 as usize].kind
+        && loops.fixed().is_none()
+    {
+        known(Setting::Loops, loops);
+    }
+    if group.scheduler {
+        known(Setting::Delay, &group.delay);
+        known(Setting::Duration, &group.duration);
+    }
+    let users = users.map(|value| number::int(&value).unwrap_or(0).max(0) as u64);
+    (users, ramp.and_then(|value| number::int(&value)).unwrap_or(0).into())
 }
 
 impl Demand {
@@ -230,9 +264,12 @@ impl Demand {
             }
         }
         let socket = u64::from(opens.is_some());
+        if opens.is_none() && plain.is_empty() && secure.is_empty() {
+            self.unconnected = self.unconnected.saturating_add(users);
+        }
         match opens {
-            Some(true) => self.secure_websockets += users,
-            Some(false) => self.websockets += users,
+            Some(true) => self.secure_websockets = self.secure_websockets.saturating_add(users),
+            Some(false) => self.websockets = self.websockets.saturating_add(users),
             None => {}
         }
         self.http = self.http.saturating_add(users.saturating_mul(plain.len() as u64));

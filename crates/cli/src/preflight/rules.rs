@@ -13,6 +13,8 @@ use super::host::Host;
 const WEBSOCKET: u64 = 1024;
 const SECURE: u64 = 10 * 1024;
 const HTTP: u64 = 1152;
+/// Bytes of a user without any connection.
+const USER: u64 = 512;
 /// Bytes of the kernel for a socket that holds no data.
 const SOCKET: u64 = 5 * 1024;
 /// Bytes of a process that has no users yet.
@@ -28,7 +30,10 @@ const MOST_BACKLOG: u64 = 65_535;
 /// All findings, in the order in which a connection meets them.
 pub(crate) fn findings(demand: &Demand, host: &Host) -> Vec<Finding> {
     if demand.connections() == 0 {
-        return Vec::new();
+        // Users that hold none take memory all the same, and processes.
+        let found =
+            [descriptors, threads, memory].into_iter().filter_map(|rule| rule(demand, host));
+        return found.filter(|finding| finding.severity == Severity::TooSmall).collect();
     }
     let rules = [
         descriptors,
@@ -49,7 +54,8 @@ pub(crate) fn findings(demand: &Demand, host: &Host) -> Vec<Finding> {
 
 /// Worker processes that the demand takes.
 pub(crate) fn workers(demand: &Demand, host: &Host) -> u64 {
-    fleet::workers_for(demand.connections().max(demand.users), host.descriptors)
+    let by_need = || fleet::workers_for(demand.connections().max(demand.users), host.descriptors);
+    demand.workers.unwrap_or_else(by_need)
 }
 
 /// A number of the kernel's that is to be raised if it is too small.
@@ -101,7 +107,7 @@ fn descriptors(demand: &Demand, host: &Host) -> Option<Finding> {
         what: "descriptors of a process",
         severity: if workers > 1000 { Severity::TooSmall } else { Severity::Fits },
         now: count(host.descriptors),
-        needed: count(connections + fleet::RESERVE),
+        needed: count(connections.max(demand.users).saturating_add(fleet::RESERVE)),
         why,
         change: None,
         advice: (workers > 1000)
@@ -143,6 +149,21 @@ fn threads(demand: &Demand, host: &Host) -> Option<Finding> {
         }
         finding
     })
+}
+
+/// Users and connections up to which a run is never refused: what is reckoned is too rough for it.
+const FEW: u64 = 10_000;
+
+/// Whether it would end the machine rather than fail samples, so that a run is not started.
+pub(crate) fn refuses(finding: &Finding, demand: &Demand, host: &Host) -> bool {
+    let large = demand.users.max(demand.connections()) > FEW || workers(demand, host) > 1;
+    let fatal = [
+        "descriptors of a process",
+        "open files of the machine",
+        "threads of the machine",
+        "memory",
+    ];
+    large && finding.severity == Severity::TooSmall && fatal.contains(&finding.what)
 }
 
 /// Pairs of source address and destination: each has all ports for itself.
@@ -332,11 +353,16 @@ fn memory(demand: &Demand, host: &Host) -> Option<Finding> {
     if host.memory_total == 0 {
         return None;
     }
-    let user = demand.websockets * WEBSOCKET
-        + demand.secure_websockets * SECURE
-        + demand.http * HTTP
-        + demand.https * (HTTP + SECURE)
-        + workers(demand, host) * PROCESS;
+    let user = [
+        (demand.unconnected, USER),
+        (demand.websockets, WEBSOCKET),
+        (demand.secure_websockets, SECURE),
+        (demand.http, HTTP),
+        (demand.https, HTTP + SECURE),
+        (workers(demand, host), PROCESS),
+    ];
+    let user = user.into_iter().map(|(count, each)| count.saturating_mul(each));
+    let user = user.fold(0, u64::saturating_add);
     let kernel = demand.sockets().saturating_mul(SOCKET);
     let needed = user.saturating_add(kernel);
     let ends = if demand.local { ", both ends of each connection" } else { "" };

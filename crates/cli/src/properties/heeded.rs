@@ -54,6 +54,7 @@ const HONOURED: &[&str] = &[
     "throng.scripts.native",
     "throng.throughput_timer.rounded",
     "throng.log.short_names",
+    "throng.overcommit",
     "throng.workers",
     "time.HMS",
     "time.USER1",

@@ -6,7 +6,7 @@ fn load(folder: &Path, base: Option<&str>, settings: Vec<Setting>) -> (Propertie
         std::fs::write(&file, text).unwrap();
         file
     });
-    Properties::load(&Sources { base, home: None, settings }, 1_700_000_000_000)
+    Properties::load(&Sources { base, home: None, settings }, 1_700_000_000_000).expect("files")
 }
 
 fn jmeter(key: &str, value: &str) -> Setting {
@@ -54,14 +54,18 @@ fn system_properties_stand_behind_jmeters() {
 }
 
 #[test]
-fn files_that_cannot_be_read_are_warnings() {
+fn files_that_were_named_and_cannot_be_read_are_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let bad = folder.path().join("bad.properties");
     std::fs::write(&bad, "x=\\uZZZZ").unwrap();
-    let (_, warnings) =
-        load(folder.path(), None, vec![Setting::File(bad), Setting::SystemFile("/no/such".into())]);
-    assert_eq!(warnings.len(), 2);
-    assert!(warnings[0].contains("line 1") && warnings[1].contains("/no/such"), "{warnings:?}");
+    let settings = vec![Setting::File(bad), Setting::SystemFile("/no/such".into())];
+    let sources = Sources { base: Some("/no/base".into()), home: None, settings };
+    let error = Properties::load(&sources, 0).map(|_| ()).unwrap_err();
+    let lines: Vec<_> = error.lines().collect();
+    assert_eq!(lines.len(), 3, "{error}");
+    for (line, words) in lines.iter().zip(["/no/base", "line 1", "/no/such"]) {
+        assert!(line.contains(words), "{error}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use jmx::{Document, ElementId};
 
 use super::scope::{self, children, class};
-use super::{Context, Settings};
+use super::{Context, Settings, numbers};
 use crate::element;
 use crate::plan::Needs;
 use crate::script::scripted;
@@ -51,6 +51,7 @@ fn of_element(ctx: &mut Context<'_>, id: ElementId) -> Support {
         None => (Level::Unsupported, "this element is not known".to_string()),
     };
     element::review(ctx, id);
+    numbers::review(ctx, id);
     if scope::is_unused_fragment(doc, id) {
         let what = "runs only where a Module or Include Controller points to it";
         ctx.remark(id, Level::Ignored, what);

@@ -95,7 +95,10 @@ impl Arrivals {
     /// `spans`: what [`spans`](Self::spans) has said.
     pub(super) fn bounds(&self, spans: &[Span], env: &mut Env<'_>) -> Bounds {
         Bounds {
-            users: self.users.parsed(env, |text| text.parse().unwrap_or(0).max(0_i64)) as u32,
+            users: self
+                .users
+                .parsed(env, |text| text.parse().unwrap_or(0_i64).clamp(0, u32::MAX.into()))
+                as u32,
             arrivals: self.limit.parsed(env, |text| text.parse().unwrap_or(0).max(0_i64)) as u64,
             end: spans.first().map_or(0, |(_, end)| *end),
         }

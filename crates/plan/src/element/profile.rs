@@ -223,17 +223,24 @@ fn stepping(numbers: &[i32; 9]) -> Vec<Span> {
         0 => step,
         last => last,
     };
+    // Of the largest numbers no product fits: such a moment never comes.
     let of_a_step = 1000 * (period + ramp_up);
     let begin = 1000 * delay;
-    let descent = begin + steps * of_a_step + (1000 * ramp_up / step) * last + 1000 * flight;
+    let ramps = (1000 * ramp_up / step).saturating_mul(last);
+    let descent = begin
+        .saturating_add(steps.saturating_mul(of_a_step))
+        .saturating_add(ramps)
+        .saturating_add(1000 * flight);
     (0..users)
         .map(|n| {
             let in_burst = n < burst;
             let behind = n - burst;
             let bucket = if in_burst { 0 } else { 1 + behind / step };
             let (place, size) = if in_burst { (n, burst) } else { (behind % step, step) };
-            let start = begin + bucket * of_a_step + place * (1000 * ramp_up / size);
-            (start, descent + 1000 * out_period * (n / out))
+            let start = begin
+                .saturating_add(bucket.saturating_mul(of_a_step))
+                .saturating_add(place.saturating_mul(1000 * ramp_up / size));
+            (start, descent.saturating_add((1000 * out_period).saturating_mul(n / out)))
         })
         .collect()
 }
@@ -314,5 +321,8 @@ mod tests {
         assert!(spans[10..].windows(2).all(|pair| pair[1].0 - pair[0].0 == 2_000));
         assert_eq!(spans.len(), 15);
         assert!(stepping(&[0; 9]).is_empty());
+        let most = i32::MAX;
+        assert_eq!(stepping(&[3, most, 1, most, most, most, most, 1, most]).len(), 3);
+        assert_eq!(stepping(&[3, most, 1, 1, most, most, most, 1, most]).len(), 3);
     }
 }

@@ -1,0 +1,193 @@
+//! Numbers that no machine can hold, or that are none: said before anything starts.
+
+mod program;
+
+use program::{Ended, PLAN, Program};
+
+/// Ends within a minute and within 2 GiB of memory, or it is a flood.
+fn bounded(program: &Program, line: &str) -> Ended {
+    let ended = program.shell(&format!("ulimit -v 6000000; exec timeout -s KILL 60 \"$0\" {line}"));
+    assert!(![-1, 137, 134].contains(&ended.code), "{line}: {ended:?}");
+    ended
+}
+
+fn in_place_of(group: &str, class: &str, props: &str) -> String {
+    let begin = PLAN.find("      <ThreadGroup ").expect("a group");
+    let end = PLAN.find("</ThreadGroup>").expect("its end") + "</ThreadGroup>".len();
+    let element = format!("<{group} testclass=\"{class}\" testname=\"Users\">{props}</{group}>");
+    format!("{}{element}{}", &PLAN[..begin], &PLAN[end..])
+}
+
+const LOOP: &str = "<elementProp name=\"ThreadGroup.main_controller\" elementType=\"LoopController\"><stringProp name=\"LoopController.loops\">1</stringProp></elementProp>";
+
+#[test]
+fn more_users_than_the_machine_holds_are_refused_before_anything_starts() {
+    let program = Program::new();
+    let ended = bounded(&program, "run plan.jmx -Jusers=2147483647 -l out.jtl");
+    assert_eq!(ended.code, 8, "{ended:?}");
+    for words in
+        ["cannot hold 2 147 483 647 users", "memory: ", "needed ", "fewer users", "--overcommit"]
+    {
+        assert!(ended.err.contains(words), "{words}: {ended:?}");
+    }
+    assert!(!program.path("runs").exists() && !program.path("out.jtl").exists(), "{ended:?}");
+    let ended = bounded(&program, "preflight plan.jmx -Jusers=2147483647");
+    assert_eq!(ended.code, 8, "{ended:?}");
+    // By JMeter's command line, too.
+    let ended = bounded(&program, "-n -t plan.jmx -Jusers=2147483647");
+    assert_eq!(ended.code, 8, "{ended:?}");
+}
+
+#[test]
+fn groups_of_all_kinds_are_refused() {
+    let program = Program::new();
+    let standard = format!(
+        "{LOOP}<stringProp name=\"ThreadGroup.num_threads\">2147483647</stringProp><stringProp name=\"ThreadGroup.ramp_time\">2147483647</stringProp>"
+    );
+    let concurrency = "<stringProp name=\"TargetLevel\">2147483647</stringProp><stringProp name=\"RampUp\"></stringProp><stringProp name=\"Hold\">10</stringProp>";
+    let arrivals = "<stringProp name=\"TargetLevel\">2147483647</stringProp><stringProp name=\"Hold\">10</stringProp>";
+    let stepping = format!(
+        "{LOOP}<stringProp name=\"ThreadGroup.num_threads\">2147483647</stringProp><stringProp name=\"rampUp\">2147483647</stringProp>\
+         <stringProp name=\"Start users count\">1</stringProp><stringProp name=\"Start users period\">2147483647</stringProp>"
+    );
+    let row = "<stringProp name=\"0\">2147483647</stringProp>".repeat(5);
+    let ultimate = format!(
+        "{LOOP}<collectionProp name=\"ultimatethreadgroupdata\"><collectionProp name=\"row\">{row}</collectionProp></collectionProp>"
+    );
+    let open = "<stringProp name=\"OpenModelThreadGroup.schedule\">rate(1e9/sec) random_arrivals(1e9 s)</stringProp>";
+    let bzm = "com.blazemeter.jmeter.threads";
+    // The plug-ins' groups that ask for more than any table can hold do not start; others go on.
+    let tables = [
+        (format!("{bzm}.concurrency.ConcurrencyThreadGroup"), concurrency.to_owned()),
+        (format!("{bzm}.arrivals.ArrivalsThreadGroup"), arrivals.to_owned()),
+        ("kg.apc.jmeter.threads.SteppingThreadGroup".into(), stepping),
+        ("kg.apc.jmeter.threads.UltimateThreadGroup".into(), ultimate),
+        ("OpenModelThreadGroup".into(), open.to_owned()),
+    ];
+    for (class, props) in tables {
+        program.write("plan.jmx", &in_place_of(&class, &class, &props));
+        let ended = bounded(&program, "run plan.jmx");
+        assert!(ended.err.contains("does not start: "), "{class}: {ended:?}");
+    }
+    for class in ["SetupThreadGroup", "PostThreadGroup"] {
+        program.write("plan.jmx", &in_place_of(class, class, &standard));
+        let ended = bounded(&program, "run plan.jmx");
+        assert_eq!(ended.code, 8, "{class}: {ended:?}");
+    }
+}
+
+#[test]
+fn too_many_workers_and_threads_are_a_mistake_of_the_command_line() {
+    let program = Program::new();
+    for line in [
+        "run plan.jmx --workers 100000",
+        "run plan.jmx -Jthrong.workers=100000",
+        "run plan.jmx -Jthrong.workers=many",
+        "run plan.jmx --cores 100000",
+    ] {
+        let ended = bounded(&program, line);
+        assert_eq!(ended.code, 2, "{line}: {ended:?}");
+    }
+}
+
+#[test]
+fn whoever_insists_gets_it() {
+    // What is refused is refused by a sum that holds here: descriptors so few that the users take more than 1000 workers.
+    let program = Program::new();
+    let refused =
+        program.shell("ulimit -n 40; exec timeout 60 \"$0\" run plan.jmx -Jusers=30000 -Jms=0");
+    assert_eq!(refused.code, 8, "{refused:?}");
+    let forced = program
+        .shell("ulimit -n 40; exec timeout 60 \"$0\" run plan.jmx -Jusers=30000 -Jms=0 --overcommit --workers 2");
+    assert_ne!(forced.code, 8, "{forced:?}");
+}
+
+/// The samples of a run that ended well, and what it said on standard error.
+fn samples(program: &Program, line: &str) -> (u64, String) {
+    let ended = bounded(program, &format!("run plan.jmx --json {line}"));
+    assert_eq!(ended.code, 0, "{line}: {ended:?}");
+    let summary: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
+    (summary["requests"].as_u64().unwrap_or_else(|| panic!("{summary}")), ended.err)
+}
+
+#[test]
+fn threads_that_are_no_number_are_told_and_none_starts() {
+    let program = Program::new();
+    for text in ["abc", "1e12", "1.5", "1000000000000"] {
+        let (count, err) = samples(&program, &format!("-Jusers={text}"));
+        let words = format!(
+            "the number of threads is {text:?}, no whole number up to 2147483647: no user starts"
+        );
+        assert_eq!((count, err.matches(&words).count()), (0, 1), "{err}");
+        let checked = program.run(&["check", "plan.jmx", &format!("-Jusers={text}")]);
+        assert!(
+            checked.out.contains(&words) && checked.out.contains("warning[bad-number]"),
+            "{checked:?}"
+        );
+    }
+    let (count, err) = samples(&program, "-Jloops=abc");
+    assert!(count == 0 && err.contains("the loop count is \"abc\", no whole number"), "{err}");
+    program.write("plan.jmx", &PLAN.replace("${__P(users,1)}", ""));
+    let (count, err) = samples(&program, "");
+    assert!(count == 0 && err.contains("the number of threads is empty: no user starts"), "{err}");
+    let ramp = PLAN.replace("\"ThreadGroup.ramp_time\">0<", "\"ThreadGroup.ramp_time\">soon<");
+    program.write("plan.jmx", &ramp);
+    let (count, err) = samples(&program, "");
+    assert!(count == 1 && err.contains("the ramp-up is \"soon\", no whole number"), "{err}");
+    let scheduled = "<boolProp name=\"ThreadGroup.scheduler\">true</boolProp><stringProp name=\"ThreadGroup.duration\">1h</stringProp>\
+        <stringProp name=\"ThreadGroup.delay\">x</stringProp></ThreadGroup>";
+    program.write("plan.jmx", &PLAN.replace("</ThreadGroup>", scheduled));
+    let (count, err) = samples(&program, "");
+    assert_eq!(count, 0, "{err}");
+    for words in
+        ["the duration is \"1h\", no whole number", "the startup delay is \"x\", no whole number"]
+    {
+        assert!(err.contains(words), "{words}: {err}");
+    }
+}
+
+#[test]
+fn numbers_of_samplers_and_timers_that_are_none_are_told() {
+    let program = Program::new();
+    let elements = "<HTTPSamplerProxy testclass=\"HTTPSamplerProxy\" testname=\"get\"><stringProp name=\"HTTPSampler.domain\">127.0.0.1</stringProp>\
+        <stringProp name=\"HTTPSampler.port\">eighty</stringProp><stringProp name=\"HTTPSampler.connect_timeout\">1s</stringProp>\
+        <stringProp name=\"HTTPSampler.response_timeout\">2.5</stringProp></HTTPSamplerProxy><hashTree>\
+        <ConstantTimer testclass=\"ConstantTimer\" testname=\"pause\"><stringProp name=\"ConstantTimer.delay\">300ms</stringProp></ConstantTimer><hashTree/></hashTree>";
+    program.write("plan.jmx", &PLAN.replace("<!--more-->", elements));
+    let ended = program.run(&["check", "plan.jmx"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    for words in ["\"eighty\"", "\"1s\"", "\"2.5\"", "\"300ms\""] {
+        let words = format!("is {words}, no whole number");
+        assert!(ended.out.contains(&words), "{words}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_property_file_that_was_named_and_cannot_be_read_ends_with_2() {
+    let program = Program::new();
+    program.write("bad.properties", "x=\\uZZZZ");
+    for file in ["none.properties", "bad.properties", "."] {
+        for flag in ["-q", "-p", "-S"] {
+            for verb in [
+                "run plan.jmx",
+                "check plan.jmx",
+                "preflight plan.jmx",
+                "jvm status",
+                "-n -t plan.jmx",
+            ] {
+                let ended = program.shell(&format!("exec \"$0\" {verb} {flag} {file}"));
+                assert_eq!(ended.code, 2, "{verb} {flag} {file}: {ended:?}");
+                let words = format!("error: cannot read the property file {file}: ");
+                assert!(ended.err.contains(&words), "{verb} {flag} {file}: {ended:?}");
+            }
+        }
+    }
+    assert!(!program.path("runs").exists());
+    // What nobody named is no reason not to run.
+    program.write("user.properties", "x=\\uZZZZ");
+    let ended = program.run(&["run", "plan.jmx"]);
+    assert!(
+        ended.code == 0 && ended.err.contains("warning: cannot read the property file"),
+        "{ended:?}"
+    );
+}
