@@ -220,6 +220,7 @@ cases! {
     http_files
     http_file_body
     http_file_missing
+    http_file_missing_relative
     http_full_url
     http_get
     http_headers_merge

@@ -12,6 +12,8 @@ pub(crate) struct Difference {
     pub(crate) text: String,
     /// How Throng ended, if not well.
     pub(crate) ended: Option<String>,
+    /// A sample failed in both because a file could not be read.
+    pub(crate) files_missing: bool,
 }
 
 impl Difference {
@@ -58,7 +60,11 @@ impl Difference {
         if jmeter.contains_key(END) || throng.contains_key(END) {
             kinds.retain(|kind| kind.starts_with("end"));
         }
-        Some(Self { kind: kinds.join(", "), text, ended })
+        let missing = |outcome: &Outcome| {
+            outcome.get("result.jtl").is_some_and(|rows| rows.contains("FileNotFoundException"))
+        };
+        let files_missing = missing(jmeter) && missing(throng);
+        Some(Self { kind: kinds.join(", "), text, ended, files_missing })
     }
 
     /// Throng refuses the plan in words.

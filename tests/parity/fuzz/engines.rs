@@ -1,6 +1,6 @@
 //! The two programs that run a plan: JMeter, warm in one Java machine (`WarmJMeter.java`), and Throng, a process per plan.
 //!
-//! Both have a folder with the plan and its files, a target of their own, and at most ten seconds. What they leave is made
+//! Both have a folder with the plan and its files, a target of their own, and at most twenty seconds. What they leave is made
 //! comparable as the parity cases are.
 
 use crate::normal::{self, Rules};
@@ -14,7 +14,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Of the Java machine's own start.
 const START: Duration = Duration::from_secs(120);
 

@@ -147,6 +147,19 @@ fn every_native_class_has_its_place() {
     assert!(lost.is_empty(), "neither in the grammar nor left out of it: {lost:?}");
 }
 
+/// Whether a plan's users race: several of them, and something that ends the run.
+fn is_race(plan: &Element) -> bool {
+    let (mut several, mut ends) = (false, false);
+    plan.each(&mut |element| {
+        several |= element.value("ThreadGroup.num_threads").is_some_and(|users| users == "2");
+        ends |= matches!(element.class.as_str(), "TestAction" | "ResultAction")
+            || element
+                .value("ThreadGroup.on_sample_error")
+                .is_some_and(|action| action.starts_with("stop"));
+    });
+    several && ends
+}
+
 /// How a plan is compared.
 fn rules(plan: &Element) -> Rules {
     let mut rules = Rules::default();
@@ -185,6 +198,8 @@ fn compare(bench: &mut Bench, plan: &Element) -> Option<Difference> {
 #[derive(Default)]
 struct Counts {
     equal: u64,
+    /// Not run, for what happens is a matter of who comes first.
+    races: u64,
     unstable: u64,
     refused: BTreeMap<String, u64>,
     known: BTreeMap<&'static str, (u64, &'static str)>,
@@ -204,7 +219,11 @@ fn search(bench: &mut Bench, options: &Options) -> bool {
     let mut counts = Counts::default();
     for number in options.first..options.first + options.plans {
         let plan = grammar::plan(&mut Dice::new(options.seed, number));
-        judge(bench, options, number, &plan, &mut counts);
+        if is_race(&plan) {
+            counts.races += 1;
+        } else {
+            judge(bench, options, number, &plan, &mut counts);
+        }
         let done = number + 1 - options.first;
         if done.is_multiple_of(100) {
             let new: u64 = counts.new.values().map(|(count, _)| count).sum();
@@ -229,7 +248,8 @@ fn judge(bench: &mut Bench, options: &Options, number: u64, plan: &Element, coun
     // What does not end takes long to look at.
     let endless = |difference: &Difference| difference.text.contains("did not end");
     let slow = endless(&difference);
-    if !slow && !(1..SHOWS).all(|_| compare(bench, plan).is_some()) {
+    let shows = if slow { 2 } else { SHOWS };
+    if !(1..shows).all(|_| compare(bench, plan).is_some()) {
         counts.unstable += 1;
         return;
     }
@@ -298,6 +318,7 @@ fn print(counts: &Counts, plans: u64, begin: Instant) {
         counts.equal,
         counts.unstable
     );
+    println!("{} not compared: several users, and what ends the run", counts.races);
     let refused: u64 = counts.refused.values().sum();
     println!("{refused} refused in words");
     counts.refused.iter().for_each(|(reason, count)| println!("  {count:6}  {reason}"));

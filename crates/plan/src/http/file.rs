@@ -55,7 +55,9 @@ pub(super) fn content(path: &str, env: &mut Env<'_>) -> Result<Arc<[u8]>, Unsend
     let place = if given.is_absolute() || given.exists() {
         given
     } else {
-        joined = env.shared.base_dir.join(given);
+        // What cannot be read there is named with its whole path, as in JMeter.
+        let place = env.shared.base_dir.join(given);
+        joined = std::path::absolute(&place).unwrap_or(place);
         &joined
     };
     keep(path, place, env).map_err(|error| unreadable(place, &error))
