@@ -496,6 +496,13 @@ cases! {
     zaleski
     zaleski_closed
     zaleski_streaming
+    stopped_transactions
+    stopped_shared_data
+    stopped_by_action
+    stopped_by_duration
+    stopped_test
+    stopped_test_now
+    stopped_bzm_groups
 }
 
 #[test]

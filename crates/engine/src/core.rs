@@ -128,6 +128,8 @@ pub(crate) struct Core<'p> {
     /// TLS configuration; users have it with a session cache of their own, or share this one.
     pub(crate) tls: Option<Arc<wire::tls::rustls::ClientConfig>>,
     pub(crate) stopping: bool,
+    /// All users end at once: nobody waits for anything any more.
+    pub(crate) stopping_now: bool,
     /// When the events being handled were taken from the kernel.
     pub(crate) woke: Nanos,
     pub(crate) starts: Vec<Start>,
@@ -234,6 +236,7 @@ impl<'p> Core<'p> {
             reports,
             tls: None,
             stopping: false,
+            stopping_now: false,
             woke: now,
             starts: Vec::new(),
             alive: vec![0; plan.groups.len()],
@@ -442,7 +445,7 @@ impl<'p> Core<'p> {
             return;
         }
         // Samplers look at the clock; a loop that reaches none must be stopped here, be it in a lane.
-        if self.time_is_up(self.users.root(index)) {
+        if self.stopping || self.time_is_up(self.users.root(index)) {
             return self.end_user(index);
         }
         self.enqueue(index);
@@ -523,7 +526,6 @@ impl<'p> Core<'p> {
         self.unwatch(index);
         self.close_connections(index);
         self.end_socket(index);
-        self.end_transactions(index);
         self.end_meetings(index);
         self.end_arrival(index);
         self.end_java(index);
@@ -610,6 +612,7 @@ impl<'p> Core<'p> {
     /// Ends all users: after the sample under way, or at once.
     fn stop(&mut self, now: bool) {
         self.stopping = true;
+        self.stopping_now |= now;
         let groups: Vec<u32> = self.starts.drain(..).map(|start| start.group).collect();
         for index in 0..self.users.all.len() as u32 {
             if !self.users[index].alive {
@@ -617,16 +620,14 @@ impl<'p> Core<'p> {
             }
             self.users[index].stopping = true;
             match self.users[index].wait {
-                Wait::Ready
-                | Wait::Queued
-                | Wait::Delay(_)
-                | Wait::Pause(_)
-                | Wait::Barrier(_)
-                | Wait::Met(_)
-                | Wait::Arrival
-                | Wait::Lock => self.end_user(index),
+                Wait::Arrival | Wait::Lock => self.end_user(index),
+                // It looks for a sampler, and has it soon.
+                Wait::Ready if !self.users.is_branch(index) => self.enqueue(index),
+                Wait::Delay(_) | Wait::Pause(_) | Wait::Barrier(_) | Wait::Met(_) => {
+                    self.end_wait(index);
+                }
                 Wait::Exchange(sampler) | Wait::Resolve(sampler) if now => self.cut(index, sampler),
-                Wait::Sleep(_) if now => self.end_user(index),
+                Wait::Sleep(_) if now => self.end_wait(index),
                 Wait::Job(_) if now => self.cut_process(index),
                 Wait::File(sampler) if now => self.cut_file(index, sampler),
                 Wait::Java if now => self.cut_java(index),
@@ -634,7 +635,9 @@ impl<'p> Core<'p> {
                 Wait::Socket(_) | Wait::SocketResolve(_) if now || self.holds(index) => {
                     self.cut_socket(index);
                 }
-                Wait::Exchange(_)
+                Wait::Ready
+                | Wait::Queued
+                | Wait::Exchange(_)
                 | Wait::Resolve(_)
                 | Wait::Sleep(_)
                 | Wait::Socket(_)
@@ -650,6 +653,16 @@ impl<'p> Core<'p> {
         for group in groups {
             self.group_may_be_done(group);
         }
+    }
+
+    /// Ends a user that waits before a sampler, or in one of which nothing is reported.
+    pub(crate) fn end_wait(&mut self, index: Index) {
+        self.wheel.remove(index, &mut self.users);
+        self.unwatch(index);
+        self.leave_meeting(index);
+        self.users[index].wait = Wait::Ready;
+        self.stop_before(index, true);
+        self.enqueue(index);
     }
 
     fn tick(&mut self, now: Nanos) {

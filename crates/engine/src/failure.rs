@@ -184,7 +184,7 @@ impl Core<'_> {
     pub(crate) fn cut(&mut self, index: Index, _id: SamplerId) {
         let conn = self.users[index].conn;
         if conn == crate::user::NO_CONN {
-            self.end_user(index);
+            self.end_wait(index);
         } else {
             self.fail(conn, &Failure::Cut);
         }

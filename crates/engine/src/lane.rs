@@ -216,16 +216,11 @@ impl<'p> Core<'p> {
             self.unwatch(index);
         }
         self.users[index].intended = self.clock.now();
-        if self.users[index].stopping || self.time_is_up(index) {
-            return self.end_after_sample(index);
-        }
         let user = &self.users[index];
         let next_loop = self.run.groups[user.group as usize].on_error == OnError::NextLoop;
         let failed = !user.lane && next_loop && !user.last_ok;
-        if leaves || failed {
-            self.unwind(index, sampler.controller, Leave::NextIteration);
-            self.set_last_ok(index, true);
-        }
+        let leaves = leaves || failed;
+        self.continue_or_stop(index, leaves.then_some((sampler.controller, Leave::NextIteration)));
     }
 
     /// A sampler in a lane asks for what leads out of it: the lane ends, and its user may have to go on elsewhere.

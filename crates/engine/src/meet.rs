@@ -221,6 +221,10 @@ impl Core<'_> {
             let env = &mut env!(self, user, "");
             (sync.size(users, env), sync.timeout_ms(env))
         };
+        // One that ends waits for nobody.
+        if self.users[index].stopping {
+            return false;
+        }
         // The part of the number that is of users of this process.
         let Some(size) = size.map(|size| self.run.shard.users(size).max(1)) else { return false };
         let now = self.clock.now();
@@ -297,14 +301,19 @@ impl Core<'_> {
 
     /// A user ends: nobody waits for it.
     pub(crate) fn end_meetings(&mut self, index: Index) {
+        self.leave_meeting(index);
         let Some(extra) = &mut self.users[index].extra else { return };
-        let meeting = extra.meeting.take();
         for held in std::mem::take(&mut extra.locks) {
             if !held.inner {
                 self.ask(Ask::Unlock { name: held.name, ticket: held.ticket });
             }
         }
-        if let Some(meeting) = meeting {
+    }
+
+    /// Nobody waits for a user at a barrier any more.
+    pub(crate) fn leave_meeting(&mut self, index: Index) {
+        let extra = self.users[index].extra.as_mut();
+        if let Some(meeting) = extra.and_then(|extra| extra.meeting.take()) {
             self.ask(Ask::GiveUp { barrier: meeting.barrier, ticket: meeting.ticket });
         }
     }

@@ -24,6 +24,14 @@ impl<'p> Core<'p> {
         {
             return false;
         }
+        // In a group of arrivals JMeter's thread takes one more arrival before it looks whether it is to stop.
+        if controller.parent.is_none()
+            && self.users[index].stopping
+            && self.arrival_bounds(self.users[index].group).is_some()
+        {
+            self.end_user(index);
+            return false;
+        }
         let place = self.place(index, id);
         let is_loop = matches!(controller.kind, ControllerKind::Loop { .. });
         let counts_from_one = is_loop

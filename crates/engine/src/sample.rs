@@ -4,7 +4,7 @@
 use plan::action::Action;
 use plan::element::{Stop, Timer};
 use plan::hosted::Job;
-use plan::plan::{Before, Needs, OnError, SamplerId, SamplerKind};
+use plan::plan::{Before, ControllerId, Needs, OnError, SamplerId, SamplerKind};
 use plan::result::Request;
 use stats::{Counter, Outcome, Sample};
 
@@ -31,6 +31,20 @@ pub(crate) struct Timing {
     pub(crate) wait: u64,
     pub(crate) sent: u64,
     pub(crate) received: u64,
+}
+
+/// What a sample asks of its user: to end, and to leave where it is. JMeter does both.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asked {
+    stop: Request,
+    leave: Request,
+}
+
+impl Asked {
+    pub(crate) fn add(&mut self, request: Request) {
+        let of = if request >= Request::StopUser { &mut self.stop } else { &mut self.leave };
+        *of = request.max(*of);
+    }
 }
 
 impl Timing {
@@ -150,9 +164,9 @@ impl Core<'_> {
         let until = from.saturating_add(Nanos::try_from(delay).unwrap_or(Nanos::MAX));
         let ends_at = if user.lane { None } else { self.run.waits_until(user.group, user.number) };
         // Who waits for a turn is not cut by the group's duration.
-        if !shaped && ends_at.is_some_and(|end| until > end) {
-            user.stopping = true;
-            return self.end_after_sample(index);
+        let is_over = !shaped && ends_at.is_some_and(|end| until > end);
+        if user.stopping || is_over {
+            return self.stop_before(index, is_over || self.stopping);
         }
         user.wait = Wait::Delay(id);
         self.wheel.insert(index, until, &mut self.users);
@@ -161,11 +175,11 @@ impl Core<'_> {
     /// There are no more turns: the user does nothing until it ends then.
     fn await_end(&mut self, index: Index, id: SamplerId, end: Nanos) {
         let now = self.clock.now();
+        if end <= now {
+            return self.stop_before(index, true);
+        }
         let user = &mut self.users[index];
         user.stopping = true;
-        if end <= now {
-            return self.end_after_sample(index);
-        }
         user.wait = Wait::Pause(id);
         self.wheel.insert(index, end, &mut self.users);
     }
@@ -187,6 +201,9 @@ impl Core<'_> {
 
     /// Starts the sampler itself, once its texts are known.
     pub(crate) fn begin(&mut self, index: Index, id: SamplerId) {
+        if self.users[index].stopping {
+            return self.stop_before(index, self.stopping);
+        }
         let evaluates = self.plan.samplers[id.0 as usize].evaluates;
         if !evaluates.is_empty() {
             return self.hand_over_texts(index, Then::Begin(id), evaluates);
@@ -379,6 +396,9 @@ impl Core<'_> {
         }
         let ignored = observed && self.result.ignore;
         let cut = outcome == Outcome::CutByEnd;
+        if cut {
+            self.cut_transactions(index);
+        }
         let mut recorded = false;
         let silent = lane && self.is_silent(index);
         if ignored && told == 0 {
@@ -432,12 +452,15 @@ impl Core<'_> {
             }
         }
         self.users[index].intended = timing.end.max(since);
-        let mut asked = if observed { self.result.request } else { Request::Nothing };
+        let mut asked = Asked::default();
+        if observed {
+            asked.add(self.result.request);
+        }
         if let Some(java) = self.users[index].extra.as_mut().and_then(|extra| extra.java.as_mut()) {
-            asked = asked.max(java.end_sample());
+            asked.add(java.end_sample());
         }
         if !(success || ignored) {
-            asked = asked.max(sampler.on_failure);
+            asked.add(sampler.on_failure);
         }
         self.after_sample(index, id, success || cut, asked);
     }
@@ -488,14 +511,14 @@ impl Core<'_> {
     }
 
     /// What a sample's outcome asks of its user.
-    pub(crate) fn after_sample(&mut self, index: Index, id: SamplerId, ok: bool, asked: Request) {
+    pub(crate) fn after_sample(&mut self, index: Index, id: SamplerId, ok: bool, asked: Asked) {
         let sampler = &self.plan.samplers[id.0 as usize];
         let user = &self.users[index];
         let group = &self.run.groups[user.group as usize];
         let mut asked = asked;
         // Of what a group does at a failure, JMeter's lanes know nothing.
         if !ok && !user.lane {
-            asked = asked.max(match group.on_error {
+            asked.add(match group.on_error {
                 OnError::Continue => Request::Nothing,
                 OnError::NextLoop => Request::NextIteration,
                 OnError::StopUser => Request::StopUser,
@@ -503,51 +526,49 @@ impl Core<'_> {
                 OnError::StopTestNow => Request::StopTestNow,
             });
         }
-        match asked {
-            Request::Nothing
-            | Request::BreakLoop
-            | Request::NextLoopIteration
-            | Request::NextIteration => {}
+        match asked.stop {
             Request::StopUser => self.users[index].stopping = true,
             Request::StopTest | Request::StopTestNow => {
                 self.users[index].stopping = true;
-                let _ = self.reports.send(Report::StopTest { now: asked == Request::StopTestNow });
+                let now = asked.stop == Request::StopTestNow;
+                let _ = self.reports.send(Report::StopTest { now });
             }
+            _ => {}
         }
-        if self.ends_by_time(index) {
+        let how = match asked.leave {
+            Request::BreakLoop => Some(Leave::BreakLoop),
+            Request::NextLoopIteration => Some(Leave::NextLoopIteration),
+            Request::NextIteration => Some(Leave::NextIteration),
+            _ => None,
+        };
+        self.continue_or_stop(index, how.map(|how| (sampler.controller, how)));
+    }
+
+    /// What comes behind a sample or an action: the user goes on, here or elsewhere, or it ends. One that is told to end still looks for its next
+    /// sampler ([`Core::operate`]), as JMeter's thread does, unless it leaves where it is.
+    pub(crate) fn continue_or_stop(&mut self, index: Index, leave: Option<(ControllerId, Leave)>) {
+        let time_is_up = self.time_is_up(index);
+        let group = &self.run.groups[self.users[index].group as usize];
+        let ends_here = time_is_up && group.ends_with_samples();
+        if time_is_up && !ends_here {
             self.users[index].stopping = true;
         }
-        if self.users[index].stopping {
-            return self.end_after_sample(index);
+        let stopping = self.users[index].stopping;
+        if stopping {
+            self.end_transactions(index);
         }
-        let how = match asked {
-            Request::BreakLoop => Leave::BreakLoop,
-            Request::NextLoopIteration => Leave::NextLoopIteration,
-            Request::NextIteration => Leave::NextIteration,
-            _ => return,
-        };
-        self.unwind(index, sampler.controller, how);
-        self.set_last_ok(index, true);
+        if let Some((from, how)) = leave {
+            self.unwind(index, from, how);
+            self.set_last_ok(index, true);
+        }
+        if ends_here || stopping && leave.is_some() {
+            self.end_of_plan(index);
+        }
     }
 
     /// Whether the duration of a user's group is over.
     pub(crate) fn time_is_up(&self, index: Index) -> bool {
         self.ends_at(index).is_some_and(|end| self.clock.now() >= end)
-    }
-
-    /// The same for a user that comes to its end by that. Where a number of users is kept, JMeter asks for no further sampler then, and what was left
-    /// in the middle has no end.
-    fn ends_by_time(&mut self, index: Index) -> bool {
-        let ends = self.time_is_up(index);
-        let user = &mut self.users[index];
-        if ends
-            && !user.stopping
-            && self.run.groups[user.group as usize].ends_with_samples()
-            && let Some(extra) = &mut user.extra
-        {
-            extra.transactions.clear();
-        }
-        ends
     }
 
     /// When a user must end, if it must.
@@ -557,9 +578,13 @@ impl Core<'_> {
         if user.lane { None } else { self.run.ends_at(user.group, user.number) }
     }
 
-    /// Ends a user that stops where it is.
-    pub(crate) fn end_after_sample(&mut self, index: Index) {
-        self.end_user(index);
+    /// Ends a user before the sampler that it has; `cut` if that is because the run or the group ends.
+    pub(crate) fn stop_before(&mut self, index: Index, cut: bool) {
+        self.users[index].stopping = true;
+        if cut {
+            self.cut_transactions(index);
+        }
+        self.continue_or_stop(index, None);
     }
 
     /// Carries out a Flow Control Action.
@@ -569,13 +594,15 @@ impl Core<'_> {
                 let pause = self.number(index, text, 0);
                 let now = self.clock.now();
                 let mut until = now + pause.max(0) * crate::clock::MS;
-                let user = &mut self.users[index];
+                let user = &self.users[index];
                 if let Some(end) = self.run.waits_until(user.group, user.number)
                     && until > end
                     && !user.lane
                 {
                     until = end.max(now);
+                    self.cut_transactions(index);
                 }
+                let user = &mut self.users[index];
                 user.wait = Wait::Pause(id);
                 self.wheel.insert(index, until, &mut self.users);
                 return;
@@ -599,11 +626,7 @@ impl Core<'_> {
     }
 
     fn leave_sampler(&mut self, index: Index, id: SamplerId, how: Leave) {
-        if self.time_is_up(index) {
-            return self.end_after_sample(index);
-        }
-        self.unwind(index, self.plan.samplers[id.0 as usize].controller, how);
-        self.set_last_ok(index, true);
+        self.continue_or_stop(index, Some((self.plan.samplers[id.0 as usize].controller, how)));
     }
 
     /// Goes on after an action that makes no result.
@@ -616,9 +639,7 @@ impl Core<'_> {
         if user.links.deadline <= now {
             user.intended = user.links.deadline.max(user.intended);
         }
-        if user.stopping || self.ends_by_time(index) {
-            self.end_after_sample(index);
-        }
+        self.continue_or_stop(index, None);
     }
 
     pub(crate) fn set_last_ok(&mut self, index: Index, ok: bool) {

@@ -53,6 +53,11 @@ impl<'p> Core<'p> {
         let given = self.pull(index, main);
         if given != Pull::Later {
             self.forget_all_texts(index);
+            // JMeter's thread looks whether it is to go on when it has its next sampler, and throws that away.
+            if self.users[index].stopping {
+                self.end_of_plan(index);
+                return Turn::Waits;
+            }
         }
         match given {
             Pull::Sampler(sampler) => {
@@ -63,9 +68,7 @@ impl<'p> Core<'p> {
                 if self.users[index].wait != Wait::Ready {
                     return Turn::Waits;
                 }
-                if self.time_is_up(index) {
-                    self.end_user(index);
-                }
+                self.continue_or_stop(index, None);
             }
             Pull::Nothing => {
                 if self.is_done(index, main) {
@@ -80,7 +83,7 @@ impl<'p> Core<'p> {
 
     /// A user has run all that there is for it.
     pub(crate) fn end_of_plan(&mut self, index: Index) {
-        if self.jobs.listens && self.catch_up(index, Then::End) {
+        if self.jobs.listens && !self.gives_up(index) && self.catch_up(index, Then::End) {
             return;
         }
         // What was left in the middle has no end.

@@ -66,6 +66,7 @@ impl Core<'_> {
             connect: 0,
             lag: 0,
             seen: false,
+            cut: false,
             reported: false,
             total: 0,
             thread: None,
@@ -74,6 +75,16 @@ impl Core<'_> {
         let open = &mut self.users[index].extra().transactions;
         open.retain(|open| open.controller != id);
         open.push(transaction);
+    }
+
+    /// The end of the run, or of the group, cuts what a user does: the transactions under way have no end of their own, and are in no figure.
+    pub(crate) fn cut_transactions(&mut self, index: Index) {
+        for open in self.users[index].transactions() {
+            open.cut = true;
+        }
+        if self.users[index].lane {
+            self.cut_transactions(self.users[index].branch_of);
+        }
     }
 
     /// Adds to what a transaction's message says of samples.
@@ -258,13 +269,14 @@ impl Core<'_> {
         }
     }
 
-    /// A user ends at a sampler: the transactions around it that have a parent sample are still reported, as in JMeter.
+    /// A user stops at a sampler: the transactions around it that have a parent sample are still reported, as in JMeter.
     pub(crate) fn end_transactions(&mut self, index: Index) {
         let mut at =
             self.users[index].last_sampler.map(|id| self.plan.samplers[id.0 as usize].controller);
         while let Some(id) = at {
-            if let Some(open) = self.take_open(index, id)
-                && open.parent.is_some()
+            let open = self.users[index].transactions().iter();
+            if open.into_iter().any(|open| open.controller == id && open.parent.is_some())
+                && let Some(open) = self.take_open(index, id)
             {
                 self.report_parent(index, open, self.clock.now(), End::Cut);
             }
@@ -323,7 +335,7 @@ impl Core<'_> {
         (self.result.start_ms, self.result.thread) = (open.start_ms, open.thread);
         if !self.is_silent(index) {
             let listeners = &plan.samplers[last.0 as usize].listeners;
-            self.publish(index, &timing, open.success, listeners, open.seen);
+            self.publish(index, &timing, (open.success, open.cut), listeners, open.seen);
         }
         let used = std::mem::replace(&mut self.result, saved);
         self.results.push(used);
@@ -422,10 +434,9 @@ impl Core<'_> {
         } else if self.is_silent(index) {
             self.show_to_lanes(index, timing, success);
         } else if !open.reported {
-            self.publish(index, timing, success, &settings.listeners, true);
-            if let Some(around) = controller.parent {
-                self.add_below(index, around, timing, success);
-            }
+            self.publish(index, timing, (success, open.cut), &settings.listeners, true);
+            // Those right inside of it are its listeners, too; they are under way when its user stops.
+            self.add_below(index, open.controller, timing, success);
         }
     }
 
@@ -461,7 +472,7 @@ impl Core<'_> {
         &mut self,
         index: Index,
         timing: &Timing,
-        success: bool,
+        (success, cut): (bool, bool),
         listeners: &[plan::plan::ListenerId],
         named: bool,
     ) {
@@ -472,7 +483,11 @@ impl Core<'_> {
             id
         };
         let sample = Sample {
-            outcome: if success { Outcome::Ok } else { Outcome::Status },
+            outcome: match success {
+                _ if cut => Outcome::CutByEnd,
+                true => Outcome::Ok,
+                false => Outcome::Status,
+            },
             success,
             elapsed: timing.elapsed(),
             latency: timing.latency,

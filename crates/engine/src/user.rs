@@ -212,6 +212,8 @@ pub(crate) struct Transaction {
     pub(crate) lag: u64,
     /// A sample was reported in it.
     pub(crate) seen: bool,
+    /// The end of the run or of its group has cut it.
+    pub(crate) cut: bool,
     /// Its own sample has been reported as it was when a loop inside of it was left; files have one sample once.
     pub(crate) reported: bool,
     /// Time of the children, for transactions with a parent sample.

@@ -15,7 +15,7 @@ use super::{Act, Addressee, Reply, Then, UnderWay, session};
 use crate::clock::{MS, Nanos};
 use crate::core::{Core, env};
 use crate::run::Report;
-use crate::sample::Timing;
+use crate::sample::{Asked, Timing};
 use crate::user::Wait;
 use crate::wheel::Index;
 
@@ -105,10 +105,9 @@ impl Core<'_> {
                 self.take_kept(index);
                 self.put(&mut ended.timing, &read, job);
                 self.check_in_turn(index, ended, next);
-                if self.users[index].wait == Wait::Ready
-                    && (self.must_end(index) || self.time_is_up(index))
-                {
-                    self.end_user(index);
+                if self.users[index].wait == Wait::Ready {
+                    self.must_end(index);
+                    self.continue_or_stop(index, None);
                 }
             }
             Then::Started => {
@@ -116,7 +115,7 @@ impl Core<'_> {
                     self.log(format!("{}: {failed}", job.what));
                 }
                 if self.must_end(index) {
-                    self.end_after_sample(index);
+                    self.end_user(index);
                 } else {
                     self.tell_iteration(index);
                 }
@@ -125,17 +124,17 @@ impl Core<'_> {
                 if let Err(failed) = read {
                     self.log(format!("{}: {failed}", job.what));
                 }
-                if self.must_end(index) {
-                    self.end_after_sample(index);
-                } else if let Some(controller) = controller {
+                // One that must end does so when it has its next sampler.
+                self.must_end(index);
+                if let Some(controller) = controller {
                     self.users[index].java().fresh.push(controller);
                 }
             }
             Then::Controller(id) => self.hear_controller(index, id, read, job),
             then if job.act == Some(Act::Listener) => {
                 self.take_told(index, &read, job);
-                if self.must_end(index) {
-                    return self.end_after_sample(index);
+                if self.must_end(index) && !matches!(then, Then::Pull(_)) {
+                    return self.end_user(index);
                 }
                 match then {
                     Then::Start(id) => {
@@ -177,9 +176,8 @@ impl Core<'_> {
         if let Some(id) = then.sampler().filter(|_| reply.gives_up) {
             return self.had_no_result(index, id);
         }
-        if self.must_end(index) {
-            return self.end_after_sample(index);
-        }
+        // What is left before the sampler still comes; the sampler does not.
+        self.must_end(index);
         match *then {
             Then::Before(id, next) => self.run_before(index, id, next),
             Then::Timers(id, next, delay) => {
@@ -189,6 +187,7 @@ impl Core<'_> {
                 };
                 self.run_timers(index, id, next, delay.saturating_add(more));
             }
+            Then::Begin(_) if self.users[index].stopping => self.stop_before(index, true),
             Then::Begin(id) => {
                 self.name_sampler(index, id);
                 self.begin_now(index, id);
@@ -208,10 +207,17 @@ impl Core<'_> {
         self.apply_ask(index, reply.ask);
     }
 
-    /// A script asked the user to end, or everybody was told to.
+    /// A script asked the user to end, or everybody was told to: it is stopping.
     pub(super) fn must_end(&mut self, index: Index) -> bool {
         let asked = self.users[index].java().asked;
-        self.users[index].stopping || asked >= Request::StopUser
+        let user = &mut self.users[index];
+        user.stopping |= asked >= Request::StopUser;
+        user.stopping
+    }
+
+    /// Whether a user that looks for a sampler does not wait for Java any more, because the run ends at once.
+    pub(crate) fn gives_up(&self, index: Index) -> bool {
+        self.stopping_now && self.users[index].stopping
     }
 
     /// Puts what Java says of the result under work into it; a job that failed fails it as an assertion.
@@ -293,7 +299,8 @@ impl Core<'_> {
         if !self.plan.samplers[id.0 as usize].timeouts.is_empty() {
             self.unwatch(index);
         }
-        let asked = std::mem::take(&mut self.users[index].java().asked);
+        let mut asked = Asked::default();
+        asked.add(std::mem::take(&mut self.users[index].java().asked));
         self.after_sample(index, id, true, asked);
     }
 

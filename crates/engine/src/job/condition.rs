@@ -23,7 +23,9 @@ impl Core<'_> {
         if java.fresh.contains(&id) {
             return true;
         }
-        if !self.catch_up(index, Then::Pull(None)) {
+        if self.gives_up(index) {
+            self.end_user(index);
+        } else if !self.catch_up(index, Then::Pull(None)) {
             self.hand_over_texts(index, Then::Pull(Some(id)), range);
         }
         false
@@ -49,6 +51,9 @@ impl Core<'_> {
 
     /// Tells config elements in Java of an iteration of the group. False: the user waits for them.
     pub(crate) fn tell_iteration(&mut self, index: Index) -> bool {
+        if self.gives_up(index) {
+            return true;
+        }
         let plan = self.plan;
         let group = self.users[index].group;
         if !self.jobs.hearing.starting.is_empty()

@@ -158,6 +158,10 @@ impl<'p> Core<'p> {
         controller: &'p Controller,
         element: HostedId,
     ) -> Pull {
+        if self.gives_up(index) {
+            self.end_user(index);
+            return Pull::Later;
+        }
         if self.jobs.listens && self.catch_up(index, Then::Pull(None)) {
             return Pull::Later;
         }
@@ -288,9 +292,8 @@ impl<'p> Core<'p> {
             self.log(format!("Error: {}: {what}", job.what));
             return self.end_of_plan(index);
         };
-        if self.must_end(index) {
-            return self.end_of_plan(index);
-        }
+        // One that must end does so when it has its next sampler.
+        self.must_end(index);
         if let Said::Nothing(done) = said {
             let mut place = self.place(index, id);
             place.clear(place::DONE);

@@ -137,7 +137,10 @@ impl Core<'_> {
             Some(Then::Ended(ended, _)) => {
                 self.take_kept(index);
                 self.report_complete(index, &ended);
-                self.end_user(index);
+                self.continue_or_stop(index, None);
+            }
+            Some(Then::Before(..) | Then::Timers(..) | Then::Begin(_)) => {
+                self.stop_before(index, true)
             }
             _ => self.end_user(index),
         }

@@ -191,7 +191,7 @@ impl Core<'_> {
     pub(crate) fn cut_socket(&mut self, index: Index) {
         let at = self.users[index].socket;
         if at == NO_SOCKET {
-            return self.end_user(index);
+            return self.end_wait(index);
         }
         match &self.sockets[at].task {
             Task::Work(_) => {
@@ -202,7 +202,7 @@ impl Core<'_> {
                 self.finish_hold(at);
                 self.go_on(index);
             }
-            Task::None => self.end_user(index),
+            Task::None => self.end_wait(index),
         }
     }
 

@@ -20,7 +20,7 @@ fn is_of_bzm(class: &str) -> bool {
 }
 
 /// Whether its users keep cookies and connections over iterations.
-const SAME_USER: &str = "same_user_on_next_iteration";
+const SAME_USER: &str = "ThreadGroup.same_user_on_next_iteration";
 
 /// When groups of a class run; `None` for a class that cannot run.
 pub(crate) fn phase(class: &str) -> Option<Phase> {
@@ -77,9 +77,8 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId, phase: Phase, number
     let name = &ctx.doc.element(id).name;
     let class = scope::class(ctx.doc, id);
     let profile = profile::compile(ctx, id, class);
-    // bzm's groups have a name of their own for it.
-    let same_user =
-        if is_of_bzm(class) { SAME_USER } else { "ThreadGroup.same_user_on_next_iteration" };
+    // Groups of plug-ins make threads of which each iteration is another user's, whatever is set.
+    let is_of_plugin = is_of_bzm(class) || class.starts_with("kg.apc.");
     Group {
         name: ctx.text(id, name),
         phase,
@@ -92,7 +91,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId, phase: Phase, number
         delay: ctx.prop(id, "ThreadGroup.delay"),
         delayed_start: ctx.flag(id, "ThreadGroup.delayedStart", false),
         on_error: on_error(ctx, id),
-        same_user: ctx.flag(id, same_user, true),
+        same_user: !is_of_plugin && ctx.flag(id, SAME_USER, true),
         main: ControllerId(0),
         slots: 0,
         path: ctx.doc.path(id),
