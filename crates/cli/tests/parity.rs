@@ -503,6 +503,8 @@ cases! {
     stopped_test
     stopped_test_now
     stopped_bzm_groups
+    names_evaluated
+    names_functional
 }
 
 #[test]

@@ -35,6 +35,8 @@ macro_rules! cases {
 
 cases! {
     jvm_bsf
+    jvm_functional
+    jvm_stopped
     jvm_bsf_xml
     jvm_bsh_assertion
     jvm_bsh_errors

@@ -53,6 +53,7 @@ impl Core<'_> {
         if http.is_fixed()
             && let Some(fixed) = self.fixed[slot].take()
         {
+            self.name_request(index, id);
             if !http.is_plain() || self.run.settings.proxy.is_some() {
                 self.send_rendered(index, id, http, &fixed.request);
             } else if self.cookie_line(index, http, &fixed.request) {
@@ -92,6 +93,9 @@ impl Core<'_> {
             self.result.url.push_str(&request.url);
             self.request = request;
             return self.thrown(index, id, &thrown);
+        }
+        if rendered.as_ref().err().is_none_or(|problem| !problem.no_url) {
+            self.name_request(index, id);
         }
         match rendered {
             Ok(()) => self.send_rendered(index, id, http, &request),

@@ -53,6 +53,7 @@ mod leave;
 mod local;
 mod look;
 mod meet;
+mod name;
 mod names;
 mod nameserver;
 pub mod offload;

@@ -245,6 +245,7 @@ impl<'p> Core<'p> {
     }
 
     fn load_link(&mut self, branch: Index, id: SamplerId, http: &'p Http, url: &str) {
+        self.read_name(branch, id);
         let mut request = std::mem::take(&mut self.request);
         let rendered =
             self.with_env(branch, id, |env, _| http.render_embedded(url, env, &mut request));

@@ -119,6 +119,9 @@ impl Core<'_> {
         let sent = match rendered {
             Ok(()) => {
                 self.users[index].intended = timing.end;
+                if !silent && !java {
+                    self.read_name(index, id);
+                }
                 self.send_rendered(index, id, http, &request);
                 true
             }

@@ -236,6 +236,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     if let Some(complaint) = &settings.complaint {
         return Err(StartError::Setting(complaint.clone()));
     }
+    settings.keep_sub_labels |= plan.functional_mode;
     let addresses = settings.addresses;
     settings.secure.load_keys(&evaluated.keys()?).map_err(StartError::Setting)?;
     let mut prepared = crate::prepare::prepare(&plan, &options, evaluated)?;

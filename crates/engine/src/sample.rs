@@ -70,7 +70,7 @@ impl Core<'_> {
             java.begin_sample(before);
         }
         if sampler.name.fixed().is_none() {
-            self.name_sampler(index, id);
+            self.name_before(index, id);
         }
         self.run_before(index, id, 0);
         self.users[index].alive && self.users[index].wait == Wait::Ready
@@ -81,8 +81,7 @@ impl Core<'_> {
         let plan = self.plan;
         let all = &plan.samplers[id.0 as usize].before;
         if from < all.len() {
-            let mut name = self.texts.take();
-            name.push_str(self.sampler_name(index, id));
+            let name = self.take_name(index, id);
             let user = self.users.of(index);
             let mut env = env!(self, user, &name);
             let mut job = None;
@@ -93,7 +92,7 @@ impl Core<'_> {
                 }
                 plan::element::before(*before, plan, &mut env);
             }
-            self.texts.give(name);
+            self.give_name(name);
             match job {
                 Some((at, Job::Evaluate(range))) => {
                     return self.hand_over_texts(index, Then::Before(id, at + 1), range);
@@ -123,12 +122,11 @@ impl Core<'_> {
         let mut delay = delay;
         let mut shaped = false;
         if from < timers.len() {
-            let mut name = self.texts.take();
-            name.push_str(self.sampler_name(index, id));
+            let name = self.take_name(index, id);
             for (at, timer) in timers.iter().enumerate().skip(from) {
                 if let Timer::Sync(sync) = timer {
                     if self.arrive(index, id, sync, (at + 1, delay)) {
-                        return self.texts.give(name);
+                        return self.give_name(name);
                     }
                     continue;
                 }
@@ -138,7 +136,7 @@ impl Core<'_> {
                     let end = self.clock.now() + turn.end.saturating_mul(crate::clock::MS);
                     self.run.close(self.users[index].group, end);
                     let Some(wait) = turn.wait else {
-                        self.texts.give(name);
+                        self.give_name(name);
                         return self.await_end(index, id, end);
                     };
                     shaped = true;
@@ -146,13 +144,13 @@ impl Core<'_> {
                     continue;
                 }
                 if let Timer::Job(job) = timer {
-                    self.texts.give(name);
+                    self.give_name(name);
                     return self.time_in_java(index, id, at, delay, *job);
                 }
                 let user = self.users.of(index);
                 delay = delay.saturating_add(timer.delay(&mut env!(self, user, &name)));
             }
-            self.texts.give(name);
+            self.give_name(name);
         }
         if delay == 0 {
             return self.begin(index, id);
@@ -218,11 +216,7 @@ impl Core<'_> {
         if !sampler.timeouts.is_empty() {
             self.watch(index, &sampler.timeouts);
         }
-        // JMeter asks for the name when the sample is made. What functions count is counted once.
-        let http = matches!(sampler.kind, SamplerKind::Http(_));
-        if !http && !sampler.before.is_empty() && !sampler.name.raw().contains('(') {
-            self.name_sampler(index, id);
-        }
+        self.name_at_start(index, id);
         match &sampler.kind {
             SamplerKind::Http(http) => match self.own_request(index) {
                 Some(own) => self.begin_http(index, id, &own),
@@ -269,13 +263,12 @@ impl Core<'_> {
         id: SamplerId,
         work: impl FnOnce(&mut plan::env::Env<'_>, &mut plan::result::SampleResult) -> T,
     ) -> T {
-        let mut name = self.texts.take();
-        name.push_str(self.sampler_name(index, id));
+        let name = self.take_name(index, id);
         let mut result = self.lend_result();
         let user = self.users.of(index);
         let value = work(&mut env!(self, user, &name), &mut result);
         self.return_result(result);
-        self.texts.give(name);
+        self.give_name(name);
         value
     }
 
@@ -362,6 +355,7 @@ impl Core<'_> {
             self.unwatch(index);
         }
         let observed = self.observes(id);
+        self.name_at_end(index, id, observed);
         let (at, since, told) = (None, Nanos::MIN, 0);
         let mut closing = Closing { id, timing, outcome, observed, at, since, told };
         if observed {

@@ -45,6 +45,15 @@ impl Core<'_> {
         settings: &Settings,
     ) {
         let start = self.clock.now();
+        let plan = self.plan;
+        let name = &plan.controllers[id.0 as usize].name;
+        // JMeter asks for its name when it begins.
+        let label = name.fixed().is_none().then(|| {
+            let mut label = self.texts.take();
+            let user = self.users.of(index);
+            name.eval(&mut env!(self, user, ""), &mut label);
+            label
+        });
         let parent = settings.parent.then(|| {
             let mut result = self.results.pop().unwrap_or_default();
             result.clear();
@@ -53,6 +62,7 @@ impl Core<'_> {
         });
         let transaction = Transaction {
             controller: id,
+            label,
             start,
             start_ms: self.clock.wall_ms(start),
             previous_end: start,
@@ -298,7 +308,7 @@ impl Core<'_> {
     }
 
     /// Reports a transaction without a parent sample.
-    fn report(&mut self, index: Index, open: Transaction, now: i64, complete: bool) {
+    fn report(&mut self, index: Index, mut open: Transaction, now: i64, complete: bool) {
         let plan = self.plan;
         let controller = &plan.controllers[open.controller.0 as usize];
         let ControllerKind::Transaction(settings) = &controller.kind else { return };
@@ -321,14 +331,7 @@ impl Core<'_> {
         };
         let saved = self.lend_result();
         self.result.clear();
-        self.fill_transaction(
-            index,
-            open.controller,
-            &timing,
-            open.calls,
-            open.failing,
-            open.success,
-        );
+        self.fill_transaction(&open, &timing);
         if open.success && complete {
             self.result.code.push_str("200");
         }
@@ -339,6 +342,9 @@ impl Core<'_> {
         }
         let used = std::mem::replace(&mut self.result, saved);
         self.results.push(used);
+        if let Some(label) = open.label.take() {
+            self.texts.give(label);
+        }
     }
 
     /// Reports a transaction that its children are sub-results of.
@@ -367,14 +373,7 @@ impl Core<'_> {
         };
         let saved = std::mem::replace(&mut self.result, parent);
         self.result.start_ms = open.start_ms;
-        self.fill_transaction(
-            index,
-            open.controller,
-            &timing,
-            open.calls,
-            open.failing,
-            open.success,
-        );
+        self.fill_transaction(&open, &timing);
         if matches!(how, End::Cut | End::GoesOn) {
             // It has come to no verdict of its own.
             self.result.message.clear();
@@ -406,6 +405,9 @@ impl Core<'_> {
             self.users[index].extra().transactions.push(open);
         } else {
             self.results.push(used);
+            if let Some(label) = open.label.take() {
+                self.texts.give(label);
+            }
         }
     }
 
@@ -440,32 +442,24 @@ impl Core<'_> {
         }
     }
 
-    fn fill_transaction(
-        &mut self,
-        index: Index,
-        id: ControllerId,
-        timing: &Timing,
-        calls: u32,
-        failing: u32,
-        success: bool,
-    ) {
+    fn fill_transaction(&mut self, open: &Transaction, timing: &Timing) {
         let plan = self.plan;
-        let mut result = self.lend_result();
+        let name = &plan.controllers[open.controller.0 as usize].name;
+        let result = &mut *self.result;
         result.label.clear();
-        let user = self.users.of(index);
-        plan.controllers[id.0 as usize].name.eval(&mut env!(self, user, ""), &mut result.label);
+        result.label.push_str(open.label.as_deref().or(name.fixed()).unwrap_or_default());
         result.message.clear();
         let _ = write!(
             result.message,
-            "Number of samples in transaction : {calls}, number of failing samples : {failing}"
+            "Number of samples in transaction : {}, number of failing samples : {}",
+            open.calls, open.failing
         );
-        result.success = success;
+        result.success = open.success;
         result.count = 1;
-        result.errors = u32::from(!success);
+        result.errors = u32::from(!open.success);
         (result.elapsed, result.latency, result.connect) =
             (timing.elapsed(), timing.latency, timing.connect);
         (result.idle, result.bytes, result.sent) = (timing.idle, timing.received, timing.sent);
-        self.return_result(result);
     }
 
     fn publish(

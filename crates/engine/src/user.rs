@@ -196,6 +196,8 @@ pub(crate) struct Redirect {
 #[derive(Debug)]
 pub(crate) struct Transaction {
     pub(crate) controller: ControllerId,
+    /// Its name as evaluated at its start, if it is not fixed.
+    pub(crate) label: Option<String>,
     pub(crate) start: Nanos,
     pub(crate) start_ms: i64,
     /// End of the child before, for the pauses between.

@@ -93,6 +93,7 @@ pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
     };
     ctx.look_ahead();
     let mut plan = element::test_plan::compile(&mut ctx, root);
+    ctx.text.functional = plan.functional_mode;
     if !plan.variables.is_empty() {
         plan.hosted.variables.push(ctx.since(0));
         plan.hosted.begins_blank = true;

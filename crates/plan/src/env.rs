@@ -67,6 +67,8 @@ pub struct Scratch {
     /// What evaluating threw, as JMeter would have; the first since somebody took it. Whoever runs a sampler takes
     /// it after rendering and fails the sample (or ends the user, see [`Thrown::stops_user`]).
     pub thrown: Option<Thrown>,
+    /// The name of the sampler, if functions in it count: it is evaluated for each who asks.
+    pub sampler: Option<crate::text::Text>,
     /// What functions keep for the core.
     pub(crate) cache: crate::function::Cache,
     /// Files that requests send.
@@ -81,6 +83,7 @@ impl Scratch {
         Self {
             random: crate::random::Random::new(seed),
             thrown: None,
+            sampler: None,
             cache,
             files: crate::http::Contents::default(),
             pool: Vec::new(),

@@ -142,6 +142,8 @@ pub struct TextCompiler {
     pub(crate) property_objects: bool,
     /// An assertion may be about a transaction, of which `prev` is not the sample.
     pub(crate) checks_transactions: bool,
+    /// Sub-results keep their labels: the plan is run in functional mode.
+    pub(crate) functional: bool,
     /// Function calls with a state of their own.
     sites: u32,
 }
@@ -299,6 +301,12 @@ impl Text {
                 _ => None,
             },
         }
+    }
+
+    /// Whether functions are called, whose calls may count.
+    pub fn calls(&self) -> bool {
+        let Self::Compound(compound) = self else { return false };
+        compound.parts.iter().any(|part| matches!(part, Part::Call(_)))
     }
 
     /// The text as the plan has it.

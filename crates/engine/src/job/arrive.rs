@@ -13,7 +13,7 @@ use super::reply::{Failed, Out};
 use super::result::Found;
 use super::{Act, Addressee, Reply, Then, UnderWay, session};
 use crate::clock::{MS, Nanos};
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::run::Report;
 use crate::sample::{Asked, Timing};
 use crate::user::Wait;
@@ -188,10 +188,7 @@ impl Core<'_> {
                 self.run_timers(index, id, next, delay.saturating_add(more));
             }
             Then::Begin(_) if self.users[index].stopping => self.stop_before(index, true),
-            Then::Begin(id) => {
-                self.name_sampler(index, id);
-                self.begin_now(index, id);
-            }
+            Then::Begin(id) => self.begin_now(index, id),
             _ => {}
         }
     }
@@ -322,19 +319,6 @@ impl Core<'_> {
         timing.end = done.max(timing.start);
         self.result.start_ms = self.clock.wall_ms(timing.start);
         self.conclude(index, id, timing, Outcome::Other);
-    }
-
-    /// Evaluates a sampler's name for its sample.
-    pub(crate) fn name_sampler(&mut self, index: Index, id: SamplerId) {
-        let sampler = &self.plan.samplers[id.0 as usize];
-        if sampler.name.fixed().is_some() {
-            return;
-        }
-        let mut name = std::mem::take(&mut self.users[index].extra().sampler_name);
-        name.clear();
-        let user = self.users.of(index);
-        sampler.name.eval(&mut env!(self, user, ""), &mut name);
-        self.users[index].extra().sampler_name = name;
     }
 
     /// What a script asked of its user or of all.

@@ -19,6 +19,8 @@ use crate::offload::{Finding, Offload, Surroundings};
 use crate::prepare::Prepared;
 use crate::run::Options;
 
+/// The property that tells Java of functional mode.
+const FUNCTIONAL: &str = "throng.functional";
 const SETUP: u8 = 1;
 const START: u8 = 2;
 const END: u8 = 5;
@@ -126,7 +128,9 @@ fn setup(plan: &Plan, options: &Options, groups: &[(String, u32)]) -> Vec<u8> {
     let mut message = Vec::new();
     let mut out = Writer(&mut message);
     out.byte(SETUP);
-    out.pairs(options.properties.iter().map(|(name, value)| (&**name, &**value)));
+    let functional = plan.functional_mode.then_some((FUNCTIONAL, "true"));
+    let properties = options.properties.iter().map(|(name, value)| (&**name, &**value));
+    out.pairs(properties.chain(functional));
     out.pairs(system.iter().map(|(name, value)| (&**name, &**value)));
     out.text(home);
     let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());

@@ -20,6 +20,8 @@ pub struct DebugPostProcessor {
     variables: Text,
     properties: Text,
     system: Text,
+    /// Its sub-results keep their labels.
+    functional: bool,
     /// Properties of the sampler that are plain texts.
     shown: Vec<(String, Text)>,
 }
@@ -37,6 +39,7 @@ pub(super) fn compile(
         properties: text("displayJMeterProperties"),
         system: text("displaySystemProperties"),
         name: Text::compile(name, compiler),
+        functional: compiler.functional,
         shown: Vec::new(),
     }
 }
@@ -79,11 +82,12 @@ impl DebugPostProcessor {
             request.push_str("SystemProperties\n");
             debug_sampler::write_system(&mut text);
         }
-        let keeps_name = env
-            .core
-            .cache
-            .property(env.shared, "subresults.disable_renaming")
-            .is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
+        let keeps_name = self.functional
+            || env
+                .core
+                .cache
+                .property(env.shared, "subresults.disable_renaming")
+                .is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
         let mut label = env.core.take();
         if keeps_name {
             self.name.eval(env, &mut label);
@@ -100,6 +104,7 @@ impl DebugPostProcessor {
         sub.body.extend_from_slice(text.as_bytes());
         sub.text.push_str(&text);
         sub.sampler_data.push_str(&request);
+        sub.tells_sampler_data = true;
         result.bytes += text.len() as u64;
         for buffer in [label, request, text] {
             env.core.give(buffer);

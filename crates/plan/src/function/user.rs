@@ -21,9 +21,18 @@ pub(super) fn group_name(_: &Call, env: &mut Env<'_>, out: &mut String) -> Outco
 
 /// `__samplerName(variable)`.
 pub(super) fn sampler_name(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
-    let name = env.who.sampler;
-    out.push_str(name);
-    call.store(0, env, name)
+    let Some(text) = env.core.sampler.take() else {
+        let name = env.who.sampler;
+        out.push_str(name);
+        return call.store(0, env, name);
+    };
+    let mut name = env.core.take();
+    text.eval(env, &mut name);
+    env.core.sampler = Some(text);
+    out.push_str(&name);
+    let stored = call.store(0, env, &name);
+    env.core.give(name);
+    stored
 }
 
 /// `__TestPlanName()`: the file name of the plan.

@@ -22,6 +22,7 @@ import org.apache.jmeter.save.SaveService;
 import org.apache.jmeter.save.converters.ConversionHelp;
 import org.apache.jmeter.services.FileServer;
 import org.apache.jmeter.testelement.TestElement;
+import org.apache.jmeter.testelement.TestPlan;
 import org.apache.jmeter.testelement.TestStateListener;
 import org.apache.jmeter.threads.JMeterContextService;
 import org.apache.jmeter.threads.JMeterVariables;
@@ -44,6 +45,8 @@ final class Setup {
     private static final String UNLISTED = "throng.system.names";
     /** Levels of loggers, {@code category=LEVEL}, a line each. */
     private static final String LEVELS = "throng.jvm.log";
+    /** The plan is run in functional mode, in which sub-results keep their labels. */
+    private static final String FUNCTIONAL = "throng.functional";
     private static final Pattern FUNCTION = Pattern.compile("\\$\\{(__[A-Za-z0-9_]+)");
 
     private final Input in;
@@ -110,6 +113,7 @@ final class Setup {
         Props props = new Props(System.getProperties());
         int count = in.i32();
         String ofSystem = "";
+        boolean functional = false;
         for (int i = 0; i < count; i++) {
             String name = in.str();
             String value = in.str();
@@ -117,6 +121,8 @@ final class Setup {
                 props.setProperty(name, value);
             } else if (name.equals(UNLISTED)) {
                 ofSystem = value;
+            } else if (name.equals(FUNCTIONAL)) {
+                functional = true;
             } else if (name.equals(LEVELS)) {
                 LogFactory.setLevels(value);
             }
@@ -144,6 +150,8 @@ final class Setup {
         if (!plan.isEmpty()) {
             FileServer.getFileServer().setBaseForScript(new File(plan));
         }
+        // JMeter has the mode of the test in a static field, which this sets.
+        new TestPlan().setFunctionalMode(functional);
         test.timerFactor = JMeterUtils.getPropDefault("timer.factor", 1.0f);
     }
 
