@@ -505,6 +505,9 @@ cases! {
     stopped_bzm_groups
     names_evaluated
     names_functional
+    http_frame_depth
+    http_frame_depth_labels
+    http_frame_depth_one
 }
 
 #[test]

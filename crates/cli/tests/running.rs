@@ -178,6 +178,56 @@ fn a_plan_with_what_cannot_run_is_refused_and_skipped_on_demand() {
     );
 }
 
+/// A run of one user through a plan around one sampler, with what stands below it.
+fn below_a_sampler(elements: &str) -> String {
+    let plan = r#"<jmeterTestPlan version="1.2"><hashTree><TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="p"/><hashTree>
+<ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="g"><stringProp name="ThreadGroup.num_threads">2</stringProp>
+<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><intProp name="LoopController.loops">3</intProp></elementProp></ThreadGroup><hashTree>
+<JavaSampler guiclass="JavaTestSamplerGui" testclass="JavaSampler" testname="s"><elementProp name="arguments" elementType="Arguments"><collectionProp name="Arguments.arguments"/></elementProp>
+<stringProp name="classname">org.apache.jmeter.protocol.java.test.JavaTest</stringProp></JavaSampler><hashTree>ELEMENTS</hashTree></hashTree></hashTree></hashTree></jmeterTestPlan>"#;
+    plan.replace("ELEMENTS", elements)
+}
+
+#[test]
+fn an_extractor_that_throws_in_jmeter_is_told_by_check_and_in_the_log() {
+    let extractors = [
+        (
+            "BoundaryExtractor",
+            r#"<stringProp name="BoundaryExtractor.lboundary">a</stringProp>"#,
+            "has no reference name",
+        ),
+        (
+            "JSONPostProcessor",
+            r#"<stringProp name="JSONPostProcessor.referenceNames">a</stringProp><stringProp name="JSONPostProcessor.jsonPathExprs">$.a</stringProp>
+            <stringProp name="JSONPostProcessor.defaultValues">d</stringProp><stringProp name="JSONPostProcessor.match_numbers">1;2</stringProp>"#,
+            "1 names, 1 paths, 1 defaults and 2 match numbers",
+        ),
+        (
+            "JMESPathExtractor",
+            r#"<stringProp name="JMESExtractor.referenceName">a</stringProp><stringProp name="JMESExtractor.jmesPathExpr">a</stringProp>
+            <stringProp name="JMESExtractor.matchNumber">first</stringProp>"#,
+            "'first', is no number",
+        ),
+    ];
+    for (class, props, words) in extractors {
+        let element = format!(
+            r#"<{class} guiclass="G" testclass="{class}" testname="takes">{props}</{class}><hashTree/>"#
+        );
+        let program = Program::new();
+        program.write("plan.jmx", &below_a_sampler(&element));
+        let checked = program.run(&["check", "plan.jmx"]);
+        let said = checked.out + &checked.err;
+        assert!(said.contains(words) && said.contains("the sample is kept"), "{class}: {said}");
+        let ended = program.run(&["-n", "-t", "plan.jmx", "-l", "rows.jtl", "-j", "run.log"]);
+        assert_eq!(ended.code, 0, "{class}: {}", ended.err);
+        assert_eq!(program.read("rows.jtl").lines().count(), 7, "{class}");
+        let log = program.read("run.log");
+        // Once for a core that has met it.
+        let told = log.lines().filter(|line| line.contains(words)).count();
+        assert!((1..=2).contains(&told), "{class}: {log}");
+    }
+}
+
 #[test]
 fn properties_without_effect_are_named() {
     let program = Program::new();

@@ -96,11 +96,8 @@ impl<'p> Core<'p> {
         }
         let depth = self.users[index].extra.as_ref().map_or(0, |extra| extra.depth);
         let needs = plan.samplers[id.0 as usize].needs;
-        if depth > self.run.settings.max_frame_depth {
-            let message = "Maximum frame/iframe nesting depth exceeded.";
-            let error = self.error_result("java.lang.Exception", message);
-            add_part(&mut self.result, &error, self.run.settings.keep_sub_labels);
-            self.results.push(error);
+        if i64::from(depth) > self.run.settings.max_frame_depth {
+            self.add_too_deep();
             return Some(true);
         }
         let mut found = Vec::new();
@@ -177,19 +174,33 @@ impl<'p> Core<'p> {
         }
     }
 
+    /// Adds to the core's result that it is inside of too many frames. JMeter says so of the target of a redirect first, which its own result is lost
+    /// by, and then of the whole under the names of both.
+    fn add_too_deep(&mut self) {
+        let (class, message) =
+            ("java.lang.Exception", "Maximum frame/iframe nesting depth exceeded.");
+        let keep_labels = self.run.settings.keep_sub_labels;
+        let error = self.error_result(class, message);
+        let result = &mut self.result;
+        let n = result.sub_count;
+        add_part(result, &error, keep_labels);
+        if n > 0 {
+            put_error(&mut result.subs[n - 1], class, message);
+            let label = match keep_labels {
+                true => format!("{}->{}", result.subs[0].url, result.url),
+                false => format!("{0}->{0}-{n}", result.label),
+            };
+            result.subs[n].label = label;
+        }
+        self.results.push(error);
+    }
+
     /// A copy of the core's result that has failed with an exception.
     fn error_result(&mut self, class: &str, message: &str) -> Box<SampleResult> {
         let mut error = self.results.pop().unwrap_or_default();
         error.clear();
         copy(&self.result, &mut error);
-        error.body.clear();
-        error.text.clear();
-        error.code.clear();
-        error.message.clear();
-        let _ = write!(error.code, "Non HTTP response code: {class}");
-        let _ = write!(error.message, "Non HTTP response message: {message}");
-        error.success = false;
-        error.data_type = "text";
+        put_error(&mut error, class, message);
         error
     }
 
@@ -404,6 +415,18 @@ impl<'p> Core<'p> {
         let parent = self.users[branch].branch_of;
         parent != NO_USER && self.page(parent).is_some_and(|page| page.at_a_time > 1)
     }
+}
+
+/// Makes a result one that has failed with an exception.
+fn put_error(result: &mut SampleResult, class: &str, message: &str) {
+    result.body.clear();
+    result.text.clear();
+    result.code.clear();
+    result.message.clear();
+    let _ = write!(result.code, "Non HTTP response code: {class}");
+    let _ = write!(result.message, "Non HTTP response message: {message}");
+    result.success = false;
+    result.data_type = "text";
 }
 
 /// Makes a page the first part of itself, as JMeter's container of a page and its resources has it.

@@ -45,7 +45,7 @@ pub(crate) struct Settings {
     /// `httpsampler.max_redirects`.
     pub(crate) max_redirects: u32,
     /// Pages within pages (`httpsampler.max_frame_depth`).
-    pub(crate) max_frame_depth: u32,
+    pub(crate) max_frame_depth: i64,
     /// A page passes where what is embedded in it cannot be loaded (`httpsampler.ignore_failed_embedded_resources`).
     pub(crate) ignore_failed_resources: bool,
     /// Bytes of an HTTP body that are kept (`httpsampler.max_bytes_to_store_per_request`; 0 there is no limit).
@@ -432,7 +432,7 @@ impl Settings {
             reset_always: is("throng.http.reset_state_every_iteration", false),
             secure,
             max_redirects: number("httpsampler.max_redirects", 20).max(0) as u32,
-            max_frame_depth: number("httpsampler.max_frame_depth", 5).max(0) as u32,
+            max_frame_depth: number("httpsampler.max_frame_depth", 5),
             ignore_failed_resources: is("httpsampler.ignore_failed_embedded_resources", false),
             max_body,
             max_file,

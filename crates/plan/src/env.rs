@@ -69,6 +69,8 @@ pub struct Scratch {
     pub thrown: Option<Thrown>,
     /// The name of the sampler, if functions in it count: it is evaluated for each who asks.
     pub sampler: Option<crate::text::Text>,
+    /// What was said of extractors that give up.
+    pub(crate) told: std::collections::HashSet<Box<str>>,
     /// What functions keep for the core.
     pub(crate) cache: crate::function::Cache,
     /// Files that requests send.
@@ -84,6 +86,7 @@ impl Scratch {
             random: crate::random::Random::new(seed),
             thrown: None,
             sampler: None,
+            told: std::collections::HashSet::new(),
             cache,
             files: crate::http::Contents::default(),
             pool: Vec::new(),

@@ -43,6 +43,7 @@ use std::sync::Arc;
 use jmx::Element;
 
 use crate::env::Env;
+use crate::function::Level;
 use crate::hosted::Job;
 use crate::plan::Needs;
 use crate::result::SampleResult;
@@ -128,6 +129,20 @@ pub fn compile(
     })
 }
 
+/// JMeter throws here, and has no result of the sample. Here the extractor does nothing and the sample is kept, which is said, once for each sampler.
+fn gives_up(env: &mut Env<'_>, thrown: &str) {
+    let text = format!("'{}': {thrown} {KEPT}", env.who.sampler);
+    if env.core.told.len() < MOST_TOLD && env.core.told.insert(text.as_str().into()) {
+        env.shared.log(Level::Error, text);
+    }
+}
+
+/// What the words of a complaint end in, where JMeter throws at each sample.
+const KEPT: &str = "JMeter throws and has no result of such a sample; here the extractor does nothing, and the sample is kept";
+
+/// Samplers of which it is told that an extractor gives up, for each core.
+const MOST_TOLD: usize = 100;
+
 impl Extractor {
     /// Runs it.
     pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
@@ -157,11 +172,8 @@ impl Extractor {
             Self::XPath(extractor) => extractor.complaint(),
             Self::XPath2(extractor) => extractor.complaint(),
             Self::Css(extractor) => extractor.complaint(),
-            Self::Boundary(_)
-            | Self::Debug(_)
-            | Self::FifoPut(_)
-            | Self::Script(_)
-            | Self::Job(_) => None,
+            Self::Boundary(extractor) => extractor.complaint(),
+            Self::Debug(_) | Self::FifoPut(_) | Self::Script(_) | Self::Job(_) => None,
         }
     }
 }

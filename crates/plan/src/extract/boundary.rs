@@ -53,12 +53,19 @@ pub(super) fn compile(
     Ok((made, needs))
 }
 
+const NO_REFERENCE: &str = "the Boundary Extractor has no reference name.";
+
 impl BoundaryExtractor {
+    pub(super) fn complaint(&self) -> Option<String> {
+        let empty = self.reference.fixed().is_some_and(str::is_empty);
+        empty.then(|| format!("{NO_REFERENCE} {}", super::KEPT))
+    }
+
     /// Runs it.
     pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
         let mut family = Family::new(&self.reference, env);
         if family.reference().is_empty() {
-            // JMeter gives up on the element here, before anything is changed.
+            super::gives_up(env, NO_REFERENCE);
             return family.end(env);
         }
         let mut buffer = env.core.take();

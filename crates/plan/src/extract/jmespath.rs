@@ -57,9 +57,11 @@ impl JmesPathExtractor {
         let mut number = env.core.take();
         self.number.eval(env, &mut number);
         let wanted = if number.trim().is_empty() { Ok(0) } else { number.parse::<i32>() };
+        let Ok(wanted) = wanted else {
+            super::gives_up(env, &no_number(&number));
+            return env.core.give(number);
+        };
         env.core.give(number);
-        // JMeter's exception then ends the extractor before it has done anything.
-        let Ok(wanted) = wanted else { return };
         let mut default = env.core.take();
         self.default.eval(env, &mut default);
         let mut family = Family::new(&self.reference, env);
@@ -137,8 +139,16 @@ impl JmesPathExtractor {
     }
 
     pub(super) fn complaint(&self) -> Option<String> {
+        let number = self.number.fixed().unwrap_or_default();
+        if !number.trim().is_empty() && number.parse::<i32>().is_err() {
+            return Some(format!("{} {}", no_number(number), super::KEPT));
+        }
         Some(self.fixed.as_ref()?.as_ref().err()?.0.clone())
     }
+}
+
+fn no_number(text: &str) -> String {
+    format!("the match number of the JMESPath Extractor, '{text}', is no number.")
 }
 
 fn collect(expression: &JmesPath, text: &str, found: &mut Vec<String>) -> Result<(), Failure> {

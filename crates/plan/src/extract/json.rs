@@ -75,6 +75,20 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
     trimmed.split(';').take(count)
 }
 
+/// What JMeter throws at, if anything: names, paths and defaults of different numbers, match numbers that are too many or none.
+fn uneven([references, paths, defaults, numbers]: [&str; 4]) -> Option<String> {
+    let counts = [references, paths, defaults].map(|text| split(text).count());
+    let wanted = if numbers.trim().is_empty() { 0 } else { split(numbers).count() };
+    if counts[0] != counts[1] || counts[0] != counts[2] || wanted > counts[2] {
+        let [names, paths, defaults] = counts;
+        return Some(format!(
+            "the JSON Extractor has {names} names, {paths} paths, {defaults} defaults and {wanted} match numbers."
+        ));
+    }
+    let wrong = split(numbers).find(|n| wanted > 0 && n.trim().parse::<i32>().is_err())?;
+    Some(format!("the match number of the JSON Extractor, '{wrong}', is no number."))
+}
+
 impl JsonExtractor {
     /// Runs it.
     pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
@@ -90,6 +104,12 @@ impl JsonExtractor {
     }
 
     pub(super) fn complaint(&self) -> Option<String> {
+        let texts = [&self.references, &self.paths, &self.defaults, &self.numbers];
+        if texts.iter().all(|text| text.fixed().is_some())
+            && let Some(thrown) = uneven(texts.map(|text| text.fixed().unwrap_or_default()))
+        {
+            return Some(format!("{thrown} {}", super::KEPT));
+        }
         let paths = self.fixed.as_ref()?;
         let wrong = paths.iter().find_map(|path| path.as_ref().err());
         wrong.map(|failure| unreadable("path", self.paths.fixed().unwrap_or(""), failure))
@@ -101,18 +121,11 @@ impl JsonExtractor {
         result: &SampleResult,
         env: &mut Env<'_>,
     ) {
-        let count = split(paths).count();
-        if split(references).count() != count || split(defaults).count() != count {
-            return;
+        if let Some(thrown) = uneven([references, paths, defaults, numbers]) {
+            return super::gives_up(env, &thrown);
         }
+        // No match numbers: all of them are random.
         let numbers = if numbers.trim().is_empty() { "" } else { numbers };
-        if numbers.is_empty() {
-            // No match numbers: all of them are random.
-        } else if split(numbers).count() > count
-            || split(numbers).any(|n| n.trim().parse::<i32>().is_err())
-        {
-            return;
-        }
         let mut variable = env.core.take();
         if let Scope::Variable(name) = &self.scope {
             // The text is copied, as variables are set while the document points into it.
