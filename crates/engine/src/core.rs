@@ -423,6 +423,7 @@ impl<'p> Core<'p> {
 
     fn take_turn(&mut self, index: Index) {
         let mut until = Nanos::MAX;
+        let mut over = false;
         for operation in 1..=BUDGET {
             if !self.users[index].alive || self.users[index].wait != Wait::Ready {
                 return;
@@ -431,7 +432,10 @@ impl<'p> Core<'p> {
             match self.operate(index) {
                 Turn::On => {}
                 Turn::Waits => return,
-                Turn::Over => break,
+                Turn::Over => {
+                    over = true;
+                    break;
+                }
             }
             if operation % UNTIMED == 0 {
                 let now = self.clock.now();
@@ -445,7 +449,7 @@ impl<'p> Core<'p> {
             return;
         }
         // Samplers look at the clock; a loop that reaches none must be stopped here, be it in a lane.
-        if self.stopping || self.time_is_up(self.users.root(index)) {
+        if over && (self.stopping || self.time_is_up(self.users.root(index))) {
             return self.end_user(index);
         }
         self.enqueue(index);

@@ -186,9 +186,10 @@ impl<'p> Core<'p> {
         add_part(result, &error, keep_labels);
         if n > 0 {
             put_error(&mut result.subs[n - 1], class, message);
-            let label = match keep_labels {
-                true => format!("{}->{}", result.subs[0].url, result.url),
-                false => format!("{0}->{0}-{n}", result.label),
+            let label = if keep_labels {
+                format!("{}->{}", result.subs[0].url, result.url)
+            } else {
+                format!("{0}->{0}-{n}", result.label)
             };
             result.subs[n].label = label;
         }

@@ -140,7 +140,7 @@ impl Core<'_> {
                 self.continue_or_stop(index, None);
             }
             Some(Then::Before(..) | Then::Timers(..) | Then::Begin(_)) => {
-                self.stop_before(index, true)
+                self.stop_before(index, true);
             }
             _ => self.end_user(index),
         }
