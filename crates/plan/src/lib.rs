@@ -54,5 +54,6 @@ pub mod text;
 mod tidy;
 pub mod vars;
 pub mod websocket;
+pub mod work;
 mod xml;
 pub mod xpath;

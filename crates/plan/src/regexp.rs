@@ -4,6 +4,7 @@
 //! thread, so that a warm search takes no lock and allocates nothing. Patterns known only at run time are kept
 //! in a cache per thread, as JMeter keeps its thousand last ones.
 
+mod backtrack;
 mod class;
 mod program;
 mod syntax;
@@ -22,10 +23,15 @@ use regex_automata::{Anchored, Input, meta};
 
 use crate::env::Env;
 use crate::text::{Text, TextCompiler};
+use crate::work;
+use backtrack::{Backtrack, Kind};
 use program::{Form, Program};
 
 /// Patterns made at run time that a thread remembers.
 const REMEMBERED: usize = 1000;
+
+/// Bytes that the searches of automata for the matches of one text may look at.
+const MOST_LOOKED: usize = 1 << 30;
 
 /// A compiled pattern.
 #[derive(Debug)]
@@ -76,6 +82,7 @@ impl<'a> Found<'a> {
 struct Memory {
     ascii: Option<(meta::Cache, Captures)>,
     unicode: Option<(meta::Cache, Captures)>,
+    backtrack: backtrack::Memory,
     spans: Vec<Option<(usize, usize)>>,
 }
 
@@ -123,59 +130,78 @@ impl Regexp {
 
     /// Whether the pattern matches somewhere in the text.
     pub fn is_found_in(&self, text: &str) -> bool {
-        self.with_memory(|memory| match self.program.form(text, false) {
+        self.with_memory(|memory| match self.program.form(text) {
             Form::Ascii(regex) => is_found(regex, &mut memory.ascii, text),
             Form::Unicode(regex) => is_found(regex, &mut memory.unicode, text),
-            Form::Backtracking(regex) => regex.is_match(text).unwrap_or(false),
+            Form::Backtracking(program) => {
+                backtrack(program, &mut memory.backtrack, text, Kind::Any).is_some()
+            }
             Form::Nothing => false,
         })
     }
 
     /// Whether the first match that Perl's rules prefer at the start of the text is the whole text.
     pub fn matches(&self, text: &str) -> bool {
-        self.with_memory(|memory| match self.program.form(text, true) {
+        self.with_memory(|memory| match self.program.form(text) {
             Form::Ascii(regex) => is_whole(regex, &mut memory.ascii, text),
             Form::Unicode(regex) => is_whole(regex, &mut memory.unicode, text),
-            Form::Backtracking(regex) => {
-                regex.find(text).ok().flatten().is_some_and(|found| found.end() == text.len())
+            Form::Backtracking(program) => {
+                backtrack(program, &mut memory.backtrack, text, Kind::Here) == Some(text.len())
             }
             Form::Nothing => false,
         })
     }
 
     /// Visits the matches from left to right; no two of them end at the same place.
-    pub fn each(&self, text: &str, mut visit: impl FnMut(Found<'_>) -> ControlFlow<()>) {
-        self.with_memory(|memory| {
-            let form = self.program.form(text, false);
-            let Memory { ascii, unicode, spans } = memory;
-            spans.resize(self.groups() + 1, None);
-            let mut find = |from: usize, spans: &mut [Option<(usize, usize)>]| match &form {
-                Form::Ascii(regex) => groups_from(regex, ascii, text, from, spans),
-                Form::Unicode(regex) => groups_from(regex, unicode, text, from, spans),
-                Form::Backtracking(regex) => fancy_groups_from(regex, text, from, spans),
-                Form::Nothing => None,
+    pub fn each(&self, text: &str, visit: impl FnMut(Found<'_>) -> ControlFlow<()>) {
+        work::bounded(|| self.with_memory(|memory| self.each_with(memory, text, visit)));
+    }
+
+    fn each_with(
+        &self,
+        memory: &mut Memory,
+        text: &str,
+        mut visit: impl FnMut(Found<'_>) -> ControlFlow<()>,
+    ) {
+        let form = self.program.form(text);
+        let Memory { ascii, unicode, backtrack, spans } = memory;
+        spans.resize(self.groups() + 1, None);
+        backtrack.renew(text);
+        // Each search of an automaton is linear, but may look far beyond the match that it finds; many that do are another's work.
+        let (mut looked, most) = (0, MOST_LOOKED.max(text.len() * 64));
+        let mut find = |from: usize, onwards: bool, spans: &mut [Option<(usize, usize)>]| {
+            let kind = if onwards { Kind::Onwards } else { Kind::Any };
+            looked += text.len() - from;
+            let counted = if looked > most { self.program.backtracking() } else { None };
+            let program = match &form {
+                Form::Nothing => return None,
+                _ if onwards => self.program.onwards()?,
+                Form::Ascii(_) | Form::Unicode(_) if counted.is_some() => counted?,
+                Form::Backtracking(program) => program,
+                Form::Ascii(regex) => return groups_from(regex, ascii, text, from, spans),
+                Form::Unicode(regex) => return groups_from(regex, unicode, text, from, spans),
             };
-            let (mut from, mut last_end) = (0, None);
-            while let Some(mut end) = find(from, spans) {
-                if last_end == Some(end) {
-                    let next = match self.program.onwards() {
-                        Some(regex) => fancy_groups_from(regex, text, from, spans),
-                        None => {
-                            let Some(skipped) = text[from..].chars().next() else { return };
-                            find(from + skipped.len_utf8(), spans)
-                        }
-                    };
-                    match next {
-                        Some(next) => end = next,
-                        None => return,
-                    }
+            program.search(text, from, kind, backtrack, spans).then(|| spans[0].map_or(0, |s| s.1))
+        };
+        let (mut from, mut last_end) = (0, None);
+        while let Some(mut end) = find(from, false, spans) {
+            if last_end == Some(end) {
+                let next = if self.program.onwards().is_some() {
+                    find(from, true, spans)
+                } else {
+                    let Some(skipped) = text[from..].chars().next() else { return };
+                    find(from + skipped.len_utf8(), false, spans)
+                };
+                match next {
+                    Some(next) => end = next,
+                    None => return,
                 }
-                if visit(Found { text, spans }).is_break() {
-                    return;
-                }
-                (from, last_end) = (end, Some(end));
             }
-        });
+            if visit(Found { text, spans }).is_break() || !work::spend(1) {
+                return;
+            }
+            (from, last_end) = (end, Some(end));
+        }
     }
 
     /// Lends this thread's memory for the pattern. It is taken out meanwhile, as a search may lead to another.
@@ -221,17 +247,17 @@ fn groups_from(
     Some(captures.get_match()?.end())
 }
 
-fn fancy_groups_from(
-    regex: &fancy_regex::Regex,
+/// Where the first match of that kind ends.
+fn backtrack(
+    program: &Backtrack,
+    memory: &mut backtrack::Memory,
     text: &str,
-    from: usize,
-    spans: &mut [Option<(usize, usize)>],
+    kind: Kind,
 ) -> Option<usize> {
-    let captures = regex.captures_from_pos(text, from).ok()??;
-    for (number, span) in spans.iter_mut().enumerate() {
-        *span = captures.get(number).map(|found| (found.start(), found.end()));
-    }
-    Some(captures.get(0)?.end())
+    memory.renew(text);
+    let mut spans = [None];
+    let found = work::bounded(|| program.search(text, 0, kind, memory, &mut spans)).0;
+    spans[0].filter(|_| found).map(|(_, end)| end)
 }
 
 /// A pattern in a plan: fixed, or with `${…}` in it.

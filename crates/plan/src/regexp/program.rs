@@ -1,7 +1,7 @@
 //! A pattern in the forms that search: automata where they can express it, backtracking where they cannot.
 //!
 //! One automaton is for text of ASCII characters, which keeps `\w` and `\b` small and fast; the other is for any
-//! text. Backtracking serves look-ahead and backreferences, and text with a final newline if the pattern
+//! text. Backtracking serves look-ahead, backreferences and large counts, and text with a final newline if the pattern
 //! distinguishes it. Each form is built when first needed and shared by all cores.
 
 use std::sync::OnceLock;
@@ -11,11 +11,12 @@ use regex_syntax::hir::{
     Capture, Class as HirClass, ClassUnicode, ClassUnicodeRange, Dot, Hir, Look, Repetition,
 };
 
+use super::backtrack::Backtrack;
 use super::class;
 use super::syntax::{Node, Pattern};
 
-/// Steps after which backtracking gives up, as if there were no match.
-const BACKTRACK_LIMIT: usize = 10_000_000;
+/// Size of patterns for which automata are made: an automaton that cannot be kept in memory looks at each of its states for each byte.
+const MAX_STATES: usize = 1000;
 /// Bytes that an automaton may take.
 const SIZE_LIMIT: usize = 64 << 20;
 
@@ -26,24 +27,22 @@ pub(super) struct Program {
     distinguishes_final_newline: bool,
     ascii: OnceLock<Option<meta::Regex>>,
     unicode: OnceLock<Option<meta::Regex>>,
-    backtracking: OnceLock<Option<fancy_regex::Regex>>,
-    backtracking_at_start: OnceLock<Option<fancy_regex::Regex>>,
-    backtracking_onwards: OnceLock<Option<fancy_regex::Regex>>,
+    backtracking: OnceLock<Option<Backtrack>>,
 }
 
 /// What searches a certain text.
 pub(super) enum Form<'a> {
     Ascii(&'a meta::Regex),
     Unicode(&'a meta::Regex),
-    Backtracking(&'a fancy_regex::Regex),
+    Backtracking(&'a Backtrack),
     /// No form could be built within its limits.
     Nothing,
 }
 
 impl Program {
     pub(super) fn new(pattern: Pattern) -> Self {
-        let needs_backtracking =
-            pattern.root.any(&|node| matches!(node, Node::Ahead { .. } | Node::Backreference(_)));
+        let needs_backtracking = pattern.root.size() > MAX_STATES
+            || pattern.root.any(&|node| matches!(node, Node::Ahead { .. } | Node::Backreference(_)));
         let distinguishes_final_newline =
             pattern.root.any(&|node| matches!(node, Node::End | Node::LineStart));
         Self {
@@ -53,8 +52,6 @@ impl Program {
             ascii: OnceLock::new(),
             unicode: OnceLock::new(),
             backtracking: OnceLock::new(),
-            backtracking_at_start: OnceLock::new(),
-            backtracking_onwards: OnceLock::new(),
         }
     }
 
@@ -63,15 +60,10 @@ impl Program {
         self.pattern.groups as usize
     }
 
-    /// The form to search `text` with; `at_start` if only a match at its start counts.
-    pub(super) fn form(&self, text: &str, at_start: bool) -> Form<'_> {
+    /// The form to search `text` with.
+    pub(super) fn form(&self, text: &str) -> Form<'_> {
         if self.needs_backtracking || self.distinguishes_final_newline && text.ends_with('\n') {
-            let built = if at_start {
-                self.backtracking_at_start.get_or_init(|| self.build_backtracking(r"\A(?:", ")"))
-            } else {
-                self.backtracking.get_or_init(|| self.build_backtracking("(?:", ")"))
-            };
-            built.as_ref().map_or(Form::Nothing, Form::Backtracking)
+            self.backtracking().map_or(Form::Nothing, Form::Backtracking)
         } else if text.is_ascii() {
             let built = self.ascii.get_or_init(|| self.build_automaton(true));
             built.as_ref().map_or(Form::Nothing, Form::Ascii)
@@ -91,32 +83,38 @@ impl Program {
 
     /// The form for matches that do not end where the search starts; `None` if the pattern prefers long matches
     /// anyway, so that it is enough to search from the next character on.
-    pub(super) fn onwards(&self) -> Option<&fancy_regex::Regex> {
+    pub(super) fn onwards(&self) -> Option<&Backtrack> {
         let may_prefer_short = |node: &Node| {
             matches!(node, Node::Repeat { greedy: false, .. } | Node::Alternatives(_))
         };
         if !self.pattern.root.any(&may_prefer_short) {
             return None;
         }
-        self.backtracking_onwards
-            .get_or_init(|| self.build_backtracking("(?:", r")(?!\G)"))
-            .as_ref()
+        self.backtracking()
     }
 
-    fn build_backtracking(&self, before: &str, after: &str) -> Option<fancy_regex::Regex> {
-        let mut source = String::from(before);
-        write_fancy(&self.pattern.root, self.pattern.ignore_case, &mut source);
-        source.push_str(after);
-        fancy_regex::RegexBuilder::new(&source)
-            .backtrack_limit(BACKTRACK_LIMIT)
-            .delegate_size_limit(SIZE_LIMIT)
-            .build()
-            .ok()
+    /// The form that counts its steps.
+    pub(super) fn backtracking(&self) -> Option<&Backtrack> {
+        self.backtracking.get_or_init(|| Backtrack::new(&self.pattern)).as_ref()
     }
 }
 
 impl Node {
-    fn any(&self, test: &dyn Fn(&Node) -> bool) -> bool {
+    /// Characters that can be told apart in it, with all repetitions written out.
+    fn size(&self) -> usize {
+        match self {
+            Self::Group(_, node) | Self::Ahead { node, .. } => node.size(),
+            Self::Repeat { node, min, max, .. } => {
+                node.size().saturating_mul(max.unwrap_or((*min).max(1)) as usize)
+            }
+            Self::Concat(nodes) | Self::Alternatives(nodes) => {
+                nodes.iter().map(Self::size).fold(0, usize::saturating_add)
+            }
+            _ => 1,
+        }
+    }
+
+    pub(super) fn any(&self, test: &dyn Fn(&Node) -> bool) -> bool {
         test(self)
             || match self {
                 Self::Group(_, node) | Self::Ahead { node, .. } | Self::Repeat { node, .. } => {
@@ -186,72 +184,4 @@ impl Renderer {
 
 fn single(value: char) -> ClassUnicode {
     ClassUnicode::new([ClassUnicodeRange::new(value, value)])
-}
-
-/// Appends the pattern in the notation of the backtracking engine.
-fn write_fancy(node: &Node, ignore_case: bool, out: &mut String) {
-    match node {
-        Node::Empty => out.push_str("(?:)"),
-        Node::Never => out.push_str(r"[^\x{0}-\x{10FFFF}]"),
-        Node::Char(value) if !ignore_case => {
-            out.push_str(&format!(r"\x{{{:X}}}", u32::from(*value)));
-        }
-        Node::Char(value) => write_class(&class::with_upper_case(&single(*value)), out),
-        Node::Class(class) => write_class(&class.ranges(ignore_case), out),
-        Node::Start => out.push_str(r"\A"),
-        Node::LineStart => out.push_str(r"(?:\A|(?m:^)(?!\z))"),
-        Node::End => out.push_str(r"(?=\n?\z)"),
-        Node::LineEnd => out.push_str("(?m:$)"),
-        Node::WordBoundary => out.push_str(r"\b"),
-        Node::NotWordBoundary => out.push_str(r"\B"),
-        Node::Group(_, node) => {
-            out.push('(');
-            write_fancy(node, ignore_case, out);
-            out.push(')');
-        }
-        Node::Ahead { negated, node } => {
-            out.push_str(if *negated { "(?!" } else { "(?=" });
-            write_fancy(node, ignore_case, out);
-            out.push(')');
-        }
-        Node::Backreference(number) if ignore_case => out.push_str(&format!(r"(?i:\{number})")),
-        Node::Backreference(number) => out.push_str(&format!(r"(?:\{number})")),
-        Node::Repeat { node, min, max, greedy } => {
-            out.push_str("(?:");
-            write_fancy(node, ignore_case, out);
-            out.push_str(&match max {
-                Some(max) => format!("){{{min},{max}}}"),
-                None => format!("){{{min},}}"),
-            });
-            if !greedy {
-                out.push('?');
-            }
-        }
-        Node::Concat(nodes) => nodes.iter().for_each(|node| write_fancy(node, ignore_case, out)),
-        Node::Alternatives(nodes) => {
-            out.push_str("(?:");
-            for (n, node) in nodes.iter().enumerate() {
-                if n > 0 {
-                    out.push('|');
-                }
-                write_fancy(node, ignore_case, out);
-            }
-            out.push(')');
-        }
-    }
-}
-
-fn write_class(ranges: &ClassUnicode, out: &mut String) {
-    if ranges.ranges().is_empty() {
-        return write_fancy(&Node::Never, false, out);
-    }
-    out.push('[');
-    for range in ranges.ranges() {
-        out.push_str(&format!(
-            r"\x{{{:X}}}-\x{{{:X}}}",
-            u32::from(range.start()),
-            u32::from(range.end())
-        ));
-    }
-    out.push(']');
 }

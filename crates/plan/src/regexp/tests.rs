@@ -109,3 +109,134 @@ fn prop_assert_is_inside(groups: Found<'_>, text: &str) {
         assert!(start <= end && text.get(*start..*end).is_some());
     }
 }
+
+/// All matches by backtracking; `hurried` remembers from the first step on.
+fn backtracked(pattern: &str, text: &str, hurried: bool) -> Option<Vec<Vec<Option<(usize, usize)>>>> {
+    let read = syntax::read(pattern).ok()?;
+    let groups = read.groups as usize;
+    let program = Backtrack::new(&read)?;
+    let mut memory = backtrack::Memory::default();
+    memory.renew(text);
+    if hurried {
+        memory.hurry();
+    }
+    let (mut from, mut all) = (0, Vec::new());
+    let mut spans = vec![None; groups + 1];
+    while from <= text.len() && program.search(text, from, Kind::Any, &mut memory, &mut spans) {
+        all.push(spans.clone());
+        let (start, end) = spans[0]?;
+        from = if end > start {
+            end
+        } else {
+            end + text[end..].chars().next().map_or(1, char::len_utf8)
+        };
+    }
+    Some(all)
+}
+
+fn fancied(pattern: &str, text: &str) -> Option<Vec<Vec<Option<(usize, usize)>>>> {
+    let regex = fancy_regex::Regex::new(&format!("(?s){pattern}")).ok()?;
+    let (mut from, mut all) = (0, Vec::new());
+    while from <= text.len() {
+        let Ok(Some(captures)) = regex.captures_from_pos(text, from) else { break };
+        let of = |n: usize| captures.get(n).map(|found| (found.start(), found.end()));
+        all.push((0..captures.len()).map(of).collect());
+        let (start, end) = of(0)?;
+        from = if end > start {
+            end
+        } else {
+            end + text[end..].chars().next().map_or(1, char::len_utf8)
+        };
+    }
+    Some(all)
+}
+
+/// Patterns that mean the same to every engine of Perl's kind: nothing that may be empty is repeated.
+fn common_pattern() -> impl Strategy<Value = String> {
+    let atom = prop_oneof![
+        "[abc]".prop_map(String::from),
+        Just("[ab]".to_owned()),
+        Just("[^a]".to_owned()),
+        Just("\\b".to_owned()),
+        Just("é".to_owned()),
+    ];
+    let one = prop_oneof![
+        "[abc]".prop_map(String::from),
+        Just("[ab]".to_owned()),
+        Just("[^a]".to_owned()),
+    ];
+    let count = prop_oneof![
+        Just("*"),
+        Just("+"),
+        Just("?"),
+        Just("*?"),
+        Just("+?"),
+        Just("??"),
+        Just("{2}"),
+        Just("{1,3}"),
+        Just("{0,2}?"),
+        Just("{2,}")
+    ];
+    let counted = (one.clone(), count.clone()).prop_map(|(one, count)| one + count);
+    prop_oneof![atom, counted].prop_recursive(4, 24, 4, move |inner| {
+        let many = proptest::collection::vec(inner.clone(), 1..4);
+        let repeated = (one.clone(), many.clone(), count.clone())
+            .prop_map(|(one, parts, count)| format!("(?:{one}{}){count}", parts.concat()));
+        prop_oneof![
+            many.clone().prop_map(|parts| parts.concat()),
+            many.clone().prop_map(|parts| format!("(?:{})", parts.join("|"))),
+            many.clone().prop_map(|parts| format!("({})", parts.concat())),
+            many.clone().prop_map(|parts| format!("(?={})", parts.concat())),
+            many.clone().prop_map(|parts| format!("(?!{})", parts.join("|"))),
+            repeated,
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #[test]
+    fn backtracking_finds_what_others_find(pattern in common_pattern(), text in "[abcé]{0,14}") {
+        let found = backtracked(&pattern, &text, false);
+        // The other engine goes back by bytes in places.
+        let fancied = fancied(&pattern, &text).filter(|_| text.is_ascii());
+        if let (Some(found), Some(fancied)) = (&found, &fancied) {
+            prop_assert_eq!(found, fancied);
+        }
+        prop_assert_eq!(found, backtracked(&pattern, &text, true), "remembering");
+    }
+}
+
+#[test]
+fn searches_that_backtrack_are_linear() {
+    let hostile = [
+        ("(?:a(?=a*))+b", "a"),
+        ("(?:a(?=a*))+b", "aab"),
+        ("(a*)*(?=c)b", "a"),
+        ("(?:a|a)*(?=c)b", "a"),
+        ("(?:a?){20}(?=b)a*b", "a"),
+        (".*b(?=c)", "a"),
+        ("<.*?>(?=x)", "<"),
+        ("<(.*?)>(.*?)</(?=x)", "<a>"),
+        ("(?=.*(?=.*(?=.*b)))", "a"),
+        ("(?!.*(?!.*b))x", "ax"),
+        ("(?:.*?b(?=c)|a)", "a"),
+        ("[^c]+(?!.)x", "ab"),
+        ("(?=a+b)a", "a"),
+        ("(?=(a+)b)a", "a"),
+    ];
+    for (pattern, part) in hostile {
+        let all = |regexp: &Regexp, text: &str| {
+            regexp.each(text, |_| ControlFlow::Continue(()));
+            regexp.is_found_in(text);
+            regexp.matches(text);
+        };
+        let regexp = Regexp::new(pattern).unwrap();
+        let [small, large] = [2_000, 32_000].map(|n| {
+            let text = part.repeat(n / part.len());
+            crate::work::steps_of(|| all(&regexp, &text))
+        });
+        assert!(large < small.max(2_000) * 20, "{pattern} in {part}…: {small} and {large} steps");
+        assert!(large < 32_000 * 200, "{pattern} in {part}…: {large} steps");
+    }
+}

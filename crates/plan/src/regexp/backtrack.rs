@@ -1,0 +1,928 @@
+//! Searches by backtracking, for patterns that no automaton expresses: look-ahead and backreferences.
+//!
+//! Each step is counted ([`work`]). A search that takes long begins to remember the places at which it failed and those at which a look-ahead
+//! succeeded; unless the pattern has backreferences or large counts, it then visits each place of the program at each place of the text
+//! once at most, so that its cost is linear in both. Loops over single characters are one instruction, whose frame on the stack stands for all its
+//! lengths.
+
+use regex_syntax::hir::ClassUnicode;
+
+use super::class;
+use super::syntax::{Node, Pattern};
+use crate::work::{self, GaveUp};
+
+/// Instructions that a pattern's repetitions may be written out to; those of larger ones are counted.
+const MAX_WRITTEN: usize = 4000;
+/// Instructions at which a pattern is too large for any search.
+const MAX_PROGRAM: usize = 1 << 20;
+/// Steps for each place of the text after which a search begins to remember.
+const PATIENCE: u64 = 8;
+/// Bytes that may be spent on remembering.
+const MAX_MEMORY: usize = 64 << 20;
+/// Bytes that may be spent on alternatives to go back to.
+const MAX_STACK: usize = 256 << 20;
+
+/// Characters in a set.
+#[derive(Debug)]
+struct Chars {
+    ascii: u128,
+    others: Box<[(char, char)]>,
+}
+
+impl Chars {
+    fn new(class: &ClassUnicode) -> Self {
+        let mut ascii = 0u128;
+        let mut others = Vec::new();
+        for range in class.ranges() {
+            for value in u32::from(range.start())..=u32::from(range.end()).min(127) {
+                ascii |= 1 << value;
+            }
+            if range.end() > '\x7F' {
+                others.push((range.start(), range.end()));
+            }
+        }
+        Self { ascii, others: others.into() }
+    }
+
+    fn has(&self, value: char) -> bool {
+        if value.is_ascii() {
+            return self.ascii >> u32::from(value) & 1 != 0;
+        }
+        let at = self.others.partition_point(|(_, end)| *end < value);
+        self.others.get(at).is_some_and(|(start, _)| *start <= value)
+    }
+}
+
+/// A condition on a place of the text.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Start,
+    LineStart,
+    End,
+    LineEnd,
+    WordBoundary,
+    NotWordBoundary,
+}
+
+#[derive(Debug)]
+enum Op {
+    Chars(Chars),
+    Place(Place),
+    /// The first is preferred.
+    Split(usize, usize),
+    Jump(usize),
+    Save(usize),
+    /// As many characters as possible, or as few.
+    Run { chars: Chars, min: u32, max: Option<u32>, greedy: bool },
+    /// An iteration begins here: kept in a register, as it may turn out to be empty.
+    Mark(usize),
+    /// Leaves a loop whose iteration was empty: the register, and where to.
+    IfEmpty(usize, usize),
+    /// Sets a counter to 0.
+    Count(usize),
+    /// One more iteration, or on behind the loop.
+    Loop { counter: usize, min: u32, max: Option<u32>, greedy: bool, body: usize },
+    /// What follows up to `behind` matches here, or does not. Whether only that matters of it: no groups are set.
+    Ahead { negated: bool, is_plain: bool, behind: usize },
+    Backreference(usize),
+    Never,
+    /// The end of the program, or of a look-ahead.
+    Match,
+}
+
+/// A program.
+#[derive(Debug)]
+pub(super) struct Backtrack {
+    ops: Vec<Op>,
+    groups: usize,
+    registers: usize,
+    /// Whether a place of the program and one of the text decide what follows.
+    is_memorable: bool,
+    ignore_case: bool,
+    /// What a match begins with, if that is known.
+    first: Option<Chars>,
+}
+
+/// Which matches count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Any.
+    Any,
+    /// Those at the place where the search begins.
+    Here,
+    /// Those that do not end where the search begins.
+    Onwards,
+}
+
+/// What a search writes; kept for the next.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    stack: Vec<Frame>,
+    slots: Vec<u32>,
+    registers: Vec<u32>,
+    trail: Vec<Visit>,
+    /// Of each run without bounds, the last that was measured: where from, where to.
+    runs: Vec<(u32, u32)>,
+    /// Two bits for each place of the program at each of the text: it failed, it succeeded.
+    known: Vec<u64>,
+    /// What is known is of the text that is searched.
+    is_known: bool,
+    /// Steps until what is found out is remembered.
+    patience: u64,
+}
+
+/// Something to go back to. Places of texts fit into 32 bits, as no text that is searched is larger than 4 GiB.
+#[derive(Clone, Copy, Debug)]
+enum Frame {
+    /// Another way on; and how many visits there were.
+    Branch { pc: u32, at: u32, trail: u32 },
+    /// A run that may be shorter; and its visit, or `NOWHERE`.
+    Shorter { pc: u32, least: u32, at: u32, visit: u32 },
+    /// A run that may be longer, up to so many more characters.
+    Longer { pc: u32, at: u32, more: u32, visit: u32 },
+    Slot { slot: u32, was: u32 },
+    Register { register: u32, was: u32 },
+}
+
+/// A place of the program was visited at one of the text. A run that fails from there fails from each place up to `fails`, too, and one that succeeds does so up to
+/// `succeeds`.
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    pc: u32,
+    from: u32,
+    fails: u32,
+    succeeds: u32,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+impl Backtrack {
+    /// The program of a pattern; none if it is too large.
+    pub(super) fn new(pattern: &Pattern) -> Option<Self> {
+        let mut made = Self {
+            ops: Vec::new(),
+            groups: pattern.groups as usize,
+            registers: 0,
+            is_memorable: true,
+            ignore_case: pattern.ignore_case,
+            first: None,
+        };
+        made.write(&pattern.root)?;
+        made.ops.push(Op::Match);
+        made.first = first(&pattern.root, pattern.ignore_case).map(|class| Chars::new(&class));
+        Some(made)
+    }
+
+    fn write(&mut self, node: &Node) -> Option<()> {
+        if self.ops.len() > MAX_PROGRAM {
+            return None;
+        }
+        match node {
+            Node::Empty => {}
+            Node::Never => self.ops.push(Op::Never),
+            Node::Char(_) | Node::Class(_) => {
+                let chars = Chars::new(&single(node, self.ignore_case)?);
+                self.ops.push(Op::Chars(chars));
+            }
+            Node::Start => self.ops.push(Op::Place(Place::Start)),
+            Node::LineStart => self.ops.push(Op::Place(Place::LineStart)),
+            Node::End => self.ops.push(Op::Place(Place::End)),
+            Node::LineEnd => self.ops.push(Op::Place(Place::LineEnd)),
+            Node::WordBoundary => self.ops.push(Op::Place(Place::WordBoundary)),
+            Node::NotWordBoundary => self.ops.push(Op::Place(Place::NotWordBoundary)),
+            Node::Group(number, node) => {
+                let slot = *number as usize * 2;
+                self.ops.push(Op::Save(slot));
+                self.write(node)?;
+                self.ops.push(Op::Save(slot + 1));
+            }
+            Node::Ahead { negated, node } => {
+                let is_plain = !node.any(&|node| matches!(node, Node::Group(..)));
+                let at = self.ops.len();
+                self.ops.push(Op::Ahead { negated: *negated, is_plain, behind: 0 });
+                self.write(node)?;
+                self.ops.push(Op::Match);
+                let end = self.ops.len();
+                if let Op::Ahead { behind, .. } = &mut self.ops[at] {
+                    *behind = end;
+                }
+            }
+            Node::Backreference(number) => {
+                self.is_memorable = false;
+                self.ops.push(Op::Backreference(*number as usize));
+            }
+            Node::Repeat { node, min, max, greedy } => self.repeat(node, *min, *max, *greedy)?,
+            Node::Concat(nodes) => {
+                for node in nodes {
+                    self.write(node)?;
+                }
+            }
+            Node::Alternatives(nodes) => {
+                let mut ends = Vec::new();
+                for (at, node) in nodes.iter().enumerate() {
+                    if at + 1 == nodes.len() {
+                        self.write(node)?;
+                        break;
+                    }
+                    let split = self.ops.len();
+                    self.ops.push(Op::Split(split + 1, 0));
+                    self.write(node)?;
+                    ends.push(self.ops.len());
+                    self.ops.push(Op::Jump(0));
+                    self.ops[split] = Op::Split(split + 1, self.ops.len());
+                }
+                for end in ends {
+                    self.ops[end] = Op::Jump(self.ops.len());
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn repeat(&mut self, node: &Node, min: u32, max: Option<u32>, greedy: bool) -> Option<()> {
+        if let Some(class) = single(node, self.ignore_case) {
+            self.ops.push(Op::Run { chars: Chars::new(&class), min, max, greedy });
+            return Some(());
+        }
+        if copies(min, max).saturating_mul(self.size(node) + 4) > MAX_WRITTEN {
+            return self.counted(node, min, max, greedy);
+        }
+        let Some(max) = max else {
+            for _ in 1..min {
+                self.write(node)?;
+            }
+            return self.endless(node, min > 0, greedy);
+        };
+        for _ in 0..min {
+            self.write(node)?;
+        }
+        let mut splits = Vec::new();
+        for _ in min..max {
+            splits.push(self.ops.len());
+            self.ops.push(Op::Never);
+            let register = self.mark();
+            self.write(node)?;
+            // An empty iteration is the last.
+            splits.push(self.ops.len());
+            self.ops.push(Op::IfEmpty(register, 0));
+        }
+        let end = self.ops.len();
+        for at in splits {
+            self.ops[at] = match self.ops[at] {
+                Op::IfEmpty(register, _) => Op::IfEmpty(register, end),
+                _ if greedy => Op::Split(at + 1, end),
+                _ => Op::Split(end, at + 1),
+            };
+        }
+        Some(())
+    }
+
+    /// Any number of iterations, or any but none.
+    fn endless(&mut self, node: &Node, at_least_once: bool, greedy: bool) -> Option<()> {
+        let start = self.ops.len();
+        if !at_least_once {
+            self.ops.push(Op::Never);
+        }
+        let register = self.mark();
+        self.write(node)?;
+        let end = self.ops.len() + 2;
+        self.ops.push(Op::IfEmpty(register, end));
+        let body = start + usize::from(!at_least_once);
+        let split = if greedy { (body, end) } else { (end, body) };
+        if at_least_once {
+            self.ops.push(Op::Split(split.0, split.1));
+        } else {
+            self.ops[start] = Op::Split(split.0, split.1);
+            self.ops.push(Op::Jump(start));
+        }
+        Some(())
+    }
+
+    /// About how many instructions a node becomes.
+    fn size(&self, node: &Node) -> usize {
+        match node {
+            Node::Group(_, node) | Node::Ahead { node, .. } => self.size(node) + 2,
+            Node::Repeat { node, .. } if matches!(**node, Node::Char(_) | Node::Class(_)) => 1,
+            Node::Repeat { node, min, max, .. } => {
+                let size = self.size(node) + 4;
+                let written = copies(*min, *max).saturating_mul(size);
+                if written > MAX_WRITTEN { size } else { written }
+            }
+            Node::Concat(nodes) | Node::Alternatives(nodes) => {
+                nodes.iter().map(|node| self.size(node) + 2).fold(0, usize::saturating_add)
+            }
+            _ => 1,
+        }
+    }
+
+    fn counted(&mut self, node: &Node, min: u32, max: Option<u32>, greedy: bool) -> Option<()> {
+        self.is_memorable = false;
+        let counter = self.register();
+        self.ops.push(Op::Count(counter));
+        let entry = self.ops.len();
+        self.ops.push(Op::Jump(0));
+        let body = self.ops.len();
+        let register = self.mark();
+        self.write(node)?;
+        let at = self.ops.len();
+        self.ops.push(Op::IfEmpty(register, at + 2));
+        self.ops[entry] = Op::Jump(at + 1);
+        self.ops.push(Op::Loop { counter, min, max, greedy, body });
+        Some(())
+    }
+
+    fn mark(&mut self) -> usize {
+        let register = self.register();
+        self.ops.push(Op::Mark(register));
+        register
+    }
+
+    fn register(&mut self) -> usize {
+        self.registers += 1;
+        self.registers - 1
+    }
+
+    /// The positions of the groups of the next match, two slots each; false if there is none, or if the search was given up.
+    pub(super) fn search(
+        &self,
+        text: &str,
+        from: usize,
+        kind: Kind,
+        memory: &mut Memory,
+        spans: &mut [Option<(usize, usize)>],
+    ) -> bool {
+        let slots = (self.groups + 1) * 2;
+        memory.slots.clear();
+        memory.slots.resize(slots, NOWHERE);
+        memory.runs.resize(self.ops.len(), (NOWHERE, NOWHERE));
+        memory.registers.clear();
+        memory.registers.resize(self.registers, NOWHERE);
+        memory.stack.clear();
+        memory.trail.clear();
+        if kind == Kind::Onwards {
+            // There what fails depends on where the search began.
+            memory.is_known = false;
+        }
+        let mut search = Search { program: self, text, from, kind, memory };
+        let found = search.run();
+        if kind == Kind::Onwards {
+            memory.is_known = false;
+        }
+        let Some((start, end)) = found else { return false };
+        for (number, span) in spans.iter_mut().enumerate() {
+            *span = match memory.slots.get(number * 2..number * 2 + 2) {
+                _ if number == 0 => Some((start, end)),
+                Some(&[start, end]) if start != NOWHERE && end != NOWHERE => {
+                    Some((start as usize, end as usize))
+                }
+                _ => None,
+            };
+        }
+        true
+    }
+}
+
+impl Memory {
+    /// Remembers from the next step on.
+    #[cfg(test)]
+    pub(super) fn hurry(&mut self) {
+        self.patience = 0;
+    }
+
+    /// Another text is to be searched.
+    pub(super) fn renew(&mut self, text: &str) {
+        self.is_known = false;
+        self.runs.clear();
+        self.patience = (text.len() as u64 + 64) * PATIENCE;
+        if self.known.capacity() > 1 << 17 {
+            self.known = Vec::new();
+        }
+        if self.stack.capacity() > 1 << 15 {
+            self.stack = Vec::new();
+        }
+        if self.trail.capacity() > 1 << 15 {
+            self.trail = Vec::new();
+        }
+    }
+}
+
+/// How often a repetition is written out.
+fn copies(min: u32, max: Option<u32>) -> usize {
+    max.unwrap_or(min.max(1)) as usize
+}
+
+/// The set of a node that is one character.
+fn single(node: &Node, ignore_case: bool) -> Option<ClassUnicode> {
+    let of = |value: char| {
+        ClassUnicode::new([regex_syntax::hir::ClassUnicodeRange::new(value, value)])
+    };
+    match node {
+        Node::Char(value) if ignore_case => Some(class::with_upper_case(&of(*value))),
+        Node::Char(value) => Some(of(*value)),
+        Node::Class(class) => Some(class.ranges(ignore_case)),
+        _ => None,
+    }
+}
+
+/// What each match begins with; none if that is not known.
+fn first(node: &Node, ignore_case: bool) -> Option<ClassUnicode> {
+    match node {
+        Node::Char(_) | Node::Class(_) => single(node, ignore_case),
+        Node::Group(_, node) => first(node, ignore_case),
+        Node::Repeat { node, min: 1.., .. } => first(node, ignore_case),
+        Node::Concat(nodes) => {
+            let is_condition = |node: &&Node| {
+                matches!(
+                    node,
+                    Node::Start
+                        | Node::LineStart
+                        | Node::WordBoundary
+                        | Node::NotWordBoundary
+                        | Node::Ahead { .. }
+                )
+            };
+            first(nodes.iter().find(|node| !is_condition(node))?, ignore_case)
+        }
+        Node::Alternatives(nodes) => {
+            let mut all = ClassUnicode::empty();
+            for node in nodes {
+                all.union(&first(node, ignore_case)?);
+            }
+            Some(all)
+        }
+        _ => None,
+    }
+}
+
+struct Search<'a> {
+    program: &'a Backtrack,
+    text: &'a str,
+    from: usize,
+    kind: Kind,
+    memory: &'a mut Memory,
+}
+
+/// The work was too much.
+struct Enough;
+
+impl Search<'_> {
+    fn run(&mut self) -> Option<(usize, usize)> {
+        let mut at = self.from;
+        loop {
+            if let Some(first) = &self.program.first {
+                let mut rest = self.text[at..].char_indices();
+                let skipped = match rest.find(|(_, value)| first.has(*value)) {
+                    Some((skipped, _)) => skipped,
+                    // A match would have to begin with a character.
+                    None => self.text.len() - at + 1,
+                };
+                if skipped > 0 && self.kind == Kind::Here || !work::spend(skipped as u64 / 8) {
+                    return None;
+                }
+                at += skipped;
+                if at > self.text.len() {
+                    return None;
+                }
+            }
+            match self.attempt(0, at) {
+                Ok(Some(end)) => return Some((at, end)),
+                Ok(None) if self.kind != Kind::Here => {}
+                _ => return None,
+            }
+            at += self.text[at..].chars().next()?.len_utf8();
+        }
+    }
+
+    /// The preferred match of a part of the program at a place: where it ends.
+    fn attempt(&mut self, pc: usize, at: usize) -> Result<Option<usize>, Enough> {
+        let bottom = self.memory.stack.len();
+        let floor = self.memory.trail.len();
+        let found = self.explore(pc, at, bottom);
+        if matches!(found, Ok(None)) {
+            self.fail_from(floor);
+        }
+        found
+    }
+
+    fn explore(
+        &mut self,
+        mut pc: usize,
+        mut at: usize,
+        bottom: usize,
+    ) -> Result<Option<usize>, Enough> {
+        loop {
+            if self.memory.patience == 0 && !self.memory.is_known {
+                self.remember();
+            }
+            self.memory.patience = self.memory.patience.saturating_sub(1);
+            if !work::spend(1) {
+                return Err(Enough);
+            }
+            if self.memory.stack.len() * size_of::<Frame>() > MAX_STACK {
+                work::give_up(GaveUp::Memory(MAX_STACK));
+                return Err(Enough);
+            }
+            match self.step(pc, at)? {
+                Step::To(next, place) => (pc, at) = (next, place),
+                Step::Matched if self.kind == Kind::Onwards && at == self.from && self.is_end(pc) => {
+                    match self.back(bottom) {
+                        Some(next) => (pc, at) = next,
+                        None => return Ok(None),
+                    }
+                }
+                Step::Matched => return Ok(Some(at)),
+                Step::Failed => match self.back(bottom) {
+                    Some(next) => (pc, at) = next,
+                    None => return Ok(None),
+                },
+            }
+        }
+    }
+
+    /// Whether it is the end of the whole program.
+    fn is_end(&self, pc: usize) -> bool {
+        pc + 1 == self.program.ops.len()
+    }
+
+    fn step(&mut self, pc: usize, at: usize) -> Result<Step, Enough> {
+        let text = self.text;
+        Ok(match &self.program.ops[pc] {
+            Op::Chars(chars) => match text[at..].chars().next() {
+                Some(value) if chars.has(value) => Step::To(pc + 1, at + value.len_utf8()),
+                _ => Step::Failed,
+            },
+            Op::Place(place) if holds(*place, text, at) => Step::To(pc + 1, at),
+            Op::Place(_) | Op::Never => Step::Failed,
+            Op::Split(preferred, other) => {
+                if self.is_visited(pc, at) {
+                    return Ok(self.shortcut(pc, at));
+                }
+                let trail = self.memory.trail.len() as u32;
+                self.visit(pc, at);
+                self.branch(*other, at, trail);
+                Step::To(*preferred, at)
+            }
+            Op::Jump(to) => Step::To(*to, at),
+            Op::Save(slot) => {
+                let was = std::mem::replace(&mut self.memory.slots[*slot], at as u32);
+                self.memory.stack.push(Frame::Slot { slot: *slot as u32, was });
+                Step::To(pc + 1, at)
+            }
+            Op::Run { chars, min, max, greedy } => {
+                if self.is_visited(pc, at) {
+                    return Ok(self.shortcut(pc, at));
+                }
+                self.begin_run(pc, at, chars, (*min, *max), *greedy)
+            }
+            Op::Mark(register) => {
+                self.set(*register, at as u32);
+                Step::To(pc + 1, at)
+            }
+            Op::IfEmpty(register, out) => {
+                Step::To(if self.memory.registers[*register] == at as u32 { *out } else { pc + 1 }, at)
+            }
+            Op::Count(counter) => {
+                self.set(*counter, 0);
+                Step::To(pc + 1, at)
+            }
+            Op::Loop { counter, min, max, greedy, body } => {
+                let count = self.memory.registers[*counter];
+                if max.is_some_and(|max| count >= max) {
+                    return Ok(Step::To(pc + 1, at));
+                }
+                if count < *min {
+                    self.set(*counter, count + 1);
+                    return Ok(Step::To(*body, at));
+                }
+                let trail = self.memory.trail.len() as u32;
+                if *greedy {
+                    self.branch(pc + 1, at, trail);
+                    self.set(*counter, count + 1);
+                    Step::To(*body, at)
+                } else {
+                    // Its counter goes up when it is gone back to.
+                    self.set(*counter, count + 1);
+                    self.branch(*body, at, trail);
+                    self.set(*counter, count);
+                    Step::To(pc + 1, at)
+                }
+            }
+            Op::Ahead { negated, is_plain, behind } => {
+                let floor = self.memory.trail.len();
+                let height = self.memory.stack.len();
+                let found = self.attempt(pc + 1, at)?.is_some();
+                if found && *is_plain {
+                    self.succeed_from(floor);
+                }
+                // What is between may be one level of a look-ahead in another.
+                self.memory.trail.truncate(floor);
+                if *negated {
+                    self.undo(height);
+                } else {
+                    // No way back into it, but its groups are reset when it is gone back behind.
+                    self.keep_undoing(height);
+                }
+                if found == *negated { Step::Failed } else { Step::To(*behind, at) }
+            }
+            Op::Backreference(number) => match self.backreference(*number, at) {
+                Some(end) => Step::To(pc + 1, end),
+                None => Step::Failed,
+            },
+            Op::Match => Step::Matched,
+        })
+    }
+
+    fn begin_run(
+        &mut self,
+        pc: usize,
+        at: usize,
+        chars: &Chars,
+        (min, max): (u32, Option<u32>),
+        greedy: bool,
+    ) -> Step {
+        let rest = &self.text[at..];
+        let most = if greedy { max.unwrap_or(u32::MAX) } else { min };
+        let (mut least, mut first, mut count) = (at, None, 0);
+        for value in rest.chars().take(min.max(1) as usize).take_while(|value| chars.has(*value)) {
+            count += 1;
+            first.get_or_insert(at + value.len_utf8());
+            least += if count <= min { value.len_utf8() } else { 0 };
+        }
+        if count < min || !work::spend(u64::from(count) / 8) {
+            return Step::Failed;
+        }
+        // Whether all but the shortest have failed, as those of the run that begins one character later.
+        let is_known = |next: usize| self.memory.is_known && self.has(self.bit(pc, next));
+        let is_last = max.is_none() && first.is_none_or(is_known);
+        let end = match (is_last, max) {
+            (true, _) => least,
+            (false, None) if greedy => self.end_of_run(pc, least, chars),
+            _ => {
+                let more = self.text[least..].chars().take((most - min) as usize);
+                let more = more.take_while(|value| chars.has(*value));
+                let (count, length) =
+                    more.fold((0, 0), |(count, length), value| (count + 1, length + value.len_utf8()));
+                if !work::spend(count / 8) {
+                    return Step::Failed;
+                }
+                least + length
+            }
+        };
+        let visit = self.visit(pc, at);
+        self.note_run(visit, if max.is_none() { end } else { at }, end);
+        if greedy {
+            if end > least {
+                let (pc, least, at) = (pc as u32, least as u32, end as u32);
+                self.memory.stack.push(Frame::Shorter { pc, least, at, visit });
+            }
+        } else if !is_last && max.is_none_or(|max| max > min) {
+            let more = max.map_or(NOWHERE, |max| max - min);
+            self.memory.stack.push(Frame::Longer { pc: pc as u32, at: end as u32, more, visit });
+        }
+        Step::To(pc + 1, end)
+    }
+
+    /// Where the characters of a run without bounds end.
+    fn end_of_run(&mut self, pc: usize, at: usize, chars: &Chars) -> usize {
+        let (from, end) = self.memory.runs[pc];
+        if (from as usize..=end as usize).contains(&at) {
+            return end as usize;
+        }
+        let end = self.text[at..].find(|value| !chars.has(value));
+        let end = end.map_or(self.text.len(), |end| at + end);
+        work::spend((end - at) as u64 / 8);
+        self.memory.runs[pc] = (at as u32, end as u32);
+        end
+    }
+
+    /// A run from its visit's place ends at `end`; should it fail, it fails from each place up to `fails`.
+    fn note_run(&mut self, visit: u32, fails: usize, end: usize) {
+        if visit == NOWHERE {
+            return;
+        }
+        let Visit { pc, from, .. } = self.memory.trail[visit as usize];
+        let succeeds = match &self.program.ops[pc as usize] {
+            Op::Run { min: 0, max: None, .. } => end,
+            Op::Run { min: 1, max: None, .. } => {
+                let last = self.text[..end].chars().next_back();
+                end - last.map_or(0, char::len_utf8)
+            }
+            _ => from as usize,
+        };
+        let visit = &mut self.memory.trail[visit as usize];
+        visit.fails = visit.fails.max(fails as u32);
+        visit.succeeds = from.max(succeeds as u32);
+    }
+
+    /// The latest alternative that was not tried.
+    fn back(&mut self, bottom: usize) -> Option<(usize, usize)> {
+        while self.memory.stack.len() > bottom {
+            match self.memory.stack.pop()? {
+                Frame::Slot { slot, was } => self.memory.slots[slot as usize] = was,
+                Frame::Register { register, was } => self.memory.registers[register as usize] = was,
+                Frame::Branch { pc, at, trail } => {
+                    // The visit of the place with the alternatives stays, until the last of them has failed.
+                    let is_noted = (self.memory.trail.get(trail as usize))
+                        .is_some_and(|visit| visit.from == at && self.splits(visit.pc, pc));
+                    self.fail_from(trail as usize + usize::from(is_noted));
+                    return Some((pc as usize, at as usize));
+                }
+                Frame::Shorter { pc, least, at, visit } => {
+                    self.fail_behind(visit);
+                    let (run, least, at) = (pc as usize, least as usize, at as usize);
+                    let Some(value) = self.text[least..at].chars().next_back() else { continue };
+                    let at = at - value.len_utf8();
+                    if at > least {
+                        let (least, at) = (least as u32, at as u32);
+                        self.memory.stack.push(Frame::Shorter { pc, least, at, visit });
+                    }
+                    self.note_run(visit, 0, at);
+                    return Some((run + 1, at));
+                }
+                Frame::Longer { pc, at, more, visit } => {
+                    self.fail_behind(visit);
+                    let (run, at) = (pc as usize, at as usize);
+                    let Op::Run { chars, max, .. } = &self.program.ops[run] else { continue };
+                    let next = self.text[at..].chars().next().filter(|value| chars.has(*value));
+                    let Some(value) = next.filter(|_| more > 0) else { continue };
+                    let at = at + value.len_utf8();
+                    let more = if more == NOWHERE { more } else { more - 1 };
+                    let is_endless = max.is_none();
+                    self.memory.stack.push(Frame::Longer { pc, at: at as u32, more, visit });
+                    self.note_run(visit, if is_endless { at } else { 0 }, at);
+                    return Some((run + 1, at));
+                }
+            }
+        }
+        None
+    }
+
+    fn branch(&mut self, pc: usize, at: usize, trail: u32) {
+        self.memory.stack.push(Frame::Branch { pc: pc as u32, at: at as u32, trail });
+    }
+
+    fn set(&mut self, register: usize, value: u32) {
+        let was = std::mem::replace(&mut self.memory.registers[register], value);
+        self.memory.stack.push(Frame::Register { register: register as u32, was });
+    }
+
+    /// Takes back what was set above a height of the stack.
+    fn undo(&mut self, height: usize) {
+        for frame in self.memory.stack.drain(height..).rev() {
+            match frame {
+                Frame::Slot { slot, was } => self.memory.slots[slot as usize] = was,
+                Frame::Register { register, was } => self.memory.registers[register as usize] = was,
+                _ => {}
+            }
+        }
+    }
+
+    fn keep_undoing(&mut self, height: usize) {
+        let mut kept = height;
+        for at in height..self.memory.stack.len() {
+            let frame = self.memory.stack[at];
+            if matches!(frame, Frame::Slot { .. } | Frame::Register { .. }) {
+                self.memory.stack[kept] = frame;
+                kept += 1;
+            }
+        }
+        self.memory.stack.truncate(kept);
+    }
+
+    fn backreference(&self, number: usize, at: usize) -> Option<usize> {
+        let (start, end) =
+            (*self.memory.slots.get(number * 2)?, *self.memory.slots.get(number * 2 + 1)?);
+        if start == NOWHERE || end == NOWHERE {
+            return None;
+        }
+        let (wanted, rest) = (self.text.get(start as usize..end as usize)?, &self.text[at..]);
+        if !work::spend(wanted.len() as u64 / 8) {
+            return None;
+        }
+        if !self.program.ignore_case {
+            return rest.starts_with(wanted).then_some(at + wanted.len());
+        }
+        let (mut left, mut end) = (rest.chars(), at);
+        for value in wanted.chars() {
+            let other = left.next()?;
+            if class::lower(value) != class::lower(other) {
+                return None;
+            }
+            end += other.len_utf8();
+        }
+        Some(end)
+    }
+}
+
+/// What becomes of a step.
+enum Step {
+    To(usize, usize),
+    Matched,
+    Failed,
+}
+
+/// What is remembered.
+impl Search<'_> {
+    fn remember(&mut self) {
+        self.memory.patience = u64::MAX;
+        if !self.program.is_memorable {
+            return;
+        }
+        let bits = self.program.ops.len().saturating_mul(self.text.len() + 1).saturating_mul(2);
+        if bits / 8 > MAX_MEMORY || !work::spend(bits as u64 / 512) {
+            return;
+        }
+        self.memory.known.clear();
+        self.memory.known.resize(bits.div_ceil(64), 0);
+        self.memory.is_known = true;
+    }
+
+    fn bit(&self, pc: usize, at: usize) -> usize {
+        (pc * (self.text.len() + 1) + at) * 2
+    }
+
+    fn has(&self, bit: usize) -> bool {
+        self.memory.known[bit / 64] >> (bit % 64) & 1 != 0
+    }
+
+    /// Whether it is known what comes of a place.
+    fn is_visited(&self, pc: usize, at: usize) -> bool {
+        if !self.memory.is_known {
+            return false;
+        }
+        let bit = self.bit(pc, at);
+        self.has(bit) || self.has(bit + 1)
+    }
+
+    fn shortcut(&self, pc: usize, at: usize) -> Step {
+        // Only within look-aheads of which nothing but their success matters is anything known to succeed.
+        if self.has(self.bit(pc, at)) { Step::Failed } else { Step::Matched }
+    }
+
+    /// Notes a visit; the answer is which it is, or `NOWHERE` as long as nothing is remembered.
+    fn visit(&mut self, pc: usize, at: usize) -> u32 {
+        if !self.memory.is_known {
+            return NOWHERE;
+        }
+        let (pc, from) = (pc as u32, at as u32);
+        self.memory.trail.push(Visit { pc, from, fails: from, succeeds: from });
+        self.memory.trail.len() as u32 - 1
+    }
+
+    /// Whether a place of the program is the one that has another as its alternative.
+    fn splits(&self, at: u32, alternative: u32) -> bool {
+        matches!(self.program.ops[at as usize], Op::Split(_, other) if other == alternative as usize)
+    }
+
+    /// What was visited behind a run has failed.
+    fn fail_behind(&mut self, visit: u32) {
+        self.fail_from(if visit == NOWHERE { 0 } else { visit as usize + 1 });
+    }
+
+    /// What was visited since has failed.
+    fn fail_from(&mut self, first: usize) {
+        while self.memory.trail.len() > first {
+            let Some(Visit { pc, from, fails, .. }) = self.memory.trail.pop() else { return };
+            self.note(pc, from, fails, 0);
+        }
+    }
+
+    /// What was visited since has led to success.
+    fn succeed_from(&mut self, first: usize) {
+        while self.memory.trail.len() > first {
+            let Some(Visit { pc, from, succeeds, .. }) = self.memory.trail.pop() else { return };
+            self.note(pc, from, succeeds, 1);
+        }
+    }
+
+    fn note(&mut self, pc: u32, from: u32, to: u32, result: usize) {
+        let mut noted = 0;
+        for at in from..=to {
+            let bit = self.bit(pc as usize, at as usize) + result;
+            if self.has(bit) {
+                // So are those behind it.
+                break;
+            }
+            noted += 1;
+            self.memory.known[bit / 64] |= 1 << (bit % 64);
+        }
+        work::spend(noted / 8);
+    }
+}
+
+fn holds(place: Place, text: &str, at: usize) -> bool {
+    let bytes = text.as_bytes();
+    let is_word = |value: Option<char>| {
+        value.is_some_and(|value| regex_syntax::try_is_word_character(value).unwrap_or(false))
+    };
+    let is_boundary =
+        || is_word(text[..at].chars().next_back()) != is_word(text[at..].chars().next());
+    match place {
+        Place::Start => at == 0,
+        Place::LineStart => at == 0 || at < text.len() && bytes[at - 1] == b'\n',
+        Place::End => at == text.len() || at + 1 == text.len() && bytes[at] == b'\n',
+        Place::LineEnd => bytes.get(at).is_none_or(|byte| *byte == b'\n'),
+        Place::WordBoundary => is_boundary(),
+        Place::NotWordBoundary => !is_boundary(),
+    }
+}
