@@ -254,6 +254,10 @@ impl<'p> Core<'p> {
 
     /// Runs until told to end.
     pub(crate) fn run(&mut self) -> io::Result<()> {
+        plan::work::limit(plan::work::Limits {
+            steps: self.run.settings.evaluation_steps,
+            stop: Arc::clone(&self.run.hurry),
+        });
         let mut events = Events::new();
         let run = self.run;
         loop {

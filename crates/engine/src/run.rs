@@ -135,6 +135,8 @@ pub(crate) struct RunShared {
     pub(crate) shard: Shard,
     pub(crate) seed: u64,
     pub(crate) settings: Settings,
+    /// The run is to stop at once: what takes long on a core ends without a message, which the core does not read meanwhile.
+    pub(crate) hurry: Arc<std::sync::atomic::AtomicBool>,
     pub(crate) groups: Vec<GroupSettings>,
     /// End of each group with a duration, or start of one whose users have ends of their own, nanoseconds of the run's clock; set when the
     /// group starts.
@@ -287,6 +289,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         shard: options.shard,
         seed: options.seed,
         settings,
+        hurry: Arc::default(),
         ends: (0..group_count).map(|_| Nanos::MAX.into()).collect(),
         closings: (0..group_count).map(|_| Nanos::MAX.into()).collect(),
         counts: Counts::new(group_count),
@@ -548,6 +551,9 @@ impl Run {
         self.stopped = true;
         if let Some(batches) = &mut self.batches {
             batches.stop();
+        }
+        if now {
+            self.shared.hurry.store(true, std::sync::atomic::Ordering::Relaxed);
         }
         for inbox in &self.shared.inboxes {
             inbox.send(if now { Message::StopNow } else { Message::Stop });

@@ -75,6 +75,8 @@ pub(crate) struct Settings {
     pub(crate) names: crate::nameserver::Manners,
     /// Local addresses to connect from (`throng.source.addresses`).
     pub(crate) sources: Vec<std::net::IpAddr>,
+    /// Steps that one evaluation may take (`throng.evaluation.steps`).
+    pub(crate) evaluation_steps: u64,
     /// Connections opened per second by the whole run at most; 0 is no limit (`throng.connect.rate`).
     pub(crate) connect_rate: f64,
     /// Before a user opens a WebSocket connection after one that failed or was lost
@@ -257,6 +259,7 @@ pub const PROPERTIES: &[&str] = &[
     "throng.dns.port",
     "throng.dns.timeout_ms",
     "throng.connect.rate",
+    "throng.evaluation.steps",
     "throng.websocket.reconnect.first_ms",
     "throng.websocket.reconnect.most_ms",
     "http.proxyHost",
@@ -411,6 +414,10 @@ impl Settings {
                 .split([' ', ','])
                 .map(str::to_owned)
                 .collect(),
+            evaluation_steps: get("throng.evaluation.steps")
+                .and_then(|steps| steps.trim().parse().ok())
+                .filter(|steps| *steps > 0)
+                .unwrap_or(plan::work::DEFAULT_STEPS),
             connect_rate: get("throng.connect.rate")
                 .and_then(|rate| rate.trim().parse().ok())
                 .unwrap_or(0.0),

@@ -35,6 +35,7 @@ use crate::plan::Needs;
 use crate::result::{AssertionResult, SampleResult};
 use crate::script::Scripted;
 use crate::text::{Text, TextCompiler};
+use crate::work;
 
 /// How deep sub-results are checked, as in JMeter.
 const MAX_LEVEL: i32 = 3;
@@ -171,22 +172,39 @@ impl Assertion {
         }
         // The entry is taken out while the check reads the rest of the result.
         let mut entry = std::mem::take(result.add_assertion(name));
-        match &self.check {
-            Check::Response(check) => check.run(&self.scope, result, env, &mut entry),
-            Check::Json(check) => check.run(result, env, &mut entry),
-            Check::JmesPath(check) => check.run(result, env, &mut entry),
-            Check::Duration(check) => check.run(result, env, &mut entry),
-            Check::Binary(check) => check.run(result, env, &mut entry),
-            Check::Size(check) => check.run(&self.scope, result, env, &mut entry),
-            Check::Md5Hex(check) => check.run(result, env, &mut entry),
-            Check::XPath(check) => check.run(&self.scope, result, env, &mut entry),
-            Check::XPath2(check) => check.run(&self.scope, result, env, &mut entry),
-            Check::Xml => xml::run(result, &mut entry),
-            Check::Script(script) => script.check(name, result, &mut entry, env),
-            Check::Job(_) => {}
+        let ((), gave_up) =
+            work::watched(name, env, |env| self.find(name, result, &mut entry, env));
+        if let Some(why) = gave_up {
+            // Neither that it holds is known nor that it does not.
+            entry.failure = false;
+            entry.go_wrong(&why.to_string());
         }
         result.success &= !(entry.failure || entry.error);
         result.put_assertion(entry);
+    }
+
+    /// What the check finds.
+    fn find(
+        &self,
+        name: &str,
+        result: &mut SampleResult,
+        entry: &mut AssertionResult,
+        env: &mut Env<'_>,
+    ) {
+        match &self.check {
+            Check::Response(check) => check.run(&self.scope, result, env, entry),
+            Check::Json(check) => check.run(result, env, entry),
+            Check::JmesPath(check) => check.run(result, env, entry),
+            Check::Duration(check) => check.run(result, env, entry),
+            Check::Binary(check) => check.run(result, env, entry),
+            Check::Size(check) => check.run(&self.scope, result, env, entry),
+            Check::Md5Hex(check) => check.run(result, env, entry),
+            Check::XPath(check) => check.run(&self.scope, result, env, entry),
+            Check::XPath2(check) => check.run(&self.scope, result, env, entry),
+            Check::Xml => xml::run(result, entry),
+            Check::Script(script) => script.check(name, result, entry, env),
+            Check::Job(_) => {}
+        }
     }
 
     fn check_children(&self, name: &str, result: &mut SampleResult, level: i32, env: &mut Env<'_>) {

@@ -8,6 +8,7 @@ mod script;
 
 use crate::env::Env;
 use crate::text::Text;
+use crate::work;
 pub(crate) use script::Dialect;
 
 /// A compiled condition.
@@ -26,7 +27,9 @@ impl Condition {
             Self::Expression(text) => {
                 text.parsed(env, |value| value.trim().eq_ignore_ascii_case("true"))
             }
-            Self::Script(text) => text.parsed(env, script::is_true),
+            Self::Script(text) => {
+                work::watched("condition", env, |env| text.parsed(env, script::is_true)).0
+            }
         }
     }
 }

@@ -49,6 +49,7 @@ use crate::plan::Needs;
 use crate::result::SampleResult;
 use crate::script::Scripted;
 use crate::text::TextCompiler;
+use crate::work;
 
 /// A compiled post-processor.
 #[derive(Debug)]
@@ -144,8 +145,32 @@ const KEPT: &str = "JMeter throws and has no result of such a sample; here the e
 const MOST_TOLD: usize = 100;
 
 impl Extractor {
-    /// Runs it.
+    /// Runs it. One that would take too long finds nothing, which an assertion's failure says that leaves the sample as it is.
     pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
+        let ((), gave_up) = work::watched(self.kind(), env, |env| self.extract(result, env));
+        if let Some(why) = gave_up {
+            result.add_assertion(self.kind()).fail(&why.to_string());
+        }
+    }
+
+    /// What JMeter calls it.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Regex(_) => "Regular Expression Extractor",
+            Self::Json(_) => "JSON Extractor",
+            Self::JmesPath(_) => "JSON JMESPath Extractor",
+            Self::Boundary(_) => "Boundary Extractor",
+            Self::PluginJson(_) => "JSON Path Extractor",
+            Self::Css(_) => "CSS Selector Extractor",
+            Self::XPath(_) => "XPath Extractor",
+            Self::XPath2(_) => "XPath2 Extractor",
+            Self::Debug(_) => "Debug PostProcessor",
+            Self::FifoPut(_) => "FIFO Put Post-Processor",
+            Self::Script(_) | Self::Job(_) => "Script",
+        }
+    }
+
+    fn extract(&self, result: &mut SampleResult, env: &mut Env<'_>) {
         match self {
             Self::Regex(extractor) => extractor.run(result, env),
             Self::Json(extractor) => extractor.run(result, env),

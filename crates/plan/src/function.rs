@@ -52,6 +52,7 @@ use crate::env::Env;
 use crate::script::{Language, Script};
 use crate::text::{Outcome, Text, Thrown};
 use crate::vars::VarId;
+use crate::work;
 
 /// What runs calls whose script is simple.
 pub(crate) const SCRIPT: Run = script::run;
@@ -220,7 +221,7 @@ impl Call {
             let _ = write!(out, "${{{}}}", self.spec.name);
             return Ok(());
         }
-        (self.run)(self, env, out)
+        work::watched(self.spec.name, env, |env| (self.run)(self, env, out)).0
     }
 
     pub(crate) fn args(&self) -> &[Text] {

@@ -12,6 +12,8 @@ mod tests;
 mod text;
 mod tree;
 
+use crate::work;
+
 pub(crate) use selector::Selector;
 pub(crate) use tag::Tag;
 pub(crate) use tree::{Document, Kind};
@@ -24,9 +26,13 @@ impl Document {
         attribute: Option<&str>,
         mut found: impl FnMut(&str) -> std::ops::ControlFlow<()>,
     ) {
+        let memo = matching::Memo::default();
         let mut value = String::new();
         for id in self.elements() {
-            if !matching::matches(self, selector, id, Document::ROOT) {
+            if !work::spend(1) {
+                return;
+            }
+            if !matching::matches(&memo, self, selector, id, Document::ROOT) {
                 continue;
             }
             value.clear();

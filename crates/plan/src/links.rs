@@ -23,6 +23,7 @@ pub use address::{escape, normalize};
 pub use parsers::{Parser, Parsers};
 
 use crate::http::redirect;
+use crate::work;
 
 /// A page whose links cannot be found: JMeter adds a failed sub-sample in their place, and loads nothing.
 #[derive(Debug, PartialEq, Eq)]
@@ -46,7 +47,7 @@ pub fn find(
     out: &mut Vec<String>,
 ) -> Result<(), Unreadable> {
     let mut links = Links { found: out, seen: None };
-    let (class, result) = match parser {
+    let ((class, result), gave_up) = work::bounded(|| match parser {
         Parser::Html => {
             links.seen = Some(HashSet::new());
             let class = "org.apache.jmeter.protocol.http.parser.HTMLParseException";
@@ -56,7 +57,8 @@ pub fn find(
             let class = "org.apache.jmeter.protocol.http.parser.LinkExtractorParseException";
             (class, css::find(text, base, parser == Parser::LenientCss, &mut links))
         }
-    };
+    });
+    let result = gave_up.map_or(result, |why| Err(why.to_string()));
     result.map_err(|message| Unreadable { class, message })
 }
 

@@ -13,7 +13,8 @@ mod tags;
 mod tests;
 
 use crate::jsoup;
-use crate::xml::{Options, Tree, read_text};
+use crate::work;
+use crate::xml::{Builder, Options, Tree, read_text};
 
 /// Reads a page. None is so wrong that it could not be read.
 pub(crate) fn read(text: &str) -> Tree {
@@ -21,7 +22,11 @@ pub(crate) fn read(text: &str) -> Tree {
     if is_xml && let Ok(tree) = read_text(text, Options::default()) {
         return spaces::folded(&tree);
     }
-    let mut page = page::Page::of(&jsoup::Document::parse_known(text, tags::is_known));
+    let document = jsoup::Document::parse_known(text, tags::is_known);
+    if work::gave_up().is_some() {
+        return Builder::new(false).end();
+    }
+    let mut page = page::Page::of(&document);
     spaces::move_out(&mut page);
     prune::prune(&mut page);
     style::clean(&mut page);

@@ -10,8 +10,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Steps of one evaluation unless the plan's user says otherwise: about half a second of a processor.
-pub const DEFAULT_STEPS: u64 = 50_000_000;
+use crate::env::Env;
+use crate::function::Level;
+
+/// Steps of one evaluation unless the plan's user says otherwise: about half a second of a processor. Fewer in tests of this crate, which are not optimized.
+pub const DEFAULT_STEPS: u64 = if cfg!(test) { 2_000_000 } else { 50_000_000 };
 /// Steps after which an evaluation looks whether the run is to stop.
 const SLICE: u64 = 1 << 16;
 
@@ -94,6 +97,13 @@ pub fn bounded<R>(evaluation: impl FnOnce() -> R) -> (R, Option<GaveUp>) {
     (result, meter.gave_up)
 }
 
+/// Steps that the evaluation under way took.
+#[cfg(test)]
+fn taken() -> u64 {
+    let meter = METER.get();
+    LIMITS.with_borrow(|limits| limits.steps) - meter.left - meter.slice
+}
+
 /// Steps that an evaluation takes, however many they are.
 #[cfg(test)]
 pub(crate) fn steps_of(evaluation: impl FnOnce()) -> u64 {
@@ -152,8 +162,34 @@ pub(crate) fn gave_up() -> Option<GaveUp> {
     meter.gave_up.filter(|_| meter.is_open)
 }
 
+/// Runs an evaluation of the plan's under the limits of this thread. One that gave up is in the log, with what it was and of which sampler.
+pub(crate) fn watched<R>(
+    what: &str,
+    env: &mut Env<'_>,
+    evaluation: impl FnOnce(&mut Env<'_>) -> R,
+) -> (R, Option<GaveUp>) {
+    let (result, gave_up) = bounded(|| evaluation(env));
+    if let Some(why) = gave_up.filter(|why| *why != GaveUp::Stopped) {
+        report(what, why, env);
+    }
+    (result, gave_up)
+}
+
+/// Says in the log that an evaluation gave up, the first time and then ever more seldom.
+#[cold]
+fn report(what: &str, why: GaveUp, env: &Env<'_>) {
+    let of = match env.who.sampler {
+        "" => format!("{what} of group {}", env.who.group),
+        sampler => format!("{what} of {sampler}"),
+    };
+    if let Some(times) = worth_saying(&of) {
+        let times = if times > 1 { format!(", {times} times by now") } else { String::new() };
+        env.shared.log(Level::Warn, format!("{of}: {why}{times}"));
+    }
+}
+
 /// Whether this is the first time on this thread that `what` is said, or the 10th, 100th, …; with how often it was.
-pub(crate) fn worth_saying(what: &str) -> Option<u64> {
+fn worth_saying(what: &str) -> Option<u64> {
     SAID.with_borrow_mut(|said| {
         // Names made of data do not fill memory.
         if said.len() >= 1000 {
@@ -168,6 +204,9 @@ pub(crate) fn worth_saying(what: &str) -> Option<u64> {
         (power == *times).then_some(*times)
     })
 }
+
+#[cfg(test)]
+mod hostile;
 
 #[cfg(test)]
 mod tests {

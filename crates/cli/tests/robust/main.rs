@@ -9,6 +9,7 @@ mod program;
 
 mod asked_to_end;
 mod at_once;
+mod heavy;
 mod http_plan;
 mod large;
 mod machine;

@@ -139,7 +139,7 @@ impl CssExtractor {
         }
         env.core.give(buffer);
         let number = number(&self.number, env);
-        if let Some(found) = self.search(number, result, env) {
+        if let Some(found) = self.search(number, result, env).map(Matches::complete) {
             save(&found, number, &mut family, env);
             found.end();
         }

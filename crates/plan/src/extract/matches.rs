@@ -2,6 +2,11 @@
 
 use std::cell::RefCell;
 
+use crate::work;
+
+/// Texts that are found count, too: nested elements can have more text than fits into memory.
+const BYTES_PER_STEP: u64 = 4;
+
 /// Found texts; each match has the same number of groups.
 #[derive(Debug, Default)]
 pub(super) struct Matches {
@@ -24,12 +29,22 @@ impl Matches {
         spare
     }
 
+    /// Forgets all, if the evaluation under way gave up: what it found is not all there is.
+    pub(super) fn complete(mut self) -> Self {
+        if work::gave_up().is_some() {
+            self.text.clear();
+            self.spans.clear();
+        }
+        self
+    }
+
     pub(super) fn end(self) {
         SPARE.with_borrow_mut(|spares| spares.push(self));
     }
 
     /// Adds the next group of the match being added.
     pub(super) fn push(&mut self, group: Option<&str>) {
+        let group = group.filter(|group| work::spend(group.len() as u64 / BYTES_PER_STEP));
         self.spans.push(group.map(|group| {
             let start = self.text.len();
             self.text.push_str(group);
@@ -41,6 +56,7 @@ impl Matches {
     pub(super) fn push_with(&mut self, write: impl FnOnce(&mut String) -> bool) {
         let start = self.text.len();
         let is_some = write(&mut self.text);
+        work::spend((self.text.len() - start) as u64 / BYTES_PER_STEP);
         self.spans.push(is_some.then_some((start, self.text.len())));
     }
 

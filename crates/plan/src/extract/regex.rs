@@ -83,7 +83,7 @@ impl RegexExtractor {
         self.pattern.with(env, |regexp, env| {
             // A pattern that cannot be read leaves everything as it is.
             let Ok(regexp) = regexp else { return };
-            let found = self.search(regexp, number, result, env);
+            let found = self.search(regexp, number, result, env).complete();
             let previous = family.take_count(env);
             self.save(&found, number, previous, &mut family, env);
             found.end();

@@ -18,6 +18,7 @@ use crate::env::Env;
 use crate::regexp::Regexp;
 use crate::result::SampleResult;
 use crate::text::Text;
+use crate::work;
 
 /// A compiled HTTP URL Re-writing Modifier.
 #[derive(Debug)]
@@ -91,10 +92,14 @@ impl Session {
         let last = noted.last.get_or_insert_default();
         last.clear();
         let Ok(pattern) = Regexp::remembered(&pattern) else { return };
-        pattern.each(&result.text, |found| {
-            last.push_str((1..=3).find_map(|group| found.group(group)).unwrap_or(""));
-            ControlFlow::Break(())
-        });
+        let find = |env: &mut Env<'_>| {
+            let last = env.notes.session(at).last.get_or_insert_default();
+            pattern.each(&result.text, |found| {
+                last.push_str((1..=3).find_map(|group| found.group(group)).unwrap_or(""));
+                ControlFlow::Break(())
+            });
+        };
+        work::watched("HTTP URL Re-writing Modifier", env, find);
     }
 
     fn pattern(&self, name: &str, env: &mut Env<'_>) -> String {

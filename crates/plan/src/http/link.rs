@@ -12,6 +12,7 @@ use crate::env::Env;
 use crate::jsoup::{Document, Tag};
 use crate::regexp::Regexp;
 use crate::result::SampleResult;
+use crate::work;
 
 /// The last answer, if it was one to an HTTP request.
 #[derive(Debug, Default)]
@@ -216,7 +217,9 @@ impl Http {
     pub(super) fn follow(&self, env: &mut Env<'_>, path: &mut String, changed: &mut Changed) {
         let page = std::mem::take(env.notes.page());
         if page.is_http {
-            self.follow_from(&page, env, path, changed);
+            work::watched("HTML Link Parser", env, |env| {
+                self.follow_from(&page, env, path, changed)
+            });
         }
         *env.notes.page() = page;
     }

@@ -9,6 +9,7 @@ use super::Failure;
 use super::argument::Argument;
 use super::function::Function;
 use super::value::{Members, Type, Value};
+use crate::work;
 
 /// A part of an expression.
 #[derive(Debug)]
@@ -100,6 +101,9 @@ impl Node {
     }
 
     pub(super) fn search(&self, input: &Value) -> Result<Value, Failure> {
+        if !work::spend(1) {
+            return Err(Failure("The evaluation takes too long.".into()));
+        }
         Ok(match self {
             Self::Current => input.clone(),
             Self::Property(name) => input.member(name),

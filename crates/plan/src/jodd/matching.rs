@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use super::selector::{Combinator, Match, PseudoClass, Selectors, Step, Test};
 use super::tree::{Document, NodeId};
+use crate::work;
 
 /// What is selected, in the order in which it was found.
 pub(super) fn select(document: &Document, root: NodeId, selectors: &Selectors) -> Vec<NodeId> {
@@ -24,6 +25,8 @@ pub(super) fn select(document: &Document, root: NodeId, selectors: &Selectors) -
 fn go(document: &Document, nodes: &[NodeId], step: &Step) -> Vec<NodeId> {
     let mut found = Vec::new();
     let mut known = HashSet::new();
+    // Those below which, or behind which, all was looked at.
+    let mut done = HashSet::new();
     let mut add = |id: NodeId| {
         if !known.contains(&id) && accepts(document, step, id) {
             known.insert(id);
@@ -34,14 +37,31 @@ fn go(document: &Document, nodes: &[NodeId], step: &Step) -> Vec<NodeId> {
         match step.from {
             Combinator::Descendant => {
                 let mut open: Vec<_> = document.children(*node).iter().rev().copied().collect();
+                if !done.insert(*node) {
+                    continue;
+                }
                 while let Some(id) = open.pop() {
+                    if !work::spend(1) {
+                        return Vec::new();
+                    }
                     add(id);
-                    open.extend(document.children(id).iter().rev());
+                    if done.insert(id) {
+                        open.extend(document.children(id).iter().rev());
+                    }
                 }
             }
             Combinator::Child => document.elements_of(*node).for_each(&mut add),
             Combinator::Next => later(document, *node).take(1).for_each(&mut add),
-            Combinator::Later => later(document, *node).for_each(&mut add),
+            Combinator::Later => {
+                if done.insert(*node) {
+                    for id in later(document, *node) {
+                        add(id);
+                        if !done.insert(id) {
+                            break;
+                        }
+                    }
+                }
+            }
         }
     }
     let count = found.len();
@@ -56,7 +76,8 @@ fn go(document: &Document, nodes: &[NodeId], step: &Step) -> Vec<NodeId> {
 /// Elements behind one.
 fn later(document: &Document, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
     let siblings = document.elements_of(document.parent(id));
-    siblings.skip_while(move |other| *other != id).skip(1)
+    let behind = siblings.skip_while(move |other| work::spend(1) && *other != id).skip(1);
+    behind.take_while(|_| work::spend(1))
 }
 
 /// Whether a place among results is one that a test asks for.
@@ -82,6 +103,9 @@ fn accepts(document: &Document, step: &Step, id: NodeId) -> bool {
 }
 
 fn holds(document: &Document, test: &Test, id: NodeId) -> bool {
+    if !work::spend(1) {
+        return false;
+    }
     match test {
         Test::Attribute { name, value: None } => document.has_attribute(id, name),
         Test::Attribute { name, value: Some((kind, wanted)) } => {
@@ -107,7 +131,7 @@ fn holds(document: &Document, test: &Test, id: NodeId) -> bool {
 }
 
 fn siblings(document: &Document, id: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + '_ {
-    document.elements_of(document.parent(id))
+    document.elements_of(document.parent(id)).filter(|_| work::spend(1))
 }
 
 /// Siblings of the same name, and itself.

@@ -1,6 +1,7 @@
 //! The tree of a page as Jodd builds it: nodes in one list, linked by their numbers.
 
 use crate::links::tokenizer::{self, Kind, Tag, Thrown, Visitor};
+use crate::work;
 
 /// Number of a node.
 pub(super) type NodeId = usize;
@@ -182,6 +183,10 @@ impl Document {
         while let Some(id) = open.pop() {
             if let Content::Text(text) = &self.nodes[id].content {
                 out.push_str(text);
+                work::spend(text.len() as u64 / 4);
+            }
+            if !work::spend(1) {
+                return;
             }
             open.extend(self.nodes[id].children.iter().rev());
         }
@@ -223,7 +228,7 @@ impl Builder {
     fn end(&mut self, name: &str) {
         let document = &mut self.document;
         let mut matching = self.open;
-        while matching != Document::ROOT && document.name(matching) != name {
+        while matching != Document::ROOT && document.name(matching) != name && work::spend(1) {
             matching = document.parent(matching);
         }
         if matching == Document::ROOT {

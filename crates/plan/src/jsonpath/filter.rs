@@ -9,6 +9,9 @@ use super::value::Value;
 
 type Reading<T> = Result<T, Failure>;
 
+/// How often a pattern in a filter may go back in a text.
+const MAX_BACKTRACKS: usize = 10_000;
+
 /// What a node must be like.
 #[derive(Clone, Debug)]
 pub(super) enum Filter {
@@ -350,7 +353,11 @@ impl Reader {
             cursor.slice(end + 1, behind).chars().filter(|flag| "ixms".contains(*flag)).collect();
         let flags = if flags.is_empty() { String::new() } else { format!("(?{flags})") };
         let source = format!(r"\A(?:{flags}{})\z", cursor.slice(start + 1, end));
-        match fancy_regex::RegexBuilder::new(&source).unicode_mode(true).build() {
+        match fancy_regex::RegexBuilder::new(&source)
+            .unicode_mode(true)
+            .backtrack_limit(MAX_BACKTRACKS)
+            .build()
+        {
             Ok(pattern) => Ok(Operand::Pattern(Box::new(pattern))),
             Err(error) => Err(Failure::Other(error.to_string())),
         }

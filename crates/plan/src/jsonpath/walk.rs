@@ -11,6 +11,7 @@ use super::function;
 use super::path::{Path, Token};
 use super::relation;
 use super::value::{Object, Value};
+use crate::work;
 
 pub(super) type Found<'m, 't> = Vec<Cow<'m, Value<'t>>>;
 type Walking = Result<(), Failure>;
@@ -79,7 +80,8 @@ pub(super) fn value<'m, 't>(
 ) -> Result<Cow<'m, Value<'t>>, Failure> {
     let mut found = walk(path, start, root, strict)?;
     if !path.is_definite() {
-        return Ok(Cow::Owned(Value::Array(found.into_iter().map(Cow::into_owned).collect())));
+        let found = found.into_iter().take_while(|_| work::spend(COPY));
+        return Ok(Cow::Owned(Value::Array(found.map(Cow::into_owned).collect())));
     }
     found.pop().ok_or_else(|| no_results(&path.text()))
 }
@@ -87,6 +89,18 @@ pub(super) fn value<'m, 't>(
 fn no_results(path: &str) -> Failure {
     Failure::NotFound(format!("No results for path: {path}"))
 }
+
+/// Counts a node that is looked at.
+fn go_on() -> Walking {
+    if work::spend(1) {
+        Ok(())
+    } else {
+        Err(Failure::Other("The evaluation takes too long.".into()))
+    }
+}
+
+/// Steps that a copy of a value takes.
+const COPY: u64 = 10;
 
 struct Walker<'a, 't> {
     path: &'a Path,
@@ -127,6 +141,7 @@ impl<'t> Walker<'_, 't> {
         found: &mut Found<'m, 't>,
     ) -> Walking {
         let path = self.path;
+        go_on()?;
         match &path.tokens[at] {
             Token::Property { names, .. } => self.property(at, names, trail, model, found),
             Token::Wildcard => self.wildcard(at, trail, model, found),
@@ -381,6 +396,7 @@ impl<'t> Walker<'_, 't> {
         model: &'m Value<'t>,
         found: &mut Found<'m, 't>,
     ) -> Walking {
+        go_on()?;
         match model {
             Value::Array(values) => {
                 if self.scan_takes(at, model)? {

@@ -1,37 +1,55 @@
 //! Whether an element is what a selector selects.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use super::selector::{Combinator, Comparison, Selector, Test};
 use super::text;
 use super::tree::{Document, Kind, NodeId};
+use crate::work;
+
+/// What was found out about elements before others: by group, compound, parent and root.
+#[derive(Debug, Default)]
+pub(super) struct Memo(RefCell<HashMap<(usize, usize, NodeId, NodeId), Seen>>);
+
+/// How many nodes were asked, and which of them was the first to fit.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    asked: usize,
+    found: Option<usize>,
+}
 
 /// Whether a selector matches an element, seen from `root`.
-pub(super) fn matches(document: &Document, selector: &Selector, id: NodeId, root: NodeId) -> bool {
-    selector.0.iter().any(|group| chain(document, group, group.len(), id, root))
+pub(super) fn matches(
+    memo: &Memo,
+    document: &Document,
+    selector: &Selector,
+    id: NodeId,
+    root: NodeId,
+) -> bool {
+    selector.0.iter().any(|group| chain(memo, document, group, group.len(), id, root))
 }
 
 /// Whether the first `count` compounds of a group end at an element.
 fn chain(
+    memo: &Memo,
     document: &Document,
     group: &[(Combinator, Vec<Test>)],
     count: usize,
     id: NodeId,
     root: NodeId,
 ) -> bool {
+    if !work::spend(1) {
+        return false;
+    }
     let Some((combinator, compound)) = count.checked_sub(1).and_then(|at| group.get(at)) else {
         // Before the first compound there is only the root.
         return id == root;
     };
-    if !compound.iter().all(|test| holds(document, test, id, root)) {
+    if !compound.iter().all(|test| holds(memo, document, test, id, root)) {
         return false;
     }
-    let goes_on = |id: NodeId| chain(document, group, count - 1, id, root);
-    let siblings = |id: NodeId| {
-        let parent = document.parent(id);
-        let all: Vec<NodeId> =
-            parent.map(|parent| document.elements_of(parent).collect()).unwrap_or_default();
-        let at = all.iter().position(|sibling| *sibling == id).unwrap_or(0);
-        all[..at].to_vec()
-    };
+    let goes_on = |id: NodeId| chain(memo, document, group, count - 1, id, root);
     match combinator {
         Combinator::Anywhere => true,
         // Above the root nothing is looked at.
@@ -50,12 +68,34 @@ fn chain(
             }
             false
         }
-        Combinator::Next => siblings(id).last().is_some_and(|id| goes_on(*id)),
-        Combinator::Later => siblings(id).into_iter().any(goes_on),
+        Combinator::Next => earlier(document, id).next_back().is_some_and(goes_on),
+        Combinator::Later => {
+            let Some(parent) = document.parent(id) else { return false };
+            // The first that fits decides for all behind it; those before it are asked once.
+            let key = (group.as_ptr() as usize, count, parent, root);
+            let Seen { asked, found } = memo.0.borrow().get(&key).copied().unwrap_or_default();
+            let place = document.place(id);
+            if found.is_none() && asked < place {
+                let siblings = &document.children(parent)[asked..place];
+                let mut elements =
+                    siblings.iter().filter(|id| work::spend(1) && document.is_element(**id));
+                let found = elements.find(|id| goes_on(**id)).map(|id| document.place(*id));
+                memo.0.borrow_mut().insert(key, Seen { asked: place, found });
+                return found.is_some();
+            }
+            found.is_some_and(|found| found < place)
+        }
     }
 }
 
-fn holds(document: &Document, test: &Test, id: NodeId, root: NodeId) -> bool {
+/// Elements before one beside it.
+fn earlier(document: &Document, id: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + '_ {
+    let siblings = document.parent(id).map(|parent| document.children(parent));
+    let siblings = siblings.map_or(&[][..], |siblings| &siblings[..document.place(id)]);
+    siblings.iter().copied().filter(|id| work::spend(1) && document.is_element(*id))
+}
+
+fn holds(memo: &Memo, document: &Document, test: &Test, id: NodeId, root: NodeId) -> bool {
     match test {
         Test::All => true,
         Test::Name(name) => document.name(id).eq_ignore_ascii_case(name),
@@ -85,12 +125,10 @@ fn holds(document: &Document, test: &Test, id: NodeId, root: NodeId) -> bool {
             }
         }
         Test::Place(order, wanted) => {
-            let place = document
-                .parent(id)
-                .and_then(|parent| document.elements_of(parent).position(|sibling| sibling == id));
+            let place = i64::from(document.places(id).of_elements);
             // The document is the first of its kind, and at no place beyond that.
             let is_root = id == root;
-            let found = (place.unwrap_or(0) as i64).cmp(wanted) == *order;
+            let found = place.cmp(wanted) == *order;
             found && !(is_root && *order == std::cmp::Ordering::Less)
         }
         Test::Nth { step, offset, from_end, of_type } => {
@@ -98,14 +136,13 @@ fn holds(document: &Document, test: &Test, id: NodeId, root: NodeId) -> bool {
             if parent == Document::ROOT && document.kind(parent).is_root() {
                 return false;
             }
-            let same = |other: &NodeId| !of_type || document.name(*other) == document.name(id);
-            let mut alike = document.elements_of(parent).filter(same);
-            let place = if *from_end {
-                alike.rev().position(|sibling| sibling == id)
+            let places = document.places(id);
+            let (place, all) = if *of_type {
+                (places.of_kin, places.kin)
             } else {
-                alike.position(|sibling| sibling == id)
+                (places.of_elements, places.elements)
             };
-            let Some(place) = place.map(|place| place as i64 + 1) else { return false };
+            let place = i64::from(if *from_end { all - place } else { place + 1 });
             match step {
                 0 => place == *offset,
                 step => (place - offset) * step >= 0 && (place - offset) % step == 0,
@@ -113,10 +150,8 @@ fn holds(document: &Document, test: &Test, id: NodeId, root: NodeId) -> bool {
         }
         Test::Only { of_type } => {
             let parent = document.parent(id).filter(|parent| *parent != Document::ROOT);
-            parent.is_some_and(|parent| {
-                let same = |other: &NodeId| !of_type || document.name(*other) == document.name(id);
-                document.elements_of(parent).filter(same).count() == 1
-            })
+            let places = document.places(id);
+            parent.is_some() && (if *of_type { places.kin } else { places.elements }) == 1
         }
         Test::Empty => {
             let is_nothing = |child: &NodeId| match document.kind(*child) {
@@ -138,10 +173,10 @@ fn holds(document: &Document, test: &Test, id: NodeId, root: NodeId) -> bool {
             found.to_lowercase().contains(wanted)
         }
         Test::Within(selector) => {
-            document.below(id, false).any(|inner| matches(document, selector, inner, id))
+            document.below(id, false).any(|inner| matches(memo, document, selector, inner, id))
         }
-        Test::Not(selector) => !matches(document, selector, id, root),
-        Test::Is(selector) => matches(document, selector, id, root),
+        Test::Not(selector) => !matches(memo, document, selector, id, root),
+        Test::Is(selector) => matches(memo, document, selector, id, root),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::element::{is_block, is_formatted_as_block, keeps_blanks};
 use super::tree::{Document, Kind, NodeId};
+use crate::work;
 
 /// Ancestors that are asked whether blanks stay.
 const LEVELS: usize = 6;
@@ -12,10 +13,13 @@ pub(super) fn write(document: &Document, id: NodeId, out: &mut String) {
     let mut open = vec![(id, false)];
     let mut inner = String::new();
     while let Some((node, leaves)) = open.pop() {
+        if !work::spend(1) {
+            return;
+        }
         match document.kind(node) {
             Kind::Text(text) => push_text(document, node, text, &mut inner),
             Kind::Root | Kind::Element { .. } if leaves => {
-                let next = next_sibling(document, node).filter(|_| node != id);
+                let next = document.next_sibling(node).filter(|_| node != id);
                 let stands_apart = next.is_some_and(|next| match document.kind(next) {
                     Kind::Text(_) => true,
                     Kind::Element { .. } => !is_formatted_as_block(document.name(next)),
@@ -54,13 +58,8 @@ pub(super) fn write_own(document: &Document, id: NodeId, out: &mut String) {
     out.push_str(inner.trim_matches(|c| c <= ' '));
 }
 
-fn next_sibling(document: &Document, id: NodeId) -> Option<NodeId> {
-    let siblings = document.children(document.parent(id)?);
-    let at = siblings.iter().position(|sibling| *sibling == id)?;
-    siblings.get(at + 1).copied()
-}
-
 fn push_text(document: &Document, id: NodeId, text: &str, out: &mut String) {
+    work::spend(text.len() as u64 / 4);
     let ancestors = std::iter::successors(document.parent(id), |id| document.parent(*id));
     if ancestors.take(LEVELS).any(|id| keeps_blanks(document.name(id))) {
         return out.push_str(text);

@@ -1,7 +1,8 @@
 //! The tree of an HTML document: nodes in one list, linked by their numbers.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use html5ever::interface::{Attribute, ElementFlags, NodeOrText, QualName, QuirksMode, TreeSink};
@@ -11,6 +12,8 @@ use html5ever::tokenizer::{
 };
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{ParseOpts, TokenizerResult, local_name, ns};
+
+use crate::work;
 
 /// Number of a node.
 pub(crate) type NodeId = usize;
@@ -37,7 +40,27 @@ struct Node {
     kind: Kind,
     parent: Option<NodeId>,
     children: Vec<NodeId>,
+    /// Its places among the children of its parent, known once the document is read.
+    place: Place,
 }
+
+/// Places among siblings, from 0, and how many there are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
+    /// Among all nodes.
+    of_nodes: u32,
+    /// Among elements.
+    pub(super) of_elements: u32,
+    pub(super) elements: u32,
+    /// Among elements of its name.
+    pub(super) of_kin: u32,
+    pub(super) kin: u32,
+}
+
+/// Steps that a node costs, which also bounds the memory of a page.
+const NODE: u64 = 20;
+/// Bytes of a page that are read at a time: between them it is asked whether to go on.
+const PART: usize = 2048;
 
 /// A document.
 #[derive(Debug)]
@@ -52,23 +75,25 @@ impl Document {
     pub(crate) fn parse(text: &str) -> Self {
         let mut opts = ParseOpts::default();
         opts.tree_builder.scripting_enabled = false;
-        let root = Node { kind: Kind::Root, parent: None, children: Vec::new() };
-        let sink = Sink(RefCell::new(Self { nodes: vec![root] }));
-        html5ever::parse_document(sink, opts).one(StrTendril::from(text))
+        let mut parser = html5ever::parse_document(Sink::new(), opts);
+        for part in parts(text) {
+            parser.process(StrTendril::from(part));
+        }
+        parser.finish()
     }
 
     /// Reads a document as if the tags of elements that are not known were not there; groups of rows that only HTML's rules add are
     /// [implied](Document::is_implied).
     pub(crate) fn parse_known(text: &str, is_known: fn(&str) -> bool) -> Self {
         let opts = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
-        let root = Node { kind: Kind::Root, parent: None, children: Vec::new() };
-        let sink = Sink(RefCell::new(Self { nodes: vec![root] }));
-        let known = Known { inner: TreeBuilder::new(sink, opts), is_known };
+        let known = Known { inner: TreeBuilder::new(Sink::new(), opts), is_known };
         let tokenizer = Tokenizer::new(known, TokenizerOpts::default());
         let input = BufferQueue::default();
-        input.push_back(StrTendril::from(text));
-        // It also stops for scripts and for what a page says of its encoding.
-        while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
+        for part in parts(text) {
+            input.push_back(StrTendril::from(part));
+            // It also stops for scripts and for what a page says of its encoding.
+            while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
+        }
         tokenizer.end();
         tokenizer.sink.inner.sink.finish()
     }
@@ -141,19 +166,58 @@ impl Document {
         all.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| &**value)
     }
 
-    /// Children that are elements.
-    pub(super) fn elements_of(&self, id: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + '_ {
-        self.nodes[id].children.iter().copied().filter(|id| self.is_element(*id))
-    }
-
     fn add(&mut self, kind: Kind) -> NodeId {
-        self.nodes.push(Node { kind, parent: None, children: Vec::new() });
+        self.nodes.push(Node { kind, parent: None, children: Vec::new(), place: Place::default() });
         self.nodes.len() - 1
     }
 
     fn detach(&mut self, id: NodeId) {
-        if let Some(parent) = self.nodes[id].parent.take() {
-            self.nodes[parent].children.retain(|child| *child != id);
+        if let Some((parent, at)) = self.find(id) {
+            self.nodes[parent].children.remove(at);
+        }
+        self.nodes[id].parent = None;
+    }
+
+    /// Its places among the children of its parent.
+    pub(super) fn places(&self, id: NodeId) -> Place {
+        self.nodes[id].place
+    }
+
+    /// Its place among the children of its parent.
+    pub(super) fn place(&self, id: NodeId) -> usize {
+        self.nodes[id].place.of_nodes as usize
+    }
+
+    /// The sibling behind it.
+    pub(super) fn next_sibling(&self, id: NodeId) -> Option<NodeId> {
+        self.nodes[self.parent(id)?].children.get(self.place(id) + 1).copied()
+    }
+
+    fn note_places(&mut self) {
+        for parent in 0..self.nodes.len() {
+            let children = std::mem::take(&mut self.nodes[parent].children);
+            let mut kin: HashMap<String, u32> = HashMap::new();
+            let mut elements = 0;
+            for (at, child) in children.iter().enumerate() {
+                let mut place = Place { of_nodes: at as u32, ..Place::default() };
+                if self.is_element(*child) {
+                    place.of_elements = elements;
+                    elements += 1;
+                    if let Some(count) = kin.get_mut(self.name(*child)) {
+                        place.of_kin = *count;
+                        *count += 1;
+                    } else {
+                        kin.insert(self.name(*child).to_owned(), 1);
+                    }
+                }
+                self.nodes[*child].place = place;
+            }
+            for child in &children {
+                let kin = kin.get(self.name(*child)).copied().unwrap_or(0);
+                let place = &mut self.nodes[*child].place;
+                (place.elements, place.kin) = (elements, kin);
+            }
+            self.nodes[parent].children = children;
         }
     }
 
@@ -182,9 +246,12 @@ impl Document {
         self.nodes[parent].children.insert(at, id);
     }
 
-    fn place(&self, id: NodeId) -> Option<(NodeId, usize)> {
+    /// Its parent and its place there while the document is read; what is looked for is near the end.
+    fn find(&self, id: NodeId) -> Option<(NodeId, usize)> {
         let parent = self.nodes[id].parent?;
-        let at = self.nodes[parent].children.iter().position(|child| *child == id)?;
+        let children = &self.nodes[parent].children;
+        let at = children.iter().rposition(|child| *child == id)?;
+        work::spend((children.len() - at) as u64);
         Some((parent, at))
     }
 }
@@ -196,11 +263,79 @@ struct Handle {
     name: Rc<QualName>,
 }
 
+/// What the parser writes to. Once the evaluation has given up, nothing is written any more: the document is not looked at then.
 struct Sink(RefCell<Document>);
 
 impl Sink {
+    fn new() -> Self {
+        let root =
+            Node { kind: Kind::Root, parent: None, children: Vec::new(), place: Place::default() };
+        Self(RefCell::new(Document { nodes: vec![root] }))
+    }
+
     fn nameless(&self, kind: Kind) -> Handle {
-        Handle { id: self.0.borrow_mut().add(kind), name: nobody() }
+        Handle { id: self.add(kind), name: nobody() }
+    }
+
+    fn add(&self, kind: Kind) -> NodeId {
+        if !work::spend(NODE) {
+            return Document::ROOT;
+        }
+        self.0.borrow_mut().add(kind)
+    }
+
+    /// The document, as long as there is reason to write.
+    fn open(&self) -> Option<RefMut<'_, Document>> {
+        work::gave_up().is_none().then(|| self.0.borrow_mut())
+    }
+}
+
+/// A text in parts; no more of them once the evaluation has given up.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let (mut rest, mut tags) = (text, Tags::default());
+    std::iter::from_fn(move || {
+        if rest.is_empty() || work::gave_up().is_some() {
+            return None;
+        }
+        let (part, behind) = rest.split_at(rest.floor_char_boundary(PART));
+        rest = behind;
+        tags.go_over(part).then_some(part)
+    })
+}
+
+/// Counts about what attributes cost, each of which the parser compares with those before it in its tag.
+#[derive(Default)]
+struct Tags {
+    last: u8,
+    is_in_tag: bool,
+    quote: Option<u8>,
+    attributes: u64,
+}
+
+impl Tags {
+    /// Goes over a part of a page; false if reading it would be too much.
+    fn go_over(&mut self, part: &str) -> bool {
+        let mut compared = 0;
+        for byte in part.bytes() {
+            match byte {
+                _ if !self.is_in_tag => {
+                    self.is_in_tag = self.last == b'<' && byte.is_ascii_alphabetic();
+                    self.attributes = 0;
+                }
+                quote if self.quote.is_some() => {
+                    self.quote = self.quote.filter(|open| *open != quote);
+                }
+                b'>' => self.is_in_tag = false,
+                b'"' | b'\'' if self.last == b'=' => self.quote = Some(byte),
+                b' ' | b'\t' | b'\n' | b'\r' | b'/' | b'"' | b'\'' => {
+                    self.attributes += 1;
+                    compared += self.attributes;
+                }
+                _ => {}
+            }
+            self.last = byte;
+        }
+        work::spend(compared / 4)
     }
 }
 
@@ -260,7 +395,9 @@ impl TreeSink for Sink {
     type ElemName<'a> = &'a QualName;
 
     fn finish(self) -> Document {
-        self.0.into_inner()
+        let mut document = self.0.into_inner();
+        document.note_places();
+        document
     }
 
     fn parse_error(&self, _: Cow<'static, str>) {}
@@ -270,6 +407,8 @@ impl TreeSink for Sink {
     }
 
     fn elem_name<'a>(&'a self, target: &'a Handle) -> &'a QualName {
+        // The parser asks each open element where it looks for one.
+        work::spend(1);
         &target.name
     }
 
@@ -281,7 +420,7 @@ impl TreeSink for Sink {
     ) -> Handle {
         let name = Rc::new(name);
         let kind = Kind::Element { name: Rc::clone(&name), attributes: of_attributes(attributes) };
-        Handle { id: self.0.borrow_mut().add(kind), name }
+        Handle { id: self.add(kind), name }
     }
 
     fn create_comment(&self, text: StrTendril) -> Handle {
@@ -293,7 +432,7 @@ impl TreeSink for Sink {
     }
 
     fn append(&self, parent: &Handle, child: NodeOrText<Handle>) {
-        let mut document = self.0.borrow_mut();
+        let Some(mut document) = self.open() else { return };
         if let NodeOrText::AppendNode(node) = &child {
             document.detach(node.id);
         }
@@ -316,7 +455,7 @@ impl TreeSink for Sink {
     }
 
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {
-        let mut document = self.0.borrow_mut();
+        let Some(mut document) = self.open() else { return };
         let id = document.add(Kind::Other);
         document.nodes[id].parent = Some(Document::ROOT);
         document.nodes[Document::ROOT].children.push(id);
@@ -328,23 +467,25 @@ impl TreeSink for Sink {
     }
 
     fn same_node(&self, one: &Handle, two: &Handle) -> bool {
+        // Asked of each element in a list where the parser looks for one.
+        work::spend(1);
         one.id == two.id
     }
 
     fn set_quirks_mode(&self, _: QuirksMode) {}
 
     fn append_before_sibling(&self, sibling: &Handle, child: NodeOrText<Handle>) {
-        let mut document = self.0.borrow_mut();
+        let Some(mut document) = self.open() else { return };
         if let NodeOrText::AppendNode(node) = &child {
             document.detach(node.id);
         }
-        if let Some((parent, at)) = document.place(sibling.id) {
+        if let Some((parent, at)) = document.find(sibling.id) {
             document.insert(parent, at, child);
         }
     }
 
     fn add_attrs_if_missing(&self, target: &Handle, added: Vec<Attribute>) {
-        let mut document = self.0.borrow_mut();
+        let Some(mut document) = self.open() else { return };
         if let Kind::Element { attributes, .. } = &mut document.nodes[target.id].kind {
             for (name, value) in of_attributes(added) {
                 if !attributes.iter().any(|(known, _)| *known == name) {
@@ -355,11 +496,13 @@ impl TreeSink for Sink {
     }
 
     fn remove_from_parent(&self, target: &Handle) {
-        self.0.borrow_mut().detach(target.id);
+        if let Some(mut document) = self.open() {
+            document.detach(target.id);
+        }
     }
 
     fn reparent_children(&self, node: &Handle, new_parent: &Handle) {
-        let mut document = self.0.borrow_mut();
+        let Some(mut document) = self.open() else { return };
         let moved = std::mem::take(&mut document.nodes[node.id].children);
         for child in &moved {
             document.nodes[*child].parent = Some(new_parent.id);

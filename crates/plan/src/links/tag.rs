@@ -1,5 +1,7 @@
 //! A tag as Lagarto has it: its name, its kind, and those of its attributes that somebody asks for.
 
+use crate::work;
+
 /// A tag that has been read.
 #[derive(Debug, Default)]
 pub(crate) struct Tag<'t> {
@@ -42,6 +44,9 @@ impl<'t> Tag<'t> {
         }
         if let Some(others) = &mut self.others {
             let name = String::from_utf8_lossy(name).to_lowercase();
+            if !work::spend(others.len() as u64) {
+                return;
+            }
             if !others.iter().any(|(known, _)| *known == name) {
                 others.push((name, value.map(str::to_owned)));
             }

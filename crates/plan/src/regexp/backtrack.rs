@@ -73,7 +73,12 @@ enum Op {
     Jump(usize),
     Save(usize),
     /// As many characters as possible, or as few.
-    Run { chars: Chars, min: u32, max: Option<u32>, greedy: bool },
+    Run {
+        chars: Chars,
+        min: u32,
+        max: Option<u32>,
+        greedy: bool,
+    },
     /// An iteration begins here: kept in a register, as it may turn out to be empty.
     Mark(usize),
     /// Leaves a loop whose iteration was empty: the register, and where to.
@@ -81,9 +86,19 @@ enum Op {
     /// Sets a counter to 0.
     Count(usize),
     /// One more iteration, or on behind the loop.
-    Loop { counter: usize, min: u32, max: Option<u32>, greedy: bool, body: usize },
+    Loop {
+        counter: usize,
+        min: u32,
+        max: Option<u32>,
+        greedy: bool,
+        body: usize,
+    },
     /// What follows up to `behind` matches here, or does not. Whether only that matters of it: no groups are set.
-    Ahead { negated: bool, is_plain: bool, behind: usize },
+    Ahead {
+        negated: bool,
+        is_plain: bool,
+        behind: usize,
+    },
     Backreference(usize),
     Never,
     /// The end of the program, or of a look-ahead.
@@ -135,13 +150,33 @@ pub(super) struct Memory {
 #[derive(Clone, Copy, Debug)]
 enum Frame {
     /// Another way on; and how many visits there were.
-    Branch { pc: u32, at: u32, trail: u32 },
+    Branch {
+        pc: u32,
+        at: u32,
+        trail: u32,
+    },
     /// A run that may be shorter; and its visit, or `NOWHERE`.
-    Shorter { pc: u32, least: u32, at: u32, visit: u32 },
+    Shorter {
+        pc: u32,
+        least: u32,
+        at: u32,
+        visit: u32,
+    },
     /// A run that may be longer, up to so many more characters.
-    Longer { pc: u32, at: u32, more: u32, visit: u32 },
-    Slot { slot: u32, was: u32 },
-    Register { register: u32, was: u32 },
+    Longer {
+        pc: u32,
+        at: u32,
+        more: u32,
+        visit: u32,
+    },
+    Slot {
+        slot: u32,
+        was: u32,
+    },
+    Register {
+        register: u32,
+        was: u32,
+    },
 }
 
 /// A place of the program was visited at one of the text. A run that fails from there fails from each place up to `fails`, too, and one that succeeds does so up to
@@ -413,9 +448,8 @@ fn copies(min: u32, max: Option<u32>) -> usize {
 
 /// The set of a node that is one character.
 fn single(node: &Node, ignore_case: bool) -> Option<ClassUnicode> {
-    let of = |value: char| {
-        ClassUnicode::new([regex_syntax::hir::ClassUnicodeRange::new(value, value)])
-    };
+    let of =
+        |value: char| ClassUnicode::new([regex_syntax::hir::ClassUnicodeRange::new(value, value)]);
     match node {
         Node::Char(value) if ignore_case => Some(class::with_upper_case(&of(*value))),
         Node::Char(value) => Some(of(*value)),
@@ -524,7 +558,9 @@ impl Search<'_> {
             }
             match self.step(pc, at)? {
                 Step::To(next, place) => (pc, at) = (next, place),
-                Step::Matched if self.kind == Kind::Onwards && at == self.from && self.is_end(pc) => {
+                Step::Matched
+                    if self.kind == Kind::Onwards && at == self.from && self.is_end(pc) =>
+                {
                     match self.back(bottom) {
                         Some(next) => (pc, at) = next,
                         None => return Ok(None),
@@ -578,9 +614,10 @@ impl Search<'_> {
                 self.set(*register, at as u32);
                 Step::To(pc + 1, at)
             }
-            Op::IfEmpty(register, out) => {
-                Step::To(if self.memory.registers[*register] == at as u32 { *out } else { pc + 1 }, at)
-            }
+            Op::IfEmpty(register, out) => Step::To(
+                if self.memory.registers[*register] == at as u32 { *out } else { pc + 1 },
+                at,
+            ),
             Op::Count(counter) => {
                 self.set(*counter, 0);
                 Step::To(pc + 1, at)
@@ -660,8 +697,8 @@ impl Search<'_> {
             _ => {
                 let more = self.text[least..].chars().take((most - min) as usize);
                 let more = more.take_while(|value| chars.has(*value));
-                let (count, length) =
-                    more.fold((0, 0), |(count, length), value| (count + 1, length + value.len_utf8()));
+                let (count, length) = more
+                    .fold((0, 0), |(count, length), value| (count + 1, length + value.len_utf8()));
                 if !work::spend(count / 8) {
                     return Step::Failed;
                 }

@@ -42,7 +42,9 @@ pub(super) enum Form<'a> {
 impl Program {
     pub(super) fn new(pattern: Pattern) -> Self {
         let needs_backtracking = pattern.root.size() > MAX_STATES
-            || pattern.root.any(&|node| matches!(node, Node::Ahead { .. } | Node::Backreference(_)));
+            || pattern
+                .root
+                .any(&|node| matches!(node, Node::Ahead { .. } | Node::Backreference(_)));
         let distinguishes_final_newline =
             pattern.root.any(&|node| matches!(node, Node::End | Node::LineStart));
         Self {

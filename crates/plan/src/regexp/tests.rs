@@ -111,7 +111,11 @@ fn prop_assert_is_inside(groups: Found<'_>, text: &str) {
 }
 
 /// All matches by backtracking; `hurried` remembers from the first step on.
-fn backtracked(pattern: &str, text: &str, hurried: bool) -> Option<Vec<Vec<Option<(usize, usize)>>>> {
+fn backtracked(
+    pattern: &str,
+    text: &str,
+    hurried: bool,
+) -> Option<Vec<Vec<Option<(usize, usize)>>>> {
     let read = syntax::read(pattern).ok()?;
     let groups = read.groups as usize;
     let program = Backtrack::new(&read)?;

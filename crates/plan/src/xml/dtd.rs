@@ -9,6 +9,7 @@ use super::entity::{Entity, character};
 use super::fault::Fault;
 use super::read::Reader;
 use super::tree::Attribute;
+use crate::work;
 
 /// Parameter entities in each other, and how often they are used at all.
 const MAX_PARAMETERS: u32 = 1000;
@@ -85,7 +86,7 @@ impl Dtd {
 
     pub(super) fn attribute_kind(&self, element: &str, name: &str) -> AttributeKind {
         let declared = self.attributes.get(element).into_iter().flatten();
-        let mut of_name = declared.filter(|declared| *declared.name == *name);
+        let mut of_name = declared.filter(|declared| work::spend(1) && *declared.name == *name);
         of_name.next().map_or_else(AttributeKind::default, |declared| declared.kind)
     }
 
@@ -93,6 +94,9 @@ impl Dtd {
     pub(super) fn add_defaults(&self, element: &str, attributes: &mut Vec<Attribute>) {
         for declared in self.attributes.get(element).into_iter().flatten() {
             let Some(default) = &declared.default else { continue };
+            if !work::spend(attributes.len() as u64) {
+                return;
+            }
             if !attributes.iter().any(|known| known.name == declared.name) {
                 attributes.push(Attribute {
                     name: declared.name.clone(),
@@ -308,6 +312,9 @@ impl Reader {
                 default = Some(value);
             }
             let known = self.dtd.attributes.entry(element.into()).or_default();
+            if !work::spend(known.len() as u64) {
+                return Err(Fault::new("There are too many attributes."));
+            }
             if !known.iter().any(|known| *known.name == *name) {
                 known.push(Declared { name: name.into(), kind, default });
             }

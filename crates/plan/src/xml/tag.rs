@@ -5,6 +5,7 @@ use super::entity::Referred;
 use super::fault::Fault;
 use super::read::Reader;
 use super::tree::{Attribute, Builder};
+use crate::work;
 
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 const XMLNS: &str = "http://www.w3.org/2000/xmlns/";
@@ -104,6 +105,9 @@ impl Reader {
             return Err(cursor.fault(format!(
                 "Attribute name \"{name}\" associated with an element type \"{element}\" must be followed by the ' = ' character."
             )));
+        }
+        if !work::spend(attributes.len() as u64 / 4) {
+            return Err(Fault::new("There are too many attributes."));
         }
         if attributes.iter().any(|known| *known.name == *name) {
             return Err(Fault::new(format!(
@@ -228,6 +232,9 @@ impl Reader {
                     "The prefix \"{prefix}\" for attribute \"{name}\" associated with an element type \"{element}\" is not bound."
                 )));
             };
+            if !work::spend(at as u64) {
+                return Err(Fault::new("There are too many attributes."));
+            }
             let is_known = attributes[..at].iter().any(|known| {
                 known.uri.as_deref() == Some(bound)
                     && known.name.split_once(':').is_some_and(|(_, other)| other == local)
@@ -246,7 +253,7 @@ impl Reader {
         if prefix == "xml" {
             return Some(XML);
         }
-        let mut bindings = self.bindings.iter().rev();
+        let mut bindings = self.bindings.iter().rev().take_while(|_| work::spend(1));
         let uri = bindings.find(|(known, _)| **known == *prefix).map(|(_, uri)| &**uri);
         uri.filter(|uri| !uri.is_empty())
     }

@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use crate::work;
+
 /// Number of a node; the document is the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(u32);
@@ -178,7 +180,7 @@ impl Tree {
 
     /// The element whose attribute of type ID has that value.
     pub(crate) fn with_id(&self, value: &str) -> Option<NodeId> {
-        let mut attributes = self.ids.iter().map(|id| NodeId(*id));
+        let mut attributes = self.ids.iter().map(|id| NodeId(*id)).take_while(|_| work::spend(1));
         self.parent(attributes.find(|id| self.value(*id) == Some(value))?)
     }
 
@@ -186,9 +188,11 @@ impl Tree {
     pub(crate) fn write_string(&self, id: NodeId, out: &mut String) {
         match self.kind(id) {
             Kind::Document | Kind::Element => {
-                for below in self.descendants(id) {
+                for below in self.descendants(id).take_while(|_| work::spend(1)) {
                     if self.is_text(below) {
-                        out.push_str(self.value(below).unwrap_or(""));
+                        let text = self.value(below).unwrap_or("");
+                        work::spend(text.len() as u64 / 16);
+                        out.push_str(text);
                     }
                 }
             }
@@ -364,6 +368,7 @@ impl Builder {
 
     fn uri(&mut self, uri: Option<&str>) -> u32 {
         let Some(uri) = uri.filter(|uri| !uri.is_empty()) else { return 0 };
+        work::spend(self.tree.uris.len() as u64 / 4);
         let known = self.tree.uris.iter().position(|known| **known == *uri);
         let at = known.unwrap_or_else(|| {
             self.tree.uris.push(uri.into());

@@ -3,16 +3,12 @@
 //! Sets are kept in the order of the document; conditions see nodes in the order of their axis. What is looked at is counted, and an evaluation that
 //! looks at too much is given up.
 
-use std::cell::Cell;
-
 use super::axis;
 use super::compare::{cast, compare};
 use super::expr::{Axis, Expr, From, Operator, Path, Predicate, Step};
 use super::value::Value;
+use crate::work;
 use crate::xml::{NodeId, Tree};
-
-/// Nodes that one evaluation may look at; fewer in tests, which are not optimized.
-const MAX_LOOKS: u64 = if cfg!(test) { 1_000_000 } else { 50_000_000 };
 
 /// One evaluation.
 pub(super) struct Evaluation<'t> {
@@ -21,7 +17,6 @@ pub(super) struct Evaluation<'t> {
     pub(super) uris: Vec<String>,
     /// What is no number is an error in comparisons, and several nodes are in place of a text.
     pub(super) is_second: bool,
-    pub(super) looks: Cell<u64>,
 }
 
 /// Where an expression is evaluated.
@@ -89,10 +84,8 @@ impl Evaluation<'_> {
     }
 
     /// Counts nodes that were looked at.
-    pub(super) fn look(&self, count: u64) -> Result<(), String> {
-        let looks = self.looks.get() + count;
-        self.looks.set(looks);
-        if looks > MAX_LOOKS { Err("The evaluation takes too long.".into()) } else { Ok(()) }
+    pub(super) fn look(count: u64) -> Result<(), String> {
+        if work::spend(count) { Ok(()) } else { Err("The evaluation takes too long.".into()) }
     }
 
     fn operate(&self, operator: Operator, left: &Value, right: &Value) -> Result<Value, String> {
@@ -124,7 +117,7 @@ impl Evaluation<'_> {
                     Value::Nodes(nodes) => nodes.len() as u64,
                     _ => 1,
                 };
-                self.look(size(left).saturating_mul(size(right)))?;
+                Self::look(size(left).saturating_mul(size(right)))?;
                 if self.is_second {
                     match (left, right) {
                         (Value::Nodes(nodes), Value::Number(number)) => {
@@ -166,15 +159,13 @@ impl Evaluation<'_> {
         let mut along = Vec::new();
         for node in from {
             along.clear();
-            let (mut looks, left) = (0, MAX_LOOKS.saturating_sub(self.looks.get()));
             axis::each(self.tree, step.axis, *node, |id| {
-                looks += 1;
                 if axis::fits(self.tree, step, &self.uris, id) {
                     along.push(id);
                 }
-                looks <= left
+                work::spend(1)
             });
-            self.look(looks + 1)?;
+            Self::look(1)?;
             for predicate in &step.predicates {
                 self.filter(&mut along, predicate)?;
             }

@@ -28,7 +28,7 @@ impl Evaluation<'_> {
         let number = |at: usize| Ok::<_, String>(value(at)?.number(self.tree));
         let nodes = |at: usize| Self::nodes(value(at)?);
         // What goes over a text takes time, too.
-        let seen = |text: String| self.look(text.len() as u64 / 64).map(|()| text);
+        let seen = |text: String| Self::look(text.len() as u64 / 64).map(|()| text);
         Ok(match function {
             Function::Last => Value::Number(context.size as f64),
             Function::Position => Value::Number(context.position as f64),

@@ -1,11 +1,10 @@
 //! An expression ready for use, and what JMeter takes from its values.
 
-use std::cell::Cell;
-
 use super::eval::{Context, Evaluation};
 use super::expr::Expr;
 use super::value::Value;
 use super::{agreement, number, read};
+use crate::work;
 use crate::xml::{Kind, NodeId, Tree};
 
 /// An expression.
@@ -90,10 +89,10 @@ impl XPath {
             None => self.prefixes.iter().map(|prefix| resolve(prefix)).collect::<Result<_, _>>()?,
         };
         let is_second = self.second.is_some();
-        let evaluation = Evaluation { tree, uris, is_second, looks: Cell::new(0) };
+        let evaluation = Evaluation { tree, uris, is_second };
         let (position, size) = if is_second { (1, 1) } else { (-1, 0) };
         let context = Context { node: NodeId::DOCUMENT, position, size };
-        evaluation.value(&self.expr, context)
+        work::bounded(|| evaluation.value(&self.expr, context)).0
     }
 
     /// Hands over what an extractor takes: of nodes the one that `choose` says by its place, or all of them.
@@ -125,6 +124,7 @@ impl XPath {
             } else if fragment {
                 text.clear();
                 tree.write_fragment(*id, &mut text);
+                Evaluation::look(text.len() as u64 / 4)?;
                 found(Some(&text));
             } else {
                 // JMeter takes what is first in an element, which has no text if it is an element itself.
