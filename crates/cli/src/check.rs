@@ -222,9 +222,7 @@ fn text(loaded: &Loaded, java: Option<&OfJava>) -> String {
             continue;
         }
         out.push_str(&format!("\n{} ({})\n", heading(level), elements.len()));
-        for element in elements {
-            out.push_str(&element_lines(&loaded.name, element));
-        }
+        out.push_str(&elements_lines(&loaded.name, elements));
     }
     out.push('\n');
     if let Some(OfJava { place, looked }) = java {
@@ -239,20 +237,31 @@ fn text(loaded: &Loaded, java: Option<&OfJava>) -> String {
 
 /// The findings, rendered like a compiler's.
 pub(crate) fn findings(loaded: &Loaded, colour: Colour) -> String {
-    loaded
-        .diags
-        .iter()
-        .map(|diag| {
-            let (file, source) = loaded.file(diag.file.as_deref());
-            render::diag(diag, file, source, colour) + "\n"
-        })
-        .collect()
+    render::folded(&loaded.diags, FEW_FINDINGS, render::kind, |diag| {
+        let (file, source) = loaded.file(diag.file.as_deref());
+        render::diag(diag, file, source, colour) + "\n"
+    })
+}
+
+/// Findings of a kind that are shown.
+const FEW_FINDINGS: usize = 5;
+/// Elements of a class that are shown with the same consequence.
+const FEW_ELEMENTS: usize = 20;
+
+/// Elements, each with its place, path, class and what follows for the run; of many of a class the first.
+pub(crate) fn elements_lines<'a>(
+    file: &str,
+    elements: impl IntoIterator<Item = &'a Support>,
+) -> String {
+    let kind = |element: &Support| format!("{} {}", element.class, element.consequence);
+    render::folded(elements, FEW_ELEMENTS, kind, |element| element_lines(file, element))
 }
 
 /// An element: place, path, class and what follows for the run.
-pub(crate) fn element_lines(file: &str, element: &Support) -> String {
+fn element_lines(file: &str, element: &Support) -> String {
     let file = element.file.as_deref().unwrap_or(file);
-    let mut out = format!("  {file}:{}: {} [{}]\n", element.line, element.path, element.class);
+    let path = render::path(&element.path);
+    let mut out = format!("  {file}:{}: {path} [{}]\n", element.line, element.class);
     if !element.consequence.is_empty() {
         out.push_str(&format!("      {}\n", element.consequence));
     }

@@ -10,6 +10,8 @@
 //!    = help: write it as a stringProp
 //! ```
 
+use std::collections::HashMap;
+
 use jmx::{Diag, Severity};
 use serde::Serialize;
 
@@ -41,12 +43,65 @@ pub(crate) fn diag(diag: &Diag, file: &str, source: &str, colour: Colour) -> Str
         out.push_str(&format!("{margin}--> {file}\n"));
     }
     if let Some(element) = &diag.element {
-        out.push_str(&format!("{margin} = in: {element}\n"));
+        out.push_str(&format!("{margin} = in: {}\n", path(element)));
     }
     if let Some(help) = &diag.help {
         out.push_str(&format!("{margin} = help: {help}\n"));
     }
     out
+}
+
+/// Of a list, the first few of each kind; behind the last of them, how many more there are.
+pub(crate) fn folded<'a, T: 'a>(
+    all: impl IntoIterator<Item = &'a T>,
+    few: usize,
+    kind: impl Fn(&T) -> String,
+    show: impl Fn(&T) -> String,
+) -> String {
+    let all: Vec<(&T, String)> = all.into_iter().map(|one| (one, kind(one))).collect();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for (_, kind) in &all {
+        *counts.entry(kind).or_default() += 1;
+    }
+    let (mut shown, mut out) = (HashMap::<&str, usize>::new(), String::new());
+    for (one, kind) in &all {
+        let shown = shown.entry(kind).or_default();
+        *shown += 1;
+        if *shown <= few {
+            out.push_str(&show(one));
+        }
+        let more = counts[&**kind] - few.min(counts[&**kind]);
+        if *shown == few && more > 0 {
+            out.push_str(&format!("  … and {more} more like this (check --json has all)\n"));
+        }
+    }
+    out
+}
+
+/// What a finding has in common with others like it: everything but its place, and names and numbers in its message.
+pub(crate) fn kind(diag: &Diag) -> String {
+    let mut out = format!("{}[{}]", diag.severity.word(), diag.code);
+    let (mut is_quoted, mut last) = (false, ' ');
+    for c in diag.message.chars() {
+        is_quoted ^= c == '"';
+        if !(is_quoted || c.is_ascii_digit() && last.is_ascii_digit()) {
+            out.push(if c.is_ascii_digit() { '0' } else { c });
+        }
+        last = c;
+    }
+    out
+}
+
+/// The path of an element; the middle of a long one is left out.
+pub(crate) fn path(path: &str) -> String {
+    const ENDS: usize = 6;
+    let parts: Vec<&str> = path.split(" > ").collect();
+    let left_out = parts.len().saturating_sub(2 * ENDS);
+    if left_out < 2 {
+        return path.to_owned();
+    }
+    let (first, last) = (&parts[..ENDS], &parts[ENDS + left_out..]);
+    format!("{} > … {left_out} more … > {}", first.join(" > "), last.join(" > "))
 }
 
 /// A warning of the program itself, without a place in a file.
@@ -119,6 +174,27 @@ pub(crate) fn json<'a>(diag: &'a Diag, file: &'a str) -> JsonDiag<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_alike_is_counted() {
+        let found: Vec<Diag> =
+            (0..100).map(|n| Diag::warning("w", format!("{n} of \"{n}\""))).collect();
+        let show = |diag: &Diag| diag.message.clone() + "\n";
+        let shown = folded(&found, 2, kind, show);
+        assert_eq!(
+            shown,
+            "0 of \"0\"\n1 of \"1\"\n  … and 98 more like this (check --json has all)\n"
+        );
+        assert_eq!(folded(&found[..2], 2, kind, show), "0 of \"0\"\n1 of \"1\"\n");
+        assert_eq!(folded(&found, 1, |diag| diag.message.clone(), show).lines().count(), 100);
+    }
+
+    #[test]
+    fn a_long_path_is_cut_in_the_middle() {
+        let long = vec!["a"; 20].join(" > ");
+        assert_eq!(path(&long), "a > a > a > a > a > a > … 8 more … > a > a > a > a > a > a");
+        assert_eq!(path("a > b"), "a > b");
+    }
 
     #[test]
     fn a_finding_shows_its_line_path_and_help() {

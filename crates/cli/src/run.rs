@@ -316,8 +316,7 @@ fn may_run(loaded: &Loaded, skip: bool, no_java: Option<&str>, console: &mut Con
     if !obstacles.is_empty() {
         let heading =
             if skip { "left out, because they cannot run:" } else { "these elements cannot run:" };
-        let lines: String =
-            obstacles.iter().map(|element| check::element_lines(&loaded.name, element)).collect();
+        let lines = check::elements_lines(&loaded.name, obstacles.iter().copied());
         console.warn(&format!("{heading}\n{}", lines.trim_end()));
     }
     if !loaded.is_valid() {

@@ -311,3 +311,34 @@ fn all_the_worlds_letters() {
     }
     assert!(ended.out.contains("漢字"), "{}", ended.out);
 }
+
+#[test]
+fn what_is_wrong_often_is_said_a_few_times() {
+    let plan = |inner: &str| {
+        format!(
+            r#"<jmeterTestPlan version="1.2"><hashTree><TestPlan testclass="TestPlan" testname="P"/><hashTree>{inner}</hashTree></hashTree></jmeterTestPlan>"#
+        )
+    };
+    let controller = "\n<GenericController testclass=\"GenericController\" testname=\"c\"/>";
+    let nested = format!("{controller}<hashTree>").repeat(100_000) + &"</hashTree>".repeat(100_000);
+    let nowhere = format!("{controller}<hashTree/>").repeat(3_000);
+    let unknown: String = (0..3_000)
+        .map(|n| format!("\n<Unknown testclass=\"Unknown\" testname=\"u{n}\"/><hashTree/>"))
+        .collect();
+    let mismatched: String = (0..3_000)
+        .map(|n| format!("\n<Unknown{n} testclass=\"LoopController\"/><hashTree/>"))
+        .collect();
+    for inner in [nested, nowhere, unknown, mismatched] {
+        let trial = Trial::new();
+        trial.program.write("often.jmx", &plan(&inner));
+        for line in [&["check", "often.jmx"][..], &["-n", "-t", "often.jmx"]] {
+            let ended = trial.run(line);
+            let said = ended.out.lines().count() + ended.err.lines().count();
+            assert!(said < 200, "{line:?}: {said} lines\n{}{}", ended.out, ended.err);
+            let all = ended.out + &ended.err;
+            assert!(all.len() < 40_000, "{line:?}: {} bytes", all.len());
+        }
+        let ended = trial.run(&["check", "often.jmx"]);
+        assert!(ended.out.contains("more like this"), "{ended:?}");
+    }
+}

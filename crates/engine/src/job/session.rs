@@ -81,10 +81,21 @@ pub(crate) fn begin(
         to.push(words);
     }
     if !missing.is_empty() {
-        return Err(missing.join("\n  "));
+        return Err(first_of(missing));
     }
     prepared.complaints.extend(start(offload, plan, &mut prepared.initial, shared)?);
     Ok(hearing)
+}
+
+/// The first of many, and how many more there are.
+fn first_of(mut missing: Vec<String>) -> String {
+    const FEW: usize = 5;
+    let more = missing.len().saturating_sub(FEW);
+    missing.truncate(FEW);
+    if more > 0 {
+        missing.push(format!("… and {more} more like this"));
+    }
+    missing.join("\n  ")
 }
 
 /// Tells Java what of the plan it will be asked for. `groups`: names, if they are known, and users.

@@ -218,7 +218,7 @@ impl Http {
         let page = std::mem::take(env.notes.page());
         if page.is_http {
             work::watched("HTML Link Parser", env, |env| {
-                self.follow_from(&page, env, path, changed)
+                self.follow_from(&page, env, path, changed);
             });
         }
         *env.notes.page() = page;

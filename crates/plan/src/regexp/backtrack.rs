@@ -279,7 +279,7 @@ impl Backtrack {
             self.ops.push(Op::Run { chars: Chars::new(&class), min, max, greedy });
             return Some(());
         }
-        if copies(min, max).saturating_mul(self.size(node) + 4) > MAX_WRITTEN {
+        if copies(min, max).saturating_mul(size(node) + 4) > MAX_WRITTEN {
             return self.counted(node, min, max, greedy);
         }
         let Some(max) = max else {
@@ -331,23 +331,6 @@ impl Backtrack {
             self.ops.push(Op::Jump(start));
         }
         Some(())
-    }
-
-    /// About how many instructions a node becomes.
-    fn size(&self, node: &Node) -> usize {
-        match node {
-            Node::Group(_, node) | Node::Ahead { node, .. } => self.size(node) + 2,
-            Node::Repeat { node, .. } if matches!(**node, Node::Char(_) | Node::Class(_)) => 1,
-            Node::Repeat { node, min, max, .. } => {
-                let size = self.size(node) + 4;
-                let written = copies(*min, *max).saturating_mul(size);
-                if written > MAX_WRITTEN { size } else { written }
-            }
-            Node::Concat(nodes) | Node::Alternatives(nodes) => {
-                nodes.iter().map(|node| self.size(node) + 2).fold(0, usize::saturating_add)
-            }
-            _ => 1,
-        }
     }
 
     fn counted(&mut self, node: &Node, min: u32, max: Option<u32>, greedy: bool) -> Option<()> {
@@ -438,6 +421,23 @@ impl Memory {
         if self.trail.capacity() > 1 << 15 {
             self.trail = Vec::new();
         }
+    }
+}
+
+/// About how many instructions a node becomes.
+fn size(node: &Node) -> usize {
+    match node {
+        Node::Group(_, node) | Node::Ahead { node, .. } => size(node) + 2,
+        Node::Repeat { node, .. } if matches!(**node, Node::Char(_) | Node::Class(_)) => 1,
+        Node::Repeat { node, min, max, .. } => {
+            let size = size(node) + 4;
+            let written = copies(*min, *max).saturating_mul(size);
+            if written > MAX_WRITTEN { size } else { written }
+        }
+        Node::Concat(nodes) | Node::Alternatives(nodes) => {
+            nodes.iter().map(|node| size(node) + 2).fold(0, usize::saturating_add)
+        }
+        _ => 1,
     }
 }
 
