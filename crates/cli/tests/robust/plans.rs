@@ -322,12 +322,11 @@ fn what_is_wrong_often_is_said_a_few_times() {
     let controller = "\n<GenericController testclass=\"GenericController\" testname=\"c\"/>";
     let nested = format!("{controller}<hashTree>").repeat(100_000) + &"</hashTree>".repeat(100_000);
     let nowhere = format!("{controller}<hashTree/>").repeat(3_000);
-    let unknown: String = (0..3_000)
-        .map(|n| format!("\n<Unknown testclass=\"Unknown\" testname=\"u{n}\"/><hashTree/>"))
-        .collect();
-    let mismatched: String = (0..3_000)
-        .map(|n| format!("\n<Unknown{n} testclass=\"LoopController\"/><hashTree/>"))
-        .collect();
+    let (mut unknown, mut mismatched) = (String::new(), String::new());
+    for n in 0..3_000 {
+        let _ = writeln!(unknown, "<Unknown testclass=\"Unknown\" testname=\"u{n}\"/><hashTree/>");
+        let _ = writeln!(mismatched, "<Unknown{n} testclass=\"LoopController\"/><hashTree/>");
+    }
     for inner in [nested, nowhere, unknown, mismatched] {
         let trial = Trial::new();
         trial.program.write("often.jmx", &plan(&inner));

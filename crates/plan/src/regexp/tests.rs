@@ -110,12 +110,11 @@ fn prop_assert_is_inside(groups: Found<'_>, text: &str) {
     }
 }
 
+/// Where the groups of a match are.
+type Spans = Vec<Option<(usize, usize)>>;
+
 /// All matches by backtracking; `hurried` remembers from the first step on.
-fn backtracked(
-    pattern: &str,
-    text: &str,
-    hurried: bool,
-) -> Option<Vec<Vec<Option<(usize, usize)>>>> {
+fn backtracked(pattern: &str, text: &str, hurried: bool) -> Option<Vec<Spans>> {
     let read = syntax::read(pattern).ok()?;
     let groups = read.groups as usize;
     let program = Backtrack::new(&read)?;
@@ -138,7 +137,7 @@ fn backtracked(
     Some(all)
 }
 
-fn fancied(pattern: &str, text: &str) -> Option<Vec<Vec<Option<(usize, usize)>>>> {
+fn fancied(pattern: &str, text: &str) -> Option<Vec<Spans>> {
     let regex = fancy_regex::Regex::new(&format!("(?s){pattern}")).ok()?;
     let (mut from, mut all) = (0, Vec::new());
     while from <= text.len() {
@@ -183,7 +182,7 @@ fn common_pattern() -> impl Strategy<Value = String> {
     ];
     let counted = (one.clone(), count.clone()).prop_map(|(one, count)| one + count);
     prop_oneof![atom, counted].prop_recursive(4, 24, 4, move |inner| {
-        let many = proptest::collection::vec(inner.clone(), 1..4);
+        let many = proptest::collection::vec(inner, 1..4);
         let repeated = (one.clone(), many.clone(), count.clone())
             .prop_map(|(one, parts, count)| format!("(?:{one}{}){count}", parts.concat()));
         prop_oneof![
@@ -191,7 +190,7 @@ fn common_pattern() -> impl Strategy<Value = String> {
             many.clone().prop_map(|parts| format!("(?:{})", parts.join("|"))),
             many.clone().prop_map(|parts| format!("({})", parts.concat())),
             many.clone().prop_map(|parts| format!("(?={})", parts.concat())),
-            many.clone().prop_map(|parts| format!("(?!{})", parts.join("|"))),
+            many.prop_map(|parts| format!("(?!{})", parts.join("|"))),
             repeated,
         ]
     })

@@ -1,5 +1,7 @@
 //! What servers and plans can send to keep a core busy, at large sizes: each is linear in its steps, or given up in words.
 
+#![allow(clippy::semicolon_if_nothing_returned, clippy::format_collect)] // Cases are one expression each.
+
 use std::time::{Duration, Instant};
 
 use super::{Limits, bounded, limit, taken};
