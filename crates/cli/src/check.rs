@@ -253,7 +253,8 @@ pub(crate) fn elements_lines<'a>(
     file: &str,
     elements: impl IntoIterator<Item = &'a Support>,
 ) -> String {
-    let kind = |element: &Support| format!("{} {}", element.class, element.consequence);
+    let kind =
+        |element: &Support| render::alike(&format!("{} {}", element.class, element.consequence));
     render::folded(elements, FEW_ELEMENTS, kind, |element| element_lines(file, element))
 }
 

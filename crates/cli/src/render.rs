@@ -80,9 +80,14 @@ pub(crate) fn folded<'a, T: 'a>(
 
 /// What a finding has in common with others like it: everything but its place, and names and numbers in its message.
 pub(crate) fn kind(diag: &Diag) -> String {
-    let mut out = format!("{}[{}]", diag.severity.word(), diag.code);
+    format!("{}[{}]{}", diag.severity.word(), diag.code, alike(&diag.message))
+}
+
+/// A text without what is quoted in it, and with any number as a 0.
+pub(crate) fn alike(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
     let (mut is_quoted, mut last) = (false, ' ');
-    for c in diag.message.chars() {
+    for c in text.chars() {
         is_quoted ^= c == '"';
         if !(is_quoted || c.is_ascii_digit() && last.is_ascii_digit()) {
             out.push(if c.is_ascii_digit() { '0' } else { c });
