@@ -32,6 +32,27 @@ pub(crate) struct Route {
     pub(crate) found_as: Vec<String>,
     /// The last body from there was large and nobody read it.
     pub(crate) large_unread: bool,
+    /// The place is free for another.
+    pub(crate) forgotten: bool,
+}
+
+impl Route {
+    /// What stands in a free place.
+    pub(crate) fn forgotten() -> Self {
+        Self {
+            secure: false,
+            host: String::new(),
+            port: 0,
+            tunnel: None,
+            source: Source::default(),
+            addresses: Vec::new(),
+            fresh_until: 0,
+            large_unread: false,
+            pinned: false,
+            found_as: Vec::new(),
+            forgotten: true,
+        }
+    }
 }
 
 /// What is reached through a proxy.

@@ -16,10 +16,14 @@ use crate::core::Core;
 use crate::driver::{self, Ready};
 use crate::outcome::Failure;
 use crate::resolve::{self, Found, Question};
+use crate::socket::Sockets;
 use crate::source;
 use crate::stream::Talk;
 use crate::user::{NO_CONN, Wait};
 use crate::wheel::Index;
+
+/// Connections opened in one turn of the loop, at most: 2 ms, after which answers are read again.
+const CONNECTS: u32 = 64;
 
 impl Core<'_> {
     /// The route to a peer; made at its first use.
@@ -32,10 +36,10 @@ impl Core<'_> {
                 && route.host == host
                 && route.source == *source
         };
-        if let Some(at) = self.routes.iter().position(same) {
-            return at as u32;
+        if let Some(at) = self.routes.position(same) {
+            return at;
         }
-        self.routes.push(Route {
+        self.routes.add(Route {
             secure,
             host: host.to_owned(),
             port,
@@ -46,8 +50,8 @@ impl Core<'_> {
             large_unread: false,
             pinned: false,
             found_as: Vec::new(),
-        });
-        (self.routes.len() - 1) as u32
+            forgotten: false,
+        })
     }
 
     /// An idle connection of the user to a route.
@@ -155,11 +159,13 @@ impl Core<'_> {
     }
 
     /// An answer of the resolver.
-    pub(crate) fn on_resolved(&mut self, index: Index, route: u32, found: Found) {
+    pub(crate) fn on_resolved(&mut self, index: Index, route: u32, host: &str, found: Found) {
         let now = self.clock.now();
         let still = found == Found::StillUnknown;
-        if let Found::Addresses(addresses) = found {
-            let route_data = &mut self.routes[route as usize];
+        let route_data = &mut self.routes[route as usize];
+        if let Found::Addresses(addresses) = found
+            && route_data.host == host
+        {
             route_data.addresses = addresses;
             route_data.fresh_until = now.saturating_add(self.run.settings.address_life);
         }
@@ -181,9 +187,41 @@ impl Core<'_> {
 
     /// Tries the connection's addresses from the next one on, until one does not fail at once.
     pub(crate) fn connect(&mut self, conn: u32) {
+        let token = self.conns.token(conn);
+        if !self.may_connect(token, self.conns[conn].user) {
+            self.conns[conn].exchange.own -= self.clock.now();
+            return;
+        }
         while let Err(error) = self.try_connect(conn) {
             if !self.next_source(conn, &error) && !self.next_address(conn) {
                 return self.fail(conn, &Failure::Connect(error));
+            }
+        }
+    }
+
+    /// Whether a connection may be opened in this turn of the loop; if not, it is queued, and no time limit runs meanwhile.
+    pub(crate) fn may_connect(&mut self, token: u64, index: Index) -> bool {
+        if self.connects > 0 {
+            self.connects -= 1;
+            return true;
+        }
+        self.to_connect.push_back(token);
+        self.users[index].limit = Nanos::MAX;
+        false
+    }
+
+    /// Opens connections that were queued, those that wait longest first: as many as a turn of the loop may.
+    pub(crate) fn connect_queued(&mut self) {
+        self.connects = CONNECTS;
+        while self.connects > 0
+            && let Some(token) = self.to_connect.pop_front()
+        {
+            if !Sockets::owns(token) {
+                let Some(conn) = self.conns.by_token(token) else { continue };
+                self.conns[conn].exchange.own += self.clock.now();
+                self.connect(conn);
+            } else if let Some(at) = self.sockets.by_token(token) {
+                self.connect_queued_socket(at);
             }
         }
     }
@@ -217,7 +255,7 @@ impl Core<'_> {
             }
         };
         let token = self.conns.token(conn);
-        self.conns[conn].fd = Some(self.driver.connect(address, source, token)?);
+        self.conns[conn].fd = Some(self.driver.connect(address, source, &mut self.ports, token)?);
         self.arm_connect_limit(conn);
         Ok(())
     }
@@ -303,7 +341,7 @@ impl Core<'_> {
             self.ask_for_way(conn);
         } else if route.secure {
             // It has stood at least since the kernel said so; others' turn came first.
-            self.conns[conn].exchange.own = (self.clock.now() - self.woke).max(0);
+            self.conns[conn].exchange.own += (self.clock.now() - self.woke).max(0);
             self.start_tls(conn);
         } else {
             self.connected(conn);

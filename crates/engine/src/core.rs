@@ -17,13 +17,15 @@ use plan::result::SampleResult;
 use stats::{Counter, LabelId, Recorder, Snapshot};
 
 use crate::clock::{Clock, MS, Nanos, SECOND};
-use crate::conn::{Conns, Route, Stash};
+use crate::conn::{Conns, Stash};
 use crate::driver::{Driver, Events, INBOX, SCRATCH};
 use crate::exchange::Fixed;
 use crate::inbox::{Message, Wake};
 use crate::meet::home_of;
 use crate::pace::{Backoff, ConnectPace};
 use crate::place;
+use crate::ports::Ports;
+use crate::routes::Routes;
 use crate::rows::Rows;
 use crate::run::{Report, RunShared};
 use crate::schedule::Start;
@@ -73,10 +75,16 @@ pub(crate) struct Core<'p> {
     pub(crate) send_error: Option<io::Error>,
     /// Local addresses to connect from.
     pub(crate) sources: Sources,
+    /// Local ports to connect from.
+    pub(crate) ports: Ports,
+    /// Connections that may yet be opened in this turn of the loop.
+    pub(crate) connects: u32,
+    /// Tokens of connections that wait to be opened.
+    pub(crate) to_connect: VecDeque<u64>,
     pub(crate) connect_pace: ConnectPace,
     pub(crate) backoff: Backoff,
     pub(crate) random: plan::random::Random,
-    pub(crate) routes: Vec<Route>,
+    pub(crate) routes: Routes,
     /// Receive buffer.
     pub(crate) scratch: Vec<u8>,
     /// Decrypted input.
@@ -197,12 +205,20 @@ impl<'p> Core<'p> {
             told_stopped: false,
             send_error: None,
             sources: Sources::new(&run.settings.sources, run.rank(index) as usize),
+            ports: Ports::new(
+                run.ports.clone(),
+                run.rank(index),
+                run.ranks(),
+                run.seed.rotate_left(29) ^ u64::from(std::process::id()),
+            ),
+            connects: 0,
+            to_connect: VecDeque::new(),
             connect_pace: ConnectPace::new(run.settings.connect_rate, run.ranks()),
             backoff: run.settings.backoff,
             random: plan::random::Random::new(
                 run.seed.rotate_left(17) ^ u64::from(run.rank(index)),
             ),
-            routes: Vec::new(),
+            routes: Routes::default(),
             scratch: vec![0; SCRATCH],
             plain: Vec::new(),
             out: Vec::new(),
@@ -265,6 +281,7 @@ impl<'p> Core<'p> {
             if self.ends.is_some_and(|latest| now >= latest || !self.jobs.are_open()) {
                 break;
             }
+            self.connect_queued();
             self.start_users(now);
             self.fire_timers(now);
             self.run_ready(now);
@@ -298,7 +315,7 @@ impl<'p> Core<'p> {
     }
 
     fn timeout(&self, now: Nanos) -> Nanos {
-        if !self.ready.is_empty() || !self.resumed.is_empty() {
+        if !self.ready.is_empty() || !self.resumed.is_empty() || !self.to_connect.is_empty() {
             return 0;
         }
         let mut until = self.next_second;
@@ -594,9 +611,9 @@ impl<'p> Core<'p> {
                     };
                     self.starts.push(start);
                 }
-                Message::Resolved { user, route, found } => {
+                Message::Resolved { user, route, host, found } => {
                     self.on_socket_resolved(user, &found);
-                    self.on_resolved(user, route, found);
+                    self.on_resolved(user, route, &host, found);
                 }
                 Message::Process { user, done } => self.on_process(user, *done),
                 Message::File { user, content } => self.on_file(user, *content),
@@ -678,6 +695,7 @@ impl<'p> Core<'p> {
         self.clock.sync();
         // Snapshots come back without waking the core: unread, they would pile up where nothing else arrives.
         self.read_inbox();
+        self.forget_routes();
         self.probe_unread();
         self.watch_jobs(now);
         self.hand_over(now);

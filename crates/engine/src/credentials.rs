@@ -56,6 +56,15 @@ pub(crate) struct Round {
     own_proxy: bool,
 }
 
+impl crate::user::Extra {
+    /// The routes that the user knows credentials of, or talks about some with.
+    pub(crate) fn credential_routes(&self) -> impl Iterator<Item = u32> + '_ {
+        let rings = self.keyrings.iter().map(|ring| ring.route);
+        let talks = self.talks.iter().map(|talk| talk.route);
+        rings.chain(talks).chain(self.round.iter().map(|round| round.route))
+    }
+}
+
 impl Core<'_> {
     /// Puts credentials on a request that has an Authorization Manager, or goes to a proxy that may want some. True: an
     /// answer that asks for credentials is answered.

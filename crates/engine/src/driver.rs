@@ -17,6 +17,8 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use crate::clock::{MS, Nanos, SECOND};
 use crate::inbox::Wake;
+use crate::ports::{self, Ports};
+use crate::source;
 
 /// Bytes of the receive buffer: large enough that a 100 KiB body is taken in two or three calls.
 pub(crate) const SCRATCH: usize = 256 * 1024;
@@ -104,11 +106,12 @@ impl Driver {
         }
     }
 
-    /// Starts a connection to `to`, from `from` if given, and registers it under `token`.
+    /// Starts a connection to `to`, from `from` if given and a port of `ports`, and registers it under `token`.
     pub(crate) fn connect(
         &self,
         to: SocketAddr,
         from: Option<IpAddr>,
+        ports: &mut Ports,
         token: u64,
     ) -> io::Result<OwnedFd> {
         let socket = Socket::new(
@@ -124,11 +127,7 @@ impl Driver {
             let _ = socket::setsockopt(&socket, sockopt::IpBindAddressNoPort, &true);
             socket.bind(&SockAddr::from(SocketAddr::new(from, 0)))?;
         }
-        match socket.connect(&SockAddr::from(to)) {
-            Ok(()) => {}
-            Err(error) if error.raw_os_error() == Some(Errno::EINPROGRESS as i32) => {}
-            Err(error) => return Err(error),
-        }
+        connect_by(&socket, to, from, ports)?;
         self.register(socket, token)
     }
 
@@ -199,6 +198,43 @@ impl Driver {
     }
 }
 
+/// Connects by one of the ports dealt out; where so many of them are taken, by one that the kernel finds.
+fn connect_by(
+    socket: &Socket,
+    to: SocketAddr,
+    from: Option<IpAddr>,
+    ports: &mut Ports,
+) -> io::Result<()> {
+    let address = SockAddr::from(to);
+    let begin = || match socket.connect(&address) {
+        Err(error) if error.raw_os_error() == Some(Errno::EINPROGRESS as i32) => Ok(()),
+        begun => begun,
+    };
+    for tried in 0..ports::TRIES {
+        let Some(port) = ports.next(from, to) else { break };
+        if let Err(errno) = ports::ask_for(socket, port) {
+            if tried == 0 && matches!(errno, Errno::ENOPROTOOPT | Errno::EOPNOTSUPP) {
+                ports.leave_to_kernel();
+                break;
+            }
+            return Err(errno.into());
+        }
+        match begin() {
+            Err(error) if source::is_exhausted(&error) => {}
+            begun => return begun,
+        }
+    }
+    if !ports.are_dealt() {
+        return begin();
+    }
+    ports::ask_for(socket, 0)?;
+    begin()?;
+    if let Some(own) = socket.local_addr()?.as_socket() {
+        ports.found(from, to, own.port());
+    }
+    Ok(())
+}
+
 fn stamps() -> TimestampingFlag {
     TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE | TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
 }
@@ -253,6 +289,69 @@ pub(crate) fn linger(fd: &OwnedFd, seconds: u16) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ports::Range;
+
+    /// Connections from a listener's address to it, the port of each; `None` where the kernel cannot be asked for ports.
+    fn connected(
+        driver: &Driver,
+        ports: &mut Ports,
+        to: SocketAddr,
+        from: Option<IpAddr>,
+    ) -> Option<(OwnedFd, u16)> {
+        let fd = driver.connect(to, from, ports, 7).expect("a connection");
+        let own = rustix::net::getsockname(&fd).expect("an address");
+        let own = SocketAddr::try_from(own).expect("of the internet");
+        ports.are_dealt().then_some((fd, own.port()))
+    }
+
+    #[test]
+    fn ports_are_dealt_out_in_turn_and_those_taken_are_passed_over() {
+        let driver = Driver::new(&Wake::new().expect("a descriptor")).expect("a driver");
+        for (listen, from) in [
+            ("127.0.0.1:0", None),
+            ("127.0.0.1:0", Some("127.0.0.9")),
+            ("[::1]:0", None),
+            ("[::1]:0", Some("::1")),
+        ] {
+            let Ok(listener) = std::net::TcpListener::bind(listen) else {
+                println!("skipped: there is no {listen}");
+                continue;
+            };
+            let to = listener.local_addr().expect("an address");
+            let from = from.map(|from| from.parse().expect("an address"));
+            let mut ports = Ports::new(Range::of_system(), 0, 1, 1);
+            let first = connected(&driver, &mut ports, to, from);
+            let Some((_first, port)) = first else { return println!("skipped: before Linux 6.3") };
+            // It is asked for again, and held: the next one that is free comes instead.
+            ports.found(from, to, port - 1);
+            let (_second, next) = connected(&driver, &mut ports, to, from).expect("as before");
+            assert_ne!(next, port);
+            ports.found(from, to, port - 1);
+            let (_third, third) = connected(&driver, &mut ports, to, from).expect("as before");
+            assert!(third != port && third != next, "{third}");
+        }
+    }
+
+    #[test]
+    fn where_none_of_those_tried_is_free_the_kernel_searches() {
+        let driver = Driver::new(&Wake::new().expect("a descriptor")).expect("a driver");
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let to = listener.local_addr().expect("an address");
+        let mut ports = Ports::new(Range::of_system(), 0, 1, 1);
+        let mut held = Vec::new();
+        let Some((fd, port)) = connected(&driver, &mut ports, to, None) else {
+            return println!("skipped: before Linux 6.3");
+        };
+        held.push(fd);
+        for _ in 0..2 * ports::TRIES {
+            held.push(connected(&driver, &mut ports, to, None).expect("as before").0);
+        }
+        ports.found(None, to, port - 1);
+        let (_fd, found) = connected(&driver, &mut ports, to, None).expect("as before");
+        assert_ne!(found, port);
+        let behind = ports.next(None, to).expect("a port");
+        assert!(behind == found + 1 || behind == found + 2, "it goes on behind {found}: {behind}");
+    }
 
     #[test]
     fn a_connection_to_itself_counts_as_refused() {

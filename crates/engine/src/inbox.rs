@@ -120,6 +120,8 @@ pub(crate) enum Message {
     Resolved {
         user: u32,
         route: u32,
+        /// What was asked for; the route may be another's by now.
+        host: String,
         found: Found,
     },
     /// Addresses of the plan's own, with the names they were found under.

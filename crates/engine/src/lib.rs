@@ -13,7 +13,7 @@
 //! | `step`, `choice`, `until`, `pass`, `place`, `leave` | which sampler is next |
 //! | `sample`, `transaction`, `meet`, `lane`, `interrupt` | samples, transactions, users that wait for each other, Parallel Controllers, Sample Timeouts |
 //! | `exchange`, `assemble`, `receive`, `failure`, `redirect`, `cookies`, `cached`, `credentials`, `basic`, `tunnel`, `fill`, `local` | HTTP, and files by their URLs |
-//! | `connect`, `conn`, `driver`, `resolve`, `names`, `nameserver`, `source`, `pace` | connections, sockets, addresses, the connect rate |
+//! | `connect`, `conn`, `routes`, `driver`, `resolve`, `names`, `nameserver`, `source`, `ports`, `pace` | connections, sockets, addresses, local ports, the connect rate |
 //! | `stream`, `raw`, `datagram` | TCP, raw requests, UDP |
 //! | `secure` | TLS: properties, sessions, client certificates |
 //! | `socket` | WebSocket connections and their samplers |
@@ -63,6 +63,7 @@ mod pace;
 mod page;
 mod pass;
 mod place;
+mod ports;
 mod prepare;
 mod process;
 mod raw;
@@ -70,6 +71,7 @@ mod receive;
 mod record;
 mod redirect;
 mod resolve;
+mod routes;
 mod rows;
 mod run;
 mod sample;

@@ -129,11 +129,15 @@ impl Core<'_> {
         route: u32,
         addresses: Vec<(String, SocketAddr)>,
     ) {
-        let Wait::Resolve(id) = self.users[index].wait else { return };
+        let (Wait::Resolve(id), conn) = (self.users[index].wait, self.users[index].conn) else {
+            return;
+        };
+        if conn == NO_CONN || self.conns[conn].route != route {
+            return;
+        }
         self.users[index].wait = Wait::Exchange(id);
         let (found_as, addresses) = addresses.into_iter().unzip();
         let via = self.pin(route, addresses, found_as);
-        let conn = self.users[index].conn;
         if let Some(manager) = self.dns_manager(id) {
             let host = self.routes[route as usize].host.clone();
             self.keep(self.users.root(index), manager, host, via);
@@ -185,8 +189,8 @@ impl Core<'_> {
                 && (route.secure, &route.tunnel, &route.source)
                     == (like.secure, &like.tunnel, &like.source)
         };
-        if let Some(at) = self.routes.iter().position(same) {
-            return at as u32;
+        if let Some(at) = self.routes.position(same) {
+            return at;
         }
         let pinned = Route {
             secure: like.secure,
@@ -199,8 +203,8 @@ impl Core<'_> {
             pinned: true,
             found_as,
             large_unread: false,
+            forgotten: false,
         };
-        self.routes.push(pinned);
-        (self.routes.len() - 1) as u32
+        self.routes.add(pinned)
     }
 }

@@ -20,6 +20,7 @@ use wire::dns::{self, Answer, Name};
 use crate::clock::Nanos;
 use crate::driver::{self, Driver, Events, INBOX};
 use crate::inbox::{Inbox, Message, Wake};
+use crate::ports::Ports;
 use crate::resolve;
 use crate::wheel::Index;
 
@@ -490,7 +491,7 @@ impl Asking {
         let Some(task) = self.tasks.get(&ask.task) else { return };
         self.last += 1;
         let next = self.last;
-        match self.driver.connect(task.servers[ask.server], None, next) {
+        match self.driver.connect(task.servers[ask.server], None, &mut Ports::of_kernel(), next) {
             Ok(fd) => {
                 self.limits.push(Reverse((ask.until, next)));
                 self.asks.insert(next, Ask { fd, way: Way::Opening, ..ask });

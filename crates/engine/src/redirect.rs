@@ -1,7 +1,6 @@
 //! Redirects: each hop is an exchange of its own; the sample is the whole chain with its hops as sub-results.
 //! Followed silently (`auto`), the chain is one sample without parts.
 
-use plan::http::Source;
 use plan::plan::{SamplerId, SamplerKind};
 use plan::result::SampleResult;
 use stats::{Counter, Outcome};
@@ -64,18 +63,8 @@ impl Core<'_> {
         };
         let most = if java { JAVA_HOPS } else { self.run.settings.max_redirects };
         if chain.hops + u32::from(java) >= most {
-            let route = crate::conn::Route {
-                tunnel: None,
-                secure: false,
-                host: String::new(),
-                port: 0,
-                source: Source::default(),
-                addresses: Vec::new(),
-                fresh_until: 0,
-                large_unread: false,
-                pinned: false,
-                found_as: Vec::new(),
-            };
+            // No connection led there.
+            let route = crate::conn::Route::forgotten();
             let failure = Failure::TooManyRedirects(most);
             let result = &mut *self.result;
             let describe =

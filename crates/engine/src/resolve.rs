@@ -80,6 +80,7 @@ pub(crate) fn start(preference: Preference) -> std::io::Result<Sender<Question>>
             question.reply_to.send(Message::Resolved {
                 user: question.user,
                 route: question.route,
+                host: question.host,
                 found,
             });
         }

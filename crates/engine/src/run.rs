@@ -132,6 +132,8 @@ pub(crate) struct RunShared {
     pub(crate) cores: u32,
     /// Where a test steps the clock.
     pub(crate) steps: Option<Arc<crate::stepped::Steps>>,
+    /// Local ports that may be dealt out; `None` leaves it to the kernel.
+    pub(crate) ports: Option<crate::ports::Range>,
     pub(crate) shard: Shard,
     pub(crate) seed: u64,
     pub(crate) settings: Settings,
@@ -286,6 +288,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         zero,
         cores,
         steps: options.steps.clone(),
+        ports: crate::ports::Range::of_system(),
         shard: options.shard,
         seed: options.seed,
         settings,

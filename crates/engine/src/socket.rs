@@ -149,6 +149,9 @@ pub(crate) struct Work {
     pub(crate) connected_at: Nanos,
     /// Time to the accepted upgrade; 0 if the connection was there.
     pub(crate) connect: Nanos,
+    /// Time in the queue of connections to be opened, and since when it is there.
+    pub(crate) own: Nanos,
+    pub(crate) queued_at: Nanos,
     /// When the last bytes arrived at this host.
     pub(crate) arrival: Nanos,
     /// What each filter's level of reading has left, the outermost first.
@@ -416,6 +419,8 @@ impl Work {
         start: 0,
         connected_at: 0,
         connect: 0,
+        own: 0,
+        queued_at: 0,
         arrival: 0,
         levels: Vec::new(),
         connect_limit: 0,

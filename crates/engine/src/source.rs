@@ -1,7 +1,7 @@
 //! Local addresses to connect from: a list of addresses, ranges and interfaces, used in turn, and those that plans name.
 //!
 //! A local address has as many ports to a destination as the kernel's range; when it has none left, the next address
-//! is used. The port is chosen when the destination is known, so that every address gives its range to each of them.
+//! is used. The port is chosen when the destination is known (`ports`), so that every address gives its range to each of them.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 

@@ -56,10 +56,10 @@ impl Core<'_> {
                 && (route.secure, route.port) == (request.secure, port)
                 && (&route.host, &route.source) == (host, source)
         };
-        if let Some(at) = self.routes.iter().position(same) {
-            return at as u32;
+        if let Some(at) = self.routes.position(same) {
+            return at;
         }
-        self.routes.push(Route {
+        self.routes.add(Route {
             secure: request.secure,
             host: host.clone(),
             port,
@@ -70,8 +70,8 @@ impl Core<'_> {
             large_unread: false,
             pinned: false,
             found_as: Vec::new(),
-        });
-        (self.routes.len() - 1) as u32
+            forgotten: false,
+        })
     }
 
     /// Whether requests of a route are passed on by a proxy.

@@ -205,6 +205,13 @@ fn a_day_of_ever_new_errors() {
 }
 
 #[test]
+fn a_day_of_ever_new_hosts_and_ports() {
+    let port = peer::serve(peer::Kind::NewHost);
+    let day = flat(&plans::plan(1, 5_000, &plans::many_hosts(port)));
+    assert!(day.samples > 15_000, "{} of {}", day.failed, day.samples);
+}
+
+#[test]
 fn a_day_of_rows() {
     let target = targets::start(targets::Config::new("fixed")).expect("a target");
     let folder = tempfile::tempdir().expect("a folder");

@@ -14,6 +14,8 @@ pub(crate) enum Kind {
     NewCookie,
     /// The reason of an error.
     NewError,
+    /// Where `/away` leads; other paths are answered.
+    NewHost,
 }
 
 /// Serves for as long as the process lives, on all addresses of the loopback; its port.
@@ -40,6 +42,7 @@ fn answer(kind: Kind, mut stream: TcpStream) {
         if !buffer[..held].ends_with(b"\r\n\r\n") {
             continue;
         }
+        let away = buffer.starts_with(b"GET /away");
         held = 0;
         let n = NEXT.fetch_add(1, Ordering::Relaxed);
         text.clear();
@@ -49,9 +52,22 @@ fn answer(kind: Kind, mut stream: TcpStream) {
             }
             Kind::NewCookie => write!(text, "HTTP/1.1 200 OK\r\nSet-Cookie: c{n}={n}; Path=/\r\n"),
             Kind::NewError => write!(text, "HTTP/1.1 5{:02} Fault {n}\r\n", n % 100),
+            // Nobody listens on the ports below 1024.
+            Kind::NewHost if away => {
+                let (a, b) = (n / 250 % 250, n % 250 + 1);
+                let port = n % 900 + 100;
+                write!(
+                    text,
+                    "HTTP/1.1 302 Found\r\nLocation: http://127.9.{a}.{b}:{port}/\r\nConnection: close\r\n"
+                )
+            }
+            Kind::NewHost => write!(text, "HTTP/1.1 200 OK\r\nConnection: close\r\n"),
         };
         text.push_str("Content-Length: 2\r\n\r\nok");
         if stream.write_all(text.as_bytes()).is_err() {
+            return;
+        }
+        if kind == Kind::NewHost {
             return;
         }
     }

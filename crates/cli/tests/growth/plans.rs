@@ -16,14 +16,25 @@ pub(crate) fn plan(users: u32, pause_ms: u32, body: &str) -> String {
 
 /// A GET, with what is below it.
 pub(crate) fn get(name: &str, port: u16, path: &str, below: &str) -> String {
+    request(name, "127.0.0.1", &port.to_string(), path, below)
+}
+
+fn request(name: &str, host: &str, port: &str, path: &str, below: &str) -> String {
     format!(
         r#"<HTTPSamplerProxy testclass="HTTPSamplerProxy" testname="{name}" enabled="true">
-<stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">{port}</stringProp>
+<stringProp name="HTTPSampler.domain">{host}</stringProp><stringProp name="HTTPSampler.port">{port}</stringProp>
 <stringProp name="HTTPSampler.protocol">http</stringProp>
 <stringProp name="HTTPSampler.path">{path}</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
 <boolProp name="HTTPSampler.follow_redirects">true</boolProp><boolProp name="HTTPSampler.use_keepalive">true</boolProp>
 </HTTPSamplerProxy><hashTree>{below}</hashTree>"#
     )
+}
+
+/// A name that resolves to this machine, another each time; and redirects to ever new ports, where nobody listens.
+pub(crate) fn many_hosts(port: u16) -> String {
+    let to = port.to_string();
+    let host = "127.0.${__Random(0,255)}.${__Random(1,254)}";
+    format!("{}{}", request("host", host, &to, "/", ""), get("redirect", port, "/away", ""))
 }
 
 /// An assertion whose message is another each time.

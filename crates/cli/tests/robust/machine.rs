@@ -38,6 +38,54 @@ fn local_ports_are_exhausted() {
 }
 
 #[test]
+fn local_ports_are_dealt_out_in_turn() {
+    // A network of its own with a thousand ports, some of them reserved. Left to itself, the kernel takes ports of one parity first.
+    if !may_unshare("-rn") {
+        return;
+    }
+    let trial = Trial::new();
+    let script = r#"exec unshare -rn sh -ec '
+        ip link set lo up
+        echo 40000 40999 >/proc/sys/net/ipv4/ip_local_port_range
+        echo 40100-40199,40500 >/proc/sys/net/ipv4/ip_local_reserved_ports
+        "$0" target delay --port 8080 --option ms=300 --seconds 100 >target 2>&1 &
+        target=$!
+        trap "kill $target" EXIT
+        for try in $(seq 100); do grep -q "^listening" target && break; sleep 0.1; done
+        "$0" -n -t http.jmx -l out.jtl -Jport=8080 -Jusers=300 -Jloops=1 -Jthrong.workers=2 || exit $?
+        cp /proc/net/tcp ports
+    ' "$0""#;
+    let ended = trial.shell(script);
+    if ended.err.contains("ip: not found") {
+        println!("skipped: there is no program ip: {ended:?}");
+        return;
+    }
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let rows = trial.rows();
+    assert!(rows.len() == 300 && rows.iter().all(|row| row.success), "{rows:?}");
+    // Connections of which the server has not closed its end first wait for a while.
+    let table = trial.program.read("ports");
+    let mut ports: Vec<u16> = table
+        .lines()
+        .filter_map(|line| {
+            let mut fields = line.split_ascii_whitespace().skip(1);
+            let (own, other) = (fields.next()?, fields.next()?);
+            let own = u16::from_str_radix(own.split_once(':')?.1, 16).ok()?;
+            other.ends_with(":1F90").then_some(own)
+        })
+        .collect();
+    ports.sort_unstable();
+    ports.dedup();
+    assert_eq!(ports.len(), 300, "{table}");
+    assert!(
+        ports.iter().all(|port| !(40100..=40199).contains(port) && *port != 40500),
+        "{ports:?}"
+    );
+    let even = ports.iter().filter(|port| **port % 2 == 0).count();
+    assert!((100..=200).contains(&even), "{even} of 300 ports are even: {ports:?}");
+}
+
+#[test]
 fn file_descriptors_are_exhausted() {
     let target = targets::start(targets::Config::new("delay").option("ms", 500)).expect("a target");
     let trial = Trial::new();

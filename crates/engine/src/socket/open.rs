@@ -72,11 +72,29 @@ impl Core<'_> {
 
     /// Tries the route's addresses from the next one on, until one does not fail at once.
     fn connect_socket(&mut self, at: u32) {
+        let token = self.sockets.token(at);
+        if !self.may_connect(token, self.sockets[at].user) {
+            if let Task::Work(work) = &mut self.sockets[at].task {
+                work.queued_at = self.clock.now();
+            }
+            return;
+        }
         while let Err((error, from)) = self.try_connect_socket(at) {
             if !self.next_attempt(at, &error, from) {
                 return self.fault(at, Fault::Failure(Failure::Connect(error)));
             }
         }
+    }
+
+    /// The turn of a connection that was queued has come.
+    pub(crate) fn connect_queued_socket(&mut self, at: u32) {
+        let now = self.clock.now();
+        let index = self.sockets[at].user;
+        if let Task::Work(work) = &mut self.sockets[at].task {
+            work.own += now - work.queued_at;
+        }
+        self.connect_socket(at);
+        self.go_on(index);
     }
 
     /// Tries the route's next address from the next local one, which is given with an error.
@@ -90,7 +108,10 @@ impl Core<'_> {
         };
         let from = self.sources.current(address);
         let token = self.sockets.token(at);
-        let fd = self.driver.connect(address, from, token).map_err(|error| (error, from))?;
+        let fd = self
+            .driver
+            .connect(address, from, &mut self.ports, token)
+            .map_err(|error| (error, from))?;
         self.sockets[at].fd = Some(fd);
         self.sockets[at].state = State::Connecting;
         let (index, now) = (self.sockets[at].user, self.clock.now());

@@ -111,6 +111,7 @@ impl<'p> Core<'p> {
         work.sampler = id;
         work.start = self.clock.now();
         work.arrival = work.start;
+        work.own = 0;
         work.intended = self.users[index].intended;
         work.observed = self.observes(id);
         work.optional = call.optional;
@@ -466,10 +467,10 @@ impl<'p> Core<'p> {
         });
         let same =
             |route: &Route| route.secure == call.secure && route.tunnel == tunnel && !route.pinned;
-        if let Some(at) = self.routes.iter().position(same) {
-            return at as u32;
+        if let Some(at) = self.routes.position(same) {
+            return at;
         }
-        self.routes.push(Route {
+        self.routes.add(Route {
             secure: call.secure,
             host: proxy.host.clone(),
             port: proxy.port,
@@ -480,8 +481,8 @@ impl<'p> Core<'p> {
             large_unread: false,
             pinned: false,
             found_as: Vec::new(),
-        });
-        (self.routes.len() - 1) as u32
+            forgotten: false,
+        })
     }
 
     /// The user's cookies for a connection, in a text of the core's.
@@ -511,7 +512,7 @@ pub(super) fn timing(work: &Work, data: u64, now: Nanos) -> Timing {
         start: work.start,
         end: now,
         connect: work.connect as u64,
-        lag: late + wait,
+        lag: late + wait + work.own as u64,
         wait,
         sent: work.sizes.sent,
         received: work.sizes.received(data),

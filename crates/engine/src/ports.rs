@@ -1,0 +1,240 @@
+//! Local ports of connections, dealt out by the core itself.
+//!
+//! The kernel searches the range for a port that is free for a destination, one parity first: once half of the range is taken, each `connect`
+//! walks thousands of ports, 1 to 2 ms of processor time. Here each pair of source and destination has a cursor, and a connection gets the port
+//! behind the last one: 21 µs from the first connection to the last of 28 000. The port is asked for with `IP_LOCAL_PORT_RANGE` (Linux 6.3), a
+//! range of one; [docs/decisions/local-ports.md] says why not with `bind`. Cores of a run begin in parts of the range of their own. A port
+//! that is taken costs a call of the system; after [`TRIES`] of them in a row the kernel searches, and the cursor goes on behind what it found.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+
+use nix::sys::socket;
+use nix::{libc, setsockopt_impl, sockopt_impl};
+use plan::random::Random;
+use socket2::Socket;
+
+/// Ports tried for a connection before the kernel is asked to search.
+pub(crate) const TRIES: u32 = 64;
+/// Pairs of source and destination whose cursor is remembered; where there are more, all begin anew.
+const PAIRS: usize = 4096;
+
+/// The ports that connections may have, as the system sets them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Range {
+    low: u16,
+    high: u16,
+    /// `ip_local_reserved_ports`, first and last of each run of ports.
+    reserved: Vec<(u16, u16)>,
+}
+
+impl Range {
+    /// Reads `ip_local_port_range` and `ip_local_reserved_ports`, which count for IPv6 as well; `None` where they cannot be read.
+    pub(crate) fn of_system() -> Option<Self> {
+        let read = |name: &str| std::fs::read_to_string(format!("/proc/sys/net/ipv4/{name}"));
+        let range = read("ip_local_port_range").ok()?;
+        Self::parse(&range, &read("ip_local_reserved_ports").unwrap_or_default())
+    }
+
+    fn parse(range: &str, reserved: &str) -> Option<Self> {
+        let mut ends = range.split_ascii_whitespace().map(str::parse::<u16>);
+        let (low, high) = (ends.next()?.ok()?, ends.next()?.ok()?);
+        let runs = reserved.trim().split(',').filter_map(|run| {
+            let (first, last) = run.split_once('-').unwrap_or((run, run));
+            Some((first.trim().parse().ok()?, last.trim().parse().ok()?))
+        });
+        let mut reserved: Vec<(u16, u16)> = runs.collect();
+        reserved.sort_unstable();
+        (low > 0 && low <= high).then_some(Self { low, high, reserved })
+    }
+
+    fn is_reserved(&self, port: u16) -> bool {
+        self.reserved.iter().any(|(first, last)| (*first..=*last).contains(&port))
+    }
+}
+
+/// The ports of one core.
+#[derive(Debug)]
+pub(crate) struct Ports {
+    /// `None`: the kernel chooses.
+    range: Option<Range>,
+    /// This core's own part of the range.
+    first: u16,
+    last: u16,
+    /// The next port of each pair of source and destination.
+    cursors: HashMap<(Option<IpAddr>, SocketAddr), u16>,
+    random: Random,
+}
+
+sockopt_impl!(
+    /// The ports that a socket may have: the first in the lower half, the last in the upper; 0 is the system's range.
+    LocalPortRange,
+    SetOnly,
+    libc::IPPROTO_IP,
+    IP_LOCAL_PORT_RANGE,
+    u32
+);
+
+/// Not among the constants of `libc` yet.
+const IP_LOCAL_PORT_RANGE: libc::c_int = 51;
+
+/// Has the kernel take this port; 0 lets it search the whole range.
+pub(crate) fn ask_for(socket: &Socket, port: u16) -> nix::Result<()> {
+    socket::setsockopt(socket, LocalPortRange, &(u32::from(port) | u32::from(port) << 16))
+}
+
+impl Ports {
+    /// The kernel chooses all of them.
+    pub(crate) fn of_kernel() -> Self {
+        Self::new(None, 0, 1, 0)
+    }
+
+    /// Those of the core of that rank; `None` leaves the choice to the kernel.
+    pub(crate) fn new(range: Option<Range>, rank: u32, ranks: u32, seed: u64) -> Self {
+        let (mut first, mut last) = (0, 0);
+        if let Some(range) = &range {
+            let (low, all) = (u64::from(range.low), u64::from(range.high - range.low) + 1);
+            let begin = |rank: u32| all * u64::from(rank) / u64::from(ranks.max(1));
+            first = (low + begin(rank)) as u16;
+            // With more cores than ports, some have the same one.
+            last =
+                (low + begin(rank + 1).max(begin(rank) + 1) - 1).min(u64::from(range.high)) as u16;
+        }
+        Self { range, first, last, cursors: HashMap::new(), random: Random::new(seed) }
+    }
+
+    /// A port to try; `None` if the kernel is to choose.
+    pub(crate) fn next(&mut self, from: Option<IpAddr>, to: SocketAddr) -> Option<u16> {
+        let range = self.range.as_ref()?;
+        let key = (from, to);
+        let start = match self.cursors.get(&key) {
+            Some(port) => *port,
+            None => {
+                if self.cursors.len() >= PAIRS {
+                    self.cursors.clear();
+                }
+                // Two runs on one machine should not ask for the same ports in the same order.
+                let own = u64::from(self.last - self.first) + 1;
+                self.first + self.random.below(own) as u16
+            }
+        };
+        let mut port = start;
+        for _ in 0..=u16::MAX {
+            let found = port;
+            // Past the end of its own part, and of the whole range, a core goes back to where its part begins.
+            let at_end = port == self.last || port >= range.high;
+            port = if at_end { self.first } else { port + 1 };
+            // A port of the destination's number would lead from a listener's own address back to itself.
+            if found != to.port() && !range.is_reserved(found) {
+                self.cursors.insert(key, port);
+                return Some(found);
+            }
+            if port == start {
+                break;
+            }
+        }
+        None
+    }
+
+    /// The kernel found this port free: those behind it are likely to be.
+    pub(crate) fn found(&mut self, from: Option<IpAddr>, to: SocketAddr, port: u16) {
+        if let Some(range) = self.range.as_ref() {
+            let next = if port >= range.high { self.first } else { port + 1 };
+            self.cursors.insert((from, to), next);
+        }
+    }
+
+    /// Whether ports are dealt out here.
+    pub(crate) fn are_dealt(&self) -> bool {
+        self.range.is_some()
+    }
+
+    /// The kernel does not know how to be asked for one port (before Linux 6.3).
+    pub(crate) fn leave_to_kernel(&mut self) {
+        self.range = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn to() -> SocketAddr {
+        "127.0.0.1:80".parse().expect("an address")
+    }
+
+    fn range(reserved: &str) -> Range {
+        Range::parse("40000\t40009\n", reserved).expect("a range")
+    }
+
+    fn taken(ports: &mut Ports, to: SocketAddr, count: usize) -> Vec<u16> {
+        (0..count).map(|_| ports.next(None, to).expect("a port")).collect()
+    }
+
+    #[test]
+    fn ranges_and_reserved_ports_are_read_as_the_kernel_writes_them() {
+        assert_eq!(range("").reserved, []);
+        assert_eq!(
+            range("8080,40001,40005-40007\n").reserved,
+            [(8080, 8080), (40001, 40001), (40005, 40007)]
+        );
+        assert_eq!(Range::parse("", ""), None);
+        assert_eq!(Range::parse("60000 50000", ""), None);
+    }
+
+    #[test]
+    fn every_port_comes_once_before_one_comes_again() {
+        let mut ports = Ports::new(Some(range("")), 0, 1, 7);
+        let mut first = taken(&mut ports, to(), 10);
+        let again = taken(&mut ports, to(), 10);
+        assert_eq!(first, again);
+        first.sort_unstable();
+        assert_eq!(first, (40000..=40009).collect::<Vec<u16>>());
+        // Another destination has a cursor of its own.
+        let other = taken(&mut ports, "127.0.0.2:80".parse().expect("an address"), 10);
+        assert_eq!(other.len(), 10);
+        assert_eq!(taken(&mut ports, to(), 1), again[..1]);
+    }
+
+    #[test]
+    fn reserved_ports_and_that_of_the_destination_are_left_out() {
+        let mut ports = Ports::new(Some(range("40001,40005-40007")), 0, 1, 7);
+        let mut all = taken(&mut ports, "127.0.0.1:40009".parse().expect("an address"), 5);
+        all.sort_unstable();
+        assert_eq!(all, [40000, 40002, 40003, 40004, 40008]);
+        let mut none = Ports::new(Some(range("40000-40009")), 0, 1, 7);
+        assert_eq!(none.next(None, to()), None);
+    }
+
+    #[test]
+    fn cores_have_parts_of_the_range_that_do_not_meet() {
+        let mut all = Vec::new();
+        for rank in 0..3 {
+            let mut ports = Ports::new(Some(range("")), rank, 3, 1);
+            let own = u64::from(ports.last - ports.first) + 1;
+            all.extend(taken(&mut ports, to(), own as usize));
+        }
+        all.sort_unstable();
+        assert_eq!(all, (40000..=40009).collect::<Vec<u16>>());
+        let mut many = Ports::new(Some(range("")), 63, 64, 1);
+        assert_eq!(taken(&mut many, to(), 2), [40009, 40009]);
+    }
+
+    #[test]
+    fn behind_what_the_kernel_found_it_goes_on_and_then_returns() {
+        let mut ports = Ports::new(Some(range("")), 0, 2, 1);
+        ports.found(None, to(), 40007);
+        assert_eq!(taken(&mut ports, to(), 4), [40008, 40009, 40000, 40001]);
+        ports.found(None, to(), 40009);
+        assert_eq!(taken(&mut ports, to(), 1), [40000]);
+    }
+
+    #[test]
+    fn cursors_are_bounded() {
+        let mut ports = Ports::new(Some(range("")), 0, 1, 1);
+        for n in 0..10_000u16 {
+            ports.next(None, SocketAddr::from(([127, 0, 0, 1], n + 1)));
+        }
+        assert!(ports.cursors.len() <= PAIRS);
+    }
+}
