@@ -5,6 +5,7 @@
 //! offset is renewed once a second, so that a stepped wall clock distorts a second at most.
 
 use nix::time::{ClockId, clock_gettime};
+use plan::element::Shard;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// A point in time or a duration, in nanoseconds of the core's clock.
@@ -19,6 +20,13 @@ pub(crate) const SECOND: Nanos = 1_000_000_000;
 pub(crate) fn thread_cpu() -> u64 {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)
         .map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
+}
+
+/// When a core hands over next. Processes of a run take turns within the second, so that they do not all want a
+/// processor at the same moment.
+pub(crate) fn second_after(now: Nanos, shard: Shard) -> Nanos {
+    let phase = SECOND * Nanos::from(shard.index) / Nanos::from(shard.count);
+    ((now - phase).div_euclid(SECOND) + 1) * SECOND + phase
 }
 
 #[derive(Clone, Debug)]

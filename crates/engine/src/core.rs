@@ -10,13 +10,12 @@ use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use plan::element::Shard;
 use plan::env::{Env, Scratch, Who};
 use plan::plan::{Plan, SamplerId};
 use plan::result::SampleResult;
 use stats::{Counter, LabelId, Recorder, Snapshot};
 
-use crate::clock::{Clock, MS, Nanos, SECOND};
+use crate::clock::{Clock, MS, Nanos, second_after};
 use crate::conn::{Conns, Stash};
 use crate::driver::{Driver, Events, INBOX, SCRATCH};
 use crate::exchange::Fixed;
@@ -205,12 +204,7 @@ impl<'p> Core<'p> {
             told_stopped: false,
             send_error: None,
             sources: Sources::new(&run.settings.sources, run.rank(index) as usize),
-            ports: Ports::new(
-                run.ports.clone(),
-                run.rank(index),
-                run.ranks(),
-                run.seed.rotate_left(29) ^ u64::from(std::process::id()),
-            ),
+            ports: Ports::of_core(run, index),
             connects: 0,
             to_connect: VecDeque::new(),
             connect_pace: ConnectPace::new(run.settings.connect_rate, run.ranks()),
@@ -750,13 +744,6 @@ impl<'p> Core<'p> {
         }
         self.users[self.users.owner(index)].extra.as_ref()?.java.as_ref()?.label()
     }
-}
-
-/// When a core hands over next. Processes of a run take turns within the second, so that they do not all want a
-/// processor at the same moment.
-fn second_after(now: Nanos, shard: Shard) -> Nanos {
-    let phase = SECOND * Nanos::from(shard.index) / Nanos::from(shard.count);
-    ((now - phase).div_euclid(SECOND) + 1) * SECOND + phase
 }
 
 /// Builds the environment in which a user's expressions are evaluated, from disjoint fields of the core.

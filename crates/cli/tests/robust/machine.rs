@@ -57,7 +57,7 @@ fn local_ports_are_dealt_out_in_turn() {
     ' "$0""#;
     let ended = trial.shell(script);
     if ended.err.contains("ip: not found") {
-        println!("skipped: there is no program ip: {ended:?}");
+        skip(format!("there is no program ip: {ended:?}"));
         return;
     }
     assert_eq!(ended.code, 0, "{ended:?}");
