@@ -234,6 +234,11 @@ impl Exchange {
 }
 
 impl Exchange {
+    /// Nothing of its answer has come yet, which may take so long and no longer.
+    pub(crate) fn awaits_first(&self) -> bool {
+        self.limit > 0 && self.sent_at > 0 && self.latency == 0 && !self.head_seen
+    }
+
     /// The next exchange of the same sample, yet to be sent.
     pub(crate) fn again(&self) -> Self {
         Self {

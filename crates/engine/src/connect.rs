@@ -336,6 +336,11 @@ impl Core<'_> {
             return self.connect_failed(conn, error);
         }
         self.recorder.add(Counter::ConnOpened, 1);
+        if self.stalled_since < self.woke {
+            // It may have stood since sockets were polled before.
+            let exchange = &mut self.conns[conn].exchange;
+            exchange.own += (self.woke - self.stalled_since.max(exchange.start)).max(0);
+        }
         let route = &self.routes[self.conns[conn].route as usize];
         if route.tunnel.as_ref().is_some_and(|tunnel| !tunnel.forwarded) {
             self.ask_for_way(conn);
@@ -575,6 +580,34 @@ impl Core<'_> {
         }
     }
 
+    /// Takes what the socket of a user has whose time is over. Timers fire before sockets are polled: after a stall of
+    /// this process, what came in time may lie there unread. False: there was nothing.
+    pub(crate) fn takes_what_lies_there(&mut self, index: Index, conn: u32) -> bool {
+        match self.conns[conn].state {
+            State::Connecting => {
+                if !self.conns[conn].fd.as_ref().is_some_and(driver::has_settled) {
+                    return false;
+                }
+                self.on_connected(conn);
+            }
+            State::Busy | State::Handshaking | State::Tunnelling => {
+                if !self.read(conn, false) {
+                    return false;
+                }
+            }
+            State::Idle | State::Dead | State::Closed => return false,
+        }
+        // The exchange goes on, with the time that the limit gives from here; or another has begun.
+        let user = &self.users[index];
+        let waits = user.alive && matches!(user.wait, Wait::Exchange(_));
+        if waits && user.limit != Nanos::MAX && !user.links.armed() {
+            let limit = self.conns[user.conn].exchange.limit;
+            let until = user.limit.max(self.clock.now() + limit);
+            self.arm(index, until);
+        }
+        true
+    }
+
     /// The timer of a user with an exchange fired.
     pub(crate) fn check_limit(&mut self, index: Index, now: Nanos) {
         let user = &self.users[index];
@@ -586,7 +619,7 @@ impl Core<'_> {
             return self.wheel.insert(index, limit, &mut self.users);
         }
         let conn = user.conn;
-        if conn == NO_CONN {
+        if conn == NO_CONN || self.takes_what_lies_there(index, conn) {
             return;
         }
         match self.conns[conn].state {

@@ -43,6 +43,10 @@ const STARTS: u32 = 64;
 /// How long a turn may take, and all users of the ready queue together before the sockets are polled, nanoseconds.
 const TURN: Nanos = 2 * MS;
 const ROUND: Nanos = 10 * MS;
+/// No wait for events is longer: how late one ends shows how long this process stood still.
+const WATCHED: Nanos = 100 * MS;
+/// A core that polled no socket for so long beyond what it meant to wait has stalled.
+pub(crate) const STALL: Nanos = 200 * MS;
 /// The clock is read once in so many operations of a turn.
 const UNTIMED: u32 = 64;
 
@@ -139,6 +143,8 @@ pub(crate) struct Core<'p> {
     pub(crate) stopping_now: bool,
     /// When the events being handled were taken from the kernel.
     pub(crate) woke: Nanos,
+    /// When sockets were polled the last time before a stall that has just ended; without one, as `woke`.
+    pub(crate) stalled_since: Nanos,
     pub(crate) starts: Vec<Start>,
     /// Users alive, per group.
     alive: Vec<u32>,
@@ -248,6 +254,7 @@ impl<'p> Core<'p> {
             stopping: false,
             stopping_now: false,
             woke: now,
+            stalled_since: now,
             starts: Vec::new(),
             alive: vec![0; plan.groups.len()],
             ready: VecDeque::new(),
@@ -286,10 +293,17 @@ impl<'p> Core<'p> {
             self.tell_properties();
             let timeout = self.timeout(now);
             match &run.steps {
-                None => self.driver.wait(&mut events, Some(timeout))?,
-                Some(steps) => self.wait_stepped(steps, &mut events, timeout)?,
+                None => {
+                    let timeout = timeout.min(WATCHED);
+                    self.driver.wait(&mut events, Some(timeout))?;
+                    self.note_stall(timeout);
+                }
+                Some(steps) => {
+                    self.wait_stepped(steps, &mut events, timeout)?;
+                    self.woke = self.clock.now();
+                    self.stalled_since = self.woke;
+                }
             }
-            self.woke = self.clock.now();
             for ready in events.iter() {
                 if ready.token == INBOX {
                     self.read_inbox();
@@ -306,6 +320,18 @@ impl<'p> Core<'p> {
         self.hand_over(now);
         self.flush_results();
         Ok(())
+    }
+
+    /// Sockets are polled again, after a wait of at most `timeout`: counts the time beyond it, if that is a stall.
+    fn note_stall(&mut self, timeout: Nanos) {
+        let before = std::mem::replace(&mut self.woke, self.clock.now());
+        let beyond = self.woke - before - timeout;
+        self.stalled_since = self.woke;
+        if beyond >= STALL {
+            self.stalled_since = before;
+            self.recorder.add(Counter::Stalls, 1);
+            self.recorder.add(Counter::StallTime, beyond as u64);
+        }
     }
 
     fn timeout(&self, now: Nanos) -> Nanos {

@@ -73,7 +73,9 @@ impl Core<'_> {
         // What came since the last sample told nobody of itself.
         if self.has_stream(conn, ticket) {
             match self.conns[conn].fd.as_ref().map_or(Ok(false), driver::has_input) {
-                Ok(true) => self.read(conn, false),
+                Ok(true) => {
+                    self.read(conn, false);
+                }
                 Ok(false) => {}
                 Err(error) => self.fail(conn, &Failure::Socket(error)),
             }

@@ -11,8 +11,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use nix::errno::Errno;
 use nix::sys::socket::{self, ControlMessageOwned, MsgFlags, TimestampingFlag, sockopt};
 use rustix::buffer::spare_capacity;
-use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use crate::clock::{MS, Nanos, SECOND};
@@ -255,6 +255,13 @@ pub(crate) fn has_input(fd: &OwnedFd) -> io::Result<bool> {
         Err(Errno::EAGAIN | Errno::EINTR) => Ok(false),
         Err(errno) => Err(errno.into()),
     }
+}
+
+/// Whether a connection attempt has come to its end, good or bad.
+pub(crate) fn has_settled(fd: &OwnedFd) -> bool {
+    let mut asked = [PollFd::new(fd, PollFlags::OUT)];
+    let none = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut asked, Some(&none)).is_ok_and(|ready| ready > 0)
 }
 
 /// The result of a connection attempt that has become writable.

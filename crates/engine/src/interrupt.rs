@@ -136,6 +136,15 @@ impl Core<'_> {
         if entry.stream.is_some() && phase != Phase::Response {
             return;
         }
+        let (generation, start) = (entry.generation, entry.exchange.start);
+        if phase != Phase::Connect && self.takes_what_lies_there(index, conn) {
+            let entry = &self.conns[conn];
+            let same = entry.generation == generation && entry.exchange.start == start;
+            let waits = matches!(self.users[index].wait, Wait::Exchange(_));
+            if !(same && waits && self.users[index].conn == conn) {
+                return;
+            }
+        }
         self.fail(conn, &Failure::Interrupted(phase));
     }
 }

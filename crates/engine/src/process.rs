@@ -270,7 +270,7 @@ fn attend(
     let pid = Pid::from_child(child);
     let handle = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| failed(error.into()))?;
     let limit = (timeout_ms > 0).then(|| Instant::now() + Duration::from_millis(timeout_ms));
-    let mut code = None;
+    let (mut code, mut late) = (None, false);
     let mut buffer = [0; 16 * 1024];
     while code.is_none() || pipe.is_some() {
         let mut events = vec![PollFd::new(cancel, PollFlags::IN)];
@@ -284,10 +284,9 @@ fn attend(
             // Only the program's own end is in time or not; whoever holds its output then is waited for.
             Some(limit) if code.is_none() => {
                 let left = limit.saturating_duration_since(Instant::now());
-                if left.is_zero() {
-                    return Err(Failure::Timeout(timeout_ms));
-                }
-                Some(left + Duration::from_millis(1))
+                // It may have ended in time, and this process have stood still since.
+                late = left.is_zero();
+                Some(if late { left } else { left + Duration::from_millis(1) })
             }
             _ => None,
         };
@@ -302,6 +301,9 @@ fn attend(
             return Err(Failure::Cut);
         }
         let (exited, readable) = if code.is_none() { (first, second) } else { (false, first) };
+        if late && !exited {
+            return Err(Failure::Timeout(timeout_ms));
+        }
         drop(events);
         if readable && let Some(reader) = pipe.as_mut() {
             match reader.read(&mut buffer) {

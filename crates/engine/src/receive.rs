@@ -9,7 +9,7 @@ use plan::plan::SamplerId;
 use stats::{Counter, Outcome};
 use wire::http1::{Event, Memo};
 
-use crate::clock::{Nanos, SECOND, thread_cpu};
+use crate::clock::{MS, Nanos, SECOND, thread_cpu};
 use crate::conn::{Conn, Exchange, Stash, State};
 use crate::core::{Core, env};
 use crate::driver;
@@ -55,8 +55,9 @@ enum Fed {
 }
 
 impl Core<'_> {
-    /// Takes what a socket has.
-    pub(crate) fn read(&mut self, conn: u32, hangup: bool) {
+    /// Takes what a socket has. False: it has nothing.
+    pub(crate) fn read(&mut self, conn: u32, hangup: bool) -> bool {
+        let mut any = false;
         let generation = self.conns[conn].generation;
         let mut scratch = std::mem::take(&mut self.scratch);
         loop {
@@ -82,10 +83,12 @@ impl Core<'_> {
                 Ok(Some(received)) => received,
                 Ok(None) => break,
                 Err(error) => {
+                    any = true;
                     self.fail(conn, &Failure::Socket(error));
                     break;
                 }
             };
+            any = true;
             let now = self.clock.now();
             if received.bytes == 0 {
                 self.on_eof(conn, now);
@@ -95,6 +98,14 @@ impl Core<'_> {
             let entry = &mut self.conns[conn];
             let arrival = received.arrival.map_or(now, |wall| self.clock.of_wall(wall));
             entry.exchange.arrival = arrival.clamp(entry.exchange.sent_at.min(now), now);
+            if entry.exchange.awaits_first() && kept == 0 {
+                let limit = self.users[entry.user].limit;
+                if entry.exchange.arrival > limit.saturating_add(MS) {
+                    // Only a stall of this process made it look as if it had come in time.
+                    self.fail(conn, &Failure::ResponseTimeout);
+                    break;
+                }
+            }
             let all = kept + received.bytes;
             let full = received.bytes == room;
             if unread > 0 {
@@ -112,6 +123,7 @@ impl Core<'_> {
             }
         }
         self.scratch = scratch;
+        any
     }
 
     /// Part of a body that nobody reads is gone.

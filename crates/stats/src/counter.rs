@@ -79,6 +79,9 @@ counters! {
     /// Sockets asked how many bytes lie unread in the kernel, and the bytes found.
     UnreadProbed = "unread_probed",
     UnreadBytes = "unread_bytes",
+    /// Times a core polled no socket for long because the process stood still or was busy, and how long, nanoseconds.
+    Stalls = "stalls",
+    StallTime = "stall_time_ns",
 }
 
 const N: usize = Counter::ALL.len();

@@ -62,6 +62,12 @@ pub struct Timeline {
     /// Least bytes available, and all there are; 0 where that is not known.
     pub memory_least: u64,
     pub memory_total: u64,
+    /// Times a core of the generator stalled, the longest such time, ms, and how long after the start that was, ms.
+    pub stalls: u64,
+    pub stall_longest_ms: u64,
+    pub stall_at_ms: u64,
+    #[serde(skip)]
+    pub(crate) start_ms: i64,
     /// Ports that can be had and fewest left; `None` where that was not counted.
     pub ports: Option<u64>,
     pub ports_least: Option<u64>,
@@ -71,7 +77,7 @@ impl Timeline {
     /// `threads` run users, on a machine with so many processors; `start_ms` is the run's start.
     pub fn new(threads: u32, processors: u32, start_ms: i64) -> Self {
         let processors = f64::from(threads.min(processors.max(1)).max(1));
-        Self { processors, at_ms: start_ms, ..Self::default() }
+        Self { processors, at_ms: start_ms, start_ms, ..Self::default() }
     }
 
     /// The number of threads changed: workers came or went.
@@ -83,6 +89,7 @@ impl Timeline {
         let ms = second.at_ms - self.at_ms;
         self.at_ms = second.at_ms;
         self.add_load(second, ms);
+        self.add_stalls(second);
         if let Some(flow) = &second.connections {
             self.held_peak = self.held_peak.max(flow.held);
             self.held_last = flow.held;
@@ -129,6 +136,19 @@ impl Timeline {
             self.full_seconds += 1;
         } else if second.machine.as_ref().is_some_and(|machine| machine.cpu >= 0.98) {
             self.machine_full_seconds += 1;
+        }
+    }
+
+    /// Of stalls that ended in the same second the length is their mean: several cores stand still together.
+    fn add_stalls(&mut self, second: &Second) {
+        let stalls = second.counters.get(Counter::Stalls);
+        let Some(each) = second.counters.get(Counter::StallTime).checked_div(stalls) else {
+            return;
+        };
+        self.stalls += stalls;
+        if each / 1_000_000 > self.stall_longest_ms {
+            self.stall_longest_ms = each / 1_000_000;
+            self.stall_at_ms = (second.at_ms - self.start_ms).max(0) as u64;
         }
     }
 

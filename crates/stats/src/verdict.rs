@@ -15,6 +15,7 @@ use crate::timeline::Timeline;
 pub enum Kind {
     PortsExhausted,
     FilesExhausted,
+    Stalled,
     ProcessorsFull,
     MachineFull,
     Lag,
@@ -88,6 +89,7 @@ pub fn findings(e: &Evidence<'_>) -> Vec<Finding> {
         ports_exhausted,
         files_exhausted,
         workers_lost,
+        stalled,
         processors_full,
         machine_full,
         lag,
@@ -142,6 +144,29 @@ fn workers_lost(e: &Evidence<'_>) -> Option<Finding> {
         "worker processes died, and connections with them",
         format!("{} connections were lost with their workers", count(e.lost)),
         "see the run's log for how they ended; most often the system ran out of memory",
+    )
+}
+
+fn stalled(e: &Evidence<'_>) -> Option<Finding> {
+    let t = &e.timeline;
+    if t.stalls == 0 {
+        return None;
+    }
+    let times = match t.stalls {
+        1 => "once".to_owned(),
+        times => format!("{} times", count(times)),
+    };
+    finding(
+        Kind::Stalled,
+        "the generator stood still",
+        format!(
+            "no answer was read for {} ms, which ended in the second before {} s after the start; {times} in all, \
+             counted for each core",
+            count(t.stall_longest_ms),
+            count(t.stall_at_ms.div_ceil(1000))
+        ),
+        "let nothing stop or starve this process (SIGSTOP, swapping, a paused virtual machine, a quota of processor \
+         time), and no sample work for long here; samples under way then took longer here than at the server",
     )
 }
 

@@ -19,6 +19,7 @@ mod plans;
 mod process;
 mod proxy;
 mod server;
+mod stall;
 mod tls;
 mod trial;
 mod websocket;

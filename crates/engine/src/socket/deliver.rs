@@ -48,6 +48,18 @@ impl Core<'_> {
         match &mut self.sockets[at].task {
             Task::Work(work) if work.step == Step::Reading => {
                 work.arrival = arrival;
+                let limit = self.users[self.sockets[at].user].limit;
+                if arrival > limit.saturating_add(MS) {
+                    // Only a stall of this process made it look as if it had come in time. It is for who reads next.
+                    let generation = self.sockets[at].generation;
+                    self.fault(at, Fault::ReadTimeout);
+                    if self.sockets[at].generation == generation {
+                        let size = head.size as u64 + head.length;
+                        let (fin, rsv, payload) = (head.fin, head.rsv, payload.into());
+                        self.queue(at, Queued { opcode, fin, rsv, size, arrival, payload });
+                    }
+                    return;
+                }
                 let size = head.size as u64 + head.length;
                 self.give_to_sample(at, opcode, head.fin, head.rsv, size, payload, now);
             }
@@ -220,7 +232,8 @@ impl Core<'_> {
             }
             let Task::Work(work) = &mut self.sockets[at].task else { return false };
             let Some(times) = work.levels.get_mut(level) else { return false };
-            let spent = (now - times.since) / MS;
+            // What came in time did, however late it is read here.
+            let spent = (work.arrival.clamp(times.since, now.max(times.since)) - times.since) / MS;
             if spent >= times.left {
                 self.fault(at, Fault::ReadTimeout);
                 return false;

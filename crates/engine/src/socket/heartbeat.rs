@@ -59,6 +59,23 @@ impl Core<'_> {
         if self.sockets[at].state != State::Open || self.sockets[at].closing {
             return;
         }
+        if self.sockets[at].unanswered > 0 && !self.sockets[at].stopped {
+            // The answer may lie there: timers fire before sockets are polled.
+            let (index, generation) = (self.sockets[at].user, self.sockets[at].generation);
+            let waited = self.waits_for_socket(index);
+            self.read_socket(at, false);
+            self.settle(at);
+            let same = self.sockets[at].generation == generation;
+            if waited {
+                self.go_on(index);
+            }
+            if !same || self.sockets[at].generation != generation {
+                return;
+            }
+            if self.sockets[at].state != State::Open || self.sockets[at].closing {
+                return;
+            }
+        }
         let Some(settings) = self.heartbeats[id.0 as usize].take() else { return };
         let index = self.sockets[at].user;
         let waited = self.waits_for_socket(index);

@@ -9,7 +9,7 @@ use wire::websocket;
 use super::{Ending, State, Task};
 use crate::clock::Nanos;
 use crate::core::Core;
-use crate::driver::Ready;
+use crate::driver::{self, Ready};
 use crate::socket::sample::Fault;
 use crate::user::Wait;
 use crate::wheel::Index;
@@ -106,11 +106,46 @@ impl Core<'_> {
         }
         match (&self.sockets[at].task, self.sockets[at].state) {
             (Task::Hold(_), _) => self.finish_hold(at),
-            (Task::Work(_), State::Connecting) => self.socket_connect_late(at),
-            (Task::Work(_), _) => self.fault(at, Fault::ReadTimeout),
+            (Task::Work(_), State::Connecting) => {
+                if self.sockets[at].fd.as_ref().is_some_and(driver::has_settled) {
+                    self.socket_connected(at);
+                    self.settle(at);
+                } else {
+                    self.socket_connect_late(at);
+                }
+            }
+            (Task::Work(_), _) => self.read_is_late(index, at, now),
             (Task::None, _) => {}
         }
         self.go_on(index);
+    }
+
+    /// The time for reading is over. Timers fire before sockets are polled: after a stall of this process, what came in
+    /// time may lie there unread, and is taken first.
+    fn read_is_late(&mut self, index: Index, at: u32, now: Nanos) {
+        let generation = self.sockets[at].generation;
+        let shakes_hands = self.sockets[at].state == State::Handshaking;
+        if !self.sockets[at].stopped {
+            let any = self.read_socket(at, false);
+            self.settle(at);
+            let same = self.sockets[at].generation == generation;
+            if any && shakes_hands && same && self.sockets[at].state == State::Handshaking {
+                // What it answers to was here in time, and went unanswered because of this process.
+                return self.read_limit(at);
+            }
+        }
+        let waits = self.users[index].alive
+            && self.waits_for_socket(index)
+            && self.sockets[at].generation == generation;
+        if !waits {
+            return;
+        }
+        let limit = self.users[index].limit;
+        if limit <= now {
+            self.fault(at, Fault::ReadTimeout);
+        } else if limit != Nanos::MAX {
+            self.arm(index, limit);
+        }
     }
 
     /// Reads on where an inbox has room again.
@@ -155,8 +190,9 @@ impl Core<'_> {
         }
     }
 
-    /// Takes what a socket has.
-    pub(super) fn read_socket(&mut self, at: u32, hangup: bool) {
+    /// Takes what a socket has. False: it has nothing.
+    pub(super) fn read_socket(&mut self, at: u32, hangup: bool) -> bool {
+        let mut any = false;
         let generation = self.sockets[at].generation;
         let mut scratch = std::mem::take(&mut self.scratch);
         while let Some(fd) = self.sockets[at].fd.as_ref() {
@@ -164,10 +200,12 @@ impl Core<'_> {
                 Ok(Some(received)) => received,
                 Ok(None) => break,
                 Err(error) => {
+                    any = true;
                     self.socket_ended(at, Ending::of(&error));
                     break;
                 }
             };
+            any = true;
             let now = self.clock.now();
             if received.bytes == 0 {
                 self.socket_ended(at, Ending::Fin);
@@ -189,6 +227,7 @@ impl Core<'_> {
             }
         }
         self.scratch = scratch;
+        any
     }
 
     /// Takes bytes as they came from the socket.

@@ -75,6 +75,11 @@ fn each_trouble_is_found_by_its_own_rule() {
         ),
         ("lag of few samples", |e| (e.requests, e.lag_p99) = (99, 5000.0), &[]),
         ("late starts", |e| e.response_p99 = 1800.0, &[Kind::LateStarts]),
+        (
+            "a stall",
+            |e| (e.timeline.stalls, e.timeline.stall_longest_ms) = (1, 1005),
+            &[Kind::Stalled],
+        ),
         ("late by little", |e| e.response_p99 = 100.0, &[]),
         ("processors full", |e| e.timeline.full_seconds = 15, &[Kind::ProcessorsFull]),
         ("processors full for a while", |e| e.timeline.full_seconds = 14, &[]),

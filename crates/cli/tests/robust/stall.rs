@@ -1,0 +1,295 @@
+//! The generator stands still while answers come: what came in time is no time-out of the server's, what came too late
+//! is one, and the run says that it stood still.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::Child;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::asked_to_end::until;
+use crate::http_plan::empty_group;
+use crate::peer::{peer, request, stall};
+use crate::trial::{JTL, Row, Trial, number};
+
+/// What a sampler allows, and how long the generator stands still. Whatever a test does in time takes a tenth of a second.
+const LIMIT: &str = "2000";
+const STILL: Duration = Duration::from_millis(3500);
+const IN_TIME: Duration = Duration::from_millis(100);
+/// Later than the limit, and before the generator goes on.
+const LATE: Duration = Duration::from_millis(2700);
+
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+fn element(class: &str, properties: &[(&str, &str)], below: &str) -> String {
+    let text =
+        |(name, value): &(&str, &str)| format!(r#"<stringProp name="{name}">{value}</stringProp>"#);
+    let properties: String = properties.iter().map(text).collect();
+    format!(
+        r#"<{class} testclass="{class}" testname="Sample" enabled="true">{properties}</{class}><hashTree>{below}</hashTree>"#
+    )
+}
+
+fn http(properties: &[(&str, &str)], below: &str) -> String {
+    let own = [
+        ("HTTPSampler.domain", "127.0.0.1"),
+        ("HTTPSampler.port", "${__P(port)}"),
+        ("HTTPSampler.path", "/"),
+        ("HTTPSampler.method", "GET"),
+    ];
+    element("HTTPSamplerProxy", &[&own[..], properties].concat(), below)
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).expect("it lives");
+}
+
+/// Runs the plan of one user. When `asked` says that what it waits for is under way, the generator stands still.
+fn through_a_stall(body: &str, port: u16, asked: impl Fn() -> bool) -> (Trial, Vec<Row>) {
+    let trial = Trial::new();
+    trial.program.write("http.jmx", &empty_group().replace("<!--more-->", body));
+    let port = format!("-Jport={port}");
+    let line = [env!("CARGO_BIN_EXE_throng"), "-n", "-t", "http.jmx", "-l", JTL, "-Jusers=1"];
+    let more = ["-Jloops=1", "-Jthrong.processes.allowed=true", &port];
+    let child = trial.spawn(&[&line[..], &more].concat());
+    until("it waits", asked);
+    signal(&child, Signal::STOP);
+    std::thread::sleep(STILL);
+    signal(&child, Signal::CONT);
+    let ended = trial.finish(child);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.out.contains("the generator stood still"), "{ended:?}");
+    let rows = trial.rows();
+    (trial, rows)
+}
+
+/// A server that counts what it is asked and does the rest a little later.
+fn server(
+    serve: impl Fn(&mut TcpStream) + Send + Sync + 'static,
+    late: Duration,
+) -> (u16, impl Fn() -> bool) {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&asked);
+    let port = peer(move |connection| {
+        let _ = connection.peek(&mut [0]);
+        seen.fetch_add(1, Ordering::SeqCst);
+        std::thread::sleep(late);
+        serve(connection);
+        stall(connection);
+    });
+    (port, move || asked.load(Ordering::SeqCst) > 0)
+}
+
+fn answered(connection: &mut TcpStream) {
+    request(connection);
+    let _ = connection.write_all(ANSWER);
+}
+
+#[test]
+fn http_answers_in_time() {
+    let (port, asked) = server(answered, IN_TIME);
+    let (trial, rows) =
+        through_a_stall(&http(&[("HTTPSampler.response_timeout", LIMIT)], ""), port, asked);
+    assert!(rows.len() == 1 && rows[0].success, "{rows:?}");
+    let summary = trial.summary();
+    let found = &summary["findings"][0];
+    assert_eq!(found["kind"], "stalled", "{summary}");
+    // The stall is the generator's part of the sample.
+    let lag = summary["lag"]["max"].as_f64().expect("milliseconds");
+    assert!(lag > 2000.0 && lag <= rows[0].elapsed as f64 + 1.0, "{lag}: {rows:?}");
+    assert!(number(&summary["course"], "stall_longest_ms") > 2000, "{summary}");
+}
+
+#[test]
+fn http_answers_that_come_too_late() {
+    let (port, asked) = server(answered, LATE);
+    let (_, rows) =
+        through_a_stall(&http(&[("HTTPSampler.response_timeout", LIMIT)], ""), port, asked);
+    assert!(rows.len() == 1 && rows[0].message.ends_with("Read timed out"), "{rows:?}");
+}
+
+#[test]
+fn answers_that_never_come() {
+    let (port, asked) = server(|_| {}, IN_TIME);
+    let (_, rows) =
+        through_a_stall(&http(&[("HTTPSampler.response_timeout", LIMIT)], ""), port, asked);
+    assert!(rows.len() == 1 && rows[0].message.ends_with("Read timed out"), "{rows:?}");
+}
+
+#[test]
+fn sample_timeouts() {
+    let timeout = r#"<SampleTimeout testclass="SampleTimeout" testname="Timeout" enabled="true"><stringProp name="InterruptTimer.timeout">2000</stringProp></SampleTimeout><hashTree/>"#;
+    let (port, asked) = server(answered, IN_TIME);
+    let (_, rows) = through_a_stall(&http(&[], timeout), port, asked);
+    assert!(rows.len() == 1 && rows[0].success, "{rows:?}");
+}
+
+#[test]
+fn tls_handshakes_and_answers() {
+    let config = targets::Config::new("fixed").tls(targets::TlsConfig::default());
+    let target = targets::start(config).expect("a target");
+    let address = target.addr();
+    // What is said on either side passes through, but for the beginning not at once.
+    let pass = move |connection: &mut TcpStream| {
+        let Ok(mut server) = TcpStream::connect(address) else { return };
+        let (Ok(mut to), Ok(mut from)) = (server.try_clone(), connection.try_clone()) else {
+            return;
+        };
+        std::thread::spawn(move || std::io::copy(&mut from, &mut to));
+        let _ = std::io::copy(&mut server, connection);
+    };
+    let (port, asked) = server(pass, IN_TIME);
+    let secure = [("HTTPSampler.protocol", "https"), ("HTTPSampler.response_timeout", LIMIT)];
+    let (_, rows) = through_a_stall(&http(&secure, ""), port, asked);
+    assert!(rows.len() == 1 && rows[0].success, "{rows:?}");
+}
+
+#[test]
+fn connections_that_stand_in_time() {
+    // A full queue before the listener: the kernel answers the second attempt, after a second, if there is room by then.
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let mut queue = Vec::new();
+    while let Ok(one) = TcpStream::connect_timeout(&address, Duration::from_millis(300)) {
+        queue.push(one);
+        assert!(queue.len() < 10_000, "the queue has no end");
+    }
+    // Others that queue here have no answer either; what connects now is one more in this state (`SYN_SENT`).
+    let connecting = move || {
+        let sockets = std::fs::read_to_string("/proc/net/tcp").unwrap_or_default();
+        let to = format!(":{:04X} 02 ", address.port());
+        sockets.lines().filter(|line| line.contains(&to)).count()
+    };
+    let before = connecting();
+    let begun = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&begun);
+    let waits = move || {
+        let more = connecting() > before;
+        begun.fetch_max(usize::from(more), Ordering::SeqCst);
+        more
+    };
+    let serve = std::thread::spawn(move || {
+        until("it connects", || seen.load(Ordering::SeqCst) > 0);
+        std::thread::sleep(IN_TIME);
+        for mut connection in listener.incoming().flatten() {
+            std::thread::spawn(move || {
+                while request(&mut connection) && connection.write_all(ANSWER).is_ok() {}
+            });
+        }
+    });
+    let limits =
+        [("HTTPSampler.connect_timeout", "2900"), ("HTTPSampler.response_timeout", "20000")];
+    let (_, rows) = through_a_stall(&http(&limits, ""), address.port(), waits);
+    assert!(rows.len() == 1 && rows[0].success, "{rows:?}");
+    drop((serve, queue));
+}
+
+#[test]
+fn tcp_samplers_and_raw_requests() {
+    let tcp = [
+        ("TCPSampler.server", "127.0.0.1"),
+        ("TCPSampler.port", "${__P(port)}"),
+        ("TCPSampler.timeout", LIMIT),
+        ("TCPSampler.EolByte", "10"),
+        ("TCPSampler.request", "x"),
+    ];
+    let raw =
+        [("hostname", "127.0.0.1"), ("port", "${__P(port)}"), ("data", "x"), ("timeout", LIMIT)];
+    for body in [
+        element("TCPSampler", &tcp, ""),
+        element("kg.apc.jmeter.samplers.HTTPRawSampler", &raw, ""),
+    ] {
+        let said = |connection: &mut TcpStream| {
+            let _ = connection.read(&mut [0; 64]);
+            let _ = connection.write_all(b"line\n");
+            let _ = connection.shutdown(std::net::Shutdown::Write);
+        };
+        let (port, asked) = server(said, IN_TIME);
+        let (_, rows) = through_a_stall(&body, port, asked);
+        assert!(rows.len() == 1 && rows[0].success, "{rows:?}");
+    }
+}
+
+#[test]
+fn websocket_openings_and_reads() {
+    let class = "eu.luminis.jmeter.wssampler.SingleReadWebSocketSampler";
+    let sampler = element(
+        class,
+        &[
+            ("server", "127.0.0.1"),
+            ("port", "${__P(port)}"),
+            ("path", "/"),
+            ("dataType", "Any"),
+            ("connectTimeout", "20000"),
+            ("readTimeout", LIMIT),
+        ],
+        "",
+    );
+    let sampler = sampler.replace(
+        "</stringProp></eu",
+        "</stringProp><boolProp name=\"createNewConnection\">true</boolProp></eu",
+    );
+    let open = |connection: &mut TcpStream| {
+        let (mut head, mut byte) = (Vec::new(), [0]);
+        while !head.ends_with(b"\r\n\r\n") && matches!(connection.read(&mut byte), Ok(1)) {
+            head.push(byte[0]);
+        }
+        let head = String::from_utf8_lossy(&head).into_owned();
+        let mut lines = head.lines().filter_map(|line| line.split_once(": "));
+        let key = lines.find(|(name, _)| name.eq_ignore_ascii_case("sec-websocket-key"));
+        let accept = wire::websocket::handshake::accept(key.map_or("", |(_, key)| key).as_bytes());
+        let accept = String::from_utf8_lossy(&accept);
+        let answer = format!(
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
+        );
+        let _ = connection.write_all(answer.as_bytes());
+    };
+    // The answer to the upgrade comes in the stall, and the frame with it.
+    let both = move |connection: &mut TcpStream| {
+        open(connection);
+        let _ = connection.write_all(b"\x81\x02ok");
+    };
+    let (port, asked) = server(both, IN_TIME);
+    let (_, rows) = through_a_stall(&sampler, port, asked);
+    assert!(rows.len() == 1 && rows[0].success, "{rows:?}");
+    // The connection is open, and the frame alone comes then: in time, or too late.
+    for (late, passes) in [(IN_TIME, true), (LATE, false)] {
+        let opened = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&opened);
+        let port = peer(move |connection| {
+            open(connection);
+            // The client has had the answer when it reads.
+            std::thread::sleep(Duration::from_secs(1));
+            seen.fetch_add(1, Ordering::SeqCst);
+            std::thread::sleep(late);
+            let _ = connection.write_all(b"\x81\x02ok");
+            stall(connection);
+        });
+        let (_, rows) = through_a_stall(&sampler, port, move || opened.load(Ordering::SeqCst) > 0);
+        assert!(rows.len() == 1 && rows[0].success == passes, "{passes}: {rows:?}");
+    }
+}
+
+#[test]
+fn programs_that_end_in_time() {
+    let trial = tempfile::tempdir().expect("a folder");
+    let mark = trial.path().join("runs");
+    let program = format!(
+        r#"<SystemSampler guiclass="SystemSamplerGui" testclass="SystemSampler" testname="Program" enabled="true">
+      <stringProp name="SystemSampler.command">sh</stringProp>
+      <elementProp name="SystemSampler.arguments" elementType="Arguments">
+        <collectionProp name="Arguments.arguments">
+          <elementProp name="" elementType="Argument"><stringProp name="Argument.value">-c</stringProp></elementProp>
+          <elementProp name="" elementType="Argument"><stringProp name="Argument.value">touch {}; sleep 0.3</stringProp></elementProp>
+        </collectionProp>
+      </elementProp>
+      <longProp name="SystemSampler.timeout">2000</longProp>
+    </SystemSampler><hashTree/>"#,
+        mark.display()
+    );
+    let (_, rows) = through_a_stall(&program, 9, move || mark.exists());
+    assert!(rows.len() == 1 && rows[0].success, "{rows:?}");
+}
