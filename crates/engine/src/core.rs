@@ -90,8 +90,10 @@ pub(crate) struct Core<'p> {
     pub(crate) routes: Routes,
     /// Receive buffer.
     pub(crate) scratch: Vec<u8>,
-    /// Decrypted input.
+    /// Decrypted input. It is lent while what is read from it is acted upon: what that needs has buffers of its own.
     pub(crate) plain: Vec<u8>,
+    /// A user's cookies for a request.
+    pub(crate) cookie_line: Vec<u8>,
     /// Output being put together.
     pub(crate) out: Vec<u8>,
     /// Output under TLS.
@@ -221,6 +223,7 @@ impl<'p> Core<'p> {
             routes: Routes::default(),
             scratch: vec![0; SCRATCH],
             plain: Vec::new(),
+            cookie_line: Vec::new(),
             out: Vec::new(),
             sealed: Vec::new(),
             inflated: Vec::new(),

@@ -58,7 +58,7 @@ impl Core<'_> {
                 self.send_rendered(index, id, http, &fixed.request);
             } else if self.cookie_line(index, http, &fixed.request) {
                 let mut out = std::mem::take(&mut self.out);
-                let cookies = std::mem::take(&mut self.plain);
+                let cookies = std::mem::take(&mut self.cookie_line);
                 let added = Added { cookies: Some(&cookies), ..Added::default() };
                 assemble(&fixed.request, &added, &mut out);
                 self.dispatch(
@@ -70,7 +70,7 @@ impl Core<'_> {
                     fixed.route,
                     Sending { repeatable: false, challenges: false },
                 );
-                self.plain = cookies;
+                self.cookie_line = cookies;
                 self.out = out;
             } else {
                 self.dispatch(
@@ -126,14 +126,14 @@ impl Core<'_> {
             return self.begin_file(index, id, request);
         }
         let with_cookies = !request.stripped && self.cookie_line(index, http, request);
-        let cookies = std::mem::take(&mut self.plain);
+        let cookies = std::mem::take(&mut self.cookie_line);
         let mut out = std::mem::take(&mut self.out);
         let cookie_line = with_cookies.then_some(&cookies[..]);
         let lookup = http.cache.map(|manager| self.look_up(index, manager, request, cookie_line));
         let conditions = match &lookup {
             Some(Lookup::Fresh) => {
                 self.answer_from_cache(index, id, request, cookie_line.unwrap_or_default());
-                (self.plain, self.out) = (cookies, out);
+                (self.cookie_line, self.out) = (cookies, out);
                 return;
             }
             Some(Lookup::Send(conditions)) => Some(conditions).filter(|some| !some.is_empty()),
@@ -152,7 +152,7 @@ impl Core<'_> {
             route,
             Sending { repeatable: false, challenges },
         );
-        self.plain = cookies;
+        self.cookie_line = cookies;
         self.out = out;
     }
 
@@ -266,7 +266,7 @@ impl Core<'_> {
         entry.exchange.sent = bytes.len() as u64;
         self.recorder.add(Counter::BytesOut, bytes.len() as u64);
         let sent = if self.conns[conn].tls.is_some() {
-            let mut sealed = std::mem::take(&mut self.plain);
+            let mut sealed = std::mem::take(&mut self.sealed);
             sealed.clear();
             let written = match self.conns[conn].tls.as_mut() {
                 Some(tls) => tls.client.write(bytes, &mut sealed),
@@ -279,7 +279,7 @@ impl Core<'_> {
                     false
                 }
             };
-            self.plain = sealed;
+            self.sealed = sealed;
             sent
         } else {
             self.send_raw(conn, bytes)
@@ -349,14 +349,14 @@ impl Core<'_> {
         }
     }
 
-    /// Writes the user's cookies for a request into `self.plain`. False: there are none.
+    /// Writes the user's cookies for a request into `self.cookie_line`. False: there are none.
     pub(crate) fn cookie_line(&mut self, index: Index, http: &Http, request: &Request) -> bool {
         let Some(manager) = http.cookies else { return false };
         let index = self.jar_around(index, manager);
         let now_ms = self.clock.wall_ms(self.clock.now());
-        self.plain.clear();
+        self.cookie_line.clear();
         let Some(jar) = self.jar(index, manager) else { return false };
-        let mut line = std::mem::take(&mut self.plain);
+        let mut line = std::mem::take(&mut self.cookie_line);
         let path = &request.target[..request.path_len.min(request.target.len())];
         let origin = Origin { host: &request.host, path, secure: request.secure };
         let jar = match self.users[index].extra.as_mut() {
@@ -364,7 +364,7 @@ impl Core<'_> {
             None => None,
         };
         let any = jar.is_some_and(|jar| jar.header(&origin, now_ms, &mut line));
-        self.plain = line;
+        self.cookie_line = line;
         any
     }
 }

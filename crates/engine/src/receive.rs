@@ -192,18 +192,23 @@ impl Core<'_> {
         match progress {
             Some(Ok(progress)) => {
                 keep(&mut entry.tail, &bytes[progress.used..]);
-                if self.send_raw(conn, &out) {
+                let sent = self.send_raw(conn, &out);
+                // The answer may be whole, and the next request made from these buffers.
+                self.out = out;
+                if sent {
                     self.take_plain(conn, &plain, now, hangup || progress.peer_closed);
                     if progress.peer_closed && self.conns[conn].state == State::Busy {
                         self.on_eof(conn, now);
                     }
                 }
             }
-            Some(Err(error)) => self.fail(conn, &Failure::Tls(error)),
-            None => {}
+            Some(Err(error)) => {
+                self.out = out;
+                self.fail(conn, &Failure::Tls(error));
+            }
+            None => self.out = out,
         }
         self.plain = plain;
-        self.out = out;
     }
 
     fn take_plain(&mut self, conn: u32, plain: &[u8], now: Nanos, hangup: bool) {

@@ -3,7 +3,7 @@
 
 use std::alloc::System;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -47,6 +47,65 @@ fn serve() -> SocketAddr {
         }
     });
     address
+}
+
+/// Where it is set, [`tls_target`] serves until its input ends.
+const SERVES: &str = "THRONG_TEST_SERVES_TLS";
+
+/// A server under TLS, which allocates: in a process of its own, so that only the generator is counted.
+#[test]
+fn tls_target() {
+    if std::env::var_os(SERVES).is_none() {
+        return;
+    }
+    let config = targets::Config::new("fixed").tls(targets::TlsConfig::default());
+    let target = targets::start(config).unwrap();
+    eprintln!("{}", target.addr().port());
+    let _ = std::io::stdin().read(&mut [0]);
+}
+
+/// Starts that process, and passes on what is said to it and by it, counting what is said. Gives the port.
+fn serve_tls() -> (u16, std::process::Child) {
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "tls_target", "--nocapture"])
+        .env(SERVES, "1")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    std::io::BufRead::read_line(
+        &mut std::io::BufReader::new(child.stderr.as_mut().unwrap()),
+        &mut line,
+    )
+    .unwrap();
+    let to = SocketAddr::from(([127, 0, 0, 1], line.trim().parse().unwrap()));
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            let client = client.unwrap();
+            let server = TcpStream::connect(to).unwrap();
+            client.set_nodelay(true).unwrap();
+            server.set_nodelay(true).unwrap();
+            let back = (server.try_clone().unwrap(), client.try_clone().unwrap());
+            std::thread::spawn(move || pass(client, server, true));
+            std::thread::spawn(move || pass(back.0, back.1, false));
+        }
+    });
+    (port, child)
+}
+
+/// A request is one record here, and comes at once.
+fn pass(mut from: TcpStream, mut to: TcpStream, counts: bool) {
+    let mut buffer = [0u8; 8192];
+    while let Ok(n @ 1..) = from.read(&mut buffer) {
+        SERVED.fetch_add(u64::from(counts), Ordering::Relaxed);
+        if to.write_all(&buffer[..n]).is_err() {
+            return;
+        }
+    }
 }
 
 /// Takes WebSocket connections and sends every frame back, without allocating.
@@ -158,7 +217,8 @@ fn measure(plan: Arc<plan::plan::Plan>, results: Vec<engine::ResultFile>) -> f64
             assert!(Instant::now() < deadline, "the target was not asked often enough");
             match run.next_event(Duration::from_millis(5)) {
                 engine::Event::Snapshot(snapshot) => run.recycle(snapshot),
-                engine::Event::Log(text) => panic!("{text}"),
+                // Users that start and end are told of.
+                engine::Event::Log(text) => assert!(text.starts_with("Info: "), "{text}"),
                 engine::Event::Idle
                 | engine::Event::BatchDone
                 | engine::Event::Figures(_)
@@ -226,6 +286,20 @@ fn warm_plans_do_not_allocate_per_request() {
         rich < NONE,
         "cookies, headers, extractor, assertion, rows: {rich} allocations a request"
     );
+
+    let (port, mut child) = serve_tls();
+    let secure = |around: &str| {
+        let own = r#"<ConfigTestElement guiclass="HttpDefaultsGui" testclass="ConfigTestElement" testname="secure" enabled="true"><stringProp name="HTTPSampler.protocol">https</stringProp></ConfigTestElement><hashTree/>"#;
+        measure(
+            plan(port, "/?r=${__Random(1,100)}", &[own, around].concat(), ""),
+            vec![file.clone()],
+        )
+    };
+    let (plain, with_headers) = (secure(""), secure(around));
+    drop(child.stdin.take());
+    let _ = child.wait();
+    assert!(plain < NONE, "under TLS: {plain} allocations a request");
+    assert!(with_headers < NONE, "under TLS with headers: {with_headers} allocations a request");
 
     let port = serve_websocket().port();
     let frames = measure(websocket_plan(port, "hello", ""), Vec::new());

@@ -290,9 +290,6 @@ impl Core<'_> {
         plain.clear();
         let mut closed = false;
         let socket = &mut self.sockets[at];
-        if let Some(rest) = socket.rest.as_mut() {
-            plain.append(&mut rest.plain);
-        }
         if let Some(tls) = socket.tls.as_mut() {
             plain.append(&mut tls.plain);
         }
@@ -318,7 +315,9 @@ impl Core<'_> {
             let left = bytes[at_byte..].to_vec();
             self.sockets.rest(at).tail = left;
         }
-        if !plain.is_empty()
+        if self.sockets[at].rest.as_ref().is_some_and(|rest| !rest.plain.is_empty()) {
+            self.take_with_kept(at, &plain, arrival, now);
+        } else if !plain.is_empty()
             && let Look::Used(used) = self.take_plain_input(at, &plain, arrival, now)
             && used < plain.len()
             && self.sockets[at].generation == generation
@@ -329,6 +328,31 @@ impl Core<'_> {
         if closed && self.sockets[at].generation == generation {
             self.socket_ended(at, Ending::Fin);
         }
+    }
+
+    /// Takes decrypted bytes behind those that wait for the rest of their frame. They are looked at when it is whole, not
+    /// with each record.
+    fn take_with_kept(&mut self, at: u32, plain: &[u8], arrival: Nanos, now: Nanos) {
+        let generation = self.sockets[at].generation;
+        let rest = self.sockets.rest(at);
+        rest.plain.extend_from_slice(plain);
+        if rest.plain.len() < rest.need {
+            return;
+        }
+        let mut whole = std::mem::take(&mut rest.plain);
+        rest.need = 0;
+        let look = self.take_plain_input(at, &whole, arrival, now);
+        if self.sockets[at].generation != generation {
+            return;
+        }
+        match look {
+            Look::Used(used) => drop(whole.drain(..used)),
+            Look::Over => whole.clear(),
+        }
+        if whole.capacity() > 64 * 1024 && whole.is_empty() {
+            whole = Vec::new();
+        }
+        self.sockets.rest(at).plain = whole;
     }
 
     /// Takes bytes of the connection itself: the answers of its opening, then frames.

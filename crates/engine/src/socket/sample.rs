@@ -491,7 +491,7 @@ impl<'p> Core<'p> {
         let Some(manager) = sampler.cookies else { return text };
         let now_ms = self.clock.wall_ms(self.clock.now());
         let Some(jar) = self.jar(index, manager) else { return text };
-        let mut line = std::mem::take(&mut self.plain);
+        let mut line = std::mem::take(&mut self.cookie_line);
         line.clear();
         let path = &call.target[..call.path_len.min(call.target.len())];
         let origin = Origin { host: &call.host, path, secure: call.secure };
@@ -499,7 +499,7 @@ impl<'p> Core<'p> {
         if jar.is_some_and(|jar| jar.header(&origin, now_ms, &mut line)) {
             text.push_str(&String::from_utf8_lossy(&line));
         }
-        self.plain = line;
+        self.cookie_line = line;
         text
     }
 }
