@@ -214,6 +214,24 @@ fn a_script_that_ends_the_process_loses_nothing_that_was_done() {
     assert!(rows.ends_with('\n') && rows.lines().count() > 1, "{rows}");
 }
 
+/// It may be a server's text.
+#[test]
+fn what_scripts_print_is_shown_and_not_obeyed() {
+    if !has_java() {
+        return;
+    }
+    let script =
+        "[1].collect { it }\nprintln 'a\\u001b[2Jb\\rc'\nSystem.err.println('d\\u001b]0;e\\u0007')";
+    for more in [&[][..], &["--jvm-isolated"]] {
+        let program = with_script(script);
+        let ended = program.run(&[&["run", "script.jmx"][..], more].concat());
+        assert_eq!(ended.code, 0, "{ended:?}");
+        let all = format!("{}{}", ended.out, ended.err);
+        assert!(all.contains("a\\x1b[2Jb\\x0dc\n") && all.contains("d\\x1b]0;e\\x07"), "{ended:?}");
+        assert!(!all.contains(['\u{1b}', '\r', '\u{7}']), "{ended:?}");
+    }
+}
+
 #[test]
 fn a_machine_of_its_own_loses_nothing_when_it_crashes() {
     if !has_java() {

@@ -68,6 +68,7 @@ public final class Host {
                     Exit.with(message[1] & 0xff);
                     return new byte[] {0};
                 case SETUP:
+                    Shown.install();
                     bringLoader();
                     Setup setup = new Setup(in(message));
                     byte[] reply = setup.run();
