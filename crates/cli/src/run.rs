@@ -250,6 +250,10 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     let whole = last.is_whole();
     last.lines().for_each(|line| console.warn(&line));
     let exit = match run.aborted() {
+        Some(jvm::EXITS) if workers == 0 => {
+            console.warn(&format!("{}, by the exit code that it gave", jvm::EXITS));
+            Exit::Aborted
+        }
         Some(reason) => console.fail(&format!("the run was aborted: {reason}"), Exit::Aborted),
         None if interrupt.asked() > 0 => Exit::Interrupted,
         None if !losses.is_empty() => Exit::WorkersLost,

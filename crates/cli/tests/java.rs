@@ -260,3 +260,26 @@ fn a_machine_of_its_own_loses_nothing_when_it_crashes() {
         assert_eq!(rows.contains(",Script,200,"), code == 0, "{rows}");
     }
 }
+
+#[test]
+fn a_script_that_exits_with_0_ends_the_run_with_0_and_no_word_of_an_abort() {
+    if !has_java() {
+        return;
+    }
+    for line in ["run script.jmx", "run script.jmx --jvm-isolated"] {
+        let program = with_script("[1].collect { it }\nSystem.exit(0)");
+        let ended = program.shell(&format!("exec \"$0\" {line}"));
+        assert_eq!(ended.code, 0, "{line}: {ended:?}");
+        let words =
+            "warning: a script has ended the process (System.exit), by the exit code that it gave";
+        assert!(ended.err.contains(words) && !ended.err.contains("aborted"), "{line}: {ended:?}");
+    }
+    // Java that is gone without being asked has ended nothing well, whatever its code.
+    let program = with_script("Runtime.getRuntime().halt(0)");
+    let ended = program.run(&["run", "script.jmx", "--jvm-isolated"]);
+    assert_eq!(ended.code, 5, "{ended:?}");
+    assert!(
+        ended.err.contains("the run was aborted: the Java process has ended with exit code 0"),
+        "{ended:?}"
+    );
+}

@@ -191,3 +191,24 @@ fn a_property_file_that_was_named_and_cannot_be_read_ends_with_2() {
         "{ended:?}"
     );
 }
+
+#[test]
+fn a_quote_that_is_never_closed_is_told() {
+    let program = Program::new();
+    let data = "<CSVDataSet guiclass=\"TestBeanGUI\" testclass=\"CSVDataSet\" testname=\"people\"><stringProp name=\"filename\">people.csv</stringProp>\
+        <stringProp name=\"variableNames\">a,b</stringProp><boolProp name=\"quotedData\">true</boolProp><boolProp name=\"recycle\">false</boolProp></CSVDataSet><hashTree/>";
+    let plan =
+        PLAN.replace("<!--more-->", data).replace("testname=\"Sleep\"", "testname=\"Sleep ${a}\"");
+    program.write("plan.jmx", &plan);
+    program.write("people.csv", "one,1\n\"two,2\nthree,3\nfour,4\n");
+    let ended = program.run(&["run", "plan.jmx", "-Jloops=3", "-Jusers=2", "-l", "out.jtl"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let rows = program.read("out.jtl");
+    assert_eq!(
+        (rows.matches("Sleep one").count(), rows.matches("Sleep <EOF>").count()),
+        (1, 5),
+        "{rows}"
+    );
+    let words = "CSV Data Set Config people: in people.csv the line that begins with \"\\\"two,2\" and the 2 lines behind it cannot be read";
+    assert_eq!(ended.err.matches(words).count(), 1, "{ended:?}");
+}

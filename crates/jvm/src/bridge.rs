@@ -2,6 +2,8 @@
 //!
 //! Java loads classes from files only; a file that is already there is compared, so a broken one is replaced.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::install::write;
@@ -17,19 +19,64 @@ const JAR: &[u8] = include_bytes!("../bridge.jar");
 /// Why it cannot be written.
 pub(crate) fn jar(cache: &Path) -> Result<PathBuf, String> {
     let folder = cache.join("jvm");
+    verify(cache)?;
+    verify(&folder)?;
     let file = folder.join(format!("bridge-{}.jar", &sum(JAR)[..16]));
     if std::fs::read(&file).is_ok_and(|content| content == JAR) {
         return Ok(file);
     }
-    std::fs::create_dir_all(&folder)
-        .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+    made.map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    // Somebody else may have been quicker.
+    verify(cache)?;
+    verify(&folder)?;
     write(&file, JAR)?;
     Ok(file)
+}
+
+/// A folder of this user's below the one for temporary files, for users without a home.
+pub(crate) fn private_folder() -> PathBuf {
+    std::env::temp_dir().join(format!("throng-{}", rustix::process::geteuid().as_raw()))
+}
+
+/// Refuses a folder in which somebody else could put a jar, or has put it: one that is another user's, or that others may write to.
+fn verify(folder: &Path) -> Result<(), String> {
+    let about = match std::fs::symlink_metadata(folder) {
+        Ok(about) if about.is_symlink() => std::fs::metadata(folder),
+        about => about,
+    };
+    let Ok(about) = about else { return Ok(()) };
+    let own = rustix::process::geteuid().as_raw();
+    if ![own, 0].contains(&about.uid()) {
+        return Err(refusal(folder, "belongs to another user"));
+    }
+    if about.mode() & 0o002 != 0 {
+        return Err(refusal(folder, "can be written to by everybody"));
+    }
+    Ok(())
+}
+
+fn refusal(folder: &Path, why: &str) -> String {
+    format!(
+        "{} {why}, and Java is to load a jar from it: remove it, or name a folder of your own with THRONG_CACHE",
+        folder.display()
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_that_others_may_write_to_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let cache = tempfile::tempdir().expect("a folder");
+        jar(cache.path()).expect("a jar");
+        let open = std::fs::Permissions::from_mode(0o777);
+        std::fs::set_permissions(cache.path().join("jvm"), open).expect("permissions");
+        let error = jar(cache.path()).unwrap_err();
+        assert!(error.contains("can be written to by everybody"), "{error}");
+    }
 
     #[test]
     fn the_jar_is_written_once_and_repaired() {

@@ -11,6 +11,6 @@ pub(crate) trait Carrier: Send + Sync + std::fmt::Debug {
     /// the system.
     fn serve(&self, name: &str, work: &mut dyn FnMut(i32, &mut Carry<'_>)) -> Result<(), String>;
 
-    /// Java ends, and this process with it, by the same exit code; it may take its time.
-    fn exit(&self, patience: Duration);
+    /// Java ends, and this process with it, by the same exit code, or by `least` in place of 0; it may take its time.
+    fn exit(&self, patience: Duration, least: u8);
 }

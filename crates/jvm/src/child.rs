@@ -178,11 +178,11 @@ impl Carrier for Child {
         Ok(())
     }
 
-    fn exit(&self, patience: Duration) {
+    fn exit(&self, patience: Duration, least: u8) {
         const LOOK: Duration = Duration::from_millis(10);
         for _ in 0..=patience.div_duration_f64(LOOK) as u32 {
             if let Some(ended) = self.shared.ended.get() {
-                std::process::exit(ended.code);
+                std::process::exit(if ended.code == 0 { least.into() } else { ended.code });
             }
             std::thread::sleep(LOOK);
         }

@@ -44,4 +44,4 @@ pub use java::{Java, NoJava, OLDEST, Origin};
 pub use repository::Repository;
 pub use settings::{LEVELS, PROPERTIES, SEPARATOR, SYSTEM, Settings, THREADS};
 pub use start::{Ready, Refusal, home, java, ready};
-pub use workers::Workers;
+pub use workers::{EXITS, Workers};

@@ -74,7 +74,7 @@ impl Carrier for Machine {
             .map_err(|error| format!("a thread could not be attached to Java: {error}"))
     }
 
-    fn exit(&self, patience: Duration) {
+    fn exit(&self, patience: Duration, _: u8) {
         std::thread::sleep(patience);
     }
 }

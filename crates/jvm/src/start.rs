@@ -78,10 +78,11 @@ impl Ready {
     ///
     /// Why our own jar cannot be written.
     pub fn class_path(&self, of_plan: &[String]) -> Result<ClassPath, String> {
-        // Without a home of the user, any folder will do that can be written.
-        let cache = cache::folder().unwrap_or_else(|| std::env::temp_dir().join("throng"));
-        let jar =
-            bridge::jar(&cache).or_else(|_| bridge::jar(&std::env::temp_dir().join("throng")))?;
+        // Without a home of the user, and where that cannot be written, a private folder will do.
+        let jar = match cache::folder().map(|cache| bridge::jar(&cache)) {
+            Some(Ok(jar)) => jar,
+            _ => bridge::jar(&bridge::private_folder())?,
+        };
         Ok(self.path(Some(&jar), of_plan))
     }
 

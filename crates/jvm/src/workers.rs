@@ -23,7 +23,7 @@ use crate::tend::{self, Notice};
 const NICE: i32 = 10;
 
 /// Why the run ends when a script has asked for that.
-const EXITS: &str = "a script has ended the process (System.exit)";
+pub const EXITS: &str = "a script has ended the process (System.exit)";
 
 /// How long Java may take to end the process. Clients of telemetry take some seconds to send the rest.
 const EXIT: Duration = Duration::from_secs(15);
@@ -240,14 +240,17 @@ impl Offload for Workers {
 
     fn leave(&self, code: u8) {
         self.close();
-        let allows = self.shared.ending.get().is_some();
+        let ending = self.shared.ending.get();
+        let allows = ending.is_some();
+        // Only a script that has asked for it makes 0 of a run that has not come to its end.
+        let least = if ending.is_some_and(|why| why == EXITS) { 0 } else { code };
         let message = if allows { vec![ALLOW_EXIT] } else { vec![EXIT_WITH, code] };
         let (done, failed) = bounded::<()>(0);
         let shared = Arc::clone(&self.shared);
         let end = move || {
             let _ = shared.carrier.serve("java end", &mut |_, carry| drop(carry(&message)));
             // Where it was only allowed, another thread of Java's ends it now; else it has not come back but for having failed, or with Java's own process.
-            shared.carrier.exit(if allows { EXIT } else { Duration::ZERO });
+            shared.carrier.exit(if allows { EXIT } else { Duration::ZERO }, least);
             drop(done);
         };
         if std::thread::Builder::new().name("java end".into()).spawn(end).is_ok() {

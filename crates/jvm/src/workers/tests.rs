@@ -20,7 +20,7 @@ impl<F: Fn(&[u8]) -> Result<Vec<u8>, String> + Send + Sync> Carrier for To<F> {
         Ok(())
     }
 
-    fn exit(&self, _: Duration) {}
+    fn exit(&self, _: Duration, _: u8) {}
 }
 
 fn workers<F>(most: usize, carry: F) -> Arc<Workers>
@@ -123,7 +123,7 @@ impl Carrier for Nobody {
         Err("out of order".into())
     }
 
-    fn exit(&self, _: Duration) {}
+    fn exit(&self, _: Duration, _: u8) {}
 }
 
 #[test]

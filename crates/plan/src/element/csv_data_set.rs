@@ -23,6 +23,9 @@ use crate::vars::VarId;
 
 pub(super) use source::{Key, Sources};
 
+/// Characters of a bad line that are shown.
+const SHOWN: usize = 60;
+
 /// A compiled CSV Data Set Config.
 #[derive(Debug)]
 pub struct CsvDataSet {
@@ -178,6 +181,9 @@ impl CsvDataSet {
                     let sound =
                         !line.contains('"') || parse::quoted(&line, delimiter, |_| {}).is_ok();
                     let mut nth = 0;
+                    if !sound {
+                        self.warn_of(&line, env);
+                    }
                     if sound {
                         let _ = parse::quoted(&line, delimiter, |value| {
                             self.set(handle, nth, value, env);
@@ -204,6 +210,25 @@ impl CsvDataSet {
             self.set(handle, nth, &self.end, env);
         }
         Ok(())
+    }
+
+    /// Says once for each user that a line has quotes that do not fit: as in JMeter it counts as the end of the file, and an open quote takes all
+    /// lines behind it along.
+    fn warn_of(&self, line: &str, env: &mut Env<'_>) {
+        let begin: String =
+            line.chars().take(SHOWN).take_while(|c| !matches!(c, '\n' | '\r')).collect();
+        let file = self.file.parsed(env, str::to_string);
+        let lines = line.trim_end().lines().count().max(1);
+        let taken = if lines > 1 {
+            format!(" and the {} lines behind it", lines - 1)
+        } else {
+            String::new()
+        };
+        env.shared.unusual(&format!(
+            "CSV Data Set Config {}: in {file} the line that begins with {begin:?}{taken} cannot be read, for its quotes are not closed or not at the edges of \
+             values; as in JMeter it counts as the end of the file",
+            self.name
+        ));
     }
 
     /// Splits a line at each delimiter; a blank line has no value at all.

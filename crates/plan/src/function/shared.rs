@@ -3,7 +3,7 @@
 //! Nothing on the hot path locks but the functions that JMeter synchronizes (`__StringFromFile`, `__StringToFile`). Properties are in two layers: those the run started with never change; those
 //! written since are copied as a whole by the rare writer, and cores take the new copy when the version tells them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
@@ -50,6 +50,9 @@ pub enum Level {
 /// The property that names those which are properties of the system, a line each: they can be read like any, but are not listed.
 pub const UNLISTED: &str = "throng.system.names";
 
+/// Different texts that the user of the program is told at most.
+const MOST_SAID: usize = 100;
+
 /// Separates the parts of a line of a logger's.
 const PART: char = '\u{1}';
 
@@ -83,6 +86,8 @@ pub struct Shared {
     deal: Deal,
     /// The plan is looked at and not run: functions that do more than to work out a value are not carried out.
     only_looks: bool,
+    /// What has been said to the user of the program.
+    said: Mutex<HashSet<Box<str>>>,
     /// Calls of such functions so far.
     passed_over: AtomicU32,
     /// The folder of the plan, to which relative file names may refer.
@@ -136,6 +141,7 @@ impl Shared {
             queues: Queues::default(),
             deal: Deal::default(),
             only_looks: false,
+            said: Mutex::default(),
             passed_over: AtomicU32::new(0),
             base_dir,
             host: OnceLock::new(),
@@ -268,6 +274,15 @@ impl Shared {
         if let Some(log) = &self.log {
             // Nobody reads the log any more: the run is over, and so is the need.
             let _ = log.send((level, text.into()));
+        }
+    }
+
+    /// Says something that the user of the program is to see, once for each text.
+    pub(crate) fn unusual(&self, text: &str) {
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if said.len() < MOST_SAID && said.insert(text.into()) {
+            self.log(Level::Stderr, format!("warning: {text}"));
+            self.log(Level::Warn, text);
         }
     }
 
