@@ -39,7 +39,7 @@ const KNOWN: &[Known] = &[
             has(plan, reads)
                 && unanswered.iter().any(|text| difference.text.contains(text))
                 // Lines of a trace inside of a message change how many lines there are.
-                && (difference.text.contains("at org.apache.jmeter.")
+                && (difference.text.contains("\\u0009at ")
                     || !others.iter().any(|kind| difference.kind.contains(kind)))
         },
     },
@@ -64,6 +64,43 @@ const KNOWN: &[Known] = &[
             has(plan, |element| element.class == "DebugSampler")
                 && difference.text.contains("JMeterVariables:")
                 && !difference.kind.contains("responseCode")
+        },
+    },
+    Known {
+        name: "an automatic redirect to what is no URI is followed",
+        documented: "differences.md, Load",
+        fits: |plan, difference| {
+            let automatic =
+                |element: &Element| element.value("HTTPSampler.auto_redirects") == Some("true");
+            has(plan, automatic)
+                && difference
+                    .text
+                    .contains("ClientProtocolException,Non HTTP response message: null")
+        },
+    },
+    Known {
+        name: "an implementation that is none, by a variable",
+        documented: "differences.md, Load",
+        fits: |_, difference| difference.text.contains("Unknown implementation type: '"),
+    },
+    Known {
+        name: "the Java implementation keeps connections for all users",
+        documented: "differences.md, Load",
+        fits: |plan, difference| {
+            difference.kind == "requests"
+                && has(plan, |e| e.value("HTTPSampler.implementation") == Some("Java"))
+                && difference.text.contains("== connection")
+        },
+    },
+    Known {
+        name: "an idle time below zero, where a Dummy Sampler took no time",
+        documented: "differences.md, Results",
+        fits: |plan, difference| {
+            has(plan, |element| element.class.ends_with("DummySampler"))
+                && difference
+                    .text
+                    .lines()
+                    .any(|line| line.starts_with('-') && line.contains(",-1,_"))
         },
     },
 ];

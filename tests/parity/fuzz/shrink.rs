@@ -137,6 +137,9 @@ const ALWAYS: &[&str] = &[
     "HTTPSampler.port",
 ];
 
+/// Properties whose values stay.
+const KEPT: &[&str] = &["HTTPSampler.method", "HTTPSampler.domain", "HTTPSampler.implementation"];
+
 /// Takes away all properties of an element that it can do without.
 fn without_any_property(plan: &Element, number: usize) -> Option<Element> {
     let place = all_places(plan).into_iter().nth(number)?;
@@ -183,8 +186,8 @@ fn with_plain_values(plan: &Element, number: usize) -> Option<Element> {
     fn simplify(properties: &mut [Property], number: &mut usize) -> bool {
         for property in properties {
             match property {
-                // A method that is none is a cause of its own.
-                Property::Leaf { name, .. } if name == "HTTPSampler.method" => {}
+                // A method, host or client that is none is a cause of its own.
+                Property::Leaf { name, .. } if KEPT.contains(&name.as_str()) => {}
                 Property::Leaf { tag, value, .. } => {
                     let plainer = plainer(tag, value);
                     if *number < plainer.len() {
