@@ -330,7 +330,7 @@ mod tests {
     use crate::properties::Sources;
 
     const PLAN: &str = r#"<?xml version="1.0"?><jmeterTestPlan version="1.2" properties="5.0"><hashTree><TestPlan testclass="TestPlan"/><hashTree>
-<ThreadGroup testclass="ThreadGroup" testname="users"><elementProp name="ThreadGroup.main_controller" elementType="LoopController"><stringProp name="LoopController.loops">1</stringProp></elementProp>
+<ThreadGroup testclass="ThreadGroup" testname="users"><elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><stringProp name="LoopController.loops">1</stringProp></elementProp>
 <stringProp name="ThreadGroup.num_threads">1</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp></ThreadGroup><hashTree>
 <HTTPSamplerProxy testclass="HTTPSamplerProxy" testname="get"><stringProp name="HTTPSampler.domain">::1</stringProp><stringProp name="HTTPSampler.port">81</stringProp>
 <stringProp name="HTTPSampler.path">/</stringProp><stringProp name="HTTPSampler.method">GET</stringProp></HTTPSamplerProxy><hashTree/>

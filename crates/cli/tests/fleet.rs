@@ -19,7 +19,7 @@ const SHARING: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
   </collectionProp></elementProp>
 </TestPlan><hashTree>
 <ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="Users" enabled="true">
-  <elementProp name="ThreadGroup.main_controller" elementType="LoopController"><stringProp name="LoopController.loops">${__P(loops,2)}</stringProp></elementProp>
+  <elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><stringProp name="LoopController.loops">${__P(loops,2)}</stringProp></elementProp>
   <stringProp name="ThreadGroup.num_threads">7</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp>
   <stringProp name="ThreadGroup.on_sample_error">${__P(onerror,continue)}</stringProp>
 </ThreadGroup><hashTree>

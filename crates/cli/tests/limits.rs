@@ -18,7 +18,7 @@ fn in_place_of(group: &str, class: &str, props: &str) -> String {
     format!("{}{element}{}", &PLAN[..begin], &PLAN[end..])
 }
 
-const LOOP: &str = "<elementProp name=\"ThreadGroup.main_controller\" elementType=\"LoopController\"><stringProp name=\"LoopController.loops\">1</stringProp></elementProp>";
+const LOOP: &str = "<elementProp name=\"ThreadGroup.main_controller\" elementType=\"LoopController\"><boolProp name=\"LoopController.continue_forever\">false</boolProp><stringProp name=\"LoopController.loops\">1</stringProp></elementProp>";
 
 #[test]
 fn more_users_than_the_machine_holds_are_refused_before_anything_starts() {

@@ -14,7 +14,7 @@ fn plan(users: &str, host: &str) -> String {
 <elementProp name="host" elementType="Argument"><stringProp name="Argument.name">host</stringProp><stringProp name="Argument.value">{host}</stringProp></elementProp>
 </collectionProp></Arguments><hashTree/>
 <ThreadGroup testclass="ThreadGroup" testname="users" enabled="true">
-<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><stringProp name="LoopController.loops">1</stringProp></elementProp>
+<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><stringProp name="LoopController.loops">1</stringProp></elementProp>
 <stringProp name="ThreadGroup.num_threads">{users}</stringProp><stringProp name="ThreadGroup.ramp_time">10</stringProp></ThreadGroup><hashTree>
 <eu.luminis.jmeter.wssampler.OpenWebSocketSampler testclass="eu.luminis.jmeter.wssampler.OpenWebSocketSampler" testname="open" enabled="true">
 <boolProp name="TLS">false</boolProp><stringProp name="server">${{host}}</stringProp><stringProp name="port">8123</stringProp><stringProp name="path">/chat</stringProp>

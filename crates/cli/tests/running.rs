@@ -182,7 +182,7 @@ fn a_plan_with_what_cannot_run_is_refused_and_skipped_on_demand() {
 fn below_a_sampler(elements: &str) -> String {
     let plan = r#"<jmeterTestPlan version="1.2"><hashTree><TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="p"/><hashTree>
 <ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="g"><stringProp name="ThreadGroup.num_threads">2</stringProp>
-<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><intProp name="LoopController.loops">3</intProp></elementProp></ThreadGroup><hashTree>
+<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><intProp name="LoopController.loops">3</intProp></elementProp></ThreadGroup><hashTree>
 <JavaSampler guiclass="JavaTestSamplerGui" testclass="JavaSampler" testname="s"><elementProp name="arguments" elementType="Arguments"><collectionProp name="Arguments.arguments"/></elementProp>
 <stringProp name="classname">org.apache.jmeter.protocol.java.test.JavaTest</stringProp></JavaSampler><hashTree>ELEMENTS</hashTree></hashTree></hashTree></hashTree></jmeterTestPlan>"#;
     plan.replace("ELEMENTS", elements)

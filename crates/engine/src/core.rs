@@ -22,24 +22,19 @@ use crate::exchange::Fixed;
 use crate::inbox::{Message, Wake};
 use crate::meet::home_of;
 use crate::pace::{Backoff, ConnectPace};
-use crate::place;
 use crate::ports::Ports;
 use crate::routes::Routes;
 use crate::rows::Rows;
 use crate::run::{Report, RunShared};
 use crate::schedule::Start;
-use crate::socket::{NO_SOCKET, Sockets};
+use crate::socket::Sockets;
 use crate::source::Sources;
 use crate::step::Turn;
-use crate::user::{NO_CONN, NO_USER, User, Users, Wait};
-use crate::wheel::{Index, Links, Wheel};
+use crate::user::{Users, Wait};
+use crate::wheel::{Index, Wheel};
 
 /// How many operations a user may run before others get their turn.
 const BUDGET: u32 = 4096;
-/// Between the end of a user and the start of who replaces it: JMeter's threads take as long.
-const REPLACED_AFTER: Nanos = MS;
-/// How many users may start before the sockets are looked at.
-const STARTS: u32 = 64;
 /// How long a turn may take, and all users of the ready queue together before the sockets are polled, nanoseconds.
 const TURN: Nanos = 2 * MS;
 const ROUND: Nanos = 10 * MS;
@@ -149,7 +144,7 @@ pub(crate) struct Core<'p> {
     pub(crate) stalled_since: Nanos,
     pub(crate) starts: Vec<Start>,
     /// Users alive, per group.
-    alive: Vec<u32>,
+    pub(crate) alive: Vec<u32>,
     ready: VecDeque<Index>,
     /// A user's turn is under way: whoever becomes ready meanwhile is queued.
     in_turn: bool,
@@ -497,126 +492,6 @@ impl<'p> Core<'p> {
             return self.end_user(index);
         }
         self.enqueue(index);
-    }
-
-    fn start_users(&mut self, now: Nanos) {
-        let mut n = 0;
-        // A core that is behind must not open ever more connections before it looks at those it has.
-        let mut left = STARTS;
-        while n < self.starts.len() {
-            while left > 0
-                && let Some((number, at)) = self.starts[n].take(now)
-            {
-                left -= 1;
-                let group = self.starts[n].group;
-                if self.run.groups[group as usize].arrivals.is_some() {
-                    self.arrival(group, number, at);
-                    continue;
-                }
-                let looks = &self.run.groups[group as usize].looks;
-                let counted = looks.as_ref().map(|_| self.run.counts.number(group, self.run.shard));
-                self.start_user(group, counted.unwrap_or(number), at);
-            }
-            if self.starts[n].finished() {
-                let group = self.starts.swap_remove(n).group;
-                self.group_may_be_done(group);
-            } else {
-                n += 1;
-            }
-        }
-    }
-
-    pub(crate) fn start_user(&mut self, group: u32, number: u32, intended: Nanos) {
-        let compiled = &self.plan.groups[group as usize];
-        let user = User {
-            wait: Wait::Ready,
-            group,
-            number,
-            iteration: 0,
-            conn: NO_CONN,
-            socket: NO_SOCKET,
-            branch_of: NO_USER,
-            lane: false,
-            setbacks: 0,
-            paced: false,
-            intended,
-            limit: 0,
-            links: Links::default(),
-            state: vec![0; compiled.slots as usize].into_boxed_slice(),
-            vars: plan::vars::Vars::new(Arc::clone(&self.run.initial)),
-            memory: plan::function::Memory::default(),
-            notes: plan::element::Memory::of_group(group),
-            extra: None,
-            last_ok: true,
-            stopping: false,
-            fresh: true,
-            last_sampler: None,
-            alive: true,
-        };
-        let index = self.users.insert(user);
-        self.alive[group as usize] += 1;
-        self.run.counts.start(group);
-        if let Some(line) = self.run.diary.started(|| self.thread_name(index)) {
-            self.log(line);
-        }
-        self.run.state.user_started(group);
-        self.recorder.add(Counter::UsersStarted, 1);
-        self.set_last_ok(index, true);
-        if self.initialize(index, compiled.main) {
-            self.place(index, compiled.main).set(place::ARRIVED);
-            self.step(index);
-        }
-    }
-
-    /// Ends a user: its connections are closed, its slot is free.
-    pub(crate) fn end_user(&mut self, index: Index) {
-        self.wheel.remove(index, &mut self.users);
-        self.unwatch(index);
-        self.close_connections(index);
-        self.end_socket(index);
-        self.end_meetings(index);
-        self.end_arrival(index);
-        self.end_java(index);
-        if self.users[index].lane {
-            return self.end_lane(index);
-        }
-        let (group, number) = (self.users[index].group, self.users[index].number);
-        if let Some(line) = self.run.diary.finished(|| self.thread_name(index)) {
-            self.log(line);
-        }
-        self.users.remove(index);
-        self.run.counts.finish(group);
-        self.run.state.user_ended(group);
-        self.recorder.add(Counter::UsersFinished, 1);
-        self.alive[group as usize] -= 1;
-        self.replace_user(group, number);
-        self.group_may_be_done(group);
-    }
-
-    /// Where a group keeps a number of users, another comes in place of one that has ended.
-    fn replace_user(&mut self, group: u32, number: u32) {
-        let Some(looks) = &self.run.groups[group as usize].looks else { return };
-        let at = self.clock.now() + REPLACED_AFTER;
-        looks.look(at);
-        if self.stopping || self.run.ends_at(group, number).is_none_or(|end| at >= end) {
-            return;
-        }
-        match self.starts.iter_mut().find(|start| start.group == group) {
-            Some(start) => start.replace(at),
-            None => {
-                let mut start = Start::empty(group, looks.clone());
-                start.replace(at);
-                self.starts.push(start);
-            }
-        }
-    }
-
-    fn group_may_be_done(&mut self, group: u32) {
-        if self.alive[group as usize] == 0 && !self.starts.iter().any(|s| s.group == group) {
-            // What other cores write of groups behind it comes behind its rows.
-            self.rows.flush();
-            let _ = self.reports.send(Report::GroupDone { group });
-        }
     }
 
     fn read_inbox(&mut self) {

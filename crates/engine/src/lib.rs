@@ -50,6 +50,7 @@ mod interrupt;
 mod job;
 mod lane;
 mod leave;
+mod lifecycle;
 mod local;
 mod look;
 mod meet;

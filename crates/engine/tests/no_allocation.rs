@@ -190,7 +190,7 @@ fn compiled(body: &str) -> Arc<plan::plan::Plan> {
         r#"<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
 <TestPlan testclass="TestPlan" testname="plan" enabled="true"/><hashTree>
 <ThreadGroup testclass="ThreadGroup" testname="users" enabled="true">
-<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><intProp name="LoopController.loops">-1</intProp></elementProp>
+<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><intProp name="LoopController.loops">-1</intProp></elementProp>
 <stringProp name="ThreadGroup.num_threads">4</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp></ThreadGroup><hashTree>
 {body}
 </hashTree></hashTree></hashTree></jmeterTestPlan>"#

@@ -59,7 +59,7 @@ fn random_plans_end_and_add_up() {
 fn busy(loops: u32, body: &str) -> String {
     format!(
         r#"<jmeterTestPlan version="1.2"><hashTree><TestPlan testclass="TestPlan" testname="plan"/><hashTree>
-<ThreadGroup testclass="ThreadGroup" testname="g"><elementProp name="ThreadGroup.main_controller" elementType="LoopController">
+<ThreadGroup testclass="ThreadGroup" testname="g"><elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp>
 <intProp name="LoopController.loops">{loops}</intProp></elementProp><stringProp name="ThreadGroup.num_threads">1</stringProp></ThreadGroup>
 <hashTree>{body}</hashTree></hashTree></hashTree></jmeterTestPlan>"#
     )

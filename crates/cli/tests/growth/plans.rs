@@ -6,7 +6,7 @@ pub(crate) fn plan(users: u32, pause_ms: u32, body: &str) -> String {
         r#"<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
 <TestPlan testclass="TestPlan" testname="plan" enabled="true"/><hashTree>
 <ThreadGroup testclass="ThreadGroup" testname="users" enabled="true"><stringProp name="ThreadGroup.on_sample_error">continue</stringProp>
-<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><intProp name="LoopController.loops">-1</intProp></elementProp>
+<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><intProp name="LoopController.loops">-1</intProp></elementProp>
 <stringProp name="ThreadGroup.num_threads">{users}</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp></ThreadGroup><hashTree>
 <ConstantTimer testclass="ConstantTimer" testname="pause" enabled="true"><stringProp name="ConstantTimer.delay">{pause_ms}</stringProp></ConstantTimer><hashTree/>
 {body}

@@ -115,7 +115,7 @@ fn plan(body: &str) -> String {
         r#"<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
 <TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="Test Plan" enabled="true"/><hashTree>
 <ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="Users" enabled="true">
-<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><stringProp name="LoopController.loops">${{__P(loops,1)}}</stringProp></elementProp>
+<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><stringProp name="LoopController.loops">${{__P(loops,1)}}</stringProp></elementProp>
 <stringProp name="ThreadGroup.num_threads">${{__P(users,1)}}</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp>
 <stringProp name="ThreadGroup.on_sample_error">continue</stringProp></ThreadGroup><hashTree>{body}</hashTree>
 </hashTree></hashTree></jmeterTestPlan>"#

@@ -78,7 +78,7 @@ impl Maker<'_> {
         let _ = write!(
             self.text,
             r#"<{class} testclass="{class}" testname="g{n}"><stringProp name="ThreadGroup.on_sample_error">{on_error}</stringProp>
-<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><intProp name="LoopController.loops">{loops}</intProp></elementProp>
+<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><intProp name="LoopController.loops">{loops}</intProp></elementProp>
 <stringProp name="ThreadGroup.num_threads">{users}</stringProp><stringProp name="ThreadGroup.ramp_time">{ramp}</stringProp>
 <boolProp name="ThreadGroup.scheduler">{scheduler}</boolProp><stringProp name="ThreadGroup.duration">{seconds}</stringProp>
 <boolProp name="ThreadGroup.same_user_on_next_iteration">{same_user}</boolProp></{class}><hashTree>
