@@ -10,9 +10,12 @@ use signal_hook::iterator::Signals;
 
 use crate::exit::Exit;
 
-/// How often the user has asked to end.
+/// How often the user has asked to end, by signals or JMeter's control port.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Interrupt(Arc<AtomicUsize>);
+pub(crate) struct Interrupt {
+    asked: Arc<AtomicUsize>,
+    signals: Arc<AtomicUsize>,
+}
 
 impl Interrupt {
     /// Takes over the signals.
@@ -25,6 +28,7 @@ impl Interrupt {
         let asked = interrupt.clone();
         std::thread::Builder::new().name("signals".into()).spawn(move || {
             for _ in signals.forever() {
+                asked.signals.fetch_add(1, Ordering::Relaxed);
                 if asked.ask(1) > 2 {
                     std::process::exit(Exit::Interrupted as i32);
                 }
@@ -35,11 +39,16 @@ impl Interrupt {
 
     /// Asks to end; returns how often it was asked.
     pub(crate) fn ask(&self, times: usize) -> usize {
-        self.0.fetch_add(times, Ordering::Relaxed) + times
+        self.asked.fetch_add(times, Ordering::Relaxed) + times
+    }
+
+    /// Whether a signal was among it.
+    pub(crate) fn signalled(&self) -> bool {
+        self.signals.load(Ordering::Relaxed) > 0
     }
 
     pub(crate) fn asked(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
+        self.asked.load(Ordering::Relaxed)
     }
 }
 

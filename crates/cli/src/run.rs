@@ -255,7 +255,10 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
             Exit::Aborted
         }
         Some(reason) => console.fail(&format!("the run was aborted: {reason}"), Exit::Aborted),
-        None if interrupt.asked() > 0 => Exit::Interrupted,
+        // JMeter ends with 0 when its control port has ended the test, and so does its command line here.
+        None if interrupt.asked() > 0 && !(request.listen && !interrupt.signalled()) => {
+            Exit::Interrupted
+        }
         None if !losses.is_empty() => Exit::WorkersLost,
         None if !whole => Exit::Lost,
         None => Exit::Ok,

@@ -35,8 +35,6 @@ macro_rules! cases {
 
 cases! {
     jvm_bsf
-    jvm_functional
-    jvm_stopped
     jvm_bsf_xml
     jvm_bsh_assertion
     jvm_bsh_errors
@@ -69,6 +67,7 @@ cases! {
     jvm_fn_javascript
     jvm_fn_jexl
     jvm_fn_unknown
+    jvm_functional
     jvm_groovy_assertion
     jvm_groovy_bindings
     jvm_groovy_break_loop
@@ -122,6 +121,7 @@ cases! {
     jvm_simple_beanshell
     jvm_simple_conditions
     jvm_simple_groovy
+    jvm_stopped
     jvm_transactions
     jvm_user_counts
     jvm_while_counted

@@ -423,6 +423,9 @@ impl Run {
     pub fn next_event(&mut self, patience: Duration) -> Event {
         loop {
             if self.ended && self.ends == self.shared.cores {
+                // What ends at the same moment is seen, too.
+                let offload = self.shared.offload.as_ref().filter(|_| self.aborted.is_none());
+                self.aborted = offload.and_then(|offload| offload.ending()).or(self.aborted.take());
                 self.join();
                 return match self.reports.try_recv() {
                     Ok(Report::Snapshot { snapshot, .. }) => Event::Snapshot(snapshot),

@@ -65,6 +65,8 @@ fn run(fleet: &mut Fleet) -> Told {
                     *told.samples.entry(label.name.to_string()).or_default() += label.tally.count;
                 }
             }
+            // Those about users' starts and ends are many.
+            Event::Log(text) if text.contains("JMeterThread") => {}
             Event::Log(text) => told.logs.push(text),
             Event::Lost(loss) => told.losses.push(loss),
             Event::Idle => {}
