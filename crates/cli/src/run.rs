@@ -256,7 +256,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         }
         Some(reason) => console.fail(&format!("the run was aborted: {reason}"), Exit::Aborted),
         // JMeter ends with 0 when its control port has ended the test, and so does its command line here.
-        None if interrupt.asked() > 0 && !(request.listen && !interrupt.signalled()) => {
+        None if interrupt.asked() > 0 && (interrupt.signalled() || !request.listen) => {
             Exit::Interrupted
         }
         None if !losses.is_empty() => Exit::WorkersLost,
