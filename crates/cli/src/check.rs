@@ -110,7 +110,7 @@ fn load_without(path: &Path, bytes: Vec<u8>, properties: &mut Properties) -> Opt
     Some(loaded)
 }
 
-/// What is known of the part of a plan that runs in Java.
+/// Findings about the part of a plan that runs in Java.
 struct OfJava {
     /// Which elements, on which Java, with which jars.
     place: String,
@@ -118,7 +118,7 @@ struct OfJava {
     looked: bool,
 }
 
-/// What only Java could tell, and how to have it told.
+/// The questions that only Java could answer, and how to have them answered.
 const UNKNOWN: &str = "whether its classes can be loaded and its scripts compile is unknown: --run-java has Java look, which loads the plan's jars \
                        and compiles its scripts";
 
@@ -149,7 +149,7 @@ fn look_at_java(
     known
 }
 
-/// What is known of the classes of a plan before Java runs: those that are in none of the jars, and what is wrong with the class path.
+/// Findings about a plan's classes before Java runs: those that are in none of the jars, and what is wrong with the class path.
 fn look_for_classes(plan: &Plan, needed: &java::Needed) -> Vec<Diag> {
     let warnings = needed.class_path_warnings(plan);
     let warnings = warnings.into_iter().map(|text| Diag::warning("class-path", text));
@@ -169,7 +169,7 @@ pub(crate) fn missing_classes(plan: &Plan, needed: &java::Needed) -> Vec<Diag> {
     elements.map(diag).collect()
 }
 
-/// What a Java machine finds in the plan.
+/// The findings of a Java machine in the plan.
 fn ask_java(
     plan: &Plan,
     needed: java::Needed,
@@ -307,7 +307,7 @@ struct JsonReport<'a> {
     /// What runs in Java, and on which.
     #[serde(skip_serializing_if = "Option::is_none")]
     java: Option<&'a str>,
-    /// What only running could tell.
+    /// Questions that only running could answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     unknown: Option<&'static str>,
     warnings: &'a [String],

@@ -457,7 +457,7 @@ impl PropertyFlags {
 }
 
 impl RunFlags {
-    /// What is to be run. The error is a sentence for the user.
+    /// The run that is asked for. The error is a sentence for the user.
     pub(crate) fn request(self) -> Result<Request, String> {
         let mut sources = self.properties.sources();
         self.machine.add_to(&mut sources);

@@ -1,4 +1,4 @@
-//! What `summary.json` says of itself: its schema, the program, the plan, and how the run ended.
+//! The identity part of `summary.json`: its schema, the program, the plan, and how the run ended.
 
 use std::path::Path;
 

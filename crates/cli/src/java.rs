@@ -63,7 +63,7 @@ impl Needed {
         self.ready.missing_classes(&plan.class_path, classes.filter(of_others).collect())
     }
 
-    /// What is wrong with the class path.
+    /// Faults of the class path.
     pub(crate) fn class_path_warnings(&self, plan: &Plan) -> Vec<String> {
         self.ready.class_path_warnings(&plan.class_path)
     }

@@ -119,7 +119,7 @@ fn unknown_argument(text: &[u8]) -> String {
     format!("Unknown arg: {}", String::from_utf8_lossy(text))
 }
 
-/// What stands before the first `=`, and what behind it.
+/// The text before the first `=`, and the text behind it.
 fn split(text: &[u8]) -> (&[u8], Option<&[u8]>) {
     match text.iter().position(|byte| *byte == b'=') {
         Some(at) => (&text[..at], Some(&text[at + 1..])),

@@ -1,5 +1,5 @@
 //! What must not be missed: said once more when the summary is out, for what was said during the run is far above it by then.
-//! What is lost of the results stands before the summary, too.
+//! Lost results stand before the summary, too.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Warnings for the very end.
 #[derive(Debug, Default)]
 pub(crate) struct LastWords {
-    /// What is lost: how many, by what and why. Processes of a run say it each for itself.
+    /// Losses: how many, by what and why. Processes of a run say it each for itself.
     lost: BTreeMap<String, u64>,
     /// Users that errors have ended, by what ended them.
     ended: BTreeMap<String, u64>,
@@ -27,7 +27,7 @@ impl LastWords {
         self.lost.is_empty()
     }
 
-    /// What is lost, in sentences.
+    /// The losses, in sentences.
     fn losses(&self) -> impl Iterator<Item = String> {
         self.lost.iter().map(|(text, n)| match n {
             0 => text.clone(),

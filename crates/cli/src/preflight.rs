@@ -139,7 +139,7 @@ pub(crate) struct Look {
     pub(crate) warnings: Vec<String>,
     /// Of that, what this machine cannot hold at all.
     pub(crate) refusals: Vec<String>,
-    /// What of the groups' settings is no number.
+    /// Settings of groups that are not a number.
     pub(crate) odd_numbers: Vec<String>,
     /// Users.
     pub(crate) users: u64,
@@ -149,7 +149,7 @@ pub(crate) struct Look {
     pub(crate) connections: u64,
 }
 
-/// What a run is going to be, as far as it is known.
+/// The coming run, as far as it is known.
 #[derive(Debug)]
 pub(crate) struct About {
     pub(crate) properties: HashMap<String, String>,

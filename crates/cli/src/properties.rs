@@ -177,7 +177,7 @@ impl Properties {
         self.jmeter.iter().chain(system).map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
-    /// What the user set, as a property file that `-q` reads back; system properties stand in comments. Of secrets there
+    /// The properties that the user set, as a property file that `-q` reads back; system properties stand in comments. Of secrets there
     /// are only the names.
     pub(crate) fn file(&self) -> String {
         let mut out = String::from("# Properties of this run; read them back with -q.\n");

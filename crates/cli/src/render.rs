@@ -78,7 +78,7 @@ pub(crate) fn folded<'a, T: 'a>(
     out
 }
 
-/// What a finding has in common with others like it: everything but its place, and names and numbers in its message.
+/// The key by which findings are alike: everything but its place, and names and numbers in its message.
 pub(crate) fn kind(diag: &Diag) -> String {
     format!("{}[{}]{}", diag.severity.word(), diag.code, alike(&diag.message))
 }
@@ -127,7 +127,7 @@ fn severity_colour(severity: Severity) -> &'static str {
     }
 }
 
-/// What a colour begins and ends with: all that is ever sent to a terminal of this kind.
+/// The escape sequences around a colour: all that is ever sent to a terminal of this kind.
 pub(crate) const PAINT: [&str; 4] = ["\x1b[31;1m", "\x1b[33;1m", "\x1b[36;1m", "\x1b[0m"];
 
 fn paint(code: &str, text: &str, colour: Colour) -> String {

@@ -1,4 +1,4 @@
-//! What is meant by a verb or an option that does not exist.
+//! Suggestions for a verb or an option that does not exist.
 //!
 //! Options of other load testers are named with what does the same here. Everything else gets the nearest spelling, if
 //! one is near.

@@ -1,6 +1,6 @@
 //! Standard output and standard error: the only place that writes to them.
 //!
-//! What plans and servers say is shown, never obeyed: control characters, which move the cursor or hide text, and those
+//! Text of plans and servers is shown, never obeyed: control characters, which move the cursor or hide text, and those
 //! that turn the direction of writing stand as `\x1b` or `\u{202e}`. Of escape sequences only the program's own colours
 //! pass. A reader that has gone (`throng … | head`) is no reason for anything; what standard output does not take for
 //! another reason is told, and the program does not end with 0.

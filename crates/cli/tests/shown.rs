@@ -1,4 +1,4 @@
-//! What the documents show of the program's output is its output.
+//! Output shown in the documents is the program's output.
 //!
 //! A block of a document that stands behind `<!-- output of: SCENE -->` holds lines that the scene prints, in that order.
 //! Numbers may be others where the scene says so. `UPDATE_DOCS=1 cargo test -p throng --test shown` writes such blocks anew.
@@ -57,7 +57,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// What a scene prints, standard error first.
+/// The output of a scene, standard error first.
 fn play(scene: &Scene) -> String {
     let program = Program::new();
     for plan in std::fs::read_dir(root().join("crates/cli/tests/shown")).expect("plans").flatten() {

@@ -37,7 +37,7 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// What stands in a free place.
+    /// The content of a free place.
     pub(crate) fn forgotten() -> Self {
         Self {
             secure: false,
@@ -181,7 +181,7 @@ pub(crate) struct Exchange {
     pub(crate) keep_body: bool,
     /// The body is kept if it may be a page, for its links.
     pub(crate) parse: bool,
-    /// What is read of the body is its digest.
+    /// Only the digest of the body is read.
     pub(crate) digest: bool,
     /// Redirects become sub-samples; are followed silently.
     pub(crate) follow: bool,

@@ -20,7 +20,7 @@ const SAMPLES_PER_SECOND: u32 = 1000;
 
 const USERS_LOGGER: &str = "org.apache.jmeter.threads.JMeterThread";
 
-/// What may still be logged; all cores of the process share it.
+/// The lines that may still be logged; all cores of the process share it.
 #[derive(Debug)]
 pub(crate) struct Diary {
     starts: AtomicU32,

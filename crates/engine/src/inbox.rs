@@ -120,7 +120,7 @@ pub(crate) enum Message {
     Resolved {
         user: u32,
         route: u32,
-        /// What was asked for; the route may be another's by now.
+        /// The name that was asked for; the route may be another's by now.
         host: String,
         found: Found,
     },

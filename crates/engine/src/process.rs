@@ -49,7 +49,7 @@ pub(crate) struct Done {
     elapsed: Duration,
 }
 
-/// What a program has written, as far as it is kept.
+/// The output of a program, as far as it is kept.
 #[derive(Debug)]
 struct Output {
     kept: Vec<u8>,

@@ -88,7 +88,7 @@ impl Core<'_> {
         active
     }
 
-    /// What JMeter calls the user's thread, as a text of its own.
+    /// The user's thread name in JMeter, as a text of its own.
     pub(crate) fn thread_name(&self, index: Index) -> String {
         let mut name = String::new();
         self.write_thread_name(index, &mut name);

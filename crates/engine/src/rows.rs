@@ -338,7 +338,7 @@ impl Writer {
     }
 }
 
-/// What could not be written to a file.
+/// The content that could not be written to a file.
 #[derive(Debug, Default)]
 struct Loss {
     /// Rows, or files of their own.

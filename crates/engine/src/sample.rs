@@ -33,7 +33,7 @@ pub(crate) struct Timing {
     pub(crate) received: u64,
 }
 
-/// What a sample asks of its user: to end, and to leave where it is. JMeter does both.
+/// The requests of a sample to its user: to end, and to leave where it is. JMeter does both.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asked {
     stop: Request,
@@ -538,7 +538,7 @@ impl Core<'_> {
         self.continue_or_stop(index, how.map(|how| (sampler.controller, how)));
     }
 
-    /// What comes behind a sample or an action: the user goes on, here or elsewhere, or it ends. One that is told to end still looks for its next
+    /// The step after a sample or an action: the user goes on, here or elsewhere, or it ends. One that is told to end still looks for its next
     /// sampler ([`Core::operate`]), as JMeter's thread does, unless it leaves where it is.
     pub(crate) fn continue_or_stop(&mut self, index: Index, leave: Option<(ControllerId, Leave)>) {
         let time_is_up = self.time_is_up(index);

@@ -11,7 +11,7 @@ use std::process::Command;
 
 /// Plans in an ordinary run of the tests.
 const PLANS: u64 = 300;
-/// What a core may have, though its code is not optimized here.
+/// The stack that a core may have, though its code is not optimized here.
 const STACK: &str = "1048576";
 /// Set where the stack is small.
 const SEED: &str = "RANDOM_PLANS_SEED";

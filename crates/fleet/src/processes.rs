@@ -253,7 +253,7 @@ impl Worker {
         })
     }
 
-    /// What holds the process, as the end of a sentence; `None` if a debugger does, and it may take its time.
+    /// The reason why the process is held, as the end of a sentence; `None` if a debugger does, and it may take its time.
     fn state(&self) -> Option<&'static str> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
         let stat = stat.unwrap_or_default();

@@ -77,7 +77,7 @@ struct Builder {
     references: References,
     /// Bytes that were read for references.
     added: usize,
-    /// What the next tag is called instead of its own name.
+    /// The name that the next tag gets instead of its own.
     rename: Option<String>,
 }
 

@@ -113,7 +113,7 @@ pub(crate) fn name_at(source: &str, start: u32) -> &str {
     text.split(|char: char| char.is_whitespace() || char == '>' || char == '/').next().unwrap_or("")
 }
 
-/// What a tag is to JMeter, as far as it says how the tags in it are read.
+/// The role of a tag in JMeter, as far as it says how the tags in it are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holds {
     /// A `hashTree`, or the root: elements and trees.

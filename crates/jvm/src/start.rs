@@ -94,7 +94,7 @@ impl Ready {
         listing::missing(&self.path(None, of_plan), classes)
     }
 
-    /// What is wrong with the class path that a machine would get.
+    /// Faults of the class path that a machine would get.
     pub fn class_path_warnings(&self, of_plan: &[String]) -> Vec<String> {
         self.path(None, of_plan).warnings
     }

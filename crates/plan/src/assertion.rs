@@ -183,7 +183,7 @@ impl Assertion {
         result.put_assertion(entry);
     }
 
-    /// What the check finds.
+    /// The findings of the check.
     fn find(
         &self,
         name: &str,

@@ -69,7 +69,7 @@ pub struct Scratch {
     pub thrown: Option<Thrown>,
     /// The name of the sampler, if functions in it count: it is evaluated for each who asks.
     pub sampler: Option<crate::text::Text>,
-    /// What was said of extractors that give up.
+    /// The messages about extractors that give up.
     pub(crate) told: std::collections::HashSet<Box<str>>,
     /// What functions keep for the core.
     pub(crate) cache: crate::function::Cache,

@@ -138,7 +138,7 @@ fn gives_up(env: &mut Env<'_>, thrown: &str) {
     }
 }
 
-/// What the words of a complaint end in, where JMeter throws at each sample.
+/// The end of a complaint, where JMeter throws at each sample.
 const KEPT: &str = "JMeter throws and has no result of such a sample; here the extractor does nothing, and the sample is kept";
 
 /// Samplers of which it is told that an extractor gives up, for each core.
@@ -153,7 +153,7 @@ impl Extractor {
         }
     }
 
-    /// What JMeter calls it.
+    /// Its name in JMeter.
     fn kind(&self) -> &'static str {
         match self {
             Self::Regex(_) => "Regular Expression Extractor",

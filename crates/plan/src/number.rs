@@ -29,7 +29,7 @@ pub enum Setting {
 }
 
 impl Setting {
-    /// What to tell about a value that JMeter takes for 0 because it is no number; `None` if it is one, or blank where that is usual.
+    /// The message about a value that JMeter takes for 0 because it is no number; `None` if it is one, or blank where that is usual.
     pub fn complaint(self, text: &str) -> Option<String> {
         let is_number = match self {
             Self::Threads | Self::RampUp | Self::Loops => int(text).is_some(),

@@ -1,4 +1,4 @@
-//! What stands around samplers: config elements, timers, processors, assertions and listeners, with each of their properties.
+//! Elements around samplers: config elements, timers, processors, assertions and listeners, with each of their properties.
 
 use crate::controllers::Make;
 use crate::grammar::Maker;

@@ -4,7 +4,7 @@ use crate::grammar::Maker;
 use crate::tree::{Element, Property};
 use crate::values::{number, text};
 
-/// What makes a controller without children.
+/// The makers of controllers without children.
 pub(crate) type Make = fn(&mut Maker) -> Element;
 
 pub(crate) const CONTROLLERS: &[(usize, (&str, Make))] = &[

@@ -1,4 +1,4 @@
-//! What differs between two outcomes of a plan, and of which kind that is.
+//! The difference between two outcomes of a plan, and of which kind that is.
 
 use crate::diff;
 use crate::engines::{END, Outcome};

@@ -18,10 +18,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Of the Java machine's own start.
 const START: Duration = Duration::from_secs(120);
 
-/// What a run left behind, by file name, normalised. A run that did not come to its end has `end` alone.
+/// The files that a run left behind, by name, normalised. A run that did not come to its end has `end` alone.
 pub(crate) type Outcome = BTreeMap<String, String>;
 
-/// What says how a run ended, in an outcome.
+/// The entry of an outcome that says how a run ended.
 pub(crate) const END: &str = "end";
 
 /// A port on which nobody listens and that nobody else gets: it is the local port of a connection that stands.

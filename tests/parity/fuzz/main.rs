@@ -41,7 +41,7 @@ use std::time::Instant;
 /// How often a difference must show.
 const SHOWS: usize = 3;
 
-/// What the command line says.
+/// The options of the command line.
 struct Options {
     seed: u64,
     first: u64,
@@ -194,7 +194,7 @@ fn compare(bench: &mut Bench, plan: &Element) -> Option<Difference> {
     Difference::between(&jmeter, &throng)
 }
 
-/// What was counted.
+/// The counts of a run of comparisons.
 #[derive(Default)]
 struct Counts {
     equal: u64,

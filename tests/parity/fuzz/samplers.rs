@@ -15,7 +15,7 @@ pub(crate) const SAMPLERS: &[(usize, (&str, Make))] = &[
     (3, ("kg.apc.jmeter.samplers.HTTPRawSampler", raw)),
 ];
 
-/// What the target has at hand: see `beside/replies`.
+/// The target's answers: see `beside/replies`.
 pub(crate) const PATHS: &[&str] = &[
     "/ok",
     "/ok",

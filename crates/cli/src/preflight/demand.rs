@@ -39,7 +39,7 @@ pub(crate) struct Demand {
     /// Processes that run users, where somebody asked for a number.
     #[serde(skip)]
     pub(crate) workers: Option<u64>,
-    /// What of the groups' settings is no number.
+    /// Settings of groups that are not a number.
     #[serde(skip)]
     pub(crate) odd_numbers: Vec<String>,
     /// A destination is on this machine: both ends of its connections are here.

@@ -3,7 +3,7 @@
 use crate::program::{may_unshare, skip};
 use crate::trial::{Trial, number};
 
-/// What must be there after 2 000 samples that all failed, or some of them.
+/// The files that must be there after 2 000 samples that all failed, or some of them.
 fn holds(trial: &Trial, what: &str, kind: &str) {
     let (summary, rows) = (trial.summary(), trial.rows());
     assert_eq!((number(&summary, "requests"), rows.len()), (2000, 2000), "{what}: {summary}");

@@ -1,4 +1,4 @@
-//! What others may see of a run, and where a server may have files written.
+//! Permissions of a run's files, and where a server may have files written.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -24,7 +24,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 static ONE: Mutex<()> = Mutex::new(());
 
 const HOUR: u64 = 3600;
-/// What the second half of a day may take more than the first at its most, bytes: twelve a second. Histograms meet a new bin now and then; a leak
+/// The growth that the second half of a day may have over the first at its most, bytes: twelve a second. Histograms meet a new bin now and then; a leak
 /// of a snapshot a second, or of a label a sample, is a hundred times as much.
 const FLAT: i64 = 512 << 10;
 /// How far the clocks may go beyond what was heard of, seconds.
@@ -54,7 +54,7 @@ fn settled() -> i64 {
     last
 }
 
-/// What a run of many hours came to.
+/// The result of a run of many hours.
 struct Day {
     /// Bytes in use at each look.
     looks: Vec<i64>,

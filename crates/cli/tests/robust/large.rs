@@ -11,7 +11,7 @@ use crate::http_plan::empty_group;
 use crate::peer::{endless, peer, request, stall};
 use crate::trial::{JTL, Row, Trial, number};
 
-/// What is kept, and what comes; the program itself needs less than what lies between.
+/// The bytes that are kept, and those that come; the program itself needs less than what lies between.
 const KEPT: u64 = 1 << 20;
 const SIZE: u64 = 400 << 20;
 const MEMORY: u64 = 150 << 20;

@@ -15,7 +15,7 @@ use crate::http_plan::empty_group;
 use crate::peer::{peer, request, stall};
 use crate::trial::{JTL, Row, Trial, number};
 
-/// What a sampler allows, and how long the generator stands still. Whatever a test does in time takes a tenth of a second.
+/// The sampler's limit, and how long the generator stands still. Whatever a test does in time takes a tenth of a second.
 const LIMIT: &str = "2000";
 const STILL: Duration = Duration::from_millis(3500);
 const IN_TIME: Duration = Duration::from_millis(100);

@@ -140,7 +140,7 @@ impl Maker<'_> {
         self.end();
     }
 
-    /// What stands before or behind samplers.
+    /// Elements before or behind samplers.
     fn processor(&mut self) {
         match self.below(5) {
             0 => {

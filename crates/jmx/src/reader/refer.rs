@@ -1,6 +1,6 @@
 //! Tags that are references: what they stand for is read in their place.
 //!
-//! What they stand for is copied, where JMeter has one object in several places: it clones the plan for each user, so
+//! Their target is copied, where JMeter has one object in several places: it clones the plan for each user, so
 //! nothing tells the two apart. An element that a tree holds twice stands there once, with the children that are
 //! named last.
 

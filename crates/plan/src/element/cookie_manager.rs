@@ -64,7 +64,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<CookieMana
     })
 }
 
-/// What keeps JMeter from making its handler of cookies, without which each sample fails.
+/// The reason why JMeter cannot make its cookie handler, without which each sample fails.
 pub(crate) fn complaint(ctx: &Context<'_>, id: ElementId) -> Option<String> {
     let props = ctx.props(id);
     let policy = props.str("CookieManager.policy").unwrap_or("standard");

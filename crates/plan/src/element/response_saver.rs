@@ -13,7 +13,7 @@ use crate::text::Text;
 /// A compiled Save Responses to a file.
 #[derive(Debug)]
 pub struct ResponseSaver {
-    /// What names of files begin with.
+    /// The prefix of file names.
     pub prefix: Text,
     variable: Text,
     /// Digits of the number, evaluated at the start.

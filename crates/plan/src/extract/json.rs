@@ -75,7 +75,7 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
     trimmed.split(';').take(count)
 }
 
-/// What JMeter throws at, if anything: names, paths and defaults of different numbers, match numbers that are too many or none.
+/// The cause for which JMeter throws, if there is one: names, paths and defaults of different numbers, match numbers that are too many or none.
 fn uneven([references, paths, defaults, numbers]: [&str; 4]) -> Option<String> {
     let counts = [references, paths, defaults].map(|text| split(text).count());
     let wanted = if numbers.trim().is_empty() { 0 } else { split(numbers).count() };

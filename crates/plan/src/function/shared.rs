@@ -86,7 +86,7 @@ pub struct Shared {
     deal: Deal,
     /// The plan is looked at and not run: functions that do more than to work out a value are not carried out.
     only_looks: bool,
-    /// What has been said to the user of the program.
+    /// The messages that the user of the program has had.
     said: Mutex<HashSet<Box<str>>>,
     /// Calls of such functions so far.
     passed_over: AtomicU32,

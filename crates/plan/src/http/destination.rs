@@ -18,7 +18,7 @@ pub struct Destination {
     pub secure: bool,
 }
 
-/// What the evaluation of a destination gives.
+/// The result of evaluating a destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A server.

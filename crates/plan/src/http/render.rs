@@ -9,7 +9,7 @@ use super::{Http, Request, Unsendable, header, percent, uri, url};
 use crate::charset::Charset;
 use crate::env::Env;
 
-/// What Java says where JMeter has no cookie handler.
+/// Java's message where JMeter has no cookie handler.
 const NO_HANDLER: &str = "Cannot invoke \"org.apache.jmeter.protocol.http.control.CookieHandler.getCookieHeaderForURL(org.apache.jmeter.testelement.property.CollectionProperty, java.net.URL, boolean)\" because \"this.cookieHandler\" is null";
 const BAD_URL: &str = "java.net.MalformedURLException";
 

@@ -8,7 +8,7 @@ use super::text;
 use super::tree::{Document, Kind, NodeId};
 use crate::work;
 
-/// What was found out about elements before others: by group, compound, parent and root.
+/// A cache of answers about elements: by group, compound, parent and root.
 #[derive(Debug, Default)]
 pub(super) struct Memo(RefCell<HashMap<(usize, usize, NodeId, NodeId), Seen>>);
 

@@ -263,7 +263,7 @@ struct Handle {
     name: Rc<QualName>,
 }
 
-/// What the parser writes to. Once the evaluation has given up, nothing is written any more: the document is not looked at then.
+/// The sink that the parser writes to. Once the evaluation has given up, nothing is written any more: the document is not looked at then.
 struct Sink(RefCell<Document>);
 
 impl Sink {

@@ -90,7 +90,7 @@ enum Op {
         greedy: bool,
         body: usize,
     },
-    /// What follows up to `behind` matches here, or does not. Whether only that matters of it: no groups are set.
+    /// The program up to `behind` matches here, or does not. Whether only that matters of it: no groups are set.
     Ahead {
         negated: bool,
         is_plain: bool,
@@ -111,7 +111,7 @@ pub(super) struct Backtrack {
     /// Whether a place of the program and one of the text decide what follows.
     is_memorable: bool,
     ignore_case: bool,
-    /// What a match begins with, if that is known.
+    /// The first bytes of a match, if they are known.
     first: Option<Chars>,
 }
 
@@ -126,7 +126,7 @@ pub(super) enum Kind {
     Onwards,
 }
 
-/// What a search writes; kept for the next.
+/// The memory of a search; kept for the next.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     stack: Vec<Frame>,
@@ -137,7 +137,7 @@ pub(super) struct Memory {
     runs: Vec<(u32, u32)>,
     /// Two bits for each place of the program at each of the text: it failed, it succeeded.
     known: Vec<u64>,
-    /// What is known is of the text that is searched.
+    /// The memory holds for the text that is searched.
     is_known: bool,
     /// Steps until what is found out is remembered.
     patience: u64,
@@ -616,14 +616,14 @@ impl Search<'_> {
     }
 }
 
-/// What becomes of a step.
+/// The result of a step.
 enum Step {
     To(usize, usize),
     Matched,
     Failed,
 }
 
-/// What is remembered.
+/// The entries of the memory.
 impl Search<'_> {
     fn remember(&mut self) {
         self.memory.patience = u64::MAX;
@@ -676,12 +676,12 @@ impl Search<'_> {
         matches!(self.program.ops[at as usize], Op::Split(_, other) if other == alternative as usize)
     }
 
-    /// What was visited behind a run has failed.
+    /// Places visited behind a run have failed.
     fn fail_behind(&mut self, visit: u32) {
         self.fail_from(if visit == NOWHERE { 0 } else { visit as usize + 1 });
     }
 
-    /// What was visited since has failed.
+    /// Places visited since have failed.
     fn fail_from(&mut self, first: usize) {
         while self.memory.trail.len() > first {
             let Some(Visit { pc, from, fails, .. }) = self.memory.trail.pop() else { return };
@@ -689,7 +689,7 @@ impl Search<'_> {
         }
     }
 
-    /// What was visited since has led to success.
+    /// Places visited since have led to success.
     fn succeed_from(&mut self, first: usize) {
         while self.memory.trail.len() > first {
             let Some(Visit { pc, from, succeeds, .. }) = self.memory.trail.pop() else { return };

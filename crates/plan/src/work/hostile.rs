@@ -1,4 +1,4 @@
-//! What servers and plans can send to keep a core busy, at large sizes: each is linear in its steps, or given up in words.
+//! Hostile data of servers and plans, at large sizes: each is linear in its steps, or given up in words.
 
 #![allow(clippy::semicolon_if_nothing_returned, clippy::format_collect)] // Cases are one expression each.
 

@@ -1,6 +1,6 @@
 //! Where whole rows end in the text of a result file.
 //!
-//! What a full disk or a killed process leaves may end anywhere. Rows of CSV end at a line end outside quotes; elements
+//! The remains of a full disk or a killed process may end anywhere. Rows of CSV end at a line end outside quotes; elements
 //! of XML end at the only lines that begin with their end tag, for inside of them lines are indented and `<` is
 //! escaped. One pass, no allocation.
 use super::columns::Columns;

@@ -36,7 +36,7 @@ pub(super) fn stand_in(name: &str) -> Result<ServerName<'static>, Error> {
 mod tests {
     use super::*;
 
-    /// What `SNIHostName` of Java 17 takes and refuses, but for names that end with a number and those that are not ASCII.
+    /// The names that `SNIHostName` of Java 17 takes and refuses, but for names that end with a number and those that are not ASCII.
     #[test]
     fn names_that_java_sends() {
         for name in ["A.Example", "xn--a.b", "a--b.c", "ab--c.d", "1.example", "a.0x1"] {

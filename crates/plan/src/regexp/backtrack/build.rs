@@ -216,7 +216,7 @@ fn single(node: &Node, ignore_case: bool) -> Option<ClassUnicode> {
     }
 }
 
-/// What each match begins with; none if that is not known.
+/// The first bytes of each match; none if that is not known.
 fn first(node: &Node, ignore_case: bool) -> Option<ClassUnicode> {
     match node {
         Node::Char(_) | Node::Class(_) => single(node, ignore_case),
