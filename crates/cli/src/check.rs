@@ -12,7 +12,6 @@ use plan::plan::Plan;
 use plan::support::{Level, Support};
 use serde::Serialize;
 
-use crate::console;
 use crate::exit::Exit;
 use crate::flags::CheckFlags;
 use crate::java;
@@ -20,8 +19,9 @@ use crate::load::{self, Loaded};
 use crate::plugins;
 use crate::preflight;
 use crate::properties::Properties;
-use crate::render::{self, Colour, JsonDiag};
+use crate::render::{self, JsonDiag};
 use crate::terminal;
+use crate::tty;
 
 /// Levels in the order of the report: what stops a run first.
 const ORDER: [Level; 4] = [Level::Unsupported, Level::Jvm, Level::Ignored, Level::Native];
@@ -30,7 +30,7 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
     let mut sources = flags.properties.sources();
     flags.machine.add_to(&mut sources);
     let Some(mut properties) = Properties::load_or_tell(&sources) else { return Exit::Usage };
-    let Some(bytes) = read(&flags.plan) else { return Exit::Usage };
+    let Some(bytes) = load::read(&flags.plan) else { return Exit::Usage };
     let mut loaded = load::load(&flags.plan, bytes.clone(), &properties);
     let without = no_java(&loaded, &properties)
         .and_then(|words| Some((words, load_without(&flags.plan, bytes, &mut properties)?)));
@@ -58,17 +58,6 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
         }
     }
     if runs(&loaded) { Exit::Ok } else { Exit::Plan }
-}
-
-/// The plan file, or a word to the user why not.
-pub(crate) fn read(path: &Path) -> Option<Vec<u8>> {
-    plan::input::read_any(path)
-        .map_err(|error| {
-            let message =
-                format!("the file {} doesn't exist or can't be opened: {error}", path.display());
-            terminal::error(&message);
-        })
-        .ok()
 }
 
 /// Sentences about properties that have no effect.
@@ -214,7 +203,7 @@ fn of_java(plan: &Plan, home: &str, finding: Finding) -> Diag {
 }
 
 fn text(loaded: &Loaded, java: Option<&OfJava>) -> String {
-    let mut out = findings(loaded, console::output_colour());
+    let mut out = loaded.findings(tty::output_colour());
     for level in ORDER {
         let elements: Vec<_> =
             loaded.support.iter().filter(|element| element.level == level).collect();
@@ -235,16 +224,6 @@ fn text(loaded: &Loaded, java: Option<&OfJava>) -> String {
     out
 }
 
-/// The findings, rendered like a compiler's.
-pub(crate) fn findings(loaded: &Loaded, colour: Colour) -> String {
-    render::folded(&loaded.diags, FEW_FINDINGS, render::kind, |diag| {
-        let (file, source) = loaded.file(diag.file.as_deref());
-        render::diag(diag, file, source, colour) + "\n"
-    })
-}
-
-/// Findings of a kind that are shown.
-const FEW_FINDINGS: usize = 5;
 /// Elements of a class that are shown with the same consequence.
 const FEW_ELEMENTS: usize = 20;
 

@@ -12,8 +12,9 @@ use stats::summariser::{Summariser, Users};
 
 use crate::exit::Exit;
 use crate::properties::Properties;
-use crate::render::{self, Colour};
+use crate::render;
 use crate::terminal::{self, Stream};
+use crate::tty::{error_colour, renews_lines, width};
 
 /// Warnings of the engine that are shown.
 const WARNINGS: u32 = 10;
@@ -202,41 +203,6 @@ impl Console {
     fn stream(&self) -> Stream {
         if self.stderr { Stream::Err } else { Stream::Out }
     }
-}
-
-/// Colours of what goes to standard error.
-pub(crate) fn error_colour() -> Colour {
-    colour(&io::stderr())
-}
-
-/// Colours of what goes to standard output.
-pub(crate) fn output_colour() -> Colour {
-    colour(&io::stdout())
-}
-
-/// One rule for all output: colours on a terminal, unless NO_COLOR or TERM=dumb say otherwise; CLICOLOR_FORCE asks for
-/// them anywhere.
-fn colour(stream: &impl anstream::stream::RawStream) -> Colour {
-    match anstream::AutoStream::choice(stream) {
-        anstream::ColorChoice::Never => Colour::Plain,
-        _ => Colour::Ansi,
-    }
-}
-
-/// Whether a line can be written over: on a terminal that is not a dumb one.
-pub(crate) fn renews_lines(stream: &impl IsTerminal) -> bool {
-    stream.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
-}
-
-/// Columns of the terminal, less one; 80 where it does not know.
-fn width(stderr: bool) -> usize {
-    let size = if stderr {
-        rustix::termios::tcgetwinsize(rustix::stdio::stderr())
-    } else {
-        rustix::termios::tcgetwinsize(rustix::stdio::stdout())
-    };
-    let columns = size.map_or(0, |size| usize::from(size.ws_col));
-    if columns == 0 { 79 } else { columns - 1 }
 }
 
 /// The status of a second, in one line.

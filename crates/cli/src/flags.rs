@@ -1,12 +1,17 @@
 //! Throng's own command line. JMeter's is read by [`crate::jmeter_line`].
 
+mod properties;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-use crate::properties::{Setting, Sources};
-use crate::request::Request;
+use crate::properties::Setting;
+use crate::request::{OVERCOMMIT, Request, check_proxy_scheme};
+use crate::suggest;
+
+pub(crate) use properties::{MachineFlags, PropertyFlags};
 
 const ABOUT: &str = "\
 Runs JMeter plans natively. Two command lines do the same:
@@ -58,7 +63,7 @@ pub(crate) enum Verb {
     /// Say what of a plan runs natively, what is left out and what cannot run.
     Check(CheckFlags),
     /// Say what this machine, and a chain of proxies, can carry of a plan's load.
-    Preflight(crate::preflight::Flags),
+    Preflight(PreflightFlags),
     /// Start one of the bundled systems under test; without a name, list them.
     Target(TargetFlags),
     /// Run a bundled example against its bundled target.
@@ -91,78 +96,6 @@ pub(crate) enum JvmVerb {
         #[command(flatten)]
         machine: MachineFlags,
     },
-}
-
-/// Flags about the Java machine of a run.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Java")]
-pub(crate) struct MachineFlags {
-    /// The Java that scripts and plug-ins run on; by default JAVA_HOME, the path, the usual places.
-    #[arg(long, value_name = "FOLDER")]
-    java_home: Option<PathBuf>,
-    /// Size of the Java heap at most, like 512m or 2g; by default 1g.
-    #[arg(long, value_name = "SIZE")]
-    jvm_heap: Option<String>,
-    /// An option of the Java machine.
-    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
-    jvm_option: Vec<String>,
-    /// Threads that run scripts and plug-ins at most; by default 1000.
-    #[arg(long, value_name = "N")]
-    jvm_threads: Option<u32>,
-    /// Java in a process of its own: a crash of it ends the run in order.
-    #[arg(long)]
-    jvm_isolated: bool,
-}
-
-impl MachineFlags {
-    /// Adds them as properties, so that workers get them, too.
-    pub(crate) fn add_to(self, sources: &mut Sources) {
-        let options = self.jvm_option.join(&jvm::SEPARATOR.to_string());
-        let folder = self.java_home.map(|home| home.display().to_string());
-        let given = [
-            ("throng.java.home", folder),
-            ("throng.jvm.heap", self.jvm_heap),
-            ("throng.jvm.isolated", self.jvm_isolated.then(|| "true".to_owned())),
-            ("throng.jvm.options", Some(options).filter(|options| !options.is_empty())),
-            ("throng.jvm.threads", self.jvm_threads.map(|threads| threads.to_string())),
-        ];
-        for (name, value) in given {
-            sources.settings.extend(value.map(|value| Setting::Jmeter(name.into(), value)));
-        }
-    }
-}
-
-/// Flags that set properties; they mean what they mean in JMeter.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Properties")]
-pub(crate) struct PropertyFlags {
-    /// Set a JMeter property; without a value, remove it.
-    #[arg(short = 'J', long = "jmeterproperty", value_name = "NAME=VALUE")]
-    jmeter: Vec<String>,
-    /// Set a system property; without a value, remove it.
-    #[arg(short = 'D', long = "systemproperty", value_name = "NAME=VALUE")]
-    system: Vec<String>,
-    /// Accepted and without effect: only remote engines read these.
-    #[arg(short = 'G', long = "globalproperty", value_name = "NAME=VALUE", hide = true)]
-    global: Vec<String>,
-    /// The file that stands in for jmeter.properties.
-    #[arg(short = 'p', long = "propfile", value_name = "FILE")]
-    base: Option<PathBuf>,
-    /// An additional property file.
-    #[arg(short = 'q', long = "addprop", value_name = "FILE")]
-    file: Vec<PathBuf>,
-    /// A file of system properties.
-    #[arg(short = 'S', long = "systemPropertyFile", value_name = "FILE")]
-    system_file: Vec<PathBuf>,
-    /// JMeter's folder, whose bin holds jmeter.properties and user.properties, and whose lib holds the jars for scripts and
-    /// plug-ins; by default JMETER_HOME.
-    #[arg(short = 'd', long = "homedir", visible_alias = "jmeter-home", value_name = "FOLDER")]
-    home: Option<PathBuf>,
-    /// Let the plan's OS Process Samplers run programs of this machine.
-    #[arg(long)]
-    allow_processes: bool,
-    #[arg(skip)]
-    order: Vec<Setting>,
 }
 
 #[derive(Debug, Args)]
@@ -284,7 +217,7 @@ impl JmeterFlags {
             }
         }
         if let Some(scheme) = self.proxy_scheme {
-            crate::request::check_proxy_scheme(&scheme)?;
+            check_proxy_scheme(&scheme)?;
         }
         request.log_config = self.log_config;
         request.report_asked = self.report || self.report_folder.is_some();
@@ -314,6 +247,33 @@ pub(crate) struct CheckFlags {
     pub(crate) properties: PropertyFlags,
     #[command(flatten)]
     pub(crate) machine: MachineFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PreflightFlags {
+    /// The plan; may be left out with --users: then each user is to hold one WebSocket.
+    #[arg(required_unless_present = "users")]
+    pub(crate) plan: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) properties: PropertyFlags,
+    /// Users in place of the plan's.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub(crate) users: Option<u64>,
+    /// Addresses to connect from, in place of throng.source.addresses: a list of addresses, ranges and interfaces.
+    #[arg(long, value_name = "ADDRESSES")]
+    pub(crate) source: Option<String>,
+    /// The proxies between here and the servers: "nginx*4:21000-61000 -> ingress*5 x2 -> pods*10".
+    #[arg(long, value_name = "HOPS")]
+    pub(crate) chain: Option<String>,
+    /// Raise the settings of this machine that are too small, and say how to take that back.
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// With --fix: only say what would be changed.
+    #[arg(long, requires = "fix")]
+    pub(crate) dry_run: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -390,13 +350,18 @@ pub(crate) fn help(verb: &[String]) -> Result<clap::builder::StyledStr, String> 
     command.build();
     let mut at = &mut command;
     for name in verb {
-        at = at.find_subcommand_mut(name).ok_or_else(|| crate::suggest::unknown_verb(name))?;
+        at = at.find_subcommand_mut(name).ok_or_else(|| suggest::unknown_verb(name, &verbs()))?;
     }
     Ok(at.render_help())
 }
 
+/// A mistake in the command line, as a sentence for the user.
+pub(crate) fn mistake(error: &clap::Error) -> String {
+    suggest::sentence(error, &verbs())
+}
+
 /// The names of all verbs.
-pub(crate) fn verbs() -> Vec<String> {
+fn verbs() -> Vec<String> {
     Line::command().get_subcommands().map(|verb| verb.get_name().to_owned()).collect()
 }
 
@@ -408,7 +373,7 @@ pub(crate) fn run_options(options: &[OsString]) -> Result<Request, String> {
     match parse(&line.collect::<Vec<_>>()) {
         Ok(Verb::Run(flags)) => flags.request(),
         Ok(_) => unreachable!("the verb is run"),
-        Err(error) => Err(crate::suggest::sentence(&error)),
+        Err(error) => Err(mistake(&error)),
     }
 }
 
@@ -423,46 +388,13 @@ pub(crate) fn run_option(name: &str) -> Option<bool> {
     run.get_arguments().find(named).map(|arg| arg.get_action().takes_values())
 }
 
-impl PropertyFlags {
-    /// The flags in the order of the command line, which decides who wins.
-    fn put_in_order(&mut self, matches: &ArgMatches) {
-        let mut order: Vec<(usize, Setting)> = Vec::new();
-        let at = |id: &str| matches.indices_of(id).into_iter().flatten().collect::<Vec<_>>();
-        let pair = |text: &String| match text.split_once('=') {
-            Some((key, value)) => (key.to_string(), value.to_string()),
-            None => (text.clone(), String::new()),
-        };
-        let pairs = |texts: &[String], make: fn(String, String) -> Setting| {
-            texts.iter().map(pair).map(|(key, value)| make(key, value)).collect::<Vec<_>>()
-        };
-        order.extend(at("jmeter").into_iter().zip(pairs(&self.jmeter, Setting::Jmeter)));
-        order.extend(at("system").into_iter().zip(pairs(&self.system, Setting::System)));
-        order.extend(at("file").into_iter().zip(self.file.iter().cloned().map(Setting::File)));
-        order.extend(
-            at("system_file")
-                .into_iter()
-                .zip(self.system_file.iter().cloned().map(Setting::SystemFile)),
-        );
-        order.sort_by_key(|(index, _)| *index);
-        self.order = order.into_iter().map(|(_, setting)| setting).collect();
-        if self.allow_processes {
-            self.order.push(Setting::Jmeter("throng.processes.allowed".into(), "true".into()));
-        }
-    }
-
-    pub(crate) fn sources(self) -> Sources {
-        let home = self.home.or_else(jvm::jmeter_home);
-        Sources { base: self.base, home, settings: self.order }
-    }
-}
-
 impl RunFlags {
     /// The run that is asked for. The error is a sentence for the user.
     pub(crate) fn request(self) -> Result<Request, String> {
         let mut sources = self.properties.sources();
         self.machine.add_to(&mut sources);
         let given = [
-            (crate::run::OVERCOMMIT, self.overcommit.then(|| "true".to_owned())),
+            (OVERCOMMIT, self.overcommit.then(|| "true".to_owned())),
             ("throng.source.addresses", self.source),
             ("throng.connect.rate", self.connect_rate.map(|rate| rate.to_string())),
         ];
@@ -499,97 +431,4 @@ impl RunFlags {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parsed(line: &[&str]) -> Verb {
-        let args: Vec<OsString> = ["throng"].iter().chain(line).map(OsString::from).collect();
-        parse(&args).unwrap_or_else(|error| panic!("{error}"))
-    }
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        Line::command().debug_assert();
-    }
-
-    #[test]
-    fn properties_keep_the_order_of_the_command_line() {
-        let line = [
-            "run",
-            "-Ja=1",
-            "p.jmx",
-            "-q",
-            "f",
-            "-J",
-            "a=2",
-            "-Db",
-            "-Sg",
-            "--jmeterproperty=c=d=e",
-        ];
-        let Verb::Run(flags) = parsed(&line) else { panic!("run") };
-        let request = flags.request().expect("a request");
-        assert_eq!(request.plan, PathBuf::from("p.jmx"));
-        let jmeter = |key: &str, value: &str| Setting::Jmeter(key.into(), value.into());
-        assert_eq!(
-            request.sources.settings,
-            [
-                jmeter("a", "1"),
-                Setting::File("f".into()),
-                jmeter("a", "2"),
-                Setting::System("b".into(), String::new()),
-                Setting::SystemFile("g".into()),
-                jmeter("c", "d=e"),
-            ]
-        );
-    }
-
-    #[test]
-    fn flags_about_java_are_properties() {
-        let line = [
-            "run",
-            "p.jmx",
-            "--jvm-heap=2g",
-            "--jvm-option",
-            "-Da=b c",
-            "--jvm-option=-Xss2m",
-            "--jvm-threads=9",
-            "--jvm-isolated",
-            "--jmeter-home=/jmeter",
-        ];
-        let Verb::Run(flags) = parsed(&line) else { panic!("run") };
-        let sources = flags.request().expect("a request").sources;
-        assert_eq!(sources.home, Some("/jmeter".into()));
-        let read = |name: &str| {
-            sources.settings.iter().find_map(|setting| match setting {
-                Setting::Jmeter(key, value) if key == name => Some(value.clone()),
-                _ => None,
-            })
-        };
-        let settings = jvm::Settings::from_properties(read).expect("settings");
-        assert_eq!(settings.options, ["-Da=b c", "-Xss2m"]);
-        assert_eq!((settings.heap.as_deref(), settings.threads), (Some("2g"), 9));
-        assert!(settings.isolated);
-    }
-
-    #[test]
-    fn run_takes_jmeters_short_flags() {
-        let Verb::Run(flags) = parsed(&[
-            "run",
-            "p.jmx",
-            "-fl",
-            "o.jtl",
-            "-LDEBUG",
-            "-Lengine=INFO",
-            "--skip-unsupported",
-        ]) else {
-            panic!("run")
-        };
-        let request = flags.request().expect("a request");
-        assert!(request.force && request.skip_unsupported && !request.json && !request.listen);
-        assert_eq!(request.jtl, Some("o.jtl".into()));
-        assert_eq!(
-            request.levels,
-            [(String::new(), "DEBUG".into()), ("engine".into(), "INFO".into())]
-        );
-    }
-}
+mod tests;

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use jvm::{Home, Installed, Progress, Repository, Settings};
 
-use crate::console;
 use crate::exit::Exit;
 use crate::flags::JvmVerb;
 use crate::properties::Properties;
 use crate::terminal::{self, Stream};
+use crate::tty;
 
 pub(crate) fn run(verb: JvmVerb) -> Exit {
     match verb {
@@ -74,7 +74,7 @@ fn show(progress: Progress) {
     let Progress { files, of_files, bytes, of_bytes } = progress;
     let mib = |bytes: u64| bytes >> 20;
     let line = format!("{files} of {of_files} files, {} of {} MiB", mib(bytes), mib(of_bytes));
-    if console::renews_lines(&io::stderr()) {
+    if tty::renews_lines(&io::stderr()) {
         terminal::renew(Stream::Err, &line);
         if files == of_files {
             terminal::err("\n");

@@ -3,10 +3,12 @@
 //! The syntax is that of its Avalon option parser: short options bundle (`-nf`), an argument may be attached or
 //! follow (`-tplan`, `-t plan`, `-t=plan`), options with two arguments take `-Jk=v`, `-J k=v`, `-J k v` and
 //! `--jmeterproperty k=v`, and a missing second argument is empty. Every flag of JMeter 5.6.3 is known; long options
-//! that only Throng has (`--json`, `--quiet`, `--workers 4`, …) come back as they were written, for [`crate::flags`].
+//! that only Throng has (`--json`, `--quiet`, `--workers 4`, …) come back as they were written.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+
+use crate::suggest;
 
 /// What an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,8 +95,11 @@ impl Given<'_> {
     }
 }
 
+/// Whether a long option that JMeter does not have is one of `throng run`, and then whether it takes a value.
+pub(crate) type Own<'a> = &'a dyn Fn(&str) -> Option<bool>;
+
 /// Reads the arguments behind the program's name. The error is a sentence for the user.
-pub(crate) fn parse(args: &[OsString]) -> Result<Parsed<'_>, String> {
+pub(crate) fn parse<'a>(args: &'a [OsString], own: Own<'_>) -> Result<Parsed<'a>, String> {
     let mut parsed = Parsed::default();
     let mut at = 0;
     while at < args.len() {
@@ -106,7 +111,7 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Parsed<'_>, String> {
                 Some(text) => return Err(unknown_argument(text.as_bytes())),
                 None => break,
             },
-            Some(long) => at = parse_long(long, args, at, &mut parsed)?,
+            Some(long) => at = parse_long(long, args, at, own, &mut parsed)?,
             None if rest.is_empty() => return Err("Malformed option -".to_string()),
             None => at = parse_short(rest, args, at, &mut parsed.given)?,
         }
@@ -131,12 +136,14 @@ fn parse_long<'a>(
     text: &'a [u8],
     args: &'a [OsString],
     at: usize,
+    own: Own<'_>,
     parsed: &mut Parsed<'a>,
 ) -> Result<usize, String> {
     let (name, attached) = split(text);
     let shown = format!("--{}", String::from_utf8_lossy(name));
     let Some(flag) = FLAGS.iter().find(|flag| flag.long.as_bytes() == name) else {
-        return parse_own(&shown, attached.is_some(), args, at, parsed);
+        let takes_value = own(&shown[2..]).ok_or_else(|| suggest::unknown_option(&shown))?;
+        return parse_own(&shown, takes_value && attached.is_none(), args, at, parsed);
     };
     let given = &mut parsed.given;
     match (flag.takes, attached) {
@@ -153,18 +160,16 @@ fn parse_long<'a>(
     }
 }
 
-/// A long option that JMeter does not have: one of `throng run`, or a mistake.
+/// A long option of `throng run` that JMeter does not have.
 fn parse_own(
     shown: &str,
-    attached: bool,
+    takes_next: bool,
     args: &[OsString],
     at: usize,
     parsed: &mut Parsed<'_>,
 ) -> Result<usize, String> {
-    let takes_value = crate::flags::run_option(&shown[2..])
-        .ok_or_else(|| crate::suggest::unknown_option(shown))?;
     parsed.own.push(args[at - 1].clone());
-    if !takes_value || attached {
+    if !takes_next {
         return Ok(at);
     }
     let value = args.get(at).ok_or_else(|| format!("Missing argument to option {shown}"))?;

@@ -9,6 +9,11 @@ use plan::plan::Plan;
 use plan::support::{Level, Support};
 
 use crate::properties::Properties;
+use crate::render::{self, Colour};
+use crate::terminal;
+
+/// Findings of a kind that are shown.
+const FEW_FINDINGS: usize = 5;
 
 /// A plan as it was found.
 #[derive(Debug)]
@@ -49,11 +54,30 @@ impl Loaded {
         (name, text.map_or("", |file| &file.source))
     }
 
+    /// The findings, rendered like a compiler's.
+    pub(crate) fn findings(&self, colour: Colour) -> String {
+        render::folded(&self.diags, FEW_FINDINGS, render::kind, |diag| {
+            let (file, source) = self.file(diag.file.as_deref());
+            render::diag(diag, file, source, colour) + "\n"
+        })
+    }
+
     /// The texts of the plan and of all that it includes.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &str> + Clone {
         std::iter::once(self.source.as_str())
             .chain(self.included.iter().map(|file| file.source.as_str()))
     }
+}
+
+/// The plan file, or a word to the user why not.
+pub(crate) fn read(path: &Path) -> Option<Vec<u8>> {
+    plan::input::read_any(path)
+        .map_err(|error| {
+            let message =
+                format!("the file {} doesn't exist or can't be opened: {error}", path.display());
+            terminal::error(&message);
+        })
+        .ok()
 }
 
 /// Compiles the text of a plan file.

@@ -20,6 +20,7 @@
 // Printing that fails must not end the program by a panic: `terminal` prints.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+mod asked;
 mod check;
 mod console;
 mod control;
@@ -48,15 +49,17 @@ mod spread;
 mod suggest;
 mod target;
 mod terminal;
+mod tty;
 
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::ExitCode;
 
+use asked::Asked;
 use exit::Exit;
 use flags::Verb;
-use request::Asked;
+use render::Colour;
 
 fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
@@ -104,18 +107,17 @@ fn own(args: &[OsString]) -> Exit {
         Err(error) => match error.kind() {
             clap::error::ErrorKind::DisplayVersion => version(),
             _ if !error.use_stderr() => {
-                terminal::printed(error.print());
+                styled(&error.render());
                 Exit::Ok
             }
-            _ => refused(&suggest::sentence(&error)),
+            _ => refused(&flags::mistake(&error)),
         },
     }
 }
 
 /// `throng -n -t …`.
 fn jmeter(args: &[OsString]) -> Exit {
-    let asked = jmeter_line::parse(args).and_then(|parsed| request::from_jmeter(&parsed));
-    match asked {
+    match asked::asked(args) {
         Ok(Asked::Run(mut request)) => {
             if let Some(warning) = java::heed_start_script(&mut request.sources) {
                 terminal::warning(&warning);
@@ -128,11 +130,19 @@ fn jmeter(args: &[OsString]) -> Exit {
     }
 }
 
+/// Prints a text of clap's.
+fn styled(text: &clap::builder::StyledStr) {
+    terminal::printed(match tty::output_colour() {
+        Colour::Ansi => write!(std::io::stdout(), "{}", text.ansi()),
+        Colour::Plain => write!(std::io::stdout(), "{text}"),
+    });
+}
+
 /// Prints what a verb does, or the whole program.
 fn help(verb: &[String]) -> Exit {
     match flags::help(verb) {
         Ok(text) => {
-            terminal::printed(write!(anstream::stdout(), "{}", text.ansi()));
+            styled(&text);
             Exit::Ok
         }
         Err(message) => refused(&message),

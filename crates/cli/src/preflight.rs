@@ -21,50 +21,22 @@ mod rules;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use plan::plan::Plan;
 use serde::Serialize;
 use stats::grouped::count;
 
 use crate::exit::Exit;
-use crate::flags::PropertyFlags;
+use crate::flags::PreflightFlags;
+use crate::load;
 use crate::properties::Properties;
 use crate::render::Colour;
 use crate::terminal::{self, Stream};
-use crate::{check, load};
 
 use chain::{Chain, Mistake, Reckoned};
 use demand::{Demand, Given};
 use finding::{Finding, Severity};
 use fix::Outcome;
 use host::Host;
-
-#[derive(Debug, Args)]
-pub(crate) struct Flags {
-    /// The plan; may be left out with --users: then each user is to hold one WebSocket.
-    #[arg(required_unless_present = "users")]
-    plan: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) properties: PropertyFlags,
-    /// Users in place of the plan's.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
-    users: Option<u64>,
-    /// Addresses to connect from, in place of throng.source.addresses: a list of addresses, ranges and interfaces.
-    #[arg(long, value_name = "ADDRESSES")]
-    source: Option<String>,
-    /// The proxies between here and the servers: "nginx*4:21000-61000 -> ingress*5 x2 -> pods*10".
-    #[arg(long, value_name = "HOPS")]
-    chain: Option<String>,
-    /// Raise the settings of this machine that are too small, and say how to take that back.
-    #[arg(long)]
-    fix: bool,
-    /// With --fix: only say what would be changed.
-    #[arg(long, requires = "fix")]
-    dry_run: bool,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-}
 
 /// All that was found.
 #[derive(Debug, Serialize)]
@@ -82,7 +54,7 @@ struct Report {
     undo: Vec<String>,
 }
 
-pub(crate) fn run(flags: Flags) -> Exit {
+pub(crate) fn run(flags: PreflightFlags) -> Exit {
     let chain = match flags.chain.as_deref().map(Chain::parse).transpose() {
         Ok(chain) => chain,
         Err(mistake) => return usage(&diagnosis(&mistake)),
@@ -101,10 +73,10 @@ pub(crate) fn run(flags: Flags) -> Exit {
         None => demand::without_plan(flags.users.unwrap_or_default(), &given),
         Some(path) => {
             given.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-            let Some(bytes) = check::read(path) else { return Exit::Usage };
+            let Some(bytes) = load::read(path) else { return Exit::Usage };
             let loaded = load::load(path, bytes, &properties);
             let Some(plan) = &loaded.plan else {
-                terminal::err(&check::findings(&loaded, Colour::Plain));
+                terminal::err(&loaded.findings(Colour::Plain));
                 return Exit::Plan;
             };
             demand::of_plan(plan, &given)

@@ -19,7 +19,7 @@ use stats::snapshot::Brief;
 use stats::snapshot_file::Second;
 use stats::summary::{Frame, Summary};
 
-use crate::console::{self, Console, used};
+use crate::console::{Console, used};
 use crate::control::Control;
 use crate::exit::Exit;
 use crate::folder::Folder;
@@ -32,9 +32,9 @@ use crate::log::{Level, Log};
 use crate::preflight::{About, Look};
 use crate::progress::Progress;
 use crate::properties::Properties;
-use crate::request::Request;
+use crate::request::{OVERCOMMIT, Request};
 use crate::spread::{self, News, Size, Spread};
-use crate::{check, control, log, lost, plugins, preflight, terminal};
+use crate::{check, control, log, lost, plugins, preflight, terminal, tty};
 
 /// How long to wait for news before looking whether the user wants to end.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -42,12 +42,9 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// The logger of JMeter's engine, whose lines tools look for.
 const ENGINE_LOGGER: &str = "org.apache.jmeter.engine.StandardJMeterEngine";
 
-/// The property that starts a run that this machine cannot hold.
-pub(crate) const OVERCOMMIT: &str = "throng.overcommit";
-
 /// Runs the plan file of the request.
 pub(crate) fn run(request: Request) -> Exit {
-    match check::read(&request.plan) {
+    match load::read(&request.plan) {
         Some(bytes) => run_plan(&request, bytes),
         None => Exit::Usage,
     }
@@ -315,7 +312,7 @@ fn java(
 
 /// Tells what is wrong with the plan, and whether it can be run all the same.
 fn may_run(loaded: &Loaded, skip: bool, no_java: Option<&str>, console: &mut Console) -> bool {
-    console.report(&check::findings(loaded, console::error_colour()));
+    console.report(&loaded.findings(tty::error_colour()));
     if let Some(words) = no_java {
         console.warn(words);
     }

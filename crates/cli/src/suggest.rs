@@ -8,8 +8,6 @@ use std::os::unix::ffi::OsStrExt;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::flags;
-
 /// Options that other tools have, and what to use here.
 const ELSEWHERE: &[(&[&str], &str)] = &[
     (
@@ -49,9 +47,8 @@ pub(crate) fn is_plan(word: &OsStr) -> bool {
     word.as_bytes().ends_with(b".jmx")
 }
 
-/// A verb that does not exist.
-pub(crate) fn unknown_verb(word: &str) -> String {
-    let verbs = flags::verbs();
+/// A verb that does not exist, and those that do.
+pub(crate) fn unknown_verb(word: &str, verbs: &[String]) -> String {
     let near = nearest(word, verbs.iter().map(String::as_str));
     let meant = near.map_or_else(
         || format!("the verbs are {}; a plan is run by throng run PLAN.jmx", verbs.join(", ")),
@@ -75,7 +72,7 @@ fn meaning(option: &str) -> Option<&'static str> {
 }
 
 /// A mistake that clap found, without its advice to put `--` in front, which is never what is meant here.
-pub(crate) fn sentence(error: &clap::Error) -> String {
+pub(crate) fn sentence(error: &clap::Error, verbs: &[String]) -> String {
     let argument = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(text)) => Some(text.clone()),
         _ => None,
@@ -86,7 +83,7 @@ pub(crate) fn sentence(error: &clap::Error) -> String {
     };
     match (error.kind(), argument) {
         (ErrorKind::InvalidSubcommand, _) => match error.get(ContextKind::InvalidSubcommand) {
-            Some(ContextValue::String(word)) => unknown_verb(word),
+            Some(ContextValue::String(word)) => unknown_verb(word, verbs),
             _ => plain(error),
         },
         (ErrorKind::UnknownArgument, Some(option)) => {
@@ -116,50 +113,4 @@ fn plain(error: &clap::Error) -> String {
 fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let (distance, name) = names.map(|name| (strsim::osa_distance(word, name), name)).min()?;
     (distance <= (name.len() / 3).max(2).min(word.len().saturating_sub(1))).then_some(name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn refused(line: &[&str]) -> String {
-        let args: Vec<_> = ["throng"].iter().chain(line).map(Into::into).collect();
-        sentence(&flags::parse(&args).expect_err("a mistake"))
-    }
-
-    #[test]
-    fn verbs_that_are_nearly_right_are_named() {
-        for (word, verb) in
-            [("rnu", "run"), ("chekc", "check"), ("preflite", "preflight"), ("jmv", "jvm")]
-        {
-            assert_eq!(
-                unknown_verb(word),
-                format!("there is no verb {word}: did you mean throng {verb}?")
-            );
-            assert_eq!(refused(&[word]), unknown_verb(word));
-        }
-        assert!(refused(&["quux"]).contains("the verbs are run, check,"), "{}", refused(&["quux"]));
-    }
-
-    #[test]
-    fn options_of_other_tools_are_named_with_what_is_meant() {
-        for (option, words) in
-            [("--duration", "-Jduration=60"), ("--users", "Thread Group"), ("--output", "-l FILE")]
-        {
-            let said = refused(&["run", "p.jmx", option, "5"]);
-            assert!(said.contains(option) && said.contains(words), "{said}");
-            assert!(!said.contains("-- "), "{said}");
-        }
-        assert_eq!(
-            refused(&["run", "p.jmx", "--jsno"]),
-            "Unknown option --jsno: did you mean --json?"
-        );
-        assert_eq!(refused(&["run", "p.jmx", "--nope"]), "Unknown option --nope");
-        assert_eq!(refused(&["run", "p.jmx", "q.jmx"]), "q.jmx is one argument too many");
-        assert!(
-            refused(&["run"]).contains("required arguments were not provided"),
-            "{}",
-            refused(&["run"])
-        );
-    }
 }

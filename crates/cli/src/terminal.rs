@@ -9,9 +9,9 @@ use std::borrow::Cow;
 use std::io::{self, ErrorKind, Write};
 use std::sync::Mutex;
 
-use crate::console;
 use crate::exit::Exit;
 use crate::render::{self, PAINT};
+use crate::tty;
 
 /// Where to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,12 +59,12 @@ pub(crate) fn renew(to: Stream, text: &str) {
 
 /// An error of the program, on standard error.
 pub(crate) fn error(message: &str) {
-    err(&render::error(message, console::error_colour()));
+    err(&render::error(message, tty::error_colour()));
 }
 
 /// A warning of the program, on standard error.
 pub(crate) fn warning(message: &str) {
-    err(&render::warning(message, console::error_colour()));
+    err(&render::warning(message, tty::error_colour()));
 }
 
 /// Notes that something else could not print, as clap its help.

@@ -337,6 +337,9 @@ fn colours_and_renewed_lines_follow_one_rule() {
         ("TERM=xterm", true, true),
         ("TERM=xterm NO_COLOR=1", false, true),
         ("TERM=dumb", false, false),
+        // Of a build server, too.
+        ("TERM=dumb CI=true", false, false),
+        ("TERM=dumb CLICOLOR_FORCE=1", true, false),
     ] {
         for line in [run, check] {
             let shown = on_a_terminal(

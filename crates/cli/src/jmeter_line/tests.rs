@@ -1,9 +1,17 @@
 use super::*;
 
+/// Some options of `throng run`.
+fn own(name: &str) -> Option<bool> {
+    [("quiet", false), ("json", false), ("workers", true), ("runs", true)]
+        .iter()
+        .find(|(own, _)| *own == name)
+        .map(|(_, takes)| *takes)
+}
+
 /// `flag first second` per option, as text.
 fn parsed(line: &[&str]) -> Result<Vec<String>, String> {
     let args: Vec<OsString> = line.iter().map(OsString::from).collect();
-    let parsed = parse(&args)?;
+    let parsed = parse(&args, &own)?;
     let shown = |given: &Given<'_>| {
         let (first, second) = (given.first.to_string_lossy(), given.second.to_string_lossy());
         format!("{} {first} {second}", given.flag.short)
@@ -82,7 +90,7 @@ fn what_is_malformed_is_refused() {
 fn options_that_only_throng_has_are_kept_as_they_are() {
     let line = ["-n", "--quiet", "-tp.jmx", "--workers", "4", "--runs=out", "--json", "-Ja=1"];
     let args = line.map(OsString::from);
-    let parsed = parse(&args).expect("a line");
+    let parsed = parse(&args, &own).expect("a line");
     assert_eq!(parsed.own, ["--quiet", "--workers", "4", "--runs=out", "--json"]);
     assert_eq!(parsed.given.len(), 3);
 }
@@ -91,7 +99,7 @@ fn options_that_only_throng_has_are_kept_as_they_are() {
 fn names_of_files_are_bytes() {
     let name = OsStr::from_bytes(b"pl\xe4ne.jmx");
     let args = ["-n".into(), "-t".into(), name.to_owned(), OsStr::from_bytes(b"-l\xff").to_owned()];
-    let parsed = parse(&args).expect("a line");
+    let parsed = parse(&args, &own).expect("a line");
     assert_eq!(parsed.given[1].first, name);
     assert_eq!(parsed.given[2].first.as_bytes(), b"\xff");
 }

@@ -1,0 +1,198 @@
+//! A request made of JMeter's command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::flags;
+use crate::jmeter_line::{self, Given};
+use crate::properties::Setting;
+use crate::request::{Request, check_proxy_scheme};
+
+/// What JMeter's command line asks for.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    Run(Box<Request>),
+    Help,
+    Version,
+}
+
+/// Reads JMeter's command line, without the program's name. The error is a sentence for the user.
+pub(crate) fn asked(args: &[OsString]) -> Result<Asked, String> {
+    let parsed = jmeter_line::parse(args, &flags::run_option)?;
+    let given = &parsed.given;
+    // Options that only Throng has mean what they mean behind `throng run`.
+    let mut request = flags::run_options(&parsed.own)?;
+    request.listen = true;
+    let mut gui = true;
+    let mut plan = None;
+    for option in given {
+        let (first, second) = (option.first.to_string_lossy(), option.second.to_string_lossy());
+        match option.flag.short {
+            'h' | '?' => return Ok(Asked::Help),
+            'v' => return Ok(Asked::Version),
+            'n' => gui = false,
+            't' => plan = Some(option.first),
+            'l' => request.jtl = Some(option.first.into()),
+            'f' => request.force = true,
+            'j' => {
+                let now = jiff::Timestamp::now().as_millisecond();
+                let name = option.first.to_str().and_then(|name| dated(name, now));
+                request.log = Some(name.map_or_else(|| option.first.into(), PathBuf::from));
+            }
+            'L' if second.is_empty() => request.levels.push((String::new(), first.into())),
+            'L' => request.levels.push((first.into(), second.into())),
+            'p' => request.sources.base = Some(option.first.into()),
+            'd' => request.sources.home = Some(option.first.into()),
+            'q' => request.sources.settings.push(Setting::File(option.first.into())),
+            'J' => request.sources.settings.push(Setting::Jmeter(first.into(), second.into())),
+            'S' => request.sources.settings.push(Setting::SystemFile(option.first.into())),
+            'D' => request.sources.settings.push(Setting::System(first.into(), second.into())),
+            proxy @ ('H' | 'P' | 'N' | 'u' | 'a') => request.set_proxy(proxy, &first),
+            // Only remote engines read these, in JMeter too.
+            'G' => {}
+            'E' => check_proxy_scheme(&first)?,
+            'i' => request.log_config = Some(option.first.into()),
+            'e' | 'o' => request.report_asked = true,
+            _ => return Err(refusal(option)),
+        }
+    }
+    if gui {
+        return Err(
+            "there is no window to open: add -n to run the plan, or use `throng run PLAN.jmx`"
+                .into(),
+        );
+    }
+    match plan {
+        None => Err("Non-GUI runs require a test plan: -t PLAN.jmx".into()),
+        Some(plan) if plan == "LAST" => Err("-t LAST is not supported: name the plan".into()),
+        Some(_) if request.jtl.as_ref().is_some_and(|jtl| jtl.as_os_str() == "LAST") => {
+            Err("-l LAST is not supported: name the result file".into())
+        }
+        Some(plan) => {
+            request.plan = plan.into();
+            Ok(Asked::Run(Box::new(request)))
+        }
+    }
+}
+
+/// The name of a log file with the date where patterns stand between quotes: `run_'yyyyMMdd'.log`. `None`: something in it is
+/// no pattern.
+fn dated(name: &str, now_ms: i64) -> Option<String> {
+    let mut out = String::new();
+    let mut quoted = false;
+    for piece in name.split('\'') {
+        if quoted {
+            out.push_str(&stats::jtl::Pattern::new(piece)?.format(now_ms));
+        } else {
+            out.push_str(piece);
+        }
+        quoted = !quoted;
+    }
+    quoted.then_some(out)
+}
+
+/// Why an option is not taken, and what to use instead.
+fn refusal(option: &Given<'_>) -> String {
+    let instead = match option.flag.short {
+        's' | 'r' | 'R' | 'X' => {
+            "start `throng run` on each machine with its share of the users, for example -Jusers=…"
+        }
+        'g' => {
+            "the summary and Aggregate Report of a run are in its folder; for JMeter's pages, run \
+             `jmeter -g FILE -o FOLDER`"
+        }
+        _ => "remove it",
+    };
+    format!("{} is not supported yet: {instead}", option.shown())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(line: &[&str]) -> Result<Asked, String> {
+        let args: Vec<OsString> = line.iter().map(Into::into).collect();
+        super::asked(&args)
+    }
+
+    #[test]
+    fn a_line_of_jmeter_becomes_a_request() {
+        let line = [
+            "-nt", "p.jmx", "-l", "o.jtl", "-f", "-Ja=1", "-qx", "-Ja=2", "-Gz=1", "-LDEBUG",
+            "-pbase", "-j", "x.log",
+        ];
+        let Ok(Asked::Run(request)) = asked(&line) else { panic!("a run") };
+        assert_eq!(request.plan, PathBuf::from("p.jmx"));
+        assert_eq!(request.jtl, Some("o.jtl".into()));
+        assert!(request.force && request.listen && !request.json);
+        assert_eq!(request.levels, [(String::new(), "DEBUG".to_string())]);
+        assert_eq!(request.sources.base, Some("base".into()));
+        let a = |value: &str| Setting::Jmeter("a".into(), value.into());
+        assert_eq!(request.sources.settings, [a("1"), Setting::File("x".into()), a("2")]);
+    }
+
+    #[test]
+    fn every_flag_not_taken_is_refused_by_name_with_what_to_use_instead() {
+        for (line, name) in [
+            (&["-s"][..], "-s (--server)"),
+            (&["-n", "-r"], "-r (--runremote)"),
+            (&["-n", "-Rhost"], "-R (--remotestart)"),
+            (&["-n", "-X"], "-X (--remoteexit)"),
+            (&["-gx"], "-g (--reportonly)"),
+            (&["-Ex"], "-E (--proxyScheme)"),
+        ] {
+            let error = asked(line).map(|_| ()).unwrap_err();
+            assert!(
+                error.starts_with(name) && error.contains("not supported yet: "),
+                "{line:?}: {error}"
+            );
+        }
+    }
+
+    #[test]
+    fn options_of_throng_and_reports_are_taken_on_jmeters_line() {
+        let line = ["-nt", "p.jmx", "--quiet", "--runs", "out", "--workers=3", "-e", "-o", "pages"];
+        let Ok(Asked::Run(request)) = asked(&line) else { panic!("a run") };
+        assert!(request.quiet && request.report_asked && request.listen && !request.json);
+        assert_eq!((request.runs, request.workers), (PathBuf::from("out"), 3));
+        let error = asked(&["-nt", "p.jmx", "--workers=x"]).map(|_| ()).unwrap_err();
+        assert!(error.contains("invalid value 'x' for '--workers <N>'"), "{error}");
+    }
+
+    #[test]
+    fn dates_in_the_name_of_the_log_are_filled_in() {
+        let now = 1_700_000_000_000;
+        assert_eq!(dated("plain.log", now).as_deref(), Some("plain.log"));
+        assert_eq!(dated("a_'yyyy'-'MM'.log", now).as_deref(), Some("a_2023-11.log"));
+        assert_eq!(dated("a_'yyyy.log", now), None);
+        assert_eq!(dated("a_'b'.log", now), None);
+    }
+
+    #[test]
+    fn proxy_flags_set_what_they_set_in_jmeter() {
+        let line = ["-nt", "p", "-H", "proxy", "-P8", "-N", "a|*.b", "-u", "me", "-a", "word"];
+        let Ok(Asked::Run(request)) = asked(&line) else { panic!("a run") };
+        let set = &request.sources.settings;
+        for (name, value) in
+            [("http.proxyHost", "proxy"), ("https.proxyPort", "8"), ("http.nonProxyHosts", "a|*.b")]
+        {
+            assert!(set.contains(&Setting::System(name.into(), value.into())), "{name}");
+        }
+        for (name, value) in [("http.proxyUser", "me"), ("http.proxyPass", "word")] {
+            assert!(set.contains(&Setting::Jmeter(name.into(), value.into())), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_said() {
+        for (line, words) in [
+            (&["-t", "p.jmx"][..], "add -n"),
+            (&["-n"], "-t PLAN.jmx"),
+            (&["-n", "-tLAST"], "name the plan"),
+        ] {
+            assert!(asked(line).map(|_| ()).unwrap_err().contains(words), "{line:?}");
+        }
+        assert!(matches!(asked(&["-h"]), Ok(Asked::Help)));
+        assert!(matches!(asked(&["--version"]), Ok(Asked::Version)));
+    }
+}

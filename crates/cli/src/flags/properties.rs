@@ -1,0 +1,112 @@
+//! Options that set properties, which several verbs have.
+
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Args};
+
+use crate::properties::{Setting, Sources};
+
+/// Flags about the Java machine of a run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Java")]
+pub(crate) struct MachineFlags {
+    /// The Java that scripts and plug-ins run on; by default JAVA_HOME, the path, the usual places.
+    #[arg(long, value_name = "FOLDER")]
+    java_home: Option<PathBuf>,
+    /// Size of the Java heap at most, like 512m or 2g; by default 1g.
+    #[arg(long, value_name = "SIZE")]
+    jvm_heap: Option<String>,
+    /// An option of the Java machine.
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    jvm_option: Vec<String>,
+    /// Threads that run scripts and plug-ins at most; by default 1000.
+    #[arg(long, value_name = "N")]
+    jvm_threads: Option<u32>,
+    /// Java in a process of its own: a crash of it ends the run in order.
+    #[arg(long)]
+    jvm_isolated: bool,
+}
+
+impl MachineFlags {
+    /// Adds them as properties, so that workers get them, too.
+    pub(crate) fn add_to(self, sources: &mut Sources) {
+        let options = self.jvm_option.join(&jvm::SEPARATOR.to_string());
+        let folder = self.java_home.map(|home| home.display().to_string());
+        let given = [
+            ("throng.java.home", folder),
+            ("throng.jvm.heap", self.jvm_heap),
+            ("throng.jvm.isolated", self.jvm_isolated.then(|| "true".to_owned())),
+            ("throng.jvm.options", Some(options).filter(|options| !options.is_empty())),
+            ("throng.jvm.threads", self.jvm_threads.map(|threads| threads.to_string())),
+        ];
+        for (name, value) in given {
+            sources.settings.extend(value.map(|value| Setting::Jmeter(name.into(), value)));
+        }
+    }
+}
+
+/// Flags that set properties; they mean what they mean in JMeter.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Properties")]
+pub(crate) struct PropertyFlags {
+    /// Set a JMeter property; without a value, remove it.
+    #[arg(short = 'J', long = "jmeterproperty", value_name = "NAME=VALUE")]
+    jmeter: Vec<String>,
+    /// Set a system property; without a value, remove it.
+    #[arg(short = 'D', long = "systemproperty", value_name = "NAME=VALUE")]
+    system: Vec<String>,
+    /// Accepted and without effect: only remote engines read these.
+    #[arg(short = 'G', long = "globalproperty", value_name = "NAME=VALUE", hide = true)]
+    global: Vec<String>,
+    /// The file that stands in for jmeter.properties.
+    #[arg(short = 'p', long = "propfile", value_name = "FILE")]
+    base: Option<PathBuf>,
+    /// An additional property file.
+    #[arg(short = 'q', long = "addprop", value_name = "FILE")]
+    file: Vec<PathBuf>,
+    /// A file of system properties.
+    #[arg(short = 'S', long = "systemPropertyFile", value_name = "FILE")]
+    system_file: Vec<PathBuf>,
+    /// JMeter's folder, whose bin holds jmeter.properties and user.properties, and whose lib holds the jars for scripts and
+    /// plug-ins; by default JMETER_HOME.
+    #[arg(short = 'd', long = "homedir", visible_alias = "jmeter-home", value_name = "FOLDER")]
+    home: Option<PathBuf>,
+    /// Let the plan's OS Process Samplers run programs of this machine.
+    #[arg(long)]
+    allow_processes: bool,
+    #[arg(skip)]
+    order: Vec<Setting>,
+}
+
+impl PropertyFlags {
+    /// The flags in the order of the command line, which decides who wins.
+    pub(super) fn put_in_order(&mut self, matches: &ArgMatches) {
+        let mut order: Vec<(usize, Setting)> = Vec::new();
+        let at = |id: &str| matches.indices_of(id).into_iter().flatten().collect::<Vec<_>>();
+        let pair = |text: &String| match text.split_once('=') {
+            Some((key, value)) => (key.to_string(), value.to_string()),
+            None => (text.clone(), String::new()),
+        };
+        let pairs = |texts: &[String], make: fn(String, String) -> Setting| {
+            texts.iter().map(pair).map(|(key, value)| make(key, value)).collect::<Vec<_>>()
+        };
+        order.extend(at("jmeter").into_iter().zip(pairs(&self.jmeter, Setting::Jmeter)));
+        order.extend(at("system").into_iter().zip(pairs(&self.system, Setting::System)));
+        order.extend(at("file").into_iter().zip(self.file.iter().cloned().map(Setting::File)));
+        order.extend(
+            at("system_file")
+                .into_iter()
+                .zip(self.system_file.iter().cloned().map(Setting::SystemFile)),
+        );
+        order.sort_by_key(|(index, _)| *index);
+        self.order = order.into_iter().map(|(_, setting)| setting).collect();
+        if self.allow_processes {
+            self.order.push(Setting::Jmeter("throng.processes.allowed".into(), "true".into()));
+        }
+    }
+
+    pub(crate) fn sources(self) -> Sources {
+        let home = self.home.or_else(jvm::jmeter_home);
+        Sources { base: self.base, home, settings: self.order }
+    }
+}
