@@ -17,7 +17,7 @@ use stats::{Counter, LabelId, Recorder, Snapshot};
 
 use crate::clock::{Clock, MS, Nanos, second_after};
 use crate::conn::{Conns, Stash};
-use crate::driver::{Driver, Events, INBOX, SCRATCH};
+use crate::driver::{Driver, Events, INBOX, Ready, SCRATCH};
 use crate::exchange::Fixed;
 use crate::inbox::{Message, Wake};
 use crate::meet::home_of;
@@ -36,7 +36,7 @@ use crate::wheel::{Index, Wheel};
 /// How many operations a user may run before others get their turn.
 const BUDGET: u32 = 4096;
 /// How long a turn may take, and all users of the ready queue together before the sockets are polled, nanoseconds.
-const TURN: Nanos = 2 * MS;
+pub(crate) const TURN: Nanos = 2 * MS;
 const ROUND: Nanos = 10 * MS;
 /// No wait for events is longer: how late one ends shows how long this process stood still.
 const WATCHED: Nanos = 100 * MS;
@@ -65,6 +65,8 @@ pub(crate) struct Core<'p> {
     pub(crate) watch: crate::interrupt::Watch,
     /// Connections whose inbox has room again, by token.
     pub(crate) resumed: Vec<u64>,
+    /// Connections that had more to say than one turn has time for, by token, and whether the peer has said all.
+    pub(crate) unfinished: VecDeque<(u64, bool)>,
     /// Somebody reads the URL of WebSocket connections.
     pub(crate) shows_urls: bool,
     /// It has been told that reading stopped somewhere.
@@ -200,6 +202,7 @@ impl<'p> Core<'p> {
                 .any(|sampler| matches!(sampler.kind, plan::plan::SamplerKind::Parallel(_))),
             watch: crate::interrupt::Watch::new(now),
             resumed: Vec::new(),
+            unfinished: VecDeque::new(),
             shows_urls: plan.samplers.iter().any(|sampler| {
                 matches!(sampler.kind, plan::plan::SamplerKind::WebSocket(_))
                     && sampler.needs.contains(plan::plan::Needs::SAMPLER_DATA)
@@ -285,6 +288,7 @@ impl<'p> Core<'p> {
             self.fire_timers(now);
             self.run_ready(now);
             self.read_resumed();
+            self.read_unfinished();
             if now >= self.next_second {
                 self.tick(now);
             }
@@ -305,12 +309,8 @@ impl<'p> Core<'p> {
             for ready in events.iter() {
                 if ready.token == INBOX {
                     self.read_inbox();
-                } else if Sockets::owns(ready.token) {
-                    if let Some(socket) = self.sockets.by_token(ready.token) {
-                        self.on_socket_ready(socket, ready);
-                    }
-                } else if let Some(conn) = self.conns.by_token(ready.token) {
-                    self.on_ready(conn, ready);
+                } else {
+                    self.on_event(ready);
                 }
             }
         }
@@ -318,6 +318,25 @@ impl<'p> Core<'p> {
         self.hand_over(now);
         self.flush_results();
         Ok(())
+    }
+
+    /// A connection has something to say, or room for more.
+    fn on_event(&mut self, ready: Ready) {
+        if Sockets::owns(ready.token) {
+            if let Some(socket) = self.sockets.by_token(ready.token) {
+                self.on_socket_ready(socket, ready);
+            }
+        } else if let Some(conn) = self.conns.by_token(ready.token) {
+            self.on_ready(conn, ready);
+        }
+    }
+
+    /// Reads on where a peer had more to say than one turn had time for: no event tells of it again.
+    fn read_unfinished(&mut self) {
+        for _ in 0..self.unfinished.len() {
+            let Some((token, hangup)) = self.unfinished.pop_front() else { return };
+            self.on_event(Ready { token, readable: true, writable: false, hangup });
+        }
     }
 
     /// Sockets are polled again, after a wait of at most `timeout`: counts the time beyond it, if that is a stall.
@@ -333,7 +352,8 @@ impl<'p> Core<'p> {
     }
 
     fn timeout(&self, now: Nanos) -> Nanos {
-        if !self.ready.is_empty() || !self.resumed.is_empty() || !self.to_connect.is_empty() {
+        let waits = self.ready.is_empty() && self.resumed.is_empty();
+        if !waits || !self.unfinished.is_empty() || !self.to_connect.is_empty() {
             return 0;
         }
         let mut until = self.next_second;

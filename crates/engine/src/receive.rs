@@ -11,7 +11,7 @@ use wire::http1::{Event, Memo};
 
 use crate::clock::{MS, Nanos, SECOND, thread_cpu};
 use crate::conn::{Conn, Exchange, Stash, State};
-use crate::core::{Core, env};
+use crate::core::{Core, TURN, env};
 use crate::driver;
 use crate::fill::push_reason;
 use crate::outcome::Failure;
@@ -58,6 +58,7 @@ impl Core<'_> {
     /// Takes what a socket has. False: it has nothing.
     pub(crate) fn read(&mut self, conn: u32, hangup: bool) -> bool {
         let mut any = false;
+        let mut until = Nanos::MAX;
         let generation = self.conns[conn].generation;
         let mut scratch = std::mem::take(&mut self.scratch);
         loop {
@@ -121,6 +122,12 @@ impl Core<'_> {
             if over || !(full || hangup) {
                 break;
             }
+            if now >= until {
+                // A peer may send faster than it is read; others have their turns.
+                self.unfinished.push_back((self.conns.token(conn), hangup));
+                break;
+            }
+            until = until.min(now + TURN);
         }
         self.scratch = scratch;
         any

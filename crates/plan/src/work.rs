@@ -12,9 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::env::Env;
 use crate::function::Level;
+use crate::text::Thrown;
 
 /// Steps of one evaluation unless the plan's user says otherwise: about half a second of a processor. Fewer in tests of this crate, which are not optimized.
 pub const DEFAULT_STEPS: u64 = if cfg!(test) { 2_000_000 } else { 50_000_000 };
+/// Bytes of text that one step makes or finds: what is found can have more text than fits into memory, nested elements above all.
+const BYTES_PER_STEP: u64 = 4;
 /// Steps after which an evaluation looks whether the run is to stop.
 const SLICE: u64 = 1 << 16;
 
@@ -40,6 +43,8 @@ pub enum GaveUp {
     Steps(u64),
     /// It would have needed more memory than so many bytes.
     Memory(usize),
+    /// A pattern of a JSONPath would have gone back more often than so.
+    Pattern(usize),
     /// The run is to stop at once.
     Stopped,
 }
@@ -54,6 +59,10 @@ impl std::fmt::Display for GaveUp {
             Self::Memory(bytes) => {
                 write!(f, "given up, as one evaluation may take no more than {} MiB", bytes >> 20)
             }
+            Self::Pattern(times) => write!(
+                f,
+                "given up, as a pattern of a JSONPath may go back no more than {times} times in a text"
+            ),
             Self::Stopped => f.write_str("given up as the run is stopped"),
         }
     }
@@ -125,6 +134,11 @@ pub(crate) fn spend(steps: u64) -> bool {
     spend_slowly(steps)
 }
 
+/// Counts bytes of text that are made or found; false if the evaluation must end.
+pub(crate) fn spend_bytes(bytes: usize) -> bool {
+    spend(bytes as u64 / BYTES_PER_STEP)
+}
+
 #[cold]
 fn spend_slowly(steps: u64) -> bool {
     let mut meter = METER.get();
@@ -160,6 +174,13 @@ pub(crate) fn give_up(why: GaveUp) {
 pub(crate) fn gave_up() -> Option<GaveUp> {
     let meter = METER.get();
     meter.gave_up.filter(|_| meter.is_open)
+}
+
+/// The exception of a function that had to end before its text was whole.
+#[cold]
+pub(crate) fn too_much() -> Thrown {
+    let why = gave_up().map_or_else(String::new, |why| why.to_string());
+    Thrown::new("java.lang.OutOfMemoryError", why)
 }
 
 /// Runs an evaluation of the plan's under the limits of this thread. One that gave up is in the log, with what it was and of which sampler.

@@ -6,6 +6,7 @@
 
 mod date;
 mod elements;
+mod many;
 mod matching;
 mod parse;
 mod versioned;
@@ -13,7 +14,9 @@ mod versioned;
 #[cfg(test)]
 mod tests;
 
+use many::Many;
 use parse::Parsed;
+use std::cmp::Reverse;
 use std::fmt;
 
 /// Where a request goes, as far as cookies care.
@@ -109,8 +112,10 @@ impl Default for Rules {
 /// The cookies of one user.
 #[derive(Clone, Debug, Default)]
 pub struct Jar {
-    /// In the order in which they were last set.
+    /// In the order in which they were last set, unless there are very many.
     cookies: Vec<Cookie>,
+    /// Where they are and when they were last set, if there are very many.
+    many: Option<Box<Many>>,
     rules: Rules,
     /// Room for the places of the cookies that are sent, where they are sorted.
     places: Vec<u32>,
@@ -137,16 +142,37 @@ impl Jar {
     /// Removes all cookies and keeps the room they took.
     pub fn clear(&mut self) {
         self.cookies.clear();
+        self.many = None;
     }
 
     /// Adds a cookie as it is; replaces one of the same name, domain and path.
     pub fn add(&mut self, cookie: Cookie) {
         let old = self.position(&cookie.name, &cookie.domain, &cookie.path);
         if let Some(old) = old {
-            self.cookies.remove(old);
+            self.remove(old);
         }
         if !(self.rules.delete_empty && cookie.value.is_empty()) {
-            self.cookies.push(cookie);
+            self.push(cookie);
+        }
+    }
+
+    fn push(&mut self, cookie: Cookie) {
+        match &mut self.many {
+            Some(many) => many.push(&cookie),
+            None if self.cookies.len() >= many::FEW => {
+                let mut many = Many::of(&self.cookies);
+                many.push(&cookie);
+                self.many = Some(Box::new(many));
+            }
+            None => {}
+        }
+        self.cookies.push(cookie);
+    }
+
+    fn remove(&mut self, at: usize) {
+        match &mut self.many {
+            Some(many) => many.remove(&mut self.cookies, at),
+            None => _ = self.cookies.remove(at),
         }
     }
 
@@ -197,34 +223,37 @@ impl Jar {
         let expired = parsed.expires_ms.is_some_and(|expires| expires != 0 && expires <= now_ms);
         if delete || expired {
             if let Some(old) = old {
-                self.cookies.remove(old);
+                self.remove(old);
             }
             return Ok(Stored::Deleted);
         }
-        match old {
-            Some(old) => {
+        let at = match (old, &mut self.many) {
+            (Some(old), Some(many)) => {
+                many.renew(old);
+                old
+            }
+            (Some(old), None) => {
                 // The order is that of setting: the renewed cookie goes to the end.
                 self.cookies[old..].rotate_left(1);
-                let last = self.cookies.len() - 1;
-                renew(&mut self.cookies[last], parsed);
+                self.cookies.len() - 1
             }
-            None => {
-                let mut cookie = Cookie {
+            (None, _) => {
+                self.push(Cookie {
                     name: parsed.name.as_ref().to_owned(),
                     domain: parsed.domain.as_ref().to_owned(),
                     path: parsed.path.as_ref().to_owned(),
                     ..Cookie::default()
-                };
-                renew(&mut cookie, parsed);
-                self.cookies.push(cookie);
+                });
+                self.cookies.len() - 1
             }
-        }
-        Ok(self.cookies.last().map_or(Stored::Deleted, Stored::Set))
+        };
+        renew(&mut self.cookies[at], parsed);
+        Ok(Stored::Set(&self.cookies[at]))
     }
 
     /// Appends `a=b; c=d` for a request; false if no cookie fits.
     pub fn header(&mut self, origin: &Origin, now_ms: i64, out: &mut Vec<u8>) -> bool {
-        let Self { cookies, rules, places } = self;
+        let Self { cookies, many, rules, places } = self;
         if cookies.is_empty() || rules.policy == Policy::Ignore {
             return false;
         }
@@ -235,6 +264,28 @@ impl Jar {
             !expired && matching::fits(cookie, &host, origin.path(), origin.secure, rules.policy)
         };
         let start = out.len();
+        if let Some(many) = many {
+            places.clear();
+            places.extend((0u32..).zip(&*cookies).filter(|(_, c)| sends(c)).map(|(at, _)| at));
+            let by_path = matches!(rules.policy, Policy::Standard | Policy::Strict);
+            places.sort_unstable_by_key(|&at| {
+                let path = if by_path { cookies[at as usize].path.len() } else { 0 };
+                (Reverse(path), many.age(at as usize))
+            });
+            let sent = || places.iter().map(|&at| &cookies[at as usize]);
+            let versioned = match rules.policy {
+                Policy::Standard | Policy::Strict | Policy::Netscape => false,
+                Policy::Compatibility => sent().all(|cookie| cookie.version > 0),
+                _ => true,
+            };
+            if !versioned {
+                sent().for_each(|cookie| write(cookie, start, by_path, out));
+            } else if !places.is_empty() {
+                versioned::write(cookies, places, rules.policy != Policy::Compatibility, out);
+            }
+            trim(start, out);
+            return out.len() > start;
+        }
         match rules.policy {
             Policy::Standard | Policy::Strict => {
                 // One round for each length of path, which are few: no list of references needs room.
@@ -270,10 +321,17 @@ impl Jar {
 
     /// In the order in which they were last set.
     pub fn iter(&self) -> impl Iterator<Item = &Cookie> {
-        self.cookies.iter()
+        let mut places: Vec<usize> = (0..self.cookies.len()).collect();
+        if let Some(many) = &self.many {
+            places.sort_unstable_by_key(|at| many.age(*at));
+        }
+        places.into_iter().map(|at| &self.cookies[at])
     }
 
     fn position(&self, name: &str, domain: &str, path: &str) -> Option<usize> {
+        if let Some(many) = &self.many {
+            return many.find(&self.cookies, name, domain, path);
+        }
         self.cookies.iter().position(|c| c.name == name && c.path == path && c.domain == domain)
     }
 }

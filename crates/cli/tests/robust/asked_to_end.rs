@@ -21,12 +21,6 @@ pub(crate) fn interrupt(child: &Child) {
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it lives");
 }
 
-fn started(trial: &Trial, port: u16, more: &[&str]) -> Child {
-    let port = format!("-Jport={port}");
-    let line = [env!("CARGO_BIN_EXE_throng"), "-n", "-t", "http.jmx", "-l", JTL, &port];
-    trial.spawn(&[&line[..], more].concat())
-}
-
 #[test]
 fn twice_cuts_what_never_ends_and_counts_it_apart() {
     let trial = Trial::new();
@@ -34,7 +28,7 @@ fn twice_cuts_what_never_ends_and_counts_it_apart() {
         request(connection);
         stall(connection);
     });
-    let child = started(&trial, port, &["-Jusers=20"]);
+    let child = trial.start(port, &["-Jusers=20"]);
     until("a second", || !trial.seconds().is_empty());
     interrupt(&child);
     std::thread::sleep(Duration::from_millis(300));
@@ -59,7 +53,7 @@ fn once_waits_for_what_is_under_way() {
             );
         }
     });
-    let child = started(&trial, port, &["-Jusers=20", "-Jloops=-1"]);
+    let child = trial.start(port, &["-Jusers=20", "-Jloops=-1"]);
     until("a second", || !trial.seconds().is_empty());
     interrupt(&child);
     let ended = trial.finish(child);
@@ -75,7 +69,7 @@ fn once_waits_for_what_is_under_way() {
 fn after_a_kill_everything_up_to_the_last_second_is_readable() {
     let trial = Trial::new();
     let port = answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-    let mut child = started(&trial, port, &["-Jusers=4", "-Jloops=-1"]);
+    let mut child = trial.start(port, &["-Jusers=4", "-Jloops=-1"]);
     until("three seconds", || trial.seconds().len() >= 3);
     child.kill().unwrap();
     child.wait().unwrap();

@@ -4,7 +4,8 @@
 use std::time::{Duration, Instant};
 
 use crate::asked_to_end::{interrupt, until};
-use crate::http_plan::{HTTP, empty_group};
+use crate::element::{element, text};
+use crate::http_plan::HTTP;
 use crate::peer::{answering, asked, peer};
 use crate::program::skip;
 use crate::trial::{JTL, Trial, number};
@@ -16,36 +17,18 @@ const NOWHERE: &str = "224.0.0.1";
 /// For datagrams it is the broadcast address (`EACCES`).
 const EVERYBODY: &str = "255.255.255.255";
 
-fn text(name: &str, value: &str) -> String {
-    format!(r#"<stringProp name="{name}">{value}</stringProp>"#)
-}
-
-fn element(class: &str, properties: &[(&str, &str)], below: &str) -> String {
-    let properties: String = properties.iter().map(|(name, value)| text(name, value)).collect();
-    format!(
-        r#"<{class} testclass="{class}" testname="Sample" enabled="true">{properties}</{class}><hashTree>{below}</hashTree>"#
-    )
-}
-
+/// A request to a port that nobody need serve.
 fn http(properties: &[(&str, &str)]) -> String {
-    let own = [("HTTPSampler.port", "9"), ("HTTPSampler.path", "/"), ("HTTPSampler.method", "GET")];
-    element("HTTPSamplerProxy", &[&own[..], properties].concat(), "")
+    crate::element::http(&[&[("HTTPSampler.port", "9")], properties].concat(), "")
 }
 
 fn unreachable() -> String {
     http(&[("HTTPSampler.domain", NOWHERE)])
 }
 
-/// A plan whose users do that in a loop.
-fn looping(body: &str) -> Trial {
-    let trial = Trial::new();
-    trial.program.write("http.jmx", &empty_group().replace("<!--more-->", body));
-    trial
-}
-
 /// Runs the loop; every row must have failed. The number of rows.
 fn all_fail(body: &str, more: &[&str]) -> usize {
-    let trial = looping(body);
+    let trial = Trial::doing(body);
     let loops = format!("-Jloops={LOOPS}");
     let line = ["-n", "-t", "http.jmx", "-l", JTL, "-Jusers=2", &loops];
     let ended = trial.run(&[&line[..], more].concat());
@@ -130,7 +113,7 @@ fn samples_that_end_well() {
     let udp = [("hostname", "127.0.0.1"), ("port", "9"), ("data", "x"), ("waitresponse", "false")];
     // What it sends may be refused or not: nobody waits to hear of it.
     let datagram = element("kg.apc.jmeter.samplers.UDPSampler", &udp, "");
-    let trial = looping(&[element("DebugSampler", &[], ""), datagram].concat());
+    let trial = Trial::doing(&[element("DebugSampler", &[], ""), datagram].concat());
     let loops = format!("-Jloops={LOOPS}");
     let ended = trial.run(&["-n", "-t", "http.jmx", "-l", JTL, "-Jusers=2", &loops]);
     assert_eq!((ended.code, trial.rows().len()), (0, 4 * LOOPS), "{ended:?}");
@@ -189,7 +172,7 @@ fn a_name_with_very_many_addresses() {
         text("StaticHost.Name", "many.test"),
         text("StaticHost.Address", &addresses)
     );
-    let trial = looping(&[http(&[("HTTPSampler.domain", "many.test")]), manager].concat());
+    let trial = Trial::doing(&[http(&[("HTTPSampler.domain", "many.test")]), manager].concat());
     let ended = trial.run(&["-n", "-t", "http.jmx", "-l", JTL, "-Jusers=1", "-Jloops=2"]);
     let rows = trial.rows();
     assert_eq!((ended.code, rows.len()), (0, 2), "{ended:?}");
@@ -234,7 +217,7 @@ fn without_local_ports() {
 fn beside_a_server(more: &[&str]) -> (Trial, std::process::Child) {
     let served = &HTTP[HTTP.find("      <ThreadGroup ").expect("a group")
         ..HTTP.rfind("    </hashTree>\n  </hashTree>").expect("its end")];
-    let trial = looping(&unreachable());
+    let trial = Trial::doing(&unreachable());
     let plan = trial.program.read("http.jmx");
     let end = plan.rfind("    </hashTree>\n  </hashTree>").expect("the end");
     trial.program.write(
@@ -265,7 +248,7 @@ fn others_have_their_turns_and_ctrl_c_is_heard() {
 
 #[test]
 fn a_duration_ends_them() {
-    let trial = looping(&unreachable());
+    let trial = Trial::doing(&unreachable());
     let plan = crate::http_plan::scheduled(&trial.program.read("http.jmx"));
     trial.program.write("http.jmx", &plan);
     let line = ["-n", "-t", "http.jmx", "-l", JTL, "-Jusers=50", "-Jloops=-1", "-Jseconds=2"];

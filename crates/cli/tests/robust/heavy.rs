@@ -82,10 +82,8 @@ fn an_assertion_that_gave_up_fails() {
 #[test]
 fn asking_twice_ends_what_would_take_for_ever() {
     let trial = Trial::with(ASSERTION);
-    let port = format!("-Jport={}", answering(answer()));
-    let line = [env!("CARGO_BIN_EXE_throng"), "-n", "-t", "http.jmx", "-l", JTL, &port];
     let steps = "-Jthrong.evaluation.steps=9000000000000000000";
-    let child = trial.spawn(&[&line[..], &["-Jusers=20", steps]].concat());
+    let child = trial.start(answering(answer()), &["-Jusers=20", steps]);
     until("a run", || std::fs::read_dir(trial.program.path("runs")).is_ok());
     std::thread::sleep(std::time::Duration::from_secs(2));
     interrupt(&child);

@@ -4,11 +4,11 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use wire::websocket::deflate::Deflater;
-use wire::websocket::{Opcode, handshake, push_head};
+use wire::websocket::{Opcode, push_head};
 
 use crate::asked_to_end::{interrupt, until};
-use crate::http_plan::empty_group;
-use crate::peer::{endless, peer, request, stall};
+use crate::element::{element, websocket_read};
+use crate::peer::{endless, open_websocket, peer, request, stall};
 use crate::trial::{JTL, Row, Trial, number};
 
 /// The bytes that are kept, and those that come; the program itself needs less than what lies between.
@@ -30,22 +30,6 @@ const READERS: &str = r#"<ResponseAssertion guiclass="AssertionGui" testclass="R
 fn pour(connection: &mut TcpStream, size: u64) -> bool {
     let block = vec![b'x'; 1 << 20];
     (0..size >> 20).all(|_| connection.write_all(&block).is_ok())
-}
-
-fn element(class: &str, properties: &[(&str, &str)], below: &str) -> String {
-    let text =
-        |(name, value): &(&str, &str)| format!(r#"<stringProp name="{name}">{value}</stringProp>"#);
-    let properties: String = properties.iter().map(text).collect();
-    format!(
-        r#"<{class} testclass="{class}" testname="Sample" enabled="true">{properties}</{class}><hashTree>{below}</hashTree>"#
-    )
-}
-
-/// A plan whose one user does that once.
-fn once(body: &str) -> Trial {
-    let trial = Trial::new();
-    trial.program.write("http.jmx", &empty_group().replace("<!--more-->", body));
-    trial
 }
 
 fn is_bounded(trial: &Trial, what: &str) {
@@ -119,9 +103,7 @@ fn bodies_that_are_small_only_on_the_wire() {
 fn bodies_without_an_end() {
     let port = endless(b"HTTP/1.1 200 OK\r\n\r\n", b"endless ");
     let trial = Trial::with(READERS);
-    let port = format!("-Jport={port}");
-    let line = [env!("CARGO_BIN_EXE_throng"), "-n", "-t", "http.jmx", "-l", JTL, &port, LIMIT];
-    let child = trial.spawn(&line);
+    let child = trial.start(port, &[LIMIT]);
     until("some hundred megabytes", || {
         let seconds = trial.seconds();
         let sum = |second: &serde_json::Value| second["counters"]["bytes_in"].as_u64();
@@ -150,13 +132,13 @@ fn answers_of_other_samplers() {
     let binary = ("TCPSampler.classname", "BinaryTCPClientImpl");
     let hex = [&tcp[..2], &[("TCPSampler.request", "00"), binary]].concat();
     let raw = [("hostname", "127.0.0.1"), ("port", &*port), ("data", "x"), ("timeout", "60000")];
-    let row = one(&once(&element("TCPSampler", &tcp, READERS)), KEPT, &[ANY_LIMIT]);
+    let row = one(&Trial::doing(&element("TCPSampler", &tcp, READERS)), KEPT, &[ANY_LIMIT]);
     assert!(row.success && row.bytes == SIZE, "{row:?}");
     // Two digits for a byte.
-    let row = one(&once(&element("TCPSampler", &hex, READERS)), KEPT, &[ANY_LIMIT]);
+    let row = one(&Trial::doing(&element("TCPSampler", &hex, READERS)), KEPT, &[ANY_LIMIT]);
     assert!(row.success && row.bytes == 2 * SIZE, "{row:?}");
     let class = "kg.apc.jmeter.samplers.HTTPRawSampler";
-    let row = one(&once(&element(class, &raw, READERS)), KEPT, &[ANY_LIMIT]);
+    let row = one(&Trial::doing(&element(class, &raw, READERS)), KEPT, &[ANY_LIMIT]);
     assert!(row.success && row.bytes == SIZE, "{row:?}");
 }
 
@@ -173,7 +155,7 @@ fn a_length_before_a_message_that_never_comes() {
         ("TCPSampler.request", "00"),
     ];
     let more = [ANY_LIMIT, "-Jtcp.binarylength.prefix.length=4"];
-    let row = one(&once(&element("TCPSampler", &prefixed, READERS)), KEPT, &more);
+    let row = one(&Trial::doing(&element("TCPSampler", &prefixed, READERS)), KEPT, &more);
     assert_eq!(row.bytes, 2 * 0x7fff_ffff, "{row:?}");
 }
 
@@ -188,14 +170,14 @@ fn what_programs_write() {
         </collectionProp>
       </elementProp>
     </SystemSampler><hashTree>READERS</hashTree>"#;
-    let trial = once(&program.replace("READERS", READERS));
+    let trial = Trial::doing(&program.replace("READERS", READERS));
     let row = one(&trial, KEPT, &[ANY_LIMIT, "-Jthrong.processes.allowed=true"]);
     assert!(row.success && row.bytes == SIZE, "{row:?}");
 }
 
 #[test]
 fn files() {
-    let trial = once(&element(
+    let trial = Trial::doing(&element(
         "HTTPSamplerProxy",
         &[("HTTPSampler.protocol", "file"), ("HTTPSampler.path", "${__P(path)}")],
         READERS,
@@ -210,21 +192,10 @@ fn files() {
 /// Speaks WebSocket, with compression, to whoever connects: `say` writes frames.
 fn websocket(say: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> u16 {
     peer(move |connection| {
-        let (mut head, mut byte) = (Vec::new(), [0]);
-        while !head.ends_with(b"\r\n\r\n") && matches!(connection.read(&mut byte), Ok(1)) {
-            head.push(byte[0]);
-        }
-        let head = String::from_utf8_lossy(&head);
-        let mut lines = head.lines().filter_map(|line| line.split_once(": "));
-        let key = lines.find(|(name, _)| name.eq_ignore_ascii_case("sec-websocket-key"));
-        let Some((_, key)) = key else { return };
-        let accept = handshake::accept(key.as_bytes());
-        let accept = String::from_utf8_lossy(&accept);
-        let answer = format!(
-            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\
-             Sec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover; client_no_context_takeover\r\n\r\n"
+        open_websocket(
+            connection,
+            "permessage-deflate; server_no_context_takeover; client_no_context_takeover",
         );
-        let _ = connection.write_all(answer.as_bytes());
         say(connection);
         stall(connection);
     })
@@ -239,30 +210,13 @@ fn head(fin: bool, compressed: bool, opcode: Opcode, length: u64) -> Vec<u8> {
 
 /// Opens a connection to that port and reads once from it, or holds it: what comes of that.
 fn reads(port: u16, hold: bool, more: &[&str]) -> (Row, u64) {
-    let port = port.to_string();
+    let port = format!("-Jport={port}");
     let extensions = r#"<HeaderManager testclass="HeaderManager" testname="Headers" enabled="true"><collectionProp name="HeaderManager.headers"><elementProp name="" elementType="Header"><stringProp name="Header.name">Sec-WebSocket-Extensions</stringProp><stringProp name="Header.value">permessage-deflate; server_no_context_takeover; client_no_context_takeover</stringProp></elementProp></collectionProp></HeaderManager><hashTree/>"#;
-    let class = "eu.luminis.jmeter.wssampler.SingleReadWebSocketSampler";
-    let sampler = element(
-        class,
-        &[
-            ("createNewConnection", "true"),
-            ("server", "127.0.0.1"),
-            ("port", &port),
-            ("path", "/"),
-            ("dataType", "Any"),
-            ("connectTimeout", "20000"),
-            ("readTimeout", "20000"),
-        ],
-        "",
-    );
-    let sampler = sampler.replace(
-        "</stringProp></eu",
-        "</stringProp><boolProp name=\"createNewConnection\">true</boolProp></eu",
-    );
+    let sampler = websocket_read("20000");
     let holding = r#"<TestAction guiclass="TestActionGui" testclass="TestAction" testname="hold" enabled="true"><intProp name="ActionProcessor.action">1</intProp><intProp name="ActionProcessor.target">0</intProp><stringProp name="ActionProcessor.duration">60000</stringProp></TestAction><hashTree><ConfigTestElement guiclass="SimpleConfigGui" testclass="ConfigTestElement" testname="hold" enabled="true"><stringProp name="throng.websocket.hold.match"></stringProp></ConfigTestElement><hashTree/></hashTree>"#;
     let holding = if hold { holding } else { "" };
-    let trial = once(&[extensions, &sampler, holding].concat());
-    let line = ["-n", "-t", "http.jmx", "-l", JTL, "-Jusers=1", "-Jloops=1"];
+    let trial = Trial::doing(&[extensions, &sampler, holding].concat());
+    let line = ["-n", "-t", "http.jmx", "-l", JTL, "-Jusers=1", "-Jloops=1", &port];
     let ended = trial.run(&[&line[..], more].concat());
     let rows = trial.rows();
     assert_eq!((ended.code, rows.len()), (0, 1 + usize::from(hold)), "{ended:?}");

@@ -9,6 +9,8 @@ mod program;
 
 mod asked_to_end;
 mod at_once;
+mod element;
+mod frozen;
 mod heavy;
 mod http_plan;
 mod large;

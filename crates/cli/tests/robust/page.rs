@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use crate::asked_to_end::{interrupt, until};
 use crate::peer::{asked, closed_port, peer, stall};
-use crate::trial::{JTL, Trial, number};
+use crate::trial::{Trial, number};
 
 /// Loads what is embedded, six at a time if `at_once`.
 fn loading(at_once: bool) -> Trial {
@@ -45,9 +45,7 @@ fn parts_that_never_come_are_cut_with_their_page() {
                 }
             }
         });
-        let port = format!("-Jport={port}");
-        let line = [env!("CARGO_BIN_EXE_throng"), "-n", "-t", "http.jmx", "-l", JTL, &port];
-        let child = trial.spawn(&[&line[..], &["-Jusers=10"]].concat());
+        let child = trial.start(port, &["-Jusers=10"]);
         until("a second", || !trial.seconds().is_empty());
         interrupt(&child);
         std::thread::sleep(std::time::Duration::from_millis(300));

@@ -48,11 +48,15 @@ pub(crate) fn endless(head: &'static [u8], again: &'static [u8]) -> u16 {
 
 /// Reads the head of a request. False: there is none.
 pub(crate) fn request(connection: &mut TcpStream) -> bool {
-    asked(connection).is_some()
+    head(connection).is_some()
 }
 
 /// Reads the head of a request and tells what it asks for.
 pub(crate) fn asked(connection: &mut TcpStream) -> Option<String> {
+    head(connection)?.split(' ').nth(1).map(str::to_owned)
+}
+
+fn head(connection: &mut TcpStream) -> Option<String> {
     let (mut head, mut byte) = (Vec::new(), [0]);
     while !head.ends_with(b"\r\n\r\n") {
         match connection.read(&mut byte) {
@@ -60,7 +64,24 @@ pub(crate) fn asked(connection: &mut TcpStream) -> Option<String> {
             _ => return None,
         }
     }
-    String::from_utf8_lossy(&head).split(' ').nth(1).map(str::to_owned)
+    Some(String::from_utf8_lossy(&head).into_owned())
+}
+
+/// Takes a WebSocket connection, with these extensions if there are any.
+pub(crate) fn open_websocket(connection: &mut TcpStream, extensions: &str) {
+    let Some(head) = head(connection) else { return };
+    let mut lines = head.lines().filter_map(|line| line.split_once(": "));
+    let key = lines.find(|(name, _)| name.eq_ignore_ascii_case("sec-websocket-key"));
+    let accept = wire::websocket::handshake::accept(key.map_or("", |(_, key)| key).as_bytes());
+    let extensions = match extensions {
+        "" => String::new(),
+        some => format!("Sec-WebSocket-Extensions: {some}\r\n"),
+    };
+    let answer = format!(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {}\r\n{extensions}\r\n",
+        String::from_utf8_lossy(&accept)
+    );
+    let _ = connection.write_all(answer.as_bytes());
 }
 
 /// Keeps the connection open without a word until the client leaves.

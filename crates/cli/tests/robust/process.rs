@@ -34,9 +34,8 @@ fn without_leave_nothing_runs() {
 #[test]
 fn ended_at_once_the_programs_end_too() {
     let trial = running("echo $$ &gt;&gt; pids; exec sleep 600");
-    let more = ["-Jusers=3", "-Jloops=1", "-Jport=1", "-Jthrong.processes.allowed=true"];
-    let line = [env!("CARGO_BIN_EXE_throng"), "-n", "-t", "http.jmx", "-l", JTL];
-    let child = trial.spawn(&[&line[..], &more].concat());
+    let more = ["-Jusers=3", "-Jloops=1", "-Jthrong.processes.allowed=true"];
+    let child = trial.start(1, &more);
     let pids = || std::fs::read_to_string(trial.program.path("pids")).unwrap_or_default();
     until("three programs", || pids().lines().count() == 3);
     interrupt(&child);

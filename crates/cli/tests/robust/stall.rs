@@ -11,9 +11,9 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::asked_to_end::until;
-use crate::http_plan::empty_group;
-use crate::peer::{peer, request, stall};
-use crate::trial::{JTL, Row, Trial, number};
+use crate::element::{element, http, websocket_read};
+use crate::peer::{open_websocket, peer, request, stall};
+use crate::trial::{Row, Trial, number};
 
 /// The sampler's limit, and how long the generator stands still. Whatever a test does in time takes a tenth of a second.
 const LIMIT: &str = "2000";
@@ -24,37 +24,15 @@ const LATE: Duration = Duration::from_millis(2700);
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-fn element(class: &str, properties: &[(&str, &str)], below: &str) -> String {
-    let text =
-        |(name, value): &(&str, &str)| format!(r#"<stringProp name="{name}">{value}</stringProp>"#);
-    let properties: String = properties.iter().map(text).collect();
-    format!(
-        r#"<{class} testclass="{class}" testname="Sample" enabled="true">{properties}</{class}><hashTree>{below}</hashTree>"#
-    )
-}
-
-fn http(properties: &[(&str, &str)], below: &str) -> String {
-    let own = [
-        ("HTTPSampler.domain", "127.0.0.1"),
-        ("HTTPSampler.port", "${__P(port)}"),
-        ("HTTPSampler.path", "/"),
-        ("HTTPSampler.method", "GET"),
-    ];
-    element("HTTPSamplerProxy", &[&own[..], properties].concat(), below)
-}
-
 fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).expect("it lives");
 }
 
 /// Runs the plan of one user. When `asked` says that what it waits for is under way, the generator stands still.
 fn through_a_stall(body: &str, port: u16, asked: impl Fn() -> bool) -> (Trial, Vec<Row>) {
-    let trial = Trial::new();
-    trial.program.write("http.jmx", &empty_group().replace("<!--more-->", body));
-    let port = format!("-Jport={port}");
-    let line = [env!("CARGO_BIN_EXE_throng"), "-n", "-t", "http.jmx", "-l", JTL, "-Jusers=1"];
-    let more = ["-Jloops=1", "-Jthrong.processes.allowed=true", &port];
-    let child = trial.spawn(&[&line[..], &more].concat());
+    let trial = Trial::doing(body);
+    let more = ["-Jusers=1", "-Jloops=1", "-Jthrong.processes.allowed=true"];
+    let child = trial.start(port, &more);
     until("it waits", asked);
     signal(&child, Signal::STOP);
     std::thread::sleep(STILL);
@@ -215,38 +193,8 @@ fn tcp_samplers_and_raw_requests() {
 
 #[test]
 fn websocket_openings_and_reads() {
-    let class = "eu.luminis.jmeter.wssampler.SingleReadWebSocketSampler";
-    let sampler = element(
-        class,
-        &[
-            ("server", "127.0.0.1"),
-            ("port", "${__P(port)}"),
-            ("path", "/"),
-            ("dataType", "Any"),
-            ("connectTimeout", "20000"),
-            ("readTimeout", LIMIT),
-        ],
-        "",
-    );
-    let sampler = sampler.replace(
-        "</stringProp></eu",
-        "</stringProp><boolProp name=\"createNewConnection\">true</boolProp></eu",
-    );
-    let open = |connection: &mut TcpStream| {
-        let (mut head, mut byte) = (Vec::new(), [0]);
-        while !head.ends_with(b"\r\n\r\n") && matches!(connection.read(&mut byte), Ok(1)) {
-            head.push(byte[0]);
-        }
-        let head = String::from_utf8_lossy(&head).into_owned();
-        let mut lines = head.lines().filter_map(|line| line.split_once(": "));
-        let key = lines.find(|(name, _)| name.eq_ignore_ascii_case("sec-websocket-key"));
-        let accept = wire::websocket::handshake::accept(key.map_or("", |(_, key)| key).as_bytes());
-        let accept = String::from_utf8_lossy(&accept);
-        let answer = format!(
-            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
-        );
-        let _ = connection.write_all(answer.as_bytes());
-    };
+    let sampler = websocket_read(LIMIT);
+    let open = |connection: &mut TcpStream| open_websocket(connection, "");
     // The answer to the upgrade comes in the stall, and the frame with it.
     let both = move |connection: &mut TcpStream| {
         open(connection);

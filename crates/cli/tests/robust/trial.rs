@@ -4,7 +4,7 @@ use std::fs::File;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::http_plan::{HTTP, scheduled};
+use crate::http_plan::{HTTP, empty_group, scheduled};
 use crate::program::{Ended, Program};
 
 /// No run of these tests takes a tenth of it, even on a busy machine.
@@ -44,7 +44,14 @@ impl Trial {
         trial
     }
 
-    /// The same with a group that ends after the property `seconds`.
+    /// A trial of users that do this in a loop.
+    pub(crate) fn doing(body: &str) -> Self {
+        let trial = Self::new();
+        trial.program.write("http.jmx", &empty_group().replace("<!--more-->", body));
+        trial
+    }
+
+    /// A trial of the plan with more elements behind its request, and a group that ends after the property `seconds`.
     pub(crate) fn scheduled(more: &str) -> Self {
         let trial = Self::with(more);
         trial.program.write("http.jmx", &scheduled(&trial.program.read("http.jmx")));
@@ -57,6 +64,13 @@ impl Trial {
         let line = ["-n", "-t", "http.jmx", "-l", JTL, &port];
         let ended = self.run(&[&line[..], more].concat());
         (ended, self.rows())
+    }
+
+    /// Starts `http.jmx` against a port.
+    pub(crate) fn start(&self, port: u16, more: &[&str]) -> Child {
+        let port = format!("-Jport={port}");
+        let line = [env!("CARGO_BIN_EXE_throng"), "-n", "-t", "http.jmx", "-l", JTL, &port];
+        self.spawn(&[&line[..], more].concat())
     }
 
     /// Runs the program with that command line.

@@ -193,6 +193,7 @@ impl Core<'_> {
     /// Takes what a socket has. False: it has nothing.
     pub(super) fn read_socket(&mut self, at: u32, hangup: bool) -> bool {
         let mut any = false;
+        let mut until = Nanos::MAX;
         let generation = self.sockets[at].generation;
         let mut scratch = std::mem::take(&mut self.scratch);
         while let Some(fd) = self.sockets[at].fd.as_ref() {
@@ -225,6 +226,11 @@ impl Core<'_> {
             if over || !(full || hangup) {
                 break;
             }
+            if now >= until {
+                self.unfinished.push_back((self.sockets.token(at), hangup));
+                break;
+            }
+            until = until.min(now + crate::core::TURN);
         }
         self.scratch = scratch;
         any

@@ -10,7 +10,11 @@ use jmx::ElementId;
 use super::Deal;
 use crate::compile::Context;
 use crate::env::Env;
+use crate::function::Level;
 use crate::text::Text;
+
+/// Moments of a stretch at most: 400 MB, and some seconds to draw them, during which a core does nothing else.
+const MOST: f64 = 50e6;
 
 /// A compiled Precise Throughput Timer.
 #[derive(Debug)]
@@ -42,6 +46,10 @@ pub(super) struct Moments {
     next: usize,
     /// How many this process has taken.
     taken: u64,
+    /// The last stretch would have had more than [`MOST`].
+    too_many: bool,
+    /// That has been said.
+    told: bool,
 }
 
 /// `java.util.Random`, as far as `nextDouble` goes.
@@ -77,7 +85,16 @@ impl PreciseTimer {
             Moments::new(self.element, batch, duration, seed)
         });
         let wanted = if moments.owner == self.element { throughput } else { moments.throughput };
-        let Some(moment) = moments.dealt(wanted, deal) else {
+        let dealt = moments.dealt(wanted, deal);
+        if moments.too_many && !std::mem::replace(&mut moments.told, true) {
+            let words = format!(
+                "Precise Throughput Timer: {wanted} samples a second for {} s are more than {MOST} moments: no sample \
+                 behind it runs. A shorter duration of the test in the timer needs fewer at a time",
+                moments.duration
+            );
+            env.shared.log(Level::Error, words);
+        }
+        let Some(moment) = dealt else {
             // No sample at all was asked for: the wait ends with the group.
             return u64::MAX >> 2;
         };
@@ -99,6 +116,8 @@ impl Moments {
             drawn: Vec::new(),
             next: 0,
             taken: 0,
+            too_many: false,
+            told: false,
         }
     }
 
@@ -135,8 +154,10 @@ impl Moments {
         self.throughput = throughput;
         let rate = if self.batch > 1 { throughput / f64::from(self.batch) } else { throughput };
         let duration = self.duration as f64;
-        // As many as a Java array holds at most; what is no number is none.
-        let count = (rate * duration).ceil().clamp(0.0, f64::from(i32::MAX)) as usize;
+        // What is no number is none.
+        let count = (rate * duration).ceil().max(0.0);
+        self.too_many = count > MOST;
+        let count = if self.too_many { 0 } else { count as usize };
         self.drawn.clear();
         for _ in 0..count {
             self.drawn.push(self.finish + self.random.next_double() * duration);

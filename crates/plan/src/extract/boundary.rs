@@ -13,6 +13,7 @@ use crate::env::Env;
 use crate::plan::Needs;
 use crate::result::SampleResult;
 use crate::text::{Text, TextCompiler};
+use crate::work;
 
 /// A compiled Boundary Extractor.
 #[derive(Debug)]
@@ -169,11 +170,15 @@ fn between<'t>(
         }
         return;
     }
-    let mut rest = text;
-    while let Some(at) = rest.find(left) {
-        rest = &rest[at + left.len()..];
-        let Some(end) = rest.find(right) else { return };
-        if visit(&rest[..end]).is_break() {
+    let (mut from, mut end) = (0, 0);
+    while let Some(at) = text[from..].find(left) {
+        from += at + left.len();
+        // The next right boundary may be that of many left ones.
+        if end < from {
+            let Some(found) = text[from..].find(right) else { return };
+            end = from + found;
+        }
+        if visit(&text[from..end]).is_break() || !work::spend(1) {
             return;
         }
     }

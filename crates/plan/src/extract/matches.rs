@@ -4,8 +4,8 @@ use std::cell::RefCell;
 
 use crate::work;
 
-/// Texts that are found count, too: nested elements can have more text than fits into memory.
-const BYTES_PER_STEP: u64 = 4;
+/// Steps that a group of a match costs, which also bounds the memory of its variable.
+const GROUP: u64 = 10;
 
 /// Found texts; each match has the same number of groups.
 #[derive(Debug, Default)]
@@ -44,7 +44,8 @@ impl Matches {
 
     /// Adds the next group of the match being added.
     pub(super) fn push(&mut self, group: Option<&str>) {
-        let group = group.filter(|group| work::spend(group.len() as u64 / BYTES_PER_STEP));
+        work::spend(GROUP);
+        let group = group.filter(|group| work::spend_bytes(group.len()));
         self.spans.push(group.map(|group| {
             let start = self.text.len();
             self.text.push_str(group);
@@ -56,7 +57,8 @@ impl Matches {
     pub(super) fn push_with(&mut self, write: impl FnOnce(&mut String) -> bool) {
         let start = self.text.len();
         let is_some = write(&mut self.text);
-        work::spend((self.text.len() - start) as u64 / BYTES_PER_STEP);
+        work::spend(GROUP);
+        work::spend_bytes(self.text.len() - start);
         self.spans.push(is_some.then_some((start, self.text.len())));
     }
 

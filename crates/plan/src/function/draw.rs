@@ -6,9 +6,12 @@ use super::{Call, trim};
 use crate::env::Env;
 use crate::random::Random;
 use crate::text::{Outcome, Thrown};
+use crate::work;
 
 /// Characters of a random string beyond which Java's default heap does not suffice either.
 const LONGEST: i32 = 1 << 28;
+/// Characters that are drawn at a time: between them it is asked whether to go on.
+const PART: u32 = 4096;
 
 const ILLEGAL: &str = "java.lang.IllegalArgumentException";
 
@@ -54,20 +57,41 @@ pub(super) fn string(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
         return Err(Thrown::new("java.lang.OutOfMemoryError", "Java heap space"));
     }
     let start = out.len();
-    let random = &mut env.core.random;
-    if from.is_empty() {
-        any_letters(random, count as u32, out);
-    } else if from.is_ascii() {
-        let bytes = from.as_bytes();
-        out.extend(
-            (0..count).map(|_| char::from(bytes[random.below(bytes.len() as u64) as usize])),
-        );
-    } else {
-        let known = from.chars().count() as u64;
-        out.extend((0..count).filter_map(|_| from.chars().nth(random.below(known) as usize)));
-    }
+    let made = draw(&mut env.core.random, from, count as u32, out);
     env.core.give(characters);
+    made?;
     call.store(2, env, &out[start..])
+}
+
+/// Appends characters of `from`, or of all scripts.
+fn draw(random: &mut Random, from: &str, count: u32, out: &mut String) -> Outcome {
+    // Characters of other than ASCII are looked for in all of them.
+    let known = from.chars().count();
+    let cost = match from {
+        // Most of what is drawn is no letter.
+        "" => 32,
+        from if from.is_ascii() => 1,
+        from => 4 + from.len(),
+    };
+    let mut left = count;
+    while left > 0 {
+        let part = left.min(PART);
+        if !work::spend_bytes(part as usize * cost) {
+            return Err(work::too_much());
+        }
+        if from.is_empty() {
+            any_letters(random, part, out);
+        } else if from.is_ascii() {
+            let bytes = from.as_bytes();
+            out.extend((0..part).map(|_| char::from(bytes[random.below(known as u64) as usize])));
+        } else {
+            out.extend(
+                (0..part).filter_map(|_| from.chars().nth(random.below(known as u64) as usize)),
+            );
+        }
+        left -= part;
+    }
+    Ok(())
 }
 
 /// Letters and digits of all scripts; `units` counts UTF-16 units as Java does.

@@ -13,6 +13,7 @@ use super::{Call, Level, trim};
 use crate::env::Env;
 use crate::java::{parse_double, write_double};
 use crate::text::{Outcome, Thrown};
+use crate::work;
 
 /// `__strLen(text, variable)`: in UTF-16 units.
 pub(super) fn length(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
@@ -217,7 +218,17 @@ fn position(call: &Call, n: usize, env: &mut Env<'_>) -> Result<i32, Thrown> {
 pub(super) fn replace(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let (text, old, new) = (call.arg(0, env)?, call.arg(1, env)?, call.arg(2, env)?);
-    out.push_str(&text.replace(&*old, &new));
+    let mut at = 0;
+    // An empty text stands between any two characters, and at both ends.
+    for (found, old) in text.match_indices(&*old) {
+        out.push_str(&text[at..found]);
+        out.push_str(&new);
+        if !work::spend_bytes(found - at + new.len() + 1) {
+            return Err(work::too_much());
+        }
+        at = found + old.len();
+    }
+    out.push_str(&text[at..]);
     for buffer in [new, old, text] {
         env.core.give(buffer);
     }

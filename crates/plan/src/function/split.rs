@@ -5,6 +5,10 @@ use std::fmt::Write;
 use super::{Call, trim};
 use crate::env::Env;
 use crate::text::{Outcome, Thrown};
+use crate::work;
+
+/// Steps that a piece costs, which also bounds the memory of its variable.
+const PIECE: u64 = 20;
 
 /// Pieces of a text between characters of `delimiters`; the delimiters are pieces, too.
 pub(super) fn tokens<'t>(text: &'t str, delimiters: &'t str) -> impl Iterator<Item = &'t str> {
@@ -40,7 +44,14 @@ pub(super) fn split(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
             None => env.vars.remove_named(env.names, &name),
         }
     };
+    // Each character is looked for among the separators, and each piece becomes a variable.
+    if !work::spend_bytes(text.len().saturating_mul(separators.len()) / 16) {
+        return Err(work::too_much());
+    }
     for token in tokens(&text, separators) {
+        if !work::spend(PIECE) {
+            return Err(work::too_much());
+        }
         let separator = token.chars().count() == 1 && separators.contains(token);
         if !separator || after_separator {
             count += 1;
@@ -72,6 +83,9 @@ pub(super) fn random_value(call: &Call, env: &mut Env<'_>, out: &mut String) -> 
     let names = call.arg(0, env)?;
     let mut total = 0u64;
     for name in trim(&names).split('|').filter(|name| !name.is_empty()) {
+        if !work::spend(PIECE) {
+            return Err(work::too_much());
+        }
         total += held(name, env)?;
     }
     let mut drawn = env.core.random.below(total);

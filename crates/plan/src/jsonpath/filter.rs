@@ -10,7 +10,7 @@ use super::value::Value;
 type Reading<T> = Result<T, Failure>;
 
 /// How often a pattern in a filter may go back in a text.
-const MAX_BACKTRACKS: usize = 10_000;
+pub(super) const MAX_BACKTRACKS: usize = 1_000_000;
 
 /// What a node must be like.
 #[derive(Clone, Debug)]

@@ -7,13 +7,13 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::failure::Failure;
-use super::filter::{Filter, Operand, Operator};
+use super::filter::{Filter, MAX_BACKTRACKS, Operand, Operator};
 use super::number::Decimal;
 use super::path;
 use super::read::read as read_json;
 use super::value::Value;
 use super::walk;
-use crate::work;
+use crate::work::{self, GaveUp};
 
 type Deciding<T> = Result<T, Failure>;
 
@@ -325,14 +325,25 @@ fn matches_pattern(left: &Node<'_>, right: &Node<'_>) -> Deciding<bool> {
         (Node::Pattern(pattern), other) | (other, Node::Pattern(pattern)) => (pattern, other),
         _ => return Ok(false),
     };
-    // One that backtracks does so for each character of the text at most so often.
-    let is_match =
-        |text: &str| work::spend(text.len() as u64) && pattern.is_match(text).unwrap_or(false);
+    let is_match = |text: &str| {
+        if work::spend(text.len() as u64) {
+            match pattern.is_match(text) {
+                Ok(matches) => return Ok(matches),
+                // It went back too often: that it does not match is not known.
+                Err(_) => work::give_up(GaveUp::Pattern(MAX_BACKTRACKS)),
+            }
+        }
+        Err(walk::too_long())
+    };
     if matches!(json_value(other)?, Some(Value::Array(_))) {
-        let all = list(other)?.unwrap_or_default();
-        return Ok(all.iter().any(|node| is_match(&input(node))));
+        for node in list(other)?.unwrap_or_default() {
+            if is_match(&input(&node))? {
+                return Ok(true);
+            }
+        }
+        return Ok(false);
     }
-    Ok(is_match(&input(other)))
+    is_match(&input(other))
 }
 
 /// What a pattern is matched against.

@@ -92,11 +92,12 @@ fn no_results(path: &str) -> Failure {
 
 /// Counts a node that is looked at.
 fn go_on() -> Walking {
-    if work::spend(1) {
-        Ok(())
-    } else {
-        Err(Failure::Other("The evaluation takes too long.".into()))
-    }
+    if work::spend(1) { Ok(()) } else { Err(too_long()) }
+}
+
+/// The failure of a walk that must end.
+pub(super) fn too_long() -> Failure {
+    Failure::Other("The evaluation takes too long.".into())
 }
 
 /// Steps that a copy of a value takes.

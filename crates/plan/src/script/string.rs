@@ -5,6 +5,7 @@ use super::value::Value;
 use crate::env::Scratch;
 use crate::java::parse_double;
 use crate::text::Thrown;
+use crate::work;
 
 /// Carries out a method of a value that is not `null`.
 pub(super) fn method<'s>(
@@ -67,6 +68,10 @@ pub(super) fn method<'s>(
             given(one)?;
             given(two)?;
             let new = two.text().unwrap_or_default();
+            let times = if new.len() > other.len() { text.matches(other).count() } else { 0 };
+            if !work::spend_bytes(text.len() + times.saturating_mul(new.len())) {
+                return Err(work::too_much());
+            }
             made(&mut |out| out.push_str(&text.replace(other, new)))
         }
         Method::Concat => {

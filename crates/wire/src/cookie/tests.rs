@@ -472,3 +472,38 @@ fn check_any(texts: &[impl AsRef<[u8]>], policy: Policy) {
         }
     }
 }
+
+#[test]
+fn very_many_are_kept_as_few_are() {
+    for policy in [Policy::Standard, Policy::Netscape, Policy::Rfc2109] {
+        let mut jar = with(policy);
+        // What there should be, in the order in which it was last set.
+        let mut model: Vec<(String, String, &str)> = Vec::new();
+        for n in 0_u32..3000 {
+            let name = format!("c{}", n.wrapping_mul(2_654_435_761) % 400);
+            let path = if n % 3 == 0 { "/shop" } else { "/" };
+            let deletes = n % 5 == 4;
+            let value = if deletes { String::new() } else { n.to_string() };
+            store(&mut jar, &AT, &format!("{name}={value}; Path={path}")).unwrap();
+            model.retain(|(other, _, other_path)| (other, *other_path) != (&name, path));
+            if !deletes {
+                model.push((name, value, path));
+            }
+        }
+        assert!(model.len() > 2 * many::FEW);
+        let kept = jar.iter().map(|cookie| (&*cookie.name, &*cookie.value, &*cookie.path));
+        assert!(kept.eq(model.iter().map(|(name, value, path)| (&**name, &**value, *path))));
+        let mut line: Vec<_> = model.iter().collect();
+        if policy == Policy::Standard {
+            line.sort_by_key(|(.., path)| Reverse(path.len()));
+        }
+        if policy != Policy::Rfc2109 {
+            let line: Vec<_> =
+                line.iter().map(|(name, value, _)| format!("{name}={value}")).collect();
+            assert_eq!(sent(&mut jar, AT.host, AT.path, false), line.join("; "));
+        }
+        jar.clear();
+        store(&mut jar, &AT, "a=b").unwrap();
+        assert_eq!(jar.iter().count(), 1);
+    }
+}
