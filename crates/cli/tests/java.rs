@@ -261,6 +261,61 @@ fn a_machine_of_its_own_loses_nothing_when_it_crashes() {
     }
 }
 
+/// Runs a script without a home, with a folder for temporary files in which somebody could have put a jar.
+fn without_home(program: &Program) -> Ended {
+    let status = program.run(&["jvm", "status"]).out;
+    let home = status.lines().find_map(|line| {
+        let (_, rest) = line.strip_prefix("JMeter: ")?.split_once(" in ")?;
+        Some(rest.rsplit_once(" (").map_or(rest, |(home, _)| home).to_owned())
+    });
+    let home = home.unwrap_or_else(|| panic!("a JMeter: {status}"));
+    program.shell(&format!(
+        "unset HOME XDG_CACHE_HOME THRONG_CACHE; export TMPDIR=\"$PWD/tmp\" JMETER_HOME='{home}'; exec \"$0\" run script.jmx -l out.jtl"
+    ))
+}
+
+#[test]
+fn a_jar_of_somebody_else_is_not_loaded() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    if !has_java() {
+        return;
+    }
+    let program = with_script("return 'seen: ' + [1][0]");
+    let private = program.path(&format!("tmp/throng-{}", rustix::process::geteuid().as_raw()));
+    let folders = [private.clone(), private.join("jvm")];
+    std::fs::create_dir_all(program.path("tmp")).expect("a folder");
+    let ended = without_home(&program);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let jar = std::fs::read_dir(&folders[1]).expect("a folder").flatten().next().expect("a jar");
+    assert!(jar.file_name().to_string_lossy().starts_with("bridge-"), "{jar:?}");
+    let refused = |words: &str| {
+        let ended = without_home(&program);
+        assert_eq!(ended.code, 3, "{ended:?}");
+        assert!(ended.err.contains(words) && ended.err.contains("THRONG_CACHE"), "{ended:?}");
+    };
+    for folder in &folders {
+        let mode = |mode| {
+            let set = std::fs::set_permissions(folder, std::fs::Permissions::from_mode(mode));
+            set.expect("permissions");
+        };
+        mode(0o777);
+        refused("can be written to by everybody");
+        mode(0o700);
+    }
+    if !rustix::process::geteuid().is_root() {
+        return program::skip_part(
+            "a_jar_of_somebody_else_is_not_loaded",
+            "only root can give a folder away",
+        );
+    }
+    for folder in &folders {
+        chown(folder, Some(65534), Some(65534)).expect("root may");
+        refused("belongs to another user");
+        chown(folder, Some(0), Some(0)).expect("root may");
+    }
+    assert_eq!(without_home(&program).code, 0);
+}
+
 #[test]
 fn a_script_that_exits_with_0_ends_the_run_with_0_and_no_word_of_an_abort() {
     if !has_java() {

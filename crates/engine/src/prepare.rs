@@ -27,7 +27,7 @@ use crate::look::Looks;
 use crate::output::Made;
 use crate::rows::{self, ResultFile};
 use crate::run::{Options, StartError, ramp_step, seconds};
-use crate::save::{Root, SaverStart};
+use crate::save::SaverStart;
 use crate::settings::Settings;
 
 /// What is known once the plan's texts have been evaluated for the run.
@@ -324,7 +324,7 @@ fn savers(plan: &Plan, options: &Options, told: &[Vec<String>]) -> Vec<Option<Sa
             numbers: AtomicU64::new(0),
             root: (!anywhere).then(|| {
                 let start = told.get(1).map_or("", String::as_str);
-                Root::of(&place(start, &prefix, &options.base_dir))
+                plan::root::Root::of(&place(start, &prefix, &options.base_dir))
             }),
         })
     };

@@ -207,11 +207,13 @@ pub(crate) struct Call {
     pub(crate) site: Option<u32>,
     /// Slot of the variable that a parameter names.
     pub(crate) target: Option<VarId>,
+    /// It is not of the plan, but of text made at run time.
+    pub(crate) late: bool,
 }
 
 impl Call {
     pub(crate) fn new(spec: &'static Spec, run: Run, args: Vec<Text>) -> Self {
-        Self { spec, run, args: args.into(), script: None, site: None, target: None }
+        Self { spec, run, args: args.into(), script: None, site: None, target: None, late: false }
     }
 
     pub(crate) fn run(&self, env: &mut Env<'_>, out: &mut String) -> Outcome {

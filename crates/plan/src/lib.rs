@@ -48,6 +48,7 @@ pub mod property_file;
 pub mod random;
 pub mod regexp;
 pub mod result;
+pub mod root;
 pub mod script;
 pub mod support;
 pub mod text;

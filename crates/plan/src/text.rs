@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::env::Env;
 use crate::function::Call;
 use crate::hosted::TextId;
-use crate::vars::{Names, VarId};
+use crate::vars::{Names, VarId, Vars};
 use parse::{Build, Scope};
 
 /// Compiled text.
@@ -272,12 +272,25 @@ impl Text {
     /// The value of the beginning that no sample has a hand in: what is written there, variables that are set, and
     /// properties, up to the first part that is anything else.
     pub fn known_start(&self, env: &mut Env<'_>) -> String {
+        self.start_by(env, Vars::get)
+    }
+
+    /// The same while the run goes on: variables have the values that all users begin with.
+    pub(crate) fn initial_start(&self, env: &mut Env<'_>) -> String {
+        self.start_by(env, Vars::initial)
+    }
+
+    fn start_by(
+        &self,
+        env: &mut Env<'_>,
+        known: impl for<'v> Fn(&'v Vars, VarId) -> Option<&'v str>,
+    ) -> String {
         let mut out = String::new();
         let Self::Compound(compound) = self else { return self.raw().to_owned() };
         for part in &compound.parts {
             match part {
                 Part::Literal(text) => out.push_str(text),
-                Part::Variable(id) => match env.vars.get(*id) {
+                Part::Variable(id) => match known(env.vars, *id) {
                     Some(value) => out.push_str(value),
                     None => break,
                 },

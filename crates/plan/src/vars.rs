@@ -122,6 +122,11 @@ impl Vars {
         }
     }
 
+    /// The value that the variable of a slot had at the user's start.
+    pub(crate) fn initial(&self, id: VarId) -> Option<&str> {
+        self.initial.get(id)
+    }
+
     /// The value of a variable by its name.
     pub fn get_named(&self, names: &Names, name: &str) -> Option<&str> {
         match names.find(name) {

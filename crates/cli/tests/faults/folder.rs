@@ -109,6 +109,67 @@ fn what_a_server_says_does_not_lead_files_astray() {
     assert_eq!((code, files.len()), (9, 0), "{err}");
 }
 
+/// As [`saving`], by a function, whose file has that name.
+fn writing(name: &str) -> Trial {
+    let trial = saving("-");
+    let plan = trial.program.read("http.jmx");
+    let (before, saver) = plan.split_at(plan.find("<ResultSaver").expect("a saver"));
+    let behind = &saver[saver.find("</ResultSaver><hashTree/>").expect("its end") + 25..];
+    let writes = format!(
+        r#"<DebugSampler testclass="DebugSampler" testname="wrote ${{__StringToFile({name},saved)}}" enabled="true"/><hashTree/>"#
+    );
+    trial.program.write("http.jmx", &[before, &writes, behind].concat());
+    trial
+}
+
+#[test]
+fn what_a_server_says_does_not_lead_functions_astray() {
+    for (name, body) in [
+        ("${who}", "id=../saved"),
+        ("${who}", "id=x/../../saved"),
+        ("./saved-${who}", "id=x/../../saved"),
+        ("${__P(here,.)}/${who}", "id=../saved"),
+        // Text of a server is no plan's, whatever it says.
+        ("${__V(who)}", "id=../saved"),
+    ] {
+        let trial = writing(name);
+        std::fs::create_dir_all(trial.program.path("work/x")).expect("a folder");
+        std::fs::create_dir_all(trial.program.path("work/saved-x")).expect("a folder");
+        let only_files = |files: Vec<String>| {
+            files.into_iter().filter(|file| !file.ends_with("saved-x")).collect::<Vec<_>>()
+        };
+        let (code, files, err) = save(&trial, body, "text/plain", "-l rows.jtl");
+        let files = only_files(files);
+        assert_eq!((code, &files[..]), (0, &[][..]), "{name}: {err}");
+        assert!(err.contains("__StringToFile: nothing is written to"), "{name}: {err}");
+        assert!(trial.program.read("work/rows.jtl").contains(",wrote false,"), "{name}");
+        let (code, files, err) =
+            save(&trial, body, "text/plain", "-Jthrong.save.anywhere=true -l again.jtl");
+        assert_eq!((code, only_files(files).len()), (0, 1), "{name}: {err}");
+        assert!(trial.program.read("work/again.jtl").contains(",wrote true,"), "{name}");
+    }
+}
+
+#[test]
+fn functions_write_where_the_plan_and_properties_say() {
+    for name in ["../saved", "saved-${who}", "${__P(where,..)}/saved", "${__P(where,..)}/${who}"] {
+        let trial = writing(name);
+        let (code, files, err) = save(&trial, "id=saved", "text/plain", "-l rows.jtl");
+        assert_eq!((code, files.len()), (0, 1), "{name}: {files:?} {err}");
+    }
+}
+
+#[test]
+fn text_of_a_server_that_is_evaluated_does_not_lead_functions_astray() {
+    let trial = writing("x");
+    let plan = trial.program.read("http.jmx");
+    let plan = plan.replace("wrote ${__StringToFile(x,saved)}", "wrote ${__eval(${who})}");
+    trial.program.write("http.jmx", &plan);
+    let (code, files, err) = save(&trial, "id=${__StringToFile(../saved,x)}", "text/plain", "");
+    assert_eq!((code, files.len()), (0, 0), "{files:?} {err}");
+    assert!(err.contains("__StringToFile: nothing is written to ../saved"), "{err}");
+}
+
 #[test]
 fn what_the_plan_and_properties_say_may_lead_anywhere() {
     let cases = [

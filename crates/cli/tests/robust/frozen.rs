@@ -158,7 +158,10 @@ fn patterns_of_paths_that_go_back_and_back() {
     let port = answer("", &format!("[{{\"a\":\"{}\"}}]", "a".repeat(2000)));
     let (trial, _) = goes_on(&http(&[], &element("JSONPostProcessor", &search, "")), port, &[]);
     let log = log(&trial);
-    assert!(log.contains("JSON Extractor of Sample: given up, as a pattern of a JSONPath"), "{log}");
+    assert!(
+        log.contains("JSON Extractor of Sample: given up, as a pattern of a JSONPath"),
+        "{log}"
+    );
 }
 
 #[test]

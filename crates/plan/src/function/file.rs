@@ -9,6 +9,7 @@ use std::path::Path;
 use super::{Call, Level, is_true, trim};
 use crate::charset::Charset;
 use crate::env::Env;
+use crate::root::Root;
 use crate::text::{Outcome, Thrown};
 
 /// `__FileToString(file, character set, variable)`.
@@ -46,8 +47,17 @@ pub(super) fn write(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
     let (file, text) = (call.arg(0, env)?, call.arg(1, env)?);
     let (append, charset) = (call.arg(2, env)?, call.arg(3, env)?);
     let append_to = trim(&append).is_empty() || is_true(trim(&append));
-    let written =
-        encoded(&text, &charset).and_then(|bytes| put(trim(&file), &bytes, append_to, env));
+    let written = if leads_astray(call, trim(&file), env) {
+        let words = format!(
+            "__StringToFile: nothing is written to {}: what was extracted or received leads out of the folder that the \
+             plan names; throng.save.anywhere=true allows it",
+            trim(&file)
+        );
+        env.shared.unusual(&words);
+        Err(words)
+    } else {
+        encoded(&text, &charset).and_then(|bytes| put(trim(&file), &bytes, append_to, env))
+    };
     if let Err(words) = &written {
         env.shared.log(Level::Error, format!("__StringToFile: {words}"));
     }
@@ -56,6 +66,20 @@ pub(super) fn write(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
         env.core.give(buffer);
     }
     Ok(())
+}
+
+/// Whether a file is outside of the folder that is known at the start of the run, by what the name begins with.
+fn leads_astray(call: &Call, file: &str, env: &mut Env<'_>) -> bool {
+    let name = &call.args()[0];
+    if name.fixed().is_some() && !call.late {
+        return false;
+    }
+    let start = if call.late { String::new() } else { name.initial_start(env) };
+    !Root::of(Path::new(trim(&start))).holds(Path::new(file))
+        && !env
+            .shared
+            .start_property("throng.save.anywhere")
+            .is_some_and(|text| is_true(trim(text)))
 }
 
 fn encoded(text: &str, charset: &str) -> Result<Vec<u8>, String> {

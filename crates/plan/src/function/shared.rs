@@ -148,6 +148,11 @@ impl Shared {
         }
     }
 
+    /// The value of a property that the run began with, whoever has set it since.
+    pub(super) fn start_property(&self, name: &str) -> Option<&str> {
+        self.start.get(name).map(|value| &**value)
+    }
+
     /// The value of a property now. Takes a lock; expressions read a core's snapshot instead.
     pub fn property(&self, name: &str) -> Option<Box<str>> {
         match self.lock().map.get(name) {

@@ -286,6 +286,7 @@ impl<'a> Build<'a> {
             }
             Scope::Run { names, .. } => {
                 call.target = call.variable_name().and_then(|name| names.find(name));
+                call.late = true;
             }
         }
         Part::Call(Box::new(call))
