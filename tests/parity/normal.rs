@@ -23,6 +23,8 @@ pub(crate) struct Rules {
     pub(crate) traces: bool,
     /// Samples whose size depends on the machine: `bytes` and `sentBytes` are masked.
     pub(crate) varies: Vec<String>,
+    /// `bytes` of every row is masked.
+    pub(crate) sizes: bool,
     /// Recorded once, with a plug-in that is in no repository of artefacts.
     pub(crate) by_hand: bool,
     /// Requests of a user are under way side by side: they are compared without their order and their connections.
@@ -50,6 +52,7 @@ impl Rules {
             match line.split_once('=').unwrap_or((line, "")) {
                 ("users", _) => rules.users = true,
                 ("varies", label) => rules.varies.push(label.to_owned()),
+                ("sizes", _) => rules.sizes = true,
                 ("by_hand", _) => rules.by_hand = true,
                 ("boundaries", _) => rules.boundaries = true,
                 ("refused", _) => rules.refused = true,
@@ -112,17 +115,27 @@ fn without_boundary(head: String, body: &[u8]) -> (String, Vec<u8>) {
     let Some(boundary) = marked.and_then(|rest| rest.split([';', '\r']).next()) else {
         return (head, body.to_vec());
     };
+    let mut shown = replaced(body, boundary.as_bytes());
+    if shown == body {
+        // The body is in an encoding of two bytes a letter.
+        let wide: Vec<u8> = boundary.bytes().flat_map(|byte| [0, byte]).collect();
+        shown = replaced(body, &wide);
+    }
+    let length = |body: &[u8]| format!("Content-Length: {}\r\n", body.len());
+    let head = head.replace(&length(body), &length(&shown));
+    (head.replace(boundary, "BOUNDARY"), shown)
+}
+
+fn replaced(body: &[u8], boundary: &[u8]) -> Vec<u8> {
     let mut shown = Vec::new();
     let mut rest = body;
-    while let Some(at) = rest.windows(boundary.len()).position(|part| part == boundary.as_bytes()) {
+    while let Some(at) = rest.windows(boundary.len()).position(|part| part == boundary) {
         shown.extend_from_slice(&rest[..at]);
         shown.extend_from_slice(b"BOUNDARY");
         rest = &rest[at + boundary.len()..];
     }
     shown.extend_from_slice(rest);
-    let length = |body: &[u8]| format!("Content-Length: {}\r\n", body.len());
-    let head = head.replace(&length(body), &length(&shown));
-    (head.replace(boundary, "BOUNDARY"), shown)
+    shown
 }
 
 fn visible(line: &str) -> String {
@@ -173,7 +186,7 @@ pub(crate) fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
         {
             *field = digits_masked(field);
         }
-        if (varies || unanswered || (rules.traces && failed))
+        if (varies || unanswered || rules.sizes || (rules.traces && failed))
             && let Some(field) = column("bytes").and_then(|i| record.get_mut(i))
         {
             *field = digits_masked(field);

@@ -295,6 +295,8 @@ pub(crate) struct Stash {
     /// Cookies and body alone.
     pub(crate) cookies: String,
     pub(crate) query_string: String,
+    /// What HttpClient finds wrong with the request when there is an answer; else empty.
+    pub(crate) connection_fault: String,
     /// The whole request, kept while it may have to be sent again or is yet to be sent.
     pub(crate) request: Vec<u8>,
 }
@@ -337,6 +339,7 @@ impl Stash {
         self.sampler_data.clear();
         self.cookies.clear();
         self.query_string.clear();
+        self.connection_fault.clear();
         self.request.clear();
     }
 }

@@ -104,6 +104,10 @@ impl Core<'_> {
                 if !problem.no_url {
                     self.result.url.push_str(&request.url);
                     self.result.method.push_str(&request.method);
+                    if self.plan.samplers[id.0 as usize].needs.contains(Needs::SAMPLER_DATA) {
+                        request.query_string.clear();
+                        request.write_sampler_data("", &mut self.result.sampler_data);
+                    }
                     if request.java {
                         plan::http::show_set_lines(&request, &mut self.result.request_headers);
                     }
@@ -202,12 +206,14 @@ impl Core<'_> {
             || connection.is_none()
             || !repeatable
             || request.follow_redirects
-            || request.auto_redirects;
+            || request.auto_redirects
+            || !request.connection_fault.is_empty();
         let stash = needs_stash.then(|| {
             let mut stash = self.stashes.pop().unwrap_or_default();
             stash.clear();
             stash.url.push_str(&request.url);
             stash.method.push_str(&request.method);
+            stash.connection_fault.push_str(&request.connection_fault);
             if needs.contains(Needs::REQUEST_HEADERS) || exchange.caches {
                 if request.java {
                     plan::http::show_set_lines(request, &mut stash.request_headers);

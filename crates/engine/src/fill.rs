@@ -93,6 +93,8 @@ impl Core<'_> {
             }
             if let SamplerKind::Http(http) = &self.plan.samplers[id.0 as usize].kind
                 && http.md5
+                // Without an entity nothing is read.
+                && exchange.has_body
             {
                 digest(&mut result.body);
             }

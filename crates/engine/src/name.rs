@@ -84,7 +84,8 @@ impl Core<'_> {
             return;
         }
         // What failed before it had its URL has no name.
-        if observed && self.result.label != self.sampler_name(index, id) {
+        let no_url = self.result.label.is_empty() && self.result.url.is_empty();
+        if observed && (no_url || self.result.label != self.sampler_name(index, id)) {
             return;
         }
         self.name_sampler(index, id);

@@ -34,6 +34,8 @@ pub(crate) enum Failure {
     Tls(wire::tls::Error),
     /// A chunk size that is none.
     ChunkSize(String),
+    /// Lines of the request that say whether the connection is kept cannot be read, in HttpClient's words.
+    Connection(String),
     /// The peer closed during the TLS handshake.
     TlsClosed,
     /// The run ended at once.
@@ -57,7 +59,9 @@ pub(crate) fn describe(
     code.push_str(class);
     message.push_str("Non HTTP response message: ");
     let _ = match failure {
-        Failure::UnknownSource(words) | Failure::NotFound(words) => message.write_str(words),
+        Failure::UnknownSource(words) | Failure::NotFound(words) | Failure::Connection(words) => {
+            message.write_str(words)
+        }
         Failure::NoAddress => message.write_str("Connection is closed"),
         Failure::UnknownHost { still: true } => message.write_str(&route.host),
         Failure::UnknownHost { still: false } => {
@@ -137,7 +141,10 @@ pub(crate) fn socket_text(failure: &Failure, route: &Route) -> String {
         // Java closes the socket when a handshake fails, and the plug-in, which did not see that, then finds it closed.
         Failure::Tls(_) | Failure::TlsClosed => "Socket is closed".into(),
         Failure::TlsTimeout | Failure::ResponseTimeout => "Read timed out".into(),
-        Failure::Http(_) | Failure::ChunkSize(_) | Failure::TooManyRedirects(_) => String::new(),
+        Failure::Http(_)
+        | Failure::ChunkSize(_)
+        | Failure::Connection(_)
+        | Failure::TooManyRedirects(_) => String::new(),
         Failure::Cut | Failure::Interrupted(_) => "Socket closed".into(),
     }
 }
@@ -194,6 +201,7 @@ fn classify(failure: &Failure, route: &Route) -> (&'static str, Outcome) {
         Failure::Http(Http::NoResponse) => {
             ("org.apache.http.NoHttpResponseException", Outcome::Closed)
         }
+        Failure::Connection(_) => ("org.apache.http.ParseException", Outcome::Protocol),
         Failure::ChunkSize(_) => {
             ("org.apache.http.MalformedChunkCodingException", Outcome::Protocol)
         }

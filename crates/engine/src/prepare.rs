@@ -384,7 +384,8 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Str
         let text = value(&group.duration, env);
         odd(Setting::Duration, &text);
         let duration_s = number::long(&text).unwrap_or(0);
-        let invalid = if delay_s < 0 {
+        // Where threads are made when they start, nobody looks whether the delay is one.
+        let invalid = if delay_s < 0 && !group.delayed_start {
             Some(format!("Invalid delay {delay_s} set in Thread Group:{name}"))
         } else if duration_s <= 0 {
             Some(format!("Invalid duration {duration_s} set in Thread Group:{name}"))

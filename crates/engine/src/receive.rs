@@ -277,6 +277,12 @@ impl Core<'_> {
     /// A response is complete.
     pub(crate) fn finish(&mut self, conn: u32, now: Nanos, closing: Closing) {
         let entry = &mut self.conns[conn];
+        if let Some(stash) = &mut entry.stash
+            && !stash.connection_fault.is_empty()
+        {
+            let fault = std::mem::take(&mut stash.connection_fault);
+            return self.fail(conn, &Failure::Connection(fault));
+        }
         let mut exchange = entry.exchange;
         let index = entry.user;
         let stash = entry.stash.take();
@@ -365,6 +371,10 @@ impl Core<'_> {
             thrown = exchange.caches && !self.note_answer(index, id, exchange, &stash);
             let goes_on = (chain || redirect && (exchange.follow || exchange.auto_follow))
                 && self.follow(index, id, &timing, exchange, &stash);
+            if !goes_on && redirect && self.leads_nowhere(index, id, exchange, &stash) {
+                thrown = true;
+                timing.sent = 0;
+            }
             if !success && !self.observes(id) {
                 self.result.clear();
                 push_reason(&mut self.result.message, &stash.head, exchange.java);
@@ -462,8 +472,9 @@ fn feed(
                 // JMeter counts a status line without reason with the blank that its own form of it has.
                 exchange.received += u64::from(head.reason.is_empty() && !exchange.java);
                 exchange.keep_body |= exchange.parse && head.content_type.is_some_and(may_be_page);
-                let redirects =
-                    (exchange.follow || exchange.auto_follow) && (300..400).contains(&head.status);
+                let redirects = (exchange.follow || exchange.auto_follow)
+                    && (300..400).contains(&head.status)
+                    || !exchange.java && matches!(head.status, 301..=303 | 307 | 308);
                 let asked = exchange.challenges && matches!(head.status, 401 | 407);
                 let noted = exchange.caches && crate::cached::is_cacheable(head.status);
                 let cookies = exchange.cookies && head.set_cookie;

@@ -74,8 +74,9 @@ impl Core<'_> {
             result.data_type = "text";
             if java {
                 result.response_headers.clear();
-                self.put_exception_text(id);
             }
+            result.text.clear();
+            self.put_exception_text(id);
             self.add_hop(&mut chain, timing, silent);
             self.users[index].extra().redirect = Some(chain);
             return false;
@@ -84,8 +85,13 @@ impl Core<'_> {
         self.recorder.add(Counter::Redirects, 1);
         let mut url = String::new();
         let text: String = location.iter().map(|byte| *byte as char).collect();
-        let target =
-            plan::http::location(&chain.url, &text, self.run.settings.remove_dots, &mut url);
+        let target = if java {
+            plan::http::java_location(&chain.url, &text, &mut url)
+        } else if silent && text.trim().starts_with("//") {
+            plan::http::host_location(&chain.url, &text, &mut url)
+        } else {
+            plan::http::location(&chain.url, &text, self.run.settings.remove_dots, &mut url)
+        };
         let method =
             if repeats { &*stash.method } else { plan::http::method_after_redirect(&stash.method) }
                 .to_owned();
@@ -127,6 +133,30 @@ impl Core<'_> {
     }
 
     /// A redirect that does not say where to: the hop fails.
+    /// A redirect without a `Location` that is not followed. HttpClient's sampler throws at it all the same; the result says so.
+    pub(crate) fn leads_nowhere(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        exchange: &Exchange,
+        stash: &Stash,
+    ) -> bool {
+        let followed =
+            self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
+        if followed
+            || exchange.java
+            || !is_redirect(exchange.status, &stash.method)
+            || location(&stash.head).is_some()
+        {
+            return false;
+        }
+        if !self.observes(id) {
+            self.result.clear();
+        }
+        self.missing_location(stash);
+        true
+    }
+
     fn missing_location(&mut self, stash: &Stash) {
         let result = &mut *self.result;
         result.code.clear();

@@ -406,6 +406,7 @@ impl Core<'_> {
             }
             // It may be a listener that has it ignored, too late for the others.
             if !ignored {
+                self.add_inside_parent(index, id, around, &timing, success);
                 self.add_to_parent(index, id, around, timing, success);
             }
         } else if silent {

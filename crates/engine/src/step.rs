@@ -50,7 +50,14 @@ impl<'p> Core<'p> {
         if self.jobs.picks {
             self.find_way(index);
         }
+        // Between two samplers the last one still is the current one.
+        if self.plan.asks_for_sampler
+            && let Some(last) = self.users[index].last_sampler
+        {
+            self.texts.sampler = Some(self.plan.samplers[last.0 as usize].name.clone());
+        }
         let given = self.pull(index, main);
+        self.texts.sampler = None;
         if given != Pull::Later {
             self.forget_all_texts(index);
             // JMeter's thread looks whether it is to go on when it has its next sampler, and throws that away.
@@ -68,7 +75,7 @@ impl<'p> Core<'p> {
                 if self.users[index].wait != Wait::Ready {
                     return Turn::Waits;
                 }
-                self.continue_or_stop(index, None);
+                self.after_transaction(index);
             }
             Pull::Nothing => {
                 if self.is_done(index, main) {

@@ -3,7 +3,9 @@
 //! Two modes, as in JMeter. Without a parent sample, children are reported as they come and the transaction's own
 //! sample follows with their sums. With one, children become its sub-results and only it is reported.
 
-use plan::plan::{ControllerId, ControllerKind, Plan, Sampler, SamplerId, Transaction as Settings};
+use plan::plan::{
+    ControllerId, ControllerKind, Needs, OnError, Plan, Sampler, SamplerId, Transaction as Settings,
+};
 use stats::{Outcome, Sample};
 use std::fmt::Write;
 
@@ -128,15 +130,42 @@ impl Core<'_> {
         timing: &Timing,
         success: bool,
     ) {
-        self.add_below(index, self.plan.samplers[id.0 as usize].controller, timing, success);
+        let inside = self.plan.samplers[id.0 as usize].controller;
+        self.add_below(index, inside, timing, success, None);
     }
 
-    fn add_below(&mut self, index: Index, inside: ControllerId, timing: &Timing, success: bool) {
+    /// The same for a sample that becomes part of a transaction with a parent sample: those hear of it that JMeter does not count among that
+    /// one's own listeners, which are inside of it but not right inside.
+    pub(crate) fn add_inside_parent(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        around: usize,
+        timing: &Timing,
+        success: bool,
+    ) {
+        let open = &self.users[index].extra().transactions;
+        if open.len() > 1 {
+            let parent = open[around].controller;
+            let inside = self.plan.samplers[id.0 as usize].controller;
+            self.add_below(index, inside, timing, success, Some(parent));
+        }
+    }
+
+    fn add_below(
+        &mut self,
+        index: Index,
+        inside: ControllerId,
+        timing: &Timing,
+        success: bool,
+        parent: Option<ControllerId>,
+    ) {
         let plan = self.plan;
+        let around = |id: ControllerId| plan.controllers[id.0 as usize].parent;
         // What a lane does is heard of around its Parallel Controller as well.
         if self.users[index].lane {
             let around = self.users[index].branch_of;
-            self.add_below(around, inside, timing, success);
+            self.add_below(around, inside, timing, success, parent);
         }
         for open in self.users[index].transactions() {
             let ControllerKind::Transaction(settings) =
@@ -145,6 +174,14 @@ impl Core<'_> {
                 continue;
             };
             if open.parent.is_some() || !is_around(plan, open.controller, inside) {
+                continue;
+            }
+            let mut above = around(open.controller).and_then(around);
+            while parent.is_some() && above.is_some() && above != parent {
+                above = above.and_then(around);
+            }
+            // Right inside of the parent, or outside of it.
+            if parent.is_some() && (around(open.controller) == parent || above.is_none()) {
                 continue;
             }
             open.seen = true;
@@ -197,7 +234,8 @@ impl Core<'_> {
     fn nest(&mut self, index: Index, around: usize, timing: &Timing, success: bool) {
         let fresh = self.results.pop().unwrap_or_default();
         let mut child = std::mem::replace(&mut self.result, fresh);
-        if !self.rows.with_bodies() {
+        let read = self.reads_parts(index, around);
+        if !self.rows.with_bodies() && !read {
             // Bodies are of no use to a sub-result; their buffers are, to the next sample.
             std::mem::swap(&mut child.body, &mut self.result.body);
             std::mem::swap(&mut child.text, &mut self.result.text);
@@ -227,6 +265,16 @@ impl Core<'_> {
         self.result.request = request;
         self.result.success = success;
         self.result.ignore = false;
+    }
+
+    /// Whether assertions of a transaction, or of one around it, look at what its parts received.
+    fn reads_parts(&self, index: Index, around: usize) -> bool {
+        let open =
+            self.users[index].extra.as_ref().map(|extra| extra.transactions[around].controller);
+        std::iter::successors(open, |id| self.plan.controllers[id.0 as usize].parent).any(|id| {
+            matches!(&self.plan.controllers[id.0 as usize].kind, ControllerKind::Transaction(settings)
+                if settings.parent && settings.needs.intersects(Needs::BODY | Needs::TEXT))
+        })
     }
 
     /// The normal end of a transaction.
@@ -292,6 +340,22 @@ impl Core<'_> {
             }
             at = self.plan.controllers[id.0 as usize].parent;
         }
+    }
+
+    /// The step after a transaction with a parent sample has come to its end. One that has failed then, by its assertions, has no sampler
+    /// that JMeter could leave for the next iteration: its thread ends with an exception.
+    pub(crate) fn after_transaction(&mut self, index: Index) {
+        let user = &self.users[index];
+        let next_loop = self.run.groups[user.group as usize].on_error == OnError::NextLoop;
+        if next_loop && !user.last_ok && !user.lane {
+            let thread = self.thread_name(index);
+            self.log(format!(
+                "Test failed! {thread} ends: a transaction with a parent sample failed by its assertions, and JMeter's \"start next thread \
+                 loop\" finds no sampler to leave"
+            ));
+            return self.end_of_plan(index);
+        }
+        self.continue_or_stop(index, None);
     }
 
     /// Forgets a transaction as though it had never begun.
@@ -438,7 +502,7 @@ impl Core<'_> {
         } else if !open.reported {
             self.publish(index, timing, (success, open.cut), &settings.listeners, true);
             // Those right inside of it are its listeners, too; they are under way when its user stops.
-            self.add_below(index, open.controller, timing, success);
+            self.add_below(index, open.controller, timing, success, None);
         }
     }
 

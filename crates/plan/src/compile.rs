@@ -118,6 +118,7 @@ pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
     walk.groups(root);
     walk.read_sessions();
     walk.host_the_rest(root);
+    walk.plan.asks_for_sampler = walk.ctx.text.asks_for_sampler;
     walk.finish(root)
 }
 

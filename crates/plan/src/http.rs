@@ -32,7 +32,7 @@ pub(crate) use file::{Contents, file_content};
 pub use given::{Given, GivenArgument, GivenFile};
 pub(crate) use link::Page;
 pub use percent::beyond_ascii;
-pub use redirect::{location, method_after_redirect};
+pub use redirect::{host_location, java_location, location, method_after_redirect};
 pub use resources::Resources;
 pub use source::{Source, SourceKind};
 
@@ -171,6 +171,8 @@ pub struct Request {
     pub auto_redirects: bool,
     /// The connection may be used again.
     pub keep_alive: bool,
+    /// By HttpClient: what is wrong with its `Connection` lines, which it finds out when there is an answer; else empty.
+    pub connection_fault: String,
     /// By HttpClient: it has a body and `Expect: 100-continue`, so that what comes before the answer proper is not counted.
     pub expects_continue: bool,
     /// Where to send from.
@@ -212,6 +214,7 @@ impl Request {
             &mut self.proxy.user,
             &mut self.proxy.password,
             &mut self.charset,
+            &mut self.connection_fault,
         ] {
             text.clear();
         }

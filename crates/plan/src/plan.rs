@@ -68,6 +68,8 @@ pub struct Plan {
     pub sessions: Vec<Session>,
     /// There are HTML Link Parsers, for which every answer is kept.
     pub follows_links: bool,
+    /// Some expression asks for the name of the sampler, which may be the last one's.
+    pub asks_for_sampler: bool,
     /// Cookie managers.
     pub cookie_managers: Vec<CookieManager>,
     /// Cache managers.

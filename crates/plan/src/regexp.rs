@@ -287,6 +287,14 @@ impl Source {
         }
     }
 
+    /// Gives the pattern that `text` is, which was evaluated from it, to `work`.
+    pub fn of<R>(&self, text: &str, work: impl FnOnce(Result<&Regexp, &Malformed>) -> R) -> R {
+        match self {
+            Self::Fixed(_, regexp) => work(regexp.as_deref()),
+            Self::Made(_) => work(Regexp::remembered(text).as_deref()),
+        }
+    }
+
     /// Gives the pattern to `work`, together with the environment that evaluating it needed.
     pub fn with<'e, R>(
         &self,

@@ -144,6 +144,8 @@ pub struct TextCompiler {
     pub(crate) checks_transactions: bool,
     /// Sub-results keep their labels: the plan is run in functional mode.
     pub(crate) functional: bool,
+    /// Some expression asks for the sampler's name.
+    pub(crate) asks_for_sampler: bool,
     /// Function calls with a state of their own.
     sites: u32,
 }

@@ -28,12 +28,19 @@ import org.apache.jorphan.collections.SearchByClass;
  * JMeter 5.6.3, warm: runs plan after plan in one Java machine, each as {@code jmeter -n -t plan.jmx -l result.jtl} would.
  *
  * <p>Arguments are the JMeter home, and NAME=VALUE of properties that all runs have. Each line of standard input is the folder of a
- * plan and NAME=VALUE of properties of that run, with tabs between them. The answer is a line: {@code ran}, or {@code failed} and why.
+ * plan and NAME=VALUE of properties of that run, with tabs between them. The answer is a line: {@code ran}, {@code did not end}, or
+ * {@code failed} and why.
  *
  * <p>What JMeter keeps in static fields is set back before each run: its properties, functional mode, and the files that functions
  * hold open. Each run has a new thread, so that thread locals (the context with its variables) are new, too.
  */
 public final class WarmJMeter {
+    /** Milliseconds and bytes of results; a plan that takes more goes on for ever and is stopped. */
+    private static final long PATIENCE = 10_000;
+    private static final long MOST_ROWS = 256 * 1024;
+
+    private static volatile StandardJMeterEngine running;
+
     private WarmJMeter() {
     }
 
@@ -67,9 +74,27 @@ public final class WarmJMeter {
                 }
             }, "main");
             thread.start();
-            thread.join();
+            watch(thread, new File(words[0], "result.jtl"), answer);
             answers.println(answer[0]);
             answers.flush();
+        }
+    }
+
+    /** Waits for a plan; one that goes on for ever is stopped. */
+    private static void watch(Thread thread, File rows, String[] answer) throws InterruptedException {
+        long begin = System.nanoTime();
+        boolean ends = true;
+        do {
+            thread.join(50);
+            ends &= rows.length() <= MOST_ROWS && System.nanoTime() - begin < PATIENCE * 1_000_000;
+            StandardJMeterEngine engine = running;
+            if (!ends && engine != null) {
+                running = null;
+                engine.stopTest(true);
+            }
+        } while (thread.isAlive());
+        if (!ends) {
+            answer[0] = "did not end";
         }
     }
 
@@ -130,7 +155,9 @@ public final class WarmJMeter {
         cloned.add(cloned.getArray()[0], collector);
         StandardJMeterEngine engine = new StandardJMeterEngine();
         engine.configure(cloned);
+        running = engine;
         engine.run();
+        running = null;
         files.closeFiles();
     }
 
@@ -142,6 +169,9 @@ public final class WarmJMeter {
             ((Map<?, ?>) field(type, "fileContainers").get(null)).clear();
         }
         field(files, "defaultFile").set(null, "");
+        // Names that were not found stay so for seconds, and are then worded in another way.
+        ((Map<?, ?>) field(java.net.InetAddress.class, "cache").get(null)).clear();
+        ((Collection<?>) field(java.net.InetAddress.class, "expirySet").get(null)).clear();
     }
 
     private static Field field(Class<?> type, String name) throws Exception {

@@ -117,7 +117,16 @@ pub(crate) const AROUND: &[(usize, (&str, Make))] = &[
                 Element::new("DurationAssertion", "DurationAssertionGui", maker.name("Quick"))
                     .string(
                         "DurationAssertion.duration",
-                        number(maker.dice, &["30000", "", "0", "-1"]),
+                        // None that a slow run could exceed.
+                        *maker.dice.pick(&[
+                            "30000",
+                            "${__P(none,30000)}",
+                            "",
+                            "0",
+                            "-1",
+                            "x",
+                            "${u}",
+                        ]),
                     );
             scope(maker, element, "Assertion.scope")
         }),
@@ -191,8 +200,10 @@ pub(crate) const AROUND: &[(usize, (&str, Make))] = &[
     (
         2,
         ("SampleTimeout", |maker| {
-            Element::new("SampleTimeout", "SampleTimeoutGui", maker.name("Limit"))
-                .string("InterruptTimer.timeout", number(maker.dice, &["5000", "0", ""]))
+            Element::new("SampleTimeout", "SampleTimeoutGui", maker.name("Limit")).string(
+                "InterruptTimer.timeout",
+                *maker.dice.pick(&["5000", "${__P(none,5000)}", "0", "", "x", "${u}"]),
+            )
         }),
     ),
 ];

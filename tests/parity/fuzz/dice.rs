@@ -7,10 +7,9 @@ pub(crate) struct Dice(u64);
 impl Dice {
     /// The dice for plan `number` of a run with `seed`.
     pub(crate) fn new(seed: u64, number: u64) -> Self {
-        let mut dice = Self(seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        // Neighbouring seeds shall have nothing in common.
-        dice.next();
-        dice
+        // Neighbours shall have nothing in common: one that began a step further would go on as the other does.
+        let seed = Self(seed).next();
+        Self(Self(seed ^ number).next())
     }
 
     fn next(&mut self) -> u64 {

@@ -67,6 +67,12 @@ impl Difference {
         Some(Self { kind: kinds.join(", "), text, ended, files_missing })
     }
 
+    /// Nothing differs that does not in a difference of this kind.
+    pub(crate) fn is_part_of(&self, kind: &str) -> bool {
+        let words = |kind| str::split(kind, [' ', ',', '+']);
+        words(&self.kind).all(|word| words(kind).any(|other| other == word))
+    }
+
     /// Throng refuses the plan in words.
     pub(crate) fn refused(&self) -> Option<&str> {
         self.ended.as_deref().filter(|text| text.starts_with("exit 3\n"))

@@ -1,7 +1,7 @@
 //! The two programs that run a plan: JMeter, warm in one Java machine (`WarmJMeter.java`), and Throng, a process per plan.
 //!
-//! Both have a folder with the plan and its files, a target of their own, and at most twenty seconds. What they leave is made
-//! comparable as the parity cases are.
+//! Both have a folder with the plan and its files, a target of their own, and at most ten seconds and `MOST_ROWS` of results. What
+//! they leave is made comparable as the parity cases are.
 
 use crate::normal::{self, Rules};
 use crate::server::Server;
@@ -14,7 +14,11 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes of results; a plan that has written more goes on for ever. JMeter's side has the same in `WarmJMeter.java`.
+const MOST_ROWS: u64 = 256 * 1024;
+/// Of the answer of a Java machine that has stopped a plan.
+const STOPPING: Duration = Duration::from_secs(5);
 /// Of the Java machine's own start.
 const START: Duration = Duration::from_secs(120);
 
@@ -156,7 +160,8 @@ impl Running {
             if let Some(status) = self.child.try_wait().expect("a child to wait for") {
                 break Some(status);
             }
-            if self.since.elapsed() > PATIENCE {
+            let rows = fs::metadata(self.folder.join("result.jtl")).map_or(0, |rows| rows.len());
+            if self.since.elapsed() > PATIENCE || rows > MOST_ROWS {
                 let _ = self.child.kill();
                 let _ = self.child.wait();
                 break None;
@@ -224,9 +229,9 @@ impl JMeter {
         }
         line.push('\n');
         let asked = warm.questions.write_all(line.as_bytes()).and_then(|()| warm.questions.flush());
-        let answer = asked.ok().and_then(|()| warm.answers.recv_timeout(PATIENCE).ok());
+        let answer = asked.ok().and_then(|()| warm.answers.recv_timeout(PATIENCE + STOPPING).ok());
         answer.unwrap_or_else(|| {
-            // A machine with a plan that goes on is of no use any more.
+            // A machine with a plan that cannot be stopped is of no use any more.
             self.warm = None;
             "did not end".to_owned()
         })
@@ -242,6 +247,7 @@ impl JMeter {
             .args(["-XX:+DisableExplicitGC", "-Djava.awt.headless=true"])
             .args(["-Duser.language=en", "-Duser.region=EN"])
             .args(["--add-opens", "java.base/java.lang=ALL-UNNAMED"])
+            .args(["--add-opens", "java.base/java.net=ALL-UNNAMED"])
             .arg(format!("-Dlog4j2.configurationFile={}", config.display()))
             .arg("-cp")
             .arg(format!(

@@ -1,7 +1,7 @@
 //! Makes a plan smaller for as long as it still differs.
 //!
 //! Elements go first, from the largest; then each is replaced by what stands below it; then properties, their values, and names go.
-//! A smaller plan is taken if it differs for the same known cause, or for none, as the plan did that was found.
+//! A smaller plan is taken if it differs for no known cause, as the plan did that was found.
 
 use crate::tree::{Element, Property};
 
@@ -101,44 +101,44 @@ fn all_places(plan: &Element) -> Vec<Vec<usize>> {
     all
 }
 
-/// Properties that any plan has which JMeter or a person wrote: without them elements do what no plan asks for.
+/// Properties that go, by what their names begin with: those that JMeter leaves out of a plan where they have their usual values.
+/// Without others elements do what no plan asks for.
+const LEFT_OUT: &[&str] = &[
+    "HTTPSampler.",
+    "HTTPsampler.Files",
+    "HTTPArgument.",
+    "TestPlan.",
+    "ThreadGroup.",
+    "Assertion.custom",
+    "Assertion.scope",
+];
+
+/// Those among them that stay.
 const ALWAYS: &[&str] = &[
     "ThreadGroup.main_controller",
     "ThreadGroup.num_threads",
     "ThreadGroup.on_sample_error",
-    "LoopController.loops",
     "TestPlan.user_defined_variables",
-    "Arguments.arguments",
-    "HTTPsampler.Arguments",
-    "arguments",
-    "classname",
-    "Argument.name",
-    "Argument.value",
-    "Argument.metadata",
+    "TestPlan.serialize_threadgroups",
     "HTTPSampler.method",
     "HTTPSampler.path",
-    "Header.name",
-    "Header.value",
-    "HeaderManager.headers",
-    "CookieManager.cookies",
-    "Asserion.test_strings",
-    "Assertion.test_type",
-    "Assertion.test_field",
-    "UserParameters.names",
-    "UserParameters.thread_values",
-    "ActionProcessor.action",
-    "ActionProcessor.target",
-    "ActionProcessor.duration",
-    "variableNames",
-    "filename",
-    "delimiter",
-    "shareMode",
     "HTTPSampler.domain",
     "HTTPSampler.port",
 ];
 
 /// Properties whose values stay.
-const KEPT: &[&str] = &["HTTPSampler.method", "HTTPSampler.domain", "HTTPSampler.implementation"];
+const KEPT: &[&str] = &[
+    "HTTPSampler.method",
+    "HTTPSampler.domain",
+    "HTTPSampler.implementation",
+    "HTTPSampler.protocol",
+    "HTTPSampler.contentEncoding",
+    "TCPSampler.server",
+    "hostname",
+    "Cookie.domain",
+    "Cookie.path",
+    "Header.name",
+];
 
 /// Takes away all properties of an element that it can do without.
 fn without_any_property(plan: &Element, number: usize) -> Option<Element> {
@@ -175,7 +175,7 @@ fn without_properties(plan: &Element, number: usize) -> Option<Element> {
 fn always(property: &Property) -> bool {
     match property {
         Property::Leaf { name, .. } | Property::Group { name, .. } => {
-            ALWAYS.contains(&name.as_str())
+            ALWAYS.contains(&name.as_str()) || !LEFT_OUT.iter().any(|start| name.starts_with(start))
         }
         Property::Verbatim(_) => false,
     }
@@ -225,12 +225,12 @@ fn plainer(tag: &str, value: &str) -> Vec<String> {
         "stringProp" if value.parse::<i64>().is_ok_and(|n| n > 1) => vec!["1".to_owned()],
         "stringProp" if value.starts_with('/') && value != "/ok" => vec!["/ok".to_owned()],
         "stringProp" if value.contains('$') && value != "${__P(port)}" => {
-            let mut shorter = vec![String::new(), "1".to_owned()];
+            let mut shorter = vec!["a".to_owned(), "1".to_owned()];
             let before = value.split("${").next().unwrap_or_default();
             shorter.push(before.to_owned());
             shorter
         }
-        "stringProp" if value.len() > 1 => vec![String::new()],
+        "stringProp" if value.len() > 1 => vec!["a".to_owned()],
         _ => Vec::new(),
     };
     all.retain(|plain| plain != value);

@@ -53,6 +53,9 @@ impl Property {
                 let _ = write!(out, "<{tag} name=\"{}\"", escaped(name));
                 if !class.is_empty() {
                     let _ = write!(out, " elementType=\"{class}\"");
+                    if class == "Cookie" {
+                        let _ = write!(out, " testname=\"{}\"", escaped(name));
+                    }
                     if class == "LoopController" {
                         out.push_str(" guiclass=\"LoopControlPanel\" testclass=\"LoopController\"");
                     }

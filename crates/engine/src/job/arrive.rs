@@ -107,7 +107,7 @@ impl Core<'_> {
                 self.check_in_turn(index, ended, next);
                 if self.users[index].wait == Wait::Ready {
                     self.must_end(index);
-                    self.continue_or_stop(index, None);
+                    self.after_transaction(index);
                 }
             }
             Then::Started => {

@@ -137,7 +137,7 @@ impl Core<'_> {
             Some(Then::Ended(ended, _)) => {
                 self.take_kept(index);
                 self.report_complete(index, &ended);
-                self.continue_or_stop(index, None);
+                self.after_transaction(index);
             }
             Some(Then::Before(..) | Then::Timers(..) | Then::Begin(_)) => {
                 self.stop_before(index, true);

@@ -163,17 +163,23 @@ impl ResponseAssertion {
             }
             return;
         }
-        let mut reasons = env.core.take();
+        let (mut reasons, mut wanted) = (env.core.take(), env.core.take());
         let mut failed = self.has(OR);
         for expected in &self.expected {
-            match self.holds(expected, text, env) {
+            // Once: what it calls may count.
+            wanted.clear();
+            match expected {
+                Expected::Pattern(source) => source.eval(env, &mut wanted),
+                Expected::Text(source) => source.eval(env, &mut wanted),
+            }
+            match self.holds(expected, text, &wanted) {
                 Outcome::Passed if self.has(OR) => {
                     failed = false;
                     break;
                 }
                 Outcome::Passed => {}
                 Outcome::Failed => {
-                    self.explain(expected, text, variable, env, &mut reasons);
+                    self.explain(&wanted, text, variable, env, &mut reasons);
                     if self.has(OR) {
                         reasons.push('\t');
                     } else {
@@ -185,6 +191,7 @@ impl ResponseAssertion {
                     entry.go_wrong(&format!(
                         "Bad test configuration org.apache.oro.text.MalformedCachePatternException: {malformed}"
                     ));
+                    env.core.give(wanted);
                     return env.core.give(reasons);
                 }
             }
@@ -198,13 +205,14 @@ impl ResponseAssertion {
             entry.fail(if message.is_empty() { &reasons } else { &message });
             env.core.give(message);
         }
+        env.core.give(wanted);
         env.core.give(reasons);
     }
 
-    fn holds(&self, expected: &Expected, text: &str, env: &mut Env<'_>) -> Outcome {
+    fn holds(&self, expected: &Expected, text: &str, wanted: &str) -> Outcome {
         let found = match expected {
             Expected::Pattern(source) => {
-                let found = source.with(env, |regexp, _| match regexp {
+                let found = source.of(wanted, |regexp| match regexp {
                     Ok(regexp) if self.has(CONTAINS) => Ok(regexp.is_found_in(text)),
                     Ok(regexp) => Ok(regexp.matches(text)),
                     Err(malformed) => Err(malformed.clone()),
@@ -214,13 +222,8 @@ impl ResponseAssertion {
                     Err(malformed) => return Outcome::Malformed(malformed),
                 }
             }
-            Expected::Text(source) => {
-                let mut wanted = env.core.take();
-                source.eval(env, &mut wanted);
-                let found = if self.has(EQUALS) { text == wanted } else { text.contains(&wanted) };
-                env.core.give(wanted);
-                found
-            }
+            Expected::Text(_) if self.has(EQUALS) => text == wanted,
+            Expected::Text(_) => text.contains(wanted),
         };
         if found == self.has(NOT) { Outcome::Failed } else { Outcome::Passed }
     }
@@ -228,10 +231,10 @@ impl ResponseAssertion {
     /// Appends why the check failed.
     fn explain(
         &self,
-        expected: &Expected,
+        wanted: &str,
         text: &str,
         variable: Option<&str>,
-        env: &mut Env<'_>,
+        env: &Env<'_>,
         out: &mut String,
     ) {
         out.push_str("Test failed: ");
@@ -259,17 +262,11 @@ impl ResponseAssertion {
             _ => " expected something using ",
         });
         out.push('/');
-        let mut wanted = env.core.take();
-        match expected {
-            Expected::Pattern(source) => source.eval(env, &mut wanted),
-            Expected::Text(source) => source.eval(env, &mut wanted),
-        }
         if self.has(EQUALS) {
-            Difference::of(env.shared).write(text, &wanted, out);
+            Difference::of(env.shared).write(text, wanted, out);
         } else {
-            out.push_str(&wanted);
+            out.push_str(wanted);
         }
-        env.core.give(wanted);
         out.push('/');
     }
 }

@@ -57,6 +57,8 @@ pub(super) struct Handle {
     source: Arc<source::Source>,
     /// Names found at run time; those of the element where it is absent.
     names: Option<Box<[Box<str>]>>,
+    /// What tells it apart, if it is the user's own.
+    own: Option<Key>,
 }
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> CsvDataSet {
@@ -153,7 +155,12 @@ impl CsvDataSet {
             source::Share::Group(group) => env.run.lines(Some(group)),
             _ => env.run.lines(None),
         };
-        let source = env.run.csv.source(&key, lines).map_err(|problem| {
+        // A user's own place is for all elements that read the file as this one does.
+        let own = (key.share == source::Share::User).then(|| key.clone());
+        let known = env.notes.csv_places().find(|other| own.is_some() && other.own == own);
+        let place = known.map(|other| other.source.clone());
+        let source = place.map_or_else(|| env.run.csv.source(&key, lines), Ok);
+        let source = source.map_err(|problem| {
             Stop::User(format!("{problem} (CSV Data Set Config {})", self.name))
         })?;
         let names = if from_header {
@@ -167,7 +174,7 @@ impl CsvDataSet {
             let known = matches!(self.names, Names::Known(_));
             (!known).then(|| split_names(&listed).map(Box::from).collect())
         };
-        Ok(Handle { source, names })
+        Ok(Handle { source, names, own })
     }
 
     fn read(&self, handle: &Handle, env: &mut Env<'_>) -> Result<(), Stop> {

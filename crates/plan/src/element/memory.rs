@@ -56,6 +56,11 @@ impl Memory {
         grown(&mut self.notes().csv, at)
     }
 
+    /// The places in data files that the user's elements have so far.
+    pub(super) fn csv_places(&self) -> impl Iterator<Item = &Handle> {
+        self.notes.iter().flat_map(|notes| notes.csv.iter().flatten())
+    }
+
     pub(super) fn counter(&mut self, at: usize) -> &mut Option<Own> {
         grown(&mut self.notes().counters, at)
     }

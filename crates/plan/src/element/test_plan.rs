@@ -28,6 +28,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
         randoms: Vec::new(),
         user_parameters: Vec::new(),
         sessions: Vec::new(),
+        asks_for_sampler: false,
         follows_links: false,
         cookie_managers: Vec::new(),
         cache_managers: Vec::new(),

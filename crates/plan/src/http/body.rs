@@ -184,7 +184,13 @@ impl Http {
         self.raw.get(env)
             || (!added
                 && !self.arguments.is_empty()
-                && self.arguments.iter().all(|argument| argument.name.parsed(env, str::is_empty)))
+                && self.arguments.iter().all(|argument| {
+                    // JMeter asks whether there is a name, and then whether that is empty.
+                    if argument.name.calls() {
+                        argument.name.parsed(env, |_| ());
+                    }
+                    argument.name.parsed(env, str::is_empty)
+                }))
     }
 
     pub(super) fn write_raw(&self, env: &mut Env<'_>, charset: Charset, out: &mut Request) {

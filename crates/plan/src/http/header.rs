@@ -57,6 +57,8 @@ pub(super) struct Present {
     pub(super) content_type_value: bool,
     /// Some `Connection` line says that the connection ends.
     pub(super) close: bool,
+    /// Some `Connection` line says neither `keep-alive` nor `close` alone.
+    pub(super) odd_connection: bool,
     /// The first `Expect` is `100-continue`.
     pub(super) expects_continue: bool,
     expects: bool,
@@ -85,6 +87,7 @@ impl Present {
                     !present.expects && value.eq_ignore_ascii_case(b"100-continue");
                 present.expects = true;
             } else if let Some(value) = value_of(line, b"Connection") {
+                present.odd_connection |= value != b"keep-alive" && value != b"close";
                 let mut tokens = value.split(|byte| *byte == b',');
                 present.close |=
                     tokens.any(|token| token.trim_ascii().eq_ignore_ascii_case(b"close"));
@@ -99,6 +102,52 @@ fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     // The place of the colon tells most lines apart before a letter is compared.
     (line.get(name.len()) == Some(&b':') && line[..name.len()].eq_ignore_ascii_case(name))
         .then(|| line[name.len() + 1..].trim_ascii())
+}
+
+/// What HttpClient's reader of tokens (`BasicTokenIterator`) says of the `Connection` lines. It reads them behind the head of the answer, one
+/// token further than the first `close`.
+pub(super) fn connection_fault(headers: &[u8]) -> Option<String> {
+    let lines = headers.split_inclusive(|byte| *byte == b'\n');
+    let values = lines.filter_map(|line| value_of(line, b"Connection"));
+    let mut closes = false;
+    for value in values {
+        let fault = |words: &str, at: usize| {
+            let value: String = value.iter().map(|byte| *byte as char).collect();
+            Some(format!("{words} (pos {at}): {value}"))
+        };
+        let mut at = 0;
+        while at < value.len() {
+            if value[at] == b',' || is_blank(value[at]) {
+                at += 1;
+                continue;
+            }
+            if !is_token(value[at]) {
+                return fault("Invalid character before token", at);
+            }
+            if closes {
+                return None;
+            }
+            let start = at;
+            at += value[at..].iter().take_while(|byte| is_token(**byte)).count();
+            closes = value[start..at].eq_ignore_ascii_case(b"close");
+            at += value[at..].iter().take_while(|byte| is_blank(**byte)).count();
+            match value.get(at) {
+                None | Some(b',') => {}
+                Some(byte) if is_token(*byte) => return fault("Tokens without separator", at),
+                Some(_) => return fault("Invalid character after token", at),
+            }
+        }
+    }
+    None
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+fn is_token(byte: u8) -> bool {
+    let c = byte as char;
+    c.is_alphanumeric() || !c.is_control() && !" ,;=()<>@:\\\"/[]?{}\t".contains(c)
 }
 
 /// Whether there is a line of that name.

@@ -26,6 +26,34 @@ pub fn location(
     Ok(())
 }
 
+/// Writes the absolute URL of a `Location` that begins with a host (`//host/path`), as HttpClient itself works it out. JMeter's own way, in
+/// [`location`], takes the host for a step of the path where there are steps up.
+pub fn host_location(base: &str, location: &str, out: &mut String) -> Result<(), Unsendable> {
+    let rest = location.trim().trim_start_matches('/');
+    let path = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let tail = rest[path..].find(['?', '#']).map_or(rest.len(), |at| path + at);
+    let mut steps: Vec<&str> = Vec::new();
+    for step in rest[path..tail].split('/').skip(1) {
+        match step {
+            "." => {}
+            ".." => {
+                steps.pop();
+            }
+            step => steps.push(step),
+        }
+    }
+    let slash = if path < tail { "/" } else { "" };
+    let absolute = format!("//{}{slash}{}{}", &rest[..path], steps.join("/"), &rest[tail..]);
+    self::location(base, &absolute, false, out)
+}
+
+/// Writes the absolute URL of a `Location` that Java's own client follows: nothing is escaped.
+pub fn java_location(base: &str, location: &str, out: &mut String) -> Result<(), Unsendable> {
+    url::resolve(Some(base), location, out).map_err(|url::Malformed(message)| {
+        Unsendable::new("java.net.MalformedURLException", &message)
+    })
+}
+
 /// Writes the absolute URL of a link found in `base`. Steps above the root are dropped where the link starts with them.
 pub(crate) fn relative(base: &str, link: &str, out: &mut String) -> Result<(), url::Malformed> {
     url::resolve(Some(base), link, out)?;

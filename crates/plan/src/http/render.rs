@@ -150,6 +150,11 @@ impl Http {
         thrown(env)?;
         self.write_target(out, &parts, present)?;
         out.keep_alive = !present.close;
+        if present.odd_connection
+            && let Some(fault) = header::connection_fault(&out.headers)
+        {
+            out.connection_fault = fault;
+        }
         out.expects_continue = body.is_some() && present.expects_continue;
         Ok(())
     }

@@ -274,6 +274,7 @@ impl<'a> Build<'a> {
         call.script = script.map(Box::new);
         match &mut self.scope {
             Scope::Plan(compiler) => {
+                compiler.asks_for_sampler |= spec.name == "__samplerName";
                 if spec.keeps_state() {
                     call.site = Some(compiler.site());
                 }
