@@ -70,6 +70,7 @@ cases! {
     concurrency_steps
     concurrency_transactions
     config_scope
+    connection_header
     connections_alternating
     controllers_done
     cookies_by_group
@@ -86,6 +87,9 @@ cases! {
     cookies_policy_case
     cookies_policy_empty
     cookies_policy_unknown
+    csv_own_file_twice
+    functions_counted
+    group_delayed_start_bounds
     http_blank_host
     http_blank_host_cookies
     http_blank_host_java_cookies
@@ -124,6 +128,11 @@ cases! {
     debug_after_http
     debug_sampler
     css_extractor
+    http_without_entity
+    redirect_odd_locations
+    transaction_assertion_bodies
+    transaction_fails_next_loop
+    transaction_inside_parent
     xpath_extractor
     xpath_assertion
     fn_xpath

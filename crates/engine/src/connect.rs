@@ -11,7 +11,7 @@ use stats::Counter;
 use wire::tls::Handshake;
 
 use crate::clock::{Nanos, thread_cpu};
-use crate::conn::{Effort, Exchange, Route, Stash, State};
+use crate::conn::{Conn, Effort, Exchange, Route, Stash, State};
 use crate::core::Core;
 use crate::driver::{self, Ready};
 use crate::outcome::Failure;
@@ -552,9 +552,21 @@ impl Core<'_> {
 
     /// Closes all connections of a user; returns how many were closed from here.
     pub(crate) fn close_connections(&mut self, index: Index) -> u64 {
+        self.close_those(index, |_| true)
+    }
+
+    /// Closes a user's connections of HTTP, for its next iteration is another user's: sockets of other protocols stay, as in JMeter.
+    pub(crate) fn close_http_connections(&mut self, index: Index) -> u64 {
+        self.close_those(index, |entry| !entry.raw && entry.datagram.is_none())
+    }
+
+    fn close_those(&mut self, index: Index, which: impl Fn(&Conn) -> bool) -> u64 {
         let mut closed = 0;
-        while self.users[index].conn != NO_CONN {
-            let conn = self.users[index].conn;
+        loop {
+            let user = &self.users[index];
+            let others = user.extra.iter().flat_map(|extra| extra.conns.iter().copied());
+            let mut own = std::iter::once(user.conn).chain(others).filter(|conn| *conn != NO_CONN);
+            let Some(conn) = own.find(|conn| which(&self.conns[*conn])) else { break };
             let entry = &mut self.conns[conn];
             if let (Some(tls), Some(fd)) = (entry.tls.as_mut(), entry.fd.as_ref()) {
                 self.out.clear();

@@ -93,8 +93,8 @@ impl Core<'_> {
             }
             if let SamplerKind::Http(http) = &self.plan.samplers[id.0 as usize].kind
                 && http.md5
-                // Without an entity nothing is read.
-                && exchange.has_body
+                // Of nothing JMeter makes no digest.
+                && !result.body.is_empty()
             {
                 digest(&mut result.body);
             }

@@ -164,9 +164,21 @@ impl Core<'_> {
         result.message.clear();
         let _ = write!(
             result.message,
-            "Non HTTP response message: Missing location header in redirect for {} {} HTTP/1.1",
-            stash.method, stash.url
+            "Non HTTP response message: Missing location header in redirect for {} ",
+            stash.method
         );
+        // The request line has the URL in ASCII.
+        for c in stash.url.chars() {
+            if c.is_ascii() {
+                result.message.push(c);
+            } else {
+                let mut bytes = [0; 4];
+                for byte in c.encode_utf8(&mut bytes).bytes() {
+                    let _ = write!(result.message, "%{byte:02X}");
+                }
+            }
+        }
+        result.message.push_str(" HTTP/1.1");
         result.success = false;
         result.data_type = "text";
     }

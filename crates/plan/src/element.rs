@@ -218,6 +218,13 @@ pub(crate) fn sampler_name(ctx: &mut Context<'_>, id: ElementId, configs: &[Elem
 
 /// A timer; `None` if it cannot run. `count` throughput timers came before it.
 pub(crate) fn timer(ctx: &mut Context<'_>, id: ElementId, count: u32) -> Option<Timer> {
+    let around = ctx.text.enter(id);
+    let made = timer_of(ctx, id, count);
+    ctx.text.leave(around);
+    made
+}
+
+fn timer_of(ctx: &mut Context<'_>, id: ElementId, count: u32) -> Option<Timer> {
     Some(match scope::class(ctx.doc, id) {
         "ConstantTimer" => constant_timer::compile(ctx, id),
         "UniformRandomTimer" => random_timer::compile(ctx, id, Shape::Uniform),
@@ -287,7 +294,8 @@ pub(crate) fn extractors(
         }
         let mark = ctx.mark();
         if is_native(ctx, *id) && !ctx.belongs_to_java(*id) {
-            let mut made = extract::compile(ctx.doc.element(*id), &mut ctx.text);
+            let element = ctx.doc.element(*id);
+            let mut made = ctx.text.of_element(*id, |text| extract::compile(element, text));
             if let Some(Ok((Extractor::Debug(debug), _))) = &mut made {
                 debug.show_sampler(&ctx.doc.element(sampler).props, &mut ctx.text);
                 // What is wrong in the sampler's texts is told of the sampler.
@@ -332,7 +340,8 @@ pub(crate) fn assertions(
         }
         let mark = ctx.mark();
         if is_native(ctx, *id) {
-            let made = assertion::compile(ctx.doc.element(*id), &mut ctx.text);
+            let element = ctx.doc.element(*id);
+            let made = ctx.text.of_element(*id, |text| assertion::compile(element, text));
             if let Some(made) = settled(ctx, *id, made, Assertion::complaint, needs) {
                 found.extend(ctx.evaluate(mark).map(Assertion::hosted));
                 found.push(made);

@@ -9,8 +9,10 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+
+use jmx::ElementId;
 
 use crate::env::Env;
 use crate::function::Call;
@@ -148,6 +150,10 @@ pub struct TextCompiler {
     pub(crate) asks_for_sampler: bool,
     /// Function calls with a state of their own.
     sites: u32,
+    /// Those of elements that several samplers have, by element.
+    shared: HashMap<usize, Vec<u32>>,
+    /// The element of which texts are compiled, and how many calls of it have been met.
+    sharing: Option<(usize, usize)>,
 }
 
 impl TextCompiler {
@@ -158,8 +164,37 @@ impl TextCompiler {
 
     /// A number for a function call that keeps state between evaluations.
     fn site(&mut self) -> u32 {
+        let known = self.sharing.as_mut().map(|(element, met)| {
+            *met += 1;
+            (self.shared.entry(*element).or_default(), *met - 1)
+        });
+        if let Some((sites, nth)) = &known
+            && let Some(site) = sites.get(*nth)
+        {
+            return *site;
+        }
+        if let Some((sites, _)) = known {
+            sites.push(self.sites);
+        }
         self.sites += 1;
         self.sites - 1
+    }
+
+    /// Compiles texts of an element that is compiled for each sampler it applies to: its calls have one state, as the element is one.
+    pub(crate) fn of_element<R>(&mut self, id: ElementId, work: impl FnOnce(&mut Self) -> R) -> R {
+        let around = self.enter(id);
+        let made = work(self);
+        self.leave(around);
+        made
+    }
+
+    /// The same in two steps: gives what [`leave`](Self::leave) is to be told.
+    pub(crate) fn enter(&mut self, id: ElementId) -> Option<(usize, usize)> {
+        self.sharing.replace((id.index(), 0))
+    }
+
+    pub(crate) fn leave(&mut self, around: Option<(usize, usize)>) {
+        self.sharing = around;
     }
 }
 

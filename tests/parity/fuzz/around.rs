@@ -391,7 +391,7 @@ fn defaults(maker: &mut Maker) -> Element {
             (10, |_, e| e.flag("HTTPSampler.image_parser", true)),
             (10, |_, e| e.flag("HTTPSampler.md5", true)),
             (10, |maker, e| {
-                e.string("HTTPSampler.response_timeout", number(maker.dice, &["5000", ""]))
+                e.string("HTTPSampler.response_timeout", *maker.dice.pick(&["5000", "", "${u}"]))
             }),
             (5, |_, e| e.string("HTTPSampler.port", "${__P(closed)}")),
             (5, |_, e| e.string("HTTPSampler.domain", "localhost")),

@@ -156,11 +156,11 @@ fn every_native_class_has_its_place() {
 }
 
 /// Whether what a plan does is a matter of chance: of JMeter's dice, or of who comes first: among several users where something ends the run or
-/// is shared, or between the end of a run and the start of its tearDown group.
+/// is shared, or between the end of a run and the start of its next group.
 fn is_chance(plan: &Element) -> bool {
     let (mut several, mut ends, mut ends_run, mut shares, mut dice) =
         (false, false, false, false, false);
-    let mut tears_down = false;
+    let mut groups = 0;
     plan.each(&mut |element| {
         let class = element.class.as_str();
         let value = |name| element.value(name).unwrap_or_default();
@@ -176,15 +176,15 @@ fn is_chance(plan: &Element) -> bool {
             || class == "CSVDataSet" && value("shareMode") != "shareMode.thread"
             || class == "ThroughputController"
             || value("InterleaveControl.accrossThreads") == "true";
-        tears_down |= class == "PostThreadGroup";
+        groups += usize::from(class.ends_with("ThreadGroup"));
     });
     if several {
         let text = plan.jmx();
         let functions =
-            ["${__counter(FALSE", "${__CSVRead", "${__StringFromFile", "${__setProperty"];
+            ["${__counter(FALSE", "${__CSVRead", "${__StringFromFile", "${__setProperty", "/flaky"];
         shares |= functions.iter().any(|function| text.contains(function));
     }
-    several && (ends || shares) || tears_down && ends_run || dice
+    several && (ends || shares) || groups > 1 && ends_run || dice
 }
 
 /// How a plan is compared.

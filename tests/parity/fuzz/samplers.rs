@@ -219,10 +219,13 @@ fn request(maker: &mut Maker) -> Element {
                 )
             }),
             (4, |maker, e| {
-                e.string("HTTPSampler.connect_timeout", number(maker.dice, &["5000", "", "0"]))
+                // None that a slow run could exceed.
+                let limit = *maker.dice.pick(&["5000", "${__P(none,5000)}", "", "0", "x", "${u}"]);
+                e.string("HTTPSampler.connect_timeout", limit)
             }),
             (4, |maker, e| {
-                e.string("HTTPSampler.response_timeout", number(maker.dice, &["5000", "", "0"]))
+                let limit = *maker.dice.pick(&["5000", "${__P(none,5000)}", "", "0", "x", "${u}"]);
+                e.string("HTTPSampler.response_timeout", limit)
             }),
         ],
     );

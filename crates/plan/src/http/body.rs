@@ -70,8 +70,8 @@ impl Http {
     ) -> Option<Body> {
         let file = self.sends_file(env);
         let file_alone = file && self.arguments.is_empty() && !added;
-        let raw = self.sends_raw(env, added);
-        let get_with_body = first && method == "GET" && (raw || file_alone);
+        // JMeter asks of a GET whether it has a body, and then what that is.
+        let get_with_body = first && method == "GET" && (file_alone || self.sends_raw(env, added));
         if !may_enclose(method) && !get_with_body {
             return None;
         }
@@ -85,7 +85,7 @@ impl Http {
             Some(Body::Multipart)
         } else if file_alone {
             Some(Body::File)
-        } else if raw {
+        } else if get_with_body || self.sends_raw(env, added) {
             Some(Body::Raw)
         } else {
             // HttpClient repeats a DELETE without the form, which is empty.

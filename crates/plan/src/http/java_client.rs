@@ -15,6 +15,17 @@ const METHODS: [&str; 7] = ["GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "
 const ACCEPT: &str = "text/html, image/gif, image/jpeg, */*; q=0.2";
 const PROTOCOL: &str = "java.net.ProtocolException";
 
+/// What Java's own client finds wrong with a URL before it looks at anything else.
+fn address_fault(url: &str, host: &str) -> Option<&'static str> {
+    if url.contains('\n') {
+        return Some("Illegal character in URL");
+    }
+    let inner = host.strip_prefix('[')?.strip_suffix(']')?;
+    let address = inner.split('%').next().unwrap_or_default();
+    let known = address.parse::<std::net::Ipv6Addr>().is_ok();
+    (!known).then_some("Unrecognized IPv6 address format")
+}
+
 impl Http {
     /// Everything but the URL.
     pub(super) fn write_java(
@@ -24,6 +35,9 @@ impl Http {
         parts: &url::Parts,
     ) -> Result<(), Unsendable> {
         out.java = true;
+        if let Some(fault) = address_fault(&out.url, &out.url[parts.host.clone()]) {
+            return Err(Unsendable::new("java.net.MalformedURLException", fault));
+        }
         if !METHODS.contains(&out.method.as_str()) {
             let message = format!("Invalid HTTP method: {}", out.method);
             return Err(Unsendable::new(PROTOCOL, &message));

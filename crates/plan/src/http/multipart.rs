@@ -247,7 +247,11 @@ fn parsed(source: &str, out: &mut String) -> Result<Option<Charset>, Unsendable>
         let message = format!("Invalid content type: {source}");
         return Err(Unsendable::new("org.apache.http.ParseException", &message));
     }
-    out.push_str(name.split('=').next().unwrap_or(name).trim());
+    // Blanks and line breaks between words are read as one blank.
+    for (nth, word) in name.split('=').next().unwrap_or(name).split_ascii_whitespace().enumerate() {
+        out.push_str(if nth > 0 { " " } else { "" });
+        out.push_str(word);
+    }
     let mut charset = None;
     for part in parts {
         let (key, value) = match part.split_once('=') {
