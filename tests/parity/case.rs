@@ -100,9 +100,40 @@ pub(crate) fn check(name: &str) {
     if has_classes && !has_javac() {
         return skip_part(name, "there is no javac for its classes");
     }
+    if let Ok(home) = std::env::var("PARITY_RECORD") {
+        if rules(&case).by_hand && std::env::var_os("PARITY_BY_HAND").is_none() {
+            return;
+        }
+        let work = prepared(name, &case, has_classes.then_some(&*shared));
+        let outcome = run(jmeter(Path::new(&home)), &case, &work);
+        store(&case.join("golden"), &outcome);
+        return;
+    }
+    // Where times are compared, what a busy machine has delayed has another try. What is wrong is so each time.
+    let tries = if rules(&case).round.is_some() { TRIES } else { 1 };
+    for left in (0..tries).rev() {
+        let work = prepared(name, &case, has_classes.then_some(&*shared));
+        let complaints = against_golden(name, &case, &work);
+        if complaints.is_empty() {
+            let _ = std::fs::remove_dir_all(&work);
+            return;
+        }
+        assert!(
+            left > 0,
+            "\n{name}: Throng (+) is not JMeter (-)\n{complaints}\nrun in {}",
+            work.display()
+        );
+    }
+}
+
+/// Tries of a case whose times are compared.
+const TRIES: u32 = 5;
+
+/// A copy of the case to run in, with its classes compiled, if it has some.
+fn prepared(name: &str, case: &Path, shared: Option<&[String]>) -> PathBuf {
     let work = scratch(name);
-    copy(&case, &work);
-    if has_classes {
+    copy(case, &work);
+    if let Some(shared) = shared {
         let own = work.join("java");
         std::fs::create_dir_all(&own).expect("a folder");
         for file in shared.iter().map(|class| format!("{class}.java")) {
@@ -110,14 +141,11 @@ pub(crate) fn check(name: &str) {
         }
         compile(&work);
     }
-    if let Ok(home) = std::env::var("PARITY_RECORD") {
-        if rules(&case).by_hand && std::env::var_os("PARITY_BY_HAND").is_none() {
-            return;
-        }
-        let outcome = run(jmeter(Path::new(&home)), &case, &work);
-        store(&case.join("golden"), &outcome);
-        return;
-    }
+    work
+}
+
+/// Runs Throng in that folder, and says where it is not as the case has it.
+fn against_golden(name: &str, case: &Path, work: &Path) -> String {
     let mut throng = Command::new(binary().expect("the binary under test"));
     throng.arg("-n");
     if !name.starts_with(JVM) {
@@ -130,17 +158,11 @@ pub(crate) fn check(name: &str) {
         throng
             .args(std::env::var("PARITY_JVM_ARGS").iter().flat_map(|text| text.split_whitespace()));
     }
-    let outcome = run(throng, &case, &work);
+    let outcome = run(throng, case, work);
     if std::env::var_os("PARITY_ACCEPT").is_some() {
-        accept(&case, &outcome);
+        accept(case, &outcome);
     }
-    let complaints = compare(&case, &outcome);
-    assert!(
-        complaints.is_empty(),
-        "\n{name}: Throng (+) is not JMeter (-)\n{complaints}\nrun in {}",
-        work.display()
-    );
-    let _ = std::fs::remove_dir_all(&work);
+    compare(case, &outcome)
 }
 
 fn jmeter(home: &Path) -> Command {

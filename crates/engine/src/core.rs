@@ -104,6 +104,8 @@ pub(crate) struct Core<'p> {
     pub(crate) branches: Vec<Index>,
     /// The exchange for which a connection is being opened, if it is not HTTP's.
     pub(crate) opening: Option<Box<crate::stream::Stream>>,
+    /// Exchanges of TCP Samplers that are over, for their buffers.
+    pub(crate) spare_streams: Vec<Box<crate::stream::Stream>>,
     /// Programs started and exchanges begun by TCP Samplers so far.
     pub(crate) tickets: u64,
     pub(crate) stashes: Vec<Box<Stash>>,
@@ -229,6 +231,7 @@ impl<'p> Core<'p> {
             results: Vec::new(),
             branches: Vec::new(),
             opening: None,
+            spare_streams: Vec::new(),
             tickets: 0,
             stashes: Vec::new(),
             request: plan::http::Request::default(),

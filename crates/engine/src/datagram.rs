@@ -173,9 +173,8 @@ impl Core<'_> {
         ended: Result<(), Thrown>,
     ) {
         let now = self.clock.now();
-        let Some((Talk::Datagram(call), mut exchange, index, id)) = self.stream_of(conn) else {
-            return;
-        };
+        let Some((stream, mut exchange, index, id)) = self.stream_of(conn) else { return };
+        let Talk::Datagram(call) = stream.talk else { return };
         let closes = match after {
             After::Plan => call.close,
             After::Open => self.conns[conn].fd.is_none(),

@@ -218,23 +218,35 @@ impl Asking {
     fn run(&mut self) {
         let mut events = Events::new();
         loop {
-            let timeout = self.limits.peek().map(|Reverse((until, _))| {
-                until.saturating_duration_since(Instant::now()).as_nanos() as Nanos
-            });
-            if self.driver.wait(&mut events, timeout).is_err() {
+            if !self.turn(&mut events, self.until_next_limit()) {
                 return;
             }
-            for ready in events.iter() {
-                if ready.token == INBOX {
-                    if !self.take_questions() {
-                        return;
-                    }
-                } else {
-                    self.on_ready(ready.token, ready.readable, ready.writable);
-                }
+            // A wait that a stop of this process has cut short brings nothing: what came meanwhile is taken before it counts as late.
+            if self.until_next_limit() == Some(0) && !self.turn(&mut events, Some(0)) {
+                return;
             }
             self.expire();
         }
+    }
+
+    fn until_next_limit(&self) -> Option<Nanos> {
+        let Reverse((until, _)) = self.limits.peek()?;
+        Some(until.saturating_duration_since(Instant::now()).as_nanos() as Nanos)
+    }
+
+    /// Waits, and takes what came. False: the run is over.
+    fn turn(&mut self, events: &mut Events, timeout: Option<Nanos>) -> bool {
+        if self.driver.wait(events, timeout).is_err() {
+            return false;
+        }
+        for ready in events.iter() {
+            if ready.token != INBOX {
+                self.on_ready(ready.token, ready.readable, ready.writable);
+            } else if !self.take_questions() {
+                return false;
+            }
+        }
+        true
     }
 
     /// False: the run is over.

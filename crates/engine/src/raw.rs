@@ -175,7 +175,8 @@ impl Core<'_> {
 
     /// The exchange is over; `left` is what the sampler has of its connection.
     fn leave_raw(&mut self, conn: u32, now: Nanos, left: Saved, ended: Result<(), Thrown>) {
-        let Some((Talk::Raw(raw), mut exchange, index, id)) = self.stream_of(conn) else { return };
+        let Some((stream, mut exchange, index, id)) = self.stream_of(conn) else { return };
+        let Talk::Raw(raw) = stream.talk else { return };
         let connecting = self.conns[conn].state == State::Connecting;
         if raw.call.keep {
             self.save(index, id, left);

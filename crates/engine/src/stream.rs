@@ -7,6 +7,7 @@
 use plan::element::{Client, TcpCall, TcpSampler, UdpCall};
 use plan::http::Source;
 use plan::plan::{SamplerId, SamplerKind};
+use plan::result::SampleResult;
 use stats::{Counter, Outcome};
 
 use crate::clock::{MS, Nanos};
@@ -39,7 +40,7 @@ pub(crate) enum Talk {
 }
 
 /// An exchange of a TCP Sampler.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Tcp {
     call: TcpCall,
     received: Vec<u8>,
@@ -48,6 +49,15 @@ pub(crate) struct Tcp {
     dropped: usize,
     /// The length that was read before the message.
     expected: Option<usize>,
+}
+
+/// Bytes of an answer's buffer that is kept for the next.
+const SPARE: usize = 64 * 1024;
+
+impl Default for Stream {
+    fn default() -> Self {
+        Self { ticket: 0, talk: Talk::Tcp(Tcp::default()) }
+    }
 }
 
 impl<'p> Core<'p> {
@@ -67,7 +77,15 @@ impl<'p> Core<'p> {
     }
 
     fn begin_tcp(&mut self, index: Index, id: SamplerId, sampler: &'p TcpSampler) {
-        let call = self.with_env(index, id, |env, _| sampler.call(env));
+        let mut stream = self.spare_streams.pop().unwrap_or_default();
+        stream.ticket = self.next_ticket();
+        let ticket = stream.ticket;
+        let Talk::Tcp(tcp) = &mut stream.talk else { return };
+        self.with_env(index, id, |env, _| sampler.call(&mut tcp.call, env));
+        tcp.received.clear();
+        tcp.most = self.run.settings.max_response / shown_as(tcp.call.client);
+        (tcp.dropped, tcp.expected) = (0, None);
+        let call = &tcp.call;
         let now = self.clock.now();
         let route = self.route(false, &call.host, call.port, &Source::default());
         let exchange = Exchange {
@@ -85,13 +103,9 @@ impl<'p> Core<'p> {
         }
         let mut stash = self.stashes.pop().unwrap_or_default();
         stash.clear();
-        if let Ok(bytes) = &call.bytes {
-            stash.request.extend_from_slice(bytes);
+        if call.unwritable.is_none() {
+            stash.request.extend_from_slice(&call.bytes);
         }
-        let ticket = self.next_ticket();
-        let most = self.run.settings.max_response / shown_as(call.client);
-        let tcp = Tcp { call, received: Vec::new(), most, dropped: 0, expected: None };
-        let stream = Box::new(Stream { ticket, talk: Talk::Tcp(tcp) });
         let Some(conn) = connection else {
             self.opening = Some(stream);
             return self.open(index, id, route, exchange, stash);
@@ -139,7 +153,7 @@ impl<'p> Core<'p> {
     pub(crate) fn start_stream(&mut self, conn: u32, bytes: &[u8]) {
         let Some(stream) = self.conns[conn].stream.as_deref() else { return };
         match &stream.talk {
-            Talk::Tcp(tcp) => match tcp.call.bytes.clone().err() {
+            Talk::Tcp(tcp) => match tcp.call.unwritable.clone() {
                 Some(exception) => {
                     self.end_stream(conn, self.clock.now(), Ending::Thrown(exception));
                 }
@@ -210,7 +224,10 @@ impl<'p> Core<'p> {
     }
 
     /// Takes the exchange off a connection, with when it was and whose.
-    pub(crate) fn stream_of(&mut self, conn: u32) -> Option<(Talk, Exchange, Index, SamplerId)> {
+    pub(crate) fn stream_of(
+        &mut self,
+        conn: u32,
+    ) -> Option<(Box<Stream>, Exchange, Index, SamplerId)> {
         let entry = &mut self.conns[conn];
         let stream = entry.stream.take()?;
         let (exchange, index) = (entry.exchange, entry.user);
@@ -219,7 +236,7 @@ impl<'p> Core<'p> {
         }
         let (Wait::Exchange(id) | Wait::Resolve(id)) = self.users[index].wait else { return None };
         self.users[index].wait = Wait::Ready;
-        Some((stream.talk, exchange, index, id))
+        Some((stream, exchange, index, id))
     }
 
     /// What was measured of an exchange that ends now; nothing was received yet.
@@ -259,9 +276,8 @@ impl<'p> Core<'p> {
         if self.conns[conn].datagram.is_some() {
             return self.take_datagram(conn, b"", now);
         }
-        let Some((Talk::Tcp(mut stream), exchange, index, id)) = self.stream_of(conn) else {
-            return;
-        };
+        let Some((mut whole, exchange, index, id)) = self.stream_of(conn) else { return };
+        let Talk::Tcp(stream) = &mut whole.talk else { return };
         let (exception, outcome, kept) = stream.came_of(&ending);
         let call = &stream.call;
         if kept && call.reuse && !call.close {
@@ -279,9 +295,13 @@ impl<'p> Core<'p> {
             self.drop_connection(conn, counter);
         }
         let mut timing = Self::stream_timing(&exchange, now);
-        self.show_stream(index, id, &stream, exception.as_deref(), &ending);
+        self.show_stream(index, id, stream, exception.as_deref(), &ending);
         let dropped = stream.dropped * shown_as(stream.call.client);
         timing.received = (self.result.body.len() + dropped) as u64;
+        if stream.received.capacity().max(stream.call.request.capacity()) > SPARE {
+            *stream = Tcp::default();
+        }
+        self.spare_streams.push(whole);
         self.close_stream(index, id, timing, outcome);
     }
 
@@ -298,7 +318,7 @@ impl<'p> Core<'p> {
         result.clear();
         result.label.push_str(self.sampler_name(index, id));
         if matches!(ending, Ending::Unconnected(..)) {
-            result.sampler_data.push_str(&stream.call.unsent);
+            result.sampler_data.push_str(&stream.call.unsent());
             result.code.push_str("500");
             result.message.push_str(exception.unwrap_or_default());
             result.success = false;
@@ -326,7 +346,8 @@ impl<'p> Core<'p> {
         }
         let text = std::mem::take(&mut result.text);
         result.body.extend_from_slice(text.as_bytes());
-        (result.code, result.message, result.success) = sampler.judge(&text, exception);
+        let SampleResult { code, message, success, .. } = &mut *result;
+        *success = sampler.judge(&text, exception, code, message);
         result.text = text;
         self.return_result(result);
     }
@@ -396,7 +417,7 @@ impl Tcp {
         let thrown =
             |text: String| format!("org.apache.jmeter.protocol.tcp.sampler.ReadException: {text}");
         let read = self.received.len() + self.dropped;
-        let unread = match self.call.client {
+        let unread = |call: &TcpCall| match call.client {
             Client::Text => format!("Error reading from server, bytes read: {read}"),
             Client::Binary if matches!(ending, Ending::Timeout) => {
                 "Socket timed out while looking for EOM".into()
@@ -416,9 +437,9 @@ impl Tcp {
                 (None, Outcome::Ok, true)
             }
             Ending::Timeout => {
-                (Some(thrown(unread)), Outcome::Timeout(stats::Phase::Response), false)
+                (Some(thrown(unread(&self.call))), Outcome::Timeout(stats::Phase::Response), false)
             }
-            Ending::Broken(outcome) => (Some(thrown(unread)), *outcome, false),
+            Ending::Broken(outcome) => (Some(thrown(unread(&self.call))), *outcome, false),
             Ending::Unconnected(text, outcome) => (Some(text.clone()), *outcome, false),
             Ending::Thrown(text) => (Some(text.clone()), Outcome::Other, false),
         }

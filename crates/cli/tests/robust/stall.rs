@@ -2,7 +2,7 @@
 //! is one, and the run says that it stood still.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,9 +30,17 @@ fn signal(child: &Child, signal: Signal) {
 
 /// Runs the plan of one user. When `asked` says that what it waits for is under way, the generator stands still.
 fn through_a_stall(body: &str, port: u16, asked: impl Fn() -> bool) -> (Trial, Vec<Row>) {
+    through_a_stall_with(body, port, &["-Jthrong.processes.allowed=true"], asked)
+}
+
+fn through_a_stall_with(
+    body: &str,
+    port: u16,
+    more: &[&str],
+    asked: impl Fn() -> bool,
+) -> (Trial, Vec<Row>) {
     let trial = Trial::doing(body);
-    let more = ["-Jusers=1", "-Jloops=1", "-Jthrong.processes.allowed=true"];
-    let child = trial.start(port, &more);
+    let child = trial.start(port, &[&["-Jusers=1", "-Jloops=1"], more].concat());
     until("it waits", asked);
     signal(&child, Signal::STOP);
     std::thread::sleep(STILL);
@@ -240,4 +248,99 @@ fn programs_that_end_in_time() {
     );
     let (_, rows) = through_a_stall(&program, 9, move || mark.exists());
     assert!(rows.len() == 1 && rows[0].success, "{rows:?}");
+}
+
+#[test]
+fn heartbeats_of_websockets() {
+    let beats = r#"<ConfigTestElement guiclass="SimpleConfigGui" testclass="ConfigTestElement" testname="Heartbeat" enabled="true">
+      <stringProp name="throng.websocket.heartbeat.interval_ms">1000</stringProp>
+      <stringProp name="throng.websocket.heartbeat.missed">1</stringProp>
+    </ConfigTestElement><hashTree/>"#;
+    // Pongs come in the stall, or never; a message comes behind it.
+    for answers in [true, false] {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&asked);
+        let port = peer(move |connection| {
+            open_websocket(connection, "");
+            let mut frame = [0; 6];
+            let mut begun = None;
+            while connection.read_exact(&mut frame).is_ok() && frame[0] == 0x89 {
+                seen.fetch_add(1, Ordering::SeqCst);
+                std::thread::sleep(IN_TIME);
+                if answers && connection.write_all(b"\x8a\x00").is_err() {
+                    return;
+                }
+                let begun = begun.get_or_insert_with(std::time::Instant::now);
+                if begun.elapsed() > STILL && connection.write_all(b"\x81\x02ok").is_err() {
+                    return;
+                }
+            }
+            stall(connection);
+        });
+        let body = [beats, &websocket_read("60000")].concat();
+        let (trial, rows) = through_a_stall(&body, port, || asked.load(Ordering::SeqCst) > 0);
+        assert!(rows.len() == 1 && rows[0].success == answers, "{answers}: {rows:?}");
+        let missed = trial.summary()["counters"]["heartbeats_missed"].as_u64().unwrap_or(0);
+        assert_eq!(missed > 0, !answers, "{}", trial.summary());
+    }
+}
+
+#[test]
+fn datagrams_that_come_in_time() {
+    for (late, passes) in [(IN_TIME, true), (LATE, false)] {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
+        let port = socket.local_addr().expect("an address").port();
+        let asked = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&asked);
+        std::thread::spawn(move || {
+            let mut buffer = [0; 64];
+            while let Ok((_, from)) = socket.recv_from(&mut buffer) {
+                seen.fetch_add(1, Ordering::SeqCst);
+                std::thread::sleep(late);
+                let _ = socket.send_to(b"answer", from);
+            }
+        });
+        let udp = [
+            ("hostname", "127.0.0.1"),
+            ("port", "${__P(port)}"),
+            ("data", "78"),
+            ("waitresponse", "true"),
+            ("timeout", LIMIT),
+        ];
+        let body = element("kg.apc.jmeter.samplers.UDPSampler", &udp, "");
+        let (_, rows) = through_a_stall(&body, port, move || asked.load(Ordering::SeqCst) > 0);
+        assert!(rows.len() == 1 && rows[0].success == passes, "{passes}: {rows:?}");
+    }
+}
+
+#[test]
+fn answers_of_name_servers() {
+    let names = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let names_port = names.local_addr().expect("an address").port();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&asked);
+    std::thread::spawn(move || {
+        let mut question = [0; 512];
+        while let Ok((length, from)) = names.recv_from(&mut question) {
+            seen.fetch_add(1, Ordering::SeqCst);
+            std::thread::sleep(IN_TIME);
+            // The question with one record: the name that it asks for is 127.0.0.1.
+            let mut answer = question[..length].to_vec();
+            answer[2..4].copy_from_slice(&[0x81, 0x80]);
+            answer[7] = 1;
+            answer.extend_from_slice(&[192, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1]);
+            let _ = names.send_to(&answer, from);
+        }
+    });
+    let manager = r#"<DNSCacheManager testclass="DNSCacheManager" testname="Names" enabled="true"><boolProp name="DNSCacheManager.isCustomResolver">true</boolProp><collectionProp name="DNSCacheManager.servers"><stringProp name="1">127.0.0.1</stringProp></collectionProp></DNSCacheManager><hashTree/>"#;
+    let port =
+        peer(|connection| while request(connection) && connection.write_all(ANSWER).is_ok() {});
+    let request = [("HTTPSampler.domain", "www.test"), ("HTTPSampler.connect_timeout", LIMIT)];
+    let body = [http(&request, ""), manager.to_owned()].concat();
+    let more =
+        [format!("-Jthrong.dns.port={names_port}"), format!("-Jthrong.dns.timeout_ms={LIMIT}")];
+    let waits = || asked.load(Ordering::SeqCst) > 0;
+    let (_, rows) = through_a_stall_with(&body, port, &more.each_ref().map(|flag| &**flag), waits);
+    assert!(rows.len() == 1 && rows[0].success, "{rows:?}");
+    assert_eq!(asked.load(Ordering::SeqCst), 1, "what was answered in time is not asked again");
 }

@@ -38,9 +38,10 @@ pub struct TcpSampler {
 }
 
 /// How bytes are written and read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Client {
     /// Text, to the end byte or to the end of the stream.
+    #[default]
     Text,
     /// Hexadecimal digits; without an end byte also to the time limit.
     Binary,
@@ -49,7 +50,7 @@ pub enum Client {
 }
 
 /// One exchange.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct TcpCall {
     /// How it is written and read.
     pub client: Client,
@@ -57,8 +58,10 @@ pub struct TcpCall {
     pub host: String,
     /// Port to connect to.
     pub port: u16,
-    /// Bytes to send, or the exception that they are.
-    pub bytes: Result<Vec<u8>, String>,
+    /// Bytes to send.
+    pub bytes: Vec<u8>,
+    /// The exception that they are instead.
+    pub unwritable: Option<String>,
     /// The byte that ends an answer.
     pub end: Option<u8>,
     /// Milliseconds between two reads; 0 is without limit.
@@ -71,10 +74,21 @@ pub struct TcpCall {
     pub reuse: bool,
     /// The connection is closed after the answer.
     pub close: bool,
-    /// Sampler data of a sample that does not get to send.
-    pub unsent: String,
-    /// Sampler data of one that does.
+    /// Sampler data of a sample that gets to send.
     pub request: String,
+    /// Port, seconds of lingering, end byte and delay as the plan has them.
+    told: (i32, i32, i32, bool),
+}
+
+impl TcpCall {
+    /// Sampler data of a sample that does not get to send.
+    pub fn unsent(&self) -> String {
+        let (port, linger, end, no_delay) = self.told;
+        let Self { host, reuse, close, .. } = self;
+        format!(
+            "Host: {host} Port: {port}\nReuse: {reuse} Close: {close}\n[SOLINGER: {linger} EOL: {end} noDelay: {no_delay}]"
+        )
+    }
 }
 
 /// The sampler; `None` if its client needs a JVM.
@@ -155,55 +169,44 @@ fn byte(number: i32) -> Option<u8> {
 }
 
 impl TcpSampler {
-    /// What is sent now, and how.
-    pub fn call(&self, env: &mut Env<'_>) -> TcpCall {
-        let host = self.server.parsed(env, str::to_owned);
-        let port = self.port.int(env);
-        let request = self.request.parsed(env, str::to_owned);
-        let end =
-            self.end.parsed(env, |text| (!text.is_empty()).then(|| text.parse().unwrap_or(0)));
-        let linger =
-            self.linger.parsed(env, |text| (!text.is_empty()).then(|| text.parse().unwrap_or(0)));
-        let (reuse, close) = (self.reuse.get(env), self.close.get(env));
-        let unsent = format!(
-            "Host: {host} Port: {port}\nReuse: {reuse} Close: {close}\n[SOLINGER: {} EOL: {} noDelay: {}]",
-            linger.unwrap_or(0),
-            end.unwrap_or(0),
-            self.no_delay.get(env),
-        );
-        TcpCall {
-            client: self.client,
-            bytes: self.bytes(&request),
-            host,
-            port: u16::try_from(port).unwrap_or(0),
-            end: end.map_or(self.usual_end, byte),
-            timeout_ms: u32::try_from(self.timeout.int(env)).unwrap_or(0),
-            connect_timeout_ms: u32::try_from(self.connect_timeout.int(env)).unwrap_or(0),
-            linger_s: linger.map(|seconds: i32| seconds.clamp(0, 65_535) as u16),
-            reuse,
-            close,
-            unsent,
-            request,
+    /// What is sent now, and how, in place of what `call` held.
+    pub fn call(&self, call: &mut TcpCall, env: &mut Env<'_>) {
+        for (text, value) in [(&self.server, &mut call.host), (&self.request, &mut call.request)] {
+            value.clear();
+            text.eval(env, value);
         }
+        let port = self.port.int(env);
+        let number = |text: &str| (!text.is_empty()).then(|| text.parse().unwrap_or(0));
+        let end: Option<i32> = self.end.parsed(env, number);
+        let linger: Option<i32> = self.linger.parsed(env, number);
+        call.client = self.client;
+        call.bytes.clear();
+        call.unwritable = self.write(&call.request, &mut call.bytes).err();
+        call.port = u16::try_from(port).unwrap_or(0);
+        call.end = end.map_or(self.usual_end, byte);
+        call.timeout_ms = u32::try_from(self.timeout.int(env)).unwrap_or(0);
+        call.connect_timeout_ms = u32::try_from(self.connect_timeout.int(env)).unwrap_or(0);
+        call.linger_s = linger.map(|seconds| seconds.clamp(0, 65_535) as u16);
+        (call.reuse, call.close) = (self.reuse.get(env), self.close.get(env));
+        call.told = (port, linger.unwrap_or(0), end.unwrap_or(0), self.no_delay.get(env));
     }
 
-    fn bytes(&self, request: &str) -> Result<Vec<u8>, String> {
-        let mut bytes = Vec::new();
+    fn write(&self, request: &str, bytes: &mut Vec<u8>) -> Result<(), String> {
         match self.client {
             Client::Text => match Charset::named(&self.charset) {
-                Some(charset) => charset.encode(request, &mut bytes),
+                Some(charset) => charset.encode(request, bytes),
                 None => {
                     return Err(format!("java.io.UnsupportedEncodingException: {}", self.charset));
                 }
             },
-            Client::Binary => unhex(request, &mut bytes)?,
+            Client::Binary => unhex(request, bytes)?,
             Client::Prefixed(length) => {
                 let size = (request.encode_utf16().count() / 2) as u32;
                 bytes.extend_from_slice(&size.to_be_bytes()[4 - length..]);
-                unhex(request, &mut bytes)?;
+                unhex(request, bytes)?;
             }
         }
-        Ok(bytes)
+        Ok(())
     }
 
     /// The name of the character set in which text is read.
@@ -211,32 +214,41 @@ impl TcpSampler {
         &self.charset
     }
 
-    /// Code, message and success of a sample with that answer; `exception` if it ended with one.
-    pub fn judge(&self, answer: &str, exception: Option<&str>) -> (String, String, bool) {
+    /// Writes code and message of a sample with that answer, and tells whether it passed; `exception` if it ended with one.
+    pub fn judge(
+        &self,
+        answer: &str,
+        exception: Option<&str>,
+        code: &mut String,
+        message: &mut String,
+    ) -> bool {
         let (prefix, suffix) = (&*self.status.0, &*self.status.1);
         let passed = exception.is_none();
+        code.clear();
+        message.clear();
         if answer.is_empty() || prefix.is_empty() {
-            let code = if passed { "200" } else { "500" };
-            return (code.to_owned(), exception.unwrap_or("OK").to_owned(), passed);
+            code.push_str(if passed { "200" } else { "500" });
+            message.push_str(exception.unwrap_or("OK"));
+            return passed;
         }
         let status = answer.find(prefix).and_then(|at| {
             let rest = &answer[at + prefix.len()..];
             rest.find(suffix).filter(|end| *end > 0).map(|end| &rest[..end])
         });
-        match status {
-            // JMeter takes codes from 400 to 599 for those that pass.
-            Some(code) => {
-                let passed = passed && code.parse().is_ok_and(|code| (400..=599).contains(&code));
-                let message = match &self.messages {
-                    None => "No status property file",
-                    Some(messages) => messages
-                        .get(code)
-                        .map_or("Status code not found in properties", String::as_str),
-                };
-                (code.to_owned(), message.to_owned(), passed)
+        let Some(status) = status else {
+            code.push_str("999");
+            message.push_str("Status value not found");
+            return false;
+        };
+        code.push_str(status);
+        message.push_str(match &self.messages {
+            None => "No status property file",
+            Some(messages) => {
+                messages.get(status).map_or("Status code not found in properties", String::as_str)
             }
-            None => ("999".to_owned(), "Status value not found".to_owned(), false),
-        }
+        });
+        // JMeter takes codes from 400 to 599 for those that pass.
+        passed && status.parse().is_ok_and(|code| (400..=599).contains(&code))
     }
 }
 

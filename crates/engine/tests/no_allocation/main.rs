@@ -1,0 +1,163 @@
+//! Nothing allocates per request once a plan is warm: counted by the allocator over thousands of requests, all
+//! threads of the process together. The target answers from fixed buffers, so that only the generator is counted. Under TLS a new connection
+//! allocates, within bounds that stand here.
+
+mod plans;
+mod server;
+
+use std::alloc::System;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+use plans::{handshakes_plan, http_plan, tcp_plan, websocket_plan};
+use server::{Counted, SERVED, serve, serve_lines, serve_tls, serve_websocket};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Allocations per request while the plan is warm, without those of the seconds' hand-overs.
+fn measure(plan: Arc<plan::plan::Plan>, results: Vec<engine::ResultFile>) -> f64 {
+    measured(plan, results, [5_000, 20_000])
+}
+
+/// The same with so many requests until it is warm, and so many that are counted.
+fn measured(
+    plan: Arc<plan::plan::Plan>,
+    results: Vec<engine::ResultFile>,
+    [until_warm, counted]: [u64; 2],
+) -> f64 {
+    let options = engine::Options {
+        cores: 1,
+        properties: std::collections::HashMap::new(),
+        base_dir: ".".into(),
+        results,
+        seed: 1,
+        ..engine::Options::default()
+    };
+    let mut run = engine::start(plan, options).unwrap();
+    let mut pass = |until: &dyn Fn() -> bool| {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !until() {
+            assert!(Instant::now() < deadline, "the target was not asked often enough");
+            match run.next_event(Duration::from_millis(5)) {
+                engine::Event::Snapshot(snapshot) => run.recycle(snapshot),
+                // Users that start and end are told of.
+                engine::Event::Log(text) => assert!(text.starts_with("Info: "), "{text}"),
+                engine::Event::Idle
+                | engine::Event::BatchDone
+                | engine::Event::Figures(_)
+                | engine::Event::StopAsked { .. } => {}
+                engine::Event::Finished => panic!("the run ended"),
+            }
+        }
+    };
+    // Warm: every buffer has met its largest use, and a second's hand-over has happened at least twice.
+    let start = Instant::now();
+    let warm = SERVED.load(Ordering::Relaxed) + until_warm;
+    pass(&|| {
+        SERVED.load(Ordering::Relaxed) > warm && start.elapsed() > Duration::from_millis(2_500)
+    });
+    let start = Instant::now();
+    let before = (ALLOCATOR.stats(), SERVED.load(Ordering::Relaxed));
+    let enough = before.1 + counted;
+    pass(&|| SERVED.load(Ordering::Relaxed) > enough);
+    let after = (ALLOCATOR.stats(), SERVED.load(Ordering::Relaxed));
+    let took = start.elapsed();
+    run.stop_now();
+    while !matches!(run.next_event(Duration::from_millis(50)), engine::Event::Finished) {}
+    let allocations =
+        after.0.allocations + after.0.reallocations - before.0.allocations - before.0.reallocations;
+    let hand_overs = HAND_OVER * (took.as_secs() as usize + 2);
+    allocations.saturating_sub(hand_overs) as f64 / (after.1 - before.1) as f64
+}
+
+/// Allocations that the hand-over of a second may take.
+const HAND_OVER: usize = 60;
+/// Allocations a request that are none: one in a thousand, where a buffer meets a larger use than before.
+const NONE: f64 = 0.001;
+
+/// Allocations of a connection with one request under TLS, most of which are rustls' own.
+const RESUMED: f64 = 150.0;
+const FULL: f64 = 120.0;
+
+// One test, because the allocator counts for the whole process.
+#[test]
+fn warm_plans_do_not_allocate_per_request() {
+    let port = serve().port();
+
+    let simple = measure(http_plan(port, "/", "", ""), Vec::new());
+    assert!(simple < NONE, "a fixed request: {simple} allocations a request");
+
+    let folder = std::env::temp_dir().join(format!("throng-no-allocation-{}", std::process::id()));
+    let file = engine::ResultFile {
+        path: folder.join("out.jtl"),
+        columns: stats::jtl::Columns::default(),
+        errors_only: false,
+        successes_only: false,
+    };
+    let rows = measure(http_plan(port, "/", "", ""), vec![file.clone()]);
+    assert!(rows < NONE, "with rows: {rows} allocations a request");
+
+    let around = r#"<CookieManager testclass="CookieManager" testname="cookies" enabled="true"><collectionProp name="CookieManager.cookies"/></CookieManager><hashTree/>
+<HeaderManager testclass="HeaderManager" testname="headers" enabled="true"><collectionProp name="HeaderManager.headers">
+<elementProp name="" elementType="Header"><stringProp name="Header.name">X-User</stringProp><stringProp name="Header.value">${id}-${__threadNum}</stringProp></elementProp></collectionProp></HeaderManager><hashTree/>"#;
+    let inside = r#"<RegexExtractor testclass="RegexExtractor" testname="id" enabled="true"><stringProp name="RegexExtractor.refname">id</stringProp>
+<stringProp name="RegexExtractor.regex">id=(\d+)</stringProp><stringProp name="RegexExtractor.template">$1$</stringProp>
+<stringProp name="RegexExtractor.match_number">1</stringProp><stringProp name="RegexExtractor.default">none</stringProp></RegexExtractor><hashTree/>
+<ResponseAssertion testclass="ResponseAssertion" testname="has name" enabled="true"><collectionProp name="Asserion.test_strings"><stringProp name="1">name</stringProp></collectionProp>
+<stringProp name="Assertion.test_field">Assertion.response_data</stringProp><intProp name="Assertion.test_type">16</intProp></ResponseAssertion><hashTree/>"#;
+    let rich = measure(
+        http_plan(port, "/item?id=${id}&r=${__Random(1,100)}", around, inside),
+        vec![file.clone()],
+    );
+    assert!(
+        rich < NONE,
+        "cookies, headers, extractor, assertion, rows: {rich} allocations a request"
+    );
+
+    let target = serve_tls("fixed", Counted::Requests);
+    let secure = |around: &str| {
+        let own = r#"<ConfigTestElement guiclass="HttpDefaultsGui" testclass="ConfigTestElement" testname="secure" enabled="true"><stringProp name="HTTPSampler.protocol">https</stringProp></ConfigTestElement><hashTree/>"#;
+        measure(
+            http_plan(target.port, "/?r=${__Random(1,100)}", &[own, around].concat(), ""),
+            vec![file.clone()],
+        )
+    };
+    let (plain, with_headers) = (secure(""), secure(around));
+    drop(target);
+    assert!(plain < NONE, "under TLS: {plain} allocations a request");
+    assert!(with_headers < NONE, "under TLS with headers: {with_headers} allocations a request");
+
+    let port = serve_websocket().port();
+    let frames = measure(websocket_plan(port, false, "hello", ""), Vec::new());
+    assert!(frames < NONE, "a fixed frame and its answer: {frames} allocations a request");
+    let assertion = r#"<ResponseAssertion testclass="ResponseAssertion" testname="number" enabled="true"><collectionProp name="Asserion.test_strings"><stringProp name="1">hello \d+</stringProp></collectionProp>
+<stringProp name="Assertion.test_field">Assertion.response_data</stringProp><intProp name="Assertion.test_type">2</intProp></ResponseAssertion><hashTree/>"#;
+    let varying = "hello ${__Random(1,100)}";
+    let rich_frames = measure(websocket_plan(port, false, varying, assertion), vec![file.clone()]);
+    let target = serve_tls("websocket-echo", Counted::Requests);
+    let secure_frames =
+        measure(websocket_plan(target.port, true, varying, assertion), vec![file.clone()]);
+    drop(target);
+    let port = serve_lines();
+    let lines = measure(tcp_plan(port, "hello ${__Random(1,100)}", inside), vec![file]);
+    let _ = std::fs::remove_dir_all(&folder);
+    assert!(secure_frames < NONE, "frames under TLS: {secure_frames} allocations a request");
+    assert!(lines < NONE, "lines of a TCP Sampler: {lines} allocations a request");
+    assert!(
+        rich_frames < NONE,
+        "frames that vary, with assertion and rows: {rich_frames} allocations a request"
+    );
+
+    for (target, most, what) in
+        [("fixed", RESUMED, "resumed"), ("fixed tickets=false", FULL, "full")]
+    {
+        let target = serve_tls(target, Counted::Connections);
+        let handshake = measured(handshakes_plan(target.port), Vec::new(), [500, 500]);
+        println!("{handshake} allocations a connection with a {what} handshake");
+        assert!(handshake < most, "{what}: {handshake} allocations a connection");
+    }
+}

@@ -1,0 +1,83 @@
+//! Plans whose users ask for ever.
+
+use std::sync::Arc;
+
+/// One request and its response per turn, on a connection that is opened once.
+pub(crate) fn websocket_plan(
+    port: u16,
+    tls: bool,
+    data: &str,
+    inside: &str,
+) -> Arc<plan::plan::Plan> {
+    let sampler = |class: &str, more: &str, below: &str| {
+        let class = format!("eu.luminis.jmeter.wssampler.{class}");
+        format!(
+            r#"<{class} guiclass="{class}Gui" testclass="{class}" testname="ws" enabled="true">
+<boolProp name="TLS">{tls}</boolProp><stringProp name="server">127.0.0.1</stringProp><stringProp name="port">{port}</stringProp>
+<stringProp name="path">/</stringProp><stringProp name="readTimeout">6000</stringProp>{more}</{class}><hashTree>{below}</hashTree>"#
+        )
+    };
+    let open = sampler("OpenWebSocketSampler", "", "");
+    let request = sampler(
+        "RequestResponseWebSocketSampler",
+        &format!(
+            r#"<boolProp name="createNewConnection">false</boolProp><stringProp name="payloadType">Text</stringProp><stringProp name="requestData">{data}</stringProp>"#
+        ),
+        inside,
+    );
+    compiled(&format!(
+        r#"{open}<LoopController testclass="LoopController" testname="loop" enabled="true"><intProp name="LoopController.loops">-1</intProp></LoopController><hashTree>{request}</hashTree>"#
+    ))
+}
+
+/// A GET for ever, on a connection that is kept.
+pub(crate) fn http_plan(
+    port: u16,
+    path: &str,
+    around: &str,
+    inside: &str,
+) -> Arc<plan::plan::Plan> {
+    compiled(&format!(
+        r#"{around}
+<HTTPSamplerProxy testclass="HTTPSamplerProxy" testname="get" enabled="true">
+<stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">{port}</stringProp>
+<stringProp name="HTTPSampler.path">{path}</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
+<boolProp name="HTTPSampler.follow_redirects">true</boolProp><boolProp name="HTTPSampler.use_keepalive">true</boolProp>
+</HTTPSamplerProxy><hashTree>{inside}</hashTree>"#
+    ))
+}
+
+/// A plan whose four users do this for ever.
+pub(crate) fn compiled(body: &str) -> Arc<plan::plan::Plan> {
+    let text = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
+<TestPlan testclass="TestPlan" testname="plan" enabled="true"/><hashTree>
+<ThreadGroup testclass="ThreadGroup" testname="users" enabled="true">
+<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><intProp name="LoopController.loops">-1</intProp></elementProp>
+<stringProp name="ThreadGroup.num_threads">4</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp></ThreadGroup><hashTree>
+{body}
+</hashTree></hashTree></hashTree></jmeterTestPlan>"#
+    );
+    let (document, _) = jmx::parse("plan.jmx", text.into_bytes()).unwrap();
+    let compiled = plan::compile::compile(&document, &plan::compile::Settings::default());
+    Arc::new(compiled.plan.unwrap_or_else(|| panic!("{:?}", compiled.diags)))
+}
+
+/// A line and its answer for ever, on a connection that is kept.
+pub(crate) fn tcp_plan(port: u16, request: &str, inside: &str) -> Arc<plan::plan::Plan> {
+    compiled(&format!(
+        r#"<TCPSampler testclass="TCPSampler" testname="line" enabled="true"><stringProp name="TCPSampler.server">127.0.0.1</stringProp>
+<stringProp name="TCPSampler.port">{port}</stringProp><stringProp name="TCPSampler.EolByte">10</stringProp><stringProp name="TCPSampler.timeout">6000</stringProp>
+<boolProp name="TCPSampler.reUseConnection">true</boolProp><stringProp name="TCPSampler.request">{request}
+</stringProp></TCPSampler><hashTree>{inside}</hashTree>"#
+    ))
+}
+
+/// A GET under TLS for ever, each on a connection of its own.
+pub(crate) fn handshakes_plan(port: u16) -> Arc<plan::plan::Plan> {
+    compiled(&format!(
+        r#"<HTTPSamplerProxy testclass="HTTPSamplerProxy" testname="get" enabled="true"><stringProp name="HTTPSampler.domain">127.0.0.1</stringProp>
+<stringProp name="HTTPSampler.port">{port}</stringProp><stringProp name="HTTPSampler.protocol">https</stringProp><stringProp name="HTTPSampler.path">/</stringProp>
+<stringProp name="HTTPSampler.method">GET</stringProp><boolProp name="HTTPSampler.use_keepalive">false</boolProp></HTTPSamplerProxy><hashTree/>"#
+    ))
+}
