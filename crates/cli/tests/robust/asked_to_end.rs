@@ -1,6 +1,8 @@
 //! An impatient user: Ctrl-C once and twice, and `kill -9`, with requests under way.
 
 use std::process::Child;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::peer::{answering, peer, request, stall};
@@ -21,18 +23,26 @@ pub(crate) fn interrupt(child: &Child) {
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it lives");
 }
 
+/// Ctrl-C, and once more when it was heard: two at once are one.
+pub(crate) fn interrupt_twice(trial: &Trial, child: &Child) {
+    interrupt(child);
+    until("the first is heard", || trial.program.read("stderr").contains("asked once more"));
+    interrupt(child);
+}
+
 #[test]
 fn twice_cuts_what_never_ends_and_counts_it_apart() {
     let trial = Trial::new();
-    let port = peer(|connection| {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&asked);
+    let port = peer(move |connection| {
         request(connection);
+        seen.fetch_add(1, Ordering::SeqCst);
         stall(connection);
     });
     let child = trial.start(port, &["-Jusers=20"]);
-    until("a second", || !trial.seconds().is_empty());
-    interrupt(&child);
-    std::thread::sleep(Duration::from_millis(300));
-    interrupt(&child);
+    until("all ask", || asked.load(Ordering::SeqCst) == 20);
+    interrupt_twice(&trial, &child);
     let ended = trial.finish(child);
     assert_eq!(ended.code, 130, "{ended:?}");
     let summary = trial.summary();

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::asked_to_end::{interrupt, until};
+use crate::asked_to_end::{interrupt, interrupt_twice, until};
 use crate::element::{element, http, text};
 use crate::peer::{answering, endless, peer, request};
 use crate::program::Ended;
@@ -276,9 +276,7 @@ fn answers_without_an_end() {
         let kept = "-Jthrong.response.most_bytes=1048576";
         let child = trial.start(endless(head, again), &[&more[..], &[kept]].concat());
         until("requests", || beside.count() > 6);
-        interrupt(&child);
-        std::thread::sleep(Duration::from_millis(300));
-        interrupt(&child);
+        interrupt_twice(&trial, &child);
         let ended = trial.finish(child);
         assert_eq!(ended.code, 130, "{ended:?}");
         assert!(beside.stood_still() < NEVER, "{:?}", beside.stood_still());

@@ -1,6 +1,6 @@
 //! Answers that would keep a core busy: what looks at them gives up in words, and the run goes on; an impatient user is heard meanwhile.
 
-use crate::asked_to_end::{interrupt, until};
+use crate::asked_to_end::{interrupt_twice, until};
 use crate::peer::answering;
 use crate::trial::{JTL, Trial};
 
@@ -86,8 +86,6 @@ fn asking_twice_ends_what_would_take_for_ever() {
     let child = trial.start(answering(answer()), &["-Jusers=20", steps]);
     until("a run", || std::fs::read_dir(trial.program.path("runs")).is_ok());
     std::thread::sleep(std::time::Duration::from_secs(2));
-    interrupt(&child);
-    std::thread::sleep(std::time::Duration::from_millis(300));
-    interrupt(&child);
+    interrupt_twice(&trial, &child);
     assert_eq!(trial.finish(child).code, 130);
 }

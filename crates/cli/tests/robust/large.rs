@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use wire::websocket::deflate::Deflater;
 use wire::websocket::{Opcode, push_head};
 
-use crate::asked_to_end::{interrupt, until};
+use crate::asked_to_end::{interrupt_twice, until};
 use crate::element::{element, websocket_read};
 use crate::peer::{endless, open_websocket, peer, request, stall};
 use crate::trial::{JTL, Row, Trial, number};
@@ -109,9 +109,7 @@ fn bodies_without_an_end() {
         let sum = |second: &serde_json::Value| second["counters"]["bytes_in"].as_u64();
         seconds.iter().filter_map(sum).sum::<u64>() > SIZE
     });
-    interrupt(&child);
-    std::thread::sleep(std::time::Duration::from_millis(300));
-    interrupt(&child);
+    interrupt_twice(&trial, &child);
     let ended = trial.finish(child);
     assert_eq!(ended.code, 130, "{ended:?}");
     is_bounded(&trial, "endless");

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::net::TcpStream;
 
-use crate::asked_to_end::{interrupt, until};
+use crate::asked_to_end::{interrupt_twice, until};
 use crate::peer::{asked, closed_port, peer, stall};
 use crate::trial::{Trial, number};
 
@@ -47,9 +47,7 @@ fn parts_that_never_come_are_cut_with_their_page() {
         });
         let child = trial.start(port, &["-Jusers=10"]);
         until("a second", || !trial.seconds().is_empty());
-        interrupt(&child);
-        std::thread::sleep(std::time::Duration::from_millis(300));
-        interrupt(&child);
+        interrupt_twice(&trial, &child);
         let ended = trial.finish(child);
         assert_eq!(ended.code, 130, "{ended:?}");
         let summary = trial.summary();

@@ -1,6 +1,6 @@
 //! Programs that users run: only with leave, and none outlives a run that was ended at once.
 
-use crate::asked_to_end::{interrupt, until};
+use crate::asked_to_end::{interrupt_twice, until};
 use crate::trial::{JTL, Trial, number};
 
 fn running(command: &str) -> Trial {
@@ -38,9 +38,7 @@ fn ended_at_once_the_programs_end_too() {
     let child = trial.start(1, &more);
     let pids = || std::fs::read_to_string(trial.program.path("pids")).unwrap_or_default();
     until("three programs", || pids().lines().count() == 3);
-    interrupt(&child);
-    std::thread::sleep(std::time::Duration::from_millis(300));
-    interrupt(&child);
+    interrupt_twice(&trial, &child);
     let ended = trial.finish(child);
     assert_eq!(ended.code, 130, "{ended:?}");
     assert_eq!(number(&trial.summary(), "cut_by_end"), 3);

@@ -317,9 +317,7 @@ fn a_server_that_talks_first_and_never_stops() {
         &port_is,
     ]);
     crate::asked_to_end::until("a second", || !trial.seconds().is_empty());
-    crate::asked_to_end::interrupt(&child);
-    std::thread::sleep(Duration::from_millis(300));
-    crate::asked_to_end::interrupt(&child);
+    crate::asked_to_end::interrupt_twice(&trial, &child);
     let ended = trial.finish(child);
     assert_eq!(ended.code, 130, "{ended:?}");
     assert!(begin.elapsed() < Duration::from_secs(60));
