@@ -53,10 +53,12 @@ fn home() -> Option<PathBuf> {
     HOME.get_or_init(|| named().map(PathBuf::from).or_else(installed)).clone()
 }
 
-/// Whether it has a library whose name begins so.
+/// Whether it has a library, or a plug-in, whose name begins so.
 fn has(home: &Path, jar: &str) -> bool {
-    let libraries = std::fs::read_dir(home.join("lib")).into_iter().flatten().flatten();
-    libraries.into_iter().any(|file| file.file_name().to_string_lossy().starts_with(jar))
+    let folders = ["lib", "lib/ext"].into_iter();
+    let jars =
+        folders.flat_map(|folder| std::fs::read_dir(home.join(folder)).into_iter().flatten());
+    jars.flatten().any(|file| file.file_name().to_string_lossy().starts_with(jar))
 }
 
 /// Whether there is a compiler for Java: a machine that only runs Java has none.

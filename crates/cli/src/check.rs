@@ -151,8 +151,10 @@ pub(crate) fn missing_classes(plan: &Plan, needed: &java::Needed) -> Vec<Diag> {
     let elements = (0..).zip(&plan.hosted.elements);
     let elements = elements.filter(|(_, element)| missing.contains(&element.class.as_str()));
     let diag = |(id, element): (u32, &plan::hosted::Element)| {
-        let message = format!("class {} is not in the class path", element.class);
-        let finding = Finding { is_error: true, element: Some(id), text: None, line: 0, message };
+        let so = if element.native { plan::hosted::WITHOUT_OBJECT } else { "" };
+        let message = format!("class {} is not in the class path{so}", element.class);
+        let is_error = !element.native;
+        let finding = Finding { is_error, element: Some(id), text: None, line: 0, message };
         of_java(plan, &needed.home(), finding)
     };
     elements.map(diag).collect()

@@ -122,7 +122,8 @@ pub(crate) fn heed_start_script(sources: &mut Sources) -> Option<String> {
 
 /// How many elements and texts there are, and the names of the first.
 fn what(plan: &Plan) -> String {
-    let elements = &plan.hosted.elements;
+    // Those that run natively are only shown to the others.
+    let elements: Vec<_> = plan.hosted.elements.iter().filter(|element| !element.native).collect();
     let count = |n: usize, one: &str, many: &str| match n {
         1 => format!("1 {one}"),
         n => format!("{n} {many}"),

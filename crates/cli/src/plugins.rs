@@ -6,6 +6,7 @@ use std::path::Path;
 
 /// Beginnings of class names, and the plug-in that has them.
 const PLUGINS: &[(&str, &str)] = &[
+    ("JMeter.plugins.functional.samplers.websocket.", "websocket-sampler"),
     ("com.atlantbh.jmeter.plugins.hadooputilities.", "jpgc-hadoop"),
     ("com.atlantbh.jmeter.plugins.hbasecomponents.", "jpgc-hadoop"),
     ("com.atlantbh.jmeter.plugins.hbasecrud.", "jpgc-hadoop"),
@@ -17,12 +18,16 @@ const PLUGINS: &[(&str, &str)] = &[
     ("com.blazemeter.jmeter.http2.", "bzm-http2"),
     ("com.blazemeter.jmeter.xmpp.", "jpgc-xmpp"),
     ("com.googlecode.jmeter.plugins.webdriver.", "jpgc-webdriver"),
+    ("eu.luminis.jmeter.wssampler.", "websocket-samplers"),
     ("kg.apc.jmeter.config.LockFile", "jpgc-lockfile"),
     ("kg.apc.jmeter.config.redis.", "jpgc-redis"),
     ("kg.apc.jmeter.control.", "jpgc-prmctl"),
     ("kg.apc.jmeter.modifiers.Fifo", "jpgc-fifo"),
     ("kg.apc.jmeter.modifiers.RawRequest", "jpgc-httpraw"),
     ("kg.apc.jmeter.reporters.AutoStop", "jpgc-autostop"),
+    ("kg.apc.jmeter.samplers.DummySampler", "jpgc-dummy"),
+    ("kg.apc.jmeter.samplers.HTTPRawSampler", "jpgc-httpraw"),
+    ("kg.apc.jmeter.samplers.UDPSampler", "jpgc-udp"),
     ("net.xmeter.", "mqtt-xmeter"),
     ("nz.co.breakpoint.jmeter.iso8583.", "tilln-iso8583"),
     ("vn.zalopay.benchmark.", "jmeter-grpc-request"),

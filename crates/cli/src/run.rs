@@ -65,7 +65,10 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     let mut missing = None;
     let needed = loaded.plan.as_ref().map(|plan| {
         let needed = java::needed(plan, |key| properties.get(key).map(str::to_owned))?;
-        Ok::<_, String>(needed.map_or(Vec::new(), |needed| check::missing_classes(plan, &needed)))
+        let mut diags = needed.map_or(Vec::new(), |needed| check::missing_classes(plan, &needed));
+        // The Java machine itself tells what the plan can do without.
+        diags.retain(jmx::Diag::is_error);
+        Ok::<_, String>(diags)
     });
     match needed {
         Some(Ok(diags)) => loaded.diags.extend(diags),

@@ -78,6 +78,48 @@ fn check_finds_what_does_not_compile_and_what_is_nowhere() {
     assert!(ended.out.contains("com.example.Sampler"), "{ended:?}");
 }
 
+const DUMMY: &str = "<kg.apc.jmeter.samplers.DummySampler guiclass=\"x\" testclass=\"kg.apc.jmeter.samplers.DummySampler\" testname=\"Made up\">\
+     <stringProp name=\"RESPONSE_CODE\">200</stringProp><boolProp name=\"SUCCESFULL\">true</boolProp></kg.apc.jmeter.samplers.DummySampler>\
+     <hashTree><JSR223PreProcessor guiclass=\"TestBeanGUI\" testclass=\"JSR223PreProcessor\" testname=\"Before\">\
+     <stringProp name=\"scriptLanguage\">groovy</stringProp><stringProp name=\"script\">SCRIPT</stringProp></JSR223PreProcessor><hashTree/></hashTree>";
+
+#[test]
+fn a_script_before_a_native_sampler_whose_plug_in_is_not_there_is_told_what_it_cannot_do() {
+    if !has_java() {
+        return;
+    }
+    let program = Program::new();
+    let script = "if (sampler != null) sampler.setProperty('RESPONSE_CODE', [207][0] + '')";
+    let dummy = DUMMY.replace("SCRIPT", script);
+    program.write("dummy.jmx", &PLAN.replace("<!--more-->", &dummy));
+    let home = program.shell("exec \"$0\" jvm status");
+    let line = home
+        .out
+        .lines()
+        .find_map(|line| line.split_once(" in ").filter(|_| line.starts_with("JMeter: ")));
+    let folder = line.and_then(|(_, folder)| folder.split(" (").next()).expect("a folder");
+    let plugins = std::path::Path::new(folder).join("lib/ext");
+    let has = std::fs::read_dir(plugins).expect("jars").flatten();
+    let has = has.into_iter().any(|jar| jar.file_name().to_string_lossy().contains("dummy"));
+    let missing = "class kg.apc.jmeter.samplers.DummySampler is not in the class path: the element runs without it, but scripts find no sampler";
+    for line in [&["check", "dummy.jmx"][..], &["check", "dummy.jmx", "--run-java"]] {
+        let checked = program.run(line);
+        assert_eq!(checked.code, 0, "{checked:?}");
+        assert_eq!(checked.out.contains(missing), !has, "{checked:?}");
+        assert_eq!(checked.out.contains("jpgc-dummy"), !has, "{checked:?}");
+        assert!(checked.out.contains("In Java: 1 element (Before)"), "{checked:?}");
+    }
+    let ran = program.run(&["run", "dummy.jmx", "-l", "out.jtl"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(
+        format!("{}{}", ran.out, ran.err).matches(missing).count(),
+        usize::from(!has),
+        "once: {ran:?}"
+    );
+    let code = if has { ",Made up,207," } else { ",Made up,200," };
+    assert!(program.read("out.jtl").contains(code), "{}", program.read("out.jtl"));
+}
+
 #[test]
 fn a_script_that_never_ends_does_not_keep_the_run() {
     if !has_java() {

@@ -112,6 +112,7 @@ cases! {
     jvm_nested_functions
     jvm_objects_shown
     jvm_on_error_stops
+    jvm_pre_native_plugins
     jvm_pre_on_every_sampler
     jvm_property_awaited
     jvm_redirect_and_embedded

@@ -95,9 +95,9 @@ impl Core<'_> {
                 self.resume(index);
             }
             Wait::Sleep(id) => {
-                let SamplerKind::Java(java) = &self.plan.samplers[id.0 as usize].kind else {
-                    return;
-                };
+                let own = self.own_sampler(index).cloned();
+                let kind = own.as_deref().unwrap_or(&self.plan.samplers[id.0 as usize].kind);
+                let SamplerKind::Java(java) = kind else { return };
                 self.wheel.remove(index, &mut self.users);
                 let now = self.clock.now();
                 let user = &mut self.users[index];

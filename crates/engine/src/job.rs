@@ -41,7 +41,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use plan::hosted::{TextRange, shown};
-use plan::plan::{ControllerId, ControllerKind, ListenerKind, Plan, SamplerId};
+use plan::plan::{ControllerId, ControllerKind, ListenerKind, Plan, SamplerId, SamplerKind};
 use plan::result::{Request, SampleResult};
 
 pub(crate) use closing::Closing;
@@ -123,8 +123,8 @@ pub(crate) struct Java {
     before: Option<SamplerId>,
     /// What scripts asked for since the last sample's end.
     pub(crate) asked: Request,
-    /// The request of this sample, if scripts changed it.
-    pub(crate) request: Option<Arc<plan::http::Http>>,
+    /// The sampler of this sample, if scripts changed it.
+    pub(crate) sampler: Option<Arc<SamplerKind>>,
     /// What scripts have named the sampler of this sample, if they did.
     label: Option<String>,
     /// Headers that samplers share are not the plan's any more.
@@ -144,7 +144,7 @@ impl Java {
     pub(crate) fn begin_sample(&mut self, before: Option<SamplerId>) {
         self.before = before;
         self.sample = self.sample.wrapping_add(1);
-        (self.request, self.label) = (None, None);
+        (self.sampler, self.label) = (None, None);
     }
 
     /// What scripts have named the sampler.
@@ -154,7 +154,7 @@ impl Java {
 
     /// A sample has ended; gives what scripts asked for.
     pub(crate) fn end_sample(&mut self) -> Request {
-        (self.request, self.label) = (None, None);
+        (self.sampler, self.label) = (None, None);
         std::mem::take(&mut self.asked)
     }
 }
@@ -238,6 +238,11 @@ impl Jobs {
             previous_sampler: plan.hosted.previous_sampler,
             ..Self::default()
         }
+    }
+
+    /// Java knows samplers of the plan.
+    pub(crate) fn owns(&self) -> bool {
+        !self.owned.is_empty()
     }
 
     /// Somebody in Java looks at results of whatever samplers.

@@ -86,7 +86,10 @@ impl<'p> Core<'p> {
         if !self.result.success || self.result.data_type != "text" {
             return Some(self.result.success);
         }
-        let said = self.own_request(index).and_then(|own| own.loads_pages);
+        let said = match self.own_sampler(index).map(|own| &**own) {
+            Some(SamplerKind::Http(own)) => own.loads_pages,
+            _ => None,
+        };
         let (on, at_a_time) = self.with_env(index, id, |env, _| {
             let on = said.unwrap_or_else(|| resources.are_loaded(env));
             (on, resources.at_a_time(env))

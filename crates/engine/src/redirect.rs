@@ -98,9 +98,9 @@ impl Core<'_> {
         chain.url.clone_from(&url);
         chain.method.clone_from(&method);
         self.users[index].extra().redirect = Some(chain);
-        let SamplerKind::Http(http) = &self.plan.samplers[id.0 as usize].kind else { return false };
-        let own = self.own_request(index);
-        let http = own.as_deref().unwrap_or(http);
+        let own = self.own_sampler(index).cloned();
+        let kind = own.as_deref().unwrap_or(&self.plan.samplers[id.0 as usize].kind);
+        let SamplerKind::Http(http) = kind else { return false };
         let mut request = std::mem::take(&mut self.request);
         let rendered = target.and_then(|()| {
             self.with_env(index, id, |env, _| {

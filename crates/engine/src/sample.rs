@@ -217,11 +217,19 @@ impl Core<'_> {
             self.watch(index, &sampler.timeouts);
         }
         self.name_at_start(index, id);
-        match &sampler.kind {
-            SamplerKind::Http(http) => match self.own_request(index) {
-                Some(own) => self.begin_http(index, id, &own),
-                None => self.begin_http(index, id, http),
+        match self.own_sampler(index).cloned() {
+            None => match &sampler.kind {
+                SamplerKind::Parallel(parallel) => self.begin_lanes(index, id, parallel),
+                kind => self.begin_kind(index, id, kind),
             },
+            Some(own) => self.begin_kind(index, id, &own),
+        }
+    }
+
+    /// Starts a sampler, the plan's or as scripts have left it.
+    fn begin_kind(&mut self, index: Index, id: SamplerId, kind: &SamplerKind) {
+        match kind {
+            SamplerKind::Http(http) => self.begin_http(index, id, http),
             SamplerKind::WebSocket(sampler) => self.begin_socket(index, id, sampler),
             SamplerKind::Action(action) => self.act(index, id, action),
             SamplerKind::Debug(debug) => {
@@ -230,7 +238,7 @@ impl Core<'_> {
                 self.end_plain(index, id, timing);
             }
             SamplerKind::Tcp(_) | SamplerKind::HttpRaw(_) | SamplerKind::Udp(_) => {
-                self.begin_stream(index, id);
+                self.begin_stream(index, id, kind);
             }
             SamplerKind::Process(process) => self.begin_process(index, id, process),
             SamplerKind::Hosted(element) => {
@@ -242,7 +250,7 @@ impl Core<'_> {
                 self.with_env(index, id, |env, result| script.sample(env, result));
                 self.end_plain(index, id, timing);
             }
-            SamplerKind::Parallel(parallel) => self.begin_lanes(index, id, parallel),
+            SamplerKind::Parallel(_) => {}
             SamplerKind::Java(java) => {
                 let timing = self.begin_plain(index, id);
                 let sleep = self.with_env(index, id, |env, result| java.run(env, result));

@@ -62,8 +62,8 @@ impl Default for Stream {
 
 impl<'p> Core<'p> {
     /// Begins a sample of one of these kinds.
-    pub(crate) fn begin_stream(&mut self, index: Index, id: SamplerId) {
-        match &self.plan.samplers[id.0 as usize].kind {
+    pub(crate) fn begin_stream(&mut self, index: Index, id: SamplerId, kind: &SamplerKind) {
+        match kind {
             SamplerKind::Tcp(sampler) => self.begin_tcp(index, id, sampler),
             SamplerKind::HttpRaw(sampler) => self.begin_raw(index, id, sampler),
             SamplerKind::Udp(sampler) => self.begin_datagram(index, id, sampler),
@@ -76,7 +76,7 @@ impl<'p> Core<'p> {
         self.tickets
     }
 
-    fn begin_tcp(&mut self, index: Index, id: SamplerId, sampler: &'p TcpSampler) {
+    fn begin_tcp(&mut self, index: Index, id: SamplerId, sampler: &TcpSampler) {
         let mut stream = self.spare_streams.pop().unwrap_or_default();
         stream.ticket = self.next_ticket();
         let ticket = stream.ticket;
@@ -313,7 +313,9 @@ impl<'p> Core<'p> {
         exception: Option<&str>,
         ending: &Ending,
     ) {
-        let SamplerKind::Tcp(sampler) = &self.plan.samplers[id.0 as usize].kind else { return };
+        let own = self.own_sampler(index).cloned();
+        let kind = own.as_deref().unwrap_or(&self.plan.samplers[id.0 as usize].kind);
+        let SamplerKind::Tcp(sampler) = kind else { return };
         let mut result = self.lend_result();
         result.clear();
         result.label.push_str(self.sampler_name(index, id));

@@ -68,10 +68,14 @@ impl ClassPath {
         } else if entry.trim().is_empty() {
             self.warnings.push(format!("an entry of {by} is blank"));
         } else {
-            // As it stands there; escaped, for it may hold anything.
+            // As it stands there, but for what would steer a terminal.
             let from =
                 if Path::new(entry).is_absolute() { "" } else { ", from the working folder" };
-            let entry = entry.escape_debug();
+            let shown = |letter: char| match letter {
+                letter if letter.is_control() => letter.escape_debug().to_string(),
+                letter => letter.to_string(),
+            };
+            let entry: String = entry.chars().map(shown).collect();
             self.warnings.push(format!("{entry} of {by} cannot be read{from}"));
         }
     }
@@ -131,7 +135,7 @@ mod tests {
         }
         let name = |file: &str| root.join(file).display().to_string();
         let settings = Settings {
-            search_paths: format!("{};{}", name("more"), name("absent.jar")),
+            search_paths: format!("{};{}", name("more"), "C:\\libs\\absent.jar"),
             user_classpath: format!("{}:{}", name("single.jar"), name("more")),
             ..Settings::default()
         };
@@ -162,6 +166,9 @@ mod tests {
             ]
         );
         let [warning] = &path.warnings[..] else { panic!("{:?}", path.warnings) };
-        assert!(warning.contains("absent.jar of the property search_paths"), "{warning}");
+        assert!(
+            warning.starts_with("C:\\libs\\absent.jar of the property search_paths"),
+            "{warning}"
+        );
     }
 }

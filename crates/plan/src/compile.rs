@@ -8,6 +8,7 @@
 mod around;
 mod changes;
 mod context;
+mod given;
 mod glance;
 mod hosting;
 mod managers;
@@ -25,6 +26,7 @@ use std::path::PathBuf;
 use jmx::{Diag, Document, ElementId, Included};
 
 pub(crate) use context::Context;
+pub use given::{GivenSampler, given};
 
 use crate::element::{self, variables_from_csv};
 use crate::hosted::{Job, Role};

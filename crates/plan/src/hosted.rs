@@ -5,6 +5,9 @@
 
 pub(crate) mod reads;
 
+use std::sync::Arc;
+
+use crate::compile::Settings;
 use crate::plan::SamplerId;
 
 /// Index of an element in [`Hosted::elements`].
@@ -38,6 +41,9 @@ pub(crate) const CONDITION: char = '\u{1}';
 pub fn shown(text: &str) -> &str {
     text.rsplit(CONDITION).next().unwrap_or(text)
 }
+
+/// What it means that the class of a native element is missing, for people.
+pub const WITHOUT_OBJECT: &str = ": the element runs without it, but scripts find no sampler, and what they would change in it has no effect";
 
 /// Something that a Java machine does for a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +108,8 @@ pub struct Element {
     pub line: u32,
     /// What it reads.
     pub reads: Reads,
+    /// It runs natively; Java has its object for scripts that look at it, and may be without its class.
+    pub native: bool,
     /// The element as in the file, without what stands below it.
     pub xml: Box<str>,
 }
@@ -127,6 +135,8 @@ pub struct Hosted {
     pub elements: Vec<Element>,
     /// Samplers that Java knows.
     pub owners: Vec<Owner>,
+    /// By which samplers are compiled that scripts have changed; there where Java knows a native one.
+    pub settings: Option<Arc<Settings>>,
     /// Texts with functions that run scripts, as in the file: `${__groovy(…)}`.
     pub texts: Vec<Box<str>>,
     /// Of the texts, those of each block of [`Plan::variables`](crate::plan::Plan::variables): evaluated before the block is.

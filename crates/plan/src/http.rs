@@ -114,7 +114,7 @@ struct Argument {
 }
 
 /// A header that the plan sets.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Header {
     pub(crate) name: Text,
     pub(crate) value: Text,

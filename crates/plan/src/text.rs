@@ -148,6 +148,8 @@ pub struct TextCompiler {
     pub(crate) functional: bool,
     /// Some expression asks for the sampler's name.
     pub(crate) asks_for_sampler: bool,
+    /// All expressions have been evaluated: texts are what they say.
+    pub(crate) literal: bool,
     /// Function calls with a state of their own.
     sites: u32,
     /// Those of elements that several samplers have, by element.
@@ -202,7 +204,7 @@ impl Text {
     /// Compiles a property of the plan. Never fails: what JMeter cannot read it takes literally, and a
     /// [`Problem`] says so.
     pub fn compile(source: &str, compiler: &mut TextCompiler) -> Self {
-        if !source.contains("${") {
+        if compiler.literal || !source.contains("${") {
             return Self::Fixed(source.into());
         }
         let mark = compiler.hosted.len();

@@ -5,12 +5,12 @@
 use std::sync::Arc;
 
 use plan::hosted::TextId;
-use plan::http::Http;
 use plan::plan::{SamplerId, SamplerKind};
 use plan::vars::VarId;
 
 use super::Reply;
 use super::reply::{Changes, Line, Name, Out};
+use super::request::Changed;
 use crate::core::Core;
 use crate::run::{Report, RunShared};
 use crate::wheel::Index;
@@ -38,8 +38,7 @@ impl Core<'_> {
 
     pub(super) fn apply_cookies(&mut self, index: Index, id: SamplerId, reply: &Reply<'_>) {
         let Some(cookies) = &reply.cookies else { return };
-        let SamplerKind::Http(http) = &self.plan.samplers[id.0 as usize].kind else { return };
-        let Some(manager) = http.cookies else { return };
+        let Some(manager) = cookie_manager(&self.plan.samplers[id.0 as usize].kind) else { return };
         let index = self.jar_around(index, manager);
         let Some(at) = self.jar(index, manager) else { return };
         let jar = self.users[index].extra.as_mut().and_then(|extra| extra.jars[at].as_mut());
@@ -50,20 +49,35 @@ impl Core<'_> {
         }
     }
 
-    /// The request of this sample is another one now.
-    pub(super) fn apply_request(&mut self, index: Index, id: SamplerId, reply: &Reply<'_>) {
-        let Some(given) = &reply.request else { return };
-        let SamplerKind::Http(http) = &self.plan.samplers[id.0 as usize].kind else { return };
+    /// The sampler of this sample is another one now, or the plan's again.
+    pub(super) fn apply_sampler(&mut self, index: Index, id: SamplerId, reply: &Reply<'_>) {
+        let plan = self.plan;
+        let Some(changed) = &reply.sampler else { return };
+        let kind = &plan.samplers[id.0 as usize].kind;
+        let (made, name, lasting) = match (changed, kind) {
+            (Changed::Planned, _) => (None, None, false),
+            (Changed::Http(given), SamplerKind::Http(http)) => {
+                let made = SamplerKind::Http(Box::new(http.given(given.clone())));
+                (Some(made), given.name.clone(), given.lasting)
+            }
+            (Changed::Http(_), _) => return,
+            (Changed::Other(given), _) => {
+                (plan::compile::given(plan, id, given), given.name.clone(), given.lasting)
+            }
+        };
         let java = self.users[index].java();
-        java.request = Some(Arc::new(http.given(given.clone())));
-        java.label.clone_from(&given.name);
-        java.lasting |= given.lasting;
+        java.sampler = made.map(Arc::new);
+        java.label = name;
+        java.lasting |= lasting;
     }
 
-    /// The request of the sample under way, if scripts have changed it.
-    pub(crate) fn own_request(&self, index: Index) -> Option<Arc<Http>> {
+    /// The sampler of the sample under way, if scripts have changed it.
+    pub(crate) fn own_sampler(&self, index: Index) -> Option<&Arc<SamplerKind>> {
+        if !self.jobs.owns() {
+            return None;
+        }
         let user = &self.users[self.users.owner(index)];
-        user.extra.as_ref()?.java.as_ref()?.request.clone()
+        user.extra.as_ref()?.java.as_ref()?.sampler.as_ref()
     }
 
     /// Keeps what texts were evaluated to, for whoever reads them next.
@@ -79,6 +93,15 @@ impl Core<'_> {
         for text in lines.iter().map(told) {
             let _ = self.reports.send(Report::Log(text));
         }
+    }
+}
+
+/// The cookie manager of a sampler, in the table of the plan.
+pub(super) fn cookie_manager(kind: &SamplerKind) -> Option<u32> {
+    match kind {
+        SamplerKind::Http(http) => http.cookies,
+        SamplerKind::WebSocket(socket) => socket.cookies,
+        _ => None,
     }
 }
 

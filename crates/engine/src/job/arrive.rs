@@ -199,7 +199,7 @@ impl Core<'_> {
         self.apply_variables(index, &reply.changes);
         if let Some(id) = then.sampler() {
             self.apply_cookies(index, id, reply);
-            self.apply_request(index, id, reply);
+            self.apply_sampler(index, id, reply);
         }
         self.apply_ask(index, reply.ask);
     }

@@ -2,7 +2,6 @@
 //!
 //! A reply that cannot be read is a failed job. Texts are borrowed from the message.
 
-use plan::http::Given;
 use plan::result::Request;
 use wire::cookie::Cookie;
 
@@ -10,6 +9,7 @@ use super::controller::Said;
 use super::reader::{Malformed, Reader};
 use super::result::{Found, Verdict};
 use super::{cookies, request};
+use request::Changed;
 
 /// A variable with a name of its own.
 pub(crate) const NAMED: u32 = u32::MAX;
@@ -90,7 +90,7 @@ pub(crate) struct Reply<'a> {
     pub(crate) log: Vec<Line<'a>>,
     pub(crate) cookies: Option<Vec<Cookie>>,
     pub(crate) result: Option<Found<'a>>,
-    pub(crate) request: Option<Given>,
+    pub(crate) sampler: Option<Changed>,
     pub(crate) out: Out<'a>,
 }
 
@@ -158,7 +158,7 @@ impl<'a> Reply<'a> {
         let log = lines(reader)?;
         let cookies = reader.maybe(|reader| reader.list(cookies::read))?;
         let result = reader.maybe(|reader| Found::read(reader, 0))?;
-        let request = reader.maybe(request::read)?;
+        let sampler = request::read(reader)?;
         let out = match act {
             _ if gives_up => Out::Nothing,
             Act::Timer => Out::Delay(reader.signed()?),
@@ -168,7 +168,7 @@ impl<'a> Reply<'a> {
             _ => Out::Nothing,
         };
         reader.end()?;
-        Ok(Self { gives_up, fatal, changes, ask, log, cookies, result, request, out })
+        Ok(Self { gives_up, fatal, changes, ask, log, cookies, result, sampler, out })
     }
 }
 

@@ -21,6 +21,8 @@ use crate::run::Options;
 
 /// The property that tells Java of functional mode.
 const FUNCTIONAL: &str = "throng.functional";
+/// Among what an element reads: it runs natively, and Java may be without its class.
+const NATIVE: u8 = 32;
 const SETUP: u8 = 1;
 const START: u8 = 2;
 const END: u8 = 5;
@@ -161,7 +163,7 @@ fn setup(plan: &Plan, options: &Options, groups: &[(String, u32)]) -> Vec<u8> {
         out.text(&element.name);
         out.text(&element.path);
         out.int(element.line);
-        out.byte(element.reads.bits());
+        out.byte(element.reads.bits() | if element.native { NATIVE } else { 0 });
         out.text(&element.xml);
     }
     out.end(list);

@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use plan::hosted::{Job, Reads, TextRange};
-use plan::plan::{SamplerId, SamplerKind};
+use plan::plan::SamplerId;
 use plan::vars::VarId;
 
+use super::apply::cookie_manager;
 use super::reply::NAMED;
 use super::result::{self, About};
 use super::writer::Writer;
@@ -168,9 +169,9 @@ impl Core<'_> {
         let sampler = then.sampler();
         let reads = self.reads(act, ids);
         let jar = sampler.filter(|_| reads.contains(Reads::COOKIES)).and_then(|id| {
-            let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return None };
-            let index = self.jar_around(index, http.cookies?);
-            Some((index, self.jar(index, http.cookies?)?))
+            let manager = cookie_manager(&plan.samplers[id.0 as usize].kind)?;
+            let index = self.jar_around(index, manager);
+            Some((index, self.jar(index, manager)?))
         });
         let user = &self.users[index];
         let root = &self.users[self.users.root(index)];

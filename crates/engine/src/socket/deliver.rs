@@ -198,7 +198,7 @@ impl Core<'_> {
     /// Offers a frame to the filters, and to the sampler if none discards it.
     fn offer(&mut self, at: u32, frame: &Frame<'_>, now: Nanos) {
         let Task::Work(work) = &self.sockets[at].task else { return };
-        let Some(sampler) = self.socket_sampler(work.sampler) else { return };
+        let Some(sampler) = self.socket_sampler(at, work.sampler) else { return };
         if !sampler.filters.is_empty() && !self.passes_filters(at, &sampler.filters, frame, now) {
             return;
         }
@@ -294,7 +294,7 @@ impl Core<'_> {
     fn begin_levels(&mut self, at: u32, now: Nanos) -> bool {
         let Task::Work(work) = &self.sockets[at].task else { return false };
         let limit = work.read_limit / MS;
-        let Some(sampler) = self.socket_sampler(work.sampler) else { return false };
+        let Some(sampler) = self.socket_sampler(at, work.sampler) else { return false };
         let plan = self.plan;
         let index = self.sockets[at].user;
         for id in &sampler.filters {

@@ -109,7 +109,7 @@ impl Core<'_> {
     pub(super) fn talks(&self, at: u32) -> bool {
         match &self.sockets[at].task {
             Task::Work(work) => self
-                .socket_sampler(work.sampler)
+                .socket_sampler(at, work.sampler)
                 .is_some_and(|sampler| matches!(sampler.act, Act::Exchange(_))),
             _ => false,
         }

@@ -123,13 +123,11 @@ impl Core<'_> {
         };
         let (by_ping, replies) = (settings.payload.is_none(), settings.reply_to_ping);
         let reading = match &self.sockets[at].task {
-            Task::Work(work) if work.step == Step::Reading => {
-                self.socket_sampler(work.sampler).map(|sampler| &sampler.act)
-            }
+            Task::Work(work) if work.step == Step::Reading => self.socket_sampler(at, work.sampler),
             _ => None,
         };
         let wanted = match opcode {
-            Opcode::PONG => matches!(reading, Some(Act::PingPong)),
+            Opcode::PONG => reading.is_some_and(|sampler| matches!(sampler.act, Act::PingPong)),
             Opcode::CLOSE => reading.is_some(),
             _ => false,
         };

@@ -29,8 +29,8 @@ pub(crate) struct Holding {
     message: Vec<u8>,
 }
 
-impl<'p> Core<'p> {
-    pub(super) fn begin_hold(&mut self, index: Index, id: SamplerId, hold: &'p Hold) {
+impl Core<'_> {
+    pub(super) fn begin_hold(&mut self, index: Index, id: SamplerId, hold: &Hold) {
         let at = self.users[index].socket;
         if at == NO_SOCKET {
             return self.refuse(index, id, |result| wording::no_connection(&Act::Pong, result));
@@ -102,7 +102,7 @@ impl<'p> Core<'p> {
         }
         holding.bytes += head.size as u64 + head.length;
         let id = holding.sampler;
-        let Some(sampler) = self.socket_sampler(id) else { return };
+        let Some(sampler) = self.socket_sampler(at, id) else { return };
         let Act::Hold(hold) = &sampler.act else { return };
         let mut inflated = std::mem::take(&mut self.inflated);
         inflated.clear();

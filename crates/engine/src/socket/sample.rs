@@ -4,6 +4,8 @@
 //! is concluded. Whatever goes wrong on the way ends in one place, [`Core::fault`], and becomes a failed sample.
 
 use std::fmt::Write;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use plan::http::Source;
 use plan::plan::{SamplerId, SamplerKind};
@@ -45,8 +47,29 @@ pub(crate) enum Fault {
     Cut,
 }
 
+/// A WebSocket sampler at work: the plan's, or as scripts have left it.
+pub(super) enum Sampling<'p> {
+    Planned(&'p WebSocket),
+    /// With the planned one, for which it stands.
+    Own(Arc<SamplerKind>, &'p WebSocket),
+}
+
+impl Deref for Sampling<'_> {
+    type Target = WebSocket;
+
+    fn deref(&self) -> &WebSocket {
+        match self {
+            Self::Planned(sampler) => sampler,
+            Self::Own(own, planned) => match &**own {
+                SamplerKind::WebSocket(own) => own,
+                _ => planned,
+            },
+        }
+    }
+}
+
 impl<'p> Core<'p> {
-    pub(crate) fn begin_socket(&mut self, index: Index, id: SamplerId, sampler: &'p WebSocket) {
+    pub(crate) fn begin_socket(&mut self, index: Index, id: SamplerId, sampler: &WebSocket) {
         if let Act::Hold(hold) = &sampler.act {
             return self.begin_hold(index, id, hold);
         }
@@ -55,7 +78,9 @@ impl<'p> Core<'p> {
             return;
         }
         let slot = id.0 as usize;
-        if let Some(call) = self.calls[slot].take() {
+        if sampler.is_fixed()
+            && let Some(call) = self.calls[slot].take()
+        {
             self.begin_call(index, id, sampler, &call);
             self.calls[slot] = Some(call);
             return;
@@ -97,7 +122,7 @@ impl<'p> Core<'p> {
         true
     }
 
-    fn begin_call(&mut self, index: Index, id: SamplerId, sampler: &'p WebSocket, call: &Call) {
+    fn begin_call(&mut self, index: Index, id: SamplerId, sampler: &WebSocket, call: &Call) {
         let at = self.users[index].socket;
         let opens = call.opens && !self.goes_on_talking(at, call);
         if opens {
@@ -189,7 +214,7 @@ impl<'p> Core<'p> {
         }
         work.performed = true;
         let opcode = work.opcode;
-        let Some(sampler) = self.socket_sampler(id) else { return };
+        let Some(sampler) = self.socket_sampler(at, id) else { return };
         if opcode != 0 {
             // A peer that reset the connection is found out by sending; one that only stopped sending is not.
             if let State::Ended(ending) = self.sockets[at].state
@@ -230,12 +255,20 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// The WebSocket sampler of that number.
-    pub(super) fn socket_sampler(&self, id: SamplerId) -> Option<&'p WebSocket> {
-        match &self.plan.samplers[id.0 as usize].kind {
-            SamplerKind::WebSocket(sampler) => Some(sampler),
-            _ => None,
-        }
+    /// The WebSocket sampler of that number, which works on a connection.
+    pub(super) fn socket_sampler(&self, at: u32, id: SamplerId) -> Option<Sampling<'p>> {
+        self.socket_sampler_of(self.sockets[at].user, id)
+    }
+
+    /// The same, of a user.
+    fn socket_sampler_of(&self, index: Index, id: SamplerId) -> Option<Sampling<'p>> {
+        let SamplerKind::WebSocket(planned) = &self.plan.samplers[id.0 as usize].kind else {
+            return None;
+        };
+        Some(match self.own_sampler(index) {
+            Some(own) => Sampling::Own(Arc::clone(own), planned),
+            None => Sampling::Planned(planned),
+        })
     }
 
     /// Takes the work off a connection whose sample is over; its user may go on.
@@ -255,7 +288,7 @@ impl<'p> Core<'p> {
     pub(super) fn succeed(&mut self, at: u32, frame: Option<&Frame<'_>>, now: Nanos) {
         let Some((index, mut work)) = self.take_finished(at) else { return };
         let id = work.sampler;
-        let Some(sampler) = self.socket_sampler(id) else { return };
+        let Some(sampler) = self.socket_sampler(at, id) else { return };
         let mut data = 0;
         if let Some(frame) = frame {
             work.sizes.read(frame);
@@ -292,7 +325,7 @@ impl<'p> Core<'p> {
         let Some((index, mut work)) = self.take_finished(at) else { return };
         let id = work.sampler;
         let mut result = self.start_result(index, &mut work);
-        if let Some(sampler) = self.socket_sampler(id) {
+        if let Some(sampler) = self.socket_sampler(at, id) {
             wording::unexpected(&sampler.act, frame, &mut result);
         }
         self.return_result(result);
@@ -323,7 +356,7 @@ impl<'p> Core<'p> {
         let now = self.clock.now();
         let reads = match &self.sockets[at].task {
             Task::Work(work) if work.optional && work.step == Step::Reading => {
-                self.socket_sampler(work.sampler)
+                self.socket_sampler(at, work.sampler)
             }
             _ => None,
         };
@@ -433,7 +466,7 @@ impl<'p> Core<'p> {
         result.clear();
         result.label.push_str(self.sampler_name(index, work.sampler));
         result.start_ms = self.clock.wall_ms(work.start);
-        if let Some(sampler) = self.socket_sampler(work.sampler)
+        if let Some(sampler) = self.socket_sampler_of(index, work.sampler)
             && work.observed
         {
             wording::begin(&work.shown.url, work.existing, &mut result);

@@ -91,6 +91,7 @@ impl Context<'_> {
             path: self.doc.path(id),
             line: element.line,
             reads: seen.reads,
+            native: false,
             xml: self.doc.xml(id).as_ref().into(),
         });
         self.hosting.needs.push(seen.needs);

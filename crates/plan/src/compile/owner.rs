@@ -3,10 +3,12 @@
 //! A sampler that Java knows comes with the config elements in its scope, which Java merges as JMeter does. Natively run samplers are
 //! known to Java only where something in their scope reads or changes them.
 
+use std::sync::Arc;
+
 use jmx::ElementId;
 
-use super::Walk;
 use super::scope::{self, children, class};
+use super::{Settings, Walk};
 use crate::assertion::Assertion;
 use crate::element::auth_manager;
 use crate::element::{Timer, USER_TOKEN};
@@ -89,22 +91,40 @@ impl Walk<'_> {
         let sampler = &self.plan.samplers[at.0 as usize];
         let element = match sampler.kind {
             SamplerKind::Hosted(element) => element,
-            SamplerKind::Parallel(_) => return,
-            // Plug-ins run natively have no jar that must be there.
-            _ if class(self.ctx.doc, id).contains('.') => return,
+            SamplerKind::Parallel(_) => {
+                if self.is_read(sampler) {
+                    let what =
+                        "scripts in its scope are given no object for it, and change nothing of it";
+                    self.ctx.remark(id, Level::Native, what);
+                }
+                return;
+            }
             _ => {
                 let headers = configs.iter().any(|id| class(self.ctx.doc, *id) == "HeaderManager");
-                let http = matches!(sampler.kind, SamplerKind::Http(_));
-                if headers && http && !self.is_read_before(sampler) {
+                let sends =
+                    matches!(sampler.kind, SamplerKind::Http(_) | SamplerKind::WebSocket(_));
+                if headers && sends && !self.is_read_before(sampler) {
                     self.ctx.hosting.unread.push((at, id, configs.to_vec()));
                 }
                 if !self.ctx.hosting.hosted.previous_sampler && !self.is_read(sampler) {
                     return;
                 }
-                self.ctx.enlist(id, Role::Sampler)
+                self.known_only(id)
             }
         };
         self.enlist_owner(at, id, element, configs);
+    }
+
+    /// Makes a sampler that runs natively known to Java.
+    fn known_only(&mut self, id: ElementId) -> HostedId {
+        let at = self.ctx.enlist(id, Role::Sampler);
+        let hosted = &mut self.ctx.hosting.hosted;
+        hosted.elements[at.0 as usize].native = true;
+        if hosted.settings.is_none() {
+            let settings = Settings { hosting: false, ..self.ctx.settings.clone() };
+            hosted.settings = Some(Arc::new(settings));
+        }
+        at
     }
 
     /// Has Java know a sampler and the config elements in its scope.
@@ -149,7 +169,7 @@ impl Walk<'_> {
                 continue;
             }
             if self.ctx.hosting.hosted.owner(at).is_none() {
-                let element = self.ctx.enlist(id, Role::Sampler);
+                let element = self.known_only(id);
                 self.enlist_owner(at, id, element, &configs);
             }
             let owners = &mut self.ctx.hosting.hosted.owners;

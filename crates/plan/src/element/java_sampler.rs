@@ -75,6 +75,11 @@ pub(super) fn compile(
 }
 
 impl JavaSampler {
+    /// Keeps what a user keeps for the sampler that it stands for, and its class: JMeter loads that once, before any script runs.
+    pub(crate) fn stands_for(&mut self, planned: &Self) {
+        (self.element, self.class) = (planned.element, planned.class);
+    }
+
     /// Fills the result and returns how long the sampler takes, nanoseconds.
     pub fn run(&self, env: &mut Env<'_>, result: &mut SampleResult) -> u64 {
         let sleep = match self.class {

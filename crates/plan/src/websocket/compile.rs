@@ -12,7 +12,7 @@ use super::{
 };
 use crate::compile::{Context, scope};
 use crate::element::{Flag, flag};
-use crate::http;
+use crate::http::{self, Header};
 use crate::regexp::Source;
 use crate::support::Level;
 use crate::text::Text;
@@ -280,6 +280,24 @@ impl Reader {
 }
 
 impl WebSocket {
+    /// Whether it is a hold.
+    pub(crate) fn is_hold(&self) -> bool {
+        matches!(self.act, Act::Hold(_))
+    }
+
+    /// Takes what belongs to the plan from the sampler that it stands for, and its headers unless it has others.
+    pub(crate) fn stands_for(&mut self, planned: &Self, headers: Option<Vec<Header>>) {
+        self.cookies = planned.cookies;
+        self.filters.clone_from(&planned.filters);
+        self.heartbeat = planned.heartbeat;
+        let sends = !matches!(self.act, Act::PingPong | Act::Pong | Act::Close);
+        self.headers = match headers {
+            Some(headers) if sends => headers,
+            _ => planned.headers.clone(),
+        };
+        self.fixed = false;
+    }
+
     fn nothing_varies(&self) -> bool {
         let texts = [
             &self.peer.server,

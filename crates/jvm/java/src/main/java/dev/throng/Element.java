@@ -42,6 +42,8 @@ final class Element {
     static final int READS_RESULT = 1;
     static final int READS_SAMPLER = 2;
     static final int READS_COOKIES = 4;
+    /** Not read: the element runs natively, and is here for scripts that look at it. */
+    private static final int NATIVE = 32;
 
     /** Who has an object of his own. */
     enum Each {
@@ -60,6 +62,8 @@ final class Element {
     final String path;
     final int line;
     final int reads;
+    /** It runs natively; nothing depends on its class but scripts that look at it. */
+    final boolean isNative;
     final String xml;
 
     TestElement prototype;
@@ -83,6 +87,7 @@ final class Element {
         path = in.str();
         line = in.i32();
         reads = in.u8();
+        isNative = (reads & NATIVE) != 0;
         xml = in.str();
     }
 
@@ -111,9 +116,14 @@ final class Element {
         made.setRunningVersion(true);
     }
 
+    /** Whether its objects are told when their users start and end. What runs natively has no connections to close. */
+    boolean hearsOfThreads() {
+        return prototype instanceof ThreadListener && (!isNative || prototype instanceof HTTPSamplerBase);
+    }
+
     /** Whether its users' objects are to be made when the users start, for they do something then. */
     boolean hearsOfStart() {
-        if (!(prototype instanceof ThreadListener) || prototype instanceof HTTPSamplerBase) {
+        if (!(prototype instanceof ThreadListener) || isNative || prototype instanceof HTTPSamplerBase) {
             return false;
         }
         // Scripts hear of it in a file that is read into their interpreter, and only there.

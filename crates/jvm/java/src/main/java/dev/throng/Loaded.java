@@ -43,13 +43,18 @@ final class Loaded {
         final Element element;
         final Element[] configs;
         final boolean http;
-        /** What {@link Requests#trace} writes of the sampler as the plan has it; made at the first use. */
+        /** What {@link Natives#trace} writes of the sampler as the plan has it; made at the first use. */
         volatile Output asPlanned;
 
         Owner(Element element, Element[] configs, boolean http) {
             this.element = element;
             this.configs = configs;
             this.http = http;
+        }
+
+        /** Whether native code is told what scripts make of it. */
+        boolean isFollowed() {
+            return http || element.isNative;
         }
     }
 

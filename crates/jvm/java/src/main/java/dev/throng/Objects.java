@@ -55,7 +55,7 @@ final class Objects {
                         }
                         element.inside.fill((Controller) his, user);
                     }
-                    if (his instanceof ThreadListener) {
+                    if (element.hearsOfThreads()) {
                         try {
                             ((ThreadListener) his).threadStarted();
                         } catch (Exception e) {

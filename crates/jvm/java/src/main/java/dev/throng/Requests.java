@@ -124,7 +124,11 @@ final class Requests {
                 out.str(header.getValue());
             }
         }
-        // A name that a script has not changed is evaluated natively.
+        writeName(out, sampler);
+    }
+
+    /** Writes a sampler's name, unless no script has changed it and it is evaluated natively. */
+    static void writeName(Output out, TestElement sampler) {
         JMeterProperty name = sampler.getProperty(TestElement.NAME);
         boolean planned = name instanceof FunctionProperty && OVERRIDE.get((FunctionProperty) name) == null;
         out.optStr(planned ? null : name.getStringValue());
@@ -132,7 +136,7 @@ final class Requests {
 
     /** Gives the sampler's cookie manager the cookies of the message, if it has one. */
     static void readCookies(Input in, TestElement sampler) {
-        CookieManager manager = sampler instanceof HTTPSamplerBase ? ((HTTPSamplerBase) sampler).getCookieManager() : null;
+        CookieManager manager = Natives.cookies(sampler);
         int count = in.i32();
         CollectionProperty cookies = manager == null ? null : manager.getCookies();
         if (cookies != null) {
@@ -156,11 +160,11 @@ final class Requests {
     }
 
     static boolean hasCookies(TestElement sampler) {
-        return sampler instanceof HTTPSamplerBase && ((HTTPSamplerBase) sampler).getCookieManager() != null;
+        return Natives.cookies(sampler) != null;
     }
 
     static void writeCookies(Output out, TestElement sampler) {
-        CollectionProperty cookies = ((HTTPSamplerBase) sampler).getCookieManager().getCookies();
+        CollectionProperty cookies = Natives.cookies(sampler).getCookies();
         out.i32(cookies.size());
         for (JMeterProperty property : cookies) {
             Cookie cookie = (Cookie) property.getObjectValue();

@@ -47,6 +47,9 @@ final class Setup {
     private static final String LEVELS = "throng.jvm.log";
     /** The plan is run in functional mode, in which sub-results keep their labels. */
     private static final String FUNCTIONAL = "throng.functional";
+    /** What it means that the class of an element is missing which runs natively. */
+    private static final String WITHOUT_OBJECT =
+            ": the element runs without it, but scripts find no sampler, and what they would change in it has no effect";
     private static final Pattern FUNCTION = Pattern.compile("\\$\\{(__[A-Za-z0-9_]+)");
 
     private final Input in;
@@ -195,7 +198,11 @@ final class Setup {
                     test.stateListeners.add((TestStateListener) made);
                 }
             } catch (Exception | LinkageError | JMeterError e) {
-                findings.add(ERROR, i, 0, reason(e));
+                if (element.isNative) {
+                    findings.add(WARNING, i, 0, reason(e) + WITHOUT_OBJECT);
+                } else {
+                    findings.add(ERROR, i, 0, reason(e));
+                }
             }
         }
     }

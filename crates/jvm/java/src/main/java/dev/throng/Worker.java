@@ -55,6 +55,11 @@ final class Worker {
     static final int STATUS_ABANDONED = 2;
     static final int STATUS_FATAL = 3;
 
+    /** What a reply says of the sampler. */
+    private static final int SAMPLER_OF_HTTP = 1;
+    private static final int SAMPLER_ELSE = 2;
+    private static final int SAMPLER_AS_PLANNED = 3;
+
     /** Numbers of a question before what is told, and those of each that is told. */
     private static final int HEAD_OF_QUESTION = 5;
     private static final int WORDS_TOLD = 3;
@@ -403,7 +408,7 @@ final class Worker {
                     Requests.writeCookies(cookiesBefore, sampler);
                     cookies = true;
                 }
-                if (readsSampler && owner.http && act == Element.BEFORE) {
+                if (readsSampler && owner.isFollowed() && (act == Element.BEFORE || act == Element.TIMER)) {
                     traced = true;
                 }
             }
@@ -608,7 +613,7 @@ final class Worker {
         parts.clear();
         putCookies(cookies, sampler);
         putResult(act, asserts);
-        putRequest(status == STATUS_OK ? traced : null, sampler);
+        putSampler(status == STATUS_OK ? traced : null, sampler);
         out.clear();
         out.u8(status);
         if (status == STATUS_FATAL) {
@@ -681,26 +686,34 @@ final class Worker {
     }
 
     /**
-     * Puts the request if it is another than the plan's. What a script changed in one sample may be there in the next, as in
+     * Puts the sampler if it is another than the plan's. What a script changed in one sample may be there in the next, as in
      * JMeter, so that it is not enough to look at what this job did.
      */
-    private void putRequest(Loaded.Owner owner, Sampler sampler) {
+    private void putSampler(Loaded.Owner owner, Sampler sampler) {
         if (owner != null) {
             Output planned = owner.asPlanned;
             if (planned == null) {
                 planned = new Output();
                 Sampler fresh = (Sampler) owner.element.prototype.clone();
                 Objects.merge(fresh, owner, config -> (TestElement) config.prototype.clone());
-                Requests.trace(planned, fresh);
+                Natives.trace(planned, fresh);
                 owner.asPlanned = planned;
             }
             scratch.clear();
-            Requests.trace(scratch, sampler);
-            if (!scratch.same(planned)) {
-                parts.u8(1);
-                Requests.write(parts, (HTTPSamplerBase) sampler, objects.changedHeaders(owner, scratch, compared));
+            Natives.trace(scratch, sampler);
+            if (scratch.same(planned)) {
+                parts.u8(SAMPLER_AS_PLANNED);
                 return;
             }
+            boolean lasting = objects.changedHeaders(owner, scratch, compared);
+            if (sampler instanceof HTTPSamplerBase) {
+                parts.u8(SAMPLER_OF_HTTP);
+                Requests.write(parts, (HTTPSamplerBase) sampler, lasting);
+            } else {
+                parts.u8(SAMPLER_ELSE);
+                Natives.write(parts, sampler, lasting);
+            }
+            return;
         }
         parts.u8(0);
     }
@@ -717,9 +730,9 @@ final class Worker {
             }
             over.questions.forEach(Question::abandon);
             try {
-                for (TestElement object : over.clones) {
-                    if (object instanceof ThreadListener) {
-                        finish((ThreadListener) object);
+                for (Element element : test.elements) {
+                    if (element.each == Element.Each.USER && element.hearsOfThreads() && over.clones[element.place] != null) {
+                        finish((ThreadListener) over.clones[element.place]);
                     }
                 }
             } finally {

@@ -580,7 +580,7 @@ final class Play {
         if (in.bool()) {
             reply.result = Sample.read(in);
         }
-        if (in.bool()) {
+        if (in.u8() == 1) {
             reply.request = Request.read(in);
         }
         if (reply.status == 0) {

@@ -1,0 +1,168 @@
+package dev.throng;
+
+import java.lang.reflect.Method;
+import java.util.Optional;
+import org.apache.jmeter.protocol.http.control.CookieManager;
+import org.apache.jmeter.protocol.http.control.Header;
+import org.apache.jmeter.protocol.http.control.HeaderManager;
+import org.apache.jmeter.protocol.http.sampler.HTTPSamplerBase;
+import org.apache.jmeter.testelement.TestElement;
+import org.apache.jmeter.testelement.property.BooleanProperty;
+import org.apache.jmeter.testelement.property.CollectionProperty;
+import org.apache.jmeter.testelement.property.IntegerProperty;
+import org.apache.jmeter.testelement.property.JMeterProperty;
+import org.apache.jmeter.testelement.property.LongProperty;
+import org.apache.jmeter.testelement.property.MultiProperty;
+import org.apache.jmeter.testelement.property.NullProperty;
+import org.apache.jmeter.testelement.property.TestElementProperty;
+
+/**
+ * Samplers that run natively and are no HTTP samplers, as scripts have left them: their properties, evaluated, as the element of
+ * a plan. Managers are what a sampler of whatever class tells of itself, for plug-ins keep them in fields.
+ */
+final class Natives {
+    private static final ClassValue<Optional<Method>> HEADERS = managers("getHeaderManager", HeaderManager.class);
+    private static final ClassValue<Optional<Method>> COOKIES = managers("getCookieManager", CookieManager.class);
+
+    private Natives() {
+    }
+
+    private static ClassValue<Optional<Method>> managers(String name, Class<?> kind) {
+        return new ClassValue<>() {
+            @Override
+            protected Optional<Method> computeValue(Class<?> of) {
+                try {
+                    Method method = of.getMethod(name);
+                    return kind.isAssignableFrom(method.getReturnType()) ? Optional.of(method) : Optional.empty();
+                } catch (NoSuchMethodException e) {
+                    return Optional.empty();
+                }
+            }
+        };
+    }
+
+    private static Object manager(ClassValue<Optional<Method>> getter, TestElement sampler) {
+        Optional<Method> method = getter.get(sampler.getClass());
+        if (method.isEmpty()) {
+            return null;
+        }
+        try {
+            return method.get().invoke(sampler);
+        } catch (ReflectiveOperationException e) {
+            return null;
+        }
+    }
+
+    /** The sampler's header manager; null if it has none. */
+    static HeaderManager headers(TestElement sampler) {
+        return sampler instanceof HTTPSamplerBase ? ((HTTPSamplerBase) sampler).getHeaderManager()
+                : (HeaderManager) manager(HEADERS, sampler);
+    }
+
+    /** The sampler's cookie manager; null if it has none. */
+    static CookieManager cookies(TestElement sampler) {
+        return sampler instanceof HTTPSamplerBase ? ((HTTPSamplerBase) sampler).getCookieManager()
+                : (CookieManager) manager(COOKIES, sampler);
+    }
+
+    /** Writes what a sampler is, for comparison. */
+    static void trace(Output out, TestElement sampler) {
+        Requests.trace(out, sampler);
+        if (!(sampler instanceof HTTPSamplerBase)) {
+            HeaderManager headers = headers(sampler);
+            if (headers != null) {
+                Requests.trace(out, headers);
+            }
+        }
+    }
+
+    /** Writes what a sampler is. {@code lasting}: headers that others share are not the plan's any more. */
+    static void write(Output out, TestElement sampler, boolean lasting) {
+        StringBuilder xml = new StringBuilder();
+        String tag = sampler.getClass().getSimpleName();
+        xml.append('<').append(tag);
+        attribute(xml, "guiclass", sampler.getPropertyAsString(TestElement.GUI_CLASS));
+        attribute(xml, "testclass", sampler.getPropertyAsString(TestElement.TEST_CLASS));
+        attribute(xml, "testname", sampler.getName());
+        xml.append('>');
+        properties(xml, sampler);
+        xml.append("</").append(tag).append('>');
+        out.str(xml.toString());
+        HeaderManager headers = headers(sampler);
+        CollectionProperty list = headers == null ? null : headers.getHeaders();
+        out.bool(list != null);
+        if (list != null) {
+            out.i32(list.size());
+            for (JMeterProperty property : list) {
+                Header header = (Header) property.getObjectValue();
+                out.str(header.getName());
+                out.str(header.getValue());
+            }
+        }
+        Requests.writeName(out, sampler);
+        out.bool(lasting);
+    }
+
+    private static void properties(StringBuilder xml, TestElement element) {
+        element.propertyIterator().forEachRemaining(property -> {
+            String name = property.getName();
+            if (!name.equals(TestElement.NAME) && !name.equals(TestElement.GUI_CLASS) && !name.equals(TestElement.TEST_CLASS)) {
+                property(xml, property);
+            }
+        });
+    }
+
+    private static void property(StringBuilder xml, JMeterProperty property) {
+        if (property instanceof NullProperty) {
+            return;
+        }
+        if (property instanceof TestElementProperty) {
+            TestElement element = ((TestElementProperty) property).getElement();
+            if (element != null && !(element instanceof HeaderManager) && !(element instanceof CookieManager)) {
+                open(xml, "elementProp", property);
+                attribute(xml, "elementType", element.getClass().getSimpleName());
+                xml.append('>');
+                properties(xml, element);
+                xml.append("</elementProp>");
+            }
+            return;
+        }
+        if (property instanceof MultiProperty) {
+            open(xml, "collectionProp", property);
+            xml.append('>');
+            for (JMeterProperty inner : (MultiProperty) property) {
+                property(xml, inner);
+            }
+            xml.append("</collectionProp>");
+            return;
+        }
+        String tag = property instanceof BooleanProperty ? "boolProp" : property instanceof IntegerProperty ? "intProp"
+                : property instanceof LongProperty ? "longProp" : "stringProp";
+        open(xml, tag, property);
+        xml.append('>');
+        text(xml, property.getStringValue());
+        xml.append("</").append(tag).append('>');
+    }
+
+    private static void open(StringBuilder xml, String tag, JMeterProperty property) {
+        xml.append('<').append(tag);
+        attribute(xml, "name", property.getName());
+    }
+
+    private static void attribute(StringBuilder xml, String name, String value) {
+        xml.append(' ').append(name).append("=\"");
+        text(xml, value);
+        xml.append('"');
+    }
+
+    private static void text(StringBuilder xml, String text) {
+        for (int i = 0; text != null && i < text.length(); i++) {
+            char letter = text.charAt(i);
+            if (letter < ' ' || letter == '<' || letter == '>' || letter == '&' || letter == '"') {
+                xml.append("&#").append((int) letter).append(';');
+            } else {
+                xml.append(letter);
+            }
+        }
+    }
+}
