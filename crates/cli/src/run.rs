@@ -67,7 +67,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         let needed = java::needed(plan, |key| properties.get(key).map(str::to_owned))?;
         let mut diags = needed.map_or(Vec::new(), |needed| check::missing_classes(plan, &needed));
         // The Java machine itself tells what the plan can do without.
-        diags.retain(jmx::Diag::is_error);
+        diags.retain(|diag| diag.severity == jmx::Severity::Error);
         Ok::<_, String>(diags)
     });
     match needed {

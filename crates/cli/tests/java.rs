@@ -121,6 +121,36 @@ fn a_script_before_a_native_sampler_whose_plug_in_is_not_there_is_told_what_it_c
 }
 
 #[test]
+fn https_of_scripts_is_checked_where_certificates_are() {
+    if !has_java() {
+        return;
+    }
+    let target =
+        targets::start(targets::Config::new("fixed").option("tls", true)).expect("a target");
+    let port = target.addr().port();
+    let script = "def words\ntry { words = new URL('https://127.0.0.1:PORT/').text.length() + ' bytes' }\
+         \ncatch (javax.net.ssl.SSLException e) { words = 'refused' }\nSampleResult.setResponseMessage(words)\nreturn null";
+    let sampler = SAMPLER.replace("SCRIPT", &script.replace("PORT", &port.to_string()));
+    let https = "<HTTPSamplerProxy guiclass=\"HttpTestSampleGui\" testclass=\"HTTPSamplerProxy\" testname=\"Secure\">\
+         <stringProp name=\"HTTPSampler.protocol\">https</stringProp><stringProp name=\"HTTPSampler.domain\">127.0.0.1</stringProp>\
+         <stringProp name=\"HTTPSampler.port\">PORT</stringProp><stringProp name=\"HTTPSampler.method\">GET</stringProp></HTTPSamplerProxy><hashTree/>";
+    let all = format!("{sampler}{}{sampler}", https.replace("PORT", &port.to_string()));
+    let program = Program::new();
+    program.write("https.jmx", &PLAN.replace("<!--more-->", &all));
+    let words = |more: &[&str], rows: &str| {
+        let line = [&["run", "https.jmx", "-l", rows], more].concat();
+        let ended = program.run(&line);
+        assert_eq!(ended.code, 0, "{ended:?}");
+        let rows = program.read(rows);
+        let of_script = rows.lines().filter(|row| row.contains(",Script,200,"));
+        let words = of_script.map(|row| row.split(',').nth(4).unwrap_or("").to_owned());
+        words.collect::<Vec<_>>()
+    };
+    assert_eq!(words(&[], "any.jtl"), ["refused", "20 bytes"]);
+    assert_eq!(words(&["-Jthrong.tls.verify=true"], "checked.jtl"), ["refused", "refused"]);
+}
+
+#[test]
 fn a_script_that_never_ends_does_not_keep_the_run() {
     if !has_java() {
         return;

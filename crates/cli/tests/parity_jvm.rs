@@ -94,6 +94,10 @@ cases! {
     jvm_groovy_stop_thread_context
     jvm_groovy_timer
     jvm_groups
+    jvm_https_scripts
+    jvm_https_scripts_keystore
+    jvm_https_scripts_reset
+    jvm_https_scripts_wss
     jvm_if_counted
     jvm_if_javascript
     jvm_java_request

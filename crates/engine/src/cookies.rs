@@ -152,6 +152,7 @@ impl Core<'_> {
             || user.extra.as_ref().is_some_and(|extra| extra.new_each_iteration);
         let settings = &self.run.settings;
         if (different || settings.reset_always) && settings.reset_state {
+            self.run.trust.begin();
             if let Some(extra) = user.extra.as_mut() {
                 extra.tls = None;
                 extra.alias = None;

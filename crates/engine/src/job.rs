@@ -11,6 +11,7 @@
 //! | `submit` | a job goes out |
 //! | `arrive`, `apply` | its reply comes in, and what it changes |
 //! | `news` | what jobs that run already are told |
+//! | `trust` | whether HTTPS that scripts open is trusted |
 //! | `closing`, `ended` | what is done with a result: processors, assertions, listeners; transactions |
 //! | `told` | listeners in Java are told of results, each at its place |
 //! | `condition` | texts that controllers need before they can be asked |
@@ -35,6 +36,7 @@ mod result;
 pub(crate) mod session;
 mod submit;
 mod told;
+mod trust;
 mod writer;
 
 use std::collections::HashMap;
@@ -54,6 +56,7 @@ pub(crate) use news::News;
 pub(crate) use reply::{Act, Reply};
 use session::Hearing;
 use told::Untold;
+pub(crate) use trust::Trust;
 
 use crate::clock::Nanos;
 use crate::offload::Offload;

@@ -170,6 +170,8 @@ pub(crate) struct RunShared {
     pub(crate) next_user: std::sync::atomic::AtomicU64,
     /// What jobs that run already are told.
     pub(crate) news: crate::job::News,
+    /// Whether scripts may open HTTPS to any server.
+    pub(crate) trust: crate::job::Trust,
     inboxes: Vec<Inbox>,
 }
 
@@ -284,6 +286,8 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let asks = plan.dns_managers.iter().any(|manager| !manager.servers.is_empty());
     let names = asks.then(|| NameServers::start(settings.names)).transpose();
     let names = names.map_err(StartError::System)?;
+    // A Keystore Configuration has JMeter set TLS up before the first user.
+    let trust = crate::job::Trust::new(settings.secure.accepts_all(), !plan.keystores.is_empty());
     let shared = Arc::new(RunShared {
         zero,
         cores,
@@ -314,6 +318,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         // Number 0 is the test itself.
         next_user: 1.into(),
         news: crate::job::News::default(),
+        trust,
         inboxes,
     });
     let mut threads = Vec::new();

@@ -104,6 +104,11 @@ impl Secure {
     }
 
     /// Reads the key store, and takes from it what is selected.
+    /// Whether certificates of servers are not checked.
+    pub(crate) fn accepts_all(&self) -> bool {
+        matches!(self.settings.verify, Verify::AcceptAll)
+    }
+
     pub(crate) fn load_keys(&mut self, selection: &KeySelection) -> Result<(), String> {
         let Some((file, password)) = self.store.take() else {
             self.variable.clone_from(&selection.variable);
@@ -165,6 +170,7 @@ impl Core<'_> {
         &mut self,
         index: Index,
     ) -> Result<Arc<ClientConfig>, wire::tls::Error> {
+        self.run.trust.begin();
         let secure = &self.run.settings.secure;
         let base = match &self.tls {
             Some(base) => base,

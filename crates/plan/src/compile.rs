@@ -114,6 +114,7 @@ pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
         timeouts: Vec::new(),
         silent: false,
         slots: 0,
+        keystores: Vec::new(),
     };
     walk.ctx.text.names.intern("JMeterThread.last_sample_ok");
     walk.variables(root);
@@ -150,6 +151,8 @@ struct Walk<'a> {
     silent: bool,
     /// State slots of the group so far.
     slots: u32,
+    /// Keystore Configurations.
+    keystores: Vec<ElementId>,
 }
 
 impl Walk<'_> {
@@ -170,6 +173,7 @@ impl Walk<'_> {
                 self.plan.hosted.variables.push(range);
             } else if class(self.ctx.doc, id) == "KeystoreConfig" {
                 let config = element::keystore_config::compile(&mut self.ctx, id);
+                self.keystores.push(id);
                 self.plan.keystores.push(config);
             }
         }

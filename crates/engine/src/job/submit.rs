@@ -25,6 +25,8 @@ const JOB: u8 = 3;
 const USER_END: u8 = 4;
 /// It is the first job of an iteration.
 const FIRST: u8 = 1;
+/// Something has made JMeter trust all servers.
+const TRUSTS: u8 = 2;
 
 impl Core<'_> {
     /// The user waits while Java runs elements, or evaluates texts.
@@ -177,13 +179,15 @@ impl Core<'_> {
         let root = &self.users[self.users.root(index)];
         let java = user.extra.as_ref().and_then(|extra| extra.java.as_deref());
         let label = sampler.map_or("", |id| self.sampler_name(index, id));
+        let trusts = if self.run.trust.holds() { TRUSTS } else { 0 };
+        let flags = if first { FIRST } else { 0 } | trusts;
         let mut out = Writer(&mut message);
         out.byte(JOB);
         out.long(java.map_or(0, |java| java.number));
         out.int(root.group);
         out.int(user.number);
         out.int(iteration);
-        out.byte(if first { FIRST } else { 0 });
+        out.byte(flags);
         out.text(&thread);
         out.text(label);
         out.signed(now_ms);

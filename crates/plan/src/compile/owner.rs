@@ -256,9 +256,23 @@ impl Walk<'_> {
         }
     }
 
+    /// Has Java choose the keys for HTTPS that scripts open, where the plan chooses some and certificates of servers are not checked.
+    fn host_keys(&mut self) {
+        let hosts = !self.ctx.hosting.hosted.elements.is_empty() || self.ctx.mark() > 0;
+        let verify = self.ctx.settings.property("throng.tls.verify", "").trim().to_owned();
+        if !self.ctx.settings.hosting || !hosts || !matches!(verify.as_str(), "" | "false") {
+            return;
+        }
+        for id in std::mem::take(&mut self.keystores) {
+            let at = self.ctx.enlist(id, Role::Config);
+            self.ctx.hosting.hosted.elements[at.0 as usize].native = true;
+        }
+    }
+
     /// Puts what Java does into the plan.
     pub(super) fn take_hosted(&mut self) {
         self.share_headers();
+        self.host_keys();
         let of_groups = self.ctx.all_known().into_iter();
         let of_groups = of_groups.filter_map(|(at, id)| Some((at, self.group_of(id)?)));
         self.ctx.hosting.hosted.of_groups = of_groups.collect();

@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
+import javax.net.ssl.SSLContext;
 import org.apache.jmeter.testelement.TestElement;
 
 /**
@@ -20,6 +21,8 @@ final class User extends ReentrantLock {
     /** Variables that are no texts. */
     transient Map<String, Frame.Kept> objects;
     transient UserContext context;
+    /** That of the HTTPS connections which its scripts open. */
+    transient SSLContext secure;
     transient Variables variables;
     /** The thread-locals that the user's elements have set, as they would have stayed in a JMeter thread. */
     transient Object threadLocals;

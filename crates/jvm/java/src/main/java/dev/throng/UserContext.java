@@ -12,6 +12,8 @@ import org.apache.jmeter.threads.OpenContext;
  */
 final class UserContext extends OpenContext {
     Loaded test;
+    /** What runs the job at hand. */
+    Worker worker;
     HostedGroup group;
     String threadName = "";
     private HostedThread thread;

@@ -3,6 +3,7 @@ package dev.throng;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ssl.SSLContext;
 import org.apache.jmeter.assertions.Assertion;
 import org.apache.jmeter.assertions.AssertionResult;
 import org.apache.jmeter.control.Controller;
@@ -54,6 +55,9 @@ final class Worker {
     static final int STATUS_OK = 0;
     static final int STATUS_ABANDONED = 2;
     static final int STATUS_FATAL = 3;
+
+    /** A flag of jobs: something of the plan has made JMeter trust all servers. */
+    private static final int FLAG_TRUSTS = 2;
 
     /** What a reply says of the sampler. */
     private static final int SAMPLER_OF_HTTP = 1;
@@ -168,7 +172,7 @@ final class Worker {
             int group = in.i32();
             int number = in.i32();
             int iteration = in.i32();
-            in.u8();
+            int flags = in.u8();
             String threadName = in.str();
             in.skip();
             in.i64();
@@ -220,6 +224,9 @@ final class Worker {
                 result.setSuccessful(true);
             }
             enter(threadName, group, number, iteration, groupActive, id);
+            if ((flags & FLAG_TRUSTS) != 0) {
+                Trust.begin();
+            }
             context.bindPrevious(ownerBefore == null ? null : ownerBefore.element, objects);
             in.at = idsAt;
             return act(act, count, sample, owner, readsSampler, cookiesAt);
@@ -309,6 +316,18 @@ final class Worker {
         return kept;
     }
 
+    /** The context of the user's HTTPS connections; null if there is none yet. */
+    SSLContext secure() {
+        return user == null ? null : user.secure;
+    }
+
+    void keepSecure(SSLContext context) {
+        if (user == null) {
+            user = make(running);
+        }
+        user.secure = context;
+    }
+
     /** Makes a place for what the user keeps, held for this job. */
     private User make(long id) {
         User made = new User(id);
@@ -349,6 +368,7 @@ final class Worker {
         }
         objects.bind(user, context);
         variables.bind(frame, iteration);
+        context.worker = this;
         context.threadName = threadName;
         context.setThreadNum(number);
         context.setPreviousResult(before == null ? result : before);
