@@ -107,6 +107,7 @@ cases! {
     jvm_jdbc_pool
     jvm_jdbc_pool_timeout
     jvm_jdbc_postgresql
+    jvm_jdbc_shown
     jvm_jsr223_languages
     jvm_junit
     jvm_listener_order

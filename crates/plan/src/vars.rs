@@ -56,6 +56,8 @@ impl Names {
 #[derive(Debug, Default)]
 pub struct Initial {
     values: Vec<Option<Box<str>>>,
+    /// Of names that have no slot.
+    named: Vec<(Box<str>, Box<str>)>,
 }
 
 impl Initial {
@@ -66,6 +68,14 @@ impl Initial {
             self.values.resize(at + 1, None);
         }
         self.values[at] = Some(value.into());
+    }
+
+    /// Sets the starting value of a variable by its name.
+    pub fn set_named(&mut self, names: &Names, name: &str, value: &str) {
+        match names.find(name) {
+            Some(id) => self.set(id, value),
+            None => self.named.push((name.into(), value.into())),
+        }
     }
 
     /// All slots that have a starting value.
@@ -110,7 +120,21 @@ pub struct Vars {
 impl Vars {
     /// Variables as they are at a user's start. Slots are made at the first write.
     pub fn new(initial: Arc<Initial>) -> Self {
-        Self { initial, slots: Vec::new(), overflow: None }
+        let mut vars = Self { initial, slots: Vec::new(), overflow: None };
+        vars.begin_named();
+        vars
+    }
+
+    /// Sets the variables without a slot that have a starting value.
+    fn begin_named(&mut self) {
+        if self.initial.named.is_empty() {
+            return;
+        }
+        let map = self.overflow.get_or_insert_default();
+        for (name, value) in &self.initial.named {
+            let slot = Slot { text: value.to_string(), state: State::Own };
+            map.insert(name.clone(), slot);
+        }
     }
 
     /// The value in a slot; `None` if the variable is not defined.
@@ -207,6 +231,7 @@ impl Vars {
         for slot in self.overflow.iter_mut().flat_map(|map| map.values_mut()) {
             slot.state = State::Removed;
         }
+        self.begin_named();
     }
 }
 
@@ -220,6 +245,7 @@ mod tests {
         let host = names.intern("host");
         let mut initial = Initial::default();
         initial.set(host, "a");
+        initial.set_named(&names, "pool", "p");
         let mut vars = Vars::new(Arc::new(initial));
         assert_eq!(vars.get(host), Some("a"));
         vars.set(host, "b");
@@ -227,8 +253,11 @@ mod tests {
         assert_eq!(vars.get_named(&names, "host"), Some("b"));
         assert_eq!(vars.get_named(&names, "made_1"), Some("x"));
         vars.remove_named(&names, "host");
+        vars.remove_named(&names, "pool");
+        assert_eq!(vars.get_named(&names, "pool"), None);
         assert_eq!(vars.get(host), None);
         vars.reset();
+        assert_eq!(vars.get_named(&names, "pool"), Some("p"));
         assert_eq!((vars.get(host), vars.get_named(&names, "made_1")), (Some("a"), None));
     }
 }

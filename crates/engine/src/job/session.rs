@@ -246,15 +246,11 @@ fn start(
     let changes = Changes::read(&mut reader).map_err(malformed)?;
     let said = lines(&mut reader).map_err(malformed)?;
     for (name, value) in &changes.variables {
-        // What has no slot is mentioned by nothing in the plan, and scripts that set it keep it.
-        let slot = match name {
-            Name::Slot(slot) => {
-                Some(VarId(*slot)).filter(|slot| (slot.0 as usize) < plan.names.len())
-            }
-            Name::Named(name) => plan.names.find(name),
-        };
-        if let (Some(slot), Some(value)) = (slot, value) {
-            initial.set(slot, value);
+        match (name, value) {
+            (_, None) => {}
+            (Name::Slot(slot), Some(_)) if *slot as usize >= plan.names.len() => {}
+            (Name::Slot(slot), Some(value)) => initial.set(VarId(*slot), value),
+            (Name::Named(name), Some(value)) => initial.set_named(&plan.names, name, value),
         }
     }
     for (name, value) in &changes.properties {

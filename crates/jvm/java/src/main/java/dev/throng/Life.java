@@ -84,7 +84,7 @@ final class Life {
                     changes++;
                 }
             } else if (value != null) {
-                boolean read = test.slotOf.containsKey(entry.getKey());
+                boolean read = test.readsAnyName || test.slotOf.containsKey(entry.getKey());
                 String text = read ? test.textOf(entry.getKey(), value) : null;
                 test.objects.put(entry.getKey(), new Frame.Kept(value, text));
                 if (read || sent.containsKey(entry.getKey())) {
