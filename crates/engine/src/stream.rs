@@ -60,7 +60,7 @@ impl Default for Stream {
     }
 }
 
-impl<'p> Core<'p> {
+impl Core<'_> {
     /// Begins a sample of one of these kinds.
     pub(crate) fn begin_stream(&mut self, index: Index, id: SamplerId, kind: &SamplerKind) {
         match kind {

@@ -64,6 +64,7 @@ fn host(plan: &mut Plan, role: Role, reads: Reads) -> HostedId {
         name,
         line: 1,
         reads,
+        native: false,
         xml: "<X/>".into(),
     });
     HostedId(elements.len() as u32 - 1)
