@@ -57,16 +57,9 @@ fn sampler(name: &str) -> String {
 fn host(plan: &mut Plan, role: Role, reads: Reads) -> HostedId {
     let elements = &mut plan.hosted.elements;
     let name = format!("{role:?} {}", elements.len());
-    elements.push(Element {
-        role,
-        class: "X".into(),
-        path: format!("plan > {name}"),
-        name,
-        line: 1,
-        reads,
-        native: false,
-        xml: "<X/>".into(),
-    });
+    let path = format!("plan > {name}");
+    let (class, xml) = ("X".into(), "<X/>".into());
+    elements.push(Element { role, class, path, name, line: 1, reads, native: false, xml });
     HostedId(elements.len() as u32 - 1)
 }
 
