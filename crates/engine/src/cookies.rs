@@ -27,6 +27,9 @@ impl Core<'_> {
             };
             let mut jar = Box::new(Jar::with_rules(rules));
             self.add_own_cookies(index, manager, &mut jar);
+            if self.has_thrown() {
+                return None;
+            }
             self.users[index].extra().jars[at] = Some(jar);
         }
         Some(at)

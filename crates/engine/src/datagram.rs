@@ -33,6 +33,9 @@ enum After {
 impl Core<'_> {
     pub(crate) fn begin_datagram(&mut self, index: Index, id: SamplerId, sampler: &UdpSampler) {
         let call = self.with_env(index, id, |env, _| sampler.call(env));
+        if self.loses_sample(index, id) {
+            return;
+        }
         let limit = if call.wait { *call.timeout_ms.as_ref().unwrap_or(&0) } else { 0 };
         let exchange = Exchange {
             intended: self.users[index].intended,

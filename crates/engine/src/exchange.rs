@@ -54,9 +54,17 @@ impl Core<'_> {
             && let Some(fixed) = self.fixed[slot].take()
         {
             self.name_request(index, id);
+            if self.fails_by_exception(index, id, None) {
+                self.fixed[slot] = Some(fixed);
+                return;
+            }
             if !http.is_plain() || self.run.settings.proxy.is_some() {
                 self.send_rendered(index, id, http, &fixed.request);
             } else if self.cookie_line(index, http, &fixed.request) {
+                if self.fails_by_exception(index, id, Some(&fixed.request)) {
+                    self.fixed[slot] = Some(fixed);
+                    return;
+                }
                 let mut out = std::mem::take(&mut self.out);
                 let cookies = std::mem::take(&mut self.cookie_line);
                 let added = Added { cookies: Some(&cookies), ..Added::default() };
@@ -88,14 +96,16 @@ impl Core<'_> {
         }
         let mut request = std::mem::take(&mut self.request);
         let rendered = self.with_env(index, id, |env, _| http.render(env, &mut request));
-        if let Some(thrown) = self.texts.thrown.take() {
-            self.result.clear();
-            self.result.url.push_str(&request.url);
+        if self.fails_by_exception(index, id, Some(&request)) {
             self.request = request;
-            return self.thrown(index, id, &thrown);
+            return;
         }
         if rendered.as_ref().err().is_none_or(|problem| !problem.no_url) {
             self.name_request(index, id);
+            if self.fails_by_exception(index, id, None) {
+                self.request = request;
+                return;
+            }
         }
         match rendered {
             Ok(()) => self.send_rendered(index, id, http, &request),
@@ -130,6 +140,9 @@ impl Core<'_> {
             return self.begin_file(index, id, request);
         }
         let with_cookies = !request.stripped && self.cookie_line(index, http, request);
+        if self.fails_by_exception(index, id, Some(request)) {
+            return;
+        }
         let cookies = std::mem::take(&mut self.cookie_line);
         let mut out = std::mem::take(&mut self.out);
         let cookie_line = with_cookies.then_some(&cookies[..]);

@@ -111,11 +111,22 @@ impl Core<'_> {
         self.open(index, id, route, again, stash);
     }
 
-    /// Evaluating the sampler's texts threw: the sample fails with it.
-    pub(crate) fn thrown(&mut self, index: Index, id: SamplerId, thrown: &plan::text::Thrown) {
+    /// Fails the sample of a request in whose texts a function has thrown; before the URL is known, it has neither that nor a name. False: none has.
+    pub(crate) fn fails_by_exception(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        request: Option<&plan::http::Request>,
+    ) -> bool {
+        let Some(thrown) = self.texts.thrown.take() else { return false };
+        self.result.clear();
+        if let Some(request) = request {
+            self.result.url.push_str(&request.url);
+        }
         let code = format!("Non HTTP response code: {}", thrown.class);
         let message = format!("Non HTTP response message: {}", thrown.message);
-        self.unsendable(index, id, &code, &message, true);
+        self.unsendable(index, id, &code, &message, request.is_some());
+        true
     }
 
     /// A request that could not even be made.

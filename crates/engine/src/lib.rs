@@ -11,7 +11,7 @@
 //! | `run`, `prepare`, `batches`, `group`, `schedule` | starting groups in order, what is evaluated before, when users start |
 //! | `core`, `user`, `wheel`, `clock`, `stepped` | the loop of a core, its users, its timers; a clock that tests step |
 //! | `step`, `choice`, `until`, `pass`, `place`, `leave` | which sampler is next |
-//! | `sample`, `transaction`, `meet`, `lane`, `interrupt` | samples, transactions, users that wait for each other, Parallel Controllers, Sample Timeouts |
+//! | `sample`, `transaction`, `meet`, `lane`, `interrupt`, `thrown` | samples, transactions, users that wait for each other, Parallel Controllers, Sample Timeouts, exceptions of functions |
 //! | `exchange`, `assemble`, `receive`, `failure`, `redirect`, `cookies`, `cached`, `credentials`, `basic`, `tunnel`, `fill`, `local` | HTTP, and files by their URLs |
 //! | `connect`, `conn`, `routes`, `driver`, `resolve`, `names`, `nameserver`, `source`, `ports`, `pace` | connections, sockets, addresses, local ports, the connect rate |
 //! | `stream`, `raw`, `datagram` | TCP, raw requests, UDP |
@@ -87,6 +87,7 @@ mod source;
 mod step;
 mod stepped;
 mod stream;
+mod thrown;
 mod transaction;
 mod tunnel;
 mod until;

@@ -87,7 +87,14 @@ impl Core<'_> {
         self.run.state.user_started(group);
         self.recorder.add(Counter::UsersStarted, 1);
         self.set_last_ok(index, true);
-        if self.initialize(index, compiled.main) {
+        self.forget_thrown();
+        if self.plan.names_call {
+            self.read_names(index, compiled.main);
+        }
+        let begun = !self.has_thrown() && self.initialize(index, compiled.main);
+        if self.has_thrown() {
+            self.ends_by_exception(index);
+        } else if begun {
             self.place(index, compiled.main).set(place::ARRIVED);
             self.step(index);
         }

@@ -16,6 +16,8 @@ impl Core<'_> {
         let sampler = &self.plan.samplers[id.0 as usize];
         if !sampler.name.calls() || sampler.before.iter().any(|one| matches!(one, Before::Job(_))) {
             self.name_sampler(index, id);
+            // JMeter does not read it yet.
+            self.forget_thrown();
         } else if let Some(extra) = &mut self.users[index].extra {
             extra.sampler_name.clear();
         }

@@ -211,7 +211,7 @@ impl<'p> Core<'p> {
     /// Forgets how many iterations there were.
     pub(crate) fn reset_count(&mut self, index: Index, id: ControllerId) {
         let start = match &self.controller(id).kind {
-            ControllerKind::ForEach(each) => self.bounds(index, each).0,
+            ControllerKind::ForEach(each) => self.first_value(index, each),
             _ => 0,
         };
         let kind = &self.controller(id).kind;

@@ -70,6 +70,9 @@ impl Core<'_> {
     pub(crate) fn begin_process(&mut self, index: Index, id: SamplerId, process: &OsProcess) {
         let timing = self.begin_plain(index, id);
         let command = Arc::new(self.with_env(index, id, |env, _| process.command(env)));
+        if self.loses_sample(index, id) {
+            return;
+        }
         self.tickets += 1;
         let ticket = self.tickets;
         let begun = eventfd(0, EventfdFlags::CLOEXEC).map_err(io::Error::from).and_then(|cancel| {

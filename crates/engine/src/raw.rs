@@ -68,6 +68,9 @@ impl Raw {
 impl Core<'_> {
     pub(crate) fn begin_raw(&mut self, index: Index, id: SamplerId, sampler: &HttpRaw) {
         let call = self.with_env(index, id, |env, _| sampler.call(env));
+        if self.loses_sample(index, id) {
+            return;
+        }
         let start = self.clock.now();
         let exchange = Exchange {
             intended: self.users[index].intended,

@@ -91,8 +91,14 @@ impl Core<'_> {
                     break;
                 }
                 plan::element::before(*before, plan, &mut env);
+                if env.core.thrown.is_some() {
+                    break;
+                }
             }
             self.give_name(name);
+            if self.loses_sample(index, id) {
+                return;
+            }
             match job {
                 Some((at, Job::Evaluate(range))) => {
                     return self.hand_over_texts(index, Then::Before(id, at + 1), range);
@@ -125,8 +131,11 @@ impl Core<'_> {
             let name = self.take_name(index, id);
             for (at, timer) in timers.iter().enumerate().skip(from) {
                 if let Timer::Sync(sync) = timer {
-                    if self.arrive(index, id, sync, (at + 1, delay)) {
-                        return self.give_name(name);
+                    let waits = self.arrive(index, id, sync, (at + 1, delay));
+                    if waits || self.has_thrown() {
+                        self.give_name(name);
+                        self.loses_sample(index, id);
+                        return;
                     }
                     continue;
                 }
@@ -149,8 +158,14 @@ impl Core<'_> {
                 }
                 let user = self.users.of(index);
                 delay = delay.saturating_add(timer.delay(&mut env!(self, user, &name)));
+                if self.has_thrown() {
+                    break;
+                }
             }
             self.give_name(name);
+            if self.loses_sample(index, id) {
+                return;
+            }
         }
         if delay == 0 {
             return self.begin(index, id);
@@ -217,6 +232,9 @@ impl Core<'_> {
             self.watch(index, &sampler.timeouts);
         }
         self.name_at_start(index, id);
+        if self.loses_sample(index, id) {
+            return;
+        }
         match self.own_sampler(index).cloned() {
             None => match &sampler.kind {
                 SamplerKind::Parallel(parallel) => self.begin_lanes(index, id, parallel),
@@ -292,7 +310,7 @@ impl Core<'_> {
     }
 
     fn sleep_or_end(&mut self, index: Index, id: SamplerId, timing: Timing, sleep: u64) {
-        if sleep == 0 {
+        if sleep == 0 || self.has_thrown() {
             return self.end_plain(index, id, timing);
         }
         let fresh = self.results.pop().unwrap_or_default();
@@ -317,6 +335,9 @@ impl Core<'_> {
     }
 
     pub(crate) fn end_plain(&mut self, index: Index, id: SamplerId, mut timing: Timing) {
+        if self.loses_sample(index, id) {
+            return;
+        }
         timing.end = match self.result.elapsed {
             0 => self.clock.now(),
             claimed => timing.start + claimed as Nanos,
@@ -561,7 +582,11 @@ impl Core<'_> {
             self.end_transactions(index);
         }
         if let Some((from, how)) = leave {
+            self.forget_thrown();
             self.unwind(index, from, how);
+            if self.ends_by_exception(index) {
+                return;
+            }
             self.set_last_ok(index, true);
         }
         if ends_here || stopping && leave.is_some() {
@@ -595,6 +620,9 @@ impl Core<'_> {
         match action {
             Action::Pause(text) => {
                 let pause = self.number(index, text, 0);
+                if self.loses_sample(index, id) {
+                    return;
+                }
                 let now = self.clock.now();
                 let mut until = now + pause.max(0) * crate::clock::MS;
                 let user = &self.users[index];

@@ -56,8 +56,12 @@ impl<'p> Core<'p> {
         {
             self.texts.sampler = Some(self.plan.samplers[last.0 as usize].name.clone());
         }
+        self.forget_thrown();
         let given = self.pull(index, main);
         self.texts.sampler = None;
+        if self.users[index].alive && self.ends_by_exception(index) {
+            return Turn::Waits;
+        }
         if given != Pull::Later {
             self.forget_all_texts(index);
             // JMeter's thread looks whether it is to go on when it has its next sampler, and throws that away.
@@ -138,7 +142,9 @@ impl<'p> Core<'p> {
             match given.or_else(|| self.advance(index, id, controller)) {
                 Some(Pull::Later) => return Pull::Later,
                 Some(given) => {
-                    self.write_index(index, id);
+                    // JMeter's loops that ask themselves again write it on their way out of each.
+                    let times = if controller.name.calls() { turn } else { 0 };
+                    (0..=times).for_each(|_| self.write_index(index, id));
                     return given;
                 }
                 None if turn > IN_VAIN
@@ -400,10 +406,9 @@ impl<'p> Core<'p> {
             }
             ControllerKind::ForEach(each) => {
                 self.re_initialize(index, id);
-                let (_, end) = self.bounds(index, each);
                 self.place(index, id).is(place::BROKEN)
                     || !self.has_value(index, id, each)
-                    || self.place(index, id).count() >= end
+                    || self.place(index, id).count() >= self.last_value(index, each)
             }
             ControllerKind::Runtime(seconds) => {
                 self.re_initialize(index, id);
@@ -460,18 +465,36 @@ impl<'p> Core<'p> {
     /// Sets a loop's index variable, if the plan mentions it.
     fn write_index(&mut self, index: Index, id: ControllerId) {
         let controller = self.controller(id);
-        let Some(variable) = controller.index.filter(|_| controller.kind.iterates()) else {
+        if !controller.kind.iterates() {
             return;
-        };
+        }
         let count = self.place(index, id).count();
+        if controller.name.fixed().is_none() && controller.parent.is_some() {
+            return self.write_named_index(index, controller, count);
+        }
+        let Some(variable) = controller.index else { return };
         let text = self.users.of(index).vars.write(variable);
         text.clear();
         text.push_str(itoa::Buffer::new().format(count));
     }
 
+    /// Sets the index variable of a loop whose name is an expression, which is evaluated for it.
+    fn write_named_index(&mut self, index: Index, controller: &Controller, count: i32) {
+        let mut name = self.texts.take();
+        name.push_str("__jm__");
+        let user = self.users.of(index);
+        controller.name.eval(&mut env!(self, user, ""), &mut name);
+        name.push_str("__idx");
+        if !self.has_thrown() {
+            let value = itoa::Buffer::new().format(count).to_owned();
+            self.users.of(index).vars.set_named(&self.plan.names, &name, &value);
+        }
+        self.texts.give(name);
+    }
+
     pub(crate) fn has_fuel(&mut self) -> bool {
         self.fuel = self.fuel.saturating_sub(1);
-        self.fuel > 0
+        self.fuel > 0 && !self.has_thrown()
     }
 
     pub(crate) fn controller(&self, id: ControllerId) -> &'p Controller {

@@ -82,6 +82,9 @@ impl Core<'_> {
         let ticket = stream.ticket;
         let Talk::Tcp(tcp) = &mut stream.talk else { return };
         self.with_env(index, id, |env, _| sampler.call(&mut tcp.call, env));
+        if self.loses_sample(index, id) {
+            return self.spare_streams.push(stream);
+        }
         tcp.received.clear();
         tcp.most = self.run.settings.max_response / shown_as(tcp.call.client);
         (tcp.dropped, tcp.expected) = (0, None);

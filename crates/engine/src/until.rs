@@ -15,7 +15,7 @@ impl Core<'_> {
         match &controller.kind {
             ControllerKind::If { .. } => false,
             ControllerKind::ForEach(each) => {
-                let (_, end) = self.bounds(index, each);
+                let end = self.last_value(index, each);
                 let at = self.place(index, id).count();
                 // JMeter sets the output when it looks whether there is more to do.
                 at >= end || (!self.bind(index, each, at) && done)
@@ -60,6 +60,7 @@ impl Core<'_> {
                     text.int(&mut env!(self, user, ""))
                 }
             };
+            self.forgive_number();
             self.place(index, id).more()[0] = most as u32;
         }
         most > -1 && self.place(index, id).count() >= most
@@ -117,7 +118,9 @@ impl Core<'_> {
 
     pub(crate) fn seconds(&mut self, index: Index, text: &Text) -> i64 {
         let user = self.users.of(index);
-        text.parsed(&mut env!(self, user, ""), |text| text.parse().unwrap_or(0))
+        let seconds = text.parsed(&mut env!(self, user, ""), |text| text.parse().unwrap_or(0));
+        self.forgive_number();
+        seconds
     }
 
     /// Whether a ForEach controller's next value is there.
@@ -161,15 +164,17 @@ impl Core<'_> {
         done
     }
 
-    /// Index before the first value and of the last one; what is no number is 0.
-    pub(crate) fn bounds(&mut self, index: Index, each: &ForEach) -> (i32, i32) {
-        let start = self.number(index, &each.start, 0);
-        let end = match each.end.fixed() {
-            Some("") => i64::from(i32::MAX),
-            _ => self.number(index, &each.end, 0),
-        };
-        let narrow = |n: i64| i32::try_from(n).unwrap_or(0);
-        (narrow(start), narrow(end))
+    /// Index before the first value; what is no number is 0.
+    pub(crate) fn first_value(&mut self, index: Index, each: &ForEach) -> i32 {
+        i32::try_from(self.number(index, &each.start, 0)).unwrap_or(0)
+    }
+
+    /// Index of the last value; what is no number is 0.
+    pub(crate) fn last_value(&mut self, index: Index, each: &ForEach) -> i32 {
+        match each.end.fixed() {
+            Some("") => i32::MAX,
+            _ => i32::try_from(self.number(index, &each.end, 0)).unwrap_or(0),
+        }
     }
 
     /// A number as JMeter's properties have it: blanks are none.

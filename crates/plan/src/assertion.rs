@@ -174,6 +174,11 @@ impl Assertion {
         let mut entry = std::mem::take(result.add_assertion(name));
         let ((), gave_up) =
             work::watched(name, env, |env| self.find(name, result, &mut entry, env));
+        // What a function of it throws is its finding, as in JMeter, and nothing of the sample's.
+        if let Some(thrown) = env.core.thrown.take() {
+            entry.failure = false;
+            entry.throw(&thrown.to_string());
+        }
         if let Some(why) = gave_up {
             // Neither that it holds is known nor that it does not.
             entry.failure = false;

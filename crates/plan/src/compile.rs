@@ -548,6 +548,8 @@ impl Walk<'_> {
         let (text, diags) = self.ctx.finish();
         self.plan.names = text.names;
         for controller in &mut self.plan.controllers {
+            let is_transaction = matches!(controller.kind, ControllerKind::Transaction(_));
+            self.plan.names_call |= is_transaction && controller.name.calls();
             let Some(name) = controller.name.fixed() else { continue };
             controller.index = self.plan.names.find(&format!("__jm__{name}__idx"));
         }

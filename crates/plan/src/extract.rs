@@ -46,7 +46,7 @@ use crate::env::Env;
 use crate::function::Level;
 use crate::hosted::Job;
 use crate::plan::Needs;
-use crate::result::SampleResult;
+use crate::result::{Request, SampleResult};
 use crate::script::Scripted;
 use crate::text::TextCompiler;
 use crate::work;
@@ -148,6 +148,12 @@ impl Extractor {
     /// Runs it. One that would take too long finds nothing, which an assertion's failure says that leaves the sample as it is.
     pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
         let ((), gave_up) = work::watched(self.kind(), env, |env| self.extract(result, env));
+        if let Some(thrown) = env.core.thrown.take() {
+            if thrown.stops_user() {
+                result.request = result.request.max(Request::StopUser);
+            }
+            gives_up(env, &format!("{thrown}:"));
+        }
         if let Some(why) = gave_up {
             result.add_assertion(self.kind()).fail(&why.to_string());
         }

@@ -102,6 +102,8 @@ pub struct Plan {
     pub hosted: Hosted,
     /// Jars and folders that Java is to find classes in (`TestPlan.user_define_classpath`).
     pub class_path: Vec<String>,
+    /// Whether the name of a Transaction Controller calls functions.
+    pub names_call: bool,
     /// Hash of the plan's text and properties.
     pub hash: u64,
 }

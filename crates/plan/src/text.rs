@@ -82,9 +82,27 @@ impl Thrown {
         Self::new("java.lang.NumberFormatException", format!("For input string: \"{text}\""))
     }
 
+    /// Whether Java's `catch (NumberFormatException …)` catches it.
+    pub fn is_no_number(&self) -> bool {
+        self.class == "java.lang.NumberFormatException"
+    }
+
+    /// Whether it is an error of Java's, which none of JMeter's `catch (Exception …)` catches.
+    pub fn is_error(&self) -> bool {
+        self.class.ends_with("Error")
+    }
+
     /// Whether it asks that the user ends.
     pub fn stops_user(&self) -> bool {
         self.class == Self::STOP_USER
+    }
+}
+
+/// As Java's `toString` has it.
+impl std::fmt::Display for Thrown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.class)?;
+        if self.message == "null" { Ok(()) } else { write!(f, ": {}", self.message) }
     }
 }
 

@@ -61,6 +61,7 @@ impl Core<'_> {
         let (after, checks) = (&sampler.after, &sampler.checks);
         let mut from = from;
         loop {
+            self.forget_thrown();
             let job = self.with_env(index, closing.id, |env, result| {
                 for (at, extractor) in after.iter().enumerate().skip(from) {
                     if let Extractor::Job(job) = extractor {

@@ -44,7 +44,7 @@ impl DummySampler {
     /// and claims its time in [`SampleResult::elapsed`].
     pub fn run(&self, env: &mut Env<'_>, result: &mut SampleResult) -> u64 {
         let nanos = |ms: i32| u64::try_from(ms).unwrap_or(0) * 1_000_000;
-        let time = nanos(self.time.int(env));
+        let time = nanos(number(&self.time, env));
         self.request.eval(env, &mut result.sampler_data);
         result.tells_sampler_data = true;
         self.code.eval(env, &mut result.code);
@@ -60,12 +60,21 @@ impl DummySampler {
             result.url.clear();
         }
         env.core.give(source);
-        result.latency = nanos(self.latency.int(env));
-        result.connect = nanos(self.connect.int(env));
+        result.latency = nanos(number(&self.latency, env));
+        result.connect = nanos(number(&self.connect, env));
         if self.waits.get(env) {
             return time;
         }
         result.elapsed = time;
         0
     }
+}
+
+/// A number of milliseconds. The plug-in catches what says that it is none.
+fn number(text: &Text, env: &mut Env<'_>) -> i32 {
+    let before = env.core.thrown.take();
+    let number = text.int(env);
+    env.core.thrown.take_if(|thrown| thrown.is_no_number());
+    env.core.thrown = before.or(env.core.thrown.take());
+    number
 }

@@ -45,6 +45,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
         scripts: Vec::new(),
         hosted: crate::hosted::Hosted::default(),
         class_path: class_path(ctx, id).map(str::to_owned).collect(),
+        names_call: false,
         hash: 0,
     }
 }
