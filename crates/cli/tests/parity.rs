@@ -186,6 +186,8 @@ cases! {
     fn_text
     fn_time
     fn_time_language
+    fn_thrown_controllers
+    fn_thrown_samplers
     fn_unknown
     fn_variables
     fn_variables_runtime
@@ -512,6 +514,7 @@ cases! {
     stopped_test
     stopped_test_now
     stopped_bzm_groups
+    names_counted
     names_evaluated
     names_functional
     http_frame_depth
