@@ -242,6 +242,7 @@ cases! {
     http_java_proxy
     http_java_auth
     http_java_multipart
+    http_implementation_unknown
     http_java_answers
     http_java_redirects
     http_java_connections
@@ -379,6 +380,7 @@ cases! {
     redirect_follow
     redirect_loop
     redirect_max_property
+    redirect_nowhere
     redirect_off
     redirect_processors
     redirect_refused

@@ -54,8 +54,14 @@ impl Core<'_> {
         })
     }
 
-    /// An idle connection of the user to a route.
-    pub(crate) fn idle_connection(&mut self, index: Index, route: u32, now: Nanos) -> Option<u32> {
+    /// An idle connection of the user to a route; Java's own client and HttpClient each have their own.
+    pub(crate) fn idle_connection(
+        &mut self,
+        index: Index,
+        route: u32,
+        java: bool,
+        now: Nanos,
+    ) -> Option<u32> {
         let owner = self.users.owner(index);
         let holder = self.holder(index);
         let user = &self.users[owner];
@@ -65,6 +71,7 @@ impl Core<'_> {
                 && matches!(conns[c].state, State::Idle | State::Dead)
                 && conns[c].user == owner
                 && conns[c].holder == holder
+                && conns[c].exchange.java == java
                 && !conns[c].raw
         };
         let found = if fits(&self.conns, user.conn) {

@@ -185,7 +185,7 @@ impl Core<'_> {
         }
         let next = exchange.again();
         let now = self.clock.now();
-        match self.idle_connection(index, route, now) {
+        match self.idle_connection(index, route, next.java, now) {
             Some(conn) => {
                 // The bytes may be needed once more.
                 stash.request.extend_from_slice(&request);

@@ -100,7 +100,7 @@ impl Core<'_> {
             self.request = request;
             return;
         }
-        if rendered.as_ref().err().is_none_or(|problem| !problem.no_url) {
+        if rendered.as_ref().err().is_none_or(|problem| !problem.no_url && !problem.no_client) {
             self.name_request(index, id);
             if self.fails_by_exception(index, id, None) {
                 self.request = request;
@@ -111,7 +111,7 @@ impl Core<'_> {
             Ok(()) => self.send_rendered(index, id, http, &request),
             Err(problem) => {
                 self.result.clear();
-                if !problem.no_url {
+                if !problem.no_url && !problem.no_client {
                     self.result.url.push_str(&request.url);
                     self.result.method.push_str(&request.method);
                     if self.plan.samplers[id.0 as usize].needs.contains(Needs::SAMPLER_DATA) {
@@ -213,7 +213,7 @@ impl Core<'_> {
             caches: http.cache.is_some() && self.may_be_cached(&request.method),
             ..Exchange::NONE
         };
-        let connection = self.idle_connection(index, route, start);
+        let connection = self.idle_connection(index, route, request.java, start);
         let needs_stash = observed
             || redirected
             || connection.is_none()

@@ -292,7 +292,8 @@ impl Core<'_> {
         // Java's own client goes on after a redirect by another connection.
         let moves = exchange.java
             && exchange.auto_follow
-            && matches!(exchange.status, 301..=303 | 305 | 307);
+            && matches!(exchange.status, 301..=303 | 305 | 307)
+            && stash.as_ref().is_some_and(|stash| crate::redirect::java_follows(stash));
         if exchange.keep_alive && exchange.want_keep_alive && !moves && closing != Closing::Broken {
             entry.state = State::Idle;
             entry.idle_since = now;
@@ -369,11 +370,16 @@ impl Core<'_> {
                 self.fill(index, id, exchange, &timing, &mut stash);
             }
             thrown = exchange.caches && !self.note_answer(index, id, exchange, &stash);
-            let goes_on = (chain || redirect && (exchange.follow || exchange.auto_follow))
+            let follows = exchange.follow || exchange.auto_follow;
+            let goes_on = (chain || redirect && follows)
                 && self.follow(index, id, &timing, exchange, &stash);
-            if !goes_on && redirect && self.leads_nowhere(index, id, exchange, &stash) {
-                thrown = true;
+            if redirect
+                && !chain
+                && !follows
+                && self.leads_nowhere(id, exchange, &stash, None)
+            {
                 timing.sent = 0;
+                thrown = true;
             }
             if !success && !self.observes(id) {
                 self.result.clear();
@@ -479,7 +485,9 @@ fn feed(
                 let noted = exchange.caches && crate::cached::is_cacheable(head.status);
                 let cookies = exchange.cookies && head.set_cookie;
                 // Whoever looks at the result or not: a cause of errors has the server's words.
-                let failed = !(200..400).contains(&head.status);
+                let failed = !(200..400).contains(&head.status)
+                    // A redirect to nowhere is a failure, too, whether it would be followed or not.
+                    || head.location.is_none() && matches!(head.status, 301..=303 | 307 | 308);
                 if exchange.keep_head || redirects || cookies || noted || asked || failed {
                     let stash = conn.stash.get_or_insert_with(|| {
                         let mut stash = stashes.pop().unwrap_or_default();

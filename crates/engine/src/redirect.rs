@@ -35,19 +35,47 @@ impl Core<'_> {
         let repeats = silent && (exchange.status == 307 || exchange.status == 308 && !java)
             || java && stash.method != "POST";
         let goes_on = if java {
-            matches!(exchange.status, 301..=303 | 305 | 307) && stays_with_protocol(stash)
+            matches!(exchange.status, 301..=303 | 305 | 307) && java_follows(stash)
         } else if silent {
             is_followed_silently(exchange.status, &stash.method)
         } else {
             is_redirect(exchange.status, &stash.method)
         };
-        let location = goes_on.then(|| location(&stash.head)).flatten();
-        if chain.is_none() && location.is_none() {
-            if goes_on {
-                self.missing_location(stash);
+        let mut location = goes_on.then(|| location(&stash.head)).flatten();
+        if exchange.java && !silent && goes_on && location.is_none() {
+            if let Some(unused) = chain {
+                self.results.push(unused.result);
             }
-            return false;
+            self.names_no_location(index, id);
+            return true;
         }
+        // What HttpClient itself makes of it comes first.
+        let refused = silent
+            && !java
+            && match location {
+                Some(location) => !plan::http::is_uri(&stash.url, &text_of(location)),
+                None => goes_on && exchange.status != 302,
+            };
+        if refused {
+            location = None;
+        }
+        let mut hop = *timing;
+        if location.is_none() {
+            let first = chain.as_ref().filter(|_| silent).map(|chain| &**chain);
+            let fails = if refused {
+                self.refused_by_client(id);
+                true
+            } else {
+                self.leads_nowhere(id, exchange, stash, first)
+            };
+            if chain.is_none() {
+                return false;
+            }
+            if fails {
+                (hop.sent, self.result.sent) = (0, 0);
+            }
+        }
+        let timing = &hop;
         let mut chain =
             chain.unwrap_or_else(|| Box::new(self.begin_chain(timing, &stash.url, &stash.method)));
         chain.java = java;
@@ -56,9 +84,6 @@ impl Core<'_> {
         self.add_hop(&mut chain, timing, silent);
         let Some(location) = location else {
             self.users[index].extra().redirect = Some(chain);
-            if goes_on {
-                self.missing_location(stash);
-            }
             return false;
         };
         let most = if java { JAVA_HOPS } else { self.run.settings.max_redirects };
@@ -84,7 +109,11 @@ impl Core<'_> {
         chain.hops += 1;
         self.recorder.add(Counter::Redirects, 1);
         let mut url = String::new();
-        let text: String = location.iter().map(|byte| *byte as char).collect();
+        let mut text = text_of(location);
+        if silent && !java && !text.is_ascii() {
+            // HttpClient reads heads as ASCII.
+            text = text.replace(|c: char| !c.is_ascii(), "%EF%BF%BD");
+        }
         let target = if java {
             plan::http::java_location(&chain.url, &text, &mut url)
         } else if silent && text.trim().starts_with("//") {
@@ -122,9 +151,16 @@ impl Core<'_> {
             }
             Err(problem) => {
                 let result = &mut *self.result;
-                result.code = problem.code;
-                result.message = problem.message;
-                result.success = false;
+                result.clear();
+                result.url.push_str(&url);
+                (result.code, result.message) = (problem.code, problem.message);
+                (result.success, result.data_type) = (false, "text");
+                self.put_exception_text(id);
+                let hop = Timing { start: timing.end, end: timing.end, ..Timing::default() };
+                if let Some(mut chain) = self.users[index].extra().redirect.take() {
+                    self.add_hop(&mut chain, &hop, silent);
+                    self.users[index].extra().redirect = Some(chain);
+                }
                 false
             }
         };
@@ -132,55 +168,75 @@ impl Core<'_> {
         sent
     }
 
-    /// A redirect that does not say where to: the hop fails.
-    /// A redirect without a `Location` that is not followed. HttpClient's sampler throws at it all the same; the result says so.
+    /// Fails the core's result where it is a redirect that does not say where to, by HttpClient. False: it is not. Where HttpClient itself has come
+    /// there, JMeter knows of its `first` request only.
     pub(crate) fn leads_nowhere(
         &mut self,
-        index: Index,
         id: SamplerId,
         exchange: &Exchange,
         stash: &Stash,
+        first: Option<&Redirect>,
     ) -> bool {
-        let followed =
-            self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
-        if followed
-            || exchange.java
-            || !is_redirect(exchange.status, &stash.method)
+        let fixed = self.fixed[id.0 as usize].as_deref().filter(|_| stash.url.is_empty());
+        let (method, url) = match fixed {
+            Some(fixed) => (&fixed.request.method, &fixed.request.url),
+            None => (&stash.method, &stash.url),
+        };
+        if exchange.java
+            || !is_redirect(exchange.status, method)
             || location(&stash.head).is_some()
         {
             return false;
         }
-        if !self.observes(id) {
-            self.result.clear();
-        }
-        self.missing_location(stash);
-        true
-    }
-
-    fn missing_location(&mut self, stash: &Stash) {
-        let result = &mut *self.result;
-        result.code.clear();
-        result.code.push_str("Non HTTP response code: java.lang.IllegalArgumentException");
-        result.message.clear();
-        let _ = write!(
-            result.message,
-            "Non HTTP response message: Missing location header in redirect for {} ",
-            stash.method
-        );
+        let (method, url) =
+            first.map_or((method, url), |first| (&first.result.method, &first.first_url));
+        let mut words = format!("Missing location header in redirect for {method} ");
         // The request line has the URL in ASCII.
-        for c in stash.url.chars() {
+        for c in url.chars() {
             if c.is_ascii() {
-                result.message.push(c);
+                words.push(c);
             } else {
                 let mut bytes = [0; 4];
                 for byte in c.encode_utf8(&mut bytes).bytes() {
-                    let _ = write!(result.message, "%{byte:02X}");
+                    let _ = write!(words, "%{byte:02X}");
                 }
             }
         }
-        result.message.push_str(" HTTP/1.1");
+        words.push_str(" HTTP/1.1");
+        if !self.observes(id) {
+            // Nobody looks at it but at why it failed.
+            self.result.clear();
+        }
+        self.fail_hop("java.lang.IllegalArgumentException", &words);
+        true
+    }
+
+    /// HttpClient does not follow: it has no `Location`, or one that is no URI.
+    fn refused_by_client(&mut self, id: SamplerId) {
+        self.fail_hop("org.apache.http.client.ClientProtocolException", "null");
+        self.result.response_headers.clear();
+        self.result.body.clear();
+        self.result.text.clear();
+        self.put_exception_text(id);
+    }
+
+    /// Fails the core's result with an exception.
+    fn fail_hop(&mut self, class: &str, message: &str) {
+        let result = &mut *self.result;
+        result.code.clear();
+        let _ = write!(result.code, "Non HTTP response code: {class}");
+        result.message.clear();
+        let _ = write!(result.message, "Non HTTP response message: {message}");
         result.success = false;
         result.data_type = "text";
+    }
+
+    /// An answer by Java's own client that does not say where to is to be followed by JMeter, which has no sample of that then.
+    fn names_no_location(&mut self, index: Index, id: SamplerId) {
+        self.result.clear();
+        let code = "Non HTTP response code: java.lang.NullPointerException";
+        let message = "Non HTTP response message: Cannot invoke \"String.indexOf(int)\" because \"source\" is null";
+        self.unsendable(index, id, code, message, false);
     }
 
     fn begin_chain(&mut self, timing: &Timing, url: &str, method: &str) -> Redirect {
@@ -331,9 +387,9 @@ fn is_followed_silently(status: u16, method: &str) -> bool {
     }
 }
 
-/// Whether a redirect leads to a URL of the protocol that it came by; Java's own client follows no other.
-fn stays_with_protocol(stash: &Stash) -> bool {
-    let Some(location) = location(&stash.head) else { return true };
+/// Whether Java's own client follows a redirect: it does to a URL of the protocol that it came by.
+pub(crate) fn java_follows(stash: &Stash) -> bool {
+    let Some(location) = location(&stash.head) else { return false };
     let protocol = stash.url.split(':').next().unwrap_or_default();
     match location.iter().position(|byte| *byte == b':') {
         Some(colon) if location[colon..].starts_with(b"://") => {
@@ -341,6 +397,11 @@ fn stays_with_protocol(stash: &Stash) -> bool {
         }
         _ => true,
     }
+}
+
+/// A header's value as text, a character for each byte.
+fn text_of(value: &[u8]) -> String {
+    value.iter().map(|byte| *byte as char).collect()
 }
 
 /// The last `Location` of a head.

@@ -32,7 +32,7 @@ pub(crate) use file::{Contents, file_content};
 pub use given::{Given, GivenArgument, GivenFile};
 pub(crate) use link::Page;
 pub use percent::beyond_ascii;
-pub use redirect::{host_location, java_location, location, method_after_redirect};
+pub use redirect::{host_location, is_uri, java_location, location, method_after_redirect};
 pub use resources::Resources;
 pub use source::{Source, SourceKind};
 
@@ -85,11 +85,22 @@ pub struct Http {
     pub loads_pages: Option<bool>,
     /// Sent unless the plan sets one; empty if none is sent.
     user_agent: Box<str>,
-    /// Sent as by Java's own client, which gives this name.
-    java: Option<Box<str>>,
+    /// Which client sends it.
+    client: Client,
     /// A form without content type is sent as one.
     form_by_default: bool,
     fixed: bool,
+}
+
+/// Which of JMeter's clients sends requests.
+#[derive(Clone, Debug)]
+struct Client {
+    /// As the plan names it.
+    name: Text,
+    /// The one where that is blank (`jmeter.httpsampler`).
+    default: Box<str>,
+    /// What Java's own sends as `User-Agent`.
+    java: Box<str>,
 }
 
 /// A proxy as the plan names it.
@@ -313,6 +324,8 @@ pub struct Unsendable {
     pub message: String,
     /// The URL could not even be put together: the row shows no URL, and no label but an empty one.
     pub no_url: bool,
+    /// Nobody was there to send it: the row shows no URL, but its label.
+    pub no_client: bool,
 }
 
 impl Unsendable {
@@ -322,6 +335,7 @@ impl Unsendable {
             code: format!("Non HTTP response code: {class}"),
             message: format!("Non HTTP response message: {message}"),
             no_url: false,
+            no_client: false,
         }
     }
 }

@@ -10,7 +10,7 @@ use jmx::{ElementId, Kind, Prop, Value};
 
 use super::file::FileArgument;
 use super::source::{SourceKind, Spread};
-use super::{Argument, Header, Http, Proxy, Resources};
+use super::{Argument, Client, Header, Http, Proxy, Resources};
 use crate::compile::{Context, scope};
 use crate::element::{Flag, flag};
 use crate::links::Parsers;
@@ -64,23 +64,16 @@ pub(crate) fn compile(
         } else {
             format!("Apache-HttpClient/4.5.14 (Java/{java})").into()
         },
-        java: (implementation(ctx, &chain) == "Java").then(|| format!("Java/{java}").into()),
+        client: Client {
+            name: chain.text(ctx, "HTTPSampler.implementation", ""),
+            default: ctx.settings.property("jmeter.httpsampler", "HttpClient4").into(),
+            java: format!("Java/{java}").into(),
+        },
         form_by_default: ctx.settings.is("http.post_add_content_type_if_missing", false),
         fixed: false,
     };
     http.fixed = http.nothing_varies();
     http
-}
-
-/// Which of JMeter's implementations sends requests: `Java`, or `HttpClient4` for all others.
-fn implementation(ctx: &Context<'_>, chain: &Chain) -> &'static str {
-    let named = chain.find(ctx, "HTTPSampler.implementation").and_then(|(_, prop)| prop.text());
-    let named = named.map(str::trim).filter(|name| !name.is_empty());
-    let default = ctx.settings.property("jmeter.httpsampler", "HttpClient4");
-    match named.unwrap_or(default.trim()) {
-        "Java" | "HTTPSampler" => "Java",
-        _ => "HttpClient4",
-    }
 }
 
 /// The plan's own proxy, where its name is not known to be blank.
@@ -251,6 +244,7 @@ impl Http {
             &self.connect_timeout,
             &self.response_timeout,
             &self.source.name,
+            &self.client.name,
         ];
         let flags = [
             &self.raw,

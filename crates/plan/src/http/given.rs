@@ -115,7 +115,7 @@ impl Http {
             loads_pages: Some(given.loads_embedded),
             user_agent: self.user_agent.clone(),
             form_by_default: self.form_by_default,
-            java: self.java.clone(),
+            client: self.client.clone(),
             fixed: false,
         }
     }

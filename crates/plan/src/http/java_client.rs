@@ -34,7 +34,6 @@ impl Http {
         out: &mut Request,
         parts: &url::Parts,
     ) -> Result<(), Unsendable> {
-        out.java = true;
         if let Some(fault) = address_fault(&out.url, &out.url[parts.host.clone()]) {
             return Err(Unsendable::new("java.net.MalformedURLException", fault));
         }
@@ -60,7 +59,7 @@ impl Http {
         out.set_end = out.headers.len();
         written?;
         Self::write_java_target(out, parts)?;
-        add(out, "User-Agent", self.java.as_deref().unwrap_or_default());
+        add(out, "User-Agent", &self.client.java);
         let named = host_line(out, parts);
         add(out, "Host", &named);
         add(out, "Accept", ACCEPT);
@@ -86,7 +85,7 @@ impl Http {
         out.stripped = true;
         out.headers.clear();
         (out.own_end, out.set_end, out.cookie_at, out.own_cookie) = (0, 0, 0, 0..0);
-        header::push(&mut out.headers, "User-Agent", self.java.as_deref().unwrap_or_default());
+        header::push(&mut out.headers, "User-Agent", &self.client.java);
         header::push(&mut out.headers, "Host", &host);
         header::push(&mut out.headers, "Accept", ACCEPT);
         header::push(&mut out.headers, "Connection", "keep-alive");

@@ -54,6 +54,16 @@ pub fn java_location(base: &str, location: &str, out: &mut String) -> Result<(),
     })
 }
 
+/// Whether a `Location` found in the answer to `base` is a URI, which HttpClient asks for where it follows itself.
+pub fn is_uri(base: &str, location: &str) -> bool {
+    // A scheme with nothing behind it is none to Java, whatever a URL makes of it.
+    if location.split_once(':').is_some_and(|(_, rest)| rest.trim_start_matches('/').is_empty()) {
+        return false;
+    }
+    let mut url = String::new();
+    url::resolve(Some(base), location, &mut url).is_err() || uri::verify(&url).is_ok()
+}
+
 /// Writes the absolute URL of a link found in `base`. Steps above the root are dropped where the link starts with them.
 pub(crate) fn relative(base: &str, link: &str, out: &mut String) -> Result<(), url::Malformed> {
     url::resolve(Some(base), link, out)?;

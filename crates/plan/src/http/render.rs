@@ -27,7 +27,8 @@ impl Http {
         if self.is_of_file(env, out) {
             return Ok(());
         }
-        if self.java.is_some() {
+        out.java = self.is_sent_by_java(env)?;
+        if out.java {
             return self.write(env, out, true);
         }
         verify(&out.url)?;
@@ -80,7 +81,8 @@ impl Http {
         if self.is_of_file(env, out) {
             return Ok(());
         }
-        if self.java.is_none() {
+        out.java = self.is_sent_by_java(env)?;
+        if !out.java {
             verify(url)?;
         }
         self.write(env, out, first)
@@ -113,6 +115,24 @@ impl Http {
         true
     }
 
+    /// Whether Java's own client sends it, or HttpClient; a name that is of neither fails it.
+    fn is_sent_by_java(&self, env: &mut Env<'_>) -> Result<bool, Unsendable> {
+        let client = &self.client;
+        let found = client.name.parsed(env, |name| {
+            let name = if name.trim().is_empty() { &*client.default } else { name };
+            match name {
+                "Java" | "HTTPSampler" => Ok(true),
+                "HttpClient4" | "HttpClient3.1" => Ok(false),
+                _ => Err(format!("Unknown implementation type: '{name}'")),
+            }
+        });
+        let nobody = |failure| Unsendable { no_client: true, ..failure };
+        thrown(env).map_err(nobody)?;
+        found.map_err(|words| {
+            nobody(Unsendable::new("java.lang.IllegalArgumentException", &words))
+        })
+    }
+
     /// Everything but the URL.
     fn write(&self, env: &mut Env<'_>, out: &mut Request, first: bool) -> Result<(), Unsendable> {
         out.response_timeout_ms = u32::try_from(self.response_timeout.int(env)).unwrap_or(0);
@@ -127,7 +147,7 @@ impl Http {
             out.proxy.port = proxy.port.parsed(env, |text| text.trim().parse().unwrap_or(0));
         }
         let parts = url::split(&out.url);
-        if self.java.is_some() {
+        if out.java {
             self.write_java(env, out, &parts)?;
             return thrown(env);
         }
