@@ -193,8 +193,11 @@ pub(crate) fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
         }
         for &i in &times {
             if let Some(field) = record.get_mut(i) {
-                *field = match (rules.round, field.parse::<u64>()) {
-                    (Some(step), Ok(ms)) => format!("{}", (ms + step / 2) / step * step),
+                *field = match (rules.round, field.parse::<i64>()) {
+                    (Some(step), Ok(ms)) => {
+                        let step = step as i64;
+                        format!("{}", (ms + step / 2).div_euclid(step) * step)
+                    }
                     _ => digits_masked(field),
                 };
             }

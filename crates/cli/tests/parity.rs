@@ -437,6 +437,7 @@ cases! {
     transaction_assertion_parent
     transaction_assertion_sample
     transaction_goes_on
+    transaction_idle
     transaction_multi_loop
     transaction_parent
     transaction_parent_sub

@@ -233,8 +233,8 @@ struct About<'a> {
 
 /// The time stamp of a result, ms.
 fn stamp(result: &SampleResult, at_end: bool) -> i64 {
-    let length = stats::sample::millis(result.elapsed + result.idle);
-    result.start_ms + if at_end { length as i64 } else { 0 }
+    let length = stats::sample::signed_millis(result.idle.saturating_add_unsigned(result.elapsed));
+    result.start_ms + if at_end { length } else { 0 }
 }
 
 /// The thread's name that a result has, and how many users of its group, and of all, were active; of its user both are given.
@@ -274,7 +274,7 @@ fn row<'a>(result: &'a SampleResult, about: &About<'a>) -> Row<'a> {
         sample_count: result.count,
         error_count: errors(result),
         hostname: about.hostname,
-        idle_ms: ms(result.idle),
+        idle_ms: stats::sample::signed_millis(result.idle),
         connect_ms: ms(result.connect),
         variables: about.variables,
     }

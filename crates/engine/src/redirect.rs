@@ -182,9 +182,7 @@ impl Core<'_> {
             Some(fixed) => (&fixed.request.method, &fixed.request.url),
             None => (&stash.method, &stash.url),
         };
-        if exchange.java
-            || !is_redirect(exchange.status, method)
-            || location(&stash.head).is_some()
+        if exchange.java || !is_redirect(exchange.status, method) || location(&stash.head).is_some()
         {
             return false;
         }

@@ -22,7 +22,7 @@ use crate::wheel::Index;
 pub(crate) struct Timing {
     pub(crate) start: Nanos,
     pub(crate) end: Nanos,
-    pub(crate) idle: u64,
+    pub(crate) idle: i64,
     pub(crate) latency: u64,
     pub(crate) connect: u64,
     /// Part of the elapsed time spent in this process.
@@ -49,7 +49,7 @@ impl Asked {
 
 impl Timing {
     pub(crate) fn elapsed(&self) -> u64 {
-        ((self.end - self.start).max(0) as u64).saturating_sub(self.idle)
+        (self.end - self.start).max(0).saturating_sub(self.idle).max(0) as u64
     }
 }
 

@@ -192,7 +192,7 @@ impl Core<'_> {
             open.lag += timing.lag;
             open.thread.clone_from(&self.result.thread);
             if !settings.include_timers {
-                open.pause += (timing.end - timing.elapsed() as i64 - open.previous_end).max(0);
+                open.pause += timing.end - timing.elapsed() as i64 - open.previous_end;
                 open.previous_end = timing.end;
             }
             if !success {
@@ -256,7 +256,7 @@ impl Core<'_> {
         open.bytes += timing.received;
         open.sent += timing.sent;
         open.lag += timing.lag;
-        open.previous_end = timing.end;
+        open.previous_end = timing.end.max(open.previous_end);
         // What the outcome asks of the user is read from the core's result afterwards.
         let request = child.request;
         let slot = parent.add_sub();
@@ -380,12 +380,12 @@ impl Core<'_> {
         let Some(last) = self.users[index].last_sampler else { return };
         let mut pause = open.pause;
         if !settings.include_timers && complete {
-            pause += (now - open.previous_end).max(0);
+            pause += now - open.previous_end;
         }
         let timing = Timing {
             start: open.start,
             end: now,
-            idle: pause.max(0) as u64,
+            idle: pause,
             latency: open.latency,
             connect: open.connect,
             lag: open.lag,
@@ -422,7 +422,7 @@ impl Core<'_> {
         let idle = if settings.include_timers {
             0
         } else {
-            ((now - open.start).max(0) as u64).saturating_sub(open.total)
+            (now - open.start).max(0).saturating_sub_unsigned(open.total)
         };
         let timing = Timing {
             start: open.start,

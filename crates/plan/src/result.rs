@@ -59,8 +59,8 @@ pub struct SampleResult {
     pub latency: u64,
     /// Time to the established connection, nanoseconds; 0 if reused.
     pub connect: u64,
-    /// Time of the sample that was spent idle, nanoseconds.
-    pub idle: u64,
+    /// Time of the sample that was spent idle, nanoseconds; below zero where its parts claim to have taken longer than they did.
+    pub idle: i64,
     /// Bytes received: headers and body as on the wire.
     pub bytes: u64,
     /// The part of `bytes` that were response headers, as JMeter counts it; 0 unless headers are needed.

@@ -87,7 +87,7 @@ pub struct Sample {
     /// Nanoseconds from the intended to the actual start.
     pub wait: u64,
     /// Nanoseconds of deliberate pauses inside the sample.
-    pub idle: u64,
+    pub idle: i64,
     /// Bytes.
     pub sent: u64,
     /// Bytes.
@@ -128,7 +128,7 @@ impl Sample {
 
     /// End in milliseconds since the epoch: start plus elapsed plus idle.
     pub const fn end_ms(&self) -> i64 {
-        self.start_ms + (self.elapsed_ms() + millis(self.idle)) as i64
+        self.start_ms + self.elapsed_ms() as i64 + signed_millis(self.idle)
     }
 }
 
@@ -136,4 +136,10 @@ impl Sample {
 /// milliseconds, which is right on average; rounding is so too, and does not depend on the phase.
 pub const fn millis(nanos: u64) -> u64 {
     nanos.saturating_add(500_000) / 1_000_000
+}
+
+/// Nanoseconds as milliseconds, to the nearest, which may be below zero.
+pub const fn signed_millis(nanos: i64) -> i64 {
+    let ms = millis(nanos.unsigned_abs()) as i64;
+    if nanos < 0 { -ms } else { ms }
 }

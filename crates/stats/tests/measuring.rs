@@ -141,7 +141,7 @@ fn times_end_in_their_histograms() {
         elapsed: 20_000 * MS + 400_000,
         lag: 3 * MS,
         wait: 50 * MS,
-        idle: 7 * MS,
+        idle: 7 * MS as i64,
         ..Sample::new(label, 1_000_000)
     };
     recorder.record(&sample);

@@ -92,23 +92,6 @@ const KNOWN: &[Known] = &[
         },
     },
     Known {
-        name: "an automatic redirect to what is no URI is followed",
-        documented: "differences.md, Load",
-        fits: |plan, difference| {
-            let automatic =
-                |element: &Element| element.value("HTTPSampler.auto_redirects") == Some("true");
-            has(plan, automatic)
-                && difference
-                    .text
-                    .contains("ClientProtocolException,Non HTTP response message: null")
-        },
-    },
-    Known {
-        name: "an implementation that is none, by a variable",
-        documented: "differences.md, Load",
-        fits: |_, difference| difference.text.contains("Unknown implementation type: '"),
-    },
-    Known {
         name: "the Java implementation keeps connections for all users",
         documented: "differences.md, Load",
         fits: |plan, difference| {
@@ -173,17 +156,6 @@ const KNOWN: &[Known] = &[
         fits: |_, difference| {
             let ours = difference.ended.as_deref().unwrap_or_default();
             ours.starts_with("did not end") && !difference.text.contains("- did not end")
-        },
-    },
-    Known {
-        name: "an idle time below zero, where a Dummy Sampler took no time",
-        documented: "differences.md, Results",
-        fits: |plan, difference| {
-            has(plan, |element| element.class.ends_with("DummySampler"))
-                && difference
-                    .text
-                    .lines()
-                    .any(|line| line.starts_with('-') && line.contains(",-1,_"))
         },
     },
 ];

@@ -240,7 +240,7 @@ impl Core<'_> {
             timing.start += (result.start_ms - start_ms).saturating_mul(MS);
             if result.start_ms != start_ms || (result.elapsed, result.idle) != times {
                 timing.idle = result.idle;
-                timing.end = timing.start + (result.elapsed + result.idle) as Nanos;
+                timing.end = timing.start + result.idle.saturating_add_unsigned(result.elapsed);
             }
             (timing.latency, timing.connect) = (result.latency, result.connect);
             (timing.received, timing.sent) = (result.bytes, result.sent);
@@ -274,7 +274,7 @@ impl Core<'_> {
         let (start_ms, _, elapsed) = found.span();
         let start = self.clock.of_wall(start_ms.saturating_mul(MS));
         let start = start.clamp(job.since.min(done), done);
-        let length = elapsed.saturating_add(result.idle);
+        let length = elapsed.saturating_add_signed(result.idle);
         let timing = Timing {
             start,
             end: start.saturating_add(Nanos::try_from(length).unwrap_or(Nanos::MAX / 4)),

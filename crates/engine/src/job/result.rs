@@ -81,10 +81,12 @@ pub(crate) fn write(result: &SampleResult, about: &About<'_>, depth: u32, out: &
         out.text(text);
     }
     out.signed(result.start_ms);
-    out.signed(result.start_ms + ((result.elapsed + result.idle) / MS) as i64);
-    for time in [result.elapsed, result.latency, result.connect, result.idle] {
+    let idle_ms = result.idle / MS as i64;
+    out.signed(result.start_ms + (result.elapsed / MS) as i64 + idle_ms);
+    for time in [result.elapsed, result.latency, result.connect] {
         out.long(time / MS);
     }
+    out.long(idle_ms as u64);
     let (headers, size) = sizes(result);
     for number in [result.bytes, headers, size, result.sent] {
         out.long(number);
@@ -280,11 +282,14 @@ impl<'a> Found<'a> {
             (&mut result.elapsed, self.times[0]),
             (&mut result.latency, self.times[1]),
             (&mut result.connect, self.times[2]),
-            (&mut result.idle, self.times[3]),
         ] {
             if *to / MS != ms {
                 *to = ms * MS;
             }
+        }
+        let idle_ms = self.times[3] as i64;
+        if result.idle / MS as i64 != idle_ms {
+            result.idle = idle_ms.saturating_mul(MS as i64);
         }
         let [bytes, headers, _, sent] = self.sizes;
         if headers != sizes(result).0 {

@@ -128,9 +128,7 @@ impl Http {
         });
         let nobody = |failure| Unsendable { no_client: true, ..failure };
         thrown(env).map_err(nobody)?;
-        found.map_err(|words| {
-            nobody(Unsendable::new("java.lang.IllegalArgumentException", &words))
-        })
+        found.map_err(|words| nobody(Unsendable::new("java.lang.IllegalArgumentException", &words)))
     }
 
     /// Everything but the URL.

@@ -69,15 +69,15 @@ impl Columns {
         variables: &[impl AsRef<str>],
     ) {
         printer.start(detail.tag());
-        let mut number = |on: bool, name: &str, value: u64| {
-            if on {
-                printer.number(name, value);
-            }
-        };
-        number(self.elapsed, "t", row.elapsed_ms);
-        number(self.idle, "it", row.idle_ms);
-        number(self.latency, "lt", row.latency_ms);
-        number(self.connect, "ct", row.connect_ms);
+        let numbers = [
+            (self.elapsed, "t", row.elapsed_ms as i64),
+            (self.idle, "it", row.idle_ms),
+            (self.latency, "lt", row.latency_ms as i64),
+            (self.connect, "ct", row.connect_ms as i64),
+        ];
+        for (_, name, value) in numbers.iter().filter(|number| number.0) {
+            printer.number(name, *value);
+        }
         if self.timestamp {
             printer.number("ts", row.timestamp_ms);
         }

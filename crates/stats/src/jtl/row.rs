@@ -31,7 +31,7 @@ pub struct Row<'a> {
     pub sample_count: u32,
     pub error_count: u32,
     pub hostname: &'a str,
-    pub idle_ms: u64,
+    pub idle_ms: i64,
     pub connect_ms: u64,
     /// Values of `sample_variables`; one not defined is written as `null`.
     pub variables: &'a [Option<&'a str>],
