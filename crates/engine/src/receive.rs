@@ -371,13 +371,9 @@ impl Core<'_> {
             }
             thrown = exchange.caches && !self.note_answer(index, id, exchange, &stash);
             let follows = exchange.follow || exchange.auto_follow;
-            let goes_on = (chain || redirect && follows)
-                && self.follow(index, id, &timing, exchange, &stash);
-            if redirect
-                && !chain
-                && !follows
-                && self.leads_nowhere(id, exchange, &stash, None)
-            {
+            let goes_on =
+                (chain || redirect && follows) && self.follow(index, id, &timing, exchange, &stash);
+            if redirect && !chain && !follows && self.leads_nowhere(id, exchange, &stash, None) {
                 timing.sent = 0;
                 thrown = true;
             }
