@@ -100,7 +100,7 @@ impl Core<'_> {
             self.request = request;
             return;
         }
-        if rendered.as_ref().err().is_none_or(|problem| !problem.no_url && !problem.no_client) {
+        if rendered.as_ref().err().is_none_or(|problem| !problem.no_url) {
             self.name_request(index, id);
             if self.fails_by_exception(index, id, None) {
                 self.request = request;

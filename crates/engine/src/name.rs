@@ -85,8 +85,8 @@ impl Core<'_> {
         if !is_http || sampler.name.fixed().is_some() || self.own_label(index).is_some() {
             return;
         }
-        // What failed before it had its URL has no name.
-        let no_url = self.result.label.is_empty() && self.result.url.is_empty();
+        // What failed before it had its URL has no name, or has it already.
+        let no_url = self.result.url.is_empty();
         if observed && (no_url || self.result.label != self.sampler_name(index, id)) {
             return;
         }
