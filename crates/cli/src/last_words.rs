@@ -2,8 +2,12 @@
 //! Lost results stand before the summary, too.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
+
+/// So many different things that the engine says are counted; more are said each time.
+const MOST_SAID: usize = 1000;
 
 /// Warnings for the very end.
 #[derive(Debug, Default)]
@@ -12,6 +16,10 @@ pub(crate) struct LastWords {
     lost: BTreeMap<String, u64>,
     /// Users that errors have ended, by what ended them.
     ended: BTreeMap<String, u64>,
+    /// Scripts that failed: how often, and what was said of the first.
+    failures: Option<(u64, String)>,
+    /// What the engine said, and how often.
+    said: BTreeMap<String, u64>,
 }
 
 impl LastWords {
@@ -48,13 +56,18 @@ impl LastWords {
         out
     }
 
-    /// The summary's JSON with what is lost, if anything is.
+    /// The summary's JSON with what is lost and with failures of scripts, if there are any.
     pub(crate) fn add_to_json(&self, json: String) -> String {
-        if self.is_whole() {
+        if self.is_whole() && self.failures.is_none() {
             return json;
         }
         let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
-        summary.insert("lost".into(), self.losses().collect());
+        if !self.is_whole() {
+            summary.insert("lost".into(), self.losses().collect());
+        }
+        if let Some((count, first)) = &self.failures {
+            summary.insert("script_failures".into(), json!({ "count": count, "first": first }));
+        }
         serde_json::to_string_pretty(&summary).unwrap_or(json)
     }
 
@@ -65,8 +78,39 @@ impl LastWords {
         *users == 1
     }
 
-    /// All of it.
-    pub(crate) fn lines(self) -> impl Iterator<Item = String> {
+    /// A script has failed. True: it is the first.
+    pub(crate) fn add_failure(&mut self, words: String) -> bool {
+        let (count, _) = self.failures.get_or_insert((0, words));
+        *count += 1;
+        *count == 1
+    }
+
+    /// The engine has something to say, perhaps once for each user. True: it has not said it before.
+    pub(crate) fn add_said(&mut self, text: &str) -> bool {
+        if let Some(count) = self.said.get_mut(text) {
+            *count += 1;
+            return false;
+        }
+        if self.said.len() < MOST_SAID {
+            self.said.insert(text.to_owned(), 1);
+        }
+        true
+    }
+
+    /// All of it. `log`: where everything is written down.
+    pub(crate) fn lines(self, log: Option<&Path>) -> impl Iterator<Item = String> {
+        let all = log.map(|log| format!("; all of it is in {}", log.display()));
+        let all = all.unwrap_or_default();
+        let again: Vec<String> = self
+            .said
+            .iter()
+            .filter(|(_, count)| **count > 1)
+            .map(|(text, count)| format!("{count} times: {text}"))
+            .collect();
+        let failures = self.failures.as_ref().map(|(count, first)| match count {
+            1 => format!("a script failed: {first}{all}"),
+            count => format!("scripts failed {count} times, the first: {first}{all}"),
+        });
         let losses: Vec<String> = self.losses().map(|line| format!("lost: {line}")).collect();
         let ended = self.ended.into_iter().map(|(text, users)| {
             let who = if users == 1 { "1 user was" } else { &format!("{users} users were") };
@@ -74,7 +118,7 @@ impl LastWords {
             let advice = if full { "; Java's heap is made larger by --jvm-heap" } else { "" };
             format!("{who} ended by {text}{advice}")
         });
-        ended.chain(losses)
+        again.into_iter().chain(failures).chain(ended).chain(losses)
     }
 }
 
@@ -94,8 +138,18 @@ mod tests {
         let oom = "java.lang.OutOfMemoryError: Java heap space in One";
         let told = ["Assertion failed in Two", oom, oom].map(|text| words.add_end(text));
         assert_eq!(told, [true, true, false]);
-        let lines: Vec<_> = words.lines().collect();
+        let failed =
+            ["Problem in One: x", "Problem in Two: y"].map(|text| words.add_failure(text.into()));
+        assert_eq!(failed, [true, false]);
+        let said = ["user stopped: end of a.csv"; 3].map(|text| words.add_said(text));
+        assert_eq!(said, [true, false, false]);
+        assert!(words.add_said("once"));
+        let json = words.add_to_json("{}".into());
+        assert!(json.contains("\"count\": 2"), "{json}");
+        let lines: Vec<_> = words.lines(Some(Path::new("run/throng.log"))).collect();
         let expected = [
+            "3 times: user stopped: end of a.csv",
+            "scripts failed 2 times, the first: Problem in One: x; all of it is in run/throng.log",
             "1 user was ended by Assertion failed in Two",
             "2 users were ended by java.lang.OutOfMemoryError: Java heap space in One; Java's heap is made larger by --jvm-heap",
             "lost: 5 rows could not be written",

@@ -6,7 +6,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::terminal;
 
@@ -58,6 +58,7 @@ impl Levels {
 #[derive(Debug)]
 pub(crate) struct Log {
     file: Option<File>,
+    path: Option<PathBuf>,
     /// Whether a failed write has been told.
     failed: bool,
     levels: Levels,
@@ -77,13 +78,19 @@ impl Log {
         let file =
             OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(path)?;
         let (levels, unknown) = Levels::new(levels);
-        Ok((Self { file: Some(file), failed: false, levels, short_names }, unknown))
+        let (file, path) = (Some(file), Some(path.to_owned()));
+        Ok((Self { file, path, failed: false, levels, short_names }, unknown))
     }
 
     /// A log that nobody keeps.
     pub(crate) fn none() -> Self {
         let levels = Levels { all: Level::Off, of: Vec::new() };
-        Self { file: None, failed: false, levels, short_names: false }
+        Self { file: None, path: None, failed: false, levels, short_names: false }
+    }
+
+    /// Where it is, if it is kept.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
     }
 
     /// Writes a line. The first failure comes back as a sentence to report.

@@ -26,6 +26,7 @@ mod console;
 mod control;
 mod demo;
 mod exit;
+mod failing;
 mod flags;
 mod folder;
 mod identity;

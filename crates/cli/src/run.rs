@@ -22,6 +22,7 @@ use stats::summary::{Frame, Summary};
 use crate::console::{Console, used};
 use crate::control::Control;
 use crate::exit::Exit;
+use crate::failing;
 use crate::folder::Folder;
 use crate::identity::{self, End};
 use crate::interrupt::Interrupt;
@@ -248,7 +249,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     };
     report(&summary, (workers, &losses), (request, &end), (&mut folder, &mut last), &mut console);
     let whole = last.is_whole();
-    last.lines().for_each(|line| console.warn(&line));
+    last.lines(log.path()).for_each(|line| console.warn(&line));
     let exit = match run.aborted() {
         Some(jvm::EXITS) if workers == 0 => {
             console.warn(&format!("{}, by the exit code that it gave", jvm::EXITS));
@@ -428,10 +429,17 @@ fn heard(text: &str, traces: &mut Traces<'_>) {
             if let Some(trouble) = traces.log.write_at(at_ms, level, logger, text) {
                 traces.console.warn(&trouble);
             }
+            if let Some(words) = failing::script(logger, text)
+                && traces.last.add_failure(words.clone())
+            {
+                traces.console.warn(&format!("a script failed: {words}"));
+            }
         }
         _ => {
             note(traces.log, traces.console, Level::Warn, "engine", text);
-            traces.console.warn_some(text);
+            if traces.last.add_said(text) {
+                traces.console.warn_some(text);
+            }
         }
     }
 }

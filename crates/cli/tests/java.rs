@@ -150,6 +150,65 @@ fn https_of_scripts_is_checked_where_certificates_are() {
     assert_eq!(words(&["-Jthrong.tls.verify=true"], "checked.jtl"), ["refused", "refused"]);
 }
 
+/// A pre-processor in Groovy before a sampler that only sleeps.
+fn before_a_sample(name: &str, script: &str) -> String {
+    let sampler = "<JavaSampler guiclass=\"x\" testclass=\"JavaSampler\" testname=\"Made\"><stringProp name=\"classname\">\
+         org.apache.jmeter.protocol.java.test.JavaTest</stringProp></JavaSampler>";
+    format!(
+        "{sampler}<hashTree><JSR223PreProcessor guiclass=\"TestBeanGUI\" testclass=\"JSR223PreProcessor\" testname=\"{name}\">\
+         <stringProp name=\"scriptLanguage\">groovy</stringProp><stringProp name=\"script\">{script}</stringProp>\
+         </JSR223PreProcessor><hashTree/></hashTree>"
+    )
+}
+
+/// That failures of scripts are on the console where they begin, and counted at the end.
+fn failures_are_told(script: &str, exception: &str) {
+    let program = Program::new();
+    let all = before_a_sample("sign", script) + &before_a_sample("again", script);
+    program.write("failing.jmx", &PLAN.replace("<!--more-->", &all));
+    let ended = program.run(&["run", "failing.jmx", "-Jloops=3", "-Jusers=2", "--runs", "runs"]);
+    assert_eq!(ended.code, 0, "a script before a sampler fails no sample: {ended:?}");
+    let first = format!("Problem in JSR223 script, sign: {exception}");
+    let lines: Vec<_> = ended.err.lines().filter(|line| line.contains("script")).collect();
+    let [begun, last] = &lines[..] else { panic!("{ended:?}") };
+    assert!(begun.contains(&format!("a script failed: {first}")), "{ended:?}");
+    assert!(last.contains(&format!("scripts failed 12 times, the first: {first}")), "{ended:?}");
+    let (_, log) = last.rsplit_once("all of it is in ").expect("the log");
+    let log = program.read(log.trim());
+    assert_eq!(log.matches("Problem in JSR223 script, ").count(), 12, "{log}");
+    let summary = std::path::Path::new("runs");
+    let run = std::fs::read_dir(program.path(summary.to_str().expect("text"))).expect("runs");
+    let run = run.flatten().next().expect("a run").path().join("summary.json");
+    let summary = std::fs::read_to_string(run).expect("a summary");
+    assert!(
+        summary.contains("\"script_failures\"") && summary.contains("\"count\": 12"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn failing_scripts_leave_a_line_with_how_many_the_first_and_where_the_rest_is() {
+    failures_are_told("Integer.parseInt('x')", "java.lang.NumberFormatException");
+    if has_java() {
+        failures_are_told("[1].each { nowhere(it) }", "groovy.lang.MissingMethodException");
+    }
+}
+
+#[test]
+fn what_is_said_once_for_each_user_is_said_once() {
+    let program = Program::new();
+    program.write("one.csv", "a\n");
+    let data = "<CSVDataSet guiclass=\"TestBeanGUI\" testclass=\"CSVDataSet\" testname=\"Data\"><stringProp name=\"filename\">one.csv</stringProp>\
+         <stringProp name=\"variableNames\">x</stringProp><boolProp name=\"recycle\">false</boolProp><boolProp name=\"stopThread\">true</boolProp>\
+         <stringProp name=\"shareMode\">shareMode.all</stringProp><stringProp name=\"delimiter\">,</stringProp></CSVDataSet><hashTree/>";
+    program.write("data.jmx", &PLAN.replace("<!--more-->", data));
+    let ended = program.run(&["run", "data.jmx", "-Jloops=9", "-Jusers=30"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let told: Vec<_> = ended.err.lines().filter(|line| line.contains("user stopped: ")).collect();
+    assert_eq!(told.len(), 2, "{ended:?}");
+    assert!(told[1].contains(" 30 times: user stopped: "), "{ended:?}");
+}
+
 #[test]
 fn a_script_that_never_ends_does_not_keep_the_run() {
     if !has_java() {

@@ -2,7 +2,8 @@
 //!
 //! The engine and the sums of a run are in this process, and so are the targets, which keep nothing. What a kind of plan may gather (a label, a
 //! host, an error of every sample another) is bounded, and what it takes until then is past after the first hour. One test after the other,
-//! because the allocator counts for the whole process; real time passes only where something is in flight.
+//! because the allocator counts for the whole process; real time passes only where something is in flight. Workers and scripts in Java are not here: the
+//! stepped clock reaches neither another process nor a Java machine. `bench/soak` has them, in real time.
 
 mod peer;
 mod plans;

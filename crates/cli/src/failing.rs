@@ -1,0 +1,67 @@
+//! Scripts that fail, known by the lines that JMeter's classes write to the log of them: a pre-processor, a listener or a function that throws changes no sample, and nothing
+//! else would tell of it.
+//!
+//! The words are JMeter's own, of Java's classes and of scripts that run natively alike. A line costs a comparison of its logger.
+
+/// Beginnings of the names of classes that run scripts.
+const CLASSES: &[&str] =
+    &["BSF", "BeanShell", "Groovy", "JSR223", "JavaScript", "Jexl2Function", "Jexl3Function"];
+
+/// Beginnings of what they say when a script has failed.
+const WORDS: &[&str] = &[
+    "An error occurred while evaluating",
+    "BSF error",
+    "Error in BeanShellAssertion",
+    "Error processing Javascript",
+    "Error running ",
+    "Exception executing script",
+    "Problem evaluating the script",
+    "Problem in ",
+];
+
+/// So much of it is shown, characters.
+const MOST: usize = 240;
+
+/// What failed and how, in one line, if a line of the log says that a script did.
+pub(crate) fn script(logger: &str, text: &str) -> Option<String> {
+    let class = logger.rsplit('.').next()?;
+    if !CLASSES.iter().any(|start| class.starts_with(start))
+        || !WORDS.iter().any(|start| text.starts_with(start))
+    {
+        return None;
+    }
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut words = lines.next()?.to_owned();
+    // Behind it stands the exception, above where it came from.
+    if let Some(thrown) = lines.next().filter(|line| !line.starts_with("at ")) {
+        words = format!("{}: {thrown}", words.trim_end_matches(':'));
+    }
+    let words = words.replace("javax.script.ScriptException: ", "");
+    if words.chars().count() <= MOST {
+        return Some(words);
+    }
+    let mut short: String = words.chars().take(MOST).collect();
+    short.push('…');
+    Some(short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_known_by_class_and_words() {
+        let java = "Problem in JSR223 script, sign\njavax.script.ScriptException: groovy.lang.MissingPropertyException: No such property: key\n\tat org.codehaus";
+        let pre = "org.apache.jmeter.modifiers.JSR223PreProcessor";
+        let expected = "Problem in JSR223 script, sign: groovy.lang.MissingPropertyException: No such property: key";
+        assert_eq!(script(pre, java).as_deref(), Some(expected));
+        let native = "Problem in JSR223 script, sign: javax.script.ScriptException: java.lang.NullPointerException";
+        let expected = "Problem in JSR223 script, sign: java.lang.NullPointerException";
+        assert_eq!(script(pre, native).as_deref(), Some(expected));
+        assert_eq!(script("org.apache.jmeter.modifiers.JSR223PreProcessor.sign", java), None);
+        assert_eq!(script(pre, "Script did not return a value"), None);
+        assert_eq!(script("org.apache.jmeter.threads.JMeterThread", java), None);
+        let long = script(pre, &format!("Problem in JSR223 script, {}", "ä".repeat(500)));
+        assert_eq!(long.map(|words| words.chars().count()), Some(MOST + 1));
+    }
+}
