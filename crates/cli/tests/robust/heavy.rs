@@ -68,6 +68,22 @@ fn extractors_that_would_take_minutes_give_up_in_words() {
 }
 
 #[test]
+fn pages_that_are_deep_and_no_more_are_read() {
+    let from = HEAVY.find("<HtmlExtractor").expect("extractors of pages");
+    let said = r#"<DebugSampler testclass="DebugSampler" testname="${deep} ${tidied}" enabled="true"/><hashTree/>"#;
+    let trial = Trial::with(&[&HEAVY[from..], said].concat());
+    let page = format!("{}<a>x</a>", "<div>".repeat(20_000));
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n",
+        page.len()
+    );
+    let (ended, rows) = trial.against(answering(head + &page), &["-Jusers=1", "-Jloops=1"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(!log(&trial).contains("given up"), "{}", log(&trial));
+    assert_eq!(rows[1].label, "x x", "{rows:?}");
+}
+
+#[test]
 fn an_assertion_that_gave_up_fails() {
     // Nothing must not be found: that it was not is not known.
     let trial = Trial::with(ASSERTION);

@@ -1,7 +1,7 @@
 //! The tree of an HTML document: nodes in one list, linked by their numbers.
 
 use std::borrow::Cow;
-use std::cell::{RefCell, RefMut};
+use std::cell::{Cell, RefCell, RefMut};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -264,13 +264,28 @@ struct Handle {
 }
 
 /// The sink that the parser writes to. Once the evaluation has given up, nothing is written any more: the document is not looked at then.
-struct Sink(RefCell<Document>);
+struct Sink {
+    document: RefCell<Document>,
+    /// The element whose name was asked for last, and how many in a row were asked that each hold the one before.
+    asked: Cell<(NodeId, u32)>,
+    /// What is told of those that are too far up.
+    border: QualName,
+}
+
+/// How far up the open elements the parser looks for one. It asks for a scope at each tag, which would be work in the square of the depth; jsoup looks at
+/// as many. The name of what is farther up is that of an element which ends a scope and means nothing else; the parts of tables and of the page itself, to which the
+/// parser goes back, keep theirs.
+const FARTHEST: u32 = 100;
 
 impl Sink {
     fn new() -> Self {
         let root =
             Node { kind: Kind::Root, parent: None, children: Vec::new(), place: Place::default() };
-        Self(RefCell::new(Document { nodes: vec![root] }))
+        Self {
+            document: RefCell::new(Document { nodes: vec![root] }),
+            asked: Cell::default(),
+            border: QualName::new(None, ns!(html), local_name!("object")),
+        }
     }
 
     fn nameless(&self, kind: Kind) -> Handle {
@@ -281,12 +296,12 @@ impl Sink {
         if !work::spend(NODE) {
             return Document::ROOT;
         }
-        self.0.borrow_mut().add(kind)
+        self.document.borrow_mut().add(kind)
     }
 
     /// The document, as long as there is reason to write.
     fn open(&self) -> Option<RefMut<'_, Document>> {
-        work::gave_up().is_none().then(|| self.0.borrow_mut())
+        work::gave_up().is_none().then(|| self.document.borrow_mut())
     }
 }
 
@@ -395,7 +410,7 @@ impl TreeSink for Sink {
     type ElemName<'a> = &'a QualName;
 
     fn finish(self) -> Document {
-        let mut document = self.0.into_inner();
+        let mut document = self.document.into_inner();
         document.note_places();
         document
     }
@@ -409,7 +424,28 @@ impl TreeSink for Sink {
     fn elem_name<'a>(&'a self, target: &'a Handle) -> &'a QualName {
         // The parser asks each open element where it looks for one.
         work::spend(1);
-        &target.name
+        let (last, far) = self.asked.get();
+        let far = match target.id {
+            id if id == last => far,
+            id if self.document.borrow().nodes[last].parent == Some(id) => far + 1,
+            _ => 0,
+        };
+        self.asked.set((target.id, far));
+        let stays = || {
+            let local = &*target.name.local;
+            matches!(
+                local,
+                "html"
+                    | "head"
+                    | "body"
+                    | "frameset"
+                    | "template"
+                    | "select"
+                    | "caption"
+                    | "colgroup"
+            ) || matches!(local, "table" | "tbody" | "thead" | "tfoot" | "tr" | "td" | "th")
+        };
+        if far > FARTHEST && !stays() { &self.border } else { &target.name }
     }
 
     fn create_element(
@@ -446,7 +482,7 @@ impl TreeSink for Sink {
         previous: &Handle,
         child: NodeOrText<Handle>,
     ) {
-        let has_parent = self.0.borrow().nodes[element.id].parent.is_some();
+        let has_parent = self.document.borrow().nodes[element.id].parent.is_some();
         if has_parent {
             self.append_before_sibling(element, child);
         } else {

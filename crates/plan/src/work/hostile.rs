@@ -241,3 +241,59 @@ fn what_users_meet_is_linear() {
         assert!(steps(*run, 8_000).is_some(), "{name}");
     }
 }
+
+#[test]
+fn very_deep_pages_are_read_whole() {
+    const DEEP: usize = 20_000;
+    let deep = |tag: &str| format!("{}<a>x</a>", tag.repeat(DEEP));
+    for (what, page) in [
+        ("div", deep("<div>")),
+        ("div in table", deep("<table><tr><td><div>")),
+        ("p in list", deep("<li><p>")),
+        ("table below", format!("{}<table><tr><td>x</table><a>x</a>", "<div>".repeat(DEEP))),
+        ("rows within", format!("<table>{}<tr><td>x</table><a>x</a>", "<div>".repeat(DEEP))),
+        ("ends", format!("{}{}<a>x</a>", "<div>".repeat(DEEP), "</div></p>".repeat(DEEP))),
+    ] {
+        limit(Limits { steps: 10_000_000, ..Limits::default() });
+        let (found, gave_up) = bounded(|| {
+            let selector = jsoup::Selector::parse("a").unwrap();
+            let mut found = Vec::new();
+            jsoup::Document::parse(&page).select(&selector, None, |text| {
+                found.push(text.to_owned());
+                std::ops::ControlFlow::Continue(())
+            });
+            found
+        });
+        assert_eq!((gave_up, &found[..]), (None, &["x".to_owned()][..]), "{what}");
+        assert_eq!(bounded(|| drop(tidy::read(&page))).1, None, "{what}");
+    }
+}
+
+#[test]
+fn deep_soup_is_read_by_rules_that_hold() {
+    // The parser is told of another element where one is far up: it must not count on what it was told before.
+    const TAGS: [&str; 36] = [
+        "div", "p", "span", "a", "b", "i", "nobr", "li", "ul", "dd", "dt", "form", "button",
+        "table", "tbody", "tr", "td", "th", "caption", "colgroup", "select", "option", "optgroup",
+        "template", "svg", "math", "mi", "desc", "object", "h1", "body", "html", "frameset",
+        "applet", "ruby", "rt",
+    ];
+    let pages: u64 = std::env::var("PAGES").map_or(12, |pages| pages.parse().expect("a number"));
+    for seed in 0..pages {
+        limit(Limits { steps: u64::MAX, ..Limits::default() });
+        let mut random = crate::random::Random::new(seed);
+        let mut page = String::new();
+        for _ in 0..600 {
+            let tag = TAGS[random.below(TAGS.len() as u64) as usize];
+            match random.below(8) {
+                0 | 1 => page.push_str(&format!("</{tag}>")),
+                2 => page.push_str(
+                    &["<div>", "<span>", "<b>", "<li>"][random.below(4) as usize].repeat(120),
+                ),
+                _ => page.push_str(&format!("<{tag}>x")),
+            }
+        }
+        css(&page, "a");
+        drop(tidy::read(&page));
+    }
+}
