@@ -38,25 +38,9 @@ fn no_descriptor() {
 /// In a network of its own with two local ports. The server leaves connections in its own TIME_WAIT, and four users wait for two.
 #[test]
 fn no_local_port() {
-    if !may_unshare("-rn") {
-        return;
-    }
     let trial = Trial::new();
-    let script = format!(
-        r#"exec unshare -rn sh -ec '
-            ip link set lo up
-            echo 40000 40001 >/proc/sys/net/ipv4/ip_local_port_range
-            "$0" target delay --port 8080 --option ms=1 --seconds 100 >target 2>&1 &
-            target=$!
-            trap "kill $target" EXIT
-            for try in $(seq 600); do grep -q "^listening" target && break; sleep 0.1; done
-            {RUN} -Jport=8080 -Jusers=4 -Jloops=500 || exit $?
-        ' "$0""#
-    );
-    let ended = trial.shell(&script);
-    if ended.err.contains("ip: not found") {
-        return skip("there is no program ip");
-    }
+    let run = format!("{RUN} -Jport=8080 -Jusers=4 -Jloops=500 || exit $?");
+    let Some(ended) = trial.in_own_network([40000, 40001], 1, &run) else { return };
     assert_eq!(ended.code, 0, "{ended:?}");
     holds(&trial, "EADDRNOTAVAIL", "ports exhausted");
 }

@@ -7,7 +7,6 @@ use crate::asked_to_end::{interrupt, until};
 use crate::element::{element, text};
 use crate::http_plan::HTTP;
 use crate::peer::{answering, asked, peer};
-use crate::program::skip;
 use crate::trial::{JTL, Trial, number};
 
 /// So many samples on top of each other do not fit a core's stack.
@@ -192,24 +191,9 @@ fn without_file_descriptors() {
 
 #[test]
 fn without_local_ports() {
-    let tried = std::process::Command::new("unshare").args(["-rn", "true"]).output();
-    if !tried.as_ref().is_ok_and(|output| output.status.success()) {
-        return skip(format!("unshare -rn is not permitted here: {tried:?}"));
-    }
     let trial = Trial::new();
-    let script = r#"exec unshare -rn sh -ec '
-        ip link set lo up
-        echo 40000 40001 >/proc/sys/net/ipv4/ip_local_port_range
-        "$0" target delay --port 8080 --option ms=1 --seconds 100 >target 2>&1 &
-        target=$!
-        trap "kill $target" EXIT
-        for try in $(seq 100); do grep -q "^listening" target && break; sleep 0.1; done
-        "$0" -n -t http.jmx -l out.jtl -Jport=8080 -Jusers=6 -Jloops=1000 -Jthrong.workers=1 || exit $?
-    ' "$0""#;
-    let ended = trial.shell(script);
-    if ended.err.contains("ip: not found") {
-        return skip("there is no program ip");
-    }
+    let run = r#""$0" -n -t http.jmx -l out.jtl -Jport=8080 -Jusers=6 -Jloops=1000 -Jthrong.workers=1 || exit $?"#;
+    let Some(ended) = trial.in_own_network([40000, 40001], 1, run) else { return };
     assert_eq!((ended.code, trial.rows().len()), (0, 6000), "{ended:?}");
 }
 

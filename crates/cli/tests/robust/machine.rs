@@ -1,29 +1,14 @@
 //! A machine that is short of something: ports, file descriptors, disk.
 
-use crate::program::{may_unshare, skip};
+use crate::program::may_unshare;
 use crate::trial::{JTL, Trial};
 
 #[test]
 fn local_ports_are_exhausted() {
-    // A network of its own with ten ports; whoever connects, does so from one of them.
-    if !may_unshare("-rn") {
-        return;
-    }
+    // Ten ports; whoever connects, does so from one of them.
     let trial = Trial::new();
-    let script = r#"exec unshare -rn sh -ec '
-        ip link set lo up
-        echo 40000 40009 >/proc/sys/net/ipv4/ip_local_port_range
-        "$0" target delay --port 8080 --option ms=400 --seconds 100 >target 2>&1 &
-        target=$!
-        trap "kill $target" EXIT
-        for try in $(seq 100); do grep -q "^listening" target && break; sleep 0.1; done
-        "$0" -n -t http.jmx -l out.jtl -Jport=8080 -Jusers=30 -Jloops=1 --cores 1 || exit $?
-    ' "$0""#;
-    let ended = trial.shell(&script.replace(" --cores 1", ""));
-    if ended.err.contains("ip: not found") {
-        skip("there is no program ip");
-        return;
-    }
+    let run = r#""$0" -n -t http.jmx -l out.jtl -Jport=8080 -Jusers=30 -Jloops=1 || exit $?"#;
+    let Some(ended) = trial.in_own_network([40000, 40009], 400, run) else { return };
     assert_eq!(ended.code, 0, "{ended:?}");
     let rows = trial.rows();
     assert_eq!(rows.len(), 30, "{rows:?}");
@@ -39,27 +24,14 @@ fn local_ports_are_exhausted() {
 
 #[test]
 fn local_ports_are_dealt_out_in_turn() {
-    // A network of its own with a thousand ports, some of them reserved. Left to itself, the kernel takes ports of one parity first.
-    if !may_unshare("-rn") {
-        return;
-    }
+    // A thousand ports, some of them reserved. Left to itself, the kernel takes ports of one parity first.
     let trial = Trial::new();
-    let script = r#"exec unshare -rn sh -ec '
-        ip link set lo up
-        echo 40000 40999 >/proc/sys/net/ipv4/ip_local_port_range
+    let run = r#"
         echo 40100-40199,40500 >/proc/sys/net/ipv4/ip_local_reserved_ports
-        "$0" target delay --port 8080 --option ms=300 --seconds 100 >target 2>&1 &
-        target=$!
-        trap "kill $target" EXIT
-        for try in $(seq 100); do grep -q "^listening" target && break; sleep 0.1; done
         "$0" -n -t http.jmx -l out.jtl -Jport=8080 -Jusers=300 -Jloops=1 -Jthrong.workers=2 || exit $?
         cp /proc/net/tcp ports
-    ' "$0""#;
-    let ended = trial.shell(script);
-    if ended.err.contains("ip: not found") {
-        skip(format!("there is no program ip: {ended:?}"));
-        return;
-    }
+    "#;
+    let Some(ended) = trial.in_own_network([40000, 40999], 300, run) else { return };
     assert_eq!(ended.code, 0, "{ended:?}");
     let rows = trial.rows();
     assert!(rows.len() == 300 && rows.iter().all(|row| row.success), "{rows:?}");

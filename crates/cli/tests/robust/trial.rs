@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::http_plan::{HTTP, empty_group, scheduled};
-use crate::program::{Ended, Program};
+use crate::program::{Ended, Program, may_unshare, skip};
 
 /// No run of these tests takes a tenth of it, even on a busy machine.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -82,6 +82,35 @@ impl Trial {
     /// Runs a shell script; `$0` is the program.
     pub(crate) fn shell(&self, script: &str) -> Ended {
         self.finish(self.spawn(&["sh", "-c", script, env!("CARGO_BIN_EXE_throng")]))
+    }
+
+    /// Runs a shell script in a network of its own, whose local ports are those from one to another, with a target at port 8080 that takes so
+    /// many milliseconds; `$0` is the program. `None`: that is not permitted here, and the test is skipped.
+    pub(crate) fn in_own_network(
+        &self,
+        [from, to]: [u16; 2],
+        ms: u32,
+        script: &str,
+    ) -> Option<Ended> {
+        if !may_unshare("-rn") {
+            return None;
+        }
+        let ended = self.shell(&format!(
+            r#"exec unshare -rn sh -ec '
+                ip link set lo up
+                echo {from} {to} >/proc/sys/net/ipv4/ip_local_port_range
+                "$0" target delay --port 8080 --option ms={ms} --seconds 100 >target 2>&1 &
+                target=$!
+                trap "kill $target" EXIT
+                for try in $(seq 600); do grep -q "^listening" target && break; sleep 0.1; done
+                {script}
+            ' "$0""#
+        ));
+        if ended.err.contains("ip: not found") {
+            skip(format!("there is no program ip: {ended:?}"));
+            return None;
+        }
+        Some(ended)
     }
 
     /// Starts a command in the folder, its output in files: nobody need read them for it to go on.
