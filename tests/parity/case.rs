@@ -4,6 +4,7 @@
 //! JMeter's; where Throng differs on purpose, `differs.md` says why and `throng/` holds what Throng does instead,
 //! which is compared just as exactly.
 
+use crate::closed::Closed;
 use crate::datagrams::Datagrams;
 use crate::diff;
 use crate::figures::Collector;
@@ -200,7 +201,8 @@ fn compile(work: &Path) {
 
 fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
     // A port nobody listens on, for refused connections. It is free as long as nobody else asks for a port.
-    let closed = server::bind().1.port();
+    let held = Closed::new();
+    let closed = held.port;
     let server = Server::start(case, &[("closed", closed.to_string())]);
     let front = Front::start(case, work, server.port());
     let secure = front.as_ref().map_or(0, |front| front.port);

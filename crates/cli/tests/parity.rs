@@ -5,6 +5,8 @@
 
 #[path = "../../../tests/parity/case.rs"]
 mod case;
+#[path = "../../../tests/parity/closed.rs"]
+mod closed;
 #[path = "../../../tests/parity/datagrams.rs"]
 mod datagrams;
 #[path = "../../../tests/parity/diff.rs"]

@@ -11,6 +11,11 @@ pub(crate) trait Carrier: Send + Sync + std::fmt::Debug {
     /// the system.
     fn serve(&self, name: &str, work: &mut dyn FnMut(i32, &mut Carry<'_>)) -> Result<(), String>;
 
+    /// How Java has ended by itself, if it is in a process of its own and has.
+    fn ended(&self) -> Option<String> {
+        None
+    }
+
     /// Java ends, and this process with it, by the same exit code, or by `least` in place of 0; it may take its time.
     fn exit(&self, patience: Duration, least: u8);
 }

@@ -178,6 +178,10 @@ impl Carrier for Child {
         Ok(())
     }
 
+    fn ended(&self) -> Option<String> {
+        self.shared.ended.get().map(|ended| ended.words.clone())
+    }
+
     fn exit(&self, patience: Duration, least: u8) {
         const LOOK: Duration = Duration::from_millis(10);
         for _ in 0..=patience.div_duration_f64(LOOK) as u32 {

@@ -220,7 +220,15 @@ impl Offload for Workers {
     }
 
     fn ending(&self) -> Option<String> {
-        self.shared.ending.get().cloned()
+        let known = || self.shared.ending.get().cloned();
+        // Samples fail as soon as the process is gone; the thread that waits for its end, and knows why, hears of it at the same moment.
+        for _ in 0..100 {
+            if known().is_some() || self.shared.carrier.ended().is_none() {
+                return known();
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        self.shared.carrier.ended()
     }
 
     fn linger(&self) -> Option<String> {

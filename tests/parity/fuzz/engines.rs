@@ -3,12 +3,12 @@
 //! Both have a folder with the plan and its files, a target of their own, and at most ten seconds and `MOST_ROWS` of results. What
 //! they leave is made comparable as the parity cases are.
 
+use crate::closed::Closed;
 use crate::normal::{self, Rules};
 use crate::server::Server;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -27,23 +27,6 @@ pub(crate) type Outcome = BTreeMap<String, String>;
 
 /// The entry of an outcome that says how a run ended.
 pub(crate) const END: &str = "end";
-
-/// A port on which nobody listens and that nobody else gets: it is the local port of a connection that stands.
-pub(crate) struct Closed {
-    port: u16,
-    _held: (TcpListener, TcpStream, TcpStream),
-}
-
-impl Closed {
-    pub(crate) fn new() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("a bound address");
-        let client = TcpStream::connect(address).expect("a connection");
-        let (server, _) = listener.accept().expect("its other end");
-        let port = client.local_addr().expect("a local address").port();
-        Self { port, _held: (listener, client, server) }
-    }
-}
 
 /// Files that plans find beside them, and what the target answers.
 pub(crate) struct Bench {

@@ -3,6 +3,8 @@
 //! Plans are made from a seed (`grammar.rs`), run by both programs against the target of the parity cases (`engines.rs`), compared as
 //! these are, and made smaller where they differ (`shrink.rs`). What differs for a known cause is counted by it (`known.rs`).
 
+#[path = "../closed.rs"]
+mod closed;
 #[path = "../diff.rs"]
 mod diff;
 #[path = "../document.rs"]

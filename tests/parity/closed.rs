@@ -1,0 +1,20 @@
+//! A port at which connections are refused.
+
+use std::net::{TcpListener, TcpStream};
+
+/// A port on which nobody listens and that nobody else gets: it is the local port of a connection that stands.
+pub(crate) struct Closed {
+    pub(crate) port: u16,
+    _held: (TcpListener, TcpStream, TcpStream),
+}
+
+impl Closed {
+    pub(crate) fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("a bound address");
+        let client = TcpStream::connect(address).expect("a connection");
+        let (server, _) = listener.accept().expect("its other end");
+        let port = client.local_addr().expect("a local address").port();
+        Self { port, _held: (listener, client, server) }
+    }
+}
