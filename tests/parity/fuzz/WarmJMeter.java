@@ -27,7 +27,7 @@ import org.apache.jorphan.collections.SearchByClass;
 /**
  * JMeter 5.6.3, warm: runs plan after plan in one Java machine, each as {@code jmeter -n -t plan.jmx -l result.jtl} would.
  *
- * <p>Arguments are the JMeter home, and NAME=VALUE of properties that all runs have. Each line of standard input is the folder of a
+ * <p>The first line it writes is {@code ready} and the version of this Java. Arguments are the JMeter home, and NAME=VALUE of properties that all runs have. Each line of standard input is the folder of a
  * plan and NAME=VALUE of properties of that run, with tabs between them. The answer is a line: {@code ran}, {@code did not end}, or
  * {@code failed} and why.
  *
@@ -50,7 +50,7 @@ public final class WarmJMeter {
         initialise(args);
         Properties original = new Properties();
         original.putAll(JMeterUtils.getJMeterProperties());
-        answers.println("ready");
+        answers.println("ready " + System.getProperty("java.version"));
         answers.flush();
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = input.readLine(); line != null; line = input.readLine()) {

@@ -46,16 +46,18 @@ impl Bench {
         home: PathBuf,
         classes: PathBuf,
     ) -> Self {
-        let jmeter = JMeter {
+        let mut jmeter = JMeter {
             home,
             classes,
             cwd: work.join("jmeter"),
             log: work.join("jmeter.log"),
             warm: None,
+            java: String::new(),
         };
         for folder in ["jmeter", "throng"] {
             fs::create_dir_all(work.join(folder)).expect("a folder to work in");
         }
+        jmeter.start();
         Self {
             beside: source.join("beside"),
             work: work.to_owned(),
@@ -107,6 +109,8 @@ impl Bench {
             .args(["-n", "-t", "plan.jmx", "-l", "result.jtl"])
             .arg(format!("-Jport={}", server.port()))
             .arg(format!("-Jclosed={}", self.closed.port))
+            // Both clients of JMeter say which Java they run in.
+            .arg(format!("-Jthrong.http.java_version={}", self.jmeter.java))
             .arg("-Jjmeter.save.saveservice.sample_count=true")
             .current_dir(&folder)
             .env("TZ", "UTC")
@@ -184,6 +188,8 @@ struct JMeter {
     cwd: PathBuf,
     log: PathBuf,
     warm: Option<Warm>,
+    /// The version of its Java.
+    java: String,
 }
 
 /// A Java machine that waits for plans.
@@ -203,7 +209,7 @@ impl Drop for Warm {
 impl JMeter {
     fn run(&mut self, folder: &Path, properties: &[(&str, u16)]) -> String {
         if self.warm.is_none() {
-            self.warm = Some(self.start());
+            self.start();
         }
         let warm = self.warm.as_mut().expect("just started");
         let mut line = folder.to_string_lossy().into_owned();
@@ -220,7 +226,7 @@ impl JMeter {
         })
     }
 
-    fn start(&self) -> Warm {
+    fn start(&mut self) {
         let home = self.home.display();
         let log = fs::File::create(&self.log).expect("a file for the log");
         let config = self.classes.join("log4j2.xml");
@@ -261,13 +267,12 @@ impl JMeter {
                 }
             }
         });
-        let ready = answers.recv_timeout(START);
-        assert_eq!(
-            ready.as_deref(),
-            Ok("ready"),
-            "JMeter did not start: see {}",
-            self.log.display()
-        );
-        Warm { child, questions, answers }
+        let ready = answers.recv_timeout(START).unwrap_or_default();
+        let Some(version) = ready.strip_prefix("ready ") else {
+            let log = fs::read_to_string(&self.log).unwrap_or_default();
+            panic!("JMeter did not start: {ready}\n{log}");
+        };
+        version.clone_into(&mut self.java);
+        self.warm = Some(Warm { child, questions, answers });
     }
 }

@@ -74,11 +74,10 @@ fn main() -> ExitCode {
         print!("{}", plan.jmx());
         return ExitCode::SUCCESS;
     }
-    let work = scratch().join(format!("parity-fuzz-{}", std::process::id()));
-    let _ = fs::remove_dir_all(&work);
+    let work = Scratch::new();
     let mut bench = Bench::new(
         &options.source,
-        &work,
+        &work.0,
         options.throng.clone(),
         options.home.clone(),
         options.classes.clone(),
@@ -90,8 +89,6 @@ fn main() -> ExitCode {
     } else {
         search(&mut bench, &options)
     };
-    drop(bench);
-    let _ = fs::remove_dir_all(&work);
     ExitCode::from(u8::from(!good))
 }
 
@@ -119,7 +116,7 @@ fn options() -> Result<Options, String> {
             "--plans" => options.plans = number(value()?)?,
             "--out" => options.out = value()?.into(),
             "--source" => options.source = value()?.into(),
-            "--throng" => options.throng = value()?.into(),
+            "--throng" => options.throng = absolute(&value()?)?,
             "--jmeter" => options.home = value()?.into(),
             "--classes" => options.classes = value()?.into(),
             "--twice" => options.twice = true,
@@ -135,10 +132,27 @@ fn options() -> Result<Options, String> {
     Ok(options)
 }
 
+fn absolute(path: &str) -> Result<PathBuf, String> {
+    fs::canonicalize(path).map_err(|problem| format!("{path}: {problem}"))
+}
+
 /// Where runs write: in memory, where there is such a folder, for they write many files and none is kept.
-fn scratch() -> PathBuf {
-    let memory = PathBuf::from("/dev/shm");
-    if memory.is_dir() { memory } else { std::env::temp_dir() }
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        let memory = PathBuf::from("/dev/shm");
+        let place = if memory.is_dir() { memory } else { std::env::temp_dir() };
+        let work = place.join(format!("parity-fuzz-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&work);
+        Self(work)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
 
 /// A class that the support table calls native is in the grammar, or is left out in words.
@@ -272,8 +286,8 @@ fn judge(bench: &mut Bench, options: &Options, number: u64, plan: &Element, coun
         return;
     };
     if let Some(text) = difference.refused() {
-        let reason =
-            text.lines().find(|line| line.starts_with("  plan.jmx:")).unwrap_or("no reason");
+        let mut lines = text.lines().skip_while(|line| !line.starts_with("  plan.jmx:"));
+        let reason = lines.nth(1).unwrap_or("no reason");
         *counts.refused.entry(reason_of(reason)).or_default() += 1;
         return;
     }
@@ -332,12 +346,11 @@ fn classes(plan: &Element) -> String {
     classes.join(" ")
 }
 
-/// A refusal without what is the plan's own in it.
+/// A refusal without what is the plan's own in it: the expression that cannot be read.
 fn reason_of(line: &str) -> String {
     let line = line.trim();
-    let line = line.split_once(": ").map_or(line, |(_, rest)| rest);
-    let names: String = line.chars().filter(|c| !c.is_ascii_digit()).collect();
-    names.rsplit(" · ").next().unwrap_or_default().to_owned()
+    let reason = line.split_once("cannot be read: ").map_or(line, |(_, reason)| reason);
+    reason.split(" in ${").next().unwrap_or_default().to_owned()
 }
 
 fn print(counts: &Counts, plans: u64, begin: Instant) {
