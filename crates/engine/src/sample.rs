@@ -484,7 +484,8 @@ impl Core<'_> {
             asked.add(java.end_sample());
         }
         if !(success || ignored) {
-            asked.add(sampler.on_failure);
+            asked.add(sampler.on_failure.stop);
+            asked.add(sampler.on_failure.leave);
         }
         self.after_sample(index, id, success || cut, asked);
     }

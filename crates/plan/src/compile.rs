@@ -411,7 +411,7 @@ impl Walk<'_> {
         around: ControllerId,
         kind: SamplerKind,
         scope: &scope::Scope,
-        on_failure: Request,
+        on_failure: OnFailure,
         mark: u32,
     ) {
         let name = element::sampler_name(&mut self.ctx, id, &scope.configs);
@@ -464,9 +464,9 @@ impl Walk<'_> {
 
     /// What the failure of a sampler, whose children are the last of the levels, asks for. A transaction with a parent sample keeps the
     /// listeners of its own level, and of those around it, to itself.
-    fn on_failure(&self, around: ControllerId) -> Request {
+    fn on_failure(&self, around: ControllerId) -> OnFailure {
         if self.silent {
-            return Request::Nothing;
+            return OnFailure::default();
         }
         let mut own = self.levels.len() - 1;
         let mut from = 0;
@@ -483,9 +483,18 @@ impl Walk<'_> {
             own = own.saturating_sub(1);
             at = controller.parent;
         }
-        let elements = self.levels[from..].iter().flatten();
+        // Listeners hear of it from the innermost level outwards, and of what they say about loops the last counts.
+        let elements = self.levels[from..].iter().rev().flatten();
         let asked = elements.filter_map(|(_, id)| element::result_action::compile(&self.ctx, *id));
-        asked.max().unwrap_or_default()
+        let mut on_failure = OnFailure::default();
+        for request in asked {
+            if request >= Request::StopUser {
+                on_failure.stop = request.max(on_failure.stop);
+            } else if request != Request::Nothing {
+                on_failure.leave = request;
+            }
+        }
+        on_failure
     }
 
     /// A timer, behind what Java evaluates for it.

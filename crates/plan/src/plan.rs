@@ -489,11 +489,20 @@ pub struct Sampler {
     /// Result files in scope.
     pub listeners: Vec<ListenerId>,
     /// What its failure asks of its user, beside what its group says.
-    pub on_failure: Request,
+    pub on_failure: OnFailure,
     /// What of the response is read.
     pub needs: Needs,
     /// Path of the element, for messages.
     pub path: String,
+}
+
+/// What the failure of a sampler asks of its user.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OnFailure {
+    /// To end.
+    pub stop: Request,
+    /// To leave for elsewhere.
+    pub leave: Request,
 }
 
 /// Kinds of samplers.
