@@ -132,6 +132,7 @@ cases! {
     css_extractor
     http_without_entity
     redirect_odd_locations
+    result_action_several
     transaction_assertion_bodies
     transaction_fails_next_loop
     transaction_inside_parent

@@ -121,6 +121,13 @@ impl Core<'_> {
         } else {
             plan::http::location(&chain.url, &text, self.run.settings.remove_dots, &mut url)
         };
+        let target = match target {
+            Ok(()) if silent && !java && chain.visited.contains(&url) => Err(circular()),
+            other => other,
+        };
+        if silent && !java {
+            chain.visited.push(url.clone());
+        }
         let method =
             if repeats { &*stash.method } else { plan::http::method_after_redirect(&stash.method) }
                 .to_owned();
@@ -262,6 +269,7 @@ impl Core<'_> {
             silent: false,
             java: false,
             stripped: false,
+            visited: Vec::new(),
             url: url.to_owned(),
             method: method.to_owned(),
         }
@@ -374,6 +382,11 @@ pub(crate) fn is_redirect(status: u16, method: &str) -> bool {
         307 => method == "GET" || method == "HEAD",
         _ => false,
     }
+}
+
+/// HttpClient has been led to where it was before.
+fn circular() -> plan::http::Unsendable {
+    plan::http::Unsendable::new("org.apache.http.client.ClientProtocolException", "null")
 }
 
 /// Whether HttpClient itself follows.

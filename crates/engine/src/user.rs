@@ -187,6 +187,8 @@ pub(crate) struct Redirect {
     pub(crate) java: bool,
     /// Which has lost what the sampler had set.
     pub(crate) stripped: bool,
+    /// Where redirects led that HttpClient followed itself: it goes nowhere twice.
+    pub(crate) visited: Vec<String>,
     /// Absolute URL of the last hop.
     pub(crate) url: String,
     pub(crate) method: String,

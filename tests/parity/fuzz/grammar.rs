@@ -214,8 +214,7 @@ impl Maker<'_> {
         let inner = self.fill(2, 3);
         let target =
             Element::new("GenericController", "LogicControllerGui", "Target").holding(inner);
-        let path = text(self.dice, &["/ok", "/404"]);
-        let inner = failing("Inner".to_owned()).string("HTTPSampler.comment", path);
+        let inner = failing("Inner".to_owned());
         let mut fragment =
             Element::new("TestFragmentController", "TestFragmentControllerGui", "Fragment")
                 .holding(vec![target, inner]);

@@ -48,9 +48,9 @@ impl Http {
         out.own_end = out.headers.len();
         out.cookie_at = if out.own_cookie.is_empty() { out.own_end } else { out.own_cookie.start };
         let method = std::mem::take(&mut out.method);
-        let body = self.body_of(env, &method, true, out.changed.adds());
         let posts = method == "POST";
         let written = if posts || method == "PUT" {
+            let body = self.body_of(env, &method, true, out.changed.adds());
             self.write_java_body(env, out, body, posts)
         } else {
             Ok(())
