@@ -523,6 +523,7 @@ cases! {
     names_counted
     names_evaluated
     names_functional
+    names_of_themselves
     http_frame_depth
     http_frame_depth_labels
     http_frame_depth_one

@@ -118,6 +118,10 @@ impl Core<'_> {
         id: SamplerId,
         request: Option<&plan::http::Request>,
     ) -> bool {
+        // What none of JMeter's samplers catches ends its thread.
+        if self.texts.thrown.as_ref().is_some_and(plan::text::Thrown::is_error) {
+            return self.ends_by_exception(index);
+        }
         let Some(thrown) = self.texts.thrown.take() else { return false };
         self.result.clear();
         if let Some(request) = request {

@@ -74,7 +74,9 @@ impl Core<'_> {
         }
         let mut value = self.texts.take();
         let user = self.users.of(index);
+        self.texts.naming = true;
         name.eval(&mut env!(self, user, ""), &mut value);
+        self.texts.naming = false;
         self.texts.give(value);
     }
 
@@ -106,7 +108,9 @@ impl Core<'_> {
         let mut name = std::mem::take(&mut self.users[index].extra().sampler_name);
         name.clear();
         let user = self.users.of(index);
+        self.texts.naming = true;
         sampler.name.eval(&mut env!(self, user, ""), &mut name);
+        self.texts.naming = false;
         self.users[index].extra().sampler_name = name;
     }
 }

@@ -43,7 +43,9 @@ impl Core<'_> {
         let text = &self.plan.samplers[id.0 as usize].name;
         let mut name = self.texts.take();
         let user = self.users.of(index);
+        self.texts.naming = true;
         text.eval(&mut env!(self, user, ""), &mut name);
+        self.texts.naming = false;
         if !self.has_thrown() {
             self.log(format!("sample lost: {thread}: {name}: {thrown}"));
         }

@@ -69,6 +69,8 @@ pub struct Scratch {
     pub thrown: Option<Thrown>,
     /// The name of the sampler, if functions in it count: it is evaluated for each who asks.
     pub sampler: Option<crate::text::Text>,
+    /// A sampler's name is being evaluated: what asks for it there asks for ever.
+    pub naming: bool,
     /// The messages about extractors that give up.
     pub(crate) told: std::collections::HashSet<Box<str>>,
     /// What functions keep for the core.
@@ -86,6 +88,7 @@ impl Scratch {
             random: crate::random::Random::new(seed),
             thrown: None,
             sampler: None,
+            naming: false,
             told: std::collections::HashSet::new(),
             cache,
             files: crate::http::Contents::default(),

@@ -5,7 +5,7 @@ use crate::controllers::CONTROLLERS;
 use crate::dice::Dice;
 use crate::samplers::{SAMPLERS, failing};
 use crate::tree::{Element, Property};
-use crate::values::{expression, number, text};
+use crate::values::{expression, number};
 
 /// Adds a property.
 type Option = fn(&mut Maker, Element) -> Element;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::Call;
 use crate::env::Env;
-use crate::text::Outcome;
+use crate::text::{Outcome, Thrown};
 
 /// `__threadNum()`: from 1.
 pub(super) fn number(_: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
@@ -21,13 +21,18 @@ pub(super) fn group_name(_: &Call, env: &mut Env<'_>, out: &mut String) -> Outco
 
 /// `__samplerName(variable)`.
 pub(super) fn sampler_name(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    if env.core.naming {
+        return Err(Thrown::new("java.lang.StackOverflowError", "null"));
+    }
     let Some(text) = env.core.sampler.take() else {
         let name = env.who.sampler;
         out.push_str(name);
         return call.store(0, env, name);
     };
     let mut name = env.core.take();
+    env.core.naming = true;
     text.eval(env, &mut name);
+    env.core.naming = false;
     env.core.sampler = Some(text);
     out.push_str(&name);
     let stored = call.store(0, env, &name);

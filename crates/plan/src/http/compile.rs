@@ -206,6 +206,8 @@ pub(crate) fn headers(ctx: &mut Context<'_>, configs: &[ElementId]) -> Vec<Heade
     let mut found: Vec<Header> = Vec::new();
     let managers = configs.iter().filter(|id| scope::class(ctx.doc, **id) == "HeaderManager");
     for (nth, id) in managers.copied().collect::<Vec<_>>().into_iter().enumerate() {
+        // The calls of a manager have one state for all its samplers.
+        let around = ctx.text.enter(id);
         for prop in ctx.props(id).collection("HeaderManager.headers") {
             let Some(header) = prop.object() else { continue };
             let name =
@@ -222,6 +224,7 @@ pub(crate) fn headers(ctx: &mut Context<'_>, configs: &[ElementId]) -> Vec<Heade
             }
             found.push(Header { name, value, inherited });
         }
+        ctx.text.leave(around);
     }
     // Where all names are known, what had to be left out is left out.
     if found.iter().all(|header| header.name.fixed().is_some()) {
