@@ -25,6 +25,8 @@ pub(crate) struct Rules {
     pub(crate) varies: Vec<String>,
     /// `bytes` of every row is masked.
     pub(crate) sizes: bool,
+    /// Samplers claim times that they did not take: what is left of a transaction's may be below zero.
+    pub(crate) claims: bool,
     /// Recorded once, with a plug-in that is in no repository of artefacts.
     pub(crate) by_hand: bool,
     /// Requests of a user are under way side by side: they are compared without their order and their connections.
@@ -53,6 +55,7 @@ impl Rules {
                 ("users", _) => rules.users = true,
                 ("varies", label) => rules.varies.push(label.to_owned()),
                 ("sizes", _) => rules.sizes = true,
+                ("claims", _) => rules.claims = true,
                 ("by_hand", _) => rules.by_hand = true,
                 ("boundaries", _) => rules.boundaries = true,
                 ("refused", _) => rules.refused = true,
@@ -193,6 +196,11 @@ pub(crate) fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
         }
         for &i in &times {
             if let Some(field) = record.get_mut(i) {
+                if rules.claims
+                    && let Some(digits) = field.strip_prefix('-')
+                {
+                    *field = digits.to_owned();
+                }
                 *field = match (rules.round, field.parse::<i64>()) {
                     (Some(step), Ok(ms)) => {
                         let step = step as i64;

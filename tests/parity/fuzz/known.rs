@@ -42,12 +42,17 @@ const KNOWN: &[Known] = &[
             const READERS: &[&str] =
                 &["Assertion", "Extractor", "PostProcessor", "HTTPRawSampler", "ResultSaver"];
             let reads = |element: &Element| READERS.iter().any(|end| element.class.ends_with(end));
-            let unanswered = ["Non HTTP response code", "500,java.net.", "received  : [[[java."];
+            let unanswered = [
+                "Non HTTP response code",
+                "500,java.net.",
+                "received  : [[[java.",
+                "(String)\"\"java.",
+            ];
             let others = ["responseCode", "rows missing", "rows too many"];
             has(plan, reads)
                 && unanswered.iter().any(|text| difference.text.contains(text))
                 // Lines of a trace inside of a message change how many lines there are.
-                && (["\\u0009at ", "\tat java.", "\tat%20", "%09at%20"].iter().any(|text| difference.text.contains(text))
+                && (["\\u0009at ", "\tat java.", "\tat%20", "%09at%20", "Test failed: text"].iter().any(|text| difference.text.contains(text))
                     || !others.iter().any(|kind| difference.kind.contains(kind)))
         },
     },
@@ -153,6 +158,14 @@ const KNOWN: &[Known] = &[
             difference.kind.contains("rows too many")
                 && has(plan, without)
                 && has(plan, |element| element.class == "ModuleController")
+        },
+    },
+    Known {
+        name: "an expression that cannot be read, in a Test Fragment",
+        documented: "differences.md, Load",
+        fits: |plan, difference| {
+            let fragment = |element: &Element| element.class == "TestFragmentController";
+            has(plan, fragment) && difference.text.contains("\n- not written")
         },
     },
     Known {

@@ -196,8 +196,14 @@ fn is_chance(plan: &Element) -> bool {
     });
     if several {
         let text = plan.jmx();
-        let functions =
-            ["${__counter(FALSE", "${__CSVRead", "${__StringFromFile", "${__setProperty", "/flaky"];
+        let functions = [
+            "${__counter(FALSE",
+            "${__CSVRead",
+            "${__StringFromFile",
+            "${__setProperty",
+            "/flaky",
+            "/cookie",
+        ];
         shares |= functions.iter().any(|function| text.contains(function));
     }
     several && (ends || shares) || groups > 1 && ends_run || dice
@@ -213,6 +219,7 @@ fn rules(plan: &Element) -> Rules {
             rules.users |=
                 element.value("ThreadGroup.num_threads").is_some_and(|users| users != "1");
         }
+        rules.claims |= element.class.ends_with("DummySampler");
         rules.traces |= ["TransactionController", "HTTPRawSampler", "TCPSampler"]
             .iter()
             .any(|class| element.class.ends_with(class))
