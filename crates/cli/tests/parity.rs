@@ -107,6 +107,7 @@ cases! {
     cookies_policy_standard_strict
     cookies_redirect
     cookies_user
+    cookies_user_newline
     cookies_variables
     cookies_version_default
     cookies_version_standard

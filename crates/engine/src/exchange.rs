@@ -4,6 +4,7 @@
 
 use plan::http::{Http, Request, show_lines};
 use plan::plan::{Needs, SamplerId};
+use plan::text::Thrown;
 use stats::Counter;
 use wire::cookie::Origin;
 use wire::http1::{Decoder, Limits};
@@ -61,7 +62,8 @@ impl Core<'_> {
             if !http.is_plain() || self.run.settings.proxy.is_some() {
                 self.send_rendered(index, id, http, &fixed.request);
             } else if self.cookie_line(index, http, &fixed.request) {
-                if self.fails_by_exception(index, id, Some(&fixed.request)) {
+                let named = Some(&fixed.request).filter(|request| !request.java);
+                if self.fails_by_exception(index, id, named) {
                     self.fixed[slot] = Some(fixed);
                     return;
                 }
@@ -140,7 +142,8 @@ impl Core<'_> {
             return self.begin_file(index, id, request);
         }
         let with_cookies = !request.stripped && self.cookie_line(index, http, request);
-        if self.fails_by_exception(index, id, Some(request)) {
+        // Out of Java's own client it comes before the sample has a name.
+        if self.fails_by_exception(index, id, Some(request).filter(|request| !request.java)) {
             return;
         }
         let cookies = std::mem::take(&mut self.cookie_line);
@@ -382,8 +385,26 @@ impl Core<'_> {
             Some(extra) => extra.jars[jar].as_mut(),
             None => None,
         };
-        let any = jar.is_some_and(|jar| jar.header(&origin, now_ms, &mut line));
+        let any = if request.java {
+            let any = jar.is_some_and(|jar| jar.header_as_it_is(&origin, now_ms, &mut line));
+            if ends_header(&line) {
+                let words = "Illegal character(s) in message header value";
+                let value: String = line.iter().map(|byte| *byte as char).collect();
+                let thrown =
+                    Thrown::new("java.lang.IllegalArgumentException", format!("{words}: {value}"));
+                self.texts.thrown = Some(thrown);
+            }
+            any
+        } else {
+            jar.is_some_and(|jar| jar.header(&origin, now_ms, &mut line))
+        };
         self.cookie_line = line;
         any
     }
+}
+
+/// Whether Java's own client refuses a header's value: a line end in it is not followed by a blank.
+fn ends_header(value: &[u8]) -> bool {
+    memchr::memchr_iter(b'\n', value).any(|at| !matches!(value.get(at + 1), Some(b' ' | b'\t')))
+        || memchr::memchr(b'\r', value).is_some()
 }

@@ -73,7 +73,7 @@ impl Thrown {
     pub const STOP_USER: &'static str = "org.apache.jorphan.util.JMeterStopThreadException";
 
     /// An exception on its way out of an evaluation.
-    pub(crate) fn new(class: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(class: &'static str, message: impl Into<String>) -> Self {
         Self { class, message: message.into() }
     }
 

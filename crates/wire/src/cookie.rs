@@ -251,8 +251,20 @@ impl Jar {
         Ok(Stored::Set(&self.cookies[at]))
     }
 
-    /// Appends `a=b; c=d` for a request; false if no cookie fits.
+    /// Appends `a=b; c=d` for a request; false if no cookie fits. What would end the header is a blank in it, as HttpClient writes headers.
     pub fn header(&mut self, origin: &Origin, now_ms: i64, out: &mut Vec<u8>) -> bool {
+        let start = out.len();
+        let any = self.header_as_it_is(origin, now_ms, out);
+        for byte in &mut out[start..] {
+            if matches!(*byte, b'\r' | b'\n' | 0x0b | 0x0c) {
+                *byte = b' ';
+            }
+        }
+        any
+    }
+
+    /// As [`header`](Self::header), with the line ends that a plan has put into its cookies. Whoever sends it looks for them.
+    pub fn header_as_it_is(&mut self, origin: &Origin, now_ms: i64, out: &mut Vec<u8>) -> bool {
         let Self { cookies, many, rules, places } = self;
         if cookies.is_empty() || rules.policy == Policy::Ignore {
             return false;
