@@ -79,6 +79,7 @@ cases! {
     cookies_clear
     cookies_header
     cookies_keep
+    cookies_many
     cookies_no_prefix
     cookies_handler_gone
     cookies_own_compatibility
@@ -238,6 +239,7 @@ cases! {
     http_file_missing_relative
     http_full_url
     http_get
+    http_headers_line_ends
     http_headers_merge
     http_headers_special
     http_implementation

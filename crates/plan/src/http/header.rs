@@ -3,9 +3,17 @@
 use super::{Http, Request, url};
 use crate::env::Env;
 
-/// Appends a line. Line breaks become blanks; what is beyond Latin-1 becomes `?`.
+/// Appends a line. Line breaks in its value become blanks; what is beyond Latin-1, and line breaks in its name, become `?`.
 pub(super) fn push(headers: &mut Vec<u8>, name: &str, value: &str) {
+    let from = headers.len();
     push_text(headers, name);
+    if name.contains(['\r', '\n', '\u{b}', '\u{c}']) {
+        for (at, c) in name.chars().enumerate() {
+            if c != ' ' && headers[from + at] == b' ' {
+                headers[from + at] = b'?';
+            }
+        }
+    }
     headers.extend_from_slice(b": ");
     push_text(headers, value);
     headers.extend_from_slice(b"\r\n");

@@ -41,10 +41,12 @@ impl Http {
             let message = format!("Invalid HTTP method: {}", out.method);
             return Err(Unsendable::new(PROTOCOL, &message));
         }
-        self.write_plans_headers(env, out);
+        let nameless = |failure| Unsendable { no_url: true, ..failure };
+        self.write_plans_headers(env, out).map_err(nameless)?;
+        super::render::thrown(env).map_err(nameless)?;
         // What is thrown here ends JMeter's sampler before it has named its result.
         let asked = self.ask_for_cookies(out, parts);
-        asked.map_err(|failure| Unsendable { no_url: true, ..failure })?;
+        asked.map_err(nameless)?;
         out.own_end = out.headers.len();
         out.cookie_at = if out.own_cookie.is_empty() { out.own_end } else { out.own_cookie.start };
         let method = std::mem::take(&mut out.method);
@@ -93,7 +95,7 @@ impl Http {
     }
 
     /// Writes the lines that the plan sets behind that for the connection.
-    fn write_plans_headers(&self, env: &mut Env<'_>, out: &mut Request) {
+    fn write_plans_headers(&self, env: &mut Env<'_>, out: &mut Request) -> Result<(), Unsendable> {
         out.keep_alive = self.keep_alive.get(env);
         let kept = if out.keep_alive { "keep-alive" } else { "close" };
         header::push(&mut out.headers, "Connection", kept);
@@ -107,6 +109,7 @@ impl Http {
             }
             value.clear();
             header.value.eval(env, &mut value);
+            illegal(&name, &value)?;
             let from = out.headers.len();
             push(&mut out.headers, &name, &value);
             if name.eq_ignore_ascii_case("Cookie") && out.own_cookie.is_empty() {
@@ -115,6 +118,7 @@ impl Http {
         }
         env.core.give(value);
         env.core.give(name);
+        Ok(())
     }
 
     fn write_java_body(
@@ -134,7 +138,7 @@ impl Http {
                 return Err(Unsendable::new(PROTOCOL, message));
             }
             Some(body @ (Body::File | Body::Raw)) => {
-                self.write_java_type(env, body, out, posts);
+                self.write_java_type(env, body, out, posts)?;
                 if body == Body::File {
                     out.query_string.push_str(file::NOT_SHOWN);
                     if let Some(file) = self.files.first() {
@@ -146,7 +150,7 @@ impl Http {
                 }
             }
             Some(Body::Form) if posts => {
-                self.write_java_type(env, Body::Form, out, posts);
+                self.write_java_type(env, Body::Form, out, posts)?;
                 let mut query = env.core.take();
                 self.write_query(env, false, out, &mut query);
                 out.query_string.push_str(query.strip_prefix('?').unwrap_or(&query));
@@ -160,9 +164,15 @@ impl Http {
     }
 
     /// Writes the content type that a file gives to its request, unless the plan has one; with a `PUT` no other is sent by default.
-    fn write_java_type(&self, env: &mut Env<'_>, body: Body, out: &mut Request, posts: bool) {
+    fn write_java_type(
+        &self,
+        env: &mut Env<'_>,
+        body: Body,
+        out: &mut Request,
+        posts: bool,
+    ) -> Result<(), Unsendable> {
         if header::Present::of(&out.headers).content_type_value {
-            return;
+            return Ok(());
         }
         let mut mime = env.core.take();
         if let Some(file) = self.files.first().filter(|_| body != Body::Form) {
@@ -171,10 +181,12 @@ impl Http {
         if mime.is_empty() && posts && self.form_by_default {
             mime.push_str("application/x-www-form-urlencoded");
         }
+        let legal = illegal("Content-Type", &mime);
         if !mime.is_empty() {
             set(out, "Content-Type", &mime);
         }
         env.core.give(mime);
+        legal.map_err(|failure| Unsendable { no_url: true, ..failure })
     }
 
     fn write_parts(
@@ -309,6 +321,19 @@ fn add(out: &mut Request, name: &str, value: &str) {
     if !header::has(&out.headers, name) {
         header::push(&mut out.headers, name, value);
     }
+}
+
+/// Refuses a header that would end before its end: Java's own client lets a line end through only before a blank.
+fn illegal(name: &str, value: &str) -> Result<(), Unsendable> {
+    let (what, text) = if name.contains(['\n', ':']) {
+        ("field", name)
+    } else if value.match_indices('\n').any(|(at, _)| !value[at + 1..].starts_with([' ', '\t'])) {
+        ("value", value)
+    } else {
+        return Ok(());
+    };
+    let message = format!("Illegal character(s) in message header {what}: {text}");
+    Err(Unsendable::new("java.lang.IllegalArgumentException", &message))
 }
 
 /// Gives the last line of a name another value, or appends one.

@@ -330,7 +330,7 @@ fn verify(url: &str) -> Result<(), Unsendable> {
 }
 
 /// What an expression threw, as the failure of the sample. A function that ends the user is left to the engine.
-fn thrown(env: &mut Env<'_>) -> Result<(), Unsendable> {
+pub(super) fn thrown(env: &mut Env<'_>) -> Result<(), Unsendable> {
     match env.core.thrown.take_if(|thrown| !thrown.stops_user()) {
         Some(thrown) => Err(Unsendable::new(thrown.class, &thrown.message)),
         None => Ok(()),
