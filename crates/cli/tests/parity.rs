@@ -249,6 +249,7 @@ cases! {
     http_java_auth
     http_java_multipart
     http_implementation_unknown
+    http_unsent_functional
     http_java_answers
     http_java_redirects
     http_java_connections

@@ -54,7 +54,7 @@ impl Core<'_> {
         if http.is_fixed()
             && let Some(fixed) = self.fixed[slot].take()
         {
-            self.name_request(index, id);
+            self.name_request(index, id, false);
             if self.fails_by_exception(index, id, None) {
                 self.fixed[slot] = Some(fixed);
                 return;
@@ -102,8 +102,9 @@ impl Core<'_> {
             self.request = request;
             return;
         }
-        if rendered.as_ref().err().is_none_or(|problem| !problem.no_url) {
-            self.name_request(index, id);
+        let problem = rendered.as_ref().err();
+        if problem.is_none_or(|problem| !problem.no_url) {
+            self.name_request(index, id, problem.is_some_and(|problem| problem.no_client));
             if self.fails_by_exception(index, id, None) {
                 self.request = request;
                 return;

@@ -57,10 +57,11 @@ impl Core<'_> {
         }
     }
 
-    /// The request of an HTTP sampler is put together: functions in its name count.
-    pub(crate) fn name_request(&mut self, index: Index, id: SamplerId) {
+    /// The request of an HTTP sampler is put together: functions in its name count. Nobody may be there to send it (`no_client`): then the sample is
+    /// named all the same, once.
+    pub(crate) fn name_request(&mut self, index: Index, id: SamplerId, no_client: bool) {
         let counts = self.plan.samplers[id.0 as usize].name.calls();
-        if counts && !self.run.settings.keep_sub_labels {
+        if counts && (no_client || !self.run.settings.keep_sub_labels) {
             self.name_sampler(index, id);
         }
     }

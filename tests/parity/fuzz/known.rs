@@ -46,6 +46,7 @@ const KNOWN: &[Known] = &[
                 "Non HTTP response code",
                 "500,java.net.",
                 "received  : [[[java.",
+                "received  : [[[org.apache.http.",
                 "(String)\"\"java.",
             ];
             let others = ["responseCode", "rows missing", "rows too many"];
@@ -180,6 +181,39 @@ const KNOWN: &[Known] = &[
             };
             cut("- Host: 127.0.0.1:") && cut("+ Host: 127.0.0.1:")
                 || cut("- Content-Type: multipart") && cut("+ Content-Type: multipart")
+        },
+    },
+    Known {
+        name: "the MIME type of a file that a body without multipart goes with: JMeter evaluates it several times",
+        documented: "differences.md, Load",
+        fits: |plan, difference| {
+            // The value of before is there only once: the second time it is the one that was set.
+            let sets = |element: &Element| {
+                let mut jmx = String::new();
+                element.properties.iter().for_each(|property| property.write(&mut jmx));
+                jmx.contains("<stringProp name=\"File.mimetype\">${__setProperty(")
+            };
+            let mut lines = difference.text.lines().filter(|line| line.starts_with(['-', '+']));
+            difference.kind == "requests"
+                && has(plan, sets)
+                && lines.all(|line| {
+                    line == "--- requests.txt" || line[1..].starts_with(" Content-Type: ")
+                })
+        },
+    },
+    Known {
+        name: "the plan's own Content-Type, behind a redirect that a multipart POST follows by itself",
+        documented: "differences.md, Load",
+        fits: |plan, difference| {
+            let form = |element: &Element| {
+                element.value("HTTPSampler.auto_redirects") == Some("true")
+                    && element.value("HTTPSampler.DO_MULTIPART_POST") == Some("true")
+            };
+            let mut lines = difference.text.lines().filter(|line| line.starts_with(['-', '+']));
+            difference.kind == "requests"
+                && has(plan, form)
+                && lines
+                    .all(|line| line == "--- requests.txt" || line.starts_with("+ Content-Type: "))
         },
     },
     Known {

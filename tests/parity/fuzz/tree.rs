@@ -43,7 +43,7 @@ impl Property {
         Self::Group { tag: "elementProp", name: name.to_owned(), class: class.to_owned(), items }
     }
 
-    fn write(&self, out: &mut String) {
+    pub(crate) fn write(&self, out: &mut String) {
         match self {
             Self::Leaf { tag, name, value } => {
                 let _ =

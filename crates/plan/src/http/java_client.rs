@@ -273,7 +273,9 @@ impl Http {
         out.port = match parts.port {
             Some(port) => u16::try_from(port).map_err(|_| {
                 let message = format!("port out of range:{port}");
-                Unsendable::new("java.lang.IllegalArgumentException", &message)
+                let refused = Unsendable::new("java.lang.IllegalArgumentException", &message);
+                // Thrown by the connection, past what JMeter catches: the result has no name yet.
+                Unsendable { no_url: true, ..refused }
             })?,
             None if out.secure => 443,
             None => 80,
