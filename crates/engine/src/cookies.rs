@@ -45,7 +45,7 @@ impl Core<'_> {
                 text.eval(&mut env, &mut value);
                 value
             };
-            jar.add(Cookie {
+            jar.add_beside(Cookie {
                 name: text(&own.name),
                 value: text(&own.value),
                 domain: text(&own.domain),

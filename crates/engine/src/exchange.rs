@@ -390,7 +390,7 @@ impl Core<'_> {
             let any = jar.is_some_and(|jar| jar.header_as_it_is(&origin, now_ms, &mut line));
             if ends_header(&line) {
                 let words = "Illegal character(s) in message header value";
-                let value: String = line.iter().map(|byte| *byte as char).collect();
+                let value = String::from_utf8_lossy(&line);
                 let thrown =
                     Thrown::new("java.lang.IllegalArgumentException", format!("{words}: {value}"));
                 self.texts.thrown = Some(thrown);

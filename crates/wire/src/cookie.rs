@@ -117,6 +117,8 @@ pub struct Jar {
     /// Where they are and when they were last set, if there are very many.
     many: Option<Box<Many>>,
     rules: Rules,
+    /// Several may be of the same name, domain and path.
+    doubled: bool,
     /// Room for the places of the cookies that are sent, where they are sorted.
     places: Vec<u32>,
 }
@@ -143,16 +145,36 @@ impl Jar {
     pub fn clear(&mut self) {
         self.cookies.clear();
         self.many = None;
+        self.doubled = false;
     }
 
     /// Adds a cookie as it is; replaces one of the same name, domain and path.
     pub fn add(&mut self, cookie: Cookie) {
+        self.remove_doubles(&cookie.name, &cookie.domain, &cookie.path);
         let old = self.position(&cookie.name, &cookie.domain, &cookie.path);
         if let Some(old) = old {
             self.remove(old);
         }
         if !(self.rules.delete_empty && cookie.value.is_empty()) {
             self.push(cookie);
+        }
+    }
+
+    /// Adds a cookie beside all others, as JMeter has those that stand in a plan: two of the same name, domain and path are both sent.
+    pub fn add_beside(&mut self, cookie: Cookie) {
+        self.doubled |= self.position(&cookie.name, &cookie.domain, &cookie.path).is_some();
+        self.push(cookie);
+    }
+
+    /// Leaves one cookie of a name, domain and path.
+    fn remove_doubles(&mut self, name: &str, domain: &str, path: &str) {
+        if !self.doubled {
+            return;
+        }
+        let is = |c: &Cookie| c.name == name && c.path == path && c.domain == domain;
+        while self.cookies.iter().filter(|cookie| is(cookie)).count() > 1 {
+            let Some(at) = self.position(name, domain, path) else { return };
+            self.remove(at);
         }
     }
 
@@ -217,6 +239,7 @@ impl Jar {
         if self.rules.check {
             matching::validate(parsed, host, self.rules.policy)?;
         }
+        self.remove_doubles(&parsed.name, &parsed.domain, &parsed.path);
         let old = self.position(&parsed.name, &parsed.domain, &parsed.path);
         let delete = self.rules.delete_empty && parsed.value.is_empty();
         // The very first millisecond of 1970 counts as "no expiry", as it does for JMeter.
@@ -254,7 +277,7 @@ impl Jar {
     /// Appends `a=b; c=d` for a request; false if no cookie fits. What would end the header is a blank in it, as HttpClient writes headers.
     pub fn header(&mut self, origin: &Origin, now_ms: i64, out: &mut Vec<u8>) -> bool {
         let start = out.len();
-        let any = self.header_as_it_is(origin, now_ms, out);
+        let any = self.write(origin, now_ms, latin1, out);
         for byte in &mut out[start..] {
             if matches!(*byte, b'\r' | b'\n' | 0x0b | 0x0c) {
                 *byte = b' ';
@@ -263,9 +286,13 @@ impl Jar {
         any
     }
 
-    /// As [`header`](Self::header), with the line ends that a plan has put into its cookies. Whoever sends it looks for them.
+    /// As [`header`](Self::header), in UTF-8 and with the line ends that a plan has put into its cookies. Whoever sends it looks for them.
     pub fn header_as_it_is(&mut self, origin: &Origin, now_ms: i64, out: &mut Vec<u8>) -> bool {
-        let Self { cookies, many, rules, places } = self;
+        self.write(origin, now_ms, utf8, out)
+    }
+
+    fn write(&mut self, origin: &Origin, now_ms: i64, put: Put, out: &mut Vec<u8>) -> bool {
+        let Self { cookies, many, rules, places, .. } = self;
         if cookies.is_empty() || rules.policy == Policy::Ignore {
             return false;
         }
@@ -291,9 +318,9 @@ impl Jar {
                 _ => true,
             };
             if !versioned {
-                sent().for_each(|cookie| write(cookie, start, by_path, out));
+                sent().for_each(|cookie| write(cookie, start, by_path, put, out));
             } else if !places.is_empty() {
-                versioned::write(cookies, places, rules.policy != Policy::Compatibility, out);
+                versioned::write(cookies, places, rules.policy != Policy::Compatibility, put, out);
             }
             trim(start, out);
             return out.len() > start;
@@ -306,7 +333,7 @@ impl Jar {
                     cookies.iter().map(|cookie| cookie.path.len()).filter(|&n| n < below).max()
                 {
                     let of_length = |cookie: &&Cookie| cookie.path.len() == length && sends(cookie);
-                    cookies.iter().filter(of_length).for_each(|c| write(c, start, true, out));
+                    cookies.iter().filter(of_length).for_each(|c| write(c, start, true, put, out));
                     below = length;
                 }
             }
@@ -315,14 +342,14 @@ impl Jar {
                 let sent = || cookies.iter().filter(|cookie| sends(cookie));
                 let versioned = joined || sent().all(|cookie| cookie.version > 0);
                 if policy == Policy::Netscape || !versioned {
-                    sent().for_each(|cookie| write(cookie, start, false, out));
+                    sent().for_each(|cookie| write(cookie, start, false, put, out));
                 } else {
                     places.clear();
                     places.extend(
                         (0u32..).zip(&*cookies).filter(|(_, c)| sends(c)).map(|(at, _)| at),
                     );
                     if !places.is_empty() {
-                        versioned::write(cookies, places, joined, out);
+                        versioned::write(cookies, places, joined, put, out);
                     }
                 }
             }
@@ -373,11 +400,11 @@ fn trim(start: usize, out: &mut Vec<u8>) {
 }
 
 /// Appends one pair; quotes what would not come through bare, if asked.
-fn write(cookie: &Cookie, start: usize, quotes: bool, out: &mut Vec<u8>) {
+fn write(cookie: &Cookie, start: usize, quotes: bool, put: Put, out: &mut Vec<u8>) {
     if out.len() > start {
         out.extend_from_slice(b"; ");
     }
-    latin1(&cookie.name, out);
+    put(&cookie.name, out);
     out.push(b'=');
     if quotes && cookie.value.bytes().any(|b| b" \",;\\".contains(&b)) {
         out.push(b'"');
@@ -386,16 +413,23 @@ fn write(cookie: &Cookie, start: usize, quotes: bool, out: &mut Vec<u8>) {
                 Some(b'"' | b'\\') => piece.split_at(piece.len() - 1),
                 _ => (piece, ""),
             };
-            latin1(text, out);
+            put(text, out);
             if !special.is_empty() {
                 out.push(b'\\');
-                latin1(special, out);
+                put(special, out);
             }
         }
         out.push(b'"');
     } else {
-        latin1(&cookie.value, out);
+        put(&cookie.value, out);
     }
+}
+
+/// Appends a text in the bytes of a header.
+type Put = fn(&str, &mut Vec<u8>);
+
+fn utf8(text: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(text.as_bytes());
 }
 
 fn latin1(text: &str, out: &mut Vec<u8>) {

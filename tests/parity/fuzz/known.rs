@@ -4,7 +4,7 @@
 //! another way is not meant. Plans that Throng refuses in words, before it sends anything, are told apart before they are made smaller.
 
 use crate::difference::Difference;
-use crate::tree::Element;
+use crate::tree::{Element, Property};
 
 /// One cause.
 pub(crate) struct Known {
@@ -26,13 +26,18 @@ const KNOWN: &[Known] = &[
                 let name = name.unwrap_or_default();
                 element.class == "BoundaryExtractor" && (name.is_empty() || name.contains("${__"))
             };
+            let throws = |element: &Element| {
+                let functions = ["${__intSum(", "${__longSum("];
+                element.class.ends_with("Extractor")
+                    && functions.iter().any(|function| element.mentions(function))
+            };
             let is_number = |text: &str| text.is_empty() || text.parse::<i32>().is_ok();
             let numberless = |element: &Element| {
                 element.class == "JMESPathExtractor"
                     && !is_number(element.value("JMESExtractor.matchNumber").unwrap_or_default())
             };
             difference.kind.contains("rows too many")
-                && (has(plan, nameless) || has(plan, numberless))
+                && (has(plan, nameless) || has(plan, numberless) || has(plan, throws))
         },
     },
     Known {
@@ -214,6 +219,34 @@ const KNOWN: &[Known] = &[
                 && has(plan, form)
                 && lines
                     .all(|line| line == "--- requests.txt" || line.starts_with("+ Content-Type: "))
+        },
+    },
+    Known {
+        name: "an argument that a sampler and its defaults have alike: JMeter loses the sampler's",
+        documented: "differences.md, Load",
+        fits: |plan, difference| {
+            let arguments = |class: &str| {
+                let mut found = Vec::new();
+                plan.each(&mut |element| {
+                    if element.class == class {
+                        element.objects("HTTPArgument", &mut found);
+                    }
+                });
+                found
+            };
+            let defaults = arguments("ConfigTestElement");
+            let count = |mark: char, text: &str| -> usize {
+                let lines = difference.text.lines().filter(|line| line.starts_with(mark));
+                lines.map(|line| line.matches(text).count()).sum()
+            };
+            let lost = |items: &&[Property]| {
+                let value = items.iter().find_map(|item| item.text("Argument.name"));
+                let name = value.map(|name| format!("{name}="));
+                name.is_some_and(|name| count('+', &name) > count('-', &name))
+            };
+            let moved = ["too many", "missing"].iter().any(|word| difference.kind.contains(word));
+            let samplers = arguments("HTTPSamplerProxy");
+            !moved && samplers.iter().filter(|items| defaults.contains(items)).any(lost)
         },
     },
     Known {

@@ -43,6 +43,31 @@ impl Property {
         Self::Group { tag: "elementProp", name: name.to_owned(), class: class.to_owned(), items }
     }
 
+    /// The value, if it is a leaf of that name.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        match self {
+            Self::Leaf { name: own, value, .. } if own == name => Some(value),
+            _ => None,
+        }
+    }
+
+    fn mentions(&self, text: &str) -> bool {
+        match self {
+            Self::Leaf { value, .. } | Self::Verbatim(value) => value.contains(text),
+            Self::Group { items, .. } => items.iter().any(|item| item.mentions(text)),
+        }
+    }
+
+    fn objects<'a>(&'a self, of: &str, found: &mut Vec<&'a [Property]>) {
+        let Self::Group { class, items, .. } = self else { return };
+        if class == of {
+            found.push(items);
+        }
+        for item in items {
+            item.objects(of, found);
+        }
+    }
+
     pub(crate) fn write(&self, out: &mut String) {
         match self {
             Self::Leaf { tag, name, value } => {
@@ -106,6 +131,18 @@ impl Element {
     pub(crate) fn holding(mut self, children: Vec<Element>) -> Self {
         self.children = children;
         self
+    }
+
+    /// Whether a text stands in a value of its properties.
+    pub(crate) fn mentions(&self, text: &str) -> bool {
+        self.properties.iter().any(|property| property.mentions(text))
+    }
+
+    /// The properties of all objects of a class in it, without those of elements below it.
+    pub(crate) fn objects<'a>(&'a self, class: &str, found: &mut Vec<&'a [Property]>) {
+        for property in &self.properties {
+            property.objects(class, found);
+        }
     }
 
     /// How many elements there are, itself among them.

@@ -45,7 +45,7 @@ impl Core<'_> {
         let Some(jar) = jar else { return };
         jar.clear();
         for cookie in cookies {
-            jar.add(cookie.clone());
+            jar.add_beside(cookie.clone());
         }
     }
 

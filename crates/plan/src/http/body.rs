@@ -36,7 +36,8 @@ impl Http {
         let changed = std::mem::take(&mut out.changed);
         for parameter in self.parameters(&changed) {
             name.clear();
-            if !parameter.name(env, &mut name) || name.is_empty() {
+            parameter.name(env, &mut name);
+            if name.is_empty() {
                 continue;
             }
             file.push(std::mem::replace(&mut mark, '&'));
@@ -198,9 +199,7 @@ impl Http {
         let (mut name, mut value) = (env.core.take(), env.core.take());
         for parameter in self.parameters(&changed) {
             name.clear();
-            if !parameter.name(env, &mut name) {
-                continue;
-            }
+            parameter.name(env, &mut name);
             if parameter.encode(env) {
                 value.clear();
                 parameter.value(&name, env, &mut value);
@@ -225,9 +224,9 @@ impl Http {
         let mut result = Ok(());
         for parameter in self.parameters(&changed) {
             name.clear();
-            let kept = parameter.name(env, &mut name);
+            parameter.name(env, &mut name);
             let undefined = name.trim().starts_with("${") && name.ends_with('}');
-            if !kept || name.trim().is_empty() || undefined {
+            if name.trim().is_empty() || undefined {
                 continue;
             }
             value.clear();

@@ -115,7 +115,14 @@ impl Session {
     }
 
     /// Changes a request, if there was an answer before it.
-    fn apply(&self, at: u32, env: &mut Env<'_>, path: &mut String, out: &mut Request) {
+    fn apply(
+        &self,
+        at: u32,
+        own: &[Argument],
+        env: &mut Env<'_>,
+        path: &mut String,
+        out: &mut Request,
+    ) {
         let cache = self.cache.get(env);
         let noted = env.notes.session(at as usize);
         let Some(last) = &noted.last else { return };
@@ -126,10 +133,11 @@ impl Session {
         let mut name = String::new();
         self.name.eval(env, &mut name);
         if !self.path.get(env) {
+            out.changed.remove(&name, own, env);
+            name.clear();
+            self.name.eval(env, &mut name);
             let value = if self.encode.get(env) { value } else { decoded(value) };
             let name = if self.encode.get(env) { name } else { decoded(name) };
-            out.changed.added.retain(|added| added.name != name);
-            out.changed.removed.push(name.clone());
             out.changed.added.push(Added { name, value, equals: true, encode: true });
             return;
         }
@@ -225,7 +233,8 @@ impl Fields {
 #[derive(Debug, Default)]
 pub(crate) struct Changed {
     added: Vec<Added>,
-    removed: Vec<String>,
+    /// Own parameters that are gone, by their places.
+    removed: Vec<usize>,
     /// Where the request goes instead.
     pub(super) target: Option<Target>,
     /// The request's own parameters are gone.
@@ -253,6 +262,24 @@ impl Changed {
 
     pub(super) fn adds(&self) -> bool {
         !self.added.is_empty()
+    }
+
+    /// Removes all parameters of a name. Each name is evaluated for that, as in JMeter, and anew when it is sent.
+    fn remove(&mut self, name: &str, own: &[Argument], env: &mut Env<'_>) {
+        let of_name = |at: &usize| {
+            if self.no_own || self.removed.contains(at) {
+                return false;
+            }
+            let Some(replaced) = self.replacement(*at) else {
+                let mut known = String::new();
+                own[*at].name.eval(env, &mut known);
+                return known == name;
+            };
+            replaced.name == name
+        };
+        let found: Vec<usize> = (0..own.len()).filter(of_name).collect();
+        self.removed.extend(found);
+        self.added.retain(|added| added.name != name);
     }
 
     /// Puts others in the place of all parameters.
@@ -283,7 +310,9 @@ impl Http {
     pub(super) fn apply_changes(&self, env: &mut Env<'_>, path: &mut String, out: &mut Request) {
         for change in &*self.changes {
             match change {
-                Change::Session(at, session) => session.apply(*at, env, path, out),
+                Change::Session(at, session) => {
+                    session.apply(*at, &self.arguments, env, path, out);
+                }
                 Change::Link => self.follow(env, path, &mut out.changed),
                 Change::Fields(_) => {}
             }
@@ -295,27 +324,22 @@ impl Http {
         &'a self,
         changed: &'a Changed,
     ) -> impl Iterator<Item = Parameter<'a>> {
-        let own = self.arguments.iter().enumerate().filter(|_| !changed.no_own);
+        let own = self.arguments.iter().enumerate();
+        let own = own.filter(|(at, _)| !changed.no_own && !changed.removed.contains(at));
         own.map(move |(at, argument)| Parameter::Own(argument, at, changed, &self.changes))
             .chain(changed.added.iter().map(|added| Parameter::Added(added, &self.changes)))
     }
 }
 
 impl Parameter<'_> {
-    /// Appends the name. False: the parameter was replaced by another.
-    pub(super) fn name(self, env: &mut Env<'_>, out: &mut String) -> bool {
+    /// Appends the name.
+    pub(super) fn name(self, env: &mut Env<'_>, out: &mut String) {
         match self {
-            Self::Own(argument, at, changed, _) => {
-                match changed.replacement(at) {
-                    Some(added) => out.push_str(&added.name),
-                    None => argument.name.eval(env, out),
-                }
-                !changed.removed.contains(out)
-            }
-            Self::Added(added, _) => {
-                out.push_str(&added.name);
-                true
-            }
+            Self::Own(argument, at, changed, _) => match changed.replacement(at) {
+                Some(added) => out.push_str(&added.name),
+                None => argument.name.eval(env, out),
+            },
+            Self::Added(added, _) => out.push_str(&added.name),
         }
     }
 

@@ -206,9 +206,9 @@ impl Http {
         let changed = std::mem::take(&mut out.changed);
         for parameter in self.parameters(&changed) {
             name.clear();
-            let kept = parameter.name(env, &mut name);
+            parameter.name(env, &mut name);
             let undefined = name.trim().starts_with("${") && name.ends_with('}');
-            if !kept || name.trim().is_empty() || undefined {
+            if name.trim().is_empty() || undefined {
                 continue;
             }
             value.clear();

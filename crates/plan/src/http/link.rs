@@ -12,6 +12,7 @@ use crate::env::Env;
 use crate::jsoup::{Document, Tag};
 use crate::regexp::Regexp;
 use crate::result::SampleResult;
+use crate::text::Text;
 use crate::work;
 
 /// The last answer, if it was one to an HTTP request.
@@ -231,26 +232,25 @@ impl Http {
         path: &mut String,
         changed: &mut Changed,
     ) {
-        let (mut protocol, mut domain) = (String::new(), String::new());
-        self.protocol.eval(env, &mut protocol);
-        if protocol.is_empty() {
-            protocol.push_str("http");
-        }
-        self.domain.eval(env, &mut domain);
         let path_pattern = path.replace(' ', "%20");
-        let own = self.own_arguments(env);
-        let fitting = |link: &Link| {
+        // What the request has is evaluated for each link, as far as it fits. That shows where functions count.
+        let mut fitting = |link: &Link| {
             let Some(query) = link.query() else { return false };
             let to = &link.target;
-            fits(&to.protocol, &protocol)
-                && (domain.is_empty() || fits(&to.domain, &domain))
+            let protocol = evaluated(&self.protocol, env);
+            if !fits(&to.protocol, if protocol.is_empty() { "http" } else { &protocol }) {
+                return false;
+            }
+            let domain = evaluated(&self.domain, env);
+            (domain.is_empty() || fits(&to.domain, &domain))
                 && (to.path == path_pattern || fits(&to.path, &format!("[/]*{path_pattern}")))
-                && own.iter().all(|(name, _)| {
+                && self.arguments.iter().all(|argument| {
+                    let name = evaluated(&argument.name, env);
                     query.contains(&format!("{name}="))
-                        || Regexp::remembered(name).is_ok_and(|name| name.is_found_in(&query))
+                        || Regexp::remembered(&name).is_ok_and(|name| name.is_found_in(&query))
                 })
         };
-        let mut links: Vec<Link> = page.links().into_iter().filter(fitting).collect();
+        let mut links: Vec<Link> = page.links().into_iter().filter(|link| fitting(link)).collect();
         if links.is_empty() {
             return;
         }
@@ -262,27 +262,27 @@ impl Http {
         if !is_form {
             return changed.replace_all(arguments);
         }
-        for (at, (name, value)) in own.iter().enumerate() {
-            let fitting: Vec<usize> = (0..arguments.len())
-                .filter(|at| fits(&arguments[*at].name, name) && fits(&arguments[*at].value, value))
-                .collect();
+        for (at, own) in self.arguments.iter().enumerate() {
+            let mut fitting = Vec::new();
+            for (at, argument) in arguments.iter().enumerate() {
+                if fits(&argument.name, &evaluated(&own.name, env))
+                    && fits(&argument.value, &evaluated(&own.value, env))
+                {
+                    fitting.push(at);
+                }
+            }
             if !fitting.is_empty() {
                 let chosen = fitting[env.core.random.below(fitting.len() as u64) as usize];
                 changed.replace(at, arguments.remove(chosen));
             }
         }
     }
+}
 
-    fn own_arguments(&self, env: &mut Env<'_>) -> Vec<(String, String)> {
-        let arguments = self.arguments.iter();
-        let evaluated = |argument: &super::Argument| {
-            let (mut name, mut value) = (String::new(), String::new());
-            argument.name.eval(env, &mut name);
-            argument.value.eval(env, &mut value);
-            (name, value)
-        };
-        arguments.map(evaluated).collect()
-    }
+fn evaluated(text: &Text, env: &mut Env<'_>) -> String {
+    let mut out = String::new();
+    text.eval(env, &mut out);
+    out
 }
 
 #[cfg(test)]

@@ -507,3 +507,35 @@ fn very_many_are_kept_as_few_are() {
         assert_eq!(jar.iter().count(), 1);
     }
 }
+
+#[test]
+fn cookies_of_a_plan_stand_beside_each_other_until_one_is_set() {
+    let cookie = |value: &str| Cookie {
+        name: "k".into(),
+        value: value.into(),
+        domain: "www.example.com".into(),
+        path: "/".into(),
+        ..Cookie::default()
+    };
+    for policy in ["standard", "netscape"] {
+        let rules = Rules { policy: Policy::named(policy).unwrap(), ..Rules::default() };
+        let mut jar = Jar::with_rules(rules);
+        jar.add_beside(cookie("1"));
+        jar.add_beside(cookie("a"));
+        assert_eq!(sent(&mut jar, "www.example.com", "/", false), "k=1; k=a");
+        let origin = Origin { host: "www.example.com", path: "/", secure: false };
+        jar.store(&origin, b"k=new; path=/", 0, |_| ()).unwrap();
+        assert_eq!(sent(&mut jar, "www.example.com", "/", false), "k=new");
+    }
+}
+
+#[test]
+fn letters_are_latin_1_or_as_java_writes_them() {
+    let mut jar = Jar::new();
+    let [domain, path] = ["www.example.com", "/"].map(String::from);
+    jar.add(Cookie { name: "z".into(), value: "ü€".into(), domain, path, ..Cookie::default() });
+    let origin = Origin { host: "www.example.com", path: "/", secure: false };
+    let (mut latin1, mut utf8) = (Vec::new(), Vec::new());
+    assert!(jar.header(&origin, 0, &mut latin1) && jar.header_as_it_is(&origin, 0, &mut utf8));
+    assert_eq!((latin1, utf8), (b"z=\xfc?".to_vec(), "z=ü€".as_bytes().to_vec()));
+}

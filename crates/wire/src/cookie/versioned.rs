@@ -6,10 +6,16 @@
 
 use std::cmp::Ordering;
 
-use super::{Cookie, latin1};
+use super::{Cookie, Put};
 
 /// Writes the cookies at some places, sorted. `joined`: as one line.
-pub(super) fn write(cookies: &[Cookie], places: &mut [u32], joined: bool, out: &mut Vec<u8>) {
+pub(super) fn write(
+    cookies: &[Cookie],
+    places: &mut [u32],
+    joined: bool,
+    put: Put,
+    out: &mut Vec<u8>,
+) {
     sort(places, |a, b| by_path(&cookies[a as usize], &cookies[b as usize]));
     let chosen = || places.iter().map(|at| &cookies[*at as usize]);
     let lowest = chosen().map(|cookie| cookie.version).min().unwrap_or(0);
@@ -23,18 +29,18 @@ pub(super) fn write(cookies: &[Cookie], places: &mut [u32], joined: bool, out: &
             number(b"$Version=", version, out);
         }
         out.extend_from_slice(b"; ");
-        parameter(&cookie.name, &cookie.value, version, out);
+        parameter(&cookie.name, &cookie.value, version, put, out);
         if cookie.path_given {
             out.extend_from_slice(b"; ");
-            parameter("$Path", &cookie.path, version, out);
+            parameter("$Path", &cookie.path, version, put, out);
         }
         if !cookie.host_only {
             out.extend_from_slice(b"; ");
             let domain = cookie.domain.as_str();
             if domain.bytes().any(|byte| byte.is_ascii_uppercase()) {
-                parameter("$Domain", &domain.to_ascii_lowercase(), version, out);
+                parameter("$Domain", &domain.to_ascii_lowercase(), version, put, out);
             } else {
-                parameter("$Domain", domain, version, out);
+                parameter("$Domain", domain, version, put, out);
             }
         }
         if !joined {
@@ -50,12 +56,12 @@ fn number(name: &[u8], version: i32, out: &mut Vec<u8>) {
     let _ = write!(out, "{version}");
 }
 
-fn parameter(name: &str, value: &str, version: i32, out: &mut Vec<u8>) {
+fn parameter(name: &str, value: &str, version: i32, put: Put, out: &mut Vec<u8>) {
     let quote: &[u8] = if version > 0 { b"\"" } else { b"" };
-    latin1(name, out);
+    put(name, out);
     out.push(b'=');
     out.extend_from_slice(quote);
-    latin1(value, out);
+    put(value, out);
     out.extend_from_slice(quote);
 }
 
