@@ -66,13 +66,19 @@ impl Processes {
         })
     }
 
-    /// Counts how long workers have been silent, and ends those that have been for too long.
-    fn count_silence(&mut self) {
+    /// Counts how long workers have been silent, from time to time.
+    fn listen(&mut self) {
         let passed = self.counted.elapsed();
-        if passed < COUNT {
-            return;
+        if passed >= COUNT {
+            self.counted = Instant::now();
+            self.count_silence(passed);
         }
-        self.counted = Instant::now();
+    }
+
+    /// Counts how long workers have been silent, and ends those that have been for too long.
+    fn count_silence(&mut self, passed: Duration) {
+        // Who is busy with what others have said has not listened: what lies there unread is no silence.
+        self.wait(Duration::ZERO);
         for (number, worker) in (0u32..).zip(&mut self.workers) {
             if worker.socket.is_none() {
                 continue;
@@ -202,7 +208,7 @@ impl Bus for Processes {
 
     fn next(&mut self, patience: Duration) -> Option<(u32, News)> {
         let end = Instant::now() + patience;
-        self.count_silence();
+        self.listen();
         loop {
             if let Some(news) = self.heard.pop_front() {
                 return Some(news);
@@ -310,5 +316,50 @@ impl Worker {
             },
             Err(error) => format!("it cannot be waited for: {error}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair() -> (Processes, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
+        ours.set_nonblocking(true).expect("a socket that does not block");
+        let worker = Worker {
+            child: Command::new("sleep").arg("600").spawn().expect("a process"),
+            socket: Some(ours),
+            incoming: Incoming::default(),
+            outgoing: Vec::new(),
+            silent: Duration::ZERO,
+        };
+        let processes = Processes {
+            workers: vec![worker],
+            heard: VecDeque::new(),
+            buffer: vec![0; 64 << 10],
+            counted: Instant::now(),
+            limit: LIMIT,
+        };
+        (processes, theirs)
+    }
+
+    #[test]
+    fn what_lies_there_unread_is_no_silence() {
+        let (mut processes, mut worker) = pair();
+        let mut alive = Vec::new();
+        frame::push(&mut alive, &FromWorker::Alive).expect("a frame");
+        // Twice as long as a worker may be silent, and nobody has asked for news meanwhile.
+        for _ in 0..LIMIT.as_secs() {
+            worker.write_all(&alive).expect("a worker that speaks");
+            processes.count_silence(COUNT_MOST);
+        }
+        assert!(processes.heard.is_empty(), "{:?}", processes.heard);
+        // Then it is silent: that is told, and in the end it is killed.
+        for _ in 0..LIMIT.as_secs() {
+            processes.count_silence(COUNT_MOST);
+        }
+        let heard: Vec<_> = processes.heard.drain(..).map(|(_, news)| news).collect();
+        assert!(matches!(&heard[..], [News::Silent(_), News::Gone(_)]), "{heard:?}");
+        assert!(processes.workers[0].child.try_wait().is_ok_and(|ended| ended.is_some()));
     }
 }
