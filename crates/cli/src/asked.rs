@@ -8,7 +8,7 @@ use crate::jmeter_line::{self, Given};
 use crate::properties::Setting;
 use crate::request::{Request, check_proxy_scheme};
 
-/// What JMeter's command line asks for.
+/// The task that JMeter's command line sets.
 #[derive(Debug)]
 pub(crate) enum Asked {
     Run(Box<Request>),

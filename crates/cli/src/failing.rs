@@ -22,7 +22,7 @@ const WORDS: &[&str] = &[
 /// So much of it is shown, characters.
 const MOST: usize = 240;
 
-/// What failed and how, in one line, if a line of the log says that a script did.
+/// The failing script and its exception in one line, if a line of the log tells of one.
 pub(crate) fn script(logger: &str, text: &str) -> Option<String> {
     let class = logger.rsplit('.').next()?;
     if !CLASSES.iter().any(|start| class.starts_with(start))

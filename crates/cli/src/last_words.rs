@@ -18,7 +18,7 @@ pub(crate) struct LastWords {
     ended: BTreeMap<String, u64>,
     /// Scripts that failed: how often, and what was said of the first.
     failures: Option<(u64, String)>,
-    /// What the engine said, and how often.
+    /// Warnings of the engine, and how often each came.
     said: BTreeMap<String, u64>,
 }
 

@@ -295,7 +295,7 @@ pub(crate) struct Stash {
     /// Cookies and body alone.
     pub(crate) cookies: String,
     pub(crate) query_string: String,
-    /// What HttpClient finds wrong with the request when there is an answer; else empty.
+    /// The fault that HttpClient finds in the request when there is an answer; else empty.
     pub(crate) connection_fault: String,
     /// The whole request, kept while it may have to be sent again or is yet to be sent.
     pub(crate) request: Vec<u8>,

@@ -42,7 +42,7 @@ pub fn shown(text: &str) -> &str {
     text.rsplit(CONDITION).next().unwrap_or(text)
 }
 
-/// What it means that the class of a native element is missing, for people.
+/// The consequence, in words, of a native element's class that is missing.
 pub const WITHOUT_OBJECT: &str = ": the element runs without it, but scripts find no sampler, and what they would change in it has no effect";
 
 /// Something that a Java machine does for a user.

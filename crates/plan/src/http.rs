@@ -99,7 +99,7 @@ struct Client {
     name: Text,
     /// The one where that is blank (`jmeter.httpsampler`).
     default: Box<str>,
-    /// What Java's own sends as `User-Agent`.
+    /// The `User-Agent` of Java's own client.
     java: Box<str>,
 }
 

@@ -496,7 +496,7 @@ pub struct Sampler {
     pub path: String,
 }
 
-/// What the failure of a sampler asks of its user.
+/// The request to a user that the failure of a sampler makes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OnFailure {
     /// To end.

@@ -57,7 +57,7 @@ fn tls_target() {
     let _ = std::io::stdin().read(&mut [0]);
 }
 
-/// What is counted of what is said to a server.
+/// Counts of what reaches a server.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counted {
     /// Each record: a request is one, and comes at once.

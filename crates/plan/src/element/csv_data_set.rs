@@ -57,7 +57,7 @@ pub(super) struct Handle {
     source: Arc<source::Source>,
     /// Names found at run time; those of the element where it is absent.
     names: Option<Box<[Box<str>]>>,
-    /// What tells it apart, if it is the user's own.
+    /// The key that tells it apart, if it is the user's own.
     own: Option<Key>,
 }
 

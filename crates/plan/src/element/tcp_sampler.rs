@@ -169,7 +169,7 @@ fn byte(number: i32) -> Option<u8> {
 }
 
 impl TcpSampler {
-    /// What is sent now, and how, in place of what `call` held.
+    /// Evaluates the call that is sent now, in place of the one before it.
     pub fn call(&self, call: &mut TcpCall, env: &mut Env<'_>) {
         for (text, value) in [(&self.server, &mut call.host), (&self.request, &mut call.request)] {
             value.clear();

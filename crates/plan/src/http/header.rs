@@ -112,7 +112,7 @@ fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
         .then(|| line[name.len() + 1..].trim_ascii())
 }
 
-/// What HttpClient's reader of tokens (`BasicTokenIterator`) says of the `Connection` lines. It reads them behind the head of the answer, one
+/// The complaint of HttpClient's reader of tokens (`BasicTokenIterator`) about the `Connection` lines. It reads them behind the head of the answer, one
 /// token further than the first `close`.
 pub(super) fn connection_fault(headers: &[u8]) -> Option<String> {
     let lines = headers.split_inclusive(|byte| *byte == b'\n');

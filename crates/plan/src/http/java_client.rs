@@ -15,7 +15,7 @@ const METHODS: [&str; 7] = ["GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "
 const ACCEPT: &str = "text/html, image/gif, image/jpeg, */*; q=0.2";
 const PROTOCOL: &str = "java.net.ProtocolException";
 
-/// What Java's own client finds wrong with a URL before it looks at anything else.
+/// The fault that Java's own client finds in a URL before it looks at anything else.
 fn address_fault(url: &str, host: &str) -> Option<&'static str> {
     if url.contains('\n') {
         return Some("Illegal character in URL");

@@ -268,7 +268,7 @@ struct Sink {
     document: RefCell<Document>,
     /// The element whose name was asked for last, and how many in a row were asked that each hold the one before.
     asked: Cell<(NodeId, u32)>,
-    /// What is told of those that are too far up.
+    /// The answer for those that are too far up.
     border: QualName,
 }
 
