@@ -248,7 +248,7 @@ impl Properties {
     fn stamp(&mut self, now_ms: i64) {
         let now = jiff::Timestamp::from_millisecond(now_ms)
             .unwrap_or_default()
-            .to_zoned(jiff::tz::TimeZone::system());
+            .to_zoned(plan::zone::here());
         let stamps = [
             ("START.MS", now_ms.to_string()),
             ("START.YMD", now.strftime("%Y%m%d").to_string()),

@@ -15,7 +15,7 @@ use crate::clock::Nanos;
 use crate::wheel::Index;
 
 /// Where a connection leads.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Route {
     pub(crate) secure: bool,
     pub(crate) host: String,
@@ -39,19 +39,7 @@ pub(crate) struct Route {
 impl Route {
     /// The content of a free place.
     pub(crate) fn forgotten() -> Self {
-        Self {
-            secure: false,
-            host: String::new(),
-            port: 0,
-            tunnel: None,
-            source: Source::default(),
-            addresses: Vec::new(),
-            fresh_until: 0,
-            large_unread: false,
-            pinned: false,
-            found_as: Vec::new(),
-            forgotten: true,
-        }
+        Self { forgotten: true, ..Self::default() }
     }
 }
 

@@ -43,14 +43,8 @@ impl Core<'_> {
             secure,
             host: host.to_owned(),
             port,
-            tunnel: None,
             source: source.clone(),
-            addresses: Vec::new(),
-            fresh_until: 0,
-            large_unread: false,
-            pinned: false,
-            found_as: Vec::new(),
-            forgotten: false,
+            ..Route::default()
         })
     }
 

@@ -12,9 +12,8 @@ use crate::core::Core;
 use crate::place;
 use crate::run::Report;
 use crate::schedule::Start;
-use crate::socket::NO_SOCKET;
-use crate::user::{NO_CONN, NO_USER, User, Wait};
-use crate::wheel::{Index, Links};
+use crate::user::User;
+use crate::wheel::Index;
 
 /// Between the end of a user and the start of who replaces it: JMeter's threads take as long.
 const REPLACED_AFTER: Nanos = MS;
@@ -54,29 +53,12 @@ impl Core<'_> {
     pub(crate) fn start_user(&mut self, group: u32, number: u32, intended: Nanos) {
         let compiled = &self.plan.groups[group as usize];
         let user = User {
-            wait: Wait::Ready,
-            group,
-            number,
-            iteration: 0,
-            conn: NO_CONN,
-            socket: NO_SOCKET,
-            branch_of: NO_USER,
-            lane: false,
-            setbacks: 0,
-            paced: false,
             intended,
-            limit: 0,
-            links: Links::default(),
             state: vec![0; compiled.slots as usize].into_boxed_slice(),
             vars: plan::vars::Vars::new(Arc::clone(&self.run.initial)),
-            memory: plan::function::Memory::default(),
             notes: plan::element::Memory::of_group(group),
-            extra: None,
-            last_ok: true,
-            stopping: false,
             fresh: true,
-            last_sampler: None,
-            alive: true,
+            ..User::new(group, number)
         };
         let index = self.users.insert(user);
         self.alive[group as usize] += 1;

@@ -16,9 +16,8 @@ use wire::cookie::Jar;
 use crate::core::Core;
 use crate::redirect::copy;
 use crate::sample::Timing;
-use crate::socket::NO_SOCKET;
-use crate::user::{NO_CONN, NO_USER, User, Wait};
-use crate::wheel::{Index, Links};
+use crate::user::{NO_USER, User, Wait};
+use crate::wheel::Index;
 
 /// Results that a core keeps for the next parts; a page with more gives the others back.
 const SPARE: usize = 256;
@@ -291,31 +290,7 @@ impl<'p> Core<'p> {
         let (group, number, iteration) = (owner.group, owner.number, owner.iteration);
         let spare = match self.branches.pop() {
             Some(spare) => spare,
-            None => self.users.insert(User {
-                wait: Wait::Ready,
-                group,
-                number,
-                iteration,
-                conn: NO_CONN,
-                socket: NO_SOCKET,
-                branch_of: NO_USER,
-                lane: false,
-                setbacks: 0,
-                paced: false,
-                intended: now,
-                limit: 0,
-                links: Links::default(),
-                state: Box::default(),
-                vars: plan::vars::Vars::default(),
-                memory: plan::function::Memory::default(),
-                notes: plan::element::Memory::default(),
-                extra: None,
-                last_ok: true,
-                stopping: false,
-                fresh: false,
-                last_sampler: None,
-                alive: true,
-            }),
+            None => self.users.insert(User { iteration, ..User::new(group, number) }),
         };
         let user = &mut self.users[spare];
         (user.group, user.number, user.iteration) = (group, number, iteration);

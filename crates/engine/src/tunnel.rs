@@ -65,12 +65,7 @@ impl Core<'_> {
             port,
             tunnel: Some(tunnel),
             source: source.clone(),
-            addresses: Vec::new(),
-            fresh_until: 0,
-            large_unread: false,
-            pinned: false,
-            found_as: Vec::new(),
-            forgotten: false,
+            ..Route::default()
         })
     }
 

@@ -9,6 +9,7 @@ use plan::result::SampleResult;
 use plan::vars::Vars;
 
 use crate::clock::Nanos;
+use crate::socket::NO_SOCKET;
 use crate::wheel::{Index, Links, Waiting};
 
 /// What a user waits for.
@@ -307,6 +308,35 @@ impl Users {
 }
 
 impl User {
+    /// A user that has done nothing, without places for controllers.
+    pub(crate) fn new(group: u32, number: u32) -> Self {
+        Self {
+            wait: Wait::Ready,
+            group,
+            number,
+            iteration: 0,
+            conn: NO_CONN,
+            socket: NO_SOCKET,
+            branch_of: NO_USER,
+            lane: false,
+            setbacks: 0,
+            paced: false,
+            intended: 0,
+            limit: 0,
+            links: Links::default(),
+            state: Box::default(),
+            vars: plan::vars::Vars::default(),
+            memory: plan::function::Memory::default(),
+            notes: plan::element::Memory::default(),
+            extra: None,
+            last_ok: true,
+            stopping: false,
+            fresh: false,
+            last_sampler: None,
+            alive: true,
+        }
+    }
+
     pub(crate) fn extra(&mut self) -> &mut Extra {
         self.extra.get_or_insert_default()
     }

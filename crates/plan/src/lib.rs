@@ -58,3 +58,4 @@ pub mod websocket;
 pub mod work;
 mod xml;
 pub mod xpath;
+pub mod zone;

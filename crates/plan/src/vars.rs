@@ -15,7 +15,8 @@ pub struct VarId(pub u32);
 /// All names known when the plan was compiled.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    by_name: HashMap<Box<str>, VarId>,
+    // The names are the plan's own and short: nobody floods this table.
+    by_name: fnv::FnvHashMap<Box<str>, VarId>,
     names: Vec<Box<str>>,
 }
 

@@ -508,13 +508,7 @@ impl<'p> Core<'p> {
             host: proxy.host.clone(),
             port: proxy.port,
             tunnel,
-            source: Source::default(),
-            addresses: Vec::new(),
-            fresh_until: 0,
-            large_unread: false,
-            pinned: false,
-            found_as: Vec::new(),
-            forgotten: false,
+            ..Route::default()
         })
     }
 

@@ -10,34 +10,39 @@ const ANSWER: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nSet-Cookie: session=abcdef; Path=/\r\n\
     Content-Length: 33\r\n\r\n<p>id=4711</p><p>{\"name\":\"x\"}</p>";
 
-/// Answers every request with the same bytes, without allocating.
-pub(crate) fn serve() -> SocketAddr {
+/// Takes connections, each in a thread of its own.
+fn with_each(serve: impl Fn(TcpStream) + Clone + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            std::thread::spawn(move || {
-                let mut buffer = [0u8; 8192];
-                let mut held = 0;
-                while let Ok(n) = stream.read(&mut buffer[held..]) {
-                    if n == 0 {
-                        return;
-                    }
-                    held += n;
-                    // Requests of these plans have no body, and come one at a time.
-                    if buffer[..held].ends_with(b"\r\n\r\n") {
-                        held = 0;
-                        SERVED.fetch_add(1, Ordering::Relaxed);
-                        if stream.write_all(ANSWER).is_err() {
-                            return;
-                        }
-                    }
-                }
-            });
+            let (stream, serve) = (stream.unwrap(), serve.clone());
+            std::thread::spawn(move || serve(stream));
         }
     });
     address
+}
+
+/// Answers every request with the same bytes, without allocating.
+pub(crate) fn serve() -> SocketAddr {
+    with_each(|mut stream| {
+        let mut buffer = [0u8; 8192];
+        let mut held = 0;
+        while let Ok(n) = stream.read(&mut buffer[held..]) {
+            if n == 0 {
+                return;
+            }
+            held += n;
+            // Requests of these plans have no body, and come one at a time.
+            if buffer[..held].ends_with(b"\r\n\r\n") {
+                held = 0;
+                SERVED.fetch_add(1, Ordering::Relaxed);
+                if stream.write_all(ANSWER).is_err() {
+                    return;
+                }
+            }
+        }
+    })
 }
 
 /// Names what [`tls_target`] serves until its input ends, where it is set.
@@ -156,66 +161,51 @@ fn relay(client: TcpStream, server: TcpStream) {
 
 /// Answers each line with a line, without allocating.
 pub(crate) fn serve_lines() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            std::thread::spawn(move || {
-                let mut buffer = [0u8; 256];
-                while let Ok(n @ 1..) = stream.read(&mut buffer) {
-                    // A request of these plans is one line, and they come one at a time.
-                    if buffer[..n].ends_with(b"\n") {
-                        SERVED.fetch_add(1, Ordering::Relaxed);
-                        if stream.write_all(b"answer 4711\n").is_err() {
-                            return;
-                        }
-                    }
+    with_each(|mut stream| {
+        let mut buffer = [0u8; 256];
+        while let Ok(n @ 1..) = stream.read(&mut buffer) {
+            // A request of these plans is one line, and they come one at a time.
+            if buffer[..n].ends_with(b"\n") {
+                SERVED.fetch_add(1, Ordering::Relaxed);
+                if stream.write_all(b"answer 4711\n").is_err() {
+                    return;
                 }
-            });
+            }
         }
-    });
-    port
+    })
+    .port()
 }
 
 /// Takes WebSocket connections and sends every frame back, without allocating.
 pub(crate) fn serve_websocket() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            std::thread::spawn(move || {
-                let mut buffer = [0u8; 8192];
-                let mut held = 0;
-                while !buffer[..held].ends_with(b"\r\n\r\n") {
-                    held += stream.read(&mut buffer[held..]).unwrap();
-                }
-                let head = std::str::from_utf8(&buffer[..held]).unwrap();
-                let key = head.split_once("Sec-WebSocket-Key: ").unwrap().1;
-                let accept = wire::websocket::handshake::accept(&key.as_bytes()[..24]);
-                stream
-                    .write_all(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ")
-                    .unwrap();
-                stream.write_all(&accept).unwrap();
-                stream.write_all(b"\r\n\r\n").unwrap();
-                loop {
-                    // Frames of this plan are short and masked, and come one at a time.
-                    if stream.read_exact(&mut buffer[..6]).is_err() {
-                        return;
-                    }
-                    let length = usize::from(buffer[1] & 0x7f);
-                    let key = [buffer[2], buffer[3], buffer[4], buffer[5]];
-                    stream.read_exact(&mut buffer[2..2 + length]).unwrap();
-                    buffer[1] = length as u8;
-                    wire::websocket::apply_mask(&mut buffer[2..2 + length], key, 0);
-                    SERVED.fetch_add(1, Ordering::Relaxed);
-                    if stream.write_all(&buffer[..2 + length]).is_err() {
-                        return;
-                    }
-                }
-            });
+    with_each(|mut stream| {
+        let mut buffer = [0u8; 8192];
+        let mut held = 0;
+        while !buffer[..held].ends_with(b"\r\n\r\n") {
+            held += stream.read(&mut buffer[held..]).unwrap();
         }
-    });
-    address
+        let head = std::str::from_utf8(&buffer[..held]).unwrap();
+        let key = head.split_once("Sec-WebSocket-Key: ").unwrap().1;
+        let accept = wire::websocket::handshake::accept(&key.as_bytes()[..24]);
+        stream
+            .write_all(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ")
+            .unwrap();
+        stream.write_all(&accept).unwrap();
+        stream.write_all(b"\r\n\r\n").unwrap();
+        loop {
+            // Frames of this plan are short and masked, and come one at a time.
+            if stream.read_exact(&mut buffer[..6]).is_err() {
+                return;
+            }
+            let length = usize::from(buffer[1] & 0x7f);
+            let key = [buffer[2], buffer[3], buffer[4], buffer[5]];
+            stream.read_exact(&mut buffer[2..2 + length]).unwrap();
+            buffer[1] = length as u8;
+            wire::websocket::apply_mask(&mut buffer[2..2 + length], key, 0);
+            SERVED.fetch_add(1, Ordering::Relaxed);
+            if stream.write_all(&buffer[..2 + length]).is_err() {
+                return;
+            }
+        }
+    })
 }

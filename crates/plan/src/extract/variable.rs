@@ -37,7 +37,10 @@ impl Family {
 
     fn name(&mut self, suffix: Arguments<'_>) -> &str {
         self.name.truncate(self.stem);
-        let _ = self.name.write_fmt(suffix);
+        match suffix.as_str() {
+            Some(fixed) => self.name.push_str(fixed),
+            None => drop(self.name.write_fmt(suffix)),
+        }
         &self.name
     }
 
@@ -52,10 +55,7 @@ impl Family {
 
     /// Sets the variable to a number.
     pub(super) fn put_number(&mut self, env: &mut Env<'_>, suffix: Arguments<'_>, value: usize) {
-        let mut text = env.core.take();
-        let _ = write!(text, "{value}");
-        self.put(env, suffix, Some(&text));
-        env.core.give(text);
+        self.put(env, suffix, Some(itoa::Buffer::new().format(value)));
     }
 
     pub(super) fn get<'v>(&mut self, env: &'v Env<'_>, suffix: Arguments<'_>) -> Option<&'v str> {

@@ -44,7 +44,8 @@ pub fn assemble(
     out: &mut String,
 ) -> Result<(), Malformed> {
     out.clear();
-    out.extend(protocol.chars().map(|c| c.to_ascii_lowercase()));
+    out.push_str(protocol);
+    out.make_ascii_lowercase();
     known(out)?;
     let bracketed = host.contains(':') && !host.starts_with('[');
     if let Some(port) = port
@@ -65,8 +66,8 @@ pub fn assemble(
         if let Some(port) = port
             && port != -1
         {
-            use std::fmt::Write;
-            let _ = write!(out, ":{port}");
+            out.push(':');
+            out.push_str(itoa::Buffer::new().format(port));
         }
     }
     out.push_str(file);
@@ -283,20 +284,22 @@ fn without_dots(path: &str) -> String {
 
 /// Finds the parts of an external form.
 pub fn split(text: &str) -> Parts {
-    let colon = text.find(':').unwrap_or(0);
+    use memchr::{memchr, memrchr};
+    let bytes = text.as_bytes();
+    let colon = memchr(b':', bytes).unwrap_or(0);
     let mut parts = Parts { protocol: 0..colon, ..Parts::default() };
-    let end = text.find('#').unwrap_or(text.len());
-    let query = text[..end].find('?');
+    let end = memchr(b'#', bytes).unwrap_or(bytes.len());
+    let query = memchr(b'?', &bytes[..end]);
     let path_end = query.unwrap_or(end);
     parts.query = query.map(|at| at + 1..end);
     let mut at = (colon + 1).min(path_end);
-    if text[at..path_end].starts_with("//") {
+    if bytes[at..path_end].starts_with(b"//") {
         at += 2;
-        let slash = text[at..path_end].find('/').map_or(path_end, |n| at + n);
+        let slash = memchr(b'/', &bytes[at..path_end]).map_or(path_end, |n| at + n);
         parts.authority = at..slash;
-        let host = text[at..slash].rfind('@').map_or(at, |n| at + n + 1);
-        let after = text[host..slash].rfind(']').map_or(host, |n| host + n);
-        let colon = text[after..slash].find(':').map(|n| after + n);
+        let host = memrchr(b'@', &bytes[at..slash]).map_or(at, |n| at + n + 1);
+        let after = memrchr(b']', &bytes[host..slash]).map_or(host, |n| host + n);
+        let colon = memchr(b':', &bytes[after..slash]).map(|n| after + n);
         parts.host = host..colon.unwrap_or(slash);
         parts.port = colon.and_then(|colon| text[colon + 1..slash].parse().ok());
         at = slash;

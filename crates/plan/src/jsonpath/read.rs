@@ -152,7 +152,14 @@ impl<'t> Reader<'t> {
     }
 
     fn trimmed(&self, start: usize) -> &'t str {
-        self.text[start..self.at.min(self.text.len())].trim_matches(is_whitespace)
+        let text = &self.text[start..self.at.min(self.text.len())];
+        let visible = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
+        let bytes = text.as_bytes();
+        // Nothing to trim, as nearly always.
+        if visible(bytes.first()) && visible(bytes.last()) {
+            return text;
+        }
+        text.trim_matches(is_whitespace)
     }
 
     fn array(&mut self, wanted: Option<&Projection>) -> Reading<Value<'t>> {

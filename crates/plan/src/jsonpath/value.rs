@@ -132,8 +132,7 @@ impl<'t> Value<'t> {
             Self::Null => out.push_str("null"),
             Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
             Self::Int(value) => {
-                use std::fmt::Write;
-                let _ = write!(out, "{value}");
+                out.push_str(itoa::Buffer::new().format(*value));
             }
             Self::BigInt(digits) => out.push_str(digits),
             Self::Double(value) if !value.is_finite() => out.push_str("null"),

@@ -62,7 +62,7 @@ struct Pair<'a> {
 }
 
 fn pair<'a>(rest: &mut &'a str) -> Pair<'a> {
-    let name = token(rest, &['=', ';', ',']);
+    let name = token(rest, b"=;,");
     let Some(delimiter) = rest.chars().next() else {
         return Pair { name, value: None, ends: true };
     };
@@ -70,7 +70,7 @@ fn pair<'a>(rest: &mut &'a str) -> Pair<'a> {
     if delimiter != '=' {
         return Pair { name, value: None, ends: delimiter == ',' };
     }
-    let value = value(rest, &[';', ',']);
+    let value = value(rest, b";,");
     let ends = rest.is_empty() || rest.starts_with(',');
     *rest = rest.get(1..).unwrap_or("");
     Pair { name, value: Some(value), ends }

@@ -40,14 +40,14 @@ pub(super) fn set_cookie<'a>(
 ) -> Result<Option<Parsed<'a>>, Rejected> {
     let draft = matches!(policy, Policy::Netscape | Policy::Compatibility);
     let mut rest = text;
-    let name = token(&mut rest, &['=', ';']);
+    let name = token(&mut rest, b"=;");
     if name.is_empty() {
         return Ok(None);
     }
     let value = match rest.as_bytes().first() {
         Some(b'=') => {
             rest = &rest[1..];
-            if draft { token(&mut rest, &[';']) } else { value(&mut rest, &[';']) }
+            if draft { token(&mut rest, b";") } else { value(&mut rest, b";") }
         }
         // A name alone is a cookie without a value in the draft, and none at all or an error otherwise.
         Some(_) if !draft => return Err(Rejected::NoValue),
@@ -91,11 +91,11 @@ pub(super) fn set_cookie<'a>(
 fn attributes(mut rest: &str, draft: bool, policy: Policy) -> Result<Attributes<'_>, Rejected> {
     let mut found = Attributes::default();
     while !rest.is_empty() {
-        let name = token(&mut rest, &['=', ';']);
+        let name = token(&mut rest, b"=;");
         let mut value = Cow::Borrowed("");
         if rest.starts_with('=') {
             rest = &rest[1..];
-            value = token(&mut rest, &[';']);
+            value = token(&mut rest, b";");
         }
         rest = rest.strip_prefix(';').unwrap_or(rest);
         let slot = match name.len() {
@@ -211,11 +211,22 @@ fn is_white(c: char) -> bool {
 }
 
 /// Text up to a delimiter, which stays in `rest`. Runs of white space become one blank; none at the ends.
-pub(super) fn token<'a>(rest: &mut &'a str, delimiters: &[char]) -> Cow<'a, str> {
-    let end = rest.find(delimiters).unwrap_or(rest.len());
+pub(super) fn token<'a>(rest: &mut &'a str, delimiters: &[u8]) -> Cow<'a, str> {
+    let end = end_of(rest, delimiters);
     let (text, after) = rest.split_at(end);
     *rest = after;
     shrink(text)
+}
+
+/// Where the first delimiter stands.
+fn end_of(text: &str, delimiters: &[u8]) -> usize {
+    let text = text.as_bytes();
+    let end = match *delimiters {
+        [a] => memchr::memchr(a, text),
+        [a, b] => memchr::memchr2(a, b, text),
+        _ => text.iter().position(|byte| delimiters.contains(byte)),
+    };
+    end.unwrap_or(text.len())
 }
 
 fn shrink(text: &str) -> Cow<'_, str> {
@@ -239,9 +250,9 @@ fn shrink(text: &str) -> Cow<'_, str> {
 }
 
 /// A value, up to a delimiter outside quotes.
-pub(super) fn value<'a>(rest: &mut &'a str, delimiters: &[char]) -> Cow<'a, str> {
-    let end = rest.find(delimiters).unwrap_or(rest.len());
-    if !rest[..end].contains('"') {
+pub(super) fn value<'a>(rest: &mut &'a str, delimiters: &[u8]) -> Cow<'a, str> {
+    let end = end_of(rest, delimiters);
+    if memchr::memchr(b'"', &rest.as_bytes()[..end]).is_none() {
         return token(rest, delimiters);
     }
     let mut value = String::with_capacity(end);
@@ -249,7 +260,7 @@ pub(super) fn value<'a>(rest: &mut &'a str, delimiters: &[char]) -> Cow<'a, str>
     let mut chars = rest.char_indices().peekable();
     let mut at = rest.len();
     while let Some((i, c)) = chars.next() {
-        if delimiters.contains(&c) {
+        if u8::try_from(c).is_ok_and(|c| delimiters.contains(&c)) {
             at = i;
             break;
         }
