@@ -1,4 +1,4 @@
-//! What the reactor shall do on a connection in reply to one request: a script of steps.
+//! The answer to one request: a script of steps that the reactor runs on the connection.
 //!
 //! Bytes sent before the first other step go to `now` and reach the socket in one write without any allocation once warm; everything else
 //! is a queue of [`Step`]s. A script that ends without [`Step::Close`], [`Step::Reset`] or [`Step::Stall`] leaves the connection open for

@@ -1,4 +1,4 @@
-//! What to start: a target's name, its address, TLS, and `key=value` options as a user types them.
+//! Settings of a target: its name, address, TLS, and `key=value` options as a user types them.
 //!
 //! Options stay text until the target reads them through [`Config::read`], which names the option and the value when they do not fit.
 
@@ -37,7 +37,7 @@ impl Default for TlsConfig {
     }
 }
 
-/// What [`start`](crate::start) needs to know.
+/// Input of [`start`](crate::start).
 #[derive(Debug, Clone)]
 pub struct Config {
     pub name: String,

@@ -25,7 +25,7 @@ pub(crate) struct Connection {
     pub(crate) input: Vec<u8>,
     output: Vec<u8>,
     written: usize,
-    /// What is left to do of the answer under way.
+    /// Remaining steps of the current answer.
     pub(crate) script: VecDeque<Step>,
     pub(crate) busy: bool,
     /// When the last bytes arrived.

@@ -12,7 +12,7 @@ pub(crate) struct Figures {
     pub(crate) user_ms: u64,
 }
 
-/// What cannot be read is zero.
+/// CPU time and load of this process. Figures that cannot be read are zero.
 pub(crate) fn figures() -> Figures {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();

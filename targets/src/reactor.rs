@@ -360,7 +360,7 @@ impl Reactor {
     }
 }
 
-/// What epoll hands back for a connection: its slot, and enough of its number to recognise events for an earlier owner of the slot.
+/// The epoll token of a connection: its slot, and enough of its number to recognise events for an earlier owner of the slot.
 fn token(slot: usize, connection: u64) -> u64 {
     (connection << 32) | slot as u64
 }

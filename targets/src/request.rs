@@ -25,7 +25,7 @@ pub(crate) struct Request<'a> {
     pub(crate) tls: bool,
 }
 
-/// What a buffer holds at its start.
+/// The start of a buffer.
 #[derive(Debug)]
 pub(crate) enum Found<'a> {
     /// A whole request and its length in the buffer.

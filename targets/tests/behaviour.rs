@@ -1,4 +1,4 @@
-//! What the targets other than the mirror promise.
+//! The behaviour of the targets other than the mirror.
 
 mod raw;
 

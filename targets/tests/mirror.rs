@@ -1,4 +1,4 @@
-//! What the mirror records, and what it answers on each of its paths, byte for byte.
+//! The mirror's records, and its answers on each of its paths, byte for byte.
 
 mod raw;
 

@@ -33,7 +33,7 @@ fn open(odd: &Running, path: &str) -> Client {
     client
 }
 
-/// What a client makes of the answer.
+/// The client's judgement of the answer.
 fn refusal(odd: &Running, path: &str) -> Refusal {
     let mut client = ask(odd, path);
     let mut bytes = Vec::new();

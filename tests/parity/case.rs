@@ -19,7 +19,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// What a run left behind, by file name, normalised.
+/// Files that a run left behind, by name, normalised.
 type Outcome = BTreeMap<String, String>;
 
 /// The exit code of a plan that Throng does not run, and the file that lists the elements it names.
@@ -38,10 +38,10 @@ pub(crate) fn folder() -> PathBuf {
     parity().join("cases")
 }
 
-/// What the names of cases begin with that need a JVM.
+/// Prefix of the names of cases that need a JVM.
 pub(crate) const JVM: &str = "jvm_";
 
-/// The JMeter home that plans run with which need a JVM: the one named, or the set that `throng jvm install` has made.
+/// The JMeter home for plans that need a JVM: the one named, or the set that `throng jvm install` has made.
 fn home() -> Option<PathBuf> {
     static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
     let named = || ["PARITY_RECORD", "PARITY_JVM_HOME"].into_iter().find_map(std::env::var_os);

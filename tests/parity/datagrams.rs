@@ -46,9 +46,9 @@ impl Datagrams {
         self.port
     }
 
-    /// What came, by the sockets it came from in their order.
+    /// The datagrams that came, by sending socket in the order of the sockets.
     pub(crate) fn seen(&self) -> String {
-        // What nobody waited for may still be on its way.
+        // Datagrams that no sampler waited for may still be in flight.
         std::thread::sleep(Duration::from_millis(50));
         let mut ports = Vec::new();
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! What Backend Listeners send: collected by HTTP, TCP and UDP, and made comparable.
+//! The metrics of Backend Listeners: collected by HTTP, TCP and UDP, and made comparable.
 //!
 //! How an interval falls differs from run to run. So what is compared is, by series, the sum of what counts (`count`, `hit`,
 //! bytes) over all messages, and which other figures there are; and the heads of HTTP requests.
@@ -40,9 +40,9 @@ impl Collector {
         self.port
     }
 
-    /// What came, made comparable.
+    /// The collected metrics, made comparable.
     pub(crate) fn figures(&self) -> String {
-        // What was sent last may still be on its way through a thread here.
+        // The last message may not have passed through the collecting thread yet.
         std::thread::sleep(Duration::from_millis(100));
         let mut sums = Sums::default();
         for message in self.taken.lock().expect("no panic").iter() {

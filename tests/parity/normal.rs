@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 /// Requests to a path with this in it carry what no two runs share; a case checks them with an assertion instead.
 pub(crate) const VARIES: &str = "/varies";
 
-/// What a case says about its own comparison, one word a line in its `case` file.
+/// Settings of a case's comparison, one word per line in its `case` file.
 #[derive(Default)]
 pub(crate) struct Rules {
     /// Several users: rows are ordered by thread name, connections by content, and user counts are masked.
@@ -35,11 +35,11 @@ pub(crate) struct Rules {
     pub(crate) refused: bool,
     /// Boundaries of multipart bodies are random, and so is their length: `sentBytes` is masked.
     pub(crate) boundaries: bool,
-    /// What Backend Listeners send to `${__P(collector)}` is compared.
+    /// The metrics that Backend Listeners send to `${__P(collector)}` are compared.
     pub(crate) figures: bool,
     /// A database of `tests/servers` that the plan finds at `${__P(dbport)}`; left out unless `PARITY_SERVERS` is set.
     pub(crate) server: Option<String>,
-    /// What the name of a library begins with that the JMeter home must have; left out where it has none.
+    /// Prefix of the name of a library that the JMeter home must have; the case is skipped without it.
     pub(crate) jar: Option<String>,
     /// Classes that several cases use: files in `tests/parity/java`, without their ending.
     pub(crate) classes: Vec<String>,
@@ -273,7 +273,7 @@ fn without_numbers(word: &str, text: &str) -> String {
     masked
 }
 
-/// What is random in an answer to a Digest challenge: the client's nonce, and the response that is made with it.
+/// Masks the random parts of an answer to a Digest challenge: the client's nonce, and the response that is made with it.
 fn without_nonces(line: &str) -> String {
     const NONCE: &str = "cnonce=\"";
     let masked = |text: &str, name: &str| match text.split_once(name) {

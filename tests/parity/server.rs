@@ -178,7 +178,7 @@ fn body_file(path: &PathBuf) -> Vec<u8> {
     std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// What a client that wants TLS gets.
+/// The answer to a client that begins a TLS handshake.
 fn answer_tls(shared: &Shared, stream: &mut TcpStream) {
     let Some(reply) = reply_to(shared, "/tls") else { return };
     if !reply.reset {

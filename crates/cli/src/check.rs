@@ -285,10 +285,10 @@ struct JsonReport<'a> {
     unsupported: usize,
     elements: Vec<JsonElement<'a>>,
     findings: Vec<JsonDiag<'a>>,
-    /// What runs in Java, and on which.
+    /// The elements that run in Java, and which Java that is.
     #[serde(skip_serializing_if = "Option::is_none")]
     java: Option<&'a str>,
-    /// Questions that only running could answer.
+    /// Questions that only a run could answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     unknown: Option<&'static str>,
     warnings: &'a [String],

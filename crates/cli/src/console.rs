@@ -1,4 +1,4 @@
-//! What a run says while it goes on.
+//! Output of a run while it goes on.
 //!
 //! Into a file or pipe come JMeter's lines, which scripts look for; on a terminal one line of status is renewed every
 //! second instead. With `--json` standard output is kept for the summary, and everything here goes to standard error.
@@ -135,7 +135,7 @@ impl Console {
         self.log
     }
 
-    /// What was measured in a second. Returns the summariser's lines, for the log.
+    /// Prints the measurements of a second. Returns the summariser's lines, for the log.
     pub(crate) fn second(&mut self, second: &Second, sums: &Brief, elapsed_s: u64) -> Vec<String> {
         let users =
             Users { active: second.users, started: second.started, finished: second.finished };

@@ -20,7 +20,7 @@ pub(crate) struct Control {
     pub(crate) line: String,
     /// Its number, if there is one.
     pub(crate) port: Option<u16>,
-    /// What to say about commands that came.
+    /// Lines about commands that came, for the user.
     said: Receiver<String>,
 }
 

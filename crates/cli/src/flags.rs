@@ -54,7 +54,7 @@ struct Line {
     verb: Verb,
 }
 
-/// What to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Run a plan.
@@ -77,7 +77,7 @@ pub(crate) enum Verb {
     Version,
 }
 
-/// What to do about Java.
+/// The subcommands of `throng jvm`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum JvmVerb {
     /// Fetch JMeter's jars once from Maven Central into the cache folder.
@@ -145,7 +145,7 @@ pub(crate) struct RunFlags {
     /// Processes that run users; by default one, or as many as the users' connections take.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     workers: Option<u32>,
-    /// What happens when a worker process dies: the others go on, or the run stops.
+    /// Behaviour when a worker process dies: the others go on, or the run stops.
     #[arg(long, value_name = "WHAT", default_value = "continue")]
     on_worker_lost: OnLoss,
     /// Start even where this machine has too little memory, threads or descriptors for the plan's users.
@@ -225,7 +225,7 @@ impl JmeterFlags {
     }
 }
 
-/// What a worker's death means for the run.
+/// The consequence of a worker's death for the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum OnLoss {
     Continue,

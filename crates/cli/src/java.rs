@@ -25,13 +25,13 @@ pub(crate) struct Machine {
     pub(crate) warnings: Vec<String>,
 }
 
-/// What a plan needs, found and not yet started.
+/// The Java and JMeter that a plan needs, found and not yet started.
 #[derive(Debug)]
 pub(crate) struct Needed {
     ready: Ready,
-    /// What is about to be done, for the user.
+    /// The line that tells the user which elements run in Java.
     pub(crate) words: String,
-    /// What runs where.
+    /// Elements that run in Java, and the machine they run on.
     pub(crate) place: String,
 }
 

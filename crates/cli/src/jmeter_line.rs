@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use crate::suggest;
 
-/// What an option takes.
+/// The arguments of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Nothing,

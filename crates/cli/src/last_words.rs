@@ -1,5 +1,5 @@
-//! What must not be missed: said once more when the summary is out, for what was said during the run is far above it by then.
-//! Lost results stand before the summary, too.
+//! Messages that must not be missed, repeated after the summary, because those of the run have scrolled away by then.
+//! Lost results are named before the summary, too.
 
 use std::collections::BTreeMap;
 use std::path::Path;

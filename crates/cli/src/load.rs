@@ -28,7 +28,7 @@ pub(crate) struct Loaded {
     pub(crate) support: Vec<Support>,
     /// Files that the plan includes.
     pub(crate) included: Vec<Included>,
-    /// What only Java can do is not left out.
+    /// Java-backed elements are kept in the plan.
     hosting: bool,
 }
 

@@ -3,7 +3,7 @@
 use fleet::Loss;
 use serde_json::{Value, json};
 
-/// What is said at once.
+/// The message printed when a worker dies.
 pub(crate) fn words(loss: &Loss) -> String {
     let Loss { worker, pid, reason, users, connections, .. } = loss;
     format!(

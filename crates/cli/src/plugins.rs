@@ -1,6 +1,6 @@
-//! What to do where a class is missing: which plug-in has it, and where its jar belongs.
+//! Advice about missing classes: the plug-in that has the class, and the folder for its jar.
 //!
-//! Plug-ins are called as JMeter's Plugins Manager calls them, by the packages of those that public plans use most. Others have no name here.
+//! Plug-ins have the names of JMeter's Plugins Manager and are found by package. Only those that public plans use most are listed.
 
 use std::path::Path;
 
@@ -45,7 +45,7 @@ const FETCHED: &[&str] = &[
     "kg.apc.jmeter.reporters.AutoStop",
 ];
 
-/// What helps, if the message is about a class that is missing. `home`: JMeter's folder.
+/// Advice, if the message is about a missing class. `home`: JMeter's folder.
 pub(crate) fn advice(message: &str, home: &str) -> Option<String> {
     let (before, _) = message.split_once(" is not in the class path")?;
     let (_, class) = before.rsplit_once("class ")?;

@@ -104,12 +104,12 @@ pub(crate) fn run(flags: PreflightFlags) -> Exit {
     if report.severity == Severity::TooSmall { Exit::TooSmall } else { Exit::Ok }
 }
 
-/// What the start of a run is told.
+/// The preflight's results for the start of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Look {
-    /// What does not fit, a line each; nothing where all fits.
+    /// One line per limit that is too small; empty if all fits.
     pub(crate) warnings: Vec<String>,
-    /// Of that, what this machine cannot hold at all.
+    /// The lines of `warnings` about limits that this machine cannot meet at all.
     pub(crate) refusals: Vec<String>,
     /// Settings of groups that are not a number.
     pub(crate) odd_numbers: Vec<String>,
@@ -240,7 +240,7 @@ impl Report {
         out
     }
 
-    /// What `--fix` would do.
+    /// The changes that `--fix` would make.
     fn plan_of_changes(&self) -> String {
         let mut out = String::from("\n");
         if self.commands.is_empty() {

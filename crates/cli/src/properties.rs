@@ -61,7 +61,7 @@ pub(crate) const JMETER_VERSION: &str = "5.6.3";
 pub(crate) struct Properties {
     jmeter: BTreeMap<String, String>,
     system: BTreeMap<String, String>,
-    /// Who set what: the last flag or file to set a key.
+    /// Origin of each value: the last flag or file that set the key.
     origins: BTreeMap<String, String>,
 }
 
@@ -194,7 +194,7 @@ impl Properties {
         out
     }
 
-    /// What was set and has no effect: key and where it was set. `texts` are those of the plan; a key that occurs in them
+    /// Properties that were set and have no effect: key and origin. `texts` are those of the plan; a key that occurs in them
     /// is the user's own.
     pub(crate) fn unheeded<'a>(
         &self,

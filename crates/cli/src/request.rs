@@ -1,4 +1,4 @@
-//! What to run, whichever command line it came from.
+//! The requested run, from either command line.
 
 use std::path::{Path, PathBuf};
 

@@ -1,11 +1,11 @@
 //! `bin/setenv.sh` of a JMeter: which variables it sets, without running it.
 //!
-//! What is understood are assignments, one a line: `NAME=value`, with or without `export`, quoted in any way, with `$NAME`, `${NAME}` and
-//! `${NAME:-value}` in them, and `: "${NAME:=value}"`. Lines of another kind are told by number and have no effect.
+//! It reads assignments, one per line: `NAME=value`, with or without `export`, quoted in any way, with `$NAME`, `${NAME}` and
+//! `${NAME:-value}` in them, and `: "${NAME:=value}"`. Other lines are reported by number and have no effect.
 
 use std::collections::BTreeMap;
 
-/// What a file sets, and the numbers of lines that are not understood.
+/// Variables that a file sets, and the numbers of lines that are not understood.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Script {
     pub(crate) variables: BTreeMap<String, String>,
@@ -37,7 +37,7 @@ pub(crate) fn read(text: &str, outside: &dyn Fn(&str) -> Option<String>) -> Scri
 
 type Known<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// What a line sets; `None` if it is no assignment.
+/// Variables that a line sets; `None` if it is no assignment.
 fn assignments(line: &str, known: Known<'_>) -> Option<Vec<(String, String)>> {
     if let Some(rest) = line.strip_prefix(": ") {
         let mut set = Vec::new();

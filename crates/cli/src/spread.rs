@@ -25,7 +25,7 @@ pub(crate) enum Spread {
     Fleet(Box<Fleet>, Vec<Made>, Vec<String>),
 }
 
-/// What a run reports.
+/// An event of a run.
 pub(crate) enum News {
     Snapshot(Box<Snapshot>),
     Log(String),
@@ -71,7 +71,7 @@ impl Size {
         Self { workers, descriptors, asked: asked.is_some() }
     }
 
-    /// What to say about it, if there is something to say.
+    /// The message for the user, if there is one.
     pub(crate) fn words(self, users: u64, connections: u64) -> Option<String> {
         let Self { workers, descriptors, asked } = self;
         if workers > 1 && !asked {
@@ -206,8 +206,8 @@ impl Spread {
         }
     }
 
-    /// What this process and all workers have used so far. Memory is the sum of what each has for itself, and the
-    /// program's own pages once.
+    /// CPU time and memory of this process and all workers so far. Memory is the sum of each process's private pages, and the
+    /// program's own pages counted once.
     pub(crate) fn usage(&self) -> Usage {
         let own = Usage::now();
         match self {

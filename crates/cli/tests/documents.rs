@@ -1,4 +1,4 @@
-//! What the documents promise: every property that is honoured and every exit code is in them, and no other.
+//! The documents are complete: they name every property with an effect and every exit code, and no other.
 
 use std::fs;
 use std::path::Path;

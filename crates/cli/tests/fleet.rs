@@ -39,7 +39,7 @@ const SHARING: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </hashTree></hashTree></hashTree></jmeterTestPlan>
 "#;
 
-/// What the target saw and what the rows say, each sorted.
+/// Requests that the target saw and rows of the result file, each sorted.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
     lines: Vec<String>,

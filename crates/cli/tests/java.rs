@@ -1,6 +1,6 @@
 //! Plans with scripts, as users meet them: with a Java, and without.
 //!
-//! What needs a Java machine and JMeter's jars runs where `throng jvm status` finds both, and is left out with a word where it does not.
+//! Tests that need a Java machine and JMeter's jars run where `throng jvm status` finds both, and are skipped with a message elsewhere.
 
 mod program;
 

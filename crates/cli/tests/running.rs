@@ -370,7 +370,7 @@ fn a_plans_own_summariser_has_lines_of_its_own() {
     assert!(summed("Mine") && summed("summary"), "{ended:?}");
 }
 
-/// What a killed run leaves is a whole document with all that was handed over.
+/// A killed run leaves a whole document with all rows that were handed over.
 #[test]
 fn an_xml_file_can_be_read_after_a_kill() {
     let program = Program::new();

@@ -15,20 +15,20 @@ pub trait Bus: std::fmt::Debug {
     /// Sends a message to a worker. One that is gone does not get it.
     fn send(&mut self, worker: u32, message: &ToWorker);
 
-    /// The next news, or `None` when there is none for so long.
+    /// The next event, or `None` when none comes within `patience`.
     fn next(&mut self, patience: Duration) -> Option<(u32, News)>;
 
     /// Ends a worker by force.
     fn kill(&mut self, worker: u32);
 }
 
-/// What is heard of a worker.
+/// An event of a worker.
 #[derive(Debug)]
 pub enum News {
-    /// It says something.
+    /// It sent a message.
     Said(FromWorker),
-    /// Nothing has been heard of it for a while, not even that its process runs: what is known about it.
+    /// No message has arrived for a while, not even a sign of life; with what is known about the process.
     Silent(String),
-    /// It will not say anything any more: why.
+    /// The worker has ended; with the reason.
     Gone(String),
 }

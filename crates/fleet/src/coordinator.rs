@@ -46,12 +46,12 @@ pub struct Job {
     pub stop_on_loss: bool,
 }
 
-/// What a run reports while it goes on.
+/// An event of the run.
 #[derive(Debug)]
 pub enum Event {
-    /// What one core of a worker measured in a second; `core` is a number among all cores of the run.
+    /// One core's measurements of a second; `core` is a number among all cores of the run.
     Snapshot(Box<Snapshot>),
-    /// Something to be told to the user.
+    /// A message for the user.
     Log(String),
     /// A worker died. A snapshot of the connections it held follows.
     Lost(Loss),

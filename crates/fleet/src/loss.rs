@@ -1,4 +1,4 @@
-//! What went with a worker that died: known from its last report.
+//! Users and connections lost with a worker that died, taken from its last report.
 
 use stats::CloseCause;
 use stats::{Counter, Counters, Recorder, Snapshot};

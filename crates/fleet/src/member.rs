@@ -35,7 +35,7 @@ pub(crate) struct Member {
     /// All its counters so far.
     pub(crate) counters: Counters,
     pub(crate) last_ms: i64,
-    /// What it was last told of users elsewhere.
+    /// Active users of other workers, as last sent to it.
     pub(crate) told: Vec<u32>,
 }
 

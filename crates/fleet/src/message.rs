@@ -1,4 +1,4 @@
-//! What coordinator and workers say to each other.
+//! Messages between coordinator and workers.
 //!
 //! A worker offers itself, gets its share of the run, says that it is ready, and from then on only obeys: groups start
 //! at a moment of the run's common clock. Once a second it reports; reports are numbered, so that none counts twice.
@@ -16,7 +16,7 @@ pub const VERSION: u32 = 3;
 /// To a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToWorker {
-    /// What to run.
+    /// The plan and the worker's share of it.
     Plan(Box<Share>),
     /// Groups, by their index in the plan, start at a moment of the run's clock, in nanoseconds. Properties that users of
     /// any worker have set in the groups before come with it.
@@ -42,7 +42,7 @@ pub struct Share {
     pub properties: Vec<(String, String)>,
     /// Folder of the plan. Names of files are bytes, which a path's own form on the wire would refuse.
     pub folder: OsString,
-    /// What was evaluated before the first user.
+    /// Values evaluated before the first user started.
     pub evaluated: Evaluated,
     /// Result files that get every sample.
     pub results: Vec<OsString>,
@@ -63,7 +63,7 @@ pub enum FromWorker {
     Offer { version: u32, pid: u32, descriptors: u64 },
     /// Its share is compiled; its threads wait for the start.
     Ready { cores: u32 },
-    /// What one of its cores measured in a second.
+    /// One core's measurements of a second.
     Report(Box<Report>),
     /// All users of the groups that were started have ended; properties that they or earlier ones have set, if some
     /// were set since the last time.

@@ -6,7 +6,7 @@
 /// Descriptors kept for other things than users' connections.
 pub const RESERVE: u64 = 300;
 
-/// What a process has open before its first user, and a little more.
+/// Descriptors that a process has open before its first user, with a small reserve.
 const LEAST: u64 = 16;
 
 /// Connections that a process with so many descriptors can hold, at least one.

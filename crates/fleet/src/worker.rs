@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How often the coordinator hears that the process runs.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// What runs what only Java can.
+/// The Java machine of the worker.
 #[derive(Debug)]
 pub struct Java {
     /// Takes its jobs.

@@ -44,7 +44,7 @@ fn job(text: &str, plan: &Plan) -> Job {
     }
 }
 
-/// What a run said until it was over.
+/// The events of a run until its end.
 #[derive(Default)]
 struct Told {
     snapshots: usize,

@@ -1,4 +1,4 @@
-//! What was found wrong, as plain data.
+//! Findings about a plan, as plain data.
 //!
 //! A [`Diag`] carries everything needed to show it like a compiler's message: a stable code, the place in the text,
 //! the path of the element in the tree and a help line. Every layer above the reader uses the same type.
@@ -42,7 +42,7 @@ pub struct Diag {
     /// Line in the file, from 1; 0 when the finding has no place in it.
     pub line: u32,
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub help: Option<String>,
     /// Path of the element, as `Test Plan > Users > Login`.
     pub element: Option<String>,

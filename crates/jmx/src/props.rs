@@ -29,7 +29,7 @@ pub enum Kind {
     Double,
 }
 
-/// What a property holds.
+/// The value of a property.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// Every scalar, as its text.

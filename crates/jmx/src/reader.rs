@@ -47,7 +47,7 @@ pub fn parse(name: &str, bytes: Vec<u8>) -> Result<(Document, Vec<Diag>), NotXml
     ))
 }
 
-/// What the innermost open tag is.
+/// An open tag.
 enum Frame {
     Root,
     Tree {

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Carries a message, on the thread that got it from [`Carrier::serve`].
 pub(crate) type Carry<'a> = dyn FnMut(&[u8]) -> Result<Vec<u8>, String> + 'a;
 
-/// Who carries messages for worker threads.
+/// Carries messages between worker threads and Java.
 pub(crate) trait Carrier: Send + Sync + std::fmt::Debug {
     /// Lets this thread carry messages for as long as `work` goes on. In Java it has that name; `work` gets the number that the thread which runs Java has in
     /// the system.

@@ -37,10 +37,10 @@ pub(crate) struct Child {
     shared: Arc<Shared>,
 }
 
-/// What the thread that reads replies sees.
+/// State shared with the thread that reads replies.
 #[derive(Default)]
 struct Shared {
-    /// Threads that wait, by their numbers; nobody can begin to wait when the process has ended.
+    /// Waiting threads by their numbers; none can begin to wait once the process has ended.
     waiting: Mutex<HashMap<u32, Sender<Frame>>>,
     ended: OnceLock<Ended>,
 }
@@ -52,7 +52,7 @@ struct Ended {
     code: i32,
 }
 
-/// What comes back.
+/// One reply of the process.
 #[derive(Debug, PartialEq, Eq)]
 struct Frame {
     thread: u32,

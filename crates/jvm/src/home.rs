@@ -66,7 +66,7 @@ impl fmt::Display for NoHome {
 ///
 /// # Errors
 ///
-/// What was named and is none, or that there is nothing.
+/// The path that was named and is not a JMeter home, or that none was found.
 pub(crate) fn find(
     asked: Option<&Path>,
     variable: Option<&Path>,
@@ -131,7 +131,7 @@ fn core_jar(folder: &Path) -> Option<PathBuf> {
     jars.into_iter().next()
 }
 
-/// What the manifest of a jar says, or its name.
+/// The version in a jar's manifest, or in its name.
 fn version(jar: &Path) -> Option<String> {
     let by_name = || {
         let name = jar.file_stem()?.to_string_lossy().into_owned();

@@ -29,7 +29,7 @@ pub struct Progress {
     pub of_bytes: u64,
 }
 
-/// What an installation did.
+/// The result of an installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Installed {
     /// It was there already, complete.

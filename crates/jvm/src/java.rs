@@ -116,7 +116,7 @@ impl fmt::Display for NoJava {
 ///
 /// # Errors
 ///
-/// What was found instead.
+/// The candidates that were found and rejected.
 pub(crate) fn find(asked: Option<&Path>, around: &Surroundings) -> Result<Java, NoJava> {
     if let Some(home) = asked {
         return look(home, Origin::Asked)

@@ -1,18 +1,19 @@
-//! A Java machine, in the process or beside it, for what of a plan only Java can do.
+//! The Java machine that runs the elements of a plan that only Java can run; in this process or in one of its own.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `settings` | what a run asks for, as properties |
-//! | `java`, `home`, `cache` | which Java and which JMeter there are |
+//! | `settings` | the run's settings, as properties |
+//! | `java`, `home`, `cache` | search for a Java and a JMeter |
 //! | `artefacts`, `repository`, `install` | the set of jars that is fetched once |
-//! | `bridge`, `class_path`, `options` | what the machine is started with |
-//! | `listing` | which classes a class path has |
-//! | `machine`, `child`, `carrier` | the machine in this process or in one of its own, and the way of bytes to it |
-//! | `workers`, `seats`, `replies` | threads that run jobs, where they rest, when they wake cores |
-//! | `tend`, `states` | who looks after them, and what he sees |
-//! | `start` | all of it together |
+//! | `bridge`, `class_path`, `options` | the machine's own jar, class path and options |
+//! | `listing` | the classes on a class path |
+//! | `machine`, `child`, `carrier` | the machine in this process or in one of its own, and the transport of bytes to either |
+//! | `workers`, `seats`, `replies` | threads that run jobs, the stack of parked ones, batching of core wake-ups |
+//! | `tend`, `states` | the supervisor of the pool, and the thread states it reads |
+//! | `start` | the start of all of it |
 //!
-//! What the bytes mean is known to the engine and to the Java side (`java/`), not here. A plan that needs no Java loads nothing of it.
+//! The engine and the Java side (`java/`) know what the bytes mean; this crate does not. A plan that needs no Java
+//! loads nothing of it.
 
 mod artefacts;
 mod bridge;

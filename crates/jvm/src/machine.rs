@@ -89,7 +89,7 @@ fn call(env: &mut Env<'_>, message: &[u8]) -> Result<Vec<u8>, String> {
     called.map_err(|error| words(env, error))
 }
 
-/// What went wrong, with Java's own words; nothing is left pending.
+/// An error's text, with Java's own words. Clears the pending exception.
 fn words(env: &mut Env<'_>, error: Error) -> String {
     let error = match error {
         Error::JavaException => env.exception_catch().err().unwrap_or(Error::JavaException),

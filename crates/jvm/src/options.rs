@@ -1,7 +1,7 @@
-//! The options that the Java machine starts with: ours, then those of the user, of which the last of a kind wins.
+//! The options that the Java machine starts with: ours, then the user's; the last of a kind wins.
 //!
-//! What is not said is as in JMeter's start script: a heap of 1 GiB at most, English, the packages that plug-ins open. Other than there, the heap
-//! starts small, and one collector thread does, for a run shares its processors with the cores.
+//! Defaults are those of JMeter's start script: a heap of 1 GiB at most, English, the packages that plug-ins open. Unlike there, the heap
+//! starts small, and there is one collector thread, because the machine shares its processors with the cores.
 
 use std::path::Path;
 

@@ -1,27 +1,27 @@
-//! When a worker wakes a core for its replies.
+//! Wake batching: when a worker wakes a core for its replies.
 //!
-//! Where worker and core share a processor, a core that is woken for a reply comes first, does what little follows from it, and sleeps again: two changes of thread
-//! for each job, which cost more than a short script. So a worker that has more to do leaves its replies for a moment and wakes the core for all of them at once. It
-//! does so only while all its jobs are short, for whoever waits for a reply must not wait for the script of another. Should one take long all the same, the core looks by
+//! Where worker and core share a processor, a core that is woken for a reply runs first, does the little work that follows, and sleeps again: two context switches
+//! for each job, which cost more than a short script. So a worker that has more to do keeps its replies for a moment and wakes the core once for all of them. It
+//! does so only while all its jobs are short, because a reply must not wait for another user's script. If a job takes long all the same, the core looks by
 //! itself after a millisecond.
 
 use std::time::{Duration, Instant};
 
 use engine::offload::{Job, Unread};
 
-/// Cores are woken no more often, where replies may be left.
+/// Shortest time between two wake-ups of a core while replies are batched.
 const MOMENT: Duration = Duration::from_micros(100);
 
-/// What a short job takes, at most.
+/// Longest duration of a short job.
 const SHORT: Duration = Duration::from_micros(100);
 
-/// Short jobs in a row after which the next is thought to be short.
+/// Short jobs in a row after which the next is assumed to be short.
 const PROOF: u32 = 64;
 
-/// Those of one worker.
+/// The replies of one worker.
 #[derive(Debug)]
 pub(crate) struct Replies {
-    /// Cores with replies that were left.
+    /// Cores with replies that they have not been woken for.
     unread: Unread,
     /// When cores were last woken.
     woken: Instant,

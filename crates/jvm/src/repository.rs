@@ -1,6 +1,6 @@
-//! Where artefacts are fetched from: Maven's own folder on this machine, then a repository, by default Maven Central.
+//! Sources of artefacts: Maven's local folder on this machine, then a repository, by default Maven Central.
 //!
-//! What comes is compared with the sum that is known beforehand, so it does not matter who sent it. A mirror is named by flag or environment, or
+//! Each file is compared with a checksum known beforehand, so its source need not be trusted. A mirror is named by flag or environment, or
 //! taken from Maven's settings.
 
 use std::io::Read;

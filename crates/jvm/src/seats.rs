@@ -1,35 +1,35 @@
-//! Where workers rest, and what is seen of those that do not.
+//! Parked workers, and the tasks of running ones.
 //!
-//! Each worker has a seat. Those without work stand in a stack, so that whoever rested last works first: its memory is still in the processor's caches, and the
-//! others rest long enough to be sent away. Cores wake workers, so nothing here takes a lock or waits for anybody.
+//! Each worker has a slot, its seat. Idle workers are in a stack, so that the one parked last works first: its memory is still in the processor's caches, and the
+//! others stay parked long enough to be ended. Cores wake workers, so nothing here takes a lock or blocks a caller other than the worker itself.
 
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Release};
 
 use rustix::thread::futex;
 
-/// The top of an empty stack, and the seat below the lowest: places count from 1 there.
+/// The top of an empty stack, and the seat below the lowest: seats count from 1 in the stack.
 const NONE: u32 = 0;
 
-/// What a worker waits for in its seat.
+/// Values of a seat's futex: parked, called to work, called to end.
 const RESTS: u32 = 0;
 const TO_WORK: u32 = 1;
 const TO_LEAVE: u32 = 2;
 
-/// Why a rest is over.
+/// The reason why a parked worker was woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     /// There may be something to do.
     Work,
-    /// It is not needed any more.
+    /// The worker is not needed any more.
     Leave,
 }
 
-/// What a worker does.
+/// The task that a worker runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Running {
     /// The thread's number in the system.
     pub(crate) thread: i32,
-    /// Which of all tasks in this seat it is.
+    /// Number of the task among all tasks of this seat.
     pub(crate) task: u64,
     pub(crate) user: u64,
 }
@@ -39,7 +39,7 @@ struct Seat {
     /// The seat below it in the stack.
     below: AtomicU32,
     call: AtomicU32,
-    /// When its rest began, in the clock of who runs the workers.
+    /// When the worker was parked, in the caller's clock.
     since: AtomicU64,
     thread: AtomicI32,
     user: AtomicU64,
@@ -47,7 +47,7 @@ struct Seat {
     tasks: AtomicU64,
 }
 
-/// All seats, and the stack of those who rest.
+/// All seats, and the stack of parked workers.
 #[derive(Debug)]
 pub(crate) struct Seats {
     all: Box<[Seat]>,
@@ -147,7 +147,7 @@ impl Seats {
         self.all[seat as usize].tasks.fetch_add(1, Release);
     }
 
-    /// What runs, with the seats.
+    /// Running tasks with their seats.
     pub(crate) fn running(&self) -> impl Iterator<Item = (u32, Running)> + '_ {
         (0..).zip(&self.all).filter_map(|(at, seat)| {
             let task = seat.tasks.load(Acquire);

@@ -1,4 +1,4 @@
-//! What a run asks of its Java machine, as properties.
+//! Settings of a run's Java machine, as properties.
 //!
 //! Flags become properties, so that worker processes of a run, which get its properties, start the same machine.
 
@@ -24,10 +24,10 @@ pub const LEVELS: &str = "throng.jvm.log";
 /// Threads that run Java at most, where nobody says how many.
 pub const THREADS: usize = 1000;
 
-/// What separates options in `throng.jvm.options`: a line each, for an option may hold blanks.
+/// Separator of options in `throng.jvm.options`: one option per line, for an option may hold blanks.
 pub const SEPARATOR: char = '\n';
 
-/// How the machine is to be.
+/// Settings of the Java machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// `--java-home`: the Java to use, and no other.

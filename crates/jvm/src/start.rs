@@ -24,7 +24,7 @@ pub struct Ready {
     settings: Settings,
 }
 
-/// What is missing.
+/// The missing part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// No Java.
@@ -46,7 +46,7 @@ impl fmt::Display for Refusal {
 ///
 /// # Errors
 ///
-/// What is missing.
+/// The missing part.
 pub fn ready(settings: &Settings) -> Result<Ready, Refusal> {
     let java = java(settings).map_err(Refusal::Java)?;
     let home = home(settings).map_err(Refusal::Home)?;
@@ -57,7 +57,7 @@ pub fn ready(settings: &Settings) -> Result<Ready, Refusal> {
 ///
 /// # Errors
 ///
-/// What was found instead.
+/// The candidates that were found and rejected.
 pub fn java(settings: &Settings) -> Result<Java, NoJava> {
     java::find(settings.java_home.as_deref(), &Surroundings::here())
 }
@@ -66,7 +66,7 @@ pub fn java(settings: &Settings) -> Result<Java, NoJava> {
 ///
 /// # Errors
 ///
-/// What was named and is none.
+/// The path that was named and is not a JMeter home.
 pub fn home(settings: &Settings) -> Result<Home, NoHome> {
     home::find_here(settings.jmeter_home.as_deref())
 }

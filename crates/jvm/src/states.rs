@@ -1,37 +1,37 @@
-//! What the workers' threads do, as the system tells it: compute, wait for somebody outside, or wait for each other.
+//! States of the workers' threads as the kernel reports them: computing, blocked outside the process, or waiting for each other.
 //!
-//! A thread that waits for a server, a disk or a pipe leaves its processor to another. One that waits on a lock of this process mostly gets it at once: only when it
-//! still waits, in the same job, after some looks is it known to be blocked, as one is that sleeps or waits for a pool.
+//! A thread that waits for a server, a disk or a pipe leaves its processor to another. One that waits for a lock of this process mostly gets it at once: only if it
+//! still waits, in the same job, after several readings does it count as blocked, as do threads that sleep or wait for a pool.
 
 use std::collections::HashMap;
 use std::fs::read_to_string;
 
 use crate::seats::Running;
 
-/// Looks in a row at which a thread must have waited to count as blocked.
+/// Readings in a row at which a thread must have waited to count as blocked.
 const PROOF: u32 = 3;
 
-/// How many of the threads that run a task do what.
+/// Numbers of threads that run a task, by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct States {
     /// On a processor, or wanting one.
     pub(crate) computing: usize,
-    /// Of these, in the same task as at the look before.
+    /// Of these, in the same task as at the reading before.
     pub(crate) at_length: usize,
     /// Blocked.
     pub(crate) blocked: usize,
 }
 
-/// What looks before have shown.
+/// Results of earlier readings.
 #[derive(Debug, Default)]
 pub(crate) struct Looks {
-    /// By seat: its task, and looks in a row at which it waited.
+    /// By seat: its task, and readings in a row at which it waited.
     waited: HashMap<u32, (u64, u32)>,
     /// By seat: the task it computed.
     computed: HashMap<u32, u64>,
 }
 
-/// What one thread does.
+/// The state of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Computes,
@@ -42,7 +42,7 @@ enum State {
 }
 
 impl Looks {
-    /// Looks at the threads, by their seats.
+    /// Reads the states of the running threads.
     pub(crate) fn look(&mut self, running: impl Iterator<Item = (u32, Running)>) -> States {
         self.judge(running.map(|(seat, one)| (seat, one.task, state(one.thread))))
     }

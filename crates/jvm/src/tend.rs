@@ -1,8 +1,8 @@
-//! Looks after the workers: starts more when they are blocked, fewer when they only take turns, and passes interruptions on.
+//! The pool supervisor: starts more workers when they are blocked, ends some when they only take turns, and forwards interruptions.
 //!
-//! Whether a worker is blocked is asked of the system ([`crate::states`]): one that waits for a server leaves its processor to others, so another worker helps.
-//! More that compute would only take processors from the cores, whose users wait for nothing but that; they are added slowly, so that scripts that never end do not
-//! keep others from their turn for good.
+//! The kernel knows whether a worker is blocked ([`crate::states`]): one that waits for a server leaves its processor to others, so another worker helps.
+//! More workers that compute would only take processors from the cores; they are added slowly, so that scripts that never end do not
+//! block all others for good.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,22 +14,22 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use crate::states::{Looks, States};
 use crate::workers::Shared;
 
-/// Told to the one who tends.
+/// A message to the supervisor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Notice {
-    /// A task came, and nobody was idle.
+    /// A task was queued while no worker was idle.
     Busy,
-    /// What runs for this user is to be interrupted: all of it, or its sampler alone.
+    /// Interrupt the work of this user: all of it, or its sampler alone.
     Interrupt(u64, bool),
-    /// Nobody will ask for anything any more.
+    /// No more tasks will come.
     End,
 }
 
-/// How often is looked while tasks wait, at most; each worker makes it longer, for looking at it takes time.
+/// Shortest interval between readings while tasks are queued; `LOOK_EACH` per worker is added, for reading its state takes time.
 const LOOK: Duration = Duration::from_millis(1);
 const LOOK_EACH: Duration = Duration::from_micros(100);
 
-/// While looking changes nothing it is done less and less often, down to this part.
+/// While readings change nothing, the interval grows up to this factor.
 const RARELY: u32 = 8;
 
 /// A worker that has had nothing to do for so long ends, unless it is one of the first.
@@ -38,25 +38,25 @@ const REST: Duration = Duration::from_secs(30);
 /// While tasks wait for so long without a break, all processors may be used.
 const BACKLOG: Duration = Duration::from_millis(500);
 
-/// When no task was done for so long and others wait, one more thread is started, whatever the others do.
+/// When no task was done for so long and others are queued, one more thread is started, whatever the states are.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// Looks in a row at which tasks wait and nothing computes, after which more threads are started, for what each waits for may be over before it is known to be blocked.
+/// Readings in a row with queued tasks and no computing thread after which more threads are started: waits may be too short to be seen as blocked.
 const IDLE: u32 = 3;
 
-/// Looks in a row at which more workers than useful compute before one of them ends.
+/// Readings in a row at which more workers than useful compute before one of them ends.
 const CROWDED: u32 = 20;
 
 /// The kind of message that interrupts; the user's number follows, and whether its sampler alone is meant.
 const INTERRUPT: u8 = 6;
 
-/// Who tends.
+/// The supervisor.
 struct Tender {
     shared: Arc<Shared>,
     notices: Receiver<Notice>,
     /// Users whose jobs are to be interrupted, for the thread that does it.
     interrupter: Option<Sender<(u64, bool)>>,
-    /// It was told that the system gives no more threads.
+    /// The warning that the system gives no more threads has been logged.
     refused: bool,
 }
 

@@ -46,7 +46,7 @@ struct Task {
     done: Done,
 }
 
-/// Who waits for a reply.
+/// The receiver of a reply.
 #[derive(Debug)]
 enum Done {
     Call(Sender<Result<Vec<u8>, String>>),
@@ -56,13 +56,13 @@ enum Done {
 impl Task {
     fn finish(self, reply: Result<Vec<u8>, String>) {
         match self.done {
-            // Whoever asked may have gone.
+            // The receiver may be gone.
             Done::Call(to) => drop(to.send(reply)),
             Done::Job(job) => job.finish(reply),
         }
     }
 
-    /// Finishes it for a worker that goes on with another, or does not.
+    /// Delivers the reply; `goes_on` says whether the worker continues with another task.
     fn give(self, reply: Result<Vec<u8>, String>, replies: &mut Replies, goes_on: bool) {
         match self.done {
             Done::Call(_) => self.finish(reply),
@@ -78,7 +78,7 @@ pub struct Workers {
     shared: Arc<Shared>,
 }
 
-/// What workers and the one who tends them see.
+/// State shared by the workers and their supervisor.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) carrier: Box<dyn Carrier>,
@@ -102,9 +102,9 @@ pub(crate) struct Shared {
     /// Threads that are to end when they have done their task.
     pub(crate) surplus: AtomicUsize,
     began: Instant,
-    /// A busy notice is under way.
+    /// A busy notice has been sent and not yet been read.
     pub(crate) told: AtomicBool,
-    /// Nobody will ask for anything any more.
+    /// No more tasks will come.
     closed: AtomicBool,
     numbers: AtomicU64,
     /// Users whose jobs are not to be begun any more.
@@ -434,7 +434,7 @@ fn step_back(thread: i32) {
     }
 }
 
-/// What a lock guards is consistent even after a panic elsewhere.
+/// Locks a mutex. Its data is consistent even after a panic elsewhere.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! What recording, draining, adding up and writing a row cost: `cargo bench -p throng-stats`.
+//! The cost of recording, draining, merging and writing a row: `cargo bench -p throng-stats`.
 //!
 //! Plain loops over a fixed sequence of pseudo-random samples; prints nanoseconds per operation,
 //! the best of several rounds.

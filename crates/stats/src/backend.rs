@@ -1,4 +1,4 @@
-//! What Backend Listeners send: the figures of JMeter's SamplerMetric and UserMetric, and the texts made of them.
+//! The metrics of Backend Listeners: the figures of JMeter's SamplerMetric and UserMetric, and the texts made of them.
 //!
 //! Pure data: samples go in as [`Taken`], lines for InfluxDB or metrics for Graphite come out when an interval is
 //! over. A sample costs a look-up of its label and four pushes into windows.

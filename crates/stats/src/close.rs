@@ -14,7 +14,7 @@ pub const MAX_CLOSES: usize = 128;
 /// The code under which a cause's codes beyond [`MAX_CLOSES`] are counted.
 pub const OTHER_CODES: u16 = u16::MAX;
 
-/// Who ended a connection, and why.
+/// The cause of a connection's end, and the side that ended it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CloseCause {
@@ -44,7 +44,7 @@ pub enum CloseCause {
     Stopped,
     /// The worker process that held it is gone.
     WorkerLost,
-    /// It never stood: TCP, TLS or the upgrade failed; the errors by cause say how.
+    /// It never opened: TCP, TLS or the upgrade failed; the errors by cause say how.
     ConnectFailed,
 }
 

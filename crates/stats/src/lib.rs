@@ -1,4 +1,4 @@
-//! What was measured, from one sample to the final report.
+//! Measurements, from one sample to the final report.
 //!
 //! A `Recorder` per core takes samples without locks or allocation; once a second it is drained
 //! into a `Snapshot`; snapshots of all cores merge into `Totals`; aggregate report, summary,

@@ -1,4 +1,4 @@
-//! What the machine under the generator is doing: sockets, TCP's troubles, processors, memory.
+//! State of the machine that the generator runs on: sockets, TCP errors, processors, memory.
 //!
 //! Read from /proc once a second. The kernel adds these figures up as it goes, so a reading costs
 //! about a millisecond however many sockets there are. The table of sockets by state costs a walk over the
@@ -60,7 +60,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// What happened between two readings, and how things stood at the later one.
+    /// The differences between two readings, and the state at the later one.
     pub fn between(before: &Reading, now: &Reading) -> Self {
         let since = |count: fn(&Reading) -> u64| count(now).saturating_sub(count(before));
         let ticks = since(|r| r.ticks.all).max(1) as f64;
@@ -103,7 +103,7 @@ impl Watch {
         Self { last: Reading::now(), looks: 0 }
     }
 
-    /// What happened since the last look.
+    /// The differences since the last call.
     pub fn look(&mut self) -> Machine {
         let mut now = Reading::now();
         if self.looks.is_multiple_of(TABLE_LOOKS) {

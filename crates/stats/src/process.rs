@@ -1,6 +1,6 @@
-//! What this process itself uses, and one that works for it: CPU time and resident memory, read from /proc.
+//! CPU time and resident memory of this process and of one that works for it, read from /proc.
 //!
-//! A read costs a few tens of µs; call it once a second. Where /proc is missing all is zero.
+//! A read costs a few tens of µs; call it once a second. Without /proc, all figures are zero.
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,10 @@
-//! What was measured between two moments: sparse, mergeable, reusable.
+//! The measurements between two moments: sparse, mergeable, reusable.
 //!
 //! Only labels that were touched are in it. Merging is by name (core-local numbers mean nothing
 //! elsewhere), commutative and associative but for the order of labels. A snapshot given back to
 //! `Recorder::drain` keeps the memory of its lists. It can be sent to another process by any format
 //! of serde's, compact ones without field names too (fields are in order, maps know their length);
-//! what a newer or older program does not know of the counters is passed over.
+//! counters that a newer or older program does not know are ignored.
 use std::collections::HashMap;
 use std::sync::Arc;
 

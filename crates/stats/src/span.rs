@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::hist::Bins;
 
-/// What a time was measured of.
+/// The phase of a connection that a duration belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Span {
     /// From the first attempt to connect until TCP (and TLS, if any) stands.

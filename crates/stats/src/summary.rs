@@ -27,7 +27,7 @@ pub use handshakes::Handshakes;
 /// How many causes the text shows; the JSON has all.
 const CAUSES_SHOWN: usize = 20;
 
-/// What the run knows beyond the samples.
+/// The facts about a run that are not in its samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frame {
     /// Epoch ms.
@@ -39,17 +39,17 @@ pub struct Frame {
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// What in the generator's own figures makes the rest doubtful; none in a good run.
+    /// Warnings from the generator's own figures that make the results doubtful; none in a good run.
     pub findings: Vec<Finding>,
     pub start_ms: i64,
     pub duration_ms: i64,
     /// Requests, without transactions.
     pub requests: u64,
     pub failed: u64,
-    /// Under way at the end of the run; not among the requests.
+    /// In flight at the end of the run; not among the requests.
     pub cut_by_end: u64,
     pub requests_per_s: f64,
-    /// Mean number of requests under way, by Little's law.
+    /// Mean number of requests in flight, by Little's law.
     pub concurrency: f64,
     pub sent_bytes: u64,
     pub received_bytes: u64,
@@ -213,18 +213,18 @@ impl Summary {
             digits(self.response.max)
         ));
         out.push_str(&format!(
-            "  of it here    p50 {}  p90 {}  p99 {}  max {} ms\n",
+            "                generator overhead p50 {}  p90 {}  p99 {}  max {} ms\n",
             digits(self.lag.p50),
             digits(self.lag.p90),
             digits(self.lag.p99),
             digits(self.lag.max)
         ));
         out.push_str(&format!(
-            "Under way       {} requests on average (Little's law)\n",
+            "In flight       {} requests on average (Little's law)\n",
             digits(self.concurrency)
         ));
         out.push_str(&format!(
-            "Connections     {} opened, {} reused, {} closed by peer, {} closed here, {} failed\n",
+            "Connections     {} opened, {} reused, {} closed by peer, {} closed by Throng, {} failed\n",
             n(Counter::ConnOpened),
             n(Counter::ConnReused),
             n(Counter::ConnClosedByPeer),
@@ -233,7 +233,7 @@ impl Summary {
         ));
         if n(Counter::ConnClosedForNewUser) > 0 {
             out.push_str(&format!(
-                "                {} of those closed here because an iteration was a new user\n",
+                "                {} of those closed by Throng because an iteration was a new user\n",
                 n(Counter::ConnClosedForNewUser)
             ));
         }
@@ -248,7 +248,7 @@ impl Summary {
         }
         let g = &self.generator;
         out.push_str(&format!(
-            "Generator       CPU {:.2} s user + {:.2} s system, {} µs a request; memory {} MiB\n",
+            "Generator       CPU {:.2} s user + {:.2} s system, {} µs per request; memory {} MiB\n",
             g.user_s,
             g.system_s,
             digits(g.cpu_us_per_request),
@@ -257,7 +257,7 @@ impl Summary {
         if self.cut_by_end > 0 {
             let cut = self.cut_by_end;
             out.push_str(&format!(
-                "Cut by the end  {cut} samples were under way when the run ended; they are in no \
+                "Cut by the end  {cut} samples were in flight when the run ended; they are in no \
                  figure above\n"
             ));
         }
@@ -284,7 +284,7 @@ impl Summary {
             out.push('\n');
         }
         if let Some(more) = self.errors.len().checked_sub(CAUSES_SHOWN).filter(|more| *more > 0) {
-            out.push_str(&format!("            and {more} causes more\n"));
+            out.push_str(&format!("            and {more} more causes\n"));
         }
     }
 }

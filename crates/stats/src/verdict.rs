@@ -1,15 +1,15 @@
-//! Whether the generator kept up: what in its own figures makes a run's results doubtful.
+//! Verdict on the generator: rules that find in its own figures why a run's results are doubtful.
 //!
-//! Pure rules over [`Evidence`]; each finding is typed and says what, by which numbers, and what to
-//! do. The limits are set so that a run on a machine with room to spare has no finding: a short
-//! spell or a single count is noise, and is passed over.
+//! Pure functions of [`Evidence`]; each finding is typed and has the problem, its numbers, and the
+//! remedy. The limits are set so that a run on a machine with spare capacity has no finding: a short
+//! burst or a single count is noise, and is ignored.
 use serde::Serialize;
 
 use crate::counter::{Counter, Counters};
 use crate::grouped::{bytes, count, percent, rate};
 use crate::timeline::Timeline;
 
-/// What is wrong, for programs.
+/// The kind of problem, for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -38,11 +38,11 @@ pub struct Finding {
     pub what: String,
     /// The numbers it rests on.
     pub evidence: String,
-    /// What to do.
+    /// The remedy, for people.
     pub advice: String,
 }
 
-/// What the rules look at. Times are milliseconds.
+/// Input of the rules. Times are milliseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence<'t> {
     pub requests: u64,
@@ -117,9 +117,13 @@ fn ports_exhausted(e: &Evidence<'_>) -> Option<Finding> {
     finding(
         Kind::PortsExhausted,
         "local ports ran out on this machine",
-        format!("{} samples failed for want of a port: {}", count(e.ports_exhausted), e.example),
+        format!(
+            "{} samples failed because no local port was free: {}",
+            count(e.ports_exhausted),
+            e.example
+        ),
         "widen net.ipv4.ip_local_port_range, add source addresses, or keep connections open; \
-         throng preflight does the sum",
+         throng preflight computes the need",
     )
 }
 
@@ -130,7 +134,7 @@ fn files_exhausted(e: &Evidence<'_>) -> Option<Finding> {
     finding(
         Kind::FilesExhausted,
         "descriptors ran out on this machine",
-        format!("{} samples failed for want of a descriptor", count(e.files_exhausted)),
+        format!("{} samples failed because no descriptor was free", count(e.files_exhausted)),
         "raise the limit of open files (ulimit -n), or spread the users over more worker processes",
     )
 }
@@ -143,7 +147,7 @@ fn workers_lost(e: &Evidence<'_>) -> Option<Finding> {
         Kind::WorkersLost,
         "worker processes died, and connections with them",
         format!("{} connections were lost with their workers", count(e.lost)),
-        "see the run's log for how they ended; most often the system ran out of memory",
+        "see the run's log for the reason; most often the system ran out of memory",
     )
 }
 
@@ -160,13 +164,13 @@ fn stalled(e: &Evidence<'_>) -> Option<Finding> {
         Kind::Stalled,
         "the generator stood still",
         format!(
-            "no answer was read for {} ms, which ended in the second before {} s after the start; {times} in all, \
+            "no answer was read for {} ms, until about {} s after the start; {times} in all, \
              counted for each core",
             count(t.stall_longest_ms),
             count(t.stall_at_ms.div_ceil(1000))
         ),
-        "let nothing stop or starve this process (SIGSTOP, swapping, a paused virtual machine, a quota of processor \
-         time), and no sample work for long here; samples under way then took longer here than at the server",
+        "make sure that nothing stops or slows this process (SIGSTOP, swapping, a paused virtual machine, a quota of processor \
+         time) and that no sample computes for long; samples in flight at that time show times longer than the server's",
     )
 }
 
@@ -184,7 +188,7 @@ fn processors_full(e: &Evidence<'_>) -> Option<Finding> {
             count(t.full_seconds),
             count(t.seconds)
         ),
-        "give it more processors, or ask for less: rates and response times here are limits of the \
+        "give it more processors, or ask for less load: rates and response times of this run are limits of the \
          generator",
     )
 }
@@ -203,13 +207,13 @@ fn machine_full(e: &Evidence<'_>) -> Option<Finding> {
         Kind::MachineFull,
         "this machine's processors were full, mostly with other programs",
         format!(
-            "in {} of {} seconds; this run used {} of its share at most, load average {}",
+            "in {} of {} seconds; this run used at most {} of its share, load average {}",
             count(seconds),
             count(t.seconds),
             percent(t.cpu_peak),
             rate(t.load_peak)
         ),
-        "run the target, and whatever else is busy here, on another machine",
+        "run the target, and other busy programs, on another machine",
     )
 }
 
@@ -224,7 +228,7 @@ fn lag(e: &Evidence<'_>) -> Option<Finding> {
     }
     finding(
         Kind::Lag,
-        "answers lay here unread",
+        "answers waited unread in the generator",
         format!(
             "p99 of the response time is {:.0} ms, of which {:.0} ms passed in the generator",
             e.response_p99, e.lag_p99
@@ -245,7 +249,7 @@ fn late_starts(e: &Evidence<'_>) -> Option<Finding> {
             "p99 from the intended start is {:.0} ms, from the actual start {:.0} ms",
             e.response_p99, e.service_p99
         ),
-        "the rate asked for was not reached: give the run more processors, or ask for less",
+        "the requested rate was not reached: give the run more processors, or ask for a lower rate",
     )
 }
 
@@ -266,7 +270,7 @@ fn reading_stopped(e: &Evidence<'_>) -> Option<Finding> {
             count(t.not_read_last),
             bytes(t.inbox_peak)
         ),
-        "let the plan read more often, or raise the bound of the inbox; while a socket is not read, \
+        "let the plan read more often, or raise the limit of the inbox; while a socket is not read, \
          its peer has to wait or buffer",
     )
 }
@@ -284,7 +288,7 @@ fn messages_dropped(e: &Evidence<'_>) -> Option<Finding> {
             count(dropped),
             count(e.counters.get(Counter::MessagesIn).max(dropped))
         ),
-        "the setting asks for it; raise the bound of the inbox if the plan is to see them",
+        "the plan's settings ask for it; raise the limit of the inbox if the plan needs these messages",
     )
 }
 
@@ -297,11 +301,11 @@ fn unread_growing(e: &Evidence<'_>) -> Option<Finding> {
         Kind::UnreadGrowing,
         "unread data piled up in this machine's sockets",
         format!(
-            "up to {} a socket, growing for {} seconds in a row",
+            "up to {} per socket, growing for {} seconds in a row",
             bytes(t.unread_peak),
             count(t.unread_grew)
         ),
-        "the generator reads more slowly than the server sends: more processors, or fewer \
+        "the generator reads more slowly than the server sends: give it more processors, or fewer \
          connections each",
     )
 }
@@ -320,8 +324,8 @@ fn zero_windows(e: &Evidence<'_>) -> Option<Finding> {
         Kind::ZeroWindows,
         "sockets of this machine told their peers to stop sending",
         format!("{} TCP windows went to zero on this machine", count(n)),
-        "what a peer or proxy cannot send it buffers or cuts: a drop of connections may be the \
-         generator's doing; see the seconds' cpu, lag and unread bytes",
+        "a peer or proxy that cannot send buffers its data or closes the connection: lost connections may be the \
+         generator's fault; see CPU, lag and unread bytes in seconds.jsonl",
     )
 }
 
@@ -333,15 +337,15 @@ fn retransmits(e: &Evidence<'_>) -> Option<Finding> {
     }
     finding(
         Kind::Retransmits,
-        "much was sent twice",
+        "many TCP segments were sent again",
         format!(
             "{} of {} TCP segments of this machine ({})",
             count(t.retransmitted),
             count(t.segments_out),
             percent(share)
         ),
-        "the network or an overloaded receiver loses packets; response times hold waits of 200 ms \
-         and more for it",
+        "the network or an overloaded receiver loses packets; response times contain waits of 200 ms \
+         and more because of it",
     )
 }
 
@@ -352,9 +356,9 @@ fn tcp_memory(e: &Evidence<'_>) -> Option<Finding> {
     }
     finding(
         Kind::TcpMemory,
-        "TCP came to its limit of memory on this machine",
+        "TCP reached its memory limit on this machine",
         format!(
-            "{} times under pressure, {} connections dropped for it",
+            "{} times under pressure, {} connections dropped because of it",
             count(t.memory_pressures),
             count(t.aborted_memory)
         ),
@@ -370,8 +374,12 @@ fn memory(e: &Evidence<'_>) -> Option<Finding> {
     finding(
         Kind::Memory,
         "this machine was short of memory",
-        format!("{} available of {} at the least", bytes(t.memory_least), bytes(t.memory_total)),
-        "fewer users on this machine, or more memory; throng preflight estimates the need",
+        format!(
+            "at least once only {} of {} were available",
+            bytes(t.memory_least),
+            bytes(t.memory_total)
+        ),
+        "run fewer users on this machine, or add memory; throng preflight estimates the need",
     )
 }
 
@@ -383,7 +391,7 @@ fn ports_low(e: &Evidence<'_>) -> Option<Finding> {
     finding(
         Kind::PortsLow,
         "nearly all local ports were taken",
-        format!("{} of {} left at the least", count(left), count(all)),
+        format!("at least once only {} of {} were left", count(left), count(all)),
         "widen net.ipv4.ip_local_port_range or add source addresses before asking for more",
     )
 }
@@ -394,7 +402,7 @@ pub fn text(findings: &[Finding]) -> String {
         return String::new();
     }
     let mut out = String::from(
-        "THE GENERATOR DID NOT KEEP UP, or its machine got in the way: read these results with that in mind.\n",
+        "THE GENERATOR DID NOT KEEP UP, or its machine was the bottleneck: these results are doubtful.\n",
     );
     for finding in findings {
         out.push_str(&format!(

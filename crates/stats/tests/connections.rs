@@ -10,7 +10,7 @@ fn drained(recorder: &mut Recorder) -> Snapshot {
     snapshot
 }
 
-/// What happens to a recorder.
+/// One call of the recorder.
 #[derive(Clone, Copy, Debug)]
 enum Happening {
     Span(Span, u64),

@@ -188,7 +188,7 @@ fn samples_cut_by_the_end_are_in_no_other_figure() {
     assert_eq!((summary.requests, summary.failed, summary.cut_by_end), (1, 0, 1));
     assert_eq!(summary.aggregate.total.max, 10);
     assert_eq!(totals.counters.get(Counter::CutByEnd), 1);
-    assert!(summary.text().contains("1 samples were under way"), "{}", summary.text());
+    assert!(summary.text().contains("1 samples were in flight"), "{}", summary.text());
 }
 
 #[test]
@@ -285,14 +285,14 @@ fn summary_text_shows_errors_connections_and_the_generator() {
     for part in [
         "        25  100.00%  503: Service Unavailable  (first in Login)",
         "Response time   p50 50.0  p90 90.0  p99 99.0  max 100 ms",
-        "  of it here    p50 1.00",
-        "Connections     5 opened, 0 reused, 0 closed by peer, 4 closed here, 0 failed",
-        "                3 of those closed here because an iteration was a new user",
+        "                generator overhead p50 1.00",
+        "Connections     5 opened, 0 reused, 0 closed by peer, 4 closed by Throng, 0 failed",
+        "                3 of those closed by Throng because an iteration was a new user",
         "TLS handshakes  0 full, 2 resumed, 0 failed\n",
         "  time          p50 200  p90 200  p99 200 ms; 10.0% of all response time",
-        "  CPU here      37500 µs a resumed one: 10.0% of this process's CPU",
-        "  spent here    2.0% of all response time, handshakes included",
-        "Generator       CPU 0.25 s user + 0.50 s system, 7500 µs a request; memory 3 MiB",
+        "  CPU           37500 µs per resumed handshake: 10.0% of the generator's CPU",
+        "  overhead      2.0% of all response time is generator overhead, handshakes included",
+        "Generator       CPU 0.25 s user + 0.50 s system, 7500 µs per request; memory 3 MiB",
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
     }

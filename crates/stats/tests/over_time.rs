@@ -122,7 +122,7 @@ fn the_summary_says_who_cut_the_connections_in_one_line() {
     let summary = run.summary();
     let text = summary.text();
     for part in [
-        "held          20 000 at most, 0 in the last second; 20 000 of 20 000 openings stood, 0 failed",
+        "held          20 000 at most, 0 in the last second; 20 000 of 20 000 openings succeeded, 0 failed",
         "opened        1 000/s while opening, 1 000/s over the best 10 s",
         "connect       p50 1.00  p90 1.00  p99 1.00  max 1.00 ms",
         "upgrade       p50 2.00",
@@ -167,7 +167,7 @@ fn a_generator_that_cannot_keep_up_is_said_above_everything_else() {
     let text = summary.text();
     assert!(text.starts_with("THE GENERATOR DID NOT KEEP UP"), "{text}");
     assert!(text.contains("4 500 of 10 000 TCP segments of this machine (45 %)"), "{text}");
-    assert!(text.contains("up to 195 KiB a socket, growing for 10 seconds in a row"), "{text}");
+    assert!(text.contains("up to 195 KiB per socket, growing for 10 seconds in a row"), "{text}");
     let json: serde_json::Value = serde_json::from_str(&summary.json().unwrap()).unwrap();
     assert_eq!(json["findings"][0]["kind"], "unread_growing");
     assert_eq!(json["course"]["memory_least"], 80);

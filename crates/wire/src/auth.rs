@@ -12,7 +12,7 @@ use base64::Engine as _;
 pub use challenge::Challenge;
 pub use digest::Digest;
 
-/// Who one is.
+/// User name and password.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Credentials {
     /// Name, with the domain before it (`DOMAIN\name`) if there is one.
@@ -33,7 +33,7 @@ impl Credentials {
     }
 }
 
-/// Who asks for credentials.
+/// The side that asks for credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asker {
     /// The server, with status 401.
@@ -278,7 +278,7 @@ fn write(
     written
 }
 
-/// What is no ASCII goes out as question marks, as Java's encoder has it.
+/// Characters beyond ASCII become question marks, as with Java's encoder.
 fn ascii(text: &str) -> Vec<u8> {
     text.encode_utf16()
         .filter(|unit| !(0xdc00..0xe000).contains(unit))

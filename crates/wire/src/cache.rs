@@ -1,9 +1,9 @@
-//! What one user has cached: validators and expiry of responses by URL, by the rules of JMeter's Cache Manager.
+//! One user's HTTP cache: validators and expiry of responses by URL, by the rules of JMeter's Cache Manager.
 //!
 //! No body is kept: a cache only decides which requests are sent, and with which conditions. The rules are JMeter's to
-//! the letter, odd ones included: what is cached once for a URL is not replaced by a later answer, names of headers in
+//! the letter, odd ones included: an entry for a URL is not replaced by a later answer, names of headers in
 //! `Vary` are compared with their case, and the headers that the HTTP client adds itself count when an answer is
-//! noted, but not when it is looked up. Where the cache is full, what was used longest ago goes.
+//! noted, but not when it is looked up. A full cache evicts the least recently used entry.
 
 mod date;
 
@@ -13,7 +13,7 @@ use std::fmt::Write;
 /// The share of the entries that goes at once when the cache is full, so that making room is cheap on average.
 const EIGHTH: usize = 8;
 
-/// What one user has cached.
+/// One user's cache.
 #[derive(Debug, Default)]
 pub struct Cache {
     entries: HashMap<Box<str>, Entry>,
@@ -35,7 +35,7 @@ struct Entry {
     used: u64,
 }
 
-/// What a request for a URL that was answered before is sent with.
+/// Conditional headers of a request for a cached URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
     /// Value of `If-Modified-Since`.

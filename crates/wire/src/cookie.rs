@@ -90,7 +90,7 @@ pub struct Cookie {
     pub expires_ms: Option<i64>,
 }
 
-/// What may differ between cookie managers. The default is JMeter's.
+/// Settings of a cookie manager. The default is JMeter's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// How `Set-Cookie` is read and `Cookie` is written.
@@ -123,7 +123,7 @@ pub struct Jar {
     places: Vec<u32>,
 }
 
-/// What [`Jar::store`] did.
+/// The result of [`Jar::store`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored<'a> {
     /// The cookie is in the jar now.

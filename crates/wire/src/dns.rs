@@ -18,7 +18,7 @@ const IN: u16 = 1;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Name(Vec<u8>);
 
-/// What an answer says.
+/// The content of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The name's addresses, each once, in the order of the answer.

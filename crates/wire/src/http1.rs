@@ -1,6 +1,6 @@
 //! Reads one HTTP/1 response from contiguous bytes: a state of 40 bytes, no heap, no copies.
 //!
-//! What counts as an error is decided as Apache HttpClient 4.5 decides it: bare LF, garbage before the status line, folded
+//! Errors are those of Apache HttpClient 4.5: bare LF, garbage before the status line, folded
 //! headers, unreadable lengths and odd white space pass; a header without a colon or a bad chunk size does not. A head that
 //! is not complete is not consumed: the caller keeps it and offers it again with more bytes. The decoder remembers how far
 //! it looked, so a head that comes in many pieces costs time linear in its size.
@@ -70,7 +70,7 @@ enum State {
     Done,
 }
 
-/// What [`Decoder::next`] found.
+/// The result of [`Decoder::next`].
 #[derive(Debug)]
 pub enum Event<'b> {
     /// Nothing to report from what is there. Bytes may have been consumed all the same.

@@ -43,7 +43,7 @@ enum Phase {
     Failed(Error),
 }
 
-/// What [`Client::advance`] did.
+/// The result of [`Client::advance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Bytes of the input that are used up. The caller offers the rest again, followed by more.

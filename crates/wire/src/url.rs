@@ -16,7 +16,7 @@ use std::net::Ipv6Addr;
 pub struct Url<'a> {
     /// As written; compare it without regard to case.
     pub scheme: &'a str,
-    /// What stands before `@`.
+    /// The part before `@`.
     pub user_info: Option<&'a str>,
     /// Without the brackets of an IPv6 address.
     pub host: &'a str,

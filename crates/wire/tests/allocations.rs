@@ -1,4 +1,4 @@
-//! What runs for every request allocates nothing once it is warm.
+//! Code that runs for every request allocates nothing once it is warm.
 
 use allocation_counter::measure;
 use rustls::pki_types::PrivatePkcs8KeyDer;

@@ -1,4 +1,4 @@
-//! What a client says of itself and what it asks of its server: certificates, names, cipher suites, sessions.
+//! Client certificates, and the checks of the server's: names, cipher suites, sessions.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! What the mirror's well-formed answers hold, and how those are framed that are not simply sent by length.
+//! Bodies of the mirror's well-formed answers, and the framing of those that are not sent by length.
 
 use std::sync::Arc;
 

@@ -46,7 +46,7 @@ pub(crate) struct Core {
     pub(crate) now: u32,
 }
 
-/// What epoll hands back for a connection: its slot, and enough to recognise events for an earlier owner of the slot.
+/// The epoll token of a connection: its slot and generation, by which events for an earlier owner of the slot are recognised.
 pub(crate) fn token(slot: usize, generation: u32) -> u64 {
     u64::from(generation & 0x3fff_ffff) << 32 | slot as u64
 }

@@ -40,7 +40,7 @@ const LINGER: u32 = 1000;
 /// Closing because nothing was heard.
 const SILENT: u16 = 4008;
 
-/// What a hub serves.
+/// The behaviour of a hub's connections.
 pub(crate) trait Service: Send {
     /// The loop is about to run.
     fn begin(&mut self, _core: &Core) -> io::Result<()> {
@@ -459,7 +459,7 @@ impl<S: Service> Hub<S> {
     }
 }
 
-/// What an event asks of the loop.
+/// The result of handling an event, for the loop.
 enum Flow {
     GoesOn,
     /// The peer closes, with this code.

@@ -1,4 +1,4 @@
-//! What all WebSocket services have in common, read once at the start.
+//! Settings that all WebSocket services share, read once at the start.
 
 use crate::config::{Config, bad};
 use crate::error::Error;
@@ -13,7 +13,7 @@ pub(crate) enum Cut {
     Reset,
 }
 
-/// What becomes of a connection whose peer does not read.
+/// Handling of a connection whose peer does not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Slow {
     /// It is reset when more than `unsent` bytes wait for it.

@@ -11,7 +11,7 @@ use rustls::ServerConnection;
 use wire::websocket::deflate::{Deflate, Window};
 use wire::websocket::message::Assembler;
 
-/// What counts at the end of a WebSocket, and how it is counted.
+/// The cause of a WebSocket's end, as it is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// The peer sent a close frame.
@@ -42,7 +42,7 @@ pub(crate) enum State {
     Closing,
 }
 
-/// What was agreed on about compression, and what is remembered for it.
+/// The negotiated compression and its state.
 #[derive(Debug)]
 pub(crate) struct Compression {
     pub(crate) terms: Deflate,

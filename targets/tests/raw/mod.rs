@@ -12,7 +12,7 @@ use targets::{Config, Running, start};
 
 pub(crate) struct Client(pub(crate) TcpStream);
 
-/// What was read, and how the reading ended.
+/// The end of a read, with the text read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Fin(String),

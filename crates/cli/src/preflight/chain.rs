@@ -30,7 +30,7 @@ struct Hop {
     ports: Option<(u16, u16)>,
 }
 
-/// What is wrong with a chain's text, and where.
+/// An error in a chain's text, and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistake {
     pub(crate) message: String,
@@ -39,7 +39,7 @@ pub(crate) struct Mistake {
     pub(crate) at: usize,
 }
 
-/// What a hop can open to the next.
+/// The connections that a hop can open to the next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Link {
     pub(crate) from: String,
@@ -66,7 +66,7 @@ pub(crate) struct Reckoned {
     pub(crate) first_out: usize,
     /// Connections at which it does.
     pub(crate) capacity: u64,
-    /// What more of one thing at that hop would give the whole chain, in words.
+    /// Remedies: the chain's capacity if that hop had more of one resource, in words.
     pub(crate) remedies: Vec<String>,
 }
 
@@ -88,7 +88,7 @@ impl Chain {
         Ok(Self(hops))
     }
 
-    /// What each hop carries of so many connections.
+    /// Computes the share of `load` connections at each hop.
     pub(crate) fn reckon(&self, load: u64) -> Reckoned {
         let links: Vec<Link> =
             self.0.windows(2).map(|pair| link(&pair[0], &pair[1], load)).collect();

@@ -19,7 +19,7 @@ use plan::vars::Vars;
 use plan::websocket;
 use serde::Serialize;
 
-/// What a run asks of the machine.
+/// The resources that a run needs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Demand {
     pub(crate) users: u64,
@@ -50,7 +50,7 @@ pub(crate) struct Demand {
     pub(crate) per_second: Option<f64>,
 }
 
-/// What the reading of a plan needs beside it.
+/// Input beside the plan itself.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
     pub(crate) properties: HashMap<String, String>,

@@ -73,11 +73,11 @@ pub(crate) struct Finding {
     pub(crate) severity: Severity,
     pub(crate) now: String,
     pub(crate) needed: String,
-    /// What happens where it is too small, or why it fits.
+    /// The consequence if it is too small, or the reason why it fits.
     pub(crate) why: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) change: Option<Change>,
-    /// What to do where no setting helps.
+    /// Advice where no setting helps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) advice: Option<String>,
 }

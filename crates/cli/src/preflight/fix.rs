@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::finding::{Change, Finding};
 
-/// What became of a change.
+/// The result of a change.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,

@@ -1,4 +1,4 @@
-//! What this machine allows: limits and state, read once, as plain numbers.
+//! Limits and state of this machine, read once, as plain numbers.
 //!
 //! Filled by hand in tests. 0 stands for what could not be read, and is judged as unknown, never as
 //! nothing.

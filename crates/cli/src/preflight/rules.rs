@@ -424,7 +424,7 @@ fn processors(demand: &Demand, host: &Host) -> Option<Finding> {
     })
 }
 
-/// What only the end of a run meets is never more than tight.
+/// Lowers a finding about the end of a run: it is never worse than tight.
 fn at_the_end(finding: Option<Finding>) -> Option<Finding> {
     finding.map(|mut finding| {
         finding.severity = finding.severity.min(Severity::Tight);

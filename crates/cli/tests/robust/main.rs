@@ -1,8 +1,8 @@
-//! What breaks, and what the real program makes of it: servers, this machine, plans, and an impatient user.
+//! Faults, and the real program's reaction to them: servers, this machine, plans, and an impatient user.
 //!
 //! Every test holds the same contract: the run ends in bounded time without a panic, each sample leaves one row with
 //! JMeter's wording, and the exit code is the right one; or the plan is refused before the first user.
-//! What needs the kernel's namespaces says that it was skipped where they are not permitted.
+//! Tests that need the kernel's namespaces are skipped where those are not permitted.
 
 #[path = "../program/mod.rs"]
 mod program;

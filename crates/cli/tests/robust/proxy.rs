@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use crate::peer::{answering, answering_once, asked, closed_port, peer, request, stall};
 use crate::trial::Trial;
 
-/// What six samples for `https://unknown.example/` make of the proxy on that port: code and message of them all.
+/// Code and message of six samples for `https://unknown.example/` by the proxy on that port.
 fn through(port: u16, more: &[&str]) -> (String, String) {
     let trial = Trial::new();
     let plan = trial.program.read("http.jmx");

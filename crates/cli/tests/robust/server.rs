@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::peer::{answering, answering_once, closed_port, endless, peer, request, stall};
 use crate::trial::{Row, Trial, number};
 
-/// What two users with three loops make of the server on that port: six rows that are alike.
+/// Runs two users with three loops against the server on that port: six rows that are alike.
 fn six(port: u16, more: &[&str]) -> (Row, serde_json::Value) {
     let trial = Trial::new();
     let (ended, rows) = trial.against(port, more);

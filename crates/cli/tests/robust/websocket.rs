@@ -6,7 +6,7 @@ use targets::{Config, Running};
 
 use crate::trial::{JTL, Trial, number};
 
-/// What a path of the target is, and what the sample that opens it and the one that reads from it say: code, and a part
+/// A path of the target, and the results of the sample that opens it and the one that reads from it: code, and a part
 /// of the message.
 type Odd = (&'static str, (&'static str, &'static str), (&'static str, &'static str));
 

@@ -10,7 +10,7 @@ pub(super) struct Open {
     pub(super) shape: Shape,
 }
 
-/// What a property will be.
+/// The value of a property while it is read.
 pub(super) enum Shape {
     Scalar(Kind, String),
     Object(Box<Object>),

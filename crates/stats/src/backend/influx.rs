@@ -8,7 +8,7 @@ use super::number::{java, short};
 /// The label of all samples together.
 const ALL: &str = "all";
 
-/// What the lines are to say of the run.
+/// The run's tags and texts in the lines.
 #[derive(Clone, Debug, Default)]
 pub struct Target {
     pub measurement: String,

@@ -47,13 +47,13 @@ impl Default for Windows {
     }
 }
 
-/// What is known of one label.
+/// The figures of one label.
 #[derive(Clone, Debug)]
 pub(super) struct SamplerMetric {
     pub(super) ok: Window,
     pub(super) ko: Window,
     pub(super) all: Window,
-    /// What percentiles of all are taken from; it outlives intervals.
+    /// Source of the percentiles of all samples; kept across intervals.
     pub(super) recent: Window,
     pub(super) successes: u32,
     pub(super) failures: u32,

@@ -37,7 +37,7 @@ pub fn line(cause: CloseCause, code: u16, idle_ms: &Hist) -> String {
     }
 }
 
-/// What follows from a line, if anything does.
+/// Advice about a cause of closing, if there is any.
 pub fn hint(cause: CloseCause, idle_ms: &Hist) -> Option<String> {
     let by_peer =
         matches!(cause, CloseCause::PeerFrame | CloseCause::PeerFin | CloseCause::PeerReset);
@@ -64,22 +64,22 @@ fn what(cause: CloseCause, code: u16) -> String {
         CloseCause::PeerFrame => ("closed by the peer's close frame", ""),
         CloseCause::PeerFin => ("cut by the peer's FIN", ""),
         CloseCause::PeerReset => ("reset by the peer (RST)", ""),
-        CloseCause::IdleTimeout => ("ended by our own idle timeout", ""),
-        CloseCause::MissedHeartbeat => ("given up here after missed heartbeats", ""),
+        CloseCause::IdleTimeout => ("closed by Throng's own idle timeout", ""),
+        CloseCause::MissedHeartbeat => ("closed by Throng after missed heartbeats", ""),
         CloseCause::Refused => ("refused at the upgrade", ""),
-        CloseCause::Protocol => ("ended here", ": the peer broke the protocol"),
-        CloseCause::InboxFull => ("ended here", ": the user's inbox was full"),
+        CloseCause::Protocol => ("closed by Throng", ": the peer broke the protocol"),
+        CloseCause::InboxFull => ("closed by Throng", ": the user's inbox was full"),
         CloseCause::Replaced => ("replaced by a new connection of the user", ""),
         CloseCause::ByPlan => ("closed by the plan", ""),
-        CloseCause::UserEnded => ("closed at their user's end", ""),
+        CloseCause::UserEnded => ("closed when their user ended", ""),
         CloseCause::Stopped => ("closed when the run was stopped", ""),
         CloseCause::WorkerLost => ("lost with their worker process", ""),
-        CloseCause::ConnectFailed => ("never stood: TCP, TLS or the upgrade failed", ""),
+        CloseCause::ConnectFailed => ("never opened: TCP, TLS or the upgrade failed", ""),
     };
     format!("{before}{code}{after}")
 }
 
-/// What RFC 6455, section 7.4.1, and IANA's registry call a close code.
+/// The name of a close code in RFC 6455, section 7.4.1, and IANA's registry.
 pub fn meaning(code: u16) -> &'static str {
     match code {
         1000 => "normal closure",
@@ -153,7 +153,7 @@ mod tests {
             "1 refused at the upgrade with HTTP status 403"
         );
         assert!(line(CloseCause::Protocol, 1002, &one).starts_with(
-            "1 ended here with code 1002 (protocol error): the peer broke the protocol; without"
+            "1 closed by Throng with code 1002 (protocol error): the peer broke the protocol; without"
         ));
         assert!(line(CloseCause::PeerFrame, OTHER_CODES, &one).contains("with other codes"));
         assert_eq!(hint(CloseCause::ByPlan, &ages(&[(60_000, 5)])), None);

@@ -44,7 +44,7 @@ impl std::error::Error for DelimiterError {}
 
 macro_rules! switches {
     ($($(#[$doc:meta])* $field:ident: $property:literal, $saved:literal, $default:literal;)*) => {
-        /// What a result file holds.
+/// The columns of a result file.
         #[derive(Clone, Debug)]
         pub struct Columns {
             $($(#[$doc])* pub $field: bool,)*

@@ -9,7 +9,7 @@ use super::xml::Printer;
 /// The last line of the file.
 pub const END: &[u8] = b"\n</testResults>\n";
 
-/// What an element shows beyond what a row does.
+/// Content of an XML element that a CSV row does not have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Detail<'a> {
     /// Samples of HTTP are elements of their own kind.
@@ -24,7 +24,7 @@ pub struct Detail<'a> {
     pub sampler_data: Option<&'a str>,
 }
 
-/// What there is of HTTP alone.
+/// Fields of HTTP samples only.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Http<'a> {
     pub cookies: &'a str,
@@ -34,7 +34,7 @@ pub struct Http<'a> {
     pub redirect_location: Option<&'a str>,
 }
 
-/// What one assertion found.
+/// The result of one assertion.
 #[derive(Clone, Copy, Debug)]
 pub struct Finding<'a> {
     pub name: &'a str,

@@ -5,7 +5,7 @@
 //! Nothing is allocated but the growth of the buffer.
 use super::columns::{Columns, TimestampFormat};
 
-/// What a row can say; `Columns` decides what it does say.
+/// All fields that a row can have; `Columns` decides which of them are written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Row<'a> {
     pub timestamp_ms: i64,

@@ -12,7 +12,7 @@ pub struct Printer<'o> {
     depth: usize,
     /// The start tag is not closed yet.
     in_tag: bool,
-    /// What comes next begins a line of its own.
+    /// The next tag begins a new line.
     new_line: bool,
     /// The element has had neither text nor children.
     empty: bool,

@@ -4,7 +4,7 @@ use super::reading::{Texts, Ticks, page_of};
 use super::sockets::{Sockets, StateCount};
 use super::*;
 
-/// What a Linux 6.18 with a million connections on loopback said; long rows are cut to what is read and a few
+/// Recorded on Linux 6.18 with a million connections on loopback; long rows are cut to the columns read and a few
 /// neighbours.
 fn saved() -> Texts {
     Texts {

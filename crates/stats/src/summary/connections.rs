@@ -58,7 +58,7 @@ pub struct ClosedLine {
     pub code: u16,
     /// As the text has it.
     pub words: String,
-    /// What follows from it, if anything does.
+    /// Advice, if there is any.
     pub hint: Option<String>,
     /// Milliseconds without a byte either way, at the end.
     pub idle_p10_ms: u64,
@@ -118,7 +118,7 @@ impl Connections {
         line(
             "held",
             format!(
-                "{} at most, {} in the last second; {} of {} openings stood, {} failed",
+                "{} at most, {} in the last second; {} of {} openings succeeded, {} failed",
                 count(self.held_peak),
                 count(self.held_last),
                 count(self.opened),
@@ -177,7 +177,7 @@ impl Connections {
             line(
                 "inboxes",
                 format!(
-                    "{} waited for their users at most; {} messages dropped, reading stopped {} times",
+                    "{} at most were queued for their users; {} messages dropped, reading stopped {} times",
                     bytes(self.inbox_peak),
                     count(self.inbox_dropped),
                     count(self.reading_stopped)
@@ -185,7 +185,7 @@ impl Connections {
             );
         }
         if !self.closed.is_empty() {
-            out.push_str("\nClosed connections, by who and why\n");
+            out.push_str("\nClosed connections by cause\n");
         }
         for closed in &self.closed {
             out.push_str(&format!("  {}\n", closed.words));
@@ -207,7 +207,7 @@ fn spread(spread: &Spread) -> String {
     )
 }
 
-/// What nobody asked for comes first, then the most frequent.
+/// Lines of closed connections: unexpected causes first, then by frequency.
 fn closed_lines(totals: &Totals) -> Vec<ClosedLine> {
     let mut lines: Vec<ClosedLine> = totals
         .closed()

@@ -83,16 +83,16 @@ impl Handshakes {
         if self.time_share > 0.0 {
             out.push_str(&format!("; {} of all response time", percent(self.time_share, 1)));
         }
-        out.push_str("\n  CPU here      ");
+        out.push_str("\n  CPU           ");
         let kinds = [(self.full_cpu_us, "full"), (self.resumed_cpu_us, "resumed")];
         let kinds = kinds.iter().filter(|(us, _)| *us > 0.0);
         let kinds: Vec<String> =
-            kinds.map(|(us, kind)| format!("{} µs a {kind} one", digits(*us))).collect();
+            kinds.map(|(us, kind)| format!("{} µs per {kind} handshake", digits(*us))).collect();
         out.push_str(&kinds.join(", "));
-        out.push_str(&format!(": {} of this process's CPU\n", percent(self.cpu_share, 1)));
+        out.push_str(&format!(": {} of the generator's CPU\n", percent(self.cpu_share, 1)));
         if self.own_share > 0.0 {
             out.push_str(&format!(
-                "  spent here    {} of all response time, handshakes included\n",
+                "  overhead      {} of all response time is generator overhead, handshakes included\n",
                 percent(self.own_share, 1)
             ));
         }

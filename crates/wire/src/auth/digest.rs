@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::{Challenge, Credentials, Message};
 
-/// What a server told, and how often its nonce was used.
+/// A server's challenge, and how often its nonce was used.
 #[derive(Clone, Debug, Default)]
 pub struct Digest {
     challenge: Challenge,
@@ -14,7 +14,7 @@ pub struct Digest {
     pub(super) cnonce: String,
 }
 
-/// What of the message the answer covers.
+/// The part of the message that the answer protects (`qop`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Covers {
     /// As before RFC 2617: no count, no nonce of the client.

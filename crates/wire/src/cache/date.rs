@@ -77,7 +77,7 @@ fn asctime(text: &str) -> Option<i64> {
     Some((seconds + day_number(year, month, day) * 86_400) * 1000)
 }
 
-/// What is left of the text.
+/// The text not read yet.
 struct Rest<'a>(&'a str);
 
 impl Rest<'_> {

@@ -21,7 +21,7 @@ fn sent(jar: &mut Jar, host: &str, path: &str, secure: bool) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// What comes back to the origin itself.
+/// The `Cookie` header of the next request to the same origin.
 fn echo(text: &str) -> String {
     let mut jar = Jar::new();
     assert_eq!(store(&mut jar, &AT, text), Ok(true), "{text}");

@@ -62,7 +62,7 @@ pub(super) enum Framing {
     UntilClose,
 }
 
-/// What [`parse`] made of the input.
+/// The result of [`parse`].
 pub(super) enum Parsed<'b> {
     /// The first line is not complete.
     NoLine,

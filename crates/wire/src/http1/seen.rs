@@ -1,9 +1,9 @@
-//! What the headers of a response said about its body and its connection, gathered as they pass.
+//! Facts about a response's body and connection, collected while its headers are parsed.
 
 use super::head::trim;
 use memchr::memchr;
 
-/// What the headers said.
+/// Facts from the headers read so far.
 #[derive(Default)]
 pub(super) struct Seen<'b> {
     pub(super) count: usize,

@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// What a caller sees, with pieces of the body joined.
+/// The events of a response, with pieces of the body joined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Seen {
     status: Option<u16>,

@@ -1,4 +1,4 @@
-//! What the TLS connections of a run have in common: trust, versions, cipher suites, session cache, what is presented.
+//! Settings of a run's TLS connections: trust, versions, cipher suites, session cache, client certificates.
 
 use super::Error;
 use super::identity::{self, Present};
@@ -44,7 +44,7 @@ pub struct Settings {
     pub alpn_http1: bool,
     /// The server is told the name that is asked for.
     pub sni: bool,
-    /// What is presented to servers that ask.
+    /// Client certificates for servers that ask.
     pub present: Present,
 }
 

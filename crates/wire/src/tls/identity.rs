@@ -1,4 +1,4 @@
-//! Who a client says it is: certificates with their keys, and which of them a connection presents.
+//! Client certificates with their keys, and which of them a connection presents.
 //!
 //! A server that asks for none is shown none. Choosing costs a reference count; the signature is rustls'.
 
@@ -24,7 +24,7 @@ impl Identity {
     }
 }
 
-/// What connections of a configuration present when they are asked.
+/// The client certificates that connections present when the server asks.
 #[derive(Clone, Debug)]
 pub enum Present {
     /// These in turn, whoever connects; clones take turns with each other.

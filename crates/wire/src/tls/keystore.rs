@@ -12,7 +12,7 @@ mod tests;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::fmt;
 
-/// What was in a file.
+/// The content of a key store file.
 #[derive(Debug, Default)]
 pub struct KeyStore {
     pub keys: Vec<KeyEntry>,

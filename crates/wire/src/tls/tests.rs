@@ -48,9 +48,9 @@ struct Pair {
     server: ServerConnection,
     to_client: Vec<u8>,
     to_server: Vec<u8>,
-    /// What the server had no room for.
+    /// Bytes that the server's buffer had no room for.
     heard: Vec<u8>,
-    /// What the client decrypted.
+    /// Bytes that the client decrypted.
     got: Vec<u8>,
     progress: Progress,
 }

@@ -10,7 +10,7 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 
 pub use super::extension::Deflate;
 
-/// What every compressed message would end with, and what is therefore left out (section 7.2.1).
+/// The last bytes of every compressed message, which the sender removes (RFC 7692, section 7.2.1).
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
 /// Final blocks that a message may have. Each costs a copy of the window, and a sender needs none.
 const FINAL_BLOCKS: u32 = 1000;

@@ -15,7 +15,7 @@ pub const LONGEST_HEAD: usize = 14;
 const TWO_BYTES: u8 = 126;
 const EIGHT_BYTES: u8 = 127;
 
-/// What a frame is. Any value of four bits can stand on the wire.
+/// The type of a frame. Any value of four bits can be on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Opcode(pub u8);
 

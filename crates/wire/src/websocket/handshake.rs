@@ -22,7 +22,7 @@ use base64::engine::general_purpose::STANDARD;
 /// Bytes that a head may have, its empty line included.
 pub const LIMIT: usize = 64 * 1024;
 
-/// What RFC 6455 appends to the key.
+/// The constant that RFC 6455 appends to the key.
 const GUID: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// `Sec-WebSocket-Key` from sixteen random bytes.

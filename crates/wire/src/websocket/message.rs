@@ -14,13 +14,13 @@ use super::{close, deflate};
 /// Which end we are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// What comes in must not be masked.
+    /// Incoming frames must not be masked.
     Client,
-    /// What comes in must be masked.
+    /// Incoming frames must be masked.
     Server,
 }
 
-/// What the peer must keep to.
+/// The rules for the peer's frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     pub role: Role,
@@ -30,7 +30,7 @@ pub struct Rules {
     pub limit: u32,
 }
 
-/// What the peer did wrong.
+/// The peer's protocol error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Violation {
     ReservedBits(u8),
@@ -93,7 +93,7 @@ impl fmt::Display for Violation {
 
 impl std::error::Error for Violation {}
 
-/// What [`Assembler::next`] found.
+/// The result of [`Assembler::next`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event<'b> {
     /// Nothing to report from what is there. Bytes may have been consumed all the same.
@@ -121,7 +121,7 @@ pub struct Assembler {
     partial: Option<Box<Partial>>,
 }
 
-/// What is unfinished.
+/// State of the unfinished frame and message.
 #[derive(Debug, Default)]
 struct Partial {
     /// The frame whose payload has not come to its end.

@@ -59,7 +59,7 @@ impl Frame {
     }
 }
 
-/// What came out.
+/// One event of the reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     Text(Vec<u8>),
@@ -112,7 +112,7 @@ pub(crate) fn bytes(role: Role, frames: &[Frame]) -> Vec<u8> {
     out
 }
 
-/// What a reader sees that gets the pieces one after another; and how many bytes it had got at the end.
+/// The events of a reader that gets the pieces one after another, and the bytes consumed at the end.
 pub(crate) fn read<'p>(
     rules: Rules,
     pieces: impl IntoIterator<Item = &'p [u8]>,

@@ -1,4 +1,4 @@
-//! What the statistics of a chat tell, as numbers that processes send each other and that add up.
+//! Statistics of a chat, as numbers that processes send each other and that add up.
 
 use std::fs;
 

@@ -34,7 +34,7 @@ pub(crate) struct Parent {
     epoll: OwnedFd,
     processes: Vec<Process>,
     rooms: Rooms,
-    /// Who is waiting for the statistics being collected, and who came too late for them: process and token.
+    /// Requests that wait for the statistics being collected, and those that came too late for them: process and token.
     waiting: Vec<(usize, u64)>,
     later: Vec<(usize, u64)>,
 }

@@ -1,6 +1,6 @@
 //! Floods: messages or pings at a rate, for as long as the client stays or up to a count.
 //!
-//! What is left to do is in the tag of the next step, so nothing is kept here for a client that goes away. A client that does not read
+//! The remaining work is in the tag of the next step, so nothing is kept here for a client that goes away. A client that does not read
 //! slows its flood down; what it missed is not made up for.
 
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -23,7 +23,7 @@ pub(super) const PATHS: &[(&str, &str)] = &[
 const STEP: Nanos = 2_000_000;
 const SECOND: Nanos = 1_000_000_000;
 
-/// What is left of a flood, packed into a tag.
+/// The remaining part of a flood, packed into a tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Flood {
     pings: bool,

@@ -19,7 +19,7 @@ fn a_chain_of_four_proxies_and_five_upstreams_ends_at_800_000() {
     assert_eq!(reckoned("nginx*4:21000-60999 -> ingress*5", 500_000).severity(), Severity::Fits);
 }
 
-/// What lifts it above 1.2 million: all ports, or 11000-61000 with one proxy or upstream more. That range alone is
+/// Remedies that lift it above 1.2 million: all ports, or 11000-61000 with one proxy or upstream more. That range alone is
 /// a million, with nothing to spare.
 #[test]
 fn what_lifts_the_chain_above_a_million() {

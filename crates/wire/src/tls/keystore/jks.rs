@@ -100,7 +100,7 @@ fn der(input: &[u8], tag: u8) -> Result<&[u8], KeyStoreError> {
     Ok(&input[header..input.len() - rest.len()])
 }
 
-/// What follows the first DER value.
+/// The bytes after the first DER value.
 fn der_rest(input: &[u8]) -> Result<&[u8], KeyStoreError> {
     let (length, header) = der_length(input)?;
     input.get(header..).and_then(|body| body.get(length..)).ok_or(KeyStoreError::Malformed)

@@ -9,7 +9,7 @@ macro_rules! file {
     };
 }
 
-/// What Java says are the names in a file, in its order.
+/// The names in a file as Java lists them, in its order.
 fn order(file: &str) -> Vec<&'static str> {
     let all = include_str!("../../../tests/keystores/order.txt");
     let line = all.lines().find_map(|line| line.strip_prefix(file)).unwrap();

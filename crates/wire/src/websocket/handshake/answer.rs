@@ -1,4 +1,4 @@
-//! What a server answered to the upgrade request, judged as JMeter's WebSocket plug-in judges it.
+//! The server's answer to the upgrade request, judged as JMeter's WebSocket plug-in judges it.
 //!
 //! The status is judged as soon as its line is there; the rest when the head is complete: `Upgrade`, `Connection`, the presence of
 //! `Sec-WebSocket-Accept`, its value, in this order. Values must match as wholes, so `Connection: keep-alive, Upgrade` is refused,
@@ -170,7 +170,7 @@ fn expect_status(line: Line<'_>, wanted: u16) -> Result<(), Refusal> {
 struct Lines<'b> {
     bytes: &'b [u8],
     at: usize,
-    /// What comes after the last line feed is a line too, and after it the head is at its end.
+    /// The stream has ended: bytes after the last line feed are a line, too, and end the head.
     ended: bool,
     full: bool,
 }

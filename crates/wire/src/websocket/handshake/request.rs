@@ -1,4 +1,4 @@
-//! What a client asked: the head of an HTTP request, read for servers that speak WebSocket and a little HTTP on one port.
+//! The head of a client's HTTP request, for servers that speak WebSocket and a little HTTP on one port.
 //!
 //! Bodies are not read; those servers answer requests without one. Names of headers are compared without case, values are trimmed.
 
