@@ -4,8 +4,8 @@
 
 #![no_main]
 
+use lang::jsonpath::{JsonPath, Projection, Value, read, read_for};
 use libfuzzer_sys::fuzz_target;
-use plan::jsonpath::{JsonPath, Projection, Value, read, read_for};
 
 fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(data);

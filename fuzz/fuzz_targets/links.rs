@@ -4,9 +4,9 @@
 
 #![no_main]
 
+use lang::links::{self, Parser};
+use lang::url;
 use libfuzzer_sys::fuzz_target;
-use plan::http::url;
-use plan::links::{self, Parser};
 
 fuzz_target!(|data: &[u8]| {
     let Some((choice, page)) = data.split_first() else { return };

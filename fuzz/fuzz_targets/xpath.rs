@@ -12,11 +12,11 @@ fuzz_target!(|data: &[u8]| {
     let query = String::from_utf8_lossy(&rest[..end]);
     let document = rest.get(end + 1..).unwrap_or(b"");
     let (namespaces, fragment, tolerant) = (choice & 1 != 0, choice & 2 != 0, choice & 4 != 0);
-    let found = plan::xpath::extract(document, &query, namespaces, fragment, tolerant);
+    let found = lang::xpath::extract(document, &query, namespaces, fragment, tolerant);
     // What a fragment is written as can be read again.
     if let (Ok(found), true, false) = (found, fragment, tolerant) {
         for text in found.into_iter().flatten().filter(|text| text.starts_with('<')) {
-            let _ = plan::xpath::extract(text.as_bytes(), "/*", namespaces, true, false);
+            let _ = lang::xpath::extract(text.as_bytes(), "/*", namespaces, true, false);
         }
     }
 });

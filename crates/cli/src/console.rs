@@ -233,7 +233,7 @@ fn status(second: &Second, elapsed_s: u64) -> String {
 /// A moment as JMeter prints it: `2026 Nov 21 07:44:18 UTC (1795247058000)`.
 fn stamp(now_ms: i64) -> String {
     let now =
-        jiff::Timestamp::from_millisecond(now_ms).unwrap_or_default().to_zoned(plan::zone::here());
+        jiff::Timestamp::from_millisecond(now_ms).unwrap_or_default().to_zoned(lang::zone::here());
     format!("{} ({now_ms})", now.strftime("%Y %b %-d %H:%M:%S %Z"))
 }
 

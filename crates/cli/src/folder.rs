@@ -121,7 +121,7 @@ fn append(to: &mut File, second: &Second) -> io::Result<()> {
 /// `YYYYmmdd-HHMMSS-plan`, in local time.
 fn name(plan: &Path, now_ms: i64) -> String {
     let now =
-        jiff::Timestamp::from_millisecond(now_ms).unwrap_or_default().to_zoned(plan::zone::here());
+        jiff::Timestamp::from_millisecond(now_ms).unwrap_or_default().to_zoned(lang::zone::here());
     let plan = plan.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let plan: String = plan
         .chars()

@@ -111,7 +111,7 @@ impl Log {
         }
         let file = self.file.as_mut()?;
         let at = at_ms.and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
-        let at = at.unwrap_or_else(jiff::Timestamp::now).to_zoned(plan::zone::here());
+        let at = at.unwrap_or_else(jiff::Timestamp::now).to_zoned(lang::zone::here());
         let at = at.strftime("%Y-%m-%d %H:%M:%S,%3f");
         let abbreviated = self.short_names.then(|| short(category));
         let category = abbreviated.as_deref().unwrap_or(category);

@@ -60,5 +60,5 @@ fn moment(loss: &Loss) -> String {
         return "its start".into();
     }
     let at = jiff::Timestamp::from_millisecond(loss.last_ms).unwrap_or_default();
-    at.to_zoned(plan::zone::here()).strftime("%H:%M:%S").to_string()
+    at.to_zoned(lang::zone::here()).strftime("%H:%M:%S").to_string()
 }

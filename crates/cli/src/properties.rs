@@ -13,7 +13,7 @@ pub(crate) use heeded::why_not;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use plan::property_file;
+use lang::property_file;
 
 use crate::log::{Level, Levels, whole};
 use crate::terminal;
@@ -248,7 +248,7 @@ impl Properties {
     fn stamp(&mut self, now_ms: i64) {
         let now = jiff::Timestamp::from_millisecond(now_ms)
             .unwrap_or_default()
-            .to_zoned(plan::zone::here());
+            .to_zoned(lang::zone::here());
         let stamps = [
             ("START.MS", now_ms.to_string()),
             ("START.YMD", now.strftime("%Y%m%d").to_string()),

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 /// speaks WebSocket by `wire`.
 const FLOORS: &[(&str, u32)] = &[
     ("jmx", 0),
+    ("lang", 0),
     ("wire", 1),
     ("stats", 1),
     ("plan", 1),

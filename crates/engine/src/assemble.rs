@@ -72,10 +72,10 @@ pub(crate) fn assemble(request: &Request, added: &Added<'_>, out: &mut Vec<u8>) 
 fn put_whole_url(url: &str, out: &mut Vec<u8>) {
     if !url.is_ascii() {
         let mut escaped = String::new();
-        plan::http::beyond_ascii(url, &mut escaped);
+        lang::percent::beyond_ascii(url, &mut escaped);
         return put_whole_url(&escaped, out);
     }
-    let parts = plan::http::url::split(url);
+    let parts = lang::url::split(url);
     out.extend_from_slice(url[parts.protocol.clone()].as_bytes());
     out.extend_from_slice(b"://");
     out.extend_from_slice(url[parts.host.clone()].to_lowercase().as_bytes());

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use lang::regexp::Regexp;
 use plan::plan::BackendKind;
-use plan::regexp::Regexp;
 use stats::backend::{Estimator, Graphite, Influx, Target, Windows};
 
 use crate::backend::{BackendSettings, Batch};

@@ -275,7 +275,7 @@ impl<'p> Core<'p> {
 
     /// Runs until told to end.
     pub(crate) fn run(&mut self) -> io::Result<()> {
-        plan::work::limit(plan::work::Limits {
+        lang::work::limit(lang::work::Limits {
             steps: self.run.settings.evaluation_steps,
             stop: Arc::clone(&self.run.hurry),
         });

@@ -329,7 +329,7 @@ fn for_realm(keys: &[Key], realm: Option<&str>) -> Option<Credentials> {
 /// The texts that the URLs of entries are compared with: with and without the port where it is the usual one. The path
 /// is unescaped and there is no query, for JMeter makes them anew from what it is about to send.
 pub(crate) fn names_of(request: &Request, whole: bool) -> Vec<String> {
-    let parts = plan::http::url::split(&request.url);
+    let parts = lang::url::split(&request.url);
     let protocol = &request.url[parts.protocol.clone()];
     let host = &request.url[parts.host.clone()];
     let path = unescaped(&request.target[..request.path_len.min(request.target.len())]);

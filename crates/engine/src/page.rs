@@ -6,8 +6,8 @@
 
 use std::fmt::Write;
 
+use lang::links;
 use plan::http::{Http, Resources};
-use plan::links;
 use plan::plan::{Needs, SamplerId, SamplerKind};
 use plan::result::SampleResult;
 use stats::Outcome;

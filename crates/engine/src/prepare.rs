@@ -309,7 +309,7 @@ pub(crate) fn backends(plan: &Plan, evaluated: &Evaluated) -> Vec<(usize, Backen
 
 /// What savers of responses know from the start, by the place of the listener in the plan.
 fn savers(plan: &Plan, options: &Options, told: &[Vec<String>]) -> Vec<Option<SaverStart>> {
-    let now = jiff::Timestamp::now().to_zoned(plan::zone::here());
+    let now = jiff::Timestamp::now().to_zoned(lang::zone::here());
     let get = |key: &str| options.properties.get(key).cloned();
     let (prefix, anywhere) = (crate::settings::base_prefix(get), crate::settings::anywhere(get));
     let with = |(listener, told): (&Listener, &Vec<String>)| {

@@ -417,7 +417,7 @@ impl Settings {
             evaluation_steps: get("throng.evaluation.steps")
                 .and_then(|steps| steps.trim().parse().ok())
                 .filter(|steps| *steps > 0)
-                .unwrap_or(plan::work::DEFAULT_STEPS),
+                .unwrap_or(lang::work::DEFAULT_STEPS),
             connect_rate: get("throng.connect.rate")
                 .and_then(|rate| rate.trim().parse().ok())
                 .unwrap_or(0.0),

@@ -29,13 +29,13 @@ use std::sync::Arc;
 use jmx::Element;
 
 use crate::env::Env;
+use crate::evaluation;
 use crate::extract::{Problem, Scope};
 use crate::hosted::Job;
 use crate::plan::Needs;
 use crate::result::{AssertionResult, SampleResult};
 use crate::script::Scripted;
 use crate::text::{Text, TextCompiler};
-use crate::work;
 
 /// How deep sub-results are checked, as in JMeter.
 const MAX_LEVEL: i32 = 3;
@@ -173,7 +173,7 @@ impl Assertion {
         // The entry is taken out while the check reads the rest of the result.
         let mut entry = std::mem::take(result.add_assertion(name));
         let ((), gave_up) =
-            work::watched(name, env, |env| self.find(name, result, &mut entry, env));
+            evaluation::watched(name, env, |env| self.find(name, result, &mut entry, env));
         // What a function of it throws is its finding, as in JMeter, and nothing of the sample's.
         if let Some(thrown) = env.core.thrown.take() {
             entry.failure = false;

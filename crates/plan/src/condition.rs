@@ -7,8 +7,8 @@
 mod script;
 
 use crate::env::Env;
+use crate::evaluation;
 use crate::text::Text;
-use crate::work;
 pub(crate) use script::Dialect;
 
 /// A compiled condition.
@@ -28,7 +28,7 @@ impl Condition {
                 text.parsed(env, |value| value.trim().eq_ignore_ascii_case("true"))
             }
             Self::Script(text) => {
-                work::watched("condition", env, |env| text.parsed(env, script::is_true)).0
+                evaluation::watched("condition", env, |env| text.parsed(env, script::is_true)).0
             }
         }
     }

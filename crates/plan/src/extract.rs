@@ -43,13 +43,13 @@ use std::sync::Arc;
 use jmx::Element;
 
 use crate::env::Env;
+use crate::evaluation;
 use crate::function::Level;
 use crate::hosted::Job;
 use crate::plan::Needs;
 use crate::result::{Request, SampleResult};
 use crate::script::Scripted;
 use crate::text::TextCompiler;
-use crate::work;
 
 /// A compiled post-processor.
 #[derive(Debug)]
@@ -147,7 +147,7 @@ const MOST_TOLD: usize = 100;
 impl Extractor {
     /// Runs it. One that would take too long finds nothing, which an assertion's failure says that leaves the sample as it is.
     pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
-        let ((), gave_up) = work::watched(self.kind(), env, |env| self.extract(result, env));
+        let ((), gave_up) = evaluation::watched(self.kind(), env, |env| self.extract(result, env));
         if let Some(thrown) = env.core.thrown.take() {
             if thrown.stops_user() {
                 result.request = result.request.max(Request::StopUser);

@@ -49,10 +49,10 @@ use std::fmt::Write;
 
 use crate::condition::Dialect;
 use crate::env::Env;
+use crate::evaluation;
 use crate::script::{Language, Script};
 use crate::text::{Outcome, Text, Thrown};
 use crate::vars::VarId;
-use crate::work;
 
 /// What runs calls whose script is simple.
 pub(crate) const SCRIPT: Run = script::run;
@@ -223,7 +223,7 @@ impl Call {
             let _ = write!(out, "${{{}}}", self.spec.name);
             return Ok(());
         }
-        work::watched(self.spec.name, env, |env| (self.run)(self, env, out)).0
+        evaluation::watched(self.spec.name, env, |env| (self.run)(self, env, out)).0
     }
 
     pub(crate) fn args(&self) -> &[Text] {

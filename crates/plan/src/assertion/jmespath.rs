@@ -4,11 +4,11 @@
 //! body is read anew for each check, which allocates for all of its values.
 
 use jmx::Props;
+use lang::jmespath::{self, Failure, JmesPath, Value};
 
 use super::fail_for_null;
 use crate::env::Env;
-use crate::jmespath::{self, Failure, JmesPath, Value};
-use crate::regexp::Source;
+use crate::pattern::Pattern;
 use crate::result::{AssertionResult, SampleResult};
 use crate::text::{Text, TextCompiler};
 
@@ -18,7 +18,7 @@ pub struct JmesPathAssertion {
     expression: Text,
     /// The expression, if it is known before the run.
     fixed: Option<Result<JmesPath, Failure>>,
-    expected: Source,
+    expected: Pattern,
     validates: bool,
     expects_null: bool,
     inverts: bool,
@@ -31,7 +31,7 @@ pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> JmesPathAss
     JmesPathAssertion {
         fixed: expression.fixed().map(JmesPath::new),
         expression,
-        expected: Source::compile(props.str("EXPECTED_VALUE").unwrap_or(""), compiler),
+        expected: Pattern::compile(props.str("EXPECTED_VALUE").unwrap_or(""), compiler),
         validates: flag("JSONVALIDATION", false),
         expects_null: flag("EXPECT_NULL", false),
         inverts: flag("INVERT", false),
@@ -67,7 +67,7 @@ impl JmesPathAssertion {
             return Some(failure.0.clone());
         }
         match &self.expected {
-            Source::Fixed(_, Err(malformed))
+            Pattern::Fixed(_, Err(malformed))
                 if self.validates && self.is_pattern && !self.expects_null =>
             {
                 Some(malformed.to_string())

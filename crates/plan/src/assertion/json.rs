@@ -4,12 +4,12 @@
 //! for its arrays and objects.
 
 use jmx::Props;
+use lang::jsonpath::{self, Failure, JsonPath, Projection, Value};
 
 use super::fail_for_null;
 use crate::env::Env;
 use crate::extract::Problem;
-use crate::jsonpath::{self, Failure, JsonPath, Projection, Value};
-use crate::regexp::Source;
+use crate::pattern::Pattern;
 use crate::result::{AssertionResult, SampleResult};
 use crate::text::{Text, TextCompiler, unreadable};
 
@@ -21,7 +21,7 @@ pub struct JsonAssertion {
     fixed: Option<Result<JsonPath, Failure>>,
     /// What of a document it can see.
     projection: Projection,
-    expected: Source,
+    expected: Pattern,
     validates: bool,
     expects_null: bool,
     inverts: bool,
@@ -54,7 +54,7 @@ pub(super) fn compile(
         fixed,
         projection,
         path,
-        expected: Source::compile(props.str("EXPECTED_VALUE").unwrap_or(""), compiler),
+        expected: Pattern::compile(props.str("EXPECTED_VALUE").unwrap_or(""), compiler),
         validates: flag("JSONVALIDATION", false),
         expects_null: flag("EXPECT_NULL", false),
         inverts: flag("INVERT", false),
@@ -103,7 +103,7 @@ impl JsonAssertion {
             return Some(unreadable("path", self.path.fixed().unwrap_or(""), failure));
         }
         match &self.expected {
-            Source::Fixed(_, Err(malformed)) if self.validates && self.is_pattern => {
+            Pattern::Fixed(_, Err(malformed)) if self.validates && self.is_pattern => {
                 Some(malformed.to_string())
             }
             _ => None,

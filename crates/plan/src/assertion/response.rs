@@ -6,13 +6,14 @@
 use std::fmt::Write;
 
 use jmx::Props;
+use lang::regexp::Malformed;
 
 use super::fail_for_null;
 use crate::env::Env;
 use crate::extract::{Problem, Scope};
 use crate::function::Shared;
+use crate::pattern::Pattern;
 use crate::plan::Needs;
-use crate::regexp::{Malformed, Source};
 use crate::result::{AssertionResult, SampleResult};
 use crate::text::{Text, TextCompiler};
 
@@ -35,7 +36,7 @@ pub struct ResponseAssertion {
 
 #[derive(Debug)]
 enum Expected {
-    Pattern(Source),
+    Pattern(Pattern),
     Text(Text),
 }
 
@@ -84,7 +85,7 @@ pub(super) fn compile(
     let expected = texts
         .map(|text| {
             if is_pattern {
-                Expected::Pattern(Source::compile(text, compiler))
+                Expected::Pattern(Pattern::compile(text, compiler))
             } else {
                 Expected::Text(Text::compile(text, compiler))
             }
@@ -141,7 +142,7 @@ impl ResponseAssertion {
 
     pub(super) fn complaint(&self) -> Option<String> {
         self.expected.iter().find_map(|expected| match expected {
-            Expected::Pattern(Source::Fixed(_, Err(malformed))) => Some(malformed.to_string()),
+            Expected::Pattern(Pattern::Fixed(_, Err(malformed))) => Some(malformed.to_string()),
             _ => None,
         })
     }

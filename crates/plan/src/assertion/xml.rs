@@ -1,8 +1,9 @@
 //! XML Assertion: the response is a well-formed document without a document type.
 
+use lang::xml::{Options, read_text};
+
 use super::fail_for_null;
 use crate::result::{AssertionResult, SampleResult};
-use crate::xml::{Options, read_text};
 
 /// Checks a result.
 pub(super) fn run(result: &SampleResult, entry: &mut AssertionResult) {

@@ -4,15 +4,15 @@
 //! asks for a JVM.
 
 use jmx::Props;
+use lang::tidy;
+use lang::xml::{self, Fault, Options, Tree};
+use lang::xpath::{Unusable, Value, XPath};
 
 use super::fail_for_null;
 use crate::env::Env;
 use crate::extract::{Problem, Scope, fixed_xpath, tolerant};
 use crate::result::{AssertionResult, SampleResult};
 use crate::text::{Text, TextCompiler, unreadable};
-use crate::tidy;
-use crate::xml::{self, Fault, Options, Tree};
-use crate::xpath::{Unusable, Value, XPath};
 
 /// A compiled XPath Assertion.
 #[derive(Debug)]

@@ -4,14 +4,14 @@
 //! in XPath 2.0 needs a JVM.
 
 use jmx::Props;
+use lang::xml::read_for_saxon;
+use lang::xpath::{Unusable, Value, XPath};
 
 use super::fail_for_null;
 use crate::env::Env;
 use crate::extract::{Problem, Scope, fixed_xpath2};
 use crate::result::{AssertionResult, SampleResult};
 use crate::text::{Text, TextCompiler, unreadable};
-use crate::xml::read_for_saxon;
-use crate::xpath::{Unusable, Value, XPath};
 
 /// A compiled XPath2 Assertion.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! Dummy Sampler by jp@gc: a result as it is told, after the time it is told, or at once with that time claimed.
 
 use jmx::ElementId;
+use lang::url;
 
 use super::{Flag, flag};
 use crate::compile::Context;
 use crate::env::Env;
-use crate::http::url;
 use crate::result::SampleResult;
 use crate::text::Text;
 

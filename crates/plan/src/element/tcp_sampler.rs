@@ -6,12 +6,12 @@
 use std::collections::HashMap;
 
 use jmx::ElementId;
+use lang::charset::Charset;
+use lang::property_file;
 
 use super::{Flag, flag};
-use crate::charset::Charset;
 use crate::compile::{Context, scope};
 use crate::env::Env;
-use crate::property_file;
 use crate::text::Text;
 
 /// A compiled TCP Sampler.

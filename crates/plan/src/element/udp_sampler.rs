@@ -4,11 +4,11 @@
 //! local address that it had when it was opened.
 
 use jmx::ElementId;
+use lang::charset::Charset;
 
 use super::http_raw::{buffer_size, port};
 use super::tcp_sampler::unhex;
 use super::{Flag, flag};
-use crate::charset::Charset;
 use crate::compile::Context;
 use crate::env::Env;
 use crate::text::{Text, Thrown};

@@ -6,6 +6,8 @@
 use jmx::Props;
 use std::ops::ControlFlow;
 
+use lang::work;
+
 use super::matches::Matches;
 use super::variable::{Family, number};
 use super::{Field, Problem, Scope};
@@ -13,7 +15,6 @@ use crate::env::Env;
 use crate::plan::Needs;
 use crate::result::SampleResult;
 use crate::text::{Text, TextCompiler};
-use crate::work;
 
 /// A compiled Boundary Extractor.
 #[derive(Debug)]

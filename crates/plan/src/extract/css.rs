@@ -6,13 +6,13 @@
 use std::ops::ControlFlow;
 
 use jmx::Props;
+use lang::jodd::{self, Selectors};
+use lang::jsoup::{Document, Selector};
 
 use super::matches::Matches;
 use super::variable::{Family, number};
 use super::{Problem, Scope};
 use crate::env::Env;
-use crate::jodd::{self, Selectors};
-use crate::jsoup::{Document, Selector};
 use crate::plan::Needs;
 use crate::result::SampleResult;
 use crate::text::{Text, TextCompiler};

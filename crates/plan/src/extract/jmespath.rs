@@ -6,11 +6,11 @@
 use std::ops::ControlFlow;
 
 use jmx::Props;
+use lang::jmespath::{self, Failure, JmesPath, Value};
 
 use super::Scope;
 use super::variable::Family;
 use crate::env::Env;
-use crate::jmespath::{self, Failure, JmesPath, Value};
 use crate::plan::Needs;
 use crate::result::SampleResult;
 use crate::text::{Text, TextCompiler};

@@ -4,12 +4,12 @@
 //! nothing here either. Reading a document allocates for its arrays and objects.
 
 use jmx::Props;
+use lang::jsonpath::{self, Failure, JsonPath, Projection, Value};
 
 use super::Scope;
 use super::matches::Matches;
 use super::variable::Family;
 use crate::env::Env;
-use crate::jsonpath::{self, Failure, JsonPath, Projection, Value};
 use crate::plan::Needs;
 use crate::result::SampleResult;
 use crate::text::{Text, TextCompiler, unreadable};

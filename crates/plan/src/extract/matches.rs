@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::work;
+use lang::work;
 
 /// Steps that a group of a match costs, which also bounds the memory of its variable.
 const GROUP: u64 = 10;

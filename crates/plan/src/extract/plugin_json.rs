@@ -4,11 +4,11 @@
 //! `<name>_matchNr`. What cannot be read, leads nowhere or is an empty list becomes the default.
 
 use jmx::Props;
+use lang::jsonpath::{self, Failure, JsonPath, Projection, Value};
 
 use super::Problem;
 use super::variable::Family;
 use crate::env::Env;
-use crate::jsonpath::{self, Failure, JsonPath, Projection, Value};
 use crate::plan::Needs;
 use crate::result::SampleResult;
 use crate::text::{Text, TextCompiler, unreadable};

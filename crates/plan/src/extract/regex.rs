@@ -7,14 +7,15 @@
 use std::ops::ControlFlow;
 
 use jmx::Props;
+use lang::regexp::Regexp;
 
 use super::matches::Matches;
 use super::template::Template;
 use super::variable::{Family, number};
 use super::{Field, Problem, Scope};
 use crate::env::Env;
+use crate::pattern::Pattern;
 use crate::plan::Needs;
-use crate::regexp::{Regexp, Source};
 use crate::result::SampleResult;
 use crate::text::{Text, TextCompiler};
 
@@ -22,7 +23,7 @@ use crate::text::{Text, TextCompiler};
 #[derive(Debug)]
 pub struct RegexExtractor {
     reference: Text,
-    pattern: Source,
+    pattern: Pattern,
     template: Template,
     number: Text,
     default: Text,
@@ -44,8 +45,8 @@ pub(super) fn compile(
     let template = Template::new(text("RegexExtractor.template"));
     let number = text("RegexExtractor.match_number");
     let default = text("RegexExtractor.default");
-    let pattern = Source::compile(props.str("RegexExtractor.regex").unwrap_or(""), compiler);
-    if let (Some(reference), Source::Fixed(_, Ok(pattern))) = (reference.fixed(), &pattern) {
+    let pattern = Pattern::compile(props.str("RegexExtractor.regex").unwrap_or(""), compiler);
+    if let (Some(reference), Pattern::Fixed(_, Ok(pattern))) = (reference.fixed(), &pattern) {
         for suffix in ["", "_g", "_matchNr"] {
             compiler.names.intern(&format!("{reference}{suffix}"));
         }
@@ -93,7 +94,7 @@ impl RegexExtractor {
 
     pub(super) fn complaint(&self) -> Option<String> {
         match &self.pattern {
-            Source::Fixed(_, Err(malformed)) => Some(malformed.to_string()),
+            Pattern::Fixed(_, Err(malformed)) => Some(malformed.to_string()),
             _ => None,
         }
     }

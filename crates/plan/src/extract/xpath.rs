@@ -6,6 +6,9 @@
 use std::ops::ControlFlow;
 
 use jmx::Props;
+use lang::tidy;
+use lang::xml::{self, Fault, Options, Tree};
+use lang::xpath::{Selected, Unusable, XPath};
 
 use super::matches::Matches;
 use super::variable::{Family, number};
@@ -14,9 +17,6 @@ use crate::env::Env;
 use crate::plan::Needs;
 use crate::result::SampleResult;
 use crate::text::{Text, TextCompiler, unreadable};
-use crate::tidy;
-use crate::xml::{self, Fault, Options, Tree};
-use crate::xpath::{Selected, Unusable, XPath};
 
 /// A compiled XPath Extractor.
 #[derive(Debug)]

@@ -6,6 +6,8 @@
 use std::ops::ControlFlow;
 
 use jmx::Props;
+use lang::xml::read_for_saxon;
+use lang::xpath::{Unusable, Value, XPath};
 
 use super::matches::Matches;
 use super::variable::{Family, number};
@@ -15,8 +17,6 @@ use crate::env::Env;
 use crate::plan::Needs;
 use crate::result::SampleResult;
 use crate::text::{Text, TextCompiler, unreadable};
-use crate::xml::read_for_saxon;
-use crate::xpath::{Unusable, Value, XPath};
 
 /// A compiled XPath2 Extractor.
 #[derive(Debug)]

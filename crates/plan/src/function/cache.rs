@@ -6,9 +6,10 @@ use std::fs::Metadata;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use lang::charset::Charset;
+
 use super::java_date::Pattern;
 use super::shared::{Map, Shared};
-use crate::charset::Charset;
 use crate::text::Text;
 
 /// Entries after which a map of the cache starts afresh: expressions and patterns that are made up at run time

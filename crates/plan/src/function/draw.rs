@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 
+use lang::work;
+
 use super::{Call, trim};
 use crate::env::Env;
+use crate::evaluation;
 use crate::random::Random;
 use crate::text::{Outcome, Thrown};
-use crate::work;
 
 /// Characters of a random string beyond which Java's default heap does not suffice either.
 const LONGEST: i32 = 1 << 28;
@@ -77,7 +79,7 @@ fn draw(random: &mut Random, from: &str, count: u32, out: &mut String) -> Outcom
     while left > 0 {
         let part = left.min(PART);
         if !work::spend_bytes(part as usize * cost) {
-            return Err(work::too_much());
+            return Err(evaluation::too_much());
         }
         if from.is_empty() {
             any_letters(random, part, out);

@@ -6,8 +6,9 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
+use lang::charset::Charset;
+
 use super::{Call, Level, is_true, trim};
-use crate::charset::Charset;
 use crate::env::Env;
 use crate::root::Root;
 use crate::text::{Outcome, Thrown};

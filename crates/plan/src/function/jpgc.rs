@@ -7,13 +7,14 @@
 use std::fmt::Write;
 
 use base64::Engine;
+use lang::java::{parse_double, write_double};
+use lang::work;
 use md5::Digest;
 
 use super::{Call, Level, trim};
 use crate::env::Env;
-use crate::java::{parse_double, write_double};
+use crate::evaluation;
 use crate::text::{Outcome, Thrown};
-use crate::work;
 
 /// `__strLen(text, variable)`: in UTF-16 units.
 pub(super) fn length(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
@@ -224,7 +225,7 @@ pub(super) fn replace(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outco
         out.push_str(&text[at..found]);
         out.push_str(&new);
         if !work::spend_bytes(found - at + new.len() + 1) {
-            return Err(work::too_much());
+            return Err(evaluation::too_much());
         }
         at = found + old.len();
     }

@@ -5,10 +5,11 @@
 
 use std::fmt::Write;
 
+use lang::regexp::{Found, Regexp};
+
 use super::{Call, trim};
 use crate::env::Env;
 use crate::extract::template;
-use crate::regexp::{Found, Regexp};
 use crate::text::{Outcome, Text, Thrown};
 
 /// Finds calls that would search the sample before.
@@ -111,7 +112,7 @@ fn chosen(which: &str, count: usize, env: &mut Env<'_>) -> Result<Chosen, Thrown
             Ok(number) => i64::from(number) - 1,
             // A part of all matches, as a number with a fraction.
             Err(_) => {
-                let part = crate::java::parse_double(number)
+                let part = lang::java::parse_double(number)
                     .ok_or_else(|| Thrown::not_a_number(trim(number)))?;
                 (f64::from(count as f32 * part as f32) + 0.5) as i64 - 1
             }

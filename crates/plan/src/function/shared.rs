@@ -134,7 +134,7 @@ impl Shared {
             version: AtomicU64::new(0),
             log,
             sites: Sites::default(),
-            zone: crate::zone::here(),
+            zone: lang::zone::here(),
             tables: Tables::default(),
             nodes: Nodes::default(),
             writing: Mutex::new(()),

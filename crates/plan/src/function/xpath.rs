@@ -6,11 +6,12 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use lang::xml::{self, Kind, NodeId, Options, Tree};
+use lang::xpath::{Value, XPath};
+
 use super::{Call, Level};
 use crate::env::Env;
 use crate::text::Outcome;
-use crate::xml::{self, Kind, NodeId, Options, Tree};
-use crate::xpath::{Value, XPath};
 
 /// What expressions found in files.
 #[derive(Debug, Default)]

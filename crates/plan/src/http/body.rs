@@ -1,8 +1,10 @@
 //! Query strings and bodies made of a request's parameters.
 
+use lang::charset::Charset;
+use lang::percent;
+
 use super::file::{self, FileArgument};
-use super::{Http, Request, Unsendable, header, percent};
-use crate::charset::Charset;
+use super::{Http, Request, Unsendable, header};
 use crate::env::Env;
 
 /// What a body is made of.

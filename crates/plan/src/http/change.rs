@@ -8,17 +8,18 @@
 use std::ops::ControlFlow;
 
 use jmx::ElementId;
+use lang::charset::Charset;
+use lang::percent;
+use lang::regexp::Regexp;
 
 use super::link::Target;
-use super::{Argument, Http, Request, percent};
-use crate::charset::Charset;
+use super::{Argument, Http, Request};
 use crate::compile::Context;
 use crate::element::{Flag, flag};
 use crate::env::Env;
-use crate::regexp::Regexp;
+use crate::evaluation;
 use crate::result::SampleResult;
 use crate::text::Text;
-use crate::work;
 
 /// A compiled HTTP URL Re-writing Modifier.
 #[derive(Debug)]
@@ -99,7 +100,7 @@ impl Session {
                 ControlFlow::Break(())
             });
         };
-        work::watched("HTTP URL Re-writing Modifier", env, find);
+        evaluation::watched("HTTP URL Re-writing Modifier", env, find);
     }
 
     fn pattern(&self, name: &str, env: &mut Env<'_>) -> String {

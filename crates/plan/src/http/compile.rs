@@ -7,15 +7,15 @@
 use std::sync::Arc;
 
 use jmx::{ElementId, Kind, Prop, Value};
+use lang::links::Parsers;
 
 use super::file::FileArgument;
 use super::source::{SourceKind, Spread};
 use super::{Argument, Client, Header, Http, Proxy, Resources};
 use crate::compile::{Context, scope};
 use crate::element::{Flag, flag};
-use crate::links::Parsers;
+use crate::pattern::Pattern;
 use crate::plan::Managers;
-use crate::regexp::Source;
 use crate::support::Level;
 use crate::text::Text;
 
@@ -119,10 +119,10 @@ impl Chain {
         }
     }
 
-    fn pattern(&self, ctx: &mut Context<'_>, name: &str) -> Source {
+    fn pattern(&self, ctx: &mut Context<'_>, name: &str) -> Pattern {
         let found = self.find(ctx, name);
         let source =
-            Source::compile(found.and_then(|(_, prop)| prop.text()).unwrap_or(""), &mut ctx.text);
+            Pattern::compile(found.and_then(|(_, prop)| prop.text()).unwrap_or(""), &mut ctx.text);
         if let Some((id, _)) = found {
             ctx.settle(id);
         }

@@ -3,8 +3,10 @@
 //! Only what the destination needs is evaluated: neither parameters nor bodies, headers or files. What pre-processors
 //! would change is not known here.
 
+use lang::url;
+
+use super::Http;
 use super::render::{default_port, encode_spaces, is_default_port};
-use super::{Http, url};
 use crate::env::Env;
 
 /// The server that a sampler connects to.

@@ -1,6 +1,8 @@
 //! Header lines: what the plan sets, written as HttpClient writes them.
 
-use super::{Http, Request, url};
+use lang::url;
+
+use super::{Http, Request};
 use crate::env::Env;
 
 /// Appends a line. Line breaks in its value become blanks; what is beyond Latin-1, and line breaks in its name, become `?`.

@@ -3,10 +3,12 @@
 //! It differs from HttpClient in what a URL may hold, in the order of header lines, in bodies (only `POST` and `PUT` have one), and in what
 //! it adds by itself. Header lines that the sampler sets replace those of the plan with the same name.
 
+use lang::charset::Charset;
+use lang::url;
+
 use super::body::Body;
 use super::multipart::escape_name;
-use super::{Http, Request, Unsendable, file, header, url};
-use crate::charset::Charset;
+use super::{Http, Request, Unsendable, file, header};
 use crate::env::Env;
 
 /// What JMeter parts the pieces of a body with; always the same.

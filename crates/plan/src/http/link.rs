@@ -6,14 +6,16 @@
 
 use std::fmt::Write;
 
+use lang::jsoup::{Document, Tag};
+use lang::regexp::Regexp;
+use lang::url;
+
+use super::Http;
 use super::change::{Added, Changed, decoded_or_none};
-use super::{Http, url};
 use crate::env::Env;
-use crate::jsoup::{Document, Tag};
-use crate::regexp::Regexp;
+use crate::evaluation;
 use crate::result::SampleResult;
 use crate::text::Text;
-use crate::work;
 
 /// The last answer, if it was one to an HTTP request.
 #[derive(Debug, Default)]
@@ -218,7 +220,7 @@ impl Http {
     pub(super) fn follow(&self, env: &mut Env<'_>, path: &mut String, changed: &mut Changed) {
         let page = std::mem::take(env.notes.page());
         if page.is_http {
-            work::watched("HTML Link Parser", env, |env| {
+            evaluation::watched("HTML Link Parser", env, |env| {
                 self.follow_from(&page, env, path, changed);
             });
         }

@@ -4,10 +4,11 @@
 //! have `Content-Disposition` alone, files their type too, both in the request's character set. The boundary is random,
 //! 30 to 40 characters long; a request of which nothing varies keeps its own on a core.
 
+use lang::charset::Charset;
+
 use super::change::Parameter;
 use super::file::{self, FileArgument};
 use super::{Http, Request, Unsendable, header};
-use crate::charset::Charset;
 use crate::env::Env;
 
 const BOUNDARY: &[u8; 64] = b"-_1234567890abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -1,6 +1,8 @@
 //! Where a redirect leads, as JMeter works it out from a `Location`.
 
-use super::{Unsendable, uri, url};
+use lang::{uri, url};
+
+use super::Unsendable;
 
 /// The method of the request that follows: JMeter makes it GET, whatever the status, unless it was HEAD.
 pub fn method_after_redirect(method: &str) -> &str {
@@ -17,11 +19,11 @@ pub fn location(
     let location = location.trim();
     let location = if resolves { remove_dot_dot(location) } else { location.to_owned() };
     let location = location.replace(' ', "%20");
-    relative(base, &location, out).map_err(|url::Malformed(message)| {
+    url::relative(base, &location, out).map_err(|url::Malformed(message)| {
         Unsendable::new("java.net.MalformedURLException", &message)
     })?;
     if uri::verify(out).is_err() {
-        quote(out);
+        uri::quote(out);
     }
     Ok(())
 }
@@ -62,45 +64,6 @@ pub fn is_uri(base: &str, location: &str) -> bool {
     }
     let mut url = String::new();
     url::resolve(Some(base), location, &mut url).is_err() || uri::verify(&url).is_ok()
-}
-
-/// Writes the absolute URL of a link found in `base`. Steps above the root are dropped where the link starts with them.
-pub(crate) fn relative(base: &str, link: &str, out: &mut String) -> Result<(), url::Malformed> {
-    url::resolve(Some(base), link, out)?;
-    if !link.starts_with("../") {
-        return Ok(());
-    }
-    let path = out[url::split(out).path].to_string();
-    let mut above = path.strip_prefix('/').unwrap_or(&path);
-    let mut prefix = String::new();
-    while let Some(rest) = above.strip_prefix("../") {
-        prefix.push_str("../");
-        above = rest;
-    }
-    if !prefix.is_empty() && link.starts_with(&prefix) {
-        url::resolve(Some(base), &link[prefix.len()..], out)?;
-    }
-    Ok(())
-}
-
-/// Escapes what a URI may not hold, as the constructor of `java.net.URI` that takes parts does.
-pub(crate) fn quote(url: &mut String) {
-    let parts = url::split(url);
-    let mut quoted = url[..parts.path.start].to_string();
-    let query_or_end = |c: char| c.is_ascii_alphanumeric() || "_-!.~'()*;/?:@&=+$,[]#".contains(c);
-    for (at, c) in url[parts.path.start..].char_indices() {
-        let in_path = parts.path.start + at < parts.path.end && "[]".contains(c);
-        if (query_or_end(c) && !in_path) || (!c.is_ascii() && !c.is_control() && !c.is_whitespace())
-        {
-            quoted.push(c);
-        } else {
-            let mut bytes = [0; 4];
-            for byte in c.encode_utf8(&mut bytes).bytes() {
-                quoted.push_str(&format!("%{byte:02X}"));
-            }
-        }
-    }
-    *url = quoted;
 }
 
 /// Resolves `/segment/..` in the path of a location, relative or not.

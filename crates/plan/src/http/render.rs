@@ -4,9 +4,11 @@
 //! `User-Agent`; the last four only where the plan does not set them. Checks run in JMeter's order, so that the first
 //! thing wrong is the one its row names.
 
+use lang::charset::Charset;
+use lang::{percent, uri, url};
+
 use super::body::Body;
-use super::{Http, Request, Unsendable, header, percent, uri, url};
-use crate::charset::Charset;
+use super::{Http, Request, Unsendable, header};
 use crate::env::Env;
 
 /// Java's message where JMeter has no cookie handler.

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use lang::links::Parsers;
+
 use crate::element::Flag;
 use crate::env::Env;
-use crate::links::Parsers;
-use crate::regexp::Source;
+use crate::pattern::Pattern;
 use crate::text::Text;
 
 /// Downloads at a time where the plan gives no number.
@@ -18,8 +19,8 @@ pub struct Resources {
     pub(super) concurrent: Flag,
     pub(super) pool: Text,
     /// Patterns that a whole URL must match, and must not match; empty ones do not count.
-    pub(super) allow: Source,
-    pub(super) exclude: Source,
+    pub(super) allow: Pattern,
+    pub(super) exclude: Pattern,
     /// What reads which type of content.
     pub parsers: Arc<Parsers>,
 }
@@ -41,14 +42,14 @@ impl Resources {
         })
     }
 
-    /// Whether a link is loaded; it is compared as [`escape`](crate::links::escape) leaves it. A pattern that cannot be
+    /// Whether a link is loaded; it is compared as [`escape`](lang::links::escape) leaves it. A pattern that cannot be
     /// read does not count.
     pub fn accepts(&self, url: &str, env: &mut Env<'_>) -> bool {
         matches(&self.allow, url, true, env) && !matches(&self.exclude, url, false, env)
     }
 }
 
-fn matches(pattern: &Source, url: &str, default: bool, env: &mut Env<'_>) -> bool {
+fn matches(pattern: &Pattern, url: &str, default: bool, env: &mut Env<'_>) -> bool {
     let mut text = env.core.take();
     pattern.eval(env, &mut text);
     let empty = text.is_empty();

@@ -2,10 +2,11 @@
 //!
 //! A method that the receiver does not have, or not for these parameters, throws; one of nothing is nothing.
 
+use lang::regexp::Regexp;
+
 use super::value::{Fault, Value};
 use crate::env::Env;
 use crate::function::Level;
-use crate::regexp::Regexp;
 
 /// How a text is held against another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

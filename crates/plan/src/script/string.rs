@@ -1,11 +1,13 @@
 //! Methods of texts and numbers, as Java 17 and Groovy carry them out.
 
+use lang::java::parse_double;
+use lang::work;
+
 use super::method::Method;
 use super::value::Value;
 use crate::env::Scratch;
-use crate::java::parse_double;
+use crate::evaluation;
 use crate::text::Thrown;
-use crate::work;
 
 /// Carries out a method of a value that is not `null`.
 pub(super) fn method<'s>(
@@ -70,7 +72,7 @@ pub(super) fn method<'s>(
             let new = two.text().unwrap_or_default();
             let times = if new.len() > other.len() { text.matches(other).count() } else { 0 };
             if !work::spend_bytes(text.len() + times.saturating_mul(new.len())) {
-                return Err(work::too_much());
+                return Err(evaluation::too_much());
             }
             made(&mut |out| out.push_str(&text.replace(other, new)))
         }

@@ -3,9 +3,10 @@
 use std::cmp::Ordering;
 use std::fmt::Write;
 
+use lang::java::write_double;
+
 use super::tree::Binary;
 use crate::env::Scratch;
-use crate::java::write_double;
 use crate::text::Thrown;
 
 /// A value. Text of the script itself is borrowed; text made at run time is in a buffer of the core.

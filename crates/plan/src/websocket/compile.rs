@@ -13,7 +13,7 @@ use super::{
 use crate::compile::{Context, scope};
 use crate::element::{Flag, flag};
 use crate::http::{self, Header};
-use crate::regexp::Source;
+use crate::pattern::Pattern;
 use crate::support::Level;
 use crate::text::Text;
 
@@ -270,7 +270,7 @@ impl Reader {
                     Comparison::Equals { not: true } | Comparison::Contains { not: true }
                 );
                 let source = ctx.props(id).str("matchValue").unwrap_or("");
-                let pattern = Source::compile(source, &mut ctx.text);
+                let pattern = Pattern::compile(source, &mut ctx.text);
                 ctx.settle(id);
                 Test::Pattern { whole, not, pattern }
             }

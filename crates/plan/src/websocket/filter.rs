@@ -19,7 +19,7 @@
 use super::{Frame, FrameKind, binary};
 use crate::element::Flag;
 use crate::env::Env;
-use crate::regexp::Source;
+use crate::pattern::Pattern;
 use crate::text::Text;
 
 /// Index of a filter in [`Plan::frame_filters`](crate::plan::Plan::frame_filters).
@@ -42,7 +42,7 @@ pub(super) enum Test {
         whole: bool,
         /// What does not match is discarded.
         not: bool,
-        pattern: Source,
+        pattern: Pattern,
     },
     Binary {
         comparison: Comparison,
@@ -144,7 +144,7 @@ impl FrameFilter {
     /// A pattern that cannot be read, in words.
     pub(crate) fn complaint(&self) -> Option<String> {
         match &self.test {
-            Test::Pattern { pattern: Source::Fixed(_, Err(malformed)), .. } => {
+            Test::Pattern { pattern: Pattern::Fixed(_, Err(malformed)), .. } => {
                 Some(format!("{}: {}", malformed.pattern, malformed.reason))
             }
             Test::Unknown(fault) => Some(fault.clone()),

@@ -10,7 +10,7 @@ use jmx::ElementId;
 
 use crate::compile::{Context, scope};
 use crate::env::Env;
-use crate::regexp::Source;
+use crate::pattern::Pattern;
 use crate::text::Text;
 
 /// What the names of its properties start with.
@@ -24,8 +24,8 @@ pub struct Hold {
     duration: Text,
     until: Text,
     least: Text,
-    pattern: Option<Source>,
-    time: Option<Source>,
+    pattern: Option<Pattern>,
+    time: Option<Pattern>,
     unit: Text,
 }
 
@@ -72,9 +72,9 @@ pub(super) fn compile(ctx: &mut Context<'_>, action: ElementId, id: ElementId) -
     let property = |name: &str| format!("{PREFIX}{name}");
     let pattern = |ctx: &mut Context<'_>, name: &str| {
         let source = ctx.props(id).str(&property(name)).filter(|source| !source.is_empty())?;
-        let pattern = Source::compile(source, &mut ctx.text);
+        let pattern = Pattern::compile(source, &mut ctx.text);
         ctx.settle(id);
-        if let Source::Fixed(_, Err(malformed)) = &pattern {
+        if let Pattern::Fixed(_, Err(malformed)) = &pattern {
             let message = format!("{}: {}", property(name), malformed.reason);
             ctx.warn(id, "cannot-work", message, "no message will count; correct the pattern");
         }
@@ -138,7 +138,7 @@ impl Hold {
 }
 
 /// The time in the first group of the first match; fractions of the unit count.
-fn sent_at(pattern: &crate::regexp::Regexp, text: &str, unit_ns: u64) -> Option<i64> {
+fn sent_at(pattern: &lang::regexp::Regexp, text: &str, unit_ns: u64) -> Option<i64> {
     let mut found = None;
     pattern.each(text, |at| {
         found = at.group(1).and_then(|digits| nanos(digits, unit_ns));

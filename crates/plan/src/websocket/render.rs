@@ -7,9 +7,10 @@ use std::fmt::Write;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
+use lang::url;
+
 use super::{Act, Call, Form, Peer, Refusal, WebSocket, binary};
 use crate::env::Env;
-use crate::http::url;
 use crate::input;
 use crate::text::{Text, Thrown};
 

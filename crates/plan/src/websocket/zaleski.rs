@@ -8,14 +8,14 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 
 use jmx::ElementId;
+use lang::charset::Charset;
+use lang::percent;
+use lang::regexp::Regexp;
 
 use super::{Call, Refusal, WebSocket};
-use crate::charset::Charset;
 use crate::compile::Context;
 use crate::element::{Flag, flag};
 use crate::env::Env;
-use crate::http::percent;
-use crate::regexp::Regexp;
 use crate::result::SampleResult;
 use crate::text::Text;
 

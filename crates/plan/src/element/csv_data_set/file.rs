@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use lang::charset::Charset;
+
 use super::parse;
-use crate::charset::Charset;
 use crate::input;
 
 /// Files above this size are not held in memory.

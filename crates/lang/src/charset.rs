@@ -1,0 +1,167 @@
+//! Character sets of requests and data files, by the names Java knows them under.
+//!
+//! What a set cannot hold becomes `?`, as in Java. The common sets are encoded here; the rest is left to
+//! `encoding_rs`, whose labels cover what plans use.
+
+use encoding_rs::Encoding;
+
+/// Sets that the web takes for another one, and Java does not.
+const OWN_NAMES: [&str; 4] = ["GB2312", "ISO-8859-9", "ISO-8859-11", "TIS-620"];
+
+/// A character set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charset {
+    Utf8,
+    Latin1,
+    Ascii,
+    /// Big-endian with a byte order mark, as Java writes it.
+    Utf16,
+    Utf16Be,
+    Utf16Le,
+    /// With the name that Java has for it.
+    Other(&'static Encoding, &'static str),
+}
+
+impl Charset {
+    /// The set of that name; `None` if there is none.
+    pub fn named(name: &str) -> Option<Self> {
+        let is = |names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known));
+        Some(if is(&["utf-8", "utf8", "unicode-1-1-utf-8"]) {
+            Self::Utf8
+        } else if is(&[
+            "iso-8859-1",
+            "iso8859-1",
+            "iso8859_1",
+            "iso_8859-1",
+            "iso_8859_1",
+            "latin1",
+            "l1",
+            "cp819",
+        ]) {
+            Self::Latin1
+        } else if is(&["us-ascii", "ascii", "ascii7", "iso646-us", "646"]) {
+            Self::Ascii
+        } else if is(&["utf-16", "utf16", "utf_16", "unicode"]) {
+            Self::Utf16
+        } else if is(&["utf-16be", "utf_16be", "x-utf-16be", "unicodebigunmarked"]) {
+            Self::Utf16Be
+        } else if is(&["utf-16le", "utf_16le", "x-utf-16le", "unicodelittleunmarked"]) {
+            Self::Utf16Le
+        } else {
+            let label = if is(&["cp1252"]) { "windows-1252" } else { name };
+            let encoding = Encoding::for_label_no_replacement(label.as_bytes())?;
+            let own = OWN_NAMES.iter().find(|own| label.eq_ignore_ascii_case(own));
+            Self::Other(encoding, own.copied().unwrap_or(encoding.name()))
+        })
+    }
+
+    /// The name that Java shows.
+    #[inline]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Utf8 => "UTF-8",
+            Self::Latin1 => "ISO-8859-1",
+            Self::Ascii => "US-ASCII",
+            Self::Utf16 => "UTF-16",
+            Self::Utf16Be => "UTF-16BE",
+            Self::Utf16Le => "UTF-16LE",
+            Self::Other(_, name) => name,
+        }
+    }
+
+    /// Whether line breaks and quotes are the bytes they are in ASCII, and stand for nothing else.
+    #[inline]
+    pub fn is_ascii_like(self) -> bool {
+        match self {
+            Self::Utf8 | Self::Latin1 | Self::Ascii => true,
+            Self::Utf16 | Self::Utf16Be | Self::Utf16Le => false,
+            Self::Other(encoding, _) => encoding.is_single_byte() && encoding.is_ascii_compatible(),
+        }
+    }
+
+    /// The text of `bytes`; what cannot be read becomes U+FFFD.
+    pub fn decode(self, bytes: &[u8]) -> String {
+        let decoded = match self {
+            Self::Utf8 => String::from_utf8_lossy(bytes),
+            Self::Latin1 => return bytes.iter().map(|byte| *byte as char).collect(),
+            Self::Ascii => {
+                return bytes
+                    .iter()
+                    .map(|b| if b.is_ascii() { *b as char } else { '\u{fffd}' })
+                    .collect();
+            }
+            Self::Utf16 => match bytes {
+                [0xff, 0xfe, rest @ ..] => {
+                    encoding_rs::UTF_16LE.decode_without_bom_handling(rest).0
+                }
+                _ => encoding_rs::UTF_16BE.decode_with_bom_removal(bytes).0,
+            },
+            Self::Utf16Be => encoding_rs::UTF_16BE.decode_without_bom_handling(bytes).0,
+            Self::Utf16Le => encoding_rs::UTF_16LE.decode_without_bom_handling(bytes).0,
+            Self::Other(encoding, _) => encoding.decode_without_bom_handling(bytes).0,
+        };
+        decoded.into_owned()
+    }
+
+    /// Whether the set has a character.
+    pub fn holds(self, c: char) -> bool {
+        match self {
+            Self::Utf8 | Self::Utf16 | Self::Utf16Be | Self::Utf16Le => true,
+            Self::Latin1 => u32::from(c) <= 0xff,
+            Self::Ascii => c.is_ascii(),
+            Self::Other(encoding, _) => !encoding.encode(c.encode_utf8(&mut [0; 4])).2,
+        }
+    }
+
+    /// Appends the bytes of `text`.
+    #[inline]
+    pub fn encode(self, text: &str, out: &mut Vec<u8>) {
+        match self {
+            Self::Utf8 => out.extend_from_slice(text.as_bytes()),
+            Self::Latin1 => out.extend(text.chars().map(|c| u8::try_from(c).unwrap_or(b'?'))),
+            Self::Ascii => {
+                out.extend(text.chars().map(|c| if c.is_ascii() { c as u8 } else { b'?' }));
+            }
+            Self::Utf16 => {
+                if !text.is_empty() {
+                    out.extend_from_slice(&[0xfe, 0xff]);
+                }
+                out.extend(text.encode_utf16().flat_map(u16::to_be_bytes));
+            }
+            Self::Utf16Be => out.extend(text.encode_utf16().flat_map(u16::to_be_bytes)),
+            Self::Utf16Le => out.extend(text.encode_utf16().flat_map(u16::to_le_bytes)),
+            Self::Other(encoding, _) => encode_other(encoding, text, out),
+        }
+    }
+}
+
+fn encode_other(encoding: &'static Encoding, text: &str, out: &mut Vec<u8>) {
+    if encoding == encoding_rs::GBK && text.contains('€') {
+        // The web has a byte of its own for it, Java the two of the standard.
+        for (nth, piece) in text.split('€').enumerate() {
+            if nth > 0 {
+                out.extend_from_slice(&[0xa2, 0xe3]);
+            }
+            encode_other(encoding, piece, out);
+        }
+        return;
+    }
+    let mut encoder = encoding.new_encoder();
+    let mut rest = text;
+    loop {
+        let room = encoder
+            .max_buffer_length_from_utf8_without_replacement(rest.len())
+            .unwrap_or(4 * rest.len() + 16);
+        let from = out.len();
+        out.resize(from + room, 0);
+        let (result, read, written) =
+            encoder.encode_from_utf8_without_replacement(rest, &mut out[from..], true);
+        out.truncate(from + written);
+        rest = &rest[read..];
+        match result {
+            encoding_rs::EncoderResult::InputEmpty => return,
+            encoding_rs::EncoderResult::OutputFull => {}
+            encoding_rs::EncoderResult::Unmappable(_) => out.push(b'?'),
+        }
+    }
+}

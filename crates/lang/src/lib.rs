@@ -1,0 +1,38 @@
+//! The languages that plans contain, as JMeter and Java have them; nothing here knows of plans, elements or variables.
+//!
+//! Pure functions of texts: a path, a selector, a pattern is read once and then evaluated on documents. What loops over
+//! data of servers counts its steps with [`work::spend`], so that no text holds a thread for long.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `jsonpath` | JSONPath in Jayway's dialect |
+//! | `jmespath` | JMESPath over JSON as Jackson reads it |
+//! | `xml`, `xpath` | documents as Xerces reads them, expressions as Xalan evaluates them |
+//! | `jsoup`, `jodd` | pages and CSS selectors as these two libraries have them |
+//! | `tidy` | pages as JTidy cleans them up |
+//! | `links` | links of pages and style sheets to what is loaded with them |
+//! | `regexp` | regular expressions in Jakarta ORO's dialect |
+//! | `java` | numbers as Java reads and writes them |
+//! | `url`, `uri`, `percent` | addresses as `java.net` has them, and their escapes |
+//! | `charset` | character sets by Java's names |
+//! | `property_file` | Java's property files |
+//! | `zone` | the time zone of this machine |
+//! | `work` | the bound of work of one evaluation |
+
+pub mod charset;
+pub mod java;
+pub mod jmespath;
+pub mod jodd;
+pub mod jsonpath;
+pub mod jsoup;
+pub mod links;
+pub mod percent;
+pub mod property_file;
+pub mod regexp;
+pub mod tidy;
+pub mod uri;
+pub mod url;
+pub mod work;
+pub mod xml;
+pub mod xpath;
+pub mod zone;

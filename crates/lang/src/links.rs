@@ -1,0 +1,91 @@
+//! Links of a page to what a browser would load with it, as JMeter 5.6.3 finds them.
+//!
+//! HTML is read as Lagarto 5.0.13 reads it, JMeter's default parser, and style sheets as ph-css 6.5.0: what these do
+//! with broken pages decides which requests are sent, so their rules are followed rather than a browser's. Links come
+//! out absolute and in JMeter's order. Reading takes time linear in the page, and allocates; it is no part of a
+//! request without embedded resources.
+
+pub mod address;
+mod css;
+mod entity;
+mod html;
+mod parsers;
+mod reference;
+mod tag;
+#[cfg(test)]
+mod tests;
+pub mod tokenizer;
+mod version;
+
+use std::collections::HashSet;
+
+pub use address::{escape, normalize};
+pub use parsers::{Parser, Parsers};
+
+use crate::url;
+use crate::work;
+
+/// A page whose links cannot be found: JMeter adds a failed sub-sample in their place, and loads nothing.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Class of JMeter's exception.
+    pub class: &'static str,
+    /// Its message.
+    pub message: String,
+}
+
+/// Appends the links of a page to `out`.
+///
+/// `base` is the address that the page came from. Of `user_agent`, the header that was sent, it matters whether it is
+/// an Internet Explorer older than 10: those read conditional comments. HTML gives each link once, style sheets give
+/// theirs as often as they stand there.
+pub fn find(
+    parser: Parser,
+    text: &str,
+    base: &str,
+    user_agent: &str,
+    out: &mut Vec<String>,
+) -> Result<(), Unreadable> {
+    let mut links = Links { found: out, seen: None };
+    let ((class, result), gave_up) = work::bounded(|| match parser {
+        Parser::Html => {
+            links.seen = Some(HashSet::new());
+            let class = "org.apache.jmeter.protocol.http.parser.HTMLParseException";
+            (class, html::find(text, base, user_agent, &mut links))
+        }
+        Parser::Css | Parser::LenientCss => {
+            let class = "org.apache.jmeter.protocol.http.parser.LinkExtractorParseException";
+            (class, css::find(text, base, parser == Parser::LenientCss, &mut links))
+        }
+    });
+    let result = gave_up.map_or(result, |why| Err(why.to_string()));
+    result.map_err(|message| Unreadable { class, message })
+}
+
+/// What was found so far.
+struct Links<'a> {
+    found: &'a mut Vec<String>,
+    seen: Option<HashSet<String>>,
+}
+
+impl Links<'_> {
+    /// Adds a link as it stands in the page. One that is no address is passed over; an error is an exception of
+    /// JMeter's, which ends the reading.
+    fn add(&mut self, link: &str, base: &str) -> Result<(), String> {
+        if link.is_empty() {
+            return Ok(());
+        }
+        let link = entity::decode(link)?;
+        let mut url = String::new();
+        if url::relative(base, &link, &mut url).is_err() {
+            return Ok(());
+        }
+        if let Some(seen) = &mut self.seen
+            && !seen.insert(url.clone())
+        {
+            return Ok(());
+        }
+        self.found.push(url);
+        Ok(())
+    }
+}

@@ -1,0 +1,60 @@
+//! What becomes of a link before it is loaded: what no URI may hold is escaped, and dots are taken out of its path.
+
+use crate::{uri, url};
+
+/// Escapes what a URI may not hold. An address that is none even then stays as it is, and so does one of a file.
+pub fn escape(link: &mut String) {
+    if link.starts_with("file:") {
+        return;
+    }
+    if uri::verify(link).is_err() {
+        let before = link.clone();
+        uri::quote(link);
+        if uri::verify(link).is_err() {
+            *link = before;
+        }
+    }
+}
+
+/// Takes `.`, `..` and repeated slashes out of the path, as `java.net.URI` does. False: it is no URI.
+pub fn normalize(link: &mut String) -> bool {
+    if uri::verify(link).is_err() {
+        return false;
+    }
+    let path = url::split(link).path;
+    let old = &link[path.clone()];
+    // Without a slash after the scheme a URI has no path.
+    if path.start > 0 && link[..path.start].ends_with(':') && !old.starts_with('/') {
+        return true;
+    }
+    let dotted = old.split('/').any(|segment| matches!(segment, "." | ".."));
+    if !dotted && !old.contains("//") {
+        return true;
+    }
+    // Each segment with whether a slash follows it.
+    let mut kept: Vec<&str> = Vec::new();
+    let mut rest = old.trim_start_matches('/');
+    let mut ends_open = false;
+    while !rest.is_empty() {
+        let end = rest.find('/').unwrap_or(rest.len());
+        let segment = &rest[..end];
+        let slash = end < rest.len();
+        rest = rest[end..].trim_start_matches('/');
+        ends_open = slash;
+        match segment {
+            "." => ends_open = true,
+            ".." if kept.last().is_some_and(|last| *last != "..") => {
+                kept.pop();
+                ends_open = true;
+            }
+            _ => kept.push(segment),
+        }
+    }
+    let mut new = String::from(if old.starts_with('/') { "/" } else { "" });
+    new.push_str(&kept.join("/"));
+    if ends_open && !kept.is_empty() {
+        new.push('/');
+    }
+    link.replace_range(path, &new);
+    true
+}

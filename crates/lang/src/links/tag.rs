@@ -1,0 +1,83 @@
+//! A tag as Lagarto has it: its name, its kind, and those of its attributes that somebody asks for.
+
+use crate::work;
+
+/// A tag that has been read.
+#[derive(Debug, Default)]
+pub struct Tag<'t> {
+    pub name: &'t [u8],
+    pub kind: Kind,
+    attributes: Vec<(usize, Option<(usize, usize)>)>,
+    values: String,
+    /// Attributes of other names, if those are kept.
+    others: Option<Vec<(String, Option<String>)>>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    #[default]
+    Start,
+    End,
+    SelfClosing,
+}
+
+/// The attributes that pages are asked for.
+const KNOWN: [&str; 10] =
+    ["archive", "background", "code", "codebase", "data", "href", "rel", "src", "style", "type"];
+
+impl<'t> Tag<'t> {
+    /// A tag that keeps all attributes, or those that are known.
+    pub(super) fn new(keeps_all: bool) -> Self {
+        Self { others: keeps_all.then(Vec::new), ..Self::default() }
+    }
+
+    pub(super) fn start(&mut self, name: &'t [u8], kind: Kind) {
+        (self.name, self.kind) = (name, kind);
+        self.attributes.clear();
+        self.values.clear();
+        self.others.iter_mut().for_each(Vec::clear);
+    }
+
+    pub(super) fn add(&mut self, name: &[u8], value: Option<&str>) {
+        if self.kind == Kind::End {
+            return;
+        }
+        if let Some(others) = &mut self.others {
+            let name = String::from_utf8_lossy(name).to_lowercase();
+            if !work::spend(others.len() as u64) {
+                return;
+            }
+            if !others.iter().any(|(known, _)| *known == name) {
+                others.push((name, value.map(str::to_owned)));
+            }
+            return;
+        }
+        let known = KNOWN.iter().position(|known| name.eq_ignore_ascii_case(known.as_bytes()));
+        let Some(known) = known else { return };
+        if self.attributes.iter().any(|(other, _)| *other == known) {
+            return;
+        }
+        let from = self.values.len();
+        let value = value.map(|value| {
+            self.values.push_str(value);
+            (from, self.values.len())
+        });
+        self.attributes.push((known, value));
+    }
+
+    /// The value of a known attribute, if it has one.
+    pub(super) fn value(&self, name: &str) -> Option<&str> {
+        let known = KNOWN.iter().position(|known| *known == name)?;
+        let (_, value) = self.attributes.iter().find(|(other, _)| *other == known)?;
+        value.map(|(from, to)| &self.values[from..to])
+    }
+
+    /// All attributes in their order, by their names in lower case.
+    pub fn attributes(&self) -> &[(String, Option<String>)] {
+        self.others.as_deref().unwrap_or_default()
+    }
+
+    pub fn is(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name.as_bytes())
+    }
+}

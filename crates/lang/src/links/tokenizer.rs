@@ -1,0 +1,775 @@
+//! Tags, scripts and conditional comments of a page, as Lagarto 5.0.13 sees them.
+//!
+//! A machine over the bytes of the text, state by state as Lagarto has them, with its departures from HTML: a closing
+//! `</script >` with a blank opens another script, `<!--->` is an exception, `<noscript>` hides what is in it. Every
+//! state goes on by a byte or ends the page, so that time is linear; names and values are ranges, nothing is copied
+//! but attributes' values.
+
+use super::reference;
+pub use super::tag::{Kind, Tag};
+
+/// The error of reading a page: Java's exception, as it shows itself.
+pub type Thrown = String;
+
+pub(super) const OUT_OF_BOUNDS: &str = "java.lang.IndexOutOfBoundsException";
+
+/// Who is told what is read.
+pub trait Visitor {
+    /// Whether texts count, and attributes of any name.
+    const READS_ALL: bool;
+
+    /// A tag.
+    fn tag(&mut self, tag: &Tag<'_>) -> Result<(), Thrown>;
+    /// A script with what is in it.
+    fn script(&mut self, tag: &Tag<'_>, body: &str) -> Result<(), Thrown>;
+    /// Text with its references resolved.
+    fn text(&mut self, text: &str);
+    /// A conditional comment begins.
+    fn begin_condition(&mut self, expression: &str) -> Result<(), Thrown>;
+    /// One ends.
+    fn end_condition(&mut self) -> Result<(), Thrown>;
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Data,
+    TagOpen,
+    EndTagOpen,
+    TagName,
+    BeforeName,
+    Name,
+    AfterName,
+    BeforeValue,
+    Unquoted,
+    Quoted(u8),
+    AfterQuoted,
+    SelfClosing,
+    BogusComment,
+    Markup,
+    CommentStart,
+    CommentStartDash,
+    Comment,
+    CommentEndDash,
+    CommentEnd,
+    CommentEndBang,
+    Doctype,
+    /// Text up to a closing tag of that name; whether references in it count.
+    Raw(&'static str, bool),
+    Script,
+    ScriptEscape,
+    ScriptEscaped,
+    ScriptEscapedDash,
+    ScriptEscapedDashDash,
+    ScriptEscapedLess,
+    DoubleEscaped,
+    DoubleEscapedDash,
+    DoubleEscapedDashDash,
+    DoubleEscapedLess,
+}
+
+const RAW: [&str; 6] = ["xmp", "style", "iframe", "noembed", "noframes", "noscript"];
+const WITH_REFERENCES: [&str; 2] = ["textarea", "title"];
+
+/// Reads a page. `conditional` is for comments that are conditions.
+pub fn read<V: Visitor>(text: &str, conditional: bool, page: &mut V) -> Result<(), Thrown> {
+    let mut reader = Reader {
+        input: text,
+        text: text.as_bytes(),
+        next: 0,
+        conditional,
+        keeps_text: V::READS_ALL,
+        content: String::new(),
+        body_at: 0,
+        tag: Tag::new(V::READS_ALL),
+        name_at: (0, 0),
+        value: String::new(),
+        comment: None,
+        state: State::Data,
+    };
+    while reader.step(page)? {}
+    Ok(())
+}
+
+struct Reader<'t> {
+    input: &'t str,
+    text: &'t [u8],
+    /// The byte that is read next.
+    next: usize,
+    conditional: bool,
+    keeps_text: bool,
+    /// Text that was read and not told yet.
+    content: String,
+    /// Where the text of the element begins whose tags do not count.
+    body_at: usize,
+    tag: Tag<'t>,
+    /// Where the name of the attribute being read begins and ends.
+    name_at: (usize, usize),
+    /// The value of the attribute being read.
+    value: String,
+    /// Where the comment being read begins; `None` is the place that Lagarto loses.
+    comment: Option<usize>,
+    state: State,
+}
+
+fn blank(byte: u8) -> bool {
+    matches!(byte, b'\t' | b'\n' | b'\r' | b' ')
+}
+
+impl Reader<'_> {
+    fn take(&mut self) -> Option<u8> {
+        let byte = self.text.get(self.next).copied();
+        self.next += 1;
+        byte
+    }
+
+    /// Whether the text goes on with `what` at a place, and with something after it.
+    fn has(&self, what: &str, at: usize) -> bool {
+        let rest = self.text.get(at..).unwrap_or_default();
+        rest.len() > what.len() && rest.starts_with(what.as_bytes())
+    }
+
+    fn find(&self, what: &[u8], from: usize) -> usize {
+        let rest = self.text.get(from..).unwrap_or_default();
+        memchr::memmem::find(rest, what).map_or(self.text.len().max(from), |at| from + at)
+    }
+
+    /// One state. False: the page is read.
+    fn step(&mut self, page: &mut impl Visitor) -> Result<bool, Thrown> {
+        match self.state {
+            State::Data => return self.data(page),
+            State::TagOpen
+            | State::EndTagOpen
+            | State::TagName
+            | State::BeforeName
+            | State::Name
+            | State::AfterName
+            | State::BeforeValue
+            | State::Unquoted
+            | State::Quoted(_)
+            | State::AfterQuoted
+            | State::SelfClosing => self.in_tag(page)?,
+            State::BogusComment => {
+                let from = self.next - 1;
+                let end = self.find(b">", from);
+                self.next = end + 1;
+                self.state = State::Data;
+                self.end_comment(Some(from), end, page)?;
+            }
+            State::Markup => self.markup(page)?,
+            State::CommentStart
+            | State::CommentStartDash
+            | State::Comment
+            | State::CommentEndDash
+            | State::CommentEnd
+            | State::CommentEndBang => self.comment(page)?,
+            State::Doctype => self.doctype()?,
+            State::Raw(name, references) => self.raw(name, references, page)?,
+            _ => self.script(page)?,
+        }
+        Ok(true)
+    }
+
+    /// Adds a part of the input to the text.
+    fn keep(&mut self, mut from: usize, to: usize) {
+        if self.keeps_text {
+            // What was taken may have ended inside of a character.
+            while from < to && !self.input.is_char_boundary(from) {
+                from += 1;
+            }
+            self.content.push_str(self.input.get(from..to).unwrap_or_default());
+        }
+    }
+
+    /// Tells the text up to here.
+    fn flush(&mut self, page: &mut impl Visitor) {
+        if !self.content.is_empty() {
+            page.text(&self.content);
+            self.content.clear();
+        }
+    }
+
+    fn data(&mut self, page: &mut impl Visitor) -> Result<bool, Thrown> {
+        loop {
+            let from = self.next;
+            let rest = self.text.get(from..).unwrap_or_default();
+            let Some(at) = memchr::memchr2(b'<', b'&', rest) else {
+                self.keep(from, self.text.len());
+                self.flush(page);
+                return Ok(false);
+            };
+            self.keep(from, from + at);
+            self.next += at + 1;
+            if rest[at] == b'<' {
+                self.flush(page);
+                self.state = State::TagOpen;
+                return Ok(true);
+            }
+            self.reference(None)?;
+        }
+    }
+
+    /// A reference after its `&`. In attributes it ends nothing before `allowed`, and its value counts.
+    fn reference(&mut self, allowed: Option<u8>) -> Result<(), Thrown> {
+        let Some(byte) = self.text.get(self.next) else { return Ok(()) };
+        if Some(*byte) == allowed {
+            return Ok(());
+        }
+        let out = if allowed.is_some() { &mut self.value } else { &mut self.content };
+        self.next += reference::resolve(self.input, self.next, allowed.is_some(), out)?;
+        if !self.keeps_text {
+            self.content.clear();
+        }
+        Ok(())
+    }
+
+    fn in_tag(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
+        match self.state {
+            State::TagOpen => {
+                self.tag.start(b"", Kind::Start);
+                self.state = match self.take() {
+                    Some(b'!') => State::Markup,
+                    Some(b'/') => State::EndTagOpen,
+                    Some(b'?') => State::BogusComment,
+                    Some(byte) if byte.is_ascii_alphabetic() => State::TagName,
+                    _ => {
+                        self.next -= 1;
+                        self.keep(self.next - 1, self.next);
+                        State::Data
+                    }
+                };
+            }
+            State::EndTagOpen => {
+                self.state = match self.take() {
+                    Some(byte) if byte.is_ascii_alphabetic() => {
+                        self.tag.kind = Kind::End;
+                        State::TagName
+                    }
+                    Some(_) => State::BogusComment,
+                    None => State::Data,
+                };
+            }
+            State::TagName => {
+                let from = self.next - 1;
+                while let Some(byte) = self.take() {
+                    if blank(byte) || byte == b'/' || byte == b'>' {
+                        self.tag.name = &self.text[from..self.next - 1];
+                        return self.after_part(byte, page);
+                    }
+                }
+                self.state = State::Data;
+            }
+            State::BeforeName => {
+                while let Some(byte) = self.take() {
+                    if blank(byte) {
+                        continue;
+                    }
+                    if byte == b'/' || byte == b'>' {
+                        return self.after_part(byte, page);
+                    }
+                    self.state = State::Name;
+                    return Ok(());
+                }
+                self.state = State::Data;
+            }
+            State::Name => {
+                self.name_at = (self.next - 1, self.next);
+                while let Some(byte) = self.take() {
+                    self.name_at.1 = self.next - 1;
+                    if blank(byte) {
+                        self.state = State::AfterName;
+                        return Ok(());
+                    }
+                    if byte == b'=' {
+                        self.state = State::BeforeValue;
+                        return Ok(());
+                    }
+                    if byte == b'/' || byte == b'>' {
+                        self.add_name();
+                        return self.after_part(byte, page);
+                    }
+                }
+                self.state = State::Data;
+            }
+            State::AfterName => {
+                while let Some(byte) = self.take() {
+                    if blank(byte) {
+                        continue;
+                    }
+                    if byte == b'/' || byte == b'>' {
+                        return self.after_part(byte, page);
+                    }
+                    self.state = if byte == b'=' {
+                        State::BeforeValue
+                    } else {
+                        self.add_name();
+                        State::Name
+                    };
+                    return Ok(());
+                }
+                self.state = State::Data;
+            }
+            State::SelfClosing => match self.take() {
+                Some(b'>') => {
+                    self.tag.kind = Kind::SelfClosing;
+                    self.emit(page)?;
+                }
+                Some(_) => {
+                    self.next -= 1;
+                    self.state = State::BeforeName;
+                }
+                None => self.state = State::Data,
+            },
+            _ => self.in_value(page)?,
+        }
+        Ok(())
+    }
+
+    fn in_value(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
+        match self.state {
+            State::BeforeValue => {
+                while let Some(byte) = self.take() {
+                    if blank(byte) {
+                        continue;
+                    }
+                    self.state = match byte {
+                        b'"' | b'\'' => State::Quoted(byte),
+                        b'>' => {
+                            self.add_name();
+                            return self.emit(page);
+                        }
+                        b'&' => {
+                            // The value then begins with the character before.
+                            self.next -= 1;
+                            State::Unquoted
+                        }
+                        _ => State::Unquoted,
+                    };
+                    return Ok(());
+                }
+                self.state = State::Data;
+            }
+            State::Unquoted => {
+                self.value.clear();
+                let from = self.next - 1;
+                // A character may be longer than the byte that was read.
+                let first = self.input[from..].chars().next().unwrap_or(' ');
+                self.value.push(first);
+                self.next = from + first.len_utf8();
+                while let Some(byte) = self.take() {
+                    if blank(byte) || byte == b'>' {
+                        self.add_value();
+                        return self.after_part(byte, page);
+                    }
+                    self.push(byte, b'>')?;
+                }
+                self.end_in_value();
+            }
+            State::Quoted(quote) => {
+                self.value.clear();
+                while let Some(byte) = self.take() {
+                    if byte == quote {
+                        self.add_value();
+                        self.state = State::AfterQuoted;
+                        return Ok(());
+                    }
+                    self.push(byte, quote)?;
+                }
+                self.end_in_value();
+            }
+            _ => match self.take() {
+                Some(byte) if blank(byte) || byte == b'/' || byte == b'>' => {
+                    return self.after_part(byte, page);
+                }
+                Some(_) => {
+                    self.next -= 1;
+                    self.state = State::BeforeName;
+                }
+                None => self.state = State::Data,
+            },
+        }
+        Ok(())
+    }
+
+    /// The page ends in the middle of a value, which then is text.
+    fn end_in_value(&mut self) {
+        if self.keeps_text {
+            self.content.push_str(&self.value);
+        }
+        self.state = State::Data;
+    }
+
+    /// Adds a byte of a value that was just taken, with the rest of its character, or the reference that it begins.
+    fn push(&mut self, byte: u8, end: u8) -> Result<(), Thrown> {
+        if byte == b'&' {
+            return self.reference(Some(end));
+        }
+        let from = self.next - 1;
+        let rest = &self.text[from..];
+        let stop = |byte: &u8| matches!(byte, b'&' | b'>' | b'"' | b'\'') || blank(*byte);
+        // Up to the next byte that may mean something; those are ASCII, so that no character is cut.
+        let length = 1 + rest[1..].iter().position(stop).unwrap_or(rest.len() - 1);
+        self.value.push_str(&self.input[from..from + length]);
+        self.next = from + length;
+        Ok(())
+    }
+
+    fn add_name(&mut self) {
+        self.tag.add(&self.text[self.name_at.0..self.name_at.1], None);
+    }
+
+    fn add_value(&mut self) {
+        self.tag.add(&self.text[self.name_at.0..self.name_at.1], Some(&self.value));
+    }
+
+    fn after_part(&mut self, byte: u8, page: &mut impl Visitor) -> Result<(), Thrown> {
+        match byte {
+            b'>' => self.emit(page),
+            b'/' => {
+                self.state = State::SelfClosing;
+                Ok(())
+            }
+            _ => {
+                self.state = State::BeforeName;
+                Ok(())
+            }
+        }
+    }
+
+    /// A tag is complete.
+    fn emit(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
+        self.state = State::Data;
+        if self.tag.kind != Kind::End {
+            self.body_at = self.next;
+            if self.tag.is("script") {
+                self.state = State::Script;
+                return Ok(());
+            }
+            for (names, references) in [(&RAW[..], false), (&WITH_REFERENCES[..], true)] {
+                if let Some(name) = names.iter().find(|name| self.tag.is(name)) {
+                    self.state = State::Raw(name, references);
+                }
+            }
+        }
+        page.tag(&self.tag)
+    }
+
+    fn markup(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
+        let at = self.next;
+        self.next += 1;
+        let rest = self.text.get(at..).unwrap_or_default();
+        self.state = State::BogusComment;
+        if self.has("--", at) {
+            self.state = State::CommentStart;
+            self.next += 1;
+        } else if rest.len() >= 7 && rest[..7].eq_ignore_ascii_case(b"doctype") {
+            self.state = State::Doctype;
+            self.next = at + 7;
+        } else if self.conditional && self.has("[if ", at) {
+            let end = self.find(b"]>", at + 4);
+            // At the very end of a page it is not seen.
+            let end = if end + 2 == self.text.len() { self.text.len() } else { end };
+            self.next = end + 2;
+            self.state = State::Data;
+            page.begin_condition(&self.input[at + 1..end])?;
+        } else if self.conditional && self.has("[endif]", at) {
+            self.next = self.find(b">", at + 7) + 1;
+            self.state = State::Data;
+            page.end_condition()?;
+        }
+        Ok(())
+    }
+
+    fn comment(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
+        if self.state == State::CommentStart {
+            self.comment = Some(self.next);
+        } else if self.state == State::Comment {
+            self.next = self.find(b"-", self.next);
+        }
+        let Some(byte) = self.take() else {
+            self.state = State::Data;
+            let start = self.comment;
+            return self.end_comment(start, self.text.len(), page);
+        };
+        let at = self.next - 1;
+        let cut = match (self.state, byte) {
+            (State::CommentStart, b'-') => return self.goto(State::CommentStartDash),
+            (State::CommentStart, b'>') => at,
+            (State::CommentStartDash, b'-') => return self.goto(State::CommentEnd),
+            (State::CommentStartDash, b'>') => {
+                let start = self.comment;
+                self.end_comment(start, at, page)?;
+                return self.goto(State::Comment);
+            }
+            (State::Comment, b'-') => return self.goto(State::CommentEndDash),
+            (State::CommentEndDash | State::CommentEnd, b'-') => {
+                return self.goto(State::CommentEnd);
+            }
+            (State::CommentEnd, b'!') => return self.goto(State::CommentEndBang),
+            (State::CommentEndBang, b'-') => return self.goto(State::CommentEndDash),
+            (State::CommentEnd, b'>') => at - 2,
+            (State::CommentEndBang, b'>') => at - 3,
+            _ => return self.goto(State::Comment),
+        };
+        self.state = State::Data;
+        let start = self.comment;
+        self.end_comment(start, cut, page)
+    }
+
+    fn goto(&mut self, state: State) -> Result<(), Thrown> {
+        self.state = state;
+        Ok(())
+    }
+
+    fn end_comment(
+        &mut self,
+        from: Option<usize>,
+        to: usize,
+        page: &mut impl Visitor,
+    ) -> Result<(), Thrown> {
+        let Some(from) = from else {
+            return Err(if self.conditional {
+                let length = self.input.encode_utf16().count();
+                format!(
+                    "java.lang.ArrayIndexOutOfBoundsException: Index -1 out of bounds for length {length}"
+                )
+            } else {
+                OUT_OF_BOUNDS.to_string()
+            });
+        };
+        const END: &str = "<![endif]";
+        if self.conditional && self.has("[if ", from) {
+            let body = self.text.get(from + 3..to).unwrap_or_default();
+            let Some(end) = memchr::memchr(b']', body).map(|at| from + 3 + at) else {
+                return Err(OUT_OF_BOUNDS.to_string());
+            };
+            if end + 1 >= self.text.len() {
+                return Err(reference::beyond(self.input));
+            }
+            self.next = end + 2;
+            self.state = State::Data;
+            return page.begin_condition(&self.input[from + 1..end]);
+        }
+        if self.conditional && to > END.len() && self.has(END, to - END.len()) {
+            self.state = State::Data;
+            return page.end_condition();
+        }
+        if from > to {
+            return Err(OUT_OF_BOUNDS.to_string());
+        }
+        self.comment = None;
+        Ok(())
+    }
+
+    /// Up to the end of a document type. One whose quotes are open at the end of the page is an exception.
+    fn doctype(&mut self) -> Result<(), Thrown> {
+        let at = self.next;
+        let end = self.find(b">", at).min(self.text.len());
+        self.next = end + 1;
+        self.state = State::Data;
+        if end == self.text.len() && open_identifier(&self.text[at..end]) {
+            return Err(reference::beyond(self.input));
+        }
+        Ok(())
+    }
+
+    /// Text up to the tag that closes it; without references it counts only if there is such a tag.
+    fn raw(
+        &mut self,
+        name: &'static str,
+        references: bool,
+        page: &mut impl Visitor,
+    ) -> Result<(), Thrown> {
+        loop {
+            let (text, at) = (self.text, self.next);
+            let rest = text.get(at..).unwrap_or_default();
+            let next = if references {
+                memchr::memchr2(b'<', b'&', rest)
+            } else {
+                memchr::memchr(b'<', rest)
+            };
+            let less = at + next.unwrap_or(rest.len());
+            if references {
+                self.keep(at, less);
+            }
+            self.next = less + 1;
+            match text.get(less) {
+                None => return self.goto(State::Data),
+                Some(b'&') => {
+                    self.reference(None)?;
+                    continue;
+                }
+                Some(_) => {}
+            }
+            let open = self.take() == Some(b'/')
+                && self.take().is_some_and(|byte| byte.is_ascii_alphabetic());
+            if !open {
+                if references {
+                    self.keep_odd(less);
+                }
+                continue;
+            }
+            let from = self.next - 1;
+            let byte = loop {
+                match self.take() {
+                    Some(byte) if byte.is_ascii_alphabetic() => {}
+                    other => break other,
+                }
+            };
+            let Some(byte) = byte.filter(|byte| ends_name(*byte)) else { continue };
+            let found = &self.text[from..self.next - 1];
+            if found.eq_ignore_ascii_case(name.as_bytes()) {
+                if !references {
+                    self.keep(self.body_at, less);
+                }
+                self.flush(page);
+                let kind = if byte == b'/' { Kind::SelfClosing } else { Kind::End };
+                self.tag.start(found, kind);
+                return self.after_part(byte, page);
+            }
+        }
+    }
+
+    /// Adds what was taken since a `<` that begins no tag, with the rest of its last character.
+    fn keep_odd(&mut self, from: usize) {
+        let mut to = self.next;
+        if to > self.text.len() {
+            return;
+        }
+        while !self.input.is_char_boundary(to) {
+            to += 1;
+        }
+        self.next = to;
+        self.keep(from, to);
+    }
+
+    fn script(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
+        if self.state == State::Script {
+            self.next = self.find(b"<", self.next);
+        }
+        let Some(byte) = self.take() else {
+            // Escaped text that ends in the middle is lost, with the script around it.
+            let whole = matches!(
+                self.state,
+                State::Script
+                    | State::ScriptEscape
+                    | State::ScriptEscaped
+                    | State::ScriptEscapedLess
+            );
+            self.state = State::Data;
+            return if whole { self.end_script(self.text.len(), page) } else { Ok(()) };
+        };
+        self.state = match (self.state, byte) {
+            (State::Script, _) => return self.script_less(page),
+            (State::ScriptEscape, b'-') if self.take() == Some(b'-') => {
+                State::ScriptEscapedDashDash
+            }
+            (State::ScriptEscape, _) => State::Script,
+            (State::ScriptEscaped, b'-') => State::ScriptEscapedDash,
+            (State::ScriptEscapedDash, b'-' | b'<') => State::ScriptEscapedDashDash,
+            (State::ScriptEscapedDashDash, b'-') => State::ScriptEscapedDashDash,
+            (State::ScriptEscapedDashDash, b'>') => State::Script,
+            (State::ScriptEscaped | State::ScriptEscapedDashDash, b'<') => State::ScriptEscapedLess,
+            (State::ScriptEscapedLess, b'/') => {
+                self.next += 1;
+                State::ScriptEscaped
+            }
+            (State::ScriptEscapedLess, byte) if byte.is_ascii_alphabetic() => {
+                let opens = self.script_tag(self.next - 1);
+                if opens { State::DoubleEscaped } else { State::ScriptEscaped }
+            }
+            (State::DoubleEscaped, b'-') => State::DoubleEscapedDash,
+            (State::DoubleEscapedDash | State::DoubleEscapedDashDash, b'-') => {
+                State::DoubleEscapedDashDash
+            }
+            (State::DoubleEscapedDashDash, b'>') => State::Script,
+            (State::DoubleEscapedLess, b'/') => {
+                let closes = self.script_tag(self.next);
+                if closes { State::ScriptEscaped } else { State::DoubleEscaped }
+            }
+            (State::DoubleEscapedLess, _) => State::DoubleEscaped,
+            (
+                State::DoubleEscaped | State::DoubleEscapedDash | State::DoubleEscapedDashDash,
+                b'<',
+            ) => State::DoubleEscapedLess,
+            (State::DoubleEscaped | State::DoubleEscapedDash | State::DoubleEscapedDashDash, _) => {
+                State::DoubleEscaped
+            }
+            _ => State::ScriptEscaped,
+        };
+        Ok(())
+    }
+
+    fn end_script(&self, to: usize, page: &mut impl Visitor) -> Result<(), Thrown> {
+        page.script(&self.tag, self.input.get(self.body_at..to).unwrap_or_default())
+    }
+
+    /// What follows `<` in a script.
+    fn script_less(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
+        match self.take() {
+            Some(b'/') => {}
+            Some(b'!') => return self.goto(State::ScriptEscape),
+            _ => return Ok(()),
+        }
+        if !self.take().is_some_and(|byte| byte.is_ascii_alphabetic()) {
+            return Ok(());
+        }
+        let from = self.next - 1;
+        let byte = loop {
+            match self.take() {
+                Some(byte) if byte.is_ascii_alphabetic() => {}
+                other => break other,
+            }
+        };
+        let name = self.text.get(from..self.next - 1).unwrap_or_default();
+        match byte {
+            Some(byte) if !name.eq_ignore_ascii_case(b"script") || !ends_name(byte) => Ok(()),
+            Some(b'>') => {
+                self.state = State::Data;
+                self.end_script(from - 2, page)
+            }
+            // The tag that is open goes on.
+            Some(byte) => self.after_part(byte, page),
+            None => Ok(()),
+        }
+    }
+
+    /// Passes over a name from `from` on and what ends it; whether it is that of a script.
+    fn script_tag(&mut self, from: usize) -> bool {
+        let rest = self.text.get(from..).unwrap_or_default();
+        let length = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        self.next = from + length + 1;
+        rest[..length].eq_ignore_ascii_case(b"script")
+            && rest.get(length).is_some_and(|byte| ends_name(*byte))
+    }
+}
+
+fn ends_name(byte: u8) -> bool {
+    blank(byte) || matches!(byte, b'/' | b'>')
+}
+
+/// Whether quotes are open at the end of a document type that the page ends in.
+fn open_identifier(text: &[u8]) -> bool {
+    let skip = |text: &mut &[u8]| {
+        let blanks = text.iter().take_while(|byte| blank(**byte)).count();
+        *text = &text[blanks..];
+    };
+    let mut rest = text;
+    skip(&mut rest);
+    let name = rest.iter().take_while(|byte| !blank(**byte)).count();
+    rest = &rest[name..];
+    skip(&mut rest);
+    let mut identifiers = match rest.get(..6) {
+        Some(word) if word.eq_ignore_ascii_case(b"public") => 2,
+        Some(word) if word.eq_ignore_ascii_case(b"system") => 1,
+        _ => return false,
+    };
+    rest = &rest[6..];
+    while identifiers > 0 {
+        skip(&mut rest);
+        let Some(quote @ (b'"' | b'\'')) = rest.first() else { return false };
+        let Some(end) = memchr::memchr(*quote, &rest[1..]) else { return true };
+        rest = &rest[end + 2..];
+        identifiers -= 1;
+    }
+    false
+}

@@ -1,0 +1,331 @@
+//! URLs as `java.net.URL` makes them: hardly any checks, and the text is kept as it is.
+//!
+//! A URL is its external form, with ranges into it. Nothing is allocated beyond the text's own buffer.
+
+use std::ops::Range;
+
+/// Where the parts of a URL lie in its external form.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// `http`, in lower case.
+    pub protocol: Range<usize>,
+    /// User, host and port; empty if there is none.
+    pub authority: Range<usize>,
+    /// Host alone, with brackets if it has any.
+    pub host: Range<usize>,
+    /// Port, if it is given.
+    pub port: Option<u32>,
+    /// Path.
+    pub path: Range<usize>,
+    /// Query, without `?`.
+    pub query: Option<Range<usize>>,
+}
+
+/// A `MalformedURLException`, by its message.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Malformed(pub String);
+
+const KNOWN: [&str; 7] = ["http", "https", "file", "ftp", "jar", "mailto", "jrt"];
+
+fn known(protocol: &str) -> Result<(), Malformed> {
+    if KNOWN.contains(&protocol) {
+        Ok(())
+    } else {
+        Err(Malformed(format!("unknown protocol: {protocol}")))
+    }
+}
+
+/// Writes the external form of a URL given in pieces; `port` is `None` where it need not be shown.
+pub fn assemble(
+    protocol: &str,
+    host: &str,
+    port: Option<i32>,
+    file: &str,
+    out: &mut String,
+) -> Result<(), Malformed> {
+    out.clear();
+    out.push_str(protocol);
+    out.make_ascii_lowercase();
+    known(out)?;
+    let bracketed = host.contains(':') && !host.starts_with('[');
+    if let Some(port) = port
+        && port < -1
+    {
+        return Err(Malformed(format!("Invalid port number :{port}")));
+    }
+    out.push(':');
+    if !host.is_empty() || port.is_some_and(|port| port != -1) {
+        out.push_str("//");
+        if bracketed {
+            out.push('[');
+        }
+        out.push_str(host);
+        if bracketed {
+            out.push(']');
+        }
+        if let Some(port) = port
+            && port != -1
+        {
+            out.push(':');
+            out.push_str(itoa::Buffer::new().format(port));
+        }
+    }
+    out.push_str(file);
+    check_host(host)
+}
+
+/// The characters that URLs refuse in a host since Java 17.
+#[inline]
+pub fn check_host(host: &str) -> Result<(), Malformed> {
+    match host.chars().find(|c| *c < ' ' || matches!(c, '/' | '\u{7f}')) {
+        Some(c) => Err(Malformed(format!("Illegal character found in host: {}", describe(c)))),
+        None => Ok(()),
+    }
+}
+
+/// What keeps a host that was given by itself from becoming part of a URI; the message without its input.
+#[inline]
+pub fn host_fault(host: &str) -> Option<String> {
+    let bad = host
+        .chars()
+        .find(|c| "#?@[]\\".contains(*c))
+        .filter(|_| !host.starts_with('[') && !host.contains(':'))?;
+    Some(format!("Illegal character found in host: {}", describe(bad)))
+}
+
+fn describe(c: char) -> String {
+    match c {
+        '\n' => "LF".to_string(),
+        '\r' => "CR".to_string(),
+        c if c < ' ' || c == '\u{7f}' => format!("control char (code={})", c as u32),
+        c => format!("'{c}'"),
+    }
+}
+
+/// Writes the external form of `spec`, taken relative to `base` if it is.
+pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), Malformed> {
+    out.clear();
+    if base.is_none() && is_plain(spec) {
+        let authority = spec.split_once("//").map_or("", |(_, rest)| rest);
+        let end = authority.find(['/', '?', '#']).unwrap_or(authority.len());
+        check_authority(&authority[..end])?;
+        out.push_str(spec);
+        return Ok(());
+    }
+    let whole = spec;
+    let mut spec = spec.trim_matches(|c: char| c <= ' ');
+    if spec.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("url:")) {
+        spec = &spec[4..];
+    }
+    let mut protocol = String::new();
+    if !spec.starts_with('#')
+        && let Some(end) = spec.find([':', '/'])
+        && spec.as_bytes()[end] == b':'
+        && is_protocol(&spec[..end])
+    {
+        protocol = spec[..end].to_ascii_lowercase();
+        spec = &spec[end + 1..];
+    }
+    let base = base.map(|base| (base, split(base)));
+    // A base of another protocol does not count; for one of the same, the protocol might as well be missing.
+    let base = base.filter(|(text, parts)| {
+        let same = protocol == text[parts.protocol.clone()] && !parts.path.is_empty();
+        protocol.is_empty() || same
+    });
+    if protocol.is_empty() {
+        match &base {
+            Some((text, parts)) => protocol.push_str(&text[parts.protocol.clone()]),
+            None => return Err(Malformed(format!("no protocol: {whole}"))),
+        }
+    }
+    known(&protocol)?;
+    let (spec, reference) = match spec.find('#') {
+        Some(at) => (&spec[..at], Some(&spec[at + 1..])),
+        None => (spec, None),
+    };
+    let (mut rest, query) = match spec.find('?') {
+        Some(at) => (&spec[..at], Some(&spec[at + 1..])),
+        None => (spec, None),
+    };
+    let query_only = rest.is_empty() && query.is_some() && base.is_some();
+    let mut authority = String::new();
+    let mut path = String::new();
+    let mut inherited = None;
+    if let Some((text, parts)) = &base {
+        authority.push_str(&text[parts.authority.clone()]);
+        path.push_str(&text[parts.path.clone()]);
+        inherited = parts.query.clone().map(|query| &text[query]);
+    }
+    let unc = rest.starts_with("////");
+    if !unc && rest.starts_with("//") {
+        rest = &rest[2..];
+        let end = rest.find('/').unwrap_or(rest.len());
+        authority = rest[..end].to_string();
+        check_authority(&authority)?;
+        rest = &rest[end..];
+        if !authority.is_empty() {
+            path.clear();
+        }
+    }
+    let mut relative = false;
+    if query_only {
+        let keep = path.rfind('/').map_or(0, |at| at);
+        path.truncate(keep);
+        path.push('/');
+    } else if rest.starts_with('/') {
+        path.clear();
+        path.push_str(rest);
+    } else if !rest.is_empty() {
+        if path.is_empty() {
+            if !authority.is_empty() {
+                path.push('/');
+            }
+        } else {
+            let keep = path.rfind('/').map_or(0, |at| at + 1);
+            path.truncate(keep);
+            relative = true;
+        }
+        path.push_str(rest);
+    }
+    if relative {
+        path = without_dots(&path);
+    }
+    out.push_str(&protocol);
+    out.push(':');
+    if !authority.is_empty() {
+        out.push_str("//");
+        out.push_str(&authority);
+    }
+    out.push_str(&path);
+    if let Some(query) = query.or(inherited.filter(|_| spec.is_empty())) {
+        out.push('?');
+        out.push_str(query);
+    }
+    if let Some(reference) = reference {
+        out.push('#');
+        out.push_str(reference);
+    }
+    Ok(())
+}
+
+/// Whether an absolute URL is its own external form, as nearly all are.
+fn is_plain(spec: &str) -> bool {
+    let rest = spec.strip_prefix("http://").or_else(|| spec.strip_prefix("https://"));
+    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['/', '?', '#']))
+        && !spec.ends_with(|c: char| c <= ' ')
+}
+
+fn is_protocol(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-'))
+}
+
+fn check_authority(authority: &str) -> Result<(), Malformed> {
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let after = if host.starts_with('[') { check_brackets(authority, host)? } else { 0 };
+    let Some(colon) = host[after..].find(':').map(|at| at + after) else { return check_host(host) };
+    let port = &host[colon + 1..];
+    check_host(&host[..colon])?;
+    match port.parse::<i32>() {
+        _ if port.is_empty() => Ok(()),
+        Ok(port) if port >= -1 => Ok(()),
+        Ok(port) => Err(Malformed(format!("Invalid port number :{port}"))),
+        Err(_) => {
+            let bad = port.find(|c: char| !c.is_ascii_digit()).unwrap_or(port.len() - 1);
+            Err(Malformed(format!("Error at index {bad} in: \"{port}\"")))
+        }
+    }
+}
+
+/// Where the bracket of an IPv6 address ends; nothing but a port may stand behind it.
+fn check_brackets(authority: &str, host: &str) -> Result<usize, Malformed> {
+    let wrong = || Malformed(format!("Invalid authority field: {authority}"));
+    let end = host.find(']').filter(|end| *end > 2).ok_or_else(wrong)?;
+    let (address, zone) = host[1..end].split_once('%').unwrap_or((&host[1..end], "any"));
+    if zone.is_empty() || address.parse::<std::net::Ipv6Addr>().is_err() {
+        return Err(Malformed(format!("Invalid host: {}", &host[..=end])));
+    }
+    match host[end + 1..].chars().next() {
+        None | Some(':') => Ok(end),
+        Some(_) => Err(wrong()),
+    }
+}
+
+/// Removes `.` and `..` as `URLStreamHandler` does, which leaves those that lead above the root.
+fn without_dots(path: &str) -> String {
+    let mut path = path.to_string();
+    while let Some(at) = path.find("/./") {
+        path.replace_range(at..at + 2, "");
+    }
+    let mut from = 0;
+    while let Some(at) = path[from..].find("/../").map(|at| at + from) {
+        let start = path[..at].rfind('/').filter(|start| *start > 0 || !path.starts_with("/../"));
+        match start {
+            Some(start) => {
+                path.replace_range(start..at + 3, "");
+                from = 0;
+            }
+            None => from = at + 3,
+        }
+    }
+    while path.ends_with("/..") {
+        let first = path.find("/..").unwrap_or(0);
+        match path[..first].rfind('/') {
+            Some(start) => path.truncate(start + 1),
+            None => break,
+        }
+    }
+    if path.starts_with("./") && path.len() > 2 {
+        path.replace_range(..2, "");
+    }
+    if path.ends_with("/.") {
+        path.pop();
+    }
+    path
+}
+
+/// Finds the parts of an external form.
+#[inline]
+pub fn split(text: &str) -> Parts {
+    use memchr::{memchr, memrchr};
+    let bytes = text.as_bytes();
+    let colon = memchr(b':', bytes).unwrap_or(0);
+    let mut parts = Parts { protocol: 0..colon, ..Parts::default() };
+    let end = memchr(b'#', bytes).unwrap_or(bytes.len());
+    let query = memchr(b'?', &bytes[..end]);
+    let path_end = query.unwrap_or(end);
+    parts.query = query.map(|at| at + 1..end);
+    let mut at = (colon + 1).min(path_end);
+    if bytes[at..path_end].starts_with(b"//") {
+        at += 2;
+        let slash = memchr(b'/', &bytes[at..path_end]).map_or(path_end, |n| at + n);
+        parts.authority = at..slash;
+        let host = memrchr(b'@', &bytes[at..slash]).map_or(at, |n| at + n + 1);
+        let after = memrchr(b']', &bytes[host..slash]).map_or(host, |n| host + n);
+        let colon = memchr(b':', &bytes[after..slash]).map(|n| after + n);
+        parts.host = host..colon.unwrap_or(slash);
+        parts.port = colon.and_then(|colon| text[colon + 1..slash].parse().ok());
+        at = slash;
+    }
+    parts.path = at..path_end;
+    parts
+}
+
+/// Writes the absolute URL of a link found in `base`. Steps above the root are dropped where the link starts with them.
+pub fn relative(base: &str, link: &str, out: &mut String) -> Result<(), Malformed> {
+    resolve(Some(base), link, out)?;
+    if !link.starts_with("../") {
+        return Ok(());
+    }
+    let path = out[split(out).path].to_string();
+    let mut above = path.strip_prefix('/').unwrap_or(&path);
+    let mut prefix = String::new();
+    while let Some(rest) = above.strip_prefix("../") {
+        prefix.push_str("../");
+        above = rest;
+    }
+    if !prefix.is_empty() && link.starts_with(&prefix) {
+        resolve(Some(base), &link[prefix.len()..], out)?;
+    }
+    Ok(())
+}

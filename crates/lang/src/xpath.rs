@@ -1,0 +1,45 @@
+//! XPath 1.0 as Xalan 2.7 evaluates it for JMeter's XPath elements, and what XPath2 elements have in common with it.
+//!
+//! An expression is read once and evaluated on the tree of a document. Everything XPath 1.0 has is here but variables, which JMeter never sets;
+//! functions of XSLT and extensions are not. Nesting of expressions is bounded, and so are the nodes that one evaluation looks at, so that no
+//! document and no expression can hold a core for more than some seconds.
+
+mod agreement;
+mod axis;
+mod compare;
+mod eval;
+mod expr;
+mod function;
+mod lex;
+mod number;
+mod query;
+mod read;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use query::{Selected, Unusable, XPath};
+pub use value::Value;
+
+use crate::{tidy, xml};
+
+/// What JMeter's XPath Extractor finds in a document: texts, or nothing where a node has no value of its own; or why it finds nothing.
+pub fn extract(
+    document: &[u8],
+    query: &str,
+    namespaces: bool,
+    fragment: bool,
+    tolerant: bool,
+) -> Result<Vec<Option<String>>, String> {
+    let query = XPath::parse(query).map_err(|unusable| unusable.message().to_owned())?;
+    let tree = if tolerant {
+        tidy::read(&String::from_utf8_lossy(document))
+    } else {
+        let options = xml::Options { namespaces, ..xml::Options::default() };
+        xml::read(document, options).map_err(|fault| fault.message)?
+    };
+    let mut found = Vec::new();
+    let mut push = |text: Option<&str>| found.push(text.map(str::to_owned));
+    query.extract(&tree, fragment, |_| None, &mut push)?;
+    Ok(found)
+}

@@ -1,0 +1,162 @@
+//! An expression ready for use, and what JMeter takes from its values.
+
+use super::eval::{Context, Evaluation};
+use super::expr::Expr;
+use super::value::Value;
+use super::{agreement, number, read};
+use crate::work;
+use crate::xml::{Kind, NodeId, Tree};
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub struct XPath {
+    expr: Expr,
+    prefixes: Vec<Box<str>>,
+    /// Namespaces of the prefixes, for XPath 2.0; else the document says them.
+    second: Option<Vec<String>>,
+}
+
+/// Why an expression cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unusable {
+    /// It is none, says Xalan.
+    Wrong(String),
+    /// It is more than is known here.
+    Beyond(String),
+}
+
+impl Unusable {
+    pub(super) fn wrong(message: impl Into<String>) -> Self {
+        Self::Wrong(message.into())
+    }
+
+    pub(super) fn beyond(message: impl Into<String>) -> Self {
+        Self::Beyond(message.into())
+    }
+
+    /// What is the matter.
+    pub fn message(&self) -> &str {
+        let (Self::Wrong(message) | Self::Beyond(message)) = self;
+        message
+    }
+}
+
+/// What JMeter's XPath Extractor makes of a value.
+pub enum Selected {
+    /// So many nodes; one of them is chosen.
+    Nodes(usize),
+    /// A text, whatever is chosen.
+    Single,
+}
+
+impl XPath {
+    /// Reads an expression.
+    pub fn parse(query: &str) -> Result<Self, Unusable> {
+        let (expr, prefixes) = read::read(query)?;
+        Ok(Self { expr, prefixes, second: None })
+    }
+
+    /// Reads an expression of XPath 2.0 with the namespaces that lines `prefix=uri` declare. It may only be one that means the same in 1.0.
+    pub fn parse_second(query: &str, namespaces: &str) -> Result<Self, Unusable> {
+        let (expr, prefixes) = read::read(query).map_err(|unusable| {
+            Unusable::beyond(format!("{query} is none of XPath 1.0: {}", unusable.message()))
+        })?;
+        agreement::check(&expr)?;
+        let declared = declarations(namespaces);
+        let resolve = |prefix: &str| {
+            let mut all = declared.iter().rev();
+            let known = all.find(|(known, _)| *known == prefix).map(|(_, uri)| *uri);
+            let known = known.or((prefix == "xml").then_some(XML));
+            known.map(str::to_owned).ok_or_else(|| {
+                Unusable::wrong(format!(
+                    "net.sf.saxon.s9api.SaxonApiException: Namespace prefix '{prefix}' has not been declared"
+                ))
+            })
+        };
+        let uris = prefixes.iter().map(|prefix| resolve(prefix)).collect::<Result<_, _>>()?;
+        Ok(Self { expr, prefixes, second: Some(uris) })
+    }
+
+    /// Its value for a whole document; fails with Xalan's message.
+    pub fn evaluate(&self, tree: &Tree) -> Result<Value, String> {
+        let resolve = |prefix: &str| {
+            declared(tree, prefix)
+                .filter(|uri| !uri.is_empty())
+                .ok_or_else(|| format!("Prefix must resolve to a namespace: {prefix}"))
+        };
+        let uris = match &self.second {
+            Some(uris) => uris.clone(),
+            None => self.prefixes.iter().map(|prefix| resolve(prefix)).collect::<Result<_, _>>()?,
+        };
+        let is_second = self.second.is_some();
+        let evaluation = Evaluation { tree, uris, is_second };
+        let (position, size) = if is_second { (1, 1) } else { (-1, 0) };
+        let context = Context { node: NodeId::DOCUMENT, position, size };
+        work::bounded(|| evaluation.value(&self.expr, context)).0
+    }
+
+    /// Hands over what an extractor takes: of nodes the one that `choose` says by its place, or all of them.
+    pub fn extract(
+        &self,
+        tree: &Tree,
+        fragment: bool,
+        choose: impl FnOnce(Selected) -> Option<usize>,
+        found: &mut dyn FnMut(Option<&str>),
+    ) -> Result<(), String> {
+        let value = self.evaluate(tree)?;
+        let mut text = String::new();
+        let Value::Nodes(nodes) = &value else {
+            choose(Selected::Single);
+            match value {
+                Value::Number(value) => number::write(value, &mut text),
+                other => text = other.text(tree),
+            }
+            found(Some(&text));
+            return Ok(());
+        };
+        let chosen = choose(Selected::Nodes(nodes.len()));
+        for (at, id) in nodes.iter().enumerate() {
+            if chosen.is_some_and(|chosen| chosen != at) {
+                continue;
+            }
+            if tree.kind(*id) != Kind::Element {
+                found(tree.value(*id));
+            } else if fragment {
+                text.clear();
+                tree.write_fragment(*id, &mut text);
+                Evaluation::look(text.len() as u64 / 4)?;
+                found(Some(&text));
+            } else {
+                // JMeter takes what is first in an element, which has no text if it is an element itself.
+                found(tree.value(tree.children(*id).next().unwrap_or(*id)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Lines `prefix=uri`; others mean nothing.
+fn declarations(namespaces: &str) -> Vec<(&str, &str)> {
+    namespaces.split('\n').filter_map(|line| line.split_once('=')).collect()
+}
+
+const XML: &str = "http://www.w3.org/XML/1998/namespace";
+
+/// The namespace of a prefix as the root element declares it, or has it itself.
+fn declared(tree: &Tree, prefix: &str) -> Option<String> {
+    // Xalan takes this one as it is.
+    if prefix == "xmlns" {
+        return Some(prefix.into());
+    }
+    if prefix == "xml" {
+        return Some(XML.into());
+    }
+    let root = tree.root()?;
+    let is_its_own = tree.name(root).split_once(':').is_some_and(|(own, _)| own == prefix);
+    if is_its_own {
+        return Some(tree.uri(root).to_owned());
+    }
+    let mut declarations = tree.declarations(root);
+    let declaration = declarations.find(|id| tree.declared_prefix(*id) == prefix)?;
+    tree.value(declaration).map(str::to_owned)
+}

@@ -1,0 +1,75 @@
+//! Evaluations of a plan's expressions under the [bound of work](lang::work), and what the log says of those that gave up.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use lang::work::{self, GaveUp};
+
+use crate::env::Env;
+use crate::function::Level;
+use crate::text::Thrown;
+
+thread_local! {
+    static SAID: RefCell<HashMap<String, u64>> = RefCell::default();
+}
+
+/// The exception of a function that had to end before its text was whole.
+#[cold]
+pub(crate) fn too_much() -> Thrown {
+    let why = work::gave_up().map_or_else(String::new, |why| why.to_string());
+    Thrown::new("java.lang.OutOfMemoryError", why)
+}
+
+/// Runs an evaluation of the plan's under the limits of this thread. One that gave up is in the log, with what it was and of which sampler.
+pub(crate) fn watched<R>(
+    what: &str,
+    env: &mut Env<'_>,
+    evaluation: impl FnOnce(&mut Env<'_>) -> R,
+) -> (R, Option<GaveUp>) {
+    let (result, gave_up) = work::bounded(|| evaluation(env));
+    if let Some(why) = gave_up.filter(|why| *why != GaveUp::Stopped) {
+        report(what, why, env);
+    }
+    (result, gave_up)
+}
+
+/// Says in the log that an evaluation gave up, the first time and then ever more seldom.
+#[cold]
+fn report(what: &str, why: GaveUp, env: &Env<'_>) {
+    let of = match env.who.sampler {
+        "" => format!("{what} of group {}", env.who.group),
+        sampler => format!("{what} of {sampler}"),
+    };
+    if let Some(times) = worth_saying(&of) {
+        let times = if times > 1 { format!(", {times} times by now") } else { String::new() };
+        env.shared.log(Level::Warn, format!("{of}: {why}{times}"));
+    }
+}
+
+/// Whether this is the first time on this thread that `what` is said, or the 10th, 100th, …; with how often it was.
+fn worth_saying(what: &str) -> Option<u64> {
+    SAID.with_borrow_mut(|said| {
+        // Names made of data do not fill memory.
+        if said.len() >= 1000 {
+            said.clear();
+        }
+        let times = said.entry(what.to_owned()).or_default();
+        *times += 1;
+        let mut power = 1;
+        while power < *times {
+            power *= 10;
+        }
+        (power == *times).then_some(*times)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_often_is_said_seldom() {
+        let said: Vec<u64> = (0..1000).filter_map(|_| worth_saying("a")).collect();
+        assert_eq!(said, [1, 10, 100, 1000]);
+    }
+}
