@@ -1,4 +1,4 @@
-//! One accepted connection: its socket, its TLS state, and what is half read, half written or half answered.
+//! One accepted connection: its socket, its TLS state, and unfinished input, output and answers.
 //!
 //! Bytes are written at once and only an unsent rest is kept, so a connection at rest holds no buffers worth mentioning. Dropping a
 //! `Connection` closes its socket.
@@ -15,7 +15,7 @@ use crate::answer::Step;
 use crate::scratch::Scratch;
 use crate::service::Nanos;
 
-/// Input kept for later while an answer is under way; beyond it the socket is not read, and the peer feels it.
+/// Limit of input that is kept while an answer is sent; above it the socket is not read, and the peer's window closes.
 const INPUT_AHEAD: usize = 1 << 20;
 
 pub(crate) struct Connection {
@@ -30,10 +30,10 @@ pub(crate) struct Connection {
     pub(crate) busy: bool,
     /// When the last bytes arrived.
     pub(crate) arrived: Nanos,
-    /// When the request under way had arrived.
+    /// When the current request had arrived.
     pub(crate) received: Nanos,
     pub(crate) number: u64,
-    /// Requests answered or under way.
+    /// Requests answered or being answered.
     pub(crate) order: u64,
     /// Only the timer with this number counts; older ones of this connection are stale.
     pub(crate) timer: u32,
@@ -125,7 +125,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Writes what is pending; true when nothing is left.
+    /// Writes pending output; true when nothing is left.
     pub(crate) fn flush(&mut self) -> io::Result<bool> {
         if self.is_flushed() {
             return Ok(true);

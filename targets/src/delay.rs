@@ -1,4 +1,4 @@
-//! `delay`: answers after a delay drawn from a known distribution, and tells afterwards what it really applied.
+//! `delay`: answers after a delay drawn from a known distribution, and reports the delays that it applied.
 //!
 //! A delay counts from the moment the kernel received the last byte of the request until the answer was handed to the kernel whole. `GET /stats` gives
 //! count, mean and percentiles of the delays applied so far in milliseconds, `GET /stats/reset` forgets them; neither is delayed or counted. The

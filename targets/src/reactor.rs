@@ -59,7 +59,7 @@ struct Timer {
     number: u32,
 }
 
-/// How far the answer under way got.
+/// The result of continuing an answer.
 enum Played {
     Whole,
     Waiting,
@@ -207,7 +207,7 @@ impl Reactor {
         }
     }
 
-    /// Goes on with the answer under way, then with the requests that wait, as far as it gets.
+    /// Continues the current answer, then the queued requests, as far as possible.
     fn serve(&mut self, slot: usize) {
         loop {
             if self.connections[slot].busy {

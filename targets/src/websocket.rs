@@ -1,4 +1,4 @@
-//! WebSocket targets: an event loop that holds very many connections, and what is served on it.
+//! WebSocket targets: an event loop that holds very many connections, and the services on it.
 //!
 //! [`hub`] is the loop, [`socket`] one connection of 80 bytes, [`core`] what services may do with connections; [`echo`] and
 //! [`chat`] are the services. [`odd`], which breaks the protocol, runs on the HTTP targets' loop, for it only plays scripts.

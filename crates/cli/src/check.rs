@@ -1,7 +1,7 @@
-//! `throng check`: what of a plan runs natively, what needs a JVM, what is left out, what cannot run.
+//! `throng check`: the elements of a plan that run natively, run in Java, are left out, or cannot run.
 //!
 //! Everything is shown at once, each with line, path and consequence. Ends with 0 where `run` would run the plan and
-//! with 3 where it would not. Nothing of the plan is run: what only Java could tell is said to be unknown, unless
+//! with 3 where it would not. Nothing of the plan is run: questions that only Java could answer are listed as unknown, unless
 //! `--run-java` allows it.
 
 use std::path::Path;
@@ -71,7 +71,7 @@ pub(crate) fn unheeded(properties: &Properties, loaded: &Loaded) -> Vec<String> 
     let line = |(key, origin)| match crate::properties::why_not(key) {
         Some(why) => format!("the property {key} ({origin}) has no effect: {why}"),
         None => format!(
-            "the property {key} ({origin}) has no effect: it is not honoured here, and the plan does not read it"
+            "the property {key} ({origin}) has no effect: Throng does not use it, and the plan does not read it"
         ),
     };
     unheeded.map(line).collect()
@@ -81,7 +81,7 @@ fn runs(loaded: &Loaded) -> bool {
     loaded.is_valid() && loaded.obstacles().next().is_none()
 }
 
-/// Why there is no Java for a plan that could use one.
+/// The reason why there is no Java for a plan that could use one.
 fn no_java(loaded: &Loaded, properties: &Properties) -> Option<String> {
     let plan = loaded.plan.as_ref()?;
     java::needed(plan, |key| properties.get(key).map(str::to_owned)).err()
@@ -111,7 +111,7 @@ struct OfJava {
 const UNKNOWN: &str = "whether its classes can be loaded and its scripts compile is unknown: --run-java has Java look, which loads the plan's jars \
                        and compiles its scripts";
 
-/// Looks at what Java would run, where the plan has such: what is wrong with it joins the findings.
+/// Checks the elements that Java would run, if there are any, and adds their problems to the findings.
 fn look_at_java(
     loaded: &mut Loaded,
     properties: &Properties,
@@ -266,10 +266,10 @@ fn verdict(loaded: &Loaded) -> String {
     }
     match obstacles {
         0 => "The plan runs.\n".to_string(),
-        1 => "The plan does not run: an element cannot. --skip-unsupported runs it without.\n"
+        1 => "The plan does not run: an element cannot run. --skip-unsupported runs it without.\n"
             .to_string(),
         _ => format!(
-            "The plan does not run: {obstacles} elements cannot. --skip-unsupported runs it without.\n"
+            "The plan does not run: {obstacles} elements cannot run. --skip-unsupported runs it without.\n"
         ),
     }
 }

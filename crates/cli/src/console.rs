@@ -85,7 +85,7 @@ impl Console {
         self.warned += 1;
         match self.warned {
             ..=WARNINGS => self.warn(message),
-            n if n == WARNINGS + 1 => self.warn("more of these are in the log"),
+            n if n == WARNINGS + 1 => self.warn("more of these warnings are in the log"),
             _ => {}
         }
     }

@@ -76,8 +76,7 @@ fn wait(socket: &UdpSocket, interrupt: &Interrupt, say: &Sender<String>) {
                 interrupt.ask(2);
             }
             "HeapDump" | "ThreadDump" => {
-                lines
-                    .push(format!("{command}: there is no Java machine here, and nothing to dump"));
+                lines.push(format!("{command}: no Java machine runs, so there is nothing to dump"));
             }
             _ => lines.push(format!("Command: {command} not recognised ")),
         }

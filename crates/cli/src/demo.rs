@@ -30,7 +30,8 @@ const EXAMPLES: &[Example] = &[Example {
 pub(crate) fn run(flags: DemoFlags) -> Exit {
     let Some(example) = EXAMPLES.iter().find(|example| example.name == flags.name) else {
         let names: Vec<_> = EXAMPLES.iter().map(|example| example.name).collect();
-        let message = format!("there is no demo {}; there is: {}", flags.name, names.join(", "));
+        let message =
+            format!("there is no demo {}; the demos are: {}", flags.name, names.join(", "));
         terminal::error(&message);
         return Exit::Usage;
     };

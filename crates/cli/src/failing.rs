@@ -32,7 +32,7 @@ pub(crate) fn script(logger: &str, text: &str) -> Option<String> {
     }
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut words = lines.next()?.to_owned();
-    // Behind it stands the exception, above where it came from.
+    // The exception follows, then its stack trace.
     if let Some(thrown) = lines.next().filter(|line| !line.starts_with("at ")) {
         words = format!("{}: {thrown}", words.trim_end_matches(':'));
     }

@@ -17,20 +17,20 @@ const ABOUT: &str = "\
 Runs JMeter plans natively. Two command lines do the same:
 
   throng run PLAN.jmx -l out.jtl -Jusers=50      Throng's own, with verbs
-  throng -n -t PLAN.jmx -l out.jtl -Jusers=50    JMeter's, as scripts have it";
+  throng -n -t PLAN.jmx -l out.jtl -Jusers=50    JMeter's, for existing scripts";
 
 const AFTER: &str = "\
 Examples:
   throng demo                                  run a bundled plan against a bundled service
-  throng check plan.jmx                        what of the plan runs natively, and what does not
+  throng check plan.jmx                        which elements run natively, and which do not
   throng plan.jmx -Jusers=50                   the same as throng run plan.jmx -Jusers=50
-  throng run plan.jmx --json > summary.json    the summary for a program to read
+  throng run plan.jmx --json > summary.json    the summary as JSON, for programs
   throng -n -t plan.jmx -l out.jtl -f          JMeter's command line; throng help run has its options
 
-JMeter's options -n -t -l -f -j -L -J -D -G -p -q -S -d -H -P -N -u -a work on both lines, as do all long options of
+JMeter's options -n -t -l -f -j -L -J -D -G -p -q -S -d -H -P -N -u -a work with both, as do all long options of
 throng run: --json, --quiet, --runs FOLDER, --workers N, ...
 
-Exit codes: 0 ok, 1 bug, 2 usage, 3 plan invalid or not runnable, 5 run aborted, 7 workers lost, 8 the machine is too small for the load, 130 interrupted.";
+Exit codes: 0 ok, 1 bug, 2 usage, 3 plan invalid or not runnable, 5 run aborted, 7 workers lost, 8 the machine is too small for the load, 9 results incomplete, 130 interrupted.";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -60,20 +60,20 @@ pub(crate) enum Verb {
     /// Run a plan.
     #[command(after_help = RUN_EXAMPLES, override_usage = "throng run [OPTIONS] PLAN.jmx\n       throng run [OPTIONS] -n -t PLAN.jmx")]
     Run(RunFlags),
-    /// Say what of a plan runs natively, what is left out and what cannot run.
+    /// List the elements of a plan that run natively, run in Java, are left out, or cannot run.
     Check(CheckFlags),
-    /// Say what this machine, and a chain of proxies, can carry of a plan's load.
+    /// Say whether this machine, and a chain of proxies, can carry a plan's load.
     Preflight(PreflightFlags),
     /// Start one of the bundled systems under test; without a name, list them.
     Target(TargetFlags),
     /// Run a bundled example against its bundled target.
     Demo(DemoFlags),
-    /// The Java and the jars of JMeter that scripts and plug-ins run on.
+    /// Manage the Java and the jars of JMeter that scripts and plug-ins need.
     #[command(subcommand)]
     Jvm(JvmVerb),
     /// Describe a verb and its options.
     Help(HelpFlags),
-    /// Print the version, and the version of JMeter whose behaviour is followed.
+    /// Print the version, and the version of JMeter that it behaves like.
     Version,
 }
 
@@ -89,7 +89,7 @@ pub(crate) enum JvmVerb {
         #[arg(long)]
         plugins: bool,
     },
-    /// Say which Java and which jars a run would use.
+    /// Show the Java and the jars that a run would use.
     Status {
         #[command(flatten)]
         properties: PropertyFlags,
@@ -133,28 +133,28 @@ pub(crate) struct RunFlags {
     /// Print errors and warnings only; the summary is in the run's folder.
     #[arg(long)]
     quiet: bool,
-    /// Leave out what cannot run, and say so.
+    /// Run without the elements that cannot run, and list them.
     #[arg(long)]
     skip_unsupported: bool,
-    /// Where the folder of the run is made.
+    /// Parent folder of the run's folder.
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     runs: PathBuf,
     /// Threads that run users; by default one per processor.
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(u16).range(0..=1024))]
     cores: u16,
-    /// Processes that run users; by default one, or as many as the users' connections take.
+    /// Processes that run users; by default one, or as many as the users' connections need.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     workers: Option<u32>,
-    /// Behaviour when a worker process dies: the others go on, or the run stops.
+    /// If a worker process dies: let the others go on, or stop the run.
     #[arg(long, value_name = "WHAT", default_value = "continue")]
     on_worker_lost: OnLoss,
-    /// Start even where this machine has too little memory, threads or descriptors for the plan's users.
+    /// Start even if this machine has too little memory, threads or descriptors for the plan's users.
     #[arg(long)]
     overcommit: bool,
     /// Local addresses to connect from, used in turn when ports run out: addresses, ranges, interfaces.
     #[arg(long, value_name = "ADDRESSES")]
     source: Option<String>,
-    /// WebSocket connections opened per second by the whole run at most.
+    /// WebSocket connections that the whole run opens per second, at most.
     #[arg(long, value_name = "N")]
     connect_rate: Option<f64>,
     #[command(flatten)]
@@ -169,7 +169,7 @@ pub(crate) struct RunFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of JMeter's command line")]
 struct JmeterFlags {
-    /// Without a window; there is none.
+    /// Accepted: Throng has no window.
     #[arg(short = 'n', long = "nongui")]
     nongui: bool,
     /// Host of the HTTP proxy.
@@ -190,13 +190,13 @@ struct JmeterFlags {
     /// Scheme of the proxy; only http is supported.
     #[arg(short = 'E', long = "proxyScheme", value_name = "SCHEME")]
     proxy_scheme: Option<String>,
-    /// A configuration of log4j: not read, and said so.
+    /// A configuration of log4j: not read; prints a warning.
     #[arg(short = 'i', long = "jmeterlogconf", value_name = "FILE")]
     log_config: Option<PathBuf>,
-    /// JMeter's HTML report: not made yet, and said so.
+    /// JMeter's HTML report: not supported yet; prints a warning.
     #[arg(short = 'e', long = "reportatendofloadtests")]
     report: bool,
-    /// Folder of JMeter's HTML report: not made yet, and said so.
+    /// Folder of JMeter's HTML report: not supported yet; prints a warning.
     #[arg(short = 'o', long = "reportoutputfolder", value_name = "FOLDER")]
     report_folder: Option<PathBuf>,
 }
@@ -234,13 +234,12 @@ enum OnLoss {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckFlags {
-    /// The JMeter plan to look at.
+    /// The JMeter plan to check.
     pub(crate) plan: PathBuf,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Start Java for what only running can tell. It loads the jars that the plan names and compiles its scripts, which
-    /// can run code of theirs.
+    /// Start Java, load the jars that the plan names, and compile its scripts. Both can run code of the plan.
     #[arg(long)]
     pub(crate) run_java: bool,
     #[command(flatten)]
@@ -251,24 +250,24 @@ pub(crate) struct CheckFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct PreflightFlags {
-    /// The plan; may be left out with --users: then each user is to hold one WebSocket.
+    /// The plan. With --users it may be left out: each user then holds one WebSocket.
     #[arg(required_unless_present = "users")]
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) properties: PropertyFlags,
-    /// Users in place of the plan's.
+    /// Number of users, instead of the plan's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(crate) users: Option<u64>,
-    /// Addresses to connect from, in place of throng.source.addresses: a list of addresses, ranges and interfaces.
+    /// Addresses to connect from, instead of throng.source.addresses: a list of addresses, ranges and interfaces.
     #[arg(long, value_name = "ADDRESSES")]
     pub(crate) source: Option<String>,
-    /// The proxies between here and the servers: "nginx*4:21000-61000 -> ingress*5 x2 -> pods*10".
+    /// The proxies between this machine and the servers: "nginx*4:21000-61000 -> ingress*5 x2 -> pods*10".
     #[arg(long, value_name = "HOPS")]
     pub(crate) chain: Option<String>,
-    /// Raise the settings of this machine that are too small, and say how to take that back.
+    /// Raise the settings of this machine that are too small, and print the commands that undo it.
     #[arg(long)]
     pub(crate) fix: bool,
-    /// With --fix: only say what would be changed.
+    /// With --fix: only print the changes.
     #[arg(long, requires = "fix")]
     pub(crate) dry_run: bool,
     /// Print JSON.
@@ -278,7 +277,7 @@ pub(crate) struct PreflightFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct TargetFlags {
-    /// Which target; without it, the list.
+    /// Name of the target; without it, the targets are listed.
     pub(crate) name: Option<String>,
     /// Port to listen on; 0 takes any free one.
     #[arg(long, default_value_t = 8080)]
@@ -292,20 +291,20 @@ pub(crate) struct TargetFlags {
     /// An option of the target.
     #[arg(long = "option", value_name = "KEY=VALUE")]
     pub(crate) options: Vec<String>,
-    /// End after so many seconds.
+    /// End after this many seconds.
     #[arg(long, value_name = "N")]
     pub(crate) seconds: Option<u64>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoFlags {
-    /// Which example; there is one.
+    /// Name of the example; there is one.
     #[arg(default_value = "fitness")]
     pub(crate) name: String,
     /// Print the summary as JSON on standard output.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Where the folder of the run is made.
+    /// Parent folder of the run's folder.
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     pub(crate) runs: PathBuf,
     #[command(flatten)]
@@ -314,7 +313,7 @@ pub(crate) struct DemoFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct HelpFlags {
-    /// Which verb, like run, or jvm install; without it, the whole program.
+    /// The verb, like run, or jvm install; without it, the whole program.
     #[arg(value_name = "VERB")]
     pub(crate) verb: Vec<String>,
 }

@@ -19,7 +19,7 @@ use stats::snapshot_file::{self, Second};
 pub(crate) struct Folder {
     path: Option<PathBuf>,
     seconds: Option<File>,
-    /// Whether a failed write has been told.
+    /// Whether a failed write has been reported.
     failed: bool,
     /// Seconds that could not be written.
     seconds_lost: u64,
@@ -69,7 +69,7 @@ impl Folder {
         self.seconds_lost
     }
 
-    /// Makes a file of the folder that somebody else has made its owner's alone.
+    /// Gives a file of the folder that another part has made permissions for its owner only.
     pub(crate) fn keep_to_owner(&self, name: &str) {
         if let Some(path) = self.file(name) {
             let _ = fs::set_permissions(path, Permissions::from_mode(OWN_FILE));

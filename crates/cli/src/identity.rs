@@ -12,7 +12,7 @@ pub(crate) const SCHEMA: &str = "throng-summary/1";
 pub(crate) enum End {
     /// All users have ended, by the plan.
     Completed,
-    /// An element of the plan, or what it says of failed samples, has stopped the test.
+    /// An element of the plan, or its action on a failed sample, has stopped the test.
     StoppedByPlan,
     /// Ctrl-C, a signal or JMeter's control port; at once, or letting samples finish.
     Interrupted { at_once: bool },

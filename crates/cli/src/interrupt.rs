@@ -52,7 +52,7 @@ impl Interrupt {
     }
 }
 
-/// Whether whoever started the program has the signal ignored.
+/// Whether the parent process has set the signal to be ignored.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -33,7 +33,7 @@ fn fail(words: &str, exit: Exit) -> Exit {
 fn install(repository: Option<&str>, plugins: bool) -> Exit {
     let Some(cache) = jvm::cache_folder() else {
         return fail(
-            "there is no folder for it: set HOME, XDG_CACHE_HOME or THRONG_CACHE",
+            "there is no folder for the jars: set HOME, XDG_CACHE_HOME or THRONG_CACHE",
             Exit::Usage,
         );
     };
@@ -53,7 +53,7 @@ fn install(repository: Option<&str>, plugins: bool) -> Exit {
 fn tell(what: &str, done: Result<Installed, String>) -> Result<(), Exit> {
     match done {
         Ok(Installed::Already(folder)) => {
-            say(&format!("{what} there, complete: {}", folder.display()));
+            say(&format!("{what} already installed: {}", folder.display()));
             Ok(())
         }
         Ok(Installed::Made(folder)) => {
@@ -62,7 +62,7 @@ fn tell(what: &str, done: Result<Installed, String>) -> Result<(), Exit> {
         }
         Err(words) => {
             let words = format!(
-                "{words}\n  What was fetched is kept; the same command goes on from there. Another repository is named by --repository."
+                "{words}\n  Downloaded files are kept; run the same command again to continue. --repository names another repository."
             );
             Err(fail(&words, Exit::Aborted))
         }

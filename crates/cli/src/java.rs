@@ -1,4 +1,4 @@
-//! The Java machine of a run: whether the plan needs one, what it is started with, and for what.
+//! The Java machine of a run: whether the plan needs one, its settings, and the elements it is for.
 //!
 //! A plan that hosts nothing starts none and looks for none.
 
@@ -16,7 +16,7 @@ use crate::setenv;
 /// Elements that are named where the machine is announced.
 const NAMED: usize = 3;
 
-/// A machine that runs, and what is to be told of it.
+/// A running machine, and the messages about its start.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) offload: Arc<dyn Offload>,
@@ -35,7 +35,7 @@ pub(crate) struct Needed {
     pub(crate) place: String,
 }
 
-/// Looks for what the plan needs; `None` if that is nothing. The error says what is missing, and what needs it.
+/// Looks for the Java and JMeter that the plan needs; `None` if it needs none. The error names the missing part and the elements that need it.
 pub(crate) fn needed(
     plan: &Plan,
     get: impl Fn(&str) -> Option<String>,
@@ -96,8 +96,8 @@ pub(crate) fn for_worker(
 const OPTIONS: [&str; 6] =
     ["HEAP", "VERBOSE_GC", "GC_ALGO", "JMETER_LANGUAGE", "JVM_ARGS", "JMETER_OPTS"];
 
-/// JMeter's start script takes variables from the environment and from `bin/setenv.sh`, and so does its command line here. Gives what is to be said of that
-/// file.
+/// Applies variables of the environment and of `bin/setenv.sh`, as JMeter's start script does. Returns the warning about that
+/// file, if there is one.
 pub(crate) fn heed_start_script(sources: &mut Sources) -> Option<String> {
     let outside = |name: &str| std::env::var(name).ok();
     let file = sources.home.as_ref().map(|home| home.join("bin/setenv.sh"));
@@ -117,7 +117,9 @@ pub(crate) fn heed_start_script(sources: &mut Sources) -> Option<String> {
     let file = file.filter(|_| !script.strange.is_empty())?;
     let lines: Vec<_> = script.strange.iter().map(ToString::to_string).collect();
     let (file, lines) = (file.display(), lines.join(", "));
-    Some(format!("{file} is read, not run: what is no assignment has no effect (line {lines})"))
+    Some(format!(
+        "{file} is read, not run: lines other than assignments have no effect (line {lines})"
+    ))
 }
 
 /// How many elements and texts there are, and the names of the first.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// So many different things that the engine says are counted; more are said each time.
+/// Limit of different warnings that are counted; further ones are printed each time.
 const MOST_SAID: usize = 1000;
 
 /// Warnings for the very end.
@@ -16,9 +16,9 @@ pub(crate) struct LastWords {
     lost: BTreeMap<String, u64>,
     /// Users that errors have ended, by what ended them.
     ended: BTreeMap<String, u64>,
-    /// Scripts that failed: how often, and what was said of the first.
+    /// Scripts that failed: how often, and the message of the first.
     failures: Option<(u64, String)>,
-    /// Warnings of the engine, and how often each came.
+    /// Warnings of the engine, with the number of each.
     said: BTreeMap<String, u64>,
 }
 
@@ -35,7 +35,7 @@ impl LastWords {
         self.lost.is_empty()
     }
 
-    /// The losses, in sentences.
+    /// The losses, as sentences.
     fn losses(&self) -> impl Iterator<Item = String> {
         self.lost.iter().map(|(text, n)| match n {
             0 => text.clone(),
@@ -85,7 +85,7 @@ impl LastWords {
         *count == 1
     }
 
-    /// The engine has something to say, perhaps once for each user. True: it has not said it before.
+    /// Counts a warning of the engine, which may come once for each user. True: it is new.
     pub(crate) fn add_said(&mut self, text: &str) -> bool {
         if let Some(count) = self.said.get_mut(text) {
             *count += 1;
@@ -99,7 +99,7 @@ impl LastWords {
 
     /// All of it. `log`: where everything is written down.
     pub(crate) fn lines(self, log: Option<&Path>) -> impl Iterator<Item = String> {
-        let all = log.map(|log| format!("; all of it is in {}", log.display()));
+        let all = log.map(|log| format!("; see all in {}", log.display()));
         let all = all.unwrap_or_default();
         let again: Vec<String> = self
             .said
@@ -115,7 +115,7 @@ impl LastWords {
         let ended = self.ended.into_iter().map(|(text, users)| {
             let who = if users == 1 { "1 user was" } else { &format!("{users} users were") };
             let full = text.contains("OutOfMemoryError");
-            let advice = if full { "; Java's heap is made larger by --jvm-heap" } else { "" };
+            let advice = if full { "; --jvm-heap sets a larger heap" } else { "" };
             format!("{who} ended by {text}{advice}")
         });
         again.into_iter().chain(failures).chain(ended).chain(losses)
@@ -149,9 +149,9 @@ mod tests {
         let lines: Vec<_> = words.lines(Some(Path::new("run/throng.log"))).collect();
         let expected = [
             "3 times: user stopped: end of a.csv",
-            "scripts failed 2 times, the first: Problem in One: x; all of it is in run/throng.log",
+            "scripts failed 2 times, the first: Problem in One: x; see all in run/throng.log",
             "1 user was ended by Assertion failed in Two",
-            "2 users were ended by java.lang.OutOfMemoryError: Java heap space in One; Java's heap is made larger by --jvm-heap",
+            "2 users were ended by java.lang.OutOfMemoryError: Java heap space in One; --jvm-heap sets a larger heap",
             "lost: 5 rows could not be written",
             "lost: the end tag",
         ];

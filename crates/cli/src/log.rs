@@ -59,7 +59,7 @@ impl Levels {
 pub(crate) struct Log {
     file: Option<File>,
     path: Option<PathBuf>,
-    /// Whether a failed write has been told.
+    /// Whether a failed write has been reported.
     failed: bool,
     levels: Levels,
     /// Loggers are abbreviated as JMeter's own configuration of log4j does: `o.a.j.r.Summariser`.
@@ -82,7 +82,7 @@ impl Log {
         Ok((Self { file, path, failed: false, levels, short_names }, unknown))
     }
 
-    /// A log that nobody keeps.
+    /// A log that is not written.
     pub(crate) fn none() -> Self {
         let levels = Levels { all: Level::Off, of: Vec::new() };
         Self { file: None, path: None, failed: false, levels, short_names: false }

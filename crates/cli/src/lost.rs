@@ -1,4 +1,4 @@
-//! Worker processes in the summary, and what is said of those that died.
+//! Worker processes in the summary, and messages about those that died.
 
 use fleet::Loss;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 pub(crate) fn words(loss: &Loss) -> String {
     let Loss { worker, pid, reason, users, connections, .. } = loss;
     format!(
-        "worker {worker} (process {pid}) is lost: {reason}; with it {users} users and {connections} connections, and its \
+        "worker {worker} (process {pid}) is lost: {reason}; lost with it: {users} users, {connections} connections, and its \
          samples since {}",
         moment(loss)
     )
@@ -19,12 +19,12 @@ pub(crate) fn text(workers: u32, losses: &[Loss]) -> String {
         return String::new();
     }
     if losses.is_empty() {
-        return format!("Workers         {workers} processes; CPU and memory are those of all\n");
+        return format!("Workers         {workers} processes; CPU and memory are the sum of all\n");
     }
     let users: u64 = losses.iter().map(|loss| u64::from(loss.users)).sum();
     let connections: u64 = losses.iter().map(|loss| loss.connections).sum();
     let mut out = format!(
-        "\nWorkers lost    {} of {workers}: {users} users and {connections} connections went with them, and their last samples\n",
+        "\nWorkers lost    {} of {workers}: lost with them: {users} users, {connections} connections, and their last samples\n",
         losses.len()
     );
     for loss in losses {

@@ -3,18 +3,18 @@
 //! | module | holds |
 //! |---|---|
 //! | `flags`, `jmeter_line` | our own command line, and JMeter's |
-//! | `suggest` | what is meant by an option or a verb that does not exist |
-//! | `request`, `properties` | what both ask for |
+//! | `suggest` | suggestions for misspelled options and verbs |
+//! | `request`, `properties` | the request of either command line, and JMeter's properties |
 //! | `run`, `check`, `target`, `demo`, `jars` | the verbs |
 //! | `java` | the Java machine of a run |
 //! | `load`, `render` | a plan file compiled, and findings as text |
 //! | `spread` | users in this process or in workers |
-//! | `preflight` | what a machine and a chain of proxies carry |
-//! | `progress` | snapshots of cores become seconds of the run |
-//! | `identity` | what a summary is of, and how its run ended |
-//! | `lost` | what went with workers that died |
-//! | `folder`, `log`, `console` | where a run leaves its traces |
-//! | `terminal` | what is printed, and what of it must not reach a terminal |
+//! | `preflight` | the limits of a machine and a chain of proxies |
+//! | `progress` | snapshots of cores are merged into seconds of the run |
+//! | `identity` | the plan, version and end of a run, for its summary |
+//! | `lost` | workers that died, and users and connections lost with them |
+//! | `folder`, `log`, `console` | the run's folder, log and console |
+//! | `terminal` | printing, with control characters escaped |
 //! | `interrupt`, `control`, `exit` | signals and JMeter's control port in, exit codes out |
 
 // Printing that fails must not end the program by a panic: `terminal` prints.

@@ -52,7 +52,7 @@ pub(crate) fn advice(message: &str, home: &str) -> Option<String> {
     let known = PLUGINS.iter().find(|(start, _)| class.starts_with(start));
     let who = match known {
         Some((_, plugin)) => format!("the plug-in {plugin} of JMeter's Plugins Manager has it"),
-        None => "it is of a plug-in".to_owned(),
+        None => "it belongs to a plug-in".to_owned(),
     };
     if FETCHED.iter().any(|start| class.starts_with(start)) && is_set(home) {
         return Some(format!("{who}: throng jvm install --plugins fetches it"));
@@ -79,7 +79,7 @@ mod tests {
         let known = words("net.xmeter.samplers.PubSampler").expect("advice");
         assert!(known.starts_with("the plug-in mqtt-xmeter ") && known.contains("of /jmeter,"));
         let unknown = words("com.example.Own").expect("advice");
-        assert!(unknown.starts_with("it is of a plug-in:"), "{unknown}");
+        assert!(unknown.starts_with("it belongs to a plug-in:"), "{unknown}");
         assert_eq!(advice("line 3 of the script: no such property", "/jmeter"), None);
         assert_eq!(advice("function __x is not in the class path; it stays", "/jmeter"), None);
     }

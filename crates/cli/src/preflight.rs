@@ -1,15 +1,15 @@
-//! `throng preflight`: before a run, what this machine and a chain of proxies can carry of its load.
+//! `throng preflight`: before a run, the load that this machine and a chain of proxies can carry.
 //!
-//! Reads the plan (what it asks for) and the machine (what it allows); each rule makes a finding with what there is,
-//! what is needed, and the command that closes the gap. A run looks by itself when it starts, and warns of what does
+//! Reads the demand from the plan and the limits from the machine; each rule makes a finding with the limit,
+//! the need, and the command that closes the gap. A run makes the same checks when it starts, and warns of findings that do
 //! not fit. Costs a few reads of /proc and an evaluation of the plan's destinations.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `demand`, `host` | what is asked for, what there is |
-//! | `rules`, `finding` | one against the other |
+//! | `demand`, `host` | the need of a plan, the limits of a machine |
+//! | `rules`, `finding` | the comparison of both |
 //! | `chain` | the arithmetic of proxies |
-//! | `fix` | settings raised, with the way back |
+//! | `fix` | raising settings, and the commands that undo it |
 
 mod chain;
 mod demand;
@@ -203,7 +203,7 @@ impl Report {
         }
         out.push_str(match self.severity {
             Severity::Fits => "\nIt fits.\n",
-            Severity::Tight => "\nIt fits, tightly.\n",
+            Severity::Tight => "\nIt fits, but tightly.\n",
             Severity::TooSmall => "\nIt does not fit.\n",
         });
         out
@@ -222,8 +222,8 @@ impl Report {
         let held = if held.is_empty() { "no connections".into() } else { held.join(", ") };
         let unknown = match d.unknown_users {
             0 => String::new(),
-            1 => " and those of 1 group whose number only a run can tell".into(),
-            n => format!(" and those of {n} groups whose number only a run can tell"),
+            1 => " and those of 1 group whose number is known only during a run".into(),
+            n => format!(" and those of {n} groups whose numbers are known only during a run"),
         };
         let mut out = format!("Load: {} users{unknown}, holding at most {held}", count(d.users));
         if !d.destinations.is_empty() {
@@ -263,7 +263,7 @@ impl Report {
                     out.push_str(&format!("changed: {}\n", change.command()));
                     undo.push(change.undo());
                 }
-                Outcome::Left => out.push_str(&format!("left as it is: {}\n", change.key)),
+                Outcome::Left => out.push_str(&format!("already large enough: {}\n", change.key)),
                 Outcome::Failed(error) => {
                     out.push_str(&format!("not changed ({error}): {}\n", change.command()));
                 }
@@ -280,7 +280,7 @@ impl Report {
 /// The commands that take changes back.
 fn push_undo(out: &mut String, undo: &[String]) {
     for (at, command) in undo.iter().enumerate() {
-        let before = if at == 0 { "To take it back:\n" } else { "" };
+        let before = if at == 0 { "To undo this:\n" } else { "" };
         out.push_str(&format!("{before}  {command}\n"));
     }
 }

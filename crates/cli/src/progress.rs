@@ -23,7 +23,7 @@ pub(crate) struct Progress {
     open: Snapshot,
     /// Cores that are in it.
     seen: Vec<u32>,
-    /// Use so far, of all processes, and what it was at the end of the second before.
+    /// Resources used so far by all processes, and by the end of the previous second.
     now: Usage,
     usage: Usage,
     workers: u32,

@@ -264,7 +264,7 @@ fn shown(before: &str, key: &str, value: &str) -> String {
     let line = property_file::line(key, value);
     if secret::is_secret(key, value) {
         let before = if before.is_empty() { "# " } else { before };
-        return format!("{before}{}", property_file::line(key, "(a secret, not written down)"));
+        return format!("{before}{}", property_file::line(key, "(a secret, not written)"));
     }
     format!("{before}{line}")
 }

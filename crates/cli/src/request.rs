@@ -77,6 +77,6 @@ pub(crate) fn check_proxy_scheme(scheme: &str) -> Result<(), String> {
     if scheme.eq_ignore_ascii_case("http") {
         return Ok(());
     }
-    Err("-E (--proxyScheme) is not supported yet: proxies are talked to in plain HTTP; remove it"
+    Err("-E (--proxyScheme) is not supported yet: Throng talks to proxies in plain HTTP; remove it"
         .to_owned())
 }

@@ -1,7 +1,7 @@
 //! `throng run`, and JMeter's `-n -t`: from the request to the exit code.
 //!
-//! Everything that can be wrong is said before the first user starts: findings of the plan, elements that cannot
-//! run, properties without effect. Then the run goes on until it ends or is told to; its traces are in its folder
+//! All problems are reported before the first user starts: findings of the plan, elements that cannot
+//! run, properties without effect. Then the run goes on until it ends or is stopped; its folder is up to date
 //! at every moment.
 
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ use crate::request::{OVERCOMMIT, Request};
 use crate::spread::{self, News, Size, Spread};
 use crate::{check, control, log, lost, plugins, preflight, terminal, tty};
 
-/// How long to wait for news before looking whether the user wants to end.
+/// How long to wait for events before checking whether the user wants to end.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The logger of JMeter's engine, whose lines tools look for.
@@ -122,7 +122,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
         Folder::create(&request.runs, &request.plan, now_ms()).unwrap_or_else(|error| {
             let runs = request.runs.display();
             console.warn(&format!(
-                "cannot make the run's folder under {runs}: {error}; the run leaves no traces"
+                "cannot make the run's folder under {runs}: {error}; the run writes no files there"
             ));
             Folder::default()
         });
@@ -192,7 +192,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     }
     let before = Usage::now();
     let mut complaints = evaluated.take_complaints();
-    // What was known before is said once.
+    // Warnings that were known before are printed once.
     complaints.retain(|text| !found.odd_numbers.contains(text));
     complaints.extend(found.odd_numbers.iter().cloned());
     let home = options.surroundings.home.clone();
@@ -314,7 +314,7 @@ fn java(
     Ok(Some(machine))
 }
 
-/// Tells what is wrong with the plan, and whether it can be run all the same.
+/// Prints the problems of the plan, and says whether it can be run nevertheless.
 fn may_run(loaded: &Loaded, skip: bool, no_java: Option<&str>, console: &mut Console) -> bool {
     console.report(&loaded.findings(tty::error_colour()));
     if let Some(words) = no_java {
@@ -341,7 +341,7 @@ fn may_run(loaded: &Loaded, skip: bool, no_java: Option<&str>, console: &mut Con
     true
 }
 
-/// Where what happens is told.
+/// The outputs of a run: console, log and folder.
 struct Traces<'a> {
     console: &'a mut Console,
     folder: &'a mut Folder,
@@ -349,7 +349,7 @@ struct Traces<'a> {
     last: LastWords,
 }
 
-/// The loop of a run: news from the engine, and the user's wish to end. Returns the workers that died.
+/// The loop of a run: events of the engine, and the user's wish to end. Returns the workers that died.
 fn drive(
     run: &mut Spread,
     progress: &mut Progress,
@@ -397,7 +397,7 @@ fn drive(
 fn stop(run: &mut Spread, asked: usize, traces: &mut Traces<'_>) {
     run.stop(asked > 1);
     let message = if asked == 1 {
-        "stopping: samples in flight finish; asked once more, the run ends at once"
+        "stopping: samples in flight finish; Ctrl-C again ends the run at once"
     } else {
         "stopping at once"
     };

@@ -1,7 +1,7 @@
-//! One process or several: where the users of a run are, and the same news from either.
+//! One process or several: the users of a run, and the same events from either.
 //!
 //! Users that need more descriptors than one process may have are spread over worker processes; so are those of a run
-//! for which workers were asked for. Whoever drives the run does not see the difference.
+//! for which workers were requested. The loop of the run does not see the difference.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,20 +40,20 @@ pub(crate) struct Size {
     pub(crate) workers: u32,
     /// Descriptors that a process may have.
     pub(crate) descriptors: u64,
-    /// Whether somebody asked for that number.
+    /// Whether that number was requested.
     asked: bool,
 }
 
 /// Worker processes of a run, at most.
 const MOST_WORKERS: u32 = 1000;
 
-/// How many processes somebody asked for; the error is for whoever asked for too many.
+/// The requested number of processes; an error if it is too large.
 pub(crate) fn asked(request: &Request, properties: &Properties) -> Result<Option<u32>, String> {
     let text = properties.get("throng.workers").map_or("", str::trim);
     let given = match (request.workers, text) {
         (0, "") => 0,
         (0, text) => text.parse::<u32>().ok().filter(|n| *n <= MOST_WORKERS).ok_or_else(|| {
-            format!("the number of worker processes (--workers, throng.workers) is {text:?}; it is 1 to {MOST_WORKERS}, or 0 for as many as it takes")
+            format!("the number of worker processes (--workers, throng.workers) is {text:?}; it must be 1 to {MOST_WORKERS}, or 0 for as many as needed")
         })?,
         (n, _) => n,
     };

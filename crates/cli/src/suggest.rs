@@ -12,7 +12,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 const ELSEWHERE: &[(&[&str], &str)] = &[
     (
         &["--users", "--vus", "--threads", "--concurrency", "--connections"],
-        "the number of users stands in the plan's Thread Group; a plan that reads it from a property takes it as -Jusers=50",
+        "the plan's Thread Group has the number of users; a plan that reads it from a property takes it as -Jusers=50",
     ),
     (
         &["--duration", "--time", "--run-time", "--iterations", "--loops", "--requests"],
@@ -24,21 +24,18 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
         "the course of the load stands in the plan: its thread groups and throughput timers; a plan that reads it from \
          properties takes them as -JNAME=VALUE",
     ),
-    (&["--output", "--out", "--results"], "a row per sample goes to a file with -l FILE"),
+    (&["--output", "--out", "--results"], "-l FILE writes a row per sample"),
     (&["--silent", "-q"], "--quiet prints errors and warnings only; -q FILE reads properties"),
-    (&["--verbose"], "-L DEBUG makes the log say more"),
+    (&["--verbose"], "-L DEBUG writes more to the log"),
     (
         &["--property", "--env", "--set"],
-        "a JMeter property is set with -J NAME=VALUE, a system property with -D NAME=VALUE",
+        "-J NAME=VALUE sets a JMeter property, -D NAME=VALUE a system property",
     ),
-    (
-        &["--plan", "--test", "--file"],
-        "the plan stands behind the verb, or behind -t: throng run PLAN.jmx",
-    ),
+    (&["--plan", "--test", "--file"], "the plan follows the verb, or -t: throng run PLAN.jmx"),
     (&["--report", "--html"], "there is no HTML report yet; the summary is in the run's folder"),
     (
         &["--url", "--host"],
-        "where requests go stands in the plan; a plan that reads it from a property takes it as -Jhost=NAME",
+        "the plan has the host of the requests; a plan that reads it from a property takes it as -Jhost=NAME",
     ),
 ];
 
@@ -51,7 +48,7 @@ pub(crate) fn is_plan(word: &OsStr) -> bool {
 pub(crate) fn unknown_verb(word: &str, verbs: &[String]) -> String {
     let near = nearest(word, verbs.iter().map(String::as_str));
     let meant = near.map_or_else(
-        || format!("the verbs are {}; a plan is run by throng run PLAN.jmx", verbs.join(", ")),
+        || format!("the verbs are {}; throng run PLAN.jmx runs a plan", verbs.join(", ")),
         |verb| format!("did you mean throng {verb}?"),
     );
     format!("there is no verb {word}: {meant}")
@@ -71,7 +68,7 @@ fn meaning(option: &str) -> Option<&'static str> {
     ELSEWHERE.iter().find(|(names, _)| names.contains(&option)).map(|(_, meaning)| *meaning)
 }
 
-/// A mistake that clap found, without its advice to put `--` in front, which is never what is meant here.
+/// An error that clap found, without its advice to put `--` in front, which never helps here.
 pub(crate) fn sentence(error: &clap::Error, verbs: &[String]) -> String {
     let argument = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(text)) => Some(text.clone()),

@@ -2,8 +2,8 @@
 //!
 //! Text of plans and servers is shown, never obeyed: control characters, which move the cursor or hide text, and those
 //! that turn the direction of writing stand as `\x1b` or `\u{202e}`. Of escape sequences only the program's own colours
-//! pass. A reader that has gone (`throng … | head`) is no reason for anything; what standard output does not take for
-//! another reason is told, and the program does not end with 0.
+//! pass. A reader that has gone (`throng … | head`) is ignored; any other failure of standard
+//! output is reported, and the exit code is not 0.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, Write};
@@ -38,7 +38,7 @@ pub(crate) fn write(to: Stream, text: &str) {
     send(to, visible(text).as_bytes());
 }
 
-/// Prints JSON on standard output; what must not get to a terminal is escaped as JSON has it.
+/// Prints JSON on standard output; control characters are escaped as JSON does it.
 pub(crate) fn json(text: &str) {
     let mut shown = String::with_capacity(text.len() + 1);
     for char in text.chars() {
@@ -73,7 +73,7 @@ pub(crate) fn printed(result: io::Result<()>) {
     note(Stream::Out, result);
 }
 
-/// How the program ends that would end so: not with 0 if what it printed is lost.
+/// The exit code, given the intended one: not 0 if output is lost.
 pub(crate) fn closing(exit: Exit) -> Exit {
     let failed = FAILED.lock().ok().and_then(|mut failed| failed.take());
     let Some(why) = failed else { return exit };

@@ -197,7 +197,7 @@ fn a_worker_that_dies_is_told_and_the_others_go_on() {
     let ended = ended(child.wait_with_output().unwrap());
     assert_eq!(ended.code, 7, "{ended:?}");
     assert!(
-        ended.err.contains("is lost: it was killed by signal 9; with it 10 users"),
+        ended.err.contains("is lost: it was killed by signal 9; lost with it: 10 users"),
         "{ended:?}"
     );
     assert!(ended.out.contains("Workers lost    1 of 3: 10 users"), "{ended:?}");

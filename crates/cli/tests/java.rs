@@ -173,7 +173,7 @@ fn failures_are_told(script: &str, exception: &str) {
     let [begun, last] = &lines[..] else { panic!("{ended:?}") };
     assert!(begun.contains(&format!("a script failed: {first}")), "{ended:?}");
     assert!(last.contains(&format!("scripts failed 12 times, the first: {first}")), "{ended:?}");
-    let (_, log) = last.rsplit_once("all of it is in ").expect("the log");
+    let (_, log) = last.rsplit_once("see all in ").expect("the log");
     let log = program.read(log.trim());
     assert_eq!(log.matches("Problem in JSR223 script, ").count(), 12, "{log}");
     let summary = std::path::Path::new("runs");

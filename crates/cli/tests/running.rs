@@ -351,7 +351,7 @@ fn ended_through_the_control_port(word: &[u8]) -> Option<i32> {
     let mut said = |line: &str| out.by_ref().map_while(Result::ok).any(|other| other == line);
     send(b"ThreadDump");
     assert!(said("Command: ThreadDump received from /127.0.0.1"));
-    assert!(said("ThreadDump: there is no Java machine here, and nothing to dump"));
+    assert!(said("ThreadDump: no Java machine runs, so there is nothing to dump"));
     send(b"Halt");
     assert!(said("Command: Halt not recognised "));
     send(word);

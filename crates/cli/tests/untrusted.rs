@@ -72,7 +72,7 @@ fn preflight_evaluates_nothing_that_acts() {
     assert_eq!(demand["destinations"], serde_json::json!(["known.example:80"]));
     assert_eq!(demand["unknown_destinations"], 1, "{demand}");
     let ended = program.run(&["preflight", "odd.jmx"]);
-    assert!(ended.out.contains("1 group whose number only a run can tell"), "{ended:?}");
+    assert!(ended.out.contains("1 group whose number is known only during a run"), "{ended:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! The way between the coordinator and its workers, as the coordinator sees it.
+//! The transport between the coordinator and its workers, as the coordinator sees it.
 //!
-//! Sending never blocks: what a worker does not take waits in memory. What is told of a worker comes in the order in
-//! which it was sent, and [`News::Gone`] is the last of it.
+//! Sending never blocks: messages that a worker does not read are kept in memory. Events of a worker come in the order in
+//! which it sent them, and [`News::Gone`] is the last one.
 
 use std::time::Duration;
 

@@ -19,11 +19,11 @@ use crate::loss::{self, Loss};
 use crate::member::{Member, Stage};
 use crate::message::{FromWorker, Share, ToWorker, VERSION};
 
-/// From the decision to start a batch to its start, and for each worker in addition: every worker must have heard of it
+/// From the decision to start a batch to its start, and the addition for each worker: every worker must have got the message
 /// by then.
 const LEAD: Duration = Duration::from_millis(50);
 const LEAD_EACH: Duration = Duration::from_millis(4);
-/// How often workers are told about the users of the others.
+/// How often workers get the numbers of users of the others.
 const ADJUST: Duration = Duration::from_secs(1);
 
 /// A run to be spread over workers.
@@ -80,13 +80,13 @@ pub struct Fleet {
     /// A user, by what the plan says, has asked to stop the test.
     stopped_by_plan: bool,
     adjusted: Instant,
-    /// Zero of the run's clock by a clock that nobody sets.
+    /// Zero of the run's clock by the monotonic clock.
     zero: Instant,
     users_planned: u64,
     /// Backend Listeners, and what they complain about.
     backends: Backends,
     complaints: Receiver<String>,
-    /// Properties that users have set, and those that all workers have been told of.
+    /// Properties that users have set, and those that were sent to all workers.
     properties: BTreeMap<String, String>,
     told: BTreeMap<String, String>,
 }
@@ -175,7 +175,7 @@ impl Fleet {
                 Some((worker, News::Said(message))) => self.heard(worker, message),
                 Some((worker, News::Silent(words))) => {
                     let pid = self.members.get(worker as usize).map_or(0, |member| member.pid);
-                    let text = format!("worker {worker} (process {pid}) says nothing: {words}");
+                    let text = format!("worker {worker} (process {pid}) is silent: {words}");
                     self.events.push_back(Event::Log(text));
                 }
                 Some((worker, News::Gone(words))) => self.gone(worker, &words),
@@ -188,12 +188,12 @@ impl Fleet {
         }
     }
 
-    /// Ends the run gracefully: samples under way finish.
+    /// Ends the run gracefully: samples in flight finish.
     pub fn stop(&mut self) {
         self.halt(false);
     }
 
-    /// Ends the run at once: samples under way are cut.
+    /// Ends the run at once: samples in flight are cut.
     pub fn stop_now(&mut self) {
         self.halt(true);
     }
@@ -252,7 +252,7 @@ impl Fleet {
         self.aborted.as_deref()
     }
 
-    /// Whether the plan has stopped the test: an element of it, or what it says of failed samples.
+    /// Whether the plan has stopped the test: by an element, or by its action on a failed sample.
     pub fn stopped_by_plan(&self) -> bool {
         self.stopped_by_plan
     }
@@ -292,7 +292,7 @@ impl Fleet {
                 }
             }
             FromWorker::BatchDone { properties } => {
-                // What it was told is no news.
+                // Values that it got from the coordinator need not be sent back.
                 let told = &self.told;
                 let news =
                     properties.into_iter().filter(|(key, value)| told.get(key) != Some(value));

@@ -49,14 +49,14 @@ impl Incoming {
         let Some((length, rest)) = rest.split_first_chunk::<4>() else { return Ok(None) };
         let length = u32::from_le_bytes(*length) as usize;
         if length > LONGEST {
-            return Err(format!("a message of {length} bytes is announced"));
+            return Err(format!("a message announces {length} bytes, which is too long"));
         }
         let Some(message) = rest.get(..length) else { return Ok(None) };
         let message =
             postcard::from_bytes(message).map_err(|error| format!("a message is broken: {error}"));
         self.at += 4 + length;
         if self.at == self.bytes.len() {
-            // Nothing is left: large messages must not hold their memory for good.
+            // The buffer is empty: large messages must not hold their memory for ever.
             self.at = 0;
             self.bytes.clear();
             self.bytes.shrink_to(64 << 10);

@@ -7,11 +7,11 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `message`, `frame` | what is said, and as which bytes |
-//! | `bus`, `processes`, `threads` | how it gets there: to child processes, or within this process for tests |
-//! | `coordinator`, `member`, `loss` | the run as a whole, one worker of it, what went with one that died |
-//! | `worker` | a share of the run |
-//! | `size` | how many workers a number of users takes |
+//! | `message`, `frame` | the messages, and their bytes |
+//! | `bus`, `processes`, `threads` | the transport: to child processes, or within this process for tests |
+//! | `coordinator`, `member`, `loss` | the run as a whole, the state of one worker, the loss when one dies |
+//! | `worker` | the process that runs a share of the users |
+//! | `size` | the number of workers for a number of users |
 
 mod bus;
 mod coordinator;

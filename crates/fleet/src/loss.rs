@@ -38,7 +38,7 @@ pub(crate) fn snapshot(counters: &Counters, at_ms: i64) -> Box<Snapshot> {
     for _ in 0..standing + opening {
         recorder.closed(CloseCause::WorkerLost, 0, 0);
     }
-    // Whatever is kept as a difference must not stand open for ever.
+    // Gauges that are differences of counters must come back to zero.
     let left = |into, out| n(into).saturating_sub(n(out));
     recorder.add(Counter::WsClosed, standing);
     recorder.add(Counter::WsFailed, opening);

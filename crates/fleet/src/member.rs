@@ -5,17 +5,17 @@ use stats::process::Usage;
 
 use crate::message::Report;
 
-/// Where a worker is in its life.
+/// The stage of a worker's life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// It has not said anything yet, or is compiling.
+    /// It has sent no message yet, or is compiling.
     #[default]
     Coming,
     /// It waits for a batch of groups.
     Ready,
     /// Users of the batch run.
     Running,
-    /// It is through.
+    /// It is done.
     Done,
     /// It died.
     Lost,

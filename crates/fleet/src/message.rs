@@ -23,9 +23,9 @@ pub enum ToWorker {
     Start { groups: Vec<u32>, at: i64, properties: Vec<(String, String)> },
     /// So many users of each group run in the other workers.
     Adjust { elsewhere: Vec<u32> },
-    /// Users end after their samples under way, or at once.
+    /// Users end after their samples in flight, or at once.
     Stop { now: bool },
-    /// Nothing more will start: hand over what is left and end.
+    /// Nothing more will start: send the remaining measurements and end.
     End,
 }
 
@@ -46,7 +46,7 @@ pub struct Share {
     pub evaluated: Evaluated,
     /// Result files that get every sample.
     pub results: Vec<OsString>,
-    /// Which of how many shares.
+    /// Number of this share among all shares.
     pub index: u32,
     pub count: u32,
     /// Threads that run users.
@@ -59,7 +59,7 @@ pub struct Share {
 /// From a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum FromWorker {
-    /// It is there.
+    /// The worker has started.
     Offer { version: u32, pid: u32, descriptors: u64 },
     /// Its share is compiled; its threads wait for the start.
     Ready { cores: u32 },
@@ -72,11 +72,11 @@ pub enum FromWorker {
     StopAsked { now: bool },
     /// Samples for a Backend Listener.
     Figures(Box<Figures>),
-    /// Something to be told to the user.
+    /// A message for the user.
     Log(String),
-    /// It is through, or has given up for a reason.
+    /// The worker is done, or has given up for a reason.
     Done { aborted: Option<String> },
-    /// Its process runs: said once a second, whatever else it does.
+    /// A sign of life, sent once a second by a thread of its own.
     Alive,
 }
 

@@ -4,8 +4,8 @@
 //! coordinator's end closes all of them, at which workers end by themselves; no signal is needed. Workers are in
 //! process groups of their own, so that Ctrl-C reaches the coordinator only.
 //!
-//! A worker says every second that it runs. One that is stopped (SIGSTOP) or hangs in the system does not: it is told
-//! after 10 s and killed after 30, sooner when the run is to end at once, so that no run lasts for ever for it.
+//! A worker sends a sign of life every second. One that is stopped (SIGSTOP) or hangs in the kernel does not: it is reported
+//! after 10 s and killed after 30 s, sooner when the run is to end at once, so that no run waits for it for ever.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -33,12 +33,12 @@ pub struct Processes {
     limit: Duration,
 }
 
-/// Silence that is told, and silence that ends a worker: in general, and when the run is to end at once. A worker that
+/// Silence that is reported, and silence after which a worker is killed: in general, and when the run is to end at once. A worker that
 /// runs is never silent for more than a second, or a few where the machine is very full.
 const TOLD: Duration = Duration::from_secs(10);
 const LIMIT: Duration = Duration::from_secs(30);
 const LIMIT_AT_END: Duration = Duration::from_secs(5);
-/// How often silence is counted, and how much of it at once: what is more, this process was silent for itself.
+/// How often silence is counted, and the most that is counted at once: in a longer gap this process itself did not run.
 const COUNT: Duration = Duration::from_secs(1);
 const COUNT_MOST: Duration = Duration::from_secs(2);
 
@@ -49,7 +49,7 @@ struct Worker {
     socket: Option<UnixStream>,
     incoming: Incoming,
     outgoing: Vec<u8>,
-    /// How long this process has listened and heard nothing of it.
+    /// How long this process has listened without a message from it.
     silent: Duration,
 }
 
@@ -77,7 +77,7 @@ impl Processes {
 
     /// Counts how long workers have been silent, and ends those that have been for too long.
     fn count_silence(&mut self, passed: Duration) {
-        // Who is busy with what others have said has not listened: what lies there unread is no silence.
+        // While this process handled other messages it did not listen: read what has arrived before counting silence.
         self.wait(Duration::ZERO);
         for (number, worker) in (0u32..).zip(&mut self.workers) {
             if worker.socket.is_none() {
@@ -95,8 +95,7 @@ impl Processes {
             if silent >= self.limit {
                 worker.socket = None;
                 worker.kill();
-                let words =
-                    format!("nothing was heard of it for {seconds} s{state}; it was killed");
+                let words = format!("no message from it for {seconds} s{state}; it was killed");
                 self.heard.push_back((number, News::Gone(words)));
             } else {
                 let limit = self.limit.as_secs();
@@ -106,7 +105,7 @@ impl Processes {
         }
     }
 
-    /// Waits for one of the sockets and takes what is there.
+    /// Waits for one of the sockets and reads it.
     fn wait(&mut self, patience: Duration) {
         let mut ready = Vec::new();
         let mut sockets = Vec::new();
@@ -169,7 +168,7 @@ impl Processes {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                // The reset that a dead process leaves behind says nothing.
+                // The reset that a dead process leaves behind carries no reason.
                 Err(_) => gone = Some(String::new()),
             }
             break;
@@ -267,7 +266,7 @@ impl Worker {
         match state {
             Some('t') => None,
             Some('T') => Some(", it is stopped (SIGSTOP)"),
-            Some('D') => Some(", it waits in the system, for a disk perhaps"),
+            Some('D') => Some(", it is blocked in the kernel, perhaps by a disk"),
             _ => Some(""),
         }
     }
@@ -283,7 +282,7 @@ impl Worker {
         }
     }
 
-    /// Sends what it takes.
+    /// Sends as much as the socket takes.
     fn flush(&mut self) {
         let Some(socket) = &mut self.socket else { return };
         let mut sent = 0;
@@ -303,7 +302,7 @@ impl Worker {
         }
     }
 
-    /// Takes the process's end, which has come or comes now, and says how it was.
+    /// Waits for the process, which has ended or ends now, and says how it ended.
     fn reap(&mut self, ends_by_itself: bool) -> String {
         if !ends_by_itself {
             let _ = self.child.kill();
@@ -348,13 +347,13 @@ mod tests {
         let (mut processes, mut worker) = pair();
         let mut alive = Vec::new();
         frame::push(&mut alive, &FromWorker::Alive).expect("a frame");
-        // Twice as long as a worker may be silent, and nobody has asked for news meanwhile.
+        // Twice as long as a worker may be silent, without any call in between.
         for _ in 0..LIMIT.as_secs() {
             worker.write_all(&alive).expect("a worker that speaks");
             processes.count_silence(COUNT_MOST);
         }
         assert!(processes.heard.is_empty(), "{:?}", processes.heard);
-        // Then it is silent: that is told, and in the end it is killed.
+        // Then it is silent: that is reported, and in the end it is killed.
         for _ in 0..LIMIT.as_secs() {
             processes.count_silence(COUNT_MOST);
         }

@@ -42,7 +42,7 @@ impl Bus for Threads {
     }
 
     fn send(&mut self, worker: u32, message: &ToWorker) {
-        // What a process would get is what is read back from the bytes.
+        // Messages go through their bytes, as they would between processes.
         let mut bytes = Vec::new();
         let mut incoming = crate::frame::Incoming::default();
         if crate::frame::push(&mut bytes, message).is_ok() {

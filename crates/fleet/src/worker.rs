@@ -1,7 +1,7 @@
-//! A worker: runs its share of the plan's users and says once a second what it measured.
+//! A worker: runs its share of the plan's users and sends its measurements once a second.
 //!
 //! It obeys messages, which come in on a thread of their own; what the engine reports goes out on this one. When the
-//! way to the coordinator closes, users are cut, rows and the last second are handed over, and the worker ends.
+//! connection to the coordinator closes, users are cut, rows and the last second are written, and the worker ends.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
@@ -21,9 +21,9 @@ use stats::process::Usage;
 use crate::frame::{self, Incoming};
 use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
 
-/// The engine's news wake the worker; this only bounds a wait for nothing.
+/// Events of the engine wake the worker; this only bounds a wait without any.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often the coordinator hears that the process runs.
+/// Interval of the signs of life to the coordinator.
 const BEAT: Duration = Duration::from_secs(1);
 
 /// The Java machine of the worker.
@@ -90,7 +90,7 @@ fn beat(writer: Arc<Mutex<UnixStream>>) -> io::Result<()> {
     beating.map(drop)
 }
 
-/// Sends whole frames: two threads have something to say.
+/// Sends whole frames, under a lock: two threads send.
 fn send(writer: &Mutex<UnixStream>, bytes: &[u8]) -> io::Result<()> {
     let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
     writer.write_all(bytes)
@@ -137,7 +137,7 @@ pub fn serve(
         say(FromWorker::Done { aborted });
         if let Some(offload) = offload {
             if whole {
-                // What still runs then would be told to nobody: the coordinator listens no more.
+                // Threads that still run are not reported: the coordinator listens no more.
                 let _ = offload.linger();
             }
             offload.leave(0);
@@ -158,7 +158,7 @@ fn obey(message: ToWorker, handle: &Handle) {
     }
 }
 
-/// Passes on what the engine has to say until the share is through.
+/// Forwards the engine's events until the share is done.
 fn report(run: &mut Run, say: &mut dyn FnMut(FromWorker)) {
     let (mut seq, mut version) = (0, 0);
     loop {
@@ -199,7 +199,10 @@ fn start(share: Share, java: StartJava<'_>) -> Result<(Run, Option<Arc<dyn Offlo
         .map_err(|error| error.to_string())?;
     let plan = compile(&share.name, share.plan, std::path::Path::new(&share.folder), &properties)?;
     if plan.hash != share.hash {
-        return Err("its plan is not the coordinator's: the program was changed meanwhile".into());
+        return Err(
+            "its plan differs from the coordinator's: the program was changed during the run"
+                .into(),
+        );
     }
     let (offload, home) = java(&plan, &properties)?.map(|java| (java.offload, java.home)).unzip();
     let surroundings = Surroundings {

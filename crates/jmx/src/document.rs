@@ -48,7 +48,7 @@ pub struct Element {
     pub parent: Option<ElementId>,
     /// The start tag.
     pub span: Span,
-    /// From the start tag to the end tag: the element with its properties, without what stands below it.
+    /// From the start tag to the end tag: the element with its properties, without its children.
     pub extent: Span,
     /// Line of the start tag, from 1.
     pub line: u32,
@@ -161,8 +161,8 @@ impl Document {
         self.element(id).line
     }
 
-    /// An element as its file has it, with its properties and without what stands below it. What its properties refer to elsewhere in the
-    /// file stands in their place.
+    /// An element as its file has it, with its properties and without its children. Elements that its properties refer to elsewhere in the
+    /// file replace the references.
     pub fn xml(&self, id: ElementId) -> Cow<'_, str> {
         let element = self.element(id);
         let (source, references) = match element.file.map(|file| self.included.get(file as usize)) {

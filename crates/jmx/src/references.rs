@@ -131,7 +131,7 @@ struct Node {
     /// Set when it is closed; a reference has none.
     read: Option<(Span, u32)>,
     open: bool,
-    /// It is a reference, or stands in one, where nothing is read.
+    /// It is a reference, or is inside one, where nothing is read.
     refers: bool,
     start: u32,
     line: u32,

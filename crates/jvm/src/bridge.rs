@@ -27,7 +27,7 @@ pub(crate) fn jar(cache: &Path) -> Result<PathBuf, String> {
     }
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
     made.map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
-    // Somebody else may have been quicker.
+    // Another process may have been quicker.
     verify(cache)?;
     verify(&folder)?;
     write(&file, JAR)?;
@@ -39,7 +39,7 @@ pub(crate) fn private_folder() -> PathBuf {
     std::env::temp_dir().join(format!("throng-{}", rustix::process::geteuid().as_raw()))
 }
 
-/// Refuses a folder in which somebody else could put a jar, or has put it: one that is another user's, or that others may write to.
+/// Refuses a folder in which another user could have put a jar: one that belongs to another user, or that others may write to.
 fn verify(folder: &Path) -> Result<(), String> {
     let about = match std::fs::symlink_metadata(folder) {
         Ok(about) if about.is_symlink() => std::fs::metadata(folder),

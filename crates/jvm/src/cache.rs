@@ -1,4 +1,4 @@
-//! The folder for what is made once and kept: `THRONG_CACHE`, or `throng` in the user's folder of caches.
+//! The cache folder, for files that are made once and kept: `THRONG_CACHE`, or `throng` in the user's cache folder.
 
 use std::path::PathBuf;
 

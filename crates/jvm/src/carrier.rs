@@ -1,4 +1,4 @@
-//! The way of a message to Java and of its reply back: in this process, or to a child process.
+//! Transport of messages to Java and of replies back: in this process, or to a child process.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! The Java machine as a process of its own: what crashes it ends that process, and the run ends in order.
+//! The Java machine as a process of its own: if it crashes, only that process ends, and the run ends in order.
 //!
 //! Messages go through its standard input, replies come through its standard output. Each thread that carries messages has a thread there, and a frame
-//! says whose it is: length, number of the thread, kind, content.
+//! names the thread: length, number of the thread, kind, content.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -70,7 +70,7 @@ impl Arguments {
         let number = FILES.fetch_add(1, Relaxed);
         let name = format!("throng-java-{}-{number}", std::process::id());
         let file = Self(std::env::temp_dir().join(name));
-        // What a run of that number has left is not ours to write to.
+        // An old file of that name belongs to an earlier run and must not be written to.
         match std::fs::remove_file(&file.0) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -109,7 +109,7 @@ impl Child {
             .args(["-cp", class_path, MAIN])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // Ctrl-C is for the run, which lets what runs come to its end.
+            // Ctrl-C goes to the run only, which lets running samples finish.
             .process_group(0)
             .spawn()
             .map_err(failed)?;
@@ -126,7 +126,7 @@ impl Child {
             while let Ok(frame) = Frame::read(&mut output) {
                 // It has started, and has read them.
                 options = None;
-                // Whoever asked may have gone.
+                // The receiver may be gone.
                 let _ = lock(&to.waiting).get(&frame.thread).map(|waiting| waiting.send(frame));
             }
             drop(options);
@@ -139,7 +139,7 @@ impl Child {
 
     /// Sends a frame and gives its answer.
     fn ask(&self, frame: &Frame, replies: &Receiver<Frame>) -> Result<Frame, String> {
-        // If it cannot be sent, the process has ended, which its reader tells.
+        // If it cannot be sent, the process has ended, and its reader reports that.
         let _ = self.send(frame);
         replies.recv().map_err(|_| self.shared.words())
     }
@@ -194,7 +194,7 @@ impl Carrier for Child {
 }
 
 impl Shared {
-    /// Why there is no reply.
+    /// The reason why no reply came.
     fn words(&self) -> String {
         let ended = self.ended.get().map(|ended| ended.words.clone());
         ended.unwrap_or_else(|| "there is no reply from the Java process".into())
@@ -238,7 +238,7 @@ impl Frame {
         let mut kind = [0];
         from.read_exact(&mut kind)?;
         let mut content = Vec::new();
-        // A process that ends within a frame leaves less than it said.
+        // A process that ends within a frame leaves less than the announced length.
         let read = from.take(length.into()).read_to_end(&mut content)?;
         if read < length as usize {
             return Err(io::ErrorKind::UnexpectedEof.into());

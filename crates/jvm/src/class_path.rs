@@ -13,12 +13,12 @@ use crate::settings::Settings;
 pub struct ClassPath {
     /// Jars and folders, each once.
     pub entries: Vec<PathBuf>,
-    /// Sentences about what was named and cannot be read.
+    /// Sentences about entries that cannot be read.
     pub warnings: Vec<String>,
 }
 
 impl ClassPath {
-    /// That of a JMeter, with what the properties and the test plan name; relative names are looked up in this process's folder, as JMeter does.
+    /// The class path of a JMeter, with the entries of properties and test plan; relative names start at this process's folder, as in JMeter.
     pub fn new(
         bridge: Option<&Path>,
         home: &Path,
@@ -30,7 +30,7 @@ impl ClassPath {
         for folder in ["lib", "lib/ext", "lib/junit"] {
             path.add_jars(&home.join(folder));
         }
-        // Its class NewDriver is asked for by plug-ins.
+        // Plug-ins ask for its class NewDriver.
         for launcher in ["bin/ApacheJMeter.jar"].map(|name| home.join(name)) {
             if launcher.is_file() {
                 path.add(launcher);
@@ -68,7 +68,7 @@ impl ClassPath {
         } else if entry.trim().is_empty() {
             self.warnings.push(format!("an entry of {by} is blank"));
         } else {
-            // As it stands there, but for what would steer a terminal.
+            // As written there, with control characters escaped.
             let from =
                 if Path::new(entry).is_absolute() { "" } else { ", from the working folder" };
             let shown = |letter: char| match letter {
@@ -101,7 +101,7 @@ impl ClassPath {
     }
 }
 
-/// Log4j's end of SLF4J: the bridge brings its own, and two would be complained about.
+/// Log4j's binding of SLF4J: the bridge has its own, and SLF4J warns about two.
 fn is_binding(jar: &Path) -> bool {
     jar.file_name().unwrap_or_default().to_string_lossy().starts_with("log4j-slf4j")
 }

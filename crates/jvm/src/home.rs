@@ -1,4 +1,4 @@
-//! Where the jars of JMeter are: a tester's own installation, or the set that `throng jvm install` has made.
+//! Search for the jars of JMeter: a tester's own installation, or the set that `throng jvm install` has made.
 //!
 //! Either is a folder with `bin`, `lib` and `lib/ext`, as JMeter has it.
 
@@ -39,10 +39,10 @@ impl HomeOrigin {
     }
 }
 
-/// There are no jars of JMeter.
+/// No jars of JMeter were found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoHome {
-    /// A folder that was named and is no JMeter, and who named it.
+    /// A named folder that is not a JMeter, and the flag or variable that named it.
     named: Option<(PathBuf, &'static str)>,
 }
 
@@ -51,7 +51,7 @@ impl fmt::Display for NoHome {
         if let Some((folder, by)) = &self.named {
             return write!(
                 out,
-                "{}, given by {by}, is no JMeter: it has no lib/ext/ApacheJMeter_core.jar",
+                "{}, given by {by}, is not a JMeter: it has no lib/ext/ApacheJMeter_core.jar",
                 folder.display()
             );
         }
@@ -107,7 +107,7 @@ pub fn installed(cache: &Path) -> PathBuf {
 
 /// The JMeter in that folder, if there is one.
 fn look(folder: &Path, origin: HomeOrigin) -> Option<Home> {
-    // Java changes its folder with nobody, but elements may ask for the absolute name.
+    // The working folder does not change, but elements may ask for the absolute name.
     let folder = folder.canonicalize().ok()?;
     let core = core_jar(&folder)?;
     Some(Home { version: version(&core), folder, origin })

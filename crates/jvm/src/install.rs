@@ -56,7 +56,7 @@ pub fn install(
     let part = folder.with_extension("part");
     let trouble = |error: io::Error| format!("cannot write below {}: {error}", part.display());
     if folder.is_dir() && !part.exists() {
-        // A set with something broken or missing is taken apart, so that nobody uses it meanwhile.
+        // A broken or incomplete set is renamed first, so that no run uses it in the meantime.
         fs::rename(&folder, &part).map_err(trouble)?;
     }
     for below in ["bin", "lib/ext", "lib/junit"] {
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn what_cannot_be_fetched_leaves_nothing_that_would_be_used() {
         let cache = tempfile::tempdir().expect("a folder");
-        // Nobody listens there.
+        // No server listens there.
         let nobody = Repository::at("http://127.0.0.1:1", None);
         let words = install(cache.path(), &nobody, &|_| {}).unwrap_err();
         assert!(words.contains("cannot fetch http://127.0.0.1:1/"), "{words}");

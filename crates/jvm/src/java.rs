@@ -1,19 +1,19 @@
-//! Which Java is there: its folder, version and library, found without starting it.
+//! Search for a Java: its folder, version and library, without starting it.
 //!
-//! In order: the one asked for, `JAVA_HOME`, the one whose `java` is on the path, and the usual places, of which the oldest that will do is
-//! taken, for JMeter's libraries know it best. The version is read from the file `release` that every Java has.
+//! In order: the one asked for, `JAVA_HOME`, the one whose `java` is on the path, and the usual folders, of which the oldest suitable one is
+//! taken, because JMeter's libraries support it best. The version is read from the file `release` that every Java has.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The oldest Java that will do.
+/// The oldest suitable Java.
 pub const OLDEST: u32 = 17;
 
 /// Folders whose folders are Javas.
 const PLACES: &[&str] = &["/usr/lib/jvm", "/usr/java", "/opt/java", "/opt", "/usr/local"];
 
-/// A Java that will do.
+/// A suitable Java.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Java {
     /// Its folder.
@@ -83,10 +83,10 @@ impl Surroundings {
     }
 }
 
-/// There is no Java that will do.
+/// No suitable Java was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoJava {
-    /// Those that were found, and why they will not do.
+    /// Candidates that were found, and why they are not suitable.
     pub found: Vec<(PathBuf, String)>,
     asked: bool,
 }
@@ -95,11 +95,7 @@ impl fmt::Display for NoJava {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.asked {
             let (home, why) = &self.found[0];
-            return write!(
-                out,
-                "{}, given by --java-home, is no Java that will do: {why}",
-                home.display()
-            );
+            return write!(out, "{}, given by --java-home, cannot be used: {why}", home.display());
         }
         write!(
             out,
@@ -159,11 +155,11 @@ fn folders(place: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Whether that folder holds a Java that will do, or why not.
+/// The Java in that folder, or the reason why it is not suitable.
 fn look(home: &Path, origin: Origin) -> Result<Java, String> {
     let release = std::fs::read_to_string(home.join("release")).map_err(|_| {
         if home.is_dir() {
-            "it has no file release".to_owned()
+            "it has no file `release`".to_owned()
         } else {
             "it is no folder".to_owned()
         }
@@ -172,12 +168,12 @@ fn look(home: &Path, origin: Origin) -> Result<Java, String> {
         .lines()
         .find_map(|line| line.strip_prefix("JAVA_VERSION="))
         .map(|version| version.trim().trim_matches('"').to_owned())
-        .ok_or("its file release names no version")?;
+        .ok_or("its file `release` names no version")?;
     let major = major(&version).ok_or_else(|| format!("its version is {version:?}"))?;
     if major < OLDEST {
         return Err(format!("it is Java {version}; {OLDEST} or later is needed"));
     }
-    let library = library(home).ok_or("it has no machine as a library (lib/server)")?;
+    let library = library(home).ok_or("it has no Java machine as a library (lib/server)")?;
     Ok(Java { home: home.to_owned(), library, major, version, origin })
 }
 

@@ -1,4 +1,4 @@
-//! Which classes a class path has, told by the directories of its jars: nothing is loaded, so nothing of a plan's jars runs.
+//! The classes on a class path, read from the directories of its jars: no class is loaded, so no code of a plan's jars runs.
 //!
 //! Costs reading the directory of each jar, a few megabytes for a whole JMeter, and only where there is a class to look for.
 

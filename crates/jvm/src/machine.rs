@@ -103,7 +103,7 @@ fn words(env: &mut Env<'_>, error: Error) -> String {
             "java.lang.OutOfMemoryError: the Java heap (--jvm-heap) has no room for a message"
                 .to_owned()
         }
-        Error::NullPtr(_) => "the bridge gave no reply".to_owned(),
+        Error::NullPtr(_) => "the bridge sent no reply".to_owned(),
         error => error.to_string(),
     }
 }

@@ -62,7 +62,7 @@ pub(crate) fn options(
         options.extend(gives_large_pages(&pages).then(|| LARGE_PAGES.to_owned()));
     }
     options.extend(crash_report.map(|file| format!("-XX:ErrorFile={}", file.display())));
-    // The sun packages are not on every system; Java then only complains, which nobody needs to see.
+    // The sun packages are not on every system; Java then prints a warning that helps no user.
     options.extend(OPENED.iter().map(|package| format!("--add-opens={package}=ALL-UNNAMED")));
     if settings.options.iter().any(|option| is_collector(option)) {
         options.retain(|option| !is_collector(option));
@@ -102,7 +102,7 @@ fn is_roomy(settings: &Settings) -> bool {
     !settings.options.iter().any(divides) && heap.is_some_and(|heap| heap >= SMALL)
 }
 
-/// Whether the system gives large pages to who asks for them, in its words: all ways there are, the one in use in brackets.
+/// Whether the system gives large pages on request, from the kernel's text: all modes, with the current one in brackets.
 fn gives_large_pages(words: &str) -> bool {
     words.contains("[madvise]") || words.contains("[always]")
 }

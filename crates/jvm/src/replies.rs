@@ -37,12 +37,12 @@ impl Replies {
         Self { unread: Unread::default(), woken: now, began: now, ended: now, short: 0 }
     }
 
-    /// A job begins.
+    /// Notes the start of a job.
     pub(crate) fn begin(&mut self) {
         self.began = Instant::now();
     }
 
-    /// It is done.
+    /// Notes the end of a job.
     pub(crate) fn end(&mut self) {
         self.count(self.began, Instant::now());
     }
@@ -56,7 +56,7 @@ impl Replies {
         self.short >= PROOF && self.ended - self.woken < MOMENT
     }
 
-    /// Hands a reply back, by one who goes on with another job, or does not.
+    /// Delivers a reply. `goes_on`: the worker continues with another job, so the reply may be batched.
     pub(crate) fn give(&mut self, job: Job, reply: Result<Vec<u8>, String>, goes_on: bool) {
         let leaves = goes_on && self.may_leave();
         if self.unread.is_empty() && !leaves {
@@ -70,7 +70,7 @@ impl Replies {
         }
     }
 
-    /// Nothing follows.
+    /// Wakes all cores with batched replies: no job follows.
     pub(crate) fn wake(&mut self) {
         self.woken = self.ended;
         self.unread.wake();

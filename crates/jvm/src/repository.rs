@@ -71,7 +71,7 @@ impl Repository {
                 Ok(content) if is(artefact, &content) => return Ok(content),
                 Ok(content) => {
                     trouble = format!(
-                        "{url} is not what it should be: {} bytes with SHA-256 {}, not {} bytes with {}",
+                        "{url} has unexpected content: {} bytes with SHA-256 {}, not {} bytes with {}",
                         content.len(),
                         sum(&content),
                         artefact.bytes,

@@ -51,7 +51,7 @@ struct Seat {
 #[derive(Debug)]
 pub(crate) struct Seats {
     all: Box<[Seat]>,
-    /// The top: the seat's place in the lower half; a number in the upper that no two states share, so that a stack that changed meanwhile is not taken for the same.
+    /// The top: the seat's number in the lower half, a generation in the upper half, so that a stack that changed in between is not taken for the same (ABA).
     top: AtomicU64,
 }
 
@@ -60,12 +60,12 @@ impl Seats {
         Self { all: (0..count).map(|_| Seat::default()).collect(), top: AtomicU64::new(0) }
     }
 
-    /// Somebody rests.
+    /// Whether a worker is parked.
     pub(crate) fn any_rests(&self) -> bool {
         self.top.load(Acquire) as u32 != NONE
     }
 
-    /// Puts a worker among those that rest; [`Seats::rest`] follows.
+    /// Pushes a worker onto the stack; [`Seats::rest`] must follow.
     pub(crate) fn sit_down(&self, seat: u32, now: u64) {
         let own = &self.all[seat as usize];
         own.call.store(RESTS, Release);
@@ -87,13 +87,13 @@ impl Seats {
             match call.load(Acquire) {
                 TO_WORK => return Call::Work,
                 TO_LEAVE => return Call::Leave,
-                // Whatever it returns for, the word tells.
+                // The call's value is read again, whatever the reason for returning.
                 _ => drop(futex::wait(call, futex::Flags::PRIVATE, RESTS, None)),
             }
         }
     }
 
-    /// Wakes who rested last; false if nobody rests.
+    /// Wakes the worker that was parked last; false if none is parked.
     pub(crate) fn wake(&self) -> bool {
         let taken = self.top.fetch_update(std::sync::atomic::Ordering::SeqCst, Acquire, |top| {
             let seat = (top as u32).checked_sub(1)?;
@@ -108,7 +108,7 @@ impl Seats {
         }
     }
 
-    /// Sends those away that have rested since before `earlier`, as far as `leaves` lets them; those that rest longest first.
+    /// Ends workers that have been parked since before `earlier`, as far as `leaves` allows, those parked longest first.
     pub(crate) fn send_away(&self, earlier: u64, mut leaves: impl FnMut() -> bool) {
         let empty = |top| Some(after(top, NONE));
         let taken = self.top.fetch_update(std::sync::atomic::Ordering::SeqCst, Acquire, empty);
@@ -130,7 +130,7 @@ impl Seats {
     fn call(&self, seat: u32, what: u32) {
         let call = &self.all[seat as usize].call;
         call.store(what, Release);
-        // It fails only for what is no address.
+        // It fails only for an invalid address.
         let _ = futex::wake(call, futex::Flags::PRIVATE, 1);
     }
 
@@ -142,7 +142,7 @@ impl Seats {
         seat.tasks.fetch_add(1, Release);
     }
 
-    /// It is done with it.
+    /// A worker has done its task.
     pub(crate) fn end(&self, seat: u32) {
         self.all[seat as usize].tasks.fetch_add(1, Release);
     }

@@ -21,7 +21,7 @@ pub const SYSTEM: &str = "throng.jvm.system";
 /// The property in which a run hands the levels of its log on to Java's loggers: `category=LEVEL`, a line each. Nobody else sets it.
 pub const LEVELS: &str = "throng.jvm.log";
 
-/// Threads that run Java at most, where nobody says how many.
+/// Default limit of threads that run Java.
 pub const THREADS: usize = 1000;
 
 /// Separator of options in `throng.jvm.options`: one option per line, for an option may hold blanks.
@@ -63,7 +63,7 @@ impl Settings {
         let heap = given("throng.jvm.heap").map(|heap| heap.trim().to_owned());
         if let Some(heap) = heap.as_deref().filter(|heap| !is_size(heap)) {
             return Err(format!(
-                "the size of the Java heap (--jvm-heap, throng.jvm.heap) is {heap:?}; it is written like 512m or 2g"
+                "the size of the Java heap (--jvm-heap, throng.jvm.heap) is {heap:?}; write it like 512m or 2g"
             ));
         }
         let threads = match given("throng.jvm.threads") {
@@ -72,7 +72,7 @@ impl Settings {
                 text.trim().parse::<usize>().ok().filter(|n| (1..=100_000).contains(n)).ok_or_else(
                     || {
                         format!(
-                            "the number of Java threads (--jvm-threads, throng.jvm.threads) is {text:?}; it is 1 to 100000"
+                            "the number of Java threads (--jvm-threads, throng.jvm.threads) is {text:?}; it must be 1 to 100000"
                         )
                     },
                 )?

@@ -1,4 +1,4 @@
-//! From what a run asks for to workers that wait: first what is there, without starting anything, then the machine.
+//! Start of the Java side of a run: first the search for Java and JMeter, without starting anything, then the machine.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

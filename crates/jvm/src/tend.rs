@@ -89,13 +89,13 @@ impl Tender {
         ControlFlow::Continue(())
     }
 
-    /// Adds threads until no task waits, or nothing would be gained.
+    /// Adds threads until no task is queued, or more threads would not help.
     fn grow(&mut self) -> ControlFlow<()> {
         let shared = Arc::clone(&self.shared);
         let mut course = Course::new(shared.done.load(Relaxed));
         let mut times = 1;
         while shared.waiting() > 0 {
-            // A moment, in which most tasks find their worker.
+            // During this pause most tasks find a worker.
             let threads = u32::try_from(shared.threads.load(Relaxed)).unwrap_or(u32::MAX);
             let before = shared.done.load(Relaxed);
             std::thread::sleep((LOOK + LOOK_EACH * threads) * times);
@@ -106,7 +106,7 @@ impl Tender {
                 break;
             }
             if shared.done.load(Relaxed) - before >= waiting as u64 {
-                // Whoever waits is served before the next look.
+                // Queued tasks will have found a worker before the next reading.
                 times = (2 * times).min(RARELY);
                 continue;
             }
@@ -121,7 +121,7 @@ impl Tender {
                 if let Err(error) = shared.add_thread() {
                     if !std::mem::replace(&mut self.refused, true) {
                         shared.complain(format!(
-                            "no more than {threads} threads for Java can be had ({error}); jobs wait for each other"
+                            "the system gives no more than {threads} threads for Java ({error}); jobs wait for each other"
                         ));
                     }
                     return ControlFlow::Continue(());
@@ -131,7 +131,7 @@ impl Tender {
         ControlFlow::Continue(())
     }
 
-    /// Passes an interruption on, by a thread of its own, for it may take its time.
+    /// Forwards an interruption, on a thread of its own, because it may take long.
     fn interrupt(&mut self, user: u64, sampler: bool) {
         if !self.shared.seats.running().any(|(_, one)| one.user == user) {
             return;
@@ -139,7 +139,7 @@ impl Tender {
         let to = self.interrupter.get_or_insert_with(|| {
             let (to, users) = unbounded::<(u64, bool)>();
             let shared = Arc::clone(&self.shared);
-            // Without it, what runs is left to itself.
+            // Without the thread, running jobs are not interrupted.
             let _ = std::thread::Builder::new()
                 .name("java interrupter".into())
                 .spawn(move || interrupt_all(&shared, &users));
@@ -175,12 +175,12 @@ struct Pool {
     processors: usize,
 }
 
-/// A time in which tasks wait.
+/// A period in which tasks are queued.
 #[derive(Debug)]
 struct Course {
     looks: Looks,
     began: Instant,
-    /// Tasks done, when the last of them was seen to be, or a thread was added for want of that.
+    /// Tasks done, and the time when that number last changed or a thread was added because it did not.
     done: (u64, Instant),
     crowded: u32,
     idle: u32,
@@ -197,7 +197,7 @@ impl Course {
         if done != self.done.0 {
             self.done = (done, now);
         }
-        // Those that only begin count as if they computed, which they soon will.
+        // New threads count as computing, because they soon will.
         self.idle = if states.computing == 0 { self.idle + 1 } else { 0 };
         let free = pool.threads.saturating_sub(states.blocked);
         let lasts = now.duration_since(self.began) >= BACKLOG;

@@ -1,9 +1,9 @@
-//! Threads that run jobs: one fewer than processors at first, more while they are blocked and jobs wait, and fewer again.
+//! Threads that run jobs: one fewer than processors at first, more while they are blocked and jobs are queued, then fewer again.
 //!
-//! Handing a job over takes no lock: it goes into a queue, and one worker that rests is woken ([`crate::seats`]), unless one is looking for work already: a worker
-//! that is done looks before it rests, so that it takes what its own reply leads to without being woken for it. Who finds a job wakes the next where more wait. When nobody
-//! rests, the one who looks after the workers ([`crate::tend`]) is told. Where job follows on job, and all are short, cores are woken for some replies at a time
-//! ([`crate::replies`]). A job is always finished, with its reply or with words about why there is none.
+//! Submitting a job takes no lock: it goes into a queue, and one parked worker is woken ([`crate::seats`]), unless a worker is looking for work already. A worker
+//! looks into the queue before it parks, so that it takes the job that follows from its own reply without being woken. A worker that finds a job wakes another if jobs are queued. When none
+//! is parked, the pool supervisor ([`crate::tend`]) gets a notice. While jobs are short and follow each other, a core is woken once for several replies
+//! ([`crate::replies`]). Every job is finished, with its reply or with an error message.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -35,7 +35,7 @@ const ALLOW_EXIT: u8 = 9;
 const LINGER: u8 = 10;
 const EXIT_WITH: u8 = 11;
 
-/// Seats beyond those that threads may have: one that leaves keeps its own for a moment when it is no longer counted.
+/// Seats beyond the limit of threads: a worker that ends keeps its seat for a moment after it is no longer counted.
 const SPARE_SEATS: u32 = 64;
 
 /// Something to carry.
@@ -184,7 +184,7 @@ impl Workers {
 
     fn give(&self, task: Task) {
         if let Err(error) = self.queue.send(task) {
-            error.into_inner().finish(Err("there are no threads that run Java any more".into()));
+            error.into_inner().finish(Err("all threads that run Java have ended".into()));
             return;
         }
         self.shared.rouse();
@@ -221,7 +221,7 @@ impl Offload for Workers {
 
     fn ending(&self) -> Option<String> {
         let known = || self.shared.ending.get().cloned();
-        // Samples fail as soon as the process is gone; the thread that waits for its end, and knows why, hears of it at the same moment.
+        // Samples fail as soon as the process is gone; the thread that waits for its end learns the reason at the same moment.
         for _ in 0..100 {
             if known().is_some() || self.shared.carrier.ended().is_none() {
                 return known();
@@ -278,13 +278,13 @@ impl Shared {
         self.tasks.len()
     }
 
-    /// Sees to it that a task that waits is found: whoever hands one over asks for it, whoever finds one, and whoever goes to rest, for a task may
-    /// have come when it had looked already.
+    /// Wakes a worker if tasks are queued and none is looking. Called after submitting a task, after finding one, and before parking, for a task may
+    /// have been queued after the worker looked.
     pub(crate) fn rouse(&self) {
         fence(SeqCst);
         while !self.tasks.is_empty() {
             if self.looking.compare_exchange(0, 1, SeqCst, SeqCst).is_err() || self.seats.wake() {
-                // It rouses the next one.
+                // That worker calls this function for the next one.
                 return;
             }
             self.looking.fetch_sub(1, SeqCst);
@@ -361,15 +361,15 @@ impl Shared {
         self.rouse();
         self.complain(words.clone());
         if self.threads.fetch_sub(1, Relaxed) == 1 {
-            // Nobody else is there, and those who wait must hear of it.
+            // No other worker is left: queued tasks must fail.
             for task in &self.tasks {
                 task.finish(Err(words.clone()));
             }
         }
     }
 
-    /// The next task, for one that is counted among those that look; `None` when it is to end. It is no longer counted then. Before it rests it wakes
-    /// whom it has left replies.
+    /// The next task of a worker that is counted as looking; `None` when it is to end. Afterwards it is not counted any more. Before parking it wakes
+    /// the cores that have unread replies of it.
     fn next_task(&self, seat: u32, replies: &mut Replies) -> Option<Task> {
         let is_surplus = self.surplus.load(Relaxed) > 0 && self.surplus.swap(0, Relaxed) > 0;
         if is_surplus && self.leaves() {
@@ -392,7 +392,7 @@ impl Shared {
                 return task;
             }
             if self.closed.load(SeqCst) {
-                // The end came before this one had sat down.
+                // The end came before this worker had parked.
                 self.wake();
             }
             if self.seats.rest(seat) == Call::Leave {
@@ -406,11 +406,11 @@ impl Shared {
         self.began.elapsed().as_millis() as u64
     }
 
-    /// Has those end that have rested for so long, but for the first.
+    /// Ends workers that have been parked for that long, except the first ones.
     pub(crate) fn send_away(&self, rest: Duration) {
         if let Some(earlier) = self.now().checked_sub(rest.as_millis() as u64) {
             self.seats.send_away(earlier, || self.leaves());
-            // Nobody was seen to rest meanwhile.
+            // During the call above, parked workers were not in the stack.
             self.rouse();
         }
     }

@@ -86,7 +86,7 @@ impl CloseCause {
         }
     }
 
-    /// Whether such a connection had stood before.
+    /// Whether such a connection had been open before.
     pub const fn had_opened(self) -> bool {
         !matches!(self, Self::Refused | Self::ConnectFailed)
     }

@@ -47,15 +47,15 @@ counters! {
     IterationsDone = "iterations_done",
     /// Result rows that could not be written.
     RowsDropped = "rows_dropped",
-    /// Samples under way when the run ended.
+    /// Samples in flight when the run ended.
     CutByEnd = "cut_by_end",
     DnsLookups = "dns_lookups",
     Redirects = "redirects",
     /// Openings of a WebSocket that were begun; each ends as opened or failed.
     WsStarted = "ws_started",
-    /// Upgrades done: connections that stood. Held now: opened less closed.
+    /// Upgrades done: connections opened. Held now: opened minus closed.
     WsOpened = "ws_opened",
-    /// Connections that stood and ended.
+    /// Connections that were opened and have ended.
     WsClosed = "ws_closed",
     /// Openings that failed, whether in TCP, TLS or the upgrade.
     WsFailed = "ws_failed",

@@ -13,7 +13,7 @@ use crate::span::Span;
 /// Times in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Flow {
-    /// Openings under way, and connections that stand, now.
+    /// Connections being opened, and open connections, now.
     pub opening: u64,
     pub held: u64,
     pub opened: u64,

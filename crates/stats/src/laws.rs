@@ -1,6 +1,6 @@
 //! Laws that hold for every system in balance, to check measurements against each other.
 
-/// Mean number of requests under way by Little's law, L = λ·W: throughput per second times mean
+/// Mean number of requests in flight by Little's law, L = λ·W: throughput per second times mean
 /// time in system. Source: J. D. C. Little, "A Proof for the Queuing Formula: L = λW",
 /// Operations Research 9 (3), 1961, pages 383-387. `mean_seconds` is the mean service time.
 pub fn concurrency(throughput_per_second: f64, mean_seconds: f64) -> f64 {

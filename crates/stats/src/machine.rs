@@ -19,7 +19,7 @@ pub use sockets::{Sockets, StateCount, TABLE_LIMIT};
 /// Of so many looks one reads the table of sockets.
 const TABLE_LOOKS: u32 = 10;
 
-/// The machine in one second: counts of what happened in it, and how things stood at its end.
+/// The machine in one second: counts of events in it, and the state at its end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Machine {
     pub sockets: Sockets,
@@ -29,7 +29,7 @@ pub struct Machine {
     pub segments_out: u64,
     pub retransmitted: u64,
     pub syn_retransmitted: u64,
-    /// Times a socket of this machine told its peer to stop sending, because nobody read.
+    /// Times a socket of this machine told its peer to stop sending, because its data was not read.
     pub zero_windows_offered: u64,
     /// Times it wanted to, and could not without shrinking a window.
     pub zero_windows_wanted: u64,

@@ -37,7 +37,7 @@ pub enum Outcome {
     Protocol,
     Script,
     File,
-    /// The run ended while the sample was under way: says nothing about the server.
+    /// The run ended while the sample was in flight: says nothing about the server.
     CutByEnd,
     Other,
 }
@@ -80,7 +80,7 @@ pub struct Sample {
     pub elapsed: u64,
     /// Nanoseconds to the first byte of the answer's body, as JMeter counts it.
     pub latency: u64,
-    /// Nanoseconds until the connection stood, TLS included; 0 when it was reused.
+    /// Nanoseconds until the connection was open, TLS included; 0 when it was reused.
     pub connect: u64,
     /// Nanoseconds of `elapsed` that were spent in this process.
     pub lag: u64,
@@ -92,7 +92,7 @@ pub struct Sample {
     pub sent: u64,
     /// Bytes.
     pub received: u64,
-    /// How many samples this stands for; 1 but for aggregated results.
+    /// Number of samples that this one represents; 1 except for aggregated results.
     pub count: u32,
     pub errors: u32,
     /// Made by a transaction, not by a request of its own.

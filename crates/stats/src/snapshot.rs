@@ -35,9 +35,9 @@ pub struct LabelDelta {
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// End of the interval, epoch ms; set by who drains.
+    /// End of the interval, epoch ms; set by the caller of `drain`.
     pub at_ms: i64,
-    /// Which core; set by who drains.
+    /// Number of the core; set by the caller of `drain`.
     pub core: u32,
     /// Counts the drains of one recorder, from 1.
     pub seq: u64,

@@ -9,7 +9,7 @@ use crate::hist::Bins;
 /// The phase of a connection that a duration belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Span {
-    /// From the first attempt to connect until TCP (and TLS, if any) stands.
+    /// From the first attempt to connect until TCP (and TLS, if any) is connected.
     Connect,
     /// From the upgrade request's sending to its answer.
     Upgrade,

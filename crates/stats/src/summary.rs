@@ -1,9 +1,9 @@
 //! The end of a run: everything a tester wants to know, as data and as text.
 //!
-//! Computed once from `Totals` and the run's course; the JSON is this struct. What makes its figures
-//! doubtful stands first. Response times, connections and the
-//! generator's own share stand side by side, so that a slow generator cannot pass for a slow
-//! server. Samples cut by the end of the run are counted apart.
+//! Computed once from `Totals` and the run's course; the JSON is this struct. Findings that make its figures
+//! doubtful come first. Response times, connections and the
+//! generator's own share are side by side, so that a slow generator cannot be taken for a slow
+//! server. Samples cut by the end of the run are counted separately.
 mod connections;
 mod handshakes;
 

@@ -9,7 +9,7 @@ use crate::sample::{Outcome, Sample};
 pub struct Tally {
     pub count: u64,
     pub errors: u64,
-    /// Samples under way at the end of the run; in none of the other figures.
+    /// Samples in flight at the end of the run; in none of the other figures.
     pub cut: u64,
     /// Sum of elapsed, milliseconds.
     pub sum_ms: u64,

@@ -1,7 +1,7 @@
-//! The course of a run in a few numbers: peaks, sums and spells over its seconds.
+//! The course of a run in a few numbers: peaks, sums and longest series over its seconds.
 //!
 //! Fed with every second as it ends; keeps no list of them, so its size does not depend on how
-//! long the run is. What it says of the machine is the machine's, not this process's alone.
+//! long the run is. Figures of the machine are those of the whole machine, not of this process alone.
 use std::collections::VecDeque;
 
 use serde::Serialize;
@@ -15,7 +15,7 @@ const SUSTAINED: usize = 10;
 const LEAST_MS: i64 = 500;
 /// Share of the processors from which on they count as full.
 const FULL: f64 = 0.95;
-/// Unread bytes of a socket below which growth is no news.
+/// Unread bytes of a socket below which growth is ignored.
 const UNREAD_SOME: u64 = 4 << 10;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

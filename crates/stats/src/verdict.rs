@@ -63,7 +63,7 @@ pub struct Evidence<'t> {
 const LEAST_SAMPLES: u64 = 100;
 /// Lag that is bad whatever the response time is, ms.
 const LAG_BAD: f64 = 100.0;
-/// Lag below this is no trouble even where it is most of a short response time, ms.
+/// Lag below this is harmless even if it is most of a short response time, ms.
 const LAG_FLOOR: f64 = 10.0;
 /// The share of the response time from which on lag spoils it.
 const LAG_SHARE: f64 = 0.25;
@@ -73,7 +73,7 @@ const FULL_SHARE: f64 = 0.25;
 /// Unread bytes of a socket that are a backlog, and seconds in a row of growth that show one.
 const UNREAD_BACKLOG: u64 = 64 << 10;
 const UNREAD_SECONDS: u64 = 5;
-/// Zero windows per connection held, or per request, from which on they are no accident.
+/// Zero windows per connection held, or per request, from which on they are not a coincidence.
 const ZERO_WINDOWS_HELD: f64 = 0.001;
 const ZERO_WINDOWS_REQUESTS: f64 = 0.05;
 const ZERO_WINDOWS_LEAST: u64 = 10;

@@ -1,8 +1,8 @@
 //! Answers to `WWW-Authenticate` and `Proxy-Authenticate`, as HttpClient 4.5 gives them: Basic and Digest.
 //!
-//! A [`Dialogue`] is the state of one exchange with a server or a proxy. It is told of answers and says which line the
-//! next request has. Servers may send anything: what cannot be understood ends the dialogue, and the answer stands.
-//! Costs nothing where nobody asks for credentials.
+//! A [`Dialogue`] is the state of one authentication with a server or a proxy. It reads answers and gives the header line of the
+//! next request. Servers may send anything: a challenge that cannot be understood ends the dialogue, and the answer is the result.
+//! Costs nothing if no credentials are asked for.
 
 mod challenge;
 mod digest;
@@ -83,12 +83,12 @@ pub struct Message<'a> {
 /// How far a dialogue has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Progress {
-    /// Nobody asked.
+    /// No challenge has come.
     #[default]
     Unchallenged,
     /// The next request tries a scheme.
     Challenged,
-    /// The next request tries the same scheme again, with what was told.
+    /// The next request tries the same scheme again, with the new challenge.
     Handshake,
     /// It was no use.
     Failed,
@@ -96,7 +96,7 @@ enum Progress {
     Accepted,
 }
 
-/// A scheme with what was told of it.
+/// A scheme with its challenge.
 #[derive(Clone, Debug)]
 enum Scheme {
     Basic {
@@ -147,7 +147,7 @@ impl Dialogue {
         if self.progress == Progress::Challenged
             && let Some(options) = self.options.take()
         {
-            // A scheme that cannot be answered gives way to the next.
+            // A scheme that cannot be answered is skipped.
             for option in options {
                 let (scheme, credentials) = self.scheme.insert(option);
                 if write(scheme, asker, credentials, message, out) {

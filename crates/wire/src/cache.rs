@@ -30,7 +30,7 @@ struct Entry {
     etag: Option<Box<str>>,
     /// Milliseconds since 1970; without it the answer is only asked for on condition.
     expires_ms: Option<i64>,
-    /// The answer depends on these headers: what it is stands under the key that they make.
+    /// The answer depends on these headers: the entry is stored under the key made of them.
     vary: Option<Box<str>>,
     used: u64,
 }
@@ -54,13 +54,13 @@ impl Conditions {
 /// An answer with headers that cannot be understood: JMeter throws.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// A maximal age that is no number.
+    /// A maximal age that is not a number.
     MaxAge(String),
-    /// Nothing stands where the maximal age should be.
+    /// The maximal age is empty.
     NoMaxAge,
     /// A `Date` that is none, needed to work out an expiry.
     Date,
-    /// A `Last-Modified` that is no date, needed to work out an expiry.
+    /// A `Last-Modified` that is not a date, needed to compute an expiry.
     LastModified,
 }
 
@@ -215,7 +215,7 @@ impl Seen {
             .any(|text| !text.trim().is_empty())
     }
 
-    /// Whether the text stands anywhere in `Cache-Control`.
+    /// Whether the text occurs anywhere in `Cache-Control`.
     fn directive(&self, name: &str) -> bool {
         self.cache_control.as_deref().is_some_and(|control| control.contains(name))
     }

@@ -23,7 +23,7 @@ use memchr::memchr;
 /// Bounds on a response head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of status line and headers; also of what stands before the status line, of one chunk-size line and of trailers.
+    /// Bytes of status line and headers; also of garbage before the status line, of one chunk-size line and of trailers.
     pub head: usize,
     /// Number of headers; also of trailers.
     pub headers: usize,
@@ -73,7 +73,7 @@ enum State {
 /// The result of [`Decoder::next`].
 #[derive(Debug)]
 pub enum Event<'b> {
-    /// Nothing to report from what is there. Bytes may have been consumed all the same.
+    /// Nothing to report from the input so far. Bytes may have been consumed.
     NeedMore,
     Head(Head<'b>),
     /// A piece of the body, chunk framing removed; never empty.

@@ -2,9 +2,9 @@
 //!
 //! * [`http1`] reads responses without copying them.
 //! * [`coding`] undoes content codings, [`charset`] turns a body into text.
-//! * [`cookie`] keeps a user's cookies, [`cache`] what it need not ask for again, [`url`] splits and resolves addresses.
+//! * [`cookie`] keeps a user's cookies, [`cache`] its cached responses, [`url`] splits and resolves addresses.
 //! * [`dns`] asks for addresses of names.
-//! * [`auth`] answers who asks for credentials.
+//! * [`auth`] answers challenges for credentials.
 //! * [`websocket`] reads and writes frames and messages, and checks the opening handshake.
 //! * [`tls`] drives one TLS connection over buffers that the caller owns.
 

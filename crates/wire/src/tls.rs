@@ -49,7 +49,7 @@ pub struct Progress {
     /// Bytes of the input that are used up. The caller offers the rest again, followed by more.
     pub used: usize,
     pub handshaking: bool,
-    /// The peer has sent close_notify: a close of the connection is no truncation.
+    /// The peer has sent close_notify: a close of the connection is not a truncation.
     pub peer_closed: bool,
 }
 
@@ -239,7 +239,7 @@ fn shake(
     }
 }
 
-/// The version that a server chose which has none of ours: it stands in its first message.
+/// The version that a server chose which supports none of ours, from its first message.
 fn old_version(error: &rustls::Error, incoming: &[u8]) -> Option<Error> {
     use rustls::PeerIncompatible::ServerDoesNotSupportTls12Or13;
     if !matches!(error, rustls::Error::PeerIncompatible(ServerDoesNotSupportTls12Or13)) {

@@ -1,7 +1,7 @@
 //! WebSocket (RFC 6455, RFC 7692): frames, the opening handshake, compression, and the strict reassembly of messages.
 //!
-//! A frame on its own is [`head`] to read and [`push_frame`] to write: functions without state, for those who treat each frame
-//! as it comes. [`message`] is for those who want whole messages and the rules enforced. Nothing here holds a buffer while nothing
+//! [`head`] reads one frame and [`push_frame`] writes one: functions without state, for callers that treat each frame
+//! as it comes. [`message`] is for callers that want whole messages and enforced rules. Nothing here holds a buffer while nothing
 //! is unfinished.
 
 pub mod close;

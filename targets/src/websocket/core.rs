@@ -101,7 +101,7 @@ impl Core {
         }
     }
 
-    /// Sends bytes to a connection; what it does not take waits for it.
+    /// Sends bytes to a connection; the rest is queued.
     pub(crate) fn send(&mut self, slot: usize, bytes: &[u8]) {
         let Some(socket) = self.sockets.get_mut(slot) else { return };
         if socket.state == State::Closing {

@@ -37,7 +37,7 @@ const BUFFER: usize = 1 << 17;
 const CIPHER: usize = 1 << 15;
 /// How long a peer may take to close its side after we closed ours, in milliseconds.
 const LINGER: u32 = 1000;
-/// Closing because nothing was heard.
+/// Closing because the peer was silent.
 const SILENT: u16 = 4008;
 
 /// The behaviour of a hub's connections.
@@ -53,7 +53,7 @@ pub(crate) trait Service: Send {
     /// A plain GET of `/stats`. `None`: the answer comes later, through [`plain_answer`].
     fn stats(&mut self, core: &mut Core, slot: usize) -> Option<String>;
 
-    /// A WebSocket is no more; `tag` is what the service had noted on it.
+    /// A WebSocket has ended; `tag` is the service's note on it.
     fn gone(&mut self, _core: &mut Core, _tag: [u32; 2]) {}
 
     /// Its own descriptor, registered with [`LINK`], is ready. False ends the hub.
@@ -215,7 +215,7 @@ impl<S: Service> Hub<S> {
         }
     }
 
-    /// Reads what is there. An error means that the connection is of no more use.
+    /// Reads available data. An error means that the connection cannot be used any more.
     fn readable(&mut self, slot: usize) -> Result<(), Cause> {
         let socket = &mut self.core.sockets[slot];
         let kept = socket.take_input(&mut self.buffer);
@@ -244,7 +244,7 @@ impl<S: Service> Hub<S> {
         used.map(|_| ())
     }
 
-    /// Takes what is whole; returns how much that was.
+    /// Takes whole frames; returns their bytes.
     fn consume(&mut self, slot: usize, input: &mut [u8]) -> Result<usize, Cause> {
         let mut used = 0;
         if self.core.sockets[slot].state == State::Asking {

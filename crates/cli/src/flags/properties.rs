@@ -10,19 +10,19 @@ use crate::properties::{Setting, Sources};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Java")]
 pub(crate) struct MachineFlags {
-    /// The Java that scripts and plug-ins run on; by default JAVA_HOME, the path, the usual places.
+    /// The Java for scripts and plug-ins; by default JAVA_HOME, then the path, then the usual folders.
     #[arg(long, value_name = "FOLDER")]
     java_home: Option<PathBuf>,
-    /// Size of the Java heap at most, like 512m or 2g; by default 1g.
+    /// Largest size of the Java heap, like 512m or 2g; by default 1g.
     #[arg(long, value_name = "SIZE")]
     jvm_heap: Option<String>,
     /// An option of the Java machine.
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     jvm_option: Vec<String>,
-    /// Threads that run scripts and plug-ins at most; by default 1000.
+    /// Most threads for scripts and plug-ins; by default 1000.
     #[arg(long, value_name = "N")]
     jvm_threads: Option<u32>,
-    /// Java in a process of its own: a crash of it ends the run in order.
+    /// Run Java in a process of its own: if it crashes, the run ends in order.
     #[arg(long)]
     jvm_isolated: bool,
 }
@@ -58,7 +58,7 @@ pub(crate) struct PropertyFlags {
     /// Accepted and without effect: only remote engines read these.
     #[arg(short = 'G', long = "globalproperty", value_name = "NAME=VALUE", hide = true)]
     global: Vec<String>,
-    /// The file that stands in for jmeter.properties.
+    /// A file to read instead of jmeter.properties.
     #[arg(short = 'p', long = "propfile", value_name = "FILE")]
     base: Option<PathBuf>,
     /// An additional property file.
@@ -71,7 +71,7 @@ pub(crate) struct PropertyFlags {
     /// plug-ins; by default JMETER_HOME.
     #[arg(short = 'd', long = "homedir", visible_alias = "jmeter-home", value_name = "FOLDER")]
     home: Option<PathBuf>,
-    /// Let the plan's OS Process Samplers run programs of this machine.
+    /// Let the plan's OS Process Samplers run programs on this machine.
     #[arg(long)]
     allow_processes: bool,
     #[arg(skip)]

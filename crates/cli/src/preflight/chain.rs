@@ -9,14 +9,14 @@ use stats::grouped::count;
 
 use super::finding::Severity;
 
-/// Ports of a Linux that nobody has set up: `32768 60999`.
+/// Default ports of Linux: `32768 60999`.
 const USUAL: (u16, u16) = (32_768, 60_999);
 /// The widest range that leaves the ports below 1024 to the system.
 const WIDEST: (u16, u16) = (1024, 65_535);
 /// More of anything is a slip of the pen.
 const MOST: u64 = 1_000_000;
 
-/// A chain as it was told: at least two hops.
+/// A chain as it was given: at least two hops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chain(Vec<Hop>);
 
@@ -26,7 +26,7 @@ struct Hop {
     instances: u64,
     /// Local addresses of an instance.
     addresses: u64,
-    /// Local ports, both ends included; `None` where they were not told.
+    /// Local ports, both ends included; `None` if not given.
     ports: Option<(u16, u16)>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Link {
     pub(crate) next_instances: u64,
     /// Connections.
     pub(crate) capacity: u64,
-    /// The range of ports was told, not assumed to be Linux's default.
+    /// The range of ports was given, not assumed to be Linux's default.
     pub(crate) told: bool,
     pub(crate) severity: Severity,
     /// Descriptors an instance needs for the load: two a connection.
@@ -62,7 +62,7 @@ pub(crate) struct Link {
 pub(crate) struct Reckoned {
     pub(crate) load: u64,
     pub(crate) links: Vec<Link>,
-    /// Index of the link that runs out first among those whose ports were told (among all, if none was).
+    /// Index of the link that runs out first among those whose ports were given (among all, if none was).
     pub(crate) first_out: usize,
     /// Connections at which it does.
     pub(crate) capacity: u64,
@@ -118,11 +118,11 @@ impl Chain {
                 c.0[at].ports = Some(WIDEST);
             });
         }
-        tell(format!("one {} more ({})", hop.name, hop.instances + 1), &|c| c.0[at].instances += 1);
-        tell(format!("one {} more ({})", next.name, next.instances + 1), &|c| {
+        tell(format!("one more {} ({})", hop.name, hop.instances + 1), &|c| c.0[at].instances += 1);
+        tell(format!("one more {} ({})", next.name, next.instances + 1), &|c| {
             c.0[at + 1].instances += 1;
         });
-        tell(format!("one address more on each {} ({})", hop.name, hop.addresses + 1), &|c| {
+        tell(format!("one more address on each {} ({})", hop.name, hop.addresses + 1), &|c| {
             c.0[at].addresses += 1;
         });
         out
@@ -177,7 +177,7 @@ impl Reckoned {
             let told = if link.told {
                 String::new()
             } else {
-                ", if its ports are Linux's default 32768-60999, which was not told".into()
+                ", if its ports are Linux's default 32768-60999 (no range was given)".into()
             };
             out.push_str(&format!(
                 "  {:9} {} -> {}: {sum} = {}{told}\n",
@@ -266,7 +266,7 @@ impl Reader<'_> {
             };
             if twice {
                 self.at = start;
-                return Err(self.mistake(format!("{name} was told this already")));
+                return Err(self.mistake(format!("{name} has this already")));
             }
         }
         Ok(Hop {
@@ -325,7 +325,7 @@ impl Reader<'_> {
             (Some(first), Some(last)) if first <= last => Ok((first, last)),
             (Some(_), Some(_)) => {
                 self.at = start;
-                Err(self.mistake("the first port lies above the last"))
+                Err(self.mistake("the first port is above the last"))
             }
             _ => {
                 self.at = start;

@@ -36,7 +36,7 @@ pub(crate) struct Demand {
     pub(crate) unknown_users: u64,
     /// Users whose group holds no connection that is known of.
     pub(crate) unconnected: u64,
-    /// Processes that run users, where somebody asked for a number.
+    /// Processes that run users, if a number was requested.
     #[serde(skip)]
     pub(crate) workers: Option<u64>,
     /// Settings of groups that are not a number.

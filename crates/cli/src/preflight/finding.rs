@@ -1,8 +1,8 @@
-//! A finding of the preflight: what there is, what is needed, and the change that closes the gap.
+//! A finding of the preflight: the limit, the need, and the change that closes the gap.
 
 use serde::Serialize;
 
-/// How what there is compares with what is needed.
+/// Comparison of the limit with the need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Severity {
@@ -47,7 +47,7 @@ impl Change {
         sysctl(self.key, &self.to)
     }
 
-    /// The command that takes it back.
+    /// The command that undoes it.
     pub(crate) fn undo(&self) -> String {
         sysctl(self.key, &self.from)
     }

@@ -1,4 +1,4 @@
-//! `--fix`: settings of the kernel are raised, and how to take that back is said.
+//! `--fix`: raises settings of the kernel, and gives the commands that undo it.
 //!
 //! Only what a finding asks for, and only upwards: a value that has been raised since, or that the
 //! kernel holds for larger than the change, is left alone.

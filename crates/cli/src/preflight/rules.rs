@@ -98,7 +98,7 @@ fn descriptors(demand: &Demand, host: &Host) -> Option<Finding> {
         format!("one process carries them{target}")
     } else {
         format!(
-            "the run spreads over {} worker processes by itself, {} connections each at most{target}",
+            "the run uses {} worker processes by itself, {} connections each at most{target}",
             count(workers),
             count(each)
         )
@@ -124,7 +124,7 @@ fn files(demand: &Demand, host: &Host) -> Option<Finding> {
         host.file_max,
         needed,
         host.files_open,
-        "beyond it no process gets a descriptor: connecting fails with ENFILE",
+        "above this limit no process gets a descriptor: connecting fails with ENFILE",
     )
 }
 
@@ -139,19 +139,19 @@ fn threads(demand: &Demand, host: &Host) -> Option<Finding> {
         host.threads_max,
         needed,
         host.threads,
-        "beyond it worker processes cannot start their threads",
+        "above this limit worker processes cannot start their threads",
     )
     .map(|mut finding| {
         // The limit may be pid_max's or a container's: which, only the user can see.
         if finding.change.take().is_some() {
             finding.advice =
-                Some("raise kernel.threads-max, kernel.pid_max or the container's pids.max, whichever is least".into());
+                Some("raise kernel.threads-max, kernel.pid_max or the container's pids.max, whichever is lowest".into());
         }
         finding
     })
 }
 
-/// Users and connections up to which a run is never refused: what is reckoned is too rough for it.
+/// Users and connections up to which a run is never refused, because the estimates are too rough for that.
 const FEW: u64 = 10_000;
 
 /// Whether it would end the machine rather than fail samples, so that a run is not started.
@@ -206,8 +206,8 @@ fn ports(demand: &Demand, host: &Host) -> Option<Finding> {
     let addresses = needed.div_ceil(widest.saturating_mul(destinations)) + 1;
     let unknown = match demand.unknown_destinations {
         0 => String::new(),
-        1 => "; one sampler says where it goes only while it runs".into(),
-        n => format!("; {} samplers say where they go only while they run", count(n)),
+        1 => "; the destination of one sampler is known only during a run".into(),
+        n => format!("; the destinations of {} samplers are known only during a run", count(n)),
     };
     let wait = match waiting {
         0 => String::new(),
@@ -232,7 +232,7 @@ fn ports(demand: &Demand, host: &Host) -> Option<Finding> {
         ),
         needed: count(needed),
         why: format!(
-            "a connection is told from another by addresses and ports: beyond them, connecting fails with EADDRNOTAVAIL{unknown}"
+            "connections differ by addresses and ports: when all are used, connecting fails with EADDRNOTAVAIL{unknown}"
         ),
         change: (severity > Severity::Fits && wider).then_some(change),
         advice: (severity > Severity::Fits && Severity::of(needed, enough) > Severity::Fits).then(
@@ -255,7 +255,7 @@ fn listens(demand: &Demand, finding: Option<Finding>) -> Option<Finding> {
         } else {
             finding.severity = Severity::Fits;
             finding.change = None;
-            finding.why = "it matters on the machines that listen; look at it there".into();
+            finding.why = "it matters on the machines that listen; check it there".into();
         }
         finding
     })
@@ -303,7 +303,7 @@ fn conntrack(demand: &Demand, host: &Host) -> Option<Finding> {
         max,
         used.saturating_add(demand.connections()),
         used,
-        "a full table drops packets of new connections without a word but in the kernel's log",
+        "when the table is full, packets of new connections are dropped; only the kernel's log says so",
     )?;
     if used == 0 {
         // No rule of the firewall asks for it: it may stay so.
@@ -334,7 +334,7 @@ fn tcp_memory(demand: &Demand, host: &Host) -> Option<Finding> {
         what: "memory of TCP",
         severity,
         now: format!(
-            "{} before it is short, {} at most",
+            "{} before it is short, at most {}",
             bytes(pressure.saturating_mul(host.page)),
             bytes(limit.saturating_mul(host.page))
         ),
@@ -342,7 +342,7 @@ fn tcp_memory(demand: &Demand, host: &Host) -> Option<Finding> {
             "{} if every socket holds a message at once",
             bytes(needed.saturating_mul(host.page))
         ),
-        why: "under pressure windows shrink and data is dropped; idle sockets take nothing of it"
+        why: "under pressure windows shrink and data is dropped; idle sockets use none of it"
             .into(),
         change: (severity > Severity::Fits && to != host.tcp_mem).then_some(change),
         advice: None,
@@ -366,7 +366,7 @@ fn memory(demand: &Demand, host: &Host) -> Option<Finding> {
     let kernel = demand.sockets().saturating_mul(SOCKET);
     let needed = user.saturating_add(kernel);
     let ends = if demand.local { ", both ends of each connection" } else { "" };
-    let target = if demand.local { "; the target's own memory comes on top" } else { "" };
+    let target = if demand.local { "; plus the target's own memory" } else { "" };
     Some(Finding {
         what: "memory",
         severity: Severity::of(needed, host.memory_available),
@@ -378,10 +378,10 @@ fn memory(demand: &Demand, host: &Host) -> Option<Finding> {
             bytes(kernel)
         ),
         why: format!(
-            "what the plan keeps per user, such as responses and variables, comes on top{target}"
+            "data that the plan keeps per user, such as responses and variables, is not included{target}"
         ),
         change: None,
-        advice: Some("fewer users on this machine, or more memory".into()),
+        advice: Some("run fewer users on this machine, or add memory".into()),
     })
 }
 
@@ -399,8 +399,9 @@ fn processors(demand: &Demand, host: &Host) -> Option<Finding> {
             what: "processors, for opening",
             severity: Severity::Fits,
             now: there.to_string(),
-            needed: format!("about {} connections a second can be opened", rate(there / each)),
-            why: "the plan opens as fast as it goes; throng.connect.rate limits it".into(),
+            needed: format!("about {} connections per second can be opened", rate(there / each)),
+            why: "the plan opens connections as fast as it can; throng.connect.rate limits that"
+                .into(),
             change: None,
             advice: None,
         });
@@ -414,11 +415,11 @@ fn processors(demand: &Demand, host: &Host) -> Option<Finding> {
             _ => Severity::Fits,
         },
         now: there.to_string(),
-        needed: format!("{needed:.2} for {} connections a second", rate(per_second)),
-        why: "an estimate: the load of messages and samples comes on top".into(),
+        needed: format!("{needed:.2} for {} connections per second", rate(per_second)),
+        why: "an estimate, without the load of messages and samples".into(),
         change: None,
         advice: Some(format!(
-            "open at most {} a second: a longer ramp-up, or -Jthrong.connect.rate",
+            "open at most {} per second: a longer ramp-up, or -Jthrong.connect.rate",
             rate(there * 0.7 / each)
         )),
     })
@@ -434,7 +435,7 @@ fn at_the_end(finding: Option<Finding>) -> Option<Finding> {
 
 fn orphans(demand: &Demand, host: &Host) -> Option<Finding> {
     let needed = demand.connections();
-    let why = "connections that all end at once are closed by the kernel; those beyond are reset";
+    let why = "when all connections end at once, the kernel closes this many and resets the others";
     let found =
         number("closing connections", "net.ipv4.tcp_max_orphans", host.orphans_max, needed, 0, why);
     at_the_end(found)
@@ -442,7 +443,7 @@ fn orphans(demand: &Demand, host: &Host) -> Option<Finding> {
 
 fn time_wait(demand: &Demand, host: &Host) -> Option<Finding> {
     let needed = demand.connections();
-    let why = "connections that this side ends wait a minute; those beyond do not, and a late packet may meet a new one";
+    let why = "connections that this side closes wait a minute; above this limit they do not, and a late packet may reach a new connection";
     let found = number(
         "connections in TIME_WAIT",
         "net.ipv4.tcp_max_tw_buckets",

@@ -1,4 +1,4 @@
-//! Which properties are secrets: what is written down of a run must not give them away.
+//! Secrets among properties, which files of a run must not contain.
 //!
 //! A secret is known by its name, or by a part of its value that has such a name (`-Dname=value` among options,
 //! `password=` in a JDBC URL) or is the password of a URL (`http://user:password@host`).
@@ -7,7 +7,7 @@
 const ENDINGS: [&str; 9] =
     ["password", "passwd", "passphrase", "pass", "pwd", "pw", "secret", "token", "key"];
 
-/// Whether nobody but the run should see the value.
+/// Whether the value is a secret.
 pub(super) fn is_secret(name: &str, value: &str) -> bool {
     let separator = |char: char| char.is_whitespace() || "&;?,\u{1f}".contains(char);
     is_name(name)

@@ -39,7 +39,7 @@ fn secrets_are_not_written_down() {
         assert!(!text.contains("sesame"), "{:?}: {text}", file.path());
     }
     let text = std::fs::read_to_string(folder.join("properties.txt")).expect("properties");
-    assert!(text.contains("\n# db_password=(a secret, not written down)\n"), "{text}");
+    assert!(text.contains("\n# db_password=(a secret, not written)\n"), "{text}");
     assert!(text.contains("\nusers=1\n"), "{text}");
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn interrupt(child: &Child) {
 /// Ctrl-C, and once more when it was heard: two at once are one.
 pub(crate) fn interrupt_twice(trial: &Trial, child: &Child) {
     interrupt(child);
-    until("the first is heard", || trial.program.read("stderr").contains("asked once more"));
+    until("the first is heard", || trial.program.read("stderr").contains("Ctrl-C again"));
     interrupt(child);
 }
 

@@ -16,7 +16,7 @@ pub struct Metric {
     pub value: String,
 }
 
-/// Figures of the interval under way, and how they are told.
+/// Figures of the current interval, and their text.
 #[derive(Debug)]
 pub struct Graphite {
     prefix: String,
@@ -36,7 +36,7 @@ impl Graphite {
         Self { prefix: prefix.to_owned(), percentiles: named, metrics: Metrics::new(windows) }
     }
 
-    /// Adds a sample; with its label where that is to be told by itself.
+    /// Adds a sample; with its label if that is sent separately.
     pub fn add(&mut self, label: Option<&str>, taken: &Taken) {
         self.metrics.add(TOTAL, label, taken);
     }

@@ -21,7 +21,7 @@ pub struct Target {
     pub percentiles: Vec<f32>,
 }
 
-/// Figures of the interval under way, and how they are told.
+/// Figures of the current interval, and their text.
 #[derive(Debug)]
 pub struct Influx {
     measurement: String,
@@ -56,7 +56,7 @@ impl Influx {
         }
     }
 
-    /// Adds a sample; with its label where that is to be told by itself.
+    /// Adds a sample; with its label if that is sent separately.
     pub fn add(&mut self, label: Option<&str>, taken: &Taken) {
         self.metrics.add(ALL, label, taken);
     }

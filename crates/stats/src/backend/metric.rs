@@ -1,4 +1,4 @@
-//! JMeter's SamplerMetric and UserMetric: what is known of a label, and of users, for the interval under way.
+//! JMeter's SamplerMetric and UserMetric: the figures of a label, and of users, in the current interval.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub struct Taken {
     /// Elapsed time, ms.
     pub elapsed_ms: u64,
     pub success: bool,
-    /// Samples that it stands for, and how many of them failed.
+    /// Number of samples, and how many of them failed.
     pub count: u32,
     pub errors: u32,
     pub sent: u64,
@@ -24,7 +24,7 @@ pub struct Taken {
     pub of_parts: bool,
     /// Users running.
     pub active: u32,
-    /// Of a failed one: response code and message, or what the assertion said.
+    /// Of a failed one: response code and message, or the assertion's message.
     pub error: Option<Box<(String, String)>>,
 }
 
@@ -161,7 +161,7 @@ impl Metrics {
 
     /// Least, most and mean of active users, in whole numbers.
     pub(super) fn active(&self) -> [i64; 3] {
-        // As Java casts what is no number.
+        // As Java casts NaN.
         [self.users.min(), self.users.max(), self.users.mean()].map(|value| value as i64)
     }
 

@@ -1,4 +1,4 @@
-//! The last values of a series, with commons-math's formulas for what is asked of them.
+//! The last values of a series, with the formulas of commons-math.
 
 use std::collections::VecDeque;
 

@@ -14,7 +14,7 @@ use super::{Spread, digits};
 /// Connections over the run. Times are milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Connections {
-    /// Openings begun, connections that stood, openings that failed.
+    /// Openings begun, connections opened, openings that failed.
     pub started: u64,
     pub opened: u64,
     pub failed: u64,

@@ -1,4 +1,4 @@
-//! Dates of `Expires` in any of their forms: the parts are told apart by their looks, in any order (RFC 6265, 5.1.1).
+//! Dates of `Expires` in any of their forms: the parts are recognised by their form, in any order (RFC 6265, 5.1.1).
 
 const MONTHS: [&[u8]; 12] = [
     b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec",

@@ -1,6 +1,6 @@
 //! A response head: one pass over its lines finds everything that reading the body and reusing the connection need.
 //!
-//! Nothing is stored per header; the rest is looked up in the raw bytes by those who ask. Values are slices of the input.
+//! Nothing is stored per header; callers look up others in the raw bytes. Values are slices of the input.
 //! A folded value keeps its line breaks.
 
 use super::seen::{Seen, ends_in_chunked, number};
@@ -66,7 +66,7 @@ pub(super) enum Framing {
 pub(super) enum Parsed<'b> {
     /// The first line is not complete.
     NoLine,
-    /// A line of that many bytes stands before the status line.
+    /// A line of that many bytes precedes the status line.
     Garbage(usize),
     Partial,
     Whole(Head<'b>, Framing),
@@ -142,7 +142,7 @@ pub(super) fn parse(
     Ok(Parsed::Whole(head, framing))
 }
 
-/// Whether a blank line ends at or after `from`; what is before was searched already.
+/// Whether a blank line ends at or after `from`; the part before was searched already.
 pub(super) fn has_end(input: &[u8], from: usize) -> bool {
     let mut at = from.saturating_sub(2);
     while let Some(i) = memchr(b'\n', &input[at..]) {
@@ -236,7 +236,7 @@ pub(super) fn without_end_of_line(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// As `memchr`, but without its call for what is near, as ends of names and lines are: eight bytes at a time.
+/// As `memchr`, but without a call for near bytes, such as ends of names and lines: eight bytes at a time.
 #[inline]
 fn near(byte: u8, text: &[u8]) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;

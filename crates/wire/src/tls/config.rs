@@ -42,7 +42,7 @@ pub struct Settings {
     pub sessions: Option<Limits>,
     /// Offer `http/1.1` by ALPN; otherwise offer nothing.
     pub alpn_http1: bool,
-    /// The server is told the name that is asked for.
+    /// The requested name is sent to the server (SNI).
     pub sni: bool,
     /// Client certificates for servers that ask.
     pub present: Present,
@@ -172,7 +172,7 @@ impl ServerCertVerifier for Checks {
         let shown = if self.name { name.to_str() } else { "".into() };
         let chain: Vec<_> = std::iter::once(end_entity).chain(intermediates).collect();
         self.rules.hold(&shown, &chain, now, || {
-            // The name is looked at last: where it is what is wrong, the rest is right.
+            // The name is checked last: if it is wrong, everything else is right.
             match self.chain.verify_server_cert(end_entity, intermediates, name, ocsp, now) {
                 Err(rustls::Error::InvalidCertificate(
                     NotValidForName | NotValidForNameContext { .. },

@@ -1,8 +1,8 @@
-//! Certificate chains that have been found good lately.
+//! Cache of certificate chains that were verified recently.
 //!
-//! A server shows the same chain with each handshake, and a generator shakes hands with it thousands of times a second: who has checked a chain need
-//! not check it again for a minute. What proves that the server has the key is checked each time, elsewhere. Each thread remembers for itself, so
-//! that nobody waits; chains are compared byte by byte.
+//! A server shows the same chain in each handshake, and a generator does thousands of handshakes per second: a chain that was verified need
+//! not be verified again for a minute. The proof that the server has the key is checked each time, elsewhere. Each thread has its own cache, so
+//! that no thread waits; chains are compared byte by byte.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ const GOOD_FOR: u64 = 60;
 /// Chains that a thread remembers.
 const MOST: usize = 64;
 
-/// Tells apart those who check by different rules.
+/// Number of a set of verification rules; chains are cached per set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rules(u64);
 

@@ -1,4 +1,4 @@
-//! Names of servers that TLS has no place for.
+//! Names of servers that are not valid in TLS.
 //!
 //! Java leaves the name out (SNI) where `SNIHostName` refuses it, and connects all the same; so do names like
 //! `a_b.example`, `-a.example` and `a..example` here. The sessions of such a server are kept under a name that stands
@@ -20,7 +20,7 @@ pub(super) fn is_sent(name: &str) -> bool {
     name.contains('.') && name.split('.').all(part)
 }
 
-/// A name that stands for one that is none: the same for the same, and another for each other.
+/// A valid substitute for an invalid name: the same for the same name, and different for different ones.
 pub(super) fn stand_in(name: &str) -> Result<ServerName<'static>, Error> {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in name.bytes() {

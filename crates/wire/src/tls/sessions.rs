@@ -35,7 +35,7 @@ impl Sessions {
     }
 
     fn servers(&self) -> MutexGuard<'_, Vec<Server>> {
-        // Whoever panicked has left a list that is still one.
+        // A panic elsewhere leaves the list consistent.
         self.servers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,7 +1,7 @@
 //! Compression of messages (RFC 7692): whole messages in, whole messages out, bounded in output.
 //!
-//! One [`Inflater`] and one [`Deflater`] serve all connections of a core, since between messages a stream of deflate is nothing but
-//! what it remembers. That is in a connection's [`Window`], at most 32 KiB and only as much as was sent; where the peers agreed to
+//! One [`Inflater`] and one [`Deflater`] serve all connections of a core, because between messages a deflate stream is nothing but
+//! its window. That is in a connection's [`Window`], at most 32 KiB and only as much as was sent; where the peers agreed to
 //! forget, a connection keeps nothing. The price is one copy of the window for each message.
 
 use std::fmt;

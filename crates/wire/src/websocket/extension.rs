@@ -71,7 +71,7 @@ impl Deflate {
                 }
                 4
             } else if is(CLIENT_BITS) {
-                // Without a value it says that the client can be told.
+                // Without a value it says that the client accepts a window size.
                 match value.map(bits) {
                     Some(Some(bits)) => found.client_max_window_bits = bits,
                     Some(None) => valid = false,

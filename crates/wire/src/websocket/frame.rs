@@ -1,7 +1,7 @@
 //! One frame: its head read from bytes, and whole frames written (RFC 6455, section 5.2).
 //!
-//! Reading is lenient: it says what stands there, reserved bits, unknown opcodes and lengths written longer than needed
-//! included. Judging is the reader's business, for a load generator must report what a server sent. Heads are 2 to 14 bytes,
+//! Reading is lenient: it reports the bytes as they are, reserved bits, unknown opcodes and lengths written longer than needed
+//! included. The caller judges them, for a load generator must report what a server sent. Heads are 2 to 14 bytes,
 //! read without copying and written without allocating once the output has room.
 
 use std::fmt;

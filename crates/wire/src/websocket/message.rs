@@ -1,6 +1,6 @@
 //! Messages from frames, with every rule of RFC 6455 enforced: the reader of a strict endpoint.
 //!
-//! A frame that lies whole in the input is unmasked in place and handed out without a copy; only what is unfinished is kept,
+//! A frame that is complete in the input is unmasked in place and returned without a copy; only an unfinished part is kept,
 //! and between messages that is nothing. Text is checked as it arrives, so that bad UTF-8 is found before its frame is
 //! complete. Control frames between fragments come out at once. The verdict does not depend on how the input was cut.
 
@@ -96,7 +96,7 @@ impl std::error::Error for Violation {}
 /// The result of [`Assembler::next`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event<'b> {
-    /// Nothing to report from what is there. Bytes may have been consumed all the same.
+    /// Nothing to report from the input so far. Bytes may have been consumed.
     NeedMore,
     /// A whole message. If it is compressed, the payload is as received, and [`inflate`] makes a message of it.
     Message {

@@ -1,6 +1,6 @@
 //! The wire between the processes of a chat: messages with a length, a kind and a body over a Unix socket.
 //!
-//! Never blocks: what the other end does not take waits here. Messages are small but for what is said.
+//! Never blocks: data that the other end does not take is queued here. All messages are small, except texts of members.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;

@@ -1,4 +1,4 @@
-//! The rooms: who numbers their messages and knows how many are in each, process by process.
+//! The rooms: the process that numbers a room's messages, and the members of each room by process.
 //!
 //! There is one of these for all processes of the target, so a room's messages have one order and consecutive numbers. Members are
 //! counted here, not listed; each process lists its own.
@@ -53,7 +53,7 @@ impl Rooms {
         }
     }
 
-    /// The process is no more.
+    /// The process has ended.
     pub(super) fn forget(&mut self, process: usize) {
         for room in &mut self.all {
             room.members[process] = 0;

@@ -71,7 +71,7 @@ pub(super) fn answer(asked: &Asked<'_>, now: Nanos, answer: &mut Answer) -> bool
     true
 }
 
-/// Sends what is due, and says when the next is.
+/// Sends messages that are due, and returns when the next one is.
 pub(super) fn due(tag: u64, now: Nanos, answer: &mut Answer) {
     let flood = Flood::unpack(tag);
     let due = (flood.rate * STEP).div_ceil(SECOND).max(1);

@@ -34,9 +34,9 @@ fn what_lifts_the_chain_above_a_million() {
         before.remedies,
         [
             "ip_local_port_range 1024-65535 on nginx: 1 290 240",
-            "one nginx more (5): 1 000 000",
-            "one ingress more (6): 960 000",
-            "one address more on each nginx (2): 1 600 000",
+            "one more nginx (5): 1 000 000",
+            "one more ingress (6): 960 000",
+            "one more address on each nginx (2): 1 600 000",
         ]
     );
 }
@@ -52,7 +52,7 @@ fn the_hop_that_runs_out_first_is_named_wherever_it_stands() {
         capacities,
         [(800_000, true, small), (423_480, false, tight), (846_960, true, small)]
     );
-    assert!(r.text().contains("which was not told"), "{}", r.text());
+    assert!(r.text().contains("(no range was given)"), "{}", r.text());
     let wider = chain.replace("21000-61000", "1024-65535");
     let r = reckoned(&wider, 1_000_000);
     assert_eq!((r.first_out, r.capacity), (2, 846_960));
@@ -96,7 +96,7 @@ fn mistakes_are_shown_where_they_are() {
         ("nginx* -> pods", 7, "expected the number of instances"),
         ("nginx*0 -> pods", 6, "from 1 to 1000000"),
         ("nginx*99999999999999999999 -> pods", 6, "expected the number of instances"),
-        ("nginx*4*5 -> pods", 7, "nginx was told this already"),
+        ("nginx*4*5 -> pods", 7, "nginx has this already"),
         ("nginx x -> pods", 8, "addresses of each instance"),
         ("nginx:61000 -> pods", 6, "such as 21000-61000"),
         ("nginx:0-61000 -> pods", 6, "from 1 to 65535"),

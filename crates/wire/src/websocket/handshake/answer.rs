@@ -18,7 +18,7 @@ pub struct Answer {
     pub deflate: Option<Deflate>,
 }
 
-/// Why there is no upgrade.
+/// The reason why the upgrade failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// Closed without a byte.
@@ -74,7 +74,7 @@ enum Value<'b> {
     #[default]
     Absent,
     One(Line<'b>),
-    /// JMeter joins them with commas; no list is what is wanted.
+    /// JMeter joins them with commas; a list never equals the expected value.
     List,
 }
 
@@ -188,7 +188,7 @@ impl<'b> Lines<'b> {
                 self.at += size;
                 Some(line)
             }
-            // An empty rest stands for the empty line that ends the head.
+            // An empty rest is the empty line that ends the head.
             None if self.ended => {
                 self.at = self.bytes.len();
                 Some(Line(rest))

@@ -42,7 +42,7 @@ impl fmt::Display for RequestError {
 
 impl std::error::Error for RequestError {}
 
-/// Why a request is no request for an upgrade (RFC 6455, section 4.2.1).
+/// The reason why a request is not a valid upgrade request (RFC 6455, section 4.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoUpgrade {
     /// Not GET, not HTTP/1.1, or without `Upgrade: websocket` and `Connection: Upgrade`: an ordinary request.
