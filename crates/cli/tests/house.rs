@@ -164,6 +164,48 @@ fn every_dependency_has_its_sentence() {
     nothing_found(&found);
 }
 
+/// Crates whose library has another name than its package.
+const OTHER_NAMES: &[(&str, &str)] = &[("md-5", "md5")];
+
+#[test]
+fn every_dependency_is_used() {
+    let sources = files(&[".rs"]);
+    let manifests = files(&["Cargo.toml"]).into_iter();
+    let fuzz = fs::read_to_string(root().join("fuzz/Cargo.toml")).expect("a manifest");
+    let mut found = Vec::new();
+    for (path, manifest) in manifests.chain([("fuzz/Cargo.toml".to_string(), fuzz)]) {
+        let folder = path.trim_end_matches("Cargo.toml");
+        for heading in ["dependencies", "dev-dependencies"] {
+            // What only tests name belongs to the tests.
+            let within = |path: &str| {
+                let own = !folder.is_empty() && path.starts_with(folder);
+                let tests = folder == "crates/cli/" && path.starts_with("tests/");
+                match heading {
+                    "dependencies" => own && (folder == "fuzz/" || path.contains("/src/")),
+                    _ => own || tests,
+                }
+            };
+            for name in dependencies(&manifest, heading) {
+                let other = OTHER_NAMES.iter().find(|(package, _)| *package == name);
+                let library = other.map_or(name.replace('-', "_"), |(_, name)| (*name).to_string());
+                if !sources.iter().any(|(path, text)| within(path) && names(text, &library)) {
+                    found.push(format!("{path}: {name} in [{heading}] is not used"));
+                }
+            }
+        }
+    }
+    nothing_found(&found);
+}
+
+/// Whether code, not a comment, has a path that begins with the library's name.
+fn names(text: &str, library: &str) -> bool {
+    let path = format!("{library}::");
+    let inside = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let code = text.lines().filter_map(|line| line.split("//").next());
+    code.into_iter()
+        .any(|code| code.match_indices(&path).any(|(at, _)| !code[..at].ends_with(inside)))
+}
+
 #[test]
 fn files_are_short_and_say_what_they_hold() {
     let mut found = Vec::new();
@@ -332,4 +374,24 @@ fn the_oldest_compiler_is_the_same_everywhere() {
     assert_eq!(rust_version("fuzz/Cargo.toml"), version);
     let readme = fs::read_to_string(root().join("README.md")).expect("a README");
     assert!(readme.contains(&format!("({version} or newer)")), "the README says otherwise");
+}
+
+#[test]
+fn the_hosted_workflow_runs_every_section() {
+    let run = fs::read_to_string(root().join(".ci/run")).expect("the checks");
+    let sections = run.lines().find_map(|line| line.strip_prefix("all=("));
+    let sections = sections.expect("the list of sections").trim_end_matches(')');
+    let hosted = fs::read_to_string(root().join(".github/workflows/ci.yml")).expect("a workflow");
+    // What is handed to `.ci/run`, and the job that has its own compiler.
+    let lines =
+        hosted.lines().filter(|line| line.contains("sections:") || line.contains(".ci/run"));
+    let ran: Vec<_> = lines.flat_map(|line| line.split([' ', '}'])).chain(["oldest"]).collect();
+    let missing: Vec<_> = sections
+        .split_whitespace()
+        .filter(|section| !ran.contains(section))
+        .map(|section| format!(".github/workflows/ci.yml does not run {section}"))
+        .collect();
+    nothing_found(&missing);
+    let oldest = ["rust-version", r#"cargo "+$version" check --workspace --locked"#];
+    assert!(oldest.iter().all(|part| hosted.contains(part)), "no job for the oldest compiler");
 }
