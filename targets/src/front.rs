@@ -83,15 +83,7 @@ fn pass(client: &TcpStream, to: SocketAddr, server: Arc<ServerConfig>) -> io::Re
     client.set_nodelay(true)?;
     let mut tls = ServerConnection::new(server).map_err(io::Error::other)?;
     let mut socket = client;
-    while tls.is_handshaking() {
-        if let Err(error) = tls.complete_io(&mut socket) {
-            let _ = tls.write_tls(&mut socket);
-            // The alert shall arrive before the end does.
-            let _ = client.shutdown(std::net::Shutdown::Write);
-            let _ = socket.read(&mut [0; 256]);
-            return Err(error);
-        }
-    }
+    shake_hands(client, &mut tls)?;
     let mut header = Some(header(&tls));
     let mut backend = TcpStream::connect(to)?;
     backend.set_nodelay(true)?;
@@ -103,17 +95,15 @@ fn pass(client: &TcpStream, to: SocketAddr, server: Arc<ServerConfig>) -> io::Re
         let state = tls.process_new_packets().map_err(io::Error::other)?;
         let mut plain = vec![0; state.plaintext_bytes_to_read()];
         tls.reader().read_exact(&mut plain)?;
-        match header.take() {
+        match &header {
             None => backend.write_all(&plain)?,
             Some(line) => {
                 head.extend_from_slice(&plain);
-                match head.windows(2).position(|pair| pair == b"\r\n") {
-                    None => header = Some(line),
-                    Some(end) => {
-                        backend.write_all(&head[..end + 2])?;
-                        backend.write_all(line.as_bytes())?;
-                        backend.write_all(&head[end + 2..])?;
-                    }
+                if let Some(end) = head.windows(2).position(|pair| pair == b"\r\n") {
+                    backend.write_all(&head[..end + 2])?;
+                    backend.write_all(line.as_bytes())?;
+                    backend.write_all(&head[end + 2..])?;
+                    header = None;
                 }
             }
         }
@@ -150,6 +140,21 @@ fn pass(client: &TcpStream, to: SocketAddr, server: Arc<ServerConfig>) -> io::Re
     }
 }
 
+fn shake_hands(client: &TcpStream, tls: &mut ServerConnection) -> io::Result<()> {
+    let mut socket = client;
+    while tls.is_handshaking() {
+        if let Err(error) = tls.complete_io(&mut socket) {
+            let _ = tls.write_tls(&mut socket);
+            // The alert shall arrive before the end does.
+            let _ = client.shutdown(std::net::Shutdown::Write);
+            let _ = socket.read(&mut [0; 256]);
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// The header that tells the backend of the connection.
 fn header(tls: &ServerConnection) -> String {
     let version = tls.protocol_version().map_or_else(String::new, |version| format!("{version:?}"));
     let kind = match tls.handshake_kind() {

@@ -48,6 +48,98 @@ impl Asked<'_> {
     }
 }
 
+impl Mirror {
+    /// The answer of a path that is one reply; none of the others are known here.
+    fn reply(&mut self, asked: &Asked<'_>, first: &str, second: &str) -> Option<Reply> {
+        let request = asked.request;
+        Some(match (first, second.parse::<u64>().ok()) {
+            ("", _) => Reply::text(page::INDEX),
+            ("echo" | "any", _) => Reply::text(&bodies::echo(request)),
+            ("counter", _) => {
+                self.counter += 1;
+                Reply::text(&format!("{}\n", self.counter))
+            }
+            ("status", Some(status)) => Reply::status(status.clamp(100, 999) as u16),
+            ("redirect", Some(left)) => bodies::redirect_chain(asked, left),
+            ("redirect-to", _) => Reply::redirect(
+                asked.number("code", 302) as u16,
+                asked.text("url").unwrap_or("/echo"),
+            ),
+            ("cookies", _) if second == "set" => session::set_cookies(asked),
+            ("cookies", _) => session::show_cookies(request),
+            ("login", _) => session::login(asked),
+            ("logout", _) => session::logout(),
+            ("private", _) => session::private(request),
+            ("gzip" | "deflate" | "br", _) => coding::coded(asked, first),
+            ("json", _) => Reply::new("application/json", bodies::json(asked.number("n", 3))),
+            ("xml", _) => Reply::new("application/xml", bodies::XML),
+            ("html", _) => Reply::new("text/html; charset=utf-8", page::HTML),
+            ("text", _) => coding::text(asked),
+            ("header", _) => asked
+                .query
+                .iter()
+                .fold(Reply::text("ok\n"), |reply, (name, value)| reply.header(name, value)),
+            ("keep-alive-timeout", _) => Reply::text("ok\n")
+                .header("Connection", "keep-alive")
+                .header("Keep-Alive", &format!("timeout={}", asked.number("seconds", 1))),
+            _ => return None,
+        })
+    }
+}
+
+/// Pauses and interim answers before the reply.
+fn delayed(first: &str, number: Option<u64>, answer: &mut Answer) -> Option<Reply> {
+    match (first, number) {
+        ("delay", Some(milliseconds)) => {
+            answer.pause(milliseconds * 1_000_000);
+            Some(Reply::text("late\n"))
+        }
+        ("continue", _) => {
+            for _ in 0..number.unwrap_or(1).min(1000) {
+                answer.send(b"HTTP/1.1 100 Continue\r\n\r\n");
+            }
+            Some(Reply::text("went on\n"))
+        }
+        _ => None,
+    }
+}
+
+/// Answers in pieces, without a length, and ends that a path asks for; false if it is none of these paths.
+fn in_its_own_way(asked: &Asked<'_>, first: &str, second: &str, answer: &mut Answer) -> bool {
+    let request = asked.request;
+    match (first, second.parse::<u64>().ok()) {
+        ("bytes", Some(count)) => bodies::bytes(request, count, answer),
+        ("chunked", _) => bodies::chunked(asked, answer),
+        ("slow", _) => bodies::slow(asked, answer),
+        ("close", _) => {
+            Reply::text("bye\n").header("Connection", "close").send(request, answer);
+            answer.close();
+        }
+        ("close-later", Some(milliseconds)) => {
+            Reply::text("soon\n").send(request, answer);
+            answer.pause(milliseconds * 1_000_000);
+            answer.close();
+        }
+        ("close-silently", _) => answer.close(),
+        ("reset", _) => {
+            bad::begin(asked, answer);
+            answer.reset();
+        }
+        ("stall", _) => {
+            bad::begin(asked, answer);
+            answer.stall();
+        }
+        ("http10", _) => bodies::http10(asked, answer),
+        ("no-length", _) => {
+            Reply::text("until the end\n").send_unframed(request, answer);
+            answer.close();
+        }
+        ("bad", _) => bad::answer(second, answer),
+        _ => return false,
+    }
+    true
+}
+
 impl Service for Mirror {
     fn request(&mut self, request: &Request<'_>, _now: Nanos, answer: &mut Answer) {
         self.journal.record(request);
@@ -56,76 +148,13 @@ impl Service for Mirror {
         let mut parts = path.trim_start_matches('/').split('/');
         let first = parts.next().unwrap_or_default();
         let second = parts.next().unwrap_or_default();
-        let number = second.parse::<u64>().ok();
-        let reply = match (first, number) {
-            ("", _) => Reply::text(page::INDEX),
-            ("echo" | "any", _) => Reply::text(&bodies::echo(request)),
-            ("counter", _) => {
-                self.counter += 1;
-                Reply::text(&format!("{}\n", self.counter))
-            }
-            ("status", Some(status)) => Reply::status(status.clamp(100, 999) as u16),
-            ("redirect", Some(left)) => bodies::redirect_chain(&asked, left),
-            ("redirect-to", _) => Reply::redirect(
-                asked.number("code", 302) as u16,
-                asked.text("url").unwrap_or("/echo"),
-            ),
-            ("cookies", _) if second == "set" => session::set_cookies(&asked),
-            ("cookies", _) => session::show_cookies(request),
-            ("login", _) => session::login(&asked),
-            ("logout", _) => session::logout(),
-            ("private", _) => session::private(request),
-            ("gzip" | "deflate" | "br", _) => coding::coded(&asked, first),
-            ("json", _) => Reply::new("application/json", bodies::json(asked.number("n", 3))),
-            ("xml", _) => Reply::new("application/xml", bodies::XML),
-            ("html", _) => Reply::new("text/html; charset=utf-8", page::HTML),
-            ("text", _) => coding::text(&asked),
-            ("header", _) => asked
-                .query
-                .iter()
-                .fold(Reply::text("ok\n"), |reply, (name, value)| reply.header(name, value)),
-            ("keep-alive-timeout", _) => Reply::text("ok\n")
-                .header("Connection", "keep-alive")
-                .header("Keep-Alive", &format!("timeout={}", asked.number("seconds", 1))),
-            ("delay", Some(milliseconds)) => {
-                answer.pause(milliseconds * 1_000_000);
-                Reply::text("late\n")
-            }
-            ("bytes", Some(count)) => return bodies::bytes(request, count, answer),
-            ("chunked", _) => return bodies::chunked(&asked, answer),
-            ("slow", _) => return bodies::slow(&asked, answer),
-            ("continue", _) => {
-                for _ in 0..number.unwrap_or(1).min(1000) {
-                    answer.send(b"HTTP/1.1 100 Continue\r\n\r\n");
-                }
-                Reply::text("went on\n")
-            }
-            ("close", _) => {
-                Reply::text("bye\n").header("Connection", "close").send(request, answer);
-                return answer.close();
-            }
-            ("close-later", Some(milliseconds)) => {
-                Reply::text("soon\n").send(request, answer);
-                answer.pause(milliseconds * 1_000_000);
-                return answer.close();
-            }
-            ("close-silently", _) => return answer.close(),
-            ("reset", _) => {
-                bad::begin(&asked, answer);
-                return answer.reset();
-            }
-            ("stall", _) => {
-                bad::begin(&asked, answer);
-                return answer.stall();
-            }
-            ("http10", _) => return bodies::http10(&asked, answer),
-            ("no-length", _) => {
-                Reply::text("until the end\n").send_unframed(request, answer);
-                return answer.close();
-            }
-            ("bad", _) => return bad::answer(second, answer),
-            _ => Reply::text("no such path\n").with_status(404),
-        };
+        if in_its_own_way(&asked, first, second, answer) {
+            return;
+        }
+        let reply = self
+            .reply(&asked, first, second)
+            .or_else(|| delayed(first, second.parse().ok(), answer))
+            .unwrap_or_else(|| Reply::text("no such path\n").with_status(404));
         reply.send(request, answer);
         if !request.keeps_alive() {
             answer.close();

@@ -15,7 +15,7 @@ use crate::skipped::skip_part;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -230,25 +230,10 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
         .stderr(log)
         .spawn()
         .expect("the engine starts");
-    let end = Instant::now() + PATIENCE;
-    let status = loop {
-        if let Some(status) = child.try_wait().expect("a child to wait for") {
-            break Some(status);
-        }
-        if Instant::now() > end {
-            let _ = child.kill();
-            let _ = child.wait();
-            break None;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    };
+    let status = patiently(&mut child);
     let output = std::fs::read_to_string(work.join("output.txt")).unwrap_or_default();
     if status.is_some_and(|s| s.code() == Some(REFUSED)) && !rules.refused {
-        let named = output.lines().filter(|l| l.starts_with("  plan.jmx:"));
-        return Outcome::from([(
-            REFUSAL.to_owned(),
-            named.fold(String::new(), |all, l| all + l + "\n"),
-        )]);
+        return Outcome::from([(REFUSAL.to_owned(), refusal(&output))]);
     }
     assert!(
         status.is_some_and(|s| s.success() || rules.refused),
@@ -264,26 +249,48 @@ fn run(mut engine: Command, case: &Path, work: &Path) -> Outcome {
     ports.extend(database.as_ref().map(|server| ("DBPORT", server.port)));
     let ports = &ports[..];
     let mut outcome = Outcome::new();
-    if let Some(collector) = &collector {
-        outcome.insert("figures.txt".to_owned(), collector.figures());
-    }
-    if let Some(names) = &names {
-        outcome.insert("names.txt".to_owned(), names.asked());
-    }
-    if let Some(datagrams) = &datagrams {
-        outcome.insert("datagrams.txt".to_owned(), datagrams.seen());
-    }
-    if let Some(database) = &database {
-        let tables =
-            database.command("sql", &["SELECT item, amount FROM moves ORDER BY item, amount"]);
-        outcome.insert("tables.txt".to_owned(), tables);
-    }
+    let mut heard =
+        |name: &str, text: Option<String>| outcome.extend(text.map(|text| (name.to_owned(), text)));
+    heard("figures.txt", collector.as_ref().map(Collector::figures));
+    heard("names.txt", names.as_ref().map(Names::asked));
+    heard("datagrams.txt", datagrams.as_ref().map(Datagrams::seen));
+    let select = "SELECT item, amount FROM moves ORDER BY item, amount";
+    heard("tables.txt", database.as_ref().map(|database| database.command("sql", &[select])));
     outcome.insert("requests.txt".to_owned(), normal::requests(&server.seen(), &rules, ports));
+    outcome.extend(files(work, &rules, ports));
+    outcome
+}
+
+/// The elements that the engine named, with their lines in the plan.
+fn refusal(output: &str) -> String {
+    let named = output.lines().filter(|line| line.starts_with("  plan.jmx:"));
+    named.fold(String::new(), |all, line| all + line + "\n")
+}
+
+/// The end of the engine; `None` if it had to be killed.
+fn patiently(child: &mut Child) -> Option<ExitStatus> {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        if let Some(status) = child.try_wait().expect("a child to wait for") {
+            return Some(status);
+        }
+        if Instant::now() > end {
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The result files, and those that the case names.
+fn files(work: &Path, rules: &Rules, ports: &[(&str, u16)]) -> Outcome {
+    let mut outcome = Outcome::new();
     for name in std::iter::once(&"result.jtl".to_owned()).chain(&rules.files) {
         let bytes = std::fs::read(work.join(name))
             .unwrap_or_else(|e| format!("not written: {e}\n").into_bytes());
         let text = String::from_utf8_lossy(&bytes).replace(&*work.to_string_lossy(), "FOLDER");
-        outcome.insert(name.clone(), normal::rows(&text, &rules, ports));
+        outcome.insert(name.clone(), normal::rows(&text, rules, ports));
     }
     outcome
 }

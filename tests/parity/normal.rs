@@ -196,18 +196,7 @@ pub(crate) fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
         }
         for &i in &times {
             if let Some(field) = record.get_mut(i) {
-                if rules.claims
-                    && let Some(digits) = field.strip_prefix('-')
-                {
-                    *field = digits.to_owned();
-                }
-                *field = match (rules.round, field.parse::<i64>()) {
-                    (Some(step), Ok(ms)) => {
-                        let step = step as i64;
-                        format!("{}", (ms + step / 2).div_euclid(step) * step)
-                    }
-                    _ => digits_masked(field),
-                };
+                *field = time(field, rules);
             }
         }
     }
@@ -217,6 +206,18 @@ pub(crate) fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
     }
     records.insert(0, header);
     records.iter().fold(String::new(), |all, record| all + &record.join(",") + "\n")
+}
+
+/// A time in milliseconds: masked, or rounded where the case compares times.
+fn time(field: &str, rules: &Rules) -> String {
+    let field = field.strip_prefix('-').filter(|_| rules.claims).unwrap_or(field);
+    match (rules.round, field.parse::<i64>()) {
+        (Some(step), Ok(ms)) => {
+            let step = step as i64;
+            format!("{}", (ms + step / 2).div_euclid(step) * step)
+        }
+        _ => digits_masked(field),
+    }
 }
 
 /// A number becomes `_`; anything else is a finding and stays.

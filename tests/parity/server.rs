@@ -190,9 +190,7 @@ fn answer_tls(shared: &Shared, stream: &mut TcpStream) {
         // As for a request: what was not read makes the end a reset.
         return;
     }
-    let _ = stream.shutdown(Shutdown::Write);
-    let _ = stream.set_read_timeout(Some(Duration::from_secs(5)));
-    while matches!(stream.read(&mut [0; 512]), Ok(n) if n > 0) {}
+    close(stream);
 }
 
 fn hexadecimal(text: &[u8]) -> Vec<u8> {
@@ -211,17 +209,7 @@ fn serve(shared: &Shared, mut stream: TcpStream, number: usize) {
         let text = String::from_utf8_lossy(&peeked).into_owned();
         let mut words = text.split(' ');
         let method = words.next().unwrap_or_default().to_owned();
-        let target = words.next().unwrap_or_default();
-        // As a proxy it has the answer of `/connect`; through its own tunnel it is the server as well.
-        let target = match target
-            .strip_prefix("http://")
-            .and_then(|rest| rest.find('/').map(|at| &rest[at..]))
-        {
-            Some(path) => path,
-            None if method == "CONNECT" => "/connect",
-            None => target,
-        };
-        let target = target.to_owned();
+        let target = path_of(words.next().unwrap_or_default(), &method).to_owned();
         let reply = reply_to(shared, &target);
         if reply.as_ref().is_some_and(|r| r.reset) {
             // Closing with unread bytes in the buffer makes the kernel send a reset.
@@ -270,13 +258,26 @@ fn serve(shared: &Shared, mut stream: TcpStream, number: usize) {
             return;
         }
         if reply.close || wants_close(&text) {
-            let _ = stream.shutdown(Shutdown::Write);
-            // Wait for the client's end, so that no reset overtakes the answer.
-            let _ = stream.set_read_timeout(Some(Duration::from_secs(5)));
-            while matches!(stream.read(&mut [0; 512]), Ok(n) if n > 0) {}
-            return;
+            return close(&mut stream);
         }
     }
+}
+
+/// As a proxy it has the answer of `/connect`; through its own tunnel it is the server as well.
+fn path_of<'a>(target: &'a str, method: &str) -> &'a str {
+    let path = target.strip_prefix("http://").and_then(|rest| rest.find('/').map(|at| &rest[at..]));
+    match path {
+        Some(path) => path,
+        None if method == "CONNECT" => "/connect",
+        None => target,
+    }
+}
+
+/// Waits for the client's end, so that no reset overtakes the answer.
+fn close(stream: &mut TcpStream) {
+    let _ = stream.shutdown(Shutdown::Write);
+    let _ = stream.set_read_timeout(Some(Duration::from_secs(5)));
+    while matches!(stream.read(&mut [0; 512]), Ok(n) if n > 0) {}
 }
 
 fn note(shared: &Shared, seen: Seen) {

@@ -39,16 +39,7 @@ pub(crate) fn converse(
         let (step, rest) = line.split_once(' ').unwrap_or((line, ""));
         let going_on = match step {
             "" => true,
-            "accept" => {
-                let mut answer = format!(
-                    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-                     Sec-WebSocket-Accept: {accept}\r\n"
-                );
-                for line in rest.split(" | ").filter(|line| !line.is_empty()) {
-                    answer += &format!("{line}\r\n");
-                }
-                stream.write_all(format!("{answer}\r\n").as_bytes()).is_ok()
-            }
+            "accept" => stream.write_all(upgraded(&accept, rest).as_bytes()).is_ok(),
             "answer" => {
                 let text = rest.replace("${accept}", &accept);
                 stream.write_all(&unescaped(&text)).is_ok()
@@ -99,6 +90,18 @@ pub(crate) fn converse(
         }
     }
     while read(&mut stream, &mut note).is_some() {}
+}
+
+/// The head of an answer that upgrades, with further header lines between ` | `.
+fn upgraded(accept: &str, further: &str) -> String {
+    let mut head = format!(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+         Sec-WebSocket-Accept: {accept}\r\n"
+    );
+    for line in further.split(" | ").filter(|line| !line.is_empty()) {
+        head += &format!("{line}\r\n");
+    }
+    head + "\r\n"
 }
 
 /// A frame as a server sends it.

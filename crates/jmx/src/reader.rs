@@ -168,13 +168,7 @@ impl Builder {
                 Event::GeneralRef(name) => self.reference(&name.into_inner(), source, place),
                 Event::DocType(_) => {
                     let line = self.lines.advance(source, start);
-                    let diag = Diag::error(
-                        "doctype",
-                        "the file has a DOCTYPE, which plans never have",
-                    )
-                    .at(place.span, line)
-                    .help("remove the DOCTYPE; entities are never expanded and nothing is fetched");
-                    self.report(diag);
+                    self.report(doctype().at(place.span, line));
                 }
                 Event::Comment(_) | Event::PI(_) | Event::Decl(_) => {}
                 Event::Eof if base > 0 => return Ok(()),
@@ -540,6 +534,11 @@ fn short(class: &str) -> &str {
 
 fn tagged(tag: &str, attributes: Attributes) -> Tagged {
     Tagged { tag: tag.to_string(), attributes, text: String::new(), children: Vec::new() }
+}
+
+fn doctype() -> Diag {
+    Diag::error("doctype", "the file has a DOCTYPE, which plans never have")
+        .help("remove the DOCTYPE; entities are never expanded and nothing is fetched")
 }
 
 #[cfg(test)]

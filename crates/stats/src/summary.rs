@@ -204,7 +204,6 @@ impl Summary {
         if let Some(connections) = &self.connections {
             out.push_str(&connections.text());
         }
-        let n = |counter| self.counters.get(counter);
         out.push_str(&format!(
             "\nResponse time   p50 {}  p90 {}  p99 {}  max {} ms\n",
             digits(self.response.p50),
@@ -223,6 +222,30 @@ impl Summary {
             "In flight       {} requests on average (Little's law)\n",
             digits(self.concurrency)
         ));
+        self.push_connections(&mut out);
+        if let Some(tls) = &self.tls {
+            out.push_str(&tls.text());
+        }
+        let g = &self.generator;
+        out.push_str(&format!(
+            "Generator       CPU {:.2} s user + {:.2} s system, {} µs per request; memory {} MiB\n",
+            g.user_s,
+            g.system_s,
+            digits(g.cpu_us_per_request),
+            g.rss_peak.div_ceil(1 << 20)
+        ));
+        if self.cut_by_end > 0 {
+            let cut = self.cut_by_end;
+            out.push_str(&format!(
+                "Cut by the end  {cut} samples were in flight when the run ended; they are in no \
+                 figure above\n"
+            ));
+        }
+        out
+    }
+
+    fn push_connections(&self, out: &mut String) {
+        let n = |counter| self.counters.get(counter);
         out.push_str(&format!(
             "Connections     {} opened, {} reused, {} closed by peer, {} closed by Throng, {} failed\n",
             n(Counter::ConnOpened),
@@ -243,25 +266,6 @@ impl Summary {
                 "                {retried} found their connection closed and were sent again\n"
             ));
         }
-        if let Some(tls) = &self.tls {
-            out.push_str(&tls.text());
-        }
-        let g = &self.generator;
-        out.push_str(&format!(
-            "Generator       CPU {:.2} s user + {:.2} s system, {} µs per request; memory {} MiB\n",
-            g.user_s,
-            g.system_s,
-            digits(g.cpu_us_per_request),
-            g.rss_peak.div_ceil(1 << 20)
-        ));
-        if self.cut_by_end > 0 {
-            let cut = self.cut_by_end;
-            out.push_str(&format!(
-                "Cut by the end  {cut} samples were in flight when the run ended; they are in no \
-                 figure above\n"
-            ));
-        }
-        out
     }
 
     fn push_errors(&self, out: &mut String, width: Option<usize>) {

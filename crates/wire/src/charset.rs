@@ -90,6 +90,35 @@ enum Kind {
     Other(&'static Encoding),
 }
 
+/// Names of Java's that `encoding_rs` does not know.
+const JAVA_NAMES: &[(&str, &Encoding)] = &[
+    ("utf8", UTF_8),
+    ("utf-16be", UTF_16BE),
+    ("utf_16be", UTF_16BE),
+    ("utf-16le", UTF_16LE),
+    ("utf_16le", UTF_16LE),
+    ("unicodebigunmarked", UTF_16BE),
+    ("unicodelittleunmarked", UTF_16LE),
+    ("x-utf-16le-bom", UTF_16LE),
+    ("cp936", encoding_rs::GBK),
+    ("ms936", encoding_rs::GBK),
+    ("x-mswin-936", encoding_rs::GBK),
+    ("euc_cn", encoding_rs::GBK),
+    ("euc-cn", encoding_rs::GBK),
+    ("ms950", encoding_rs::BIG5),
+    ("cp950", encoding_rs::BIG5),
+    ("ms932", encoding_rs::SHIFT_JIS),
+    ("windows-932", encoding_rs::SHIFT_JIS),
+    ("sjis", encoding_rs::SHIFT_JIS),
+    ("euc_jp", encoding_rs::EUC_JP),
+    ("eucjp", encoding_rs::EUC_JP),
+    ("euc_kr", encoding_rs::EUC_KR),
+    ("ms949", encoding_rs::EUC_KR),
+    ("x-windows-949", encoding_rs::EUC_KR),
+    ("koi8_r", encoding_rs::KOI8_R),
+    ("koi8_u", encoding_rs::KOI8_U),
+];
+
 fn find(name: &str) -> Option<Kind> {
     let name = name.trim_ascii();
     let is = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other));
@@ -120,34 +149,9 @@ fn find(name: &str) -> Option<Kind> {
     if is(&["tis-620", "tis620", "iso-8859-11", "iso8859_11", "x-iso-8859-11"]) {
         return Some(Kind::Iso(encoding_rs::WINDOWS_874));
     }
-    let java: &[(&str, &'static Encoding)] = &[
-        ("utf8", UTF_8),
-        ("utf-16be", UTF_16BE),
-        ("utf_16be", UTF_16BE),
-        ("utf-16le", UTF_16LE),
-        ("utf_16le", UTF_16LE),
-        ("unicodebigunmarked", UTF_16BE),
-        ("unicodelittleunmarked", UTF_16LE),
-        ("x-utf-16le-bom", UTF_16LE),
-        ("cp936", encoding_rs::GBK),
-        ("ms936", encoding_rs::GBK),
-        ("x-mswin-936", encoding_rs::GBK),
-        ("euc_cn", encoding_rs::GBK),
-        ("euc-cn", encoding_rs::GBK),
-        ("ms950", encoding_rs::BIG5),
-        ("cp950", encoding_rs::BIG5),
-        ("ms932", encoding_rs::SHIFT_JIS),
-        ("windows-932", encoding_rs::SHIFT_JIS),
-        ("sjis", encoding_rs::SHIFT_JIS),
-        ("euc_jp", encoding_rs::EUC_JP),
-        ("eucjp", encoding_rs::EUC_JP),
-        ("euc_kr", encoding_rs::EUC_KR),
-        ("ms949", encoding_rs::EUC_KR),
-        ("x-windows-949", encoding_rs::EUC_KR),
-        ("koi8_r", encoding_rs::KOI8_R),
-        ("koi8_u", encoding_rs::KOI8_U),
-    ];
-    if let Some((_, encoding)) = java.iter().find(|(other, _)| name.eq_ignore_ascii_case(other)) {
+    if let Some((_, encoding)) =
+        JAVA_NAMES.iter().find(|(other, _)| name.eq_ignore_ascii_case(other))
+    {
         return Some(Kind::Other(encoding));
     }
     if let Some(encoding) = Encoding::for_label_no_replacement(name.as_bytes()) {

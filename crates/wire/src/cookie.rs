@@ -303,29 +303,13 @@ impl Jar {
             !expired && matching::fits(cookie, &host, origin.path(), origin.secure, rules.policy)
         };
         let start = out.len();
-        if let Some(many) = many {
-            places.clear();
-            places.extend((0u32..).zip(&*cookies).filter(|(_, c)| sends(c)).map(|(at, _)| at));
-            let by_path = matches!(rules.policy, Policy::Standard | Policy::Strict);
-            places.sort_unstable_by_key(|&at| {
-                let path = if by_path { cookies[at as usize].path.len() } else { 0 };
-                (Reverse(path), many.age(at as usize))
-            });
-            let sent = || places.iter().map(|&at| &cookies[at as usize]);
-            let versioned = match rules.policy {
-                Policy::Standard | Policy::Strict | Policy::Netscape => false,
-                Policy::Compatibility => sent().all(|cookie| cookie.version > 0),
-                _ => true,
-            };
-            if !versioned {
-                sent().for_each(|cookie| write(cookie, start, by_path, put, out));
-            } else if !places.is_empty() {
-                versioned::write(cookies, places, rules.policy != Policy::Compatibility, put, out);
-            }
-            trim(start, out);
-            return out.len() > start;
-        }
         match rules.policy {
+            policy if many.is_some() => {
+                places.clear();
+                places.extend((0u32..).zip(&*cookies).filter(|(_, c)| sends(c)).map(|(at, _)| at));
+                let age = |at| many.as_ref().map(|many| many.age(at));
+                write_sorted(cookies, places, age, (policy, put), out);
+            }
             Policy::Standard | Policy::Strict => {
                 // One round for each length of path, which are few: no list of references needs room.
                 let mut below = usize::MAX;
@@ -390,6 +374,33 @@ fn renew(cookie: &mut Cookie, parsed: &Parsed<'_>) {
 }
 
 /// Removes white space at the ends of a header's value, as HttpClient does.
+/// Writes those of a large jar that are sent: by length of path where the policy has it so, then by age.
+fn write_sorted<A: Ord>(
+    cookies: &[Cookie],
+    places: &mut [u32],
+    age: impl Fn(usize) -> A,
+    (policy, put): (Policy, Put),
+    out: &mut Vec<u8>,
+) {
+    let start = out.len();
+    let by_path = matches!(policy, Policy::Standard | Policy::Strict);
+    places.sort_unstable_by_key(|&at| {
+        let path = if by_path { cookies[at as usize].path.len() } else { 0 };
+        (Reverse(path), age(at as usize))
+    });
+    let sent = || places.iter().map(|&at| &cookies[at as usize]);
+    let versioned = match policy {
+        Policy::Standard | Policy::Strict | Policy::Netscape => false,
+        Policy::Compatibility => sent().all(|cookie| cookie.version > 0),
+        _ => true,
+    };
+    if !versioned {
+        sent().for_each(|cookie| write(cookie, start, by_path, put, out));
+    } else if !places.is_empty() {
+        versioned::write(cookies, places, policy != Policy::Compatibility, put, out);
+    }
+}
+
 fn trim(start: usize, out: &mut Vec<u8>) {
     let white = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
     while out.len() > start && out.last().is_some_and(white) {

@@ -8,7 +8,7 @@ use crate::tree::{Element, Property};
 use crate::values::{expression, number};
 
 /// Adds a property.
-type Option = fn(&mut Maker, Element) -> Element;
+pub(crate) type Extra = fn(&mut Maker, Element) -> Element;
 
 /// Makes one plan.
 pub(crate) struct Maker<'a> {
@@ -40,7 +40,7 @@ impl Maker<'_> {
     }
 
     /// The element with those of these properties that the dice want, each by its percentage.
-    pub(crate) fn some(&mut self, element: Element, options: &[(usize, Option)]) -> Element {
+    pub(crate) fn some(&mut self, element: Element, options: &[(usize, Extra)]) -> Element {
         options.iter().fold(element, |element, (percent, add)| {
             if self.dice.chance(*percent) { add(self, element) } else { element }
         })

@@ -1,7 +1,7 @@
 //! Samplers, with each of their properties.
 
 use crate::controllers::Make;
-use crate::grammar::Maker;
+use crate::grammar::{Extra, Maker};
 use crate::tree::{Element, Property};
 use crate::values::{number, text};
 
@@ -98,28 +98,8 @@ pub(crate) fn failing(name: String) -> Element {
 }
 
 fn request(maker: &mut Maker) -> Element {
-    let mut element = Element::new("HTTPSamplerProxy", "HttpTestSampleGui", maker.name("H"));
-    let raw = maker.dice.chance(15);
-    if raw {
-        let body = text(maker.dice, &["raw ${v}", "{\"a\": \"${c}\"}", "", "ü€", "a\nb"]);
-        let argument = Property::object(
-            "",
-            "HTTPArgument",
-            vec![
-                Property::leaf("boolProp", "HTTPArgument.always_encode", "false"),
-                Property::string("Argument.value", body),
-                Property::string("Argument.metadata", "="),
-            ],
-        );
-        let list = Property::list("Arguments.arguments", vec![argument]);
-        element = element.flag("HTTPSampler.postBodyRaw", true).with(Property::object(
-            "HTTPsampler.Arguments",
-            "Arguments",
-            vec![list],
-        ));
-    } else {
-        element = element.with(arguments(maker, "HTTPArgument"));
-    }
+    let element = Element::new("HTTPSamplerProxy", "HttpTestSampleGui", maker.name("H"));
+    let element = with_body(maker, element);
     let method = if maker.dice.chance(65) {
         "GET"
     } else {
@@ -128,109 +108,124 @@ fn request(maker: &mut Maker) -> Element {
             "get", "${u}",
         ])
     };
-    element = element
+    let element = element
         .string("HTTPSampler.path", text(maker.dice, PATHS))
         .string("HTTPSampler.method", method);
     let redirects = maker.dice.below(20);
-    element = element
+    let element = element
         .flag("HTTPSampler.follow_redirects", redirects > 3)
         .flag("HTTPSampler.auto_redirects", redirects < 3)
         .flag("HTTPSampler.use_keepalive", maker.dice.chance(85));
-    element = maker.some(
-        element,
-        &[
-            (6, |_, e| e.string("HTTPSampler.port", "${__P(closed)}")),
-            (2, |maker, e| {
-                e.string(
-                    "HTTPSampler.port",
-                    number(maker.dice, &["${__P(port)}", "0", "70000", "abc"]),
-                )
-            }),
-            (2, |maker, e| {
-                e.string(
-                    "HTTPSampler.domain",
-                    *maker.dice.pick(&["localhost", "", "127.0.0.1:1", "${u}", "${v}", " "]),
-                )
-            }),
-            (3, |maker, e| {
-                e.string(
-                    "HTTPSampler.protocol",
-                    *maker.dice.pick(&["http", "HTTP", "", "gopher", "file", "${u}"]),
-                )
-            }),
-            (6, |maker, e| {
-                e.string(
-                    "HTTPSampler.contentEncoding",
-                    *maker.dice.pick(&["UTF-8", "ISO-8859-1", "UTF-16", "", "nope", "utf-8"]),
-                )
-            }),
-            (10, |_, e| e.flag("HTTPSampler.DO_MULTIPART_POST", true)),
-            (3, |_, e| e.flag("HTTPSampler.BROWSER_COMPATIBLE_MULTIPART", true)),
-            (8, |maker, e| {
-                let parts = vec![
-                    Property::string(
-                        "File.path",
-                        *maker.dice.pick(&[
-                            "body.txt",
-                            "body.txt",
-                            "lines.txt",
-                            "nowhere.txt",
-                            "${u}",
-                        ]),
-                    ),
-                    Property::string("File.paramname", text(maker.dice, &["f", "f", ""])),
-                    Property::string(
-                        "File.mimetype",
-                        text(maker.dice, &["text/plain", "", "image/png"]),
-                    ),
-                ];
-                let files = Property::list(
-                    "HTTPFileArgs.files",
-                    vec![Property::object("body.txt", "HTTPFileArg", parts)],
-                );
-                e.with(Property::object("HTTPsampler.Files", "HTTPFileArgs", vec![files]))
-            }),
-            (10, |maker, e| {
-                let e = e.flag("HTTPSampler.image_parser", true);
-                if maker.dice.chance(25) {
-                    e.flag("HTTPSampler.concurrentDwn", true)
-                        .string("HTTPSampler.concurrentPool", "1")
-                } else {
-                    e
-                }
-            }),
-            (4, |maker, e| {
-                e.string(
-                    "HTTPSampler.embedded_url_re",
-                    *maker.dice.pick(&[".*png", "", "nothing", "["]),
-                )
-            }),
-            (3, |maker, e| {
-                e.string(
-                    "HTTPSampler.embedded_url_exclude_re",
-                    *maker.dice.pick(&[".*css", "", ".*"]),
-                )
-            }),
-            (5, |_, e| e.flag("HTTPSampler.md5", true)),
-            (10, |maker, e| {
-                e.string(
-                    "HTTPSampler.implementation",
-                    *maker.dice.pick(&["Java", "Java", "HttpClient4", "", "HttpClient3.1", "${u}"]),
-                )
-            }),
-            (4, |maker, e| {
-                // None that a slow run could exceed.
-                let limit = *maker.dice.pick(&["5000", "${__P(none,5000)}", "", "0", "x", "${u}"]);
-                e.string("HTTPSampler.connect_timeout", limit)
-            }),
-            (4, |maker, e| {
-                let limit = *maker.dice.pick(&["5000", "${__P(none,5000)}", "", "0", "x", "${u}"]);
-                e.string("HTTPSampler.response_timeout", limit)
-            }),
+    let properties = [WHERE, CONTENT, EMBEDDED, MANNER];
+    properties.into_iter().fold(element, |element, some| maker.some(element, some))
+}
+
+fn with_body(maker: &mut Maker, element: Element) -> Element {
+    if !maker.dice.chance(15) {
+        return element.with(arguments(maker, "HTTPArgument"));
+    }
+    let body = text(maker.dice, &["raw ${v}", "{\"a\": \"${c}\"}", "", "ü€", "a\nb"]);
+    let argument = Property::object(
+        "",
+        "HTTPArgument",
+        vec![
+            Property::leaf("boolProp", "HTTPArgument.always_encode", "false"),
+            Property::string("Argument.value", body),
+            Property::string("Argument.metadata", "="),
         ],
     );
-    element
+    let list = Property::list("Arguments.arguments", vec![argument]);
+    element.flag("HTTPSampler.postBodyRaw", true).with(Property::object(
+        "HTTPsampler.Arguments",
+        "Arguments",
+        vec![list],
+    ))
 }
+
+/// Where a request goes.
+const WHERE: &[(usize, Extra)] = &[
+    (6, |_, e| e.string("HTTPSampler.port", "${__P(closed)}")),
+    (2, |maker, e| {
+        e.string("HTTPSampler.port", number(maker.dice, &["${__P(port)}", "0", "70000", "abc"]))
+    }),
+    (2, |maker, e| {
+        e.string(
+            "HTTPSampler.domain",
+            *maker.dice.pick(&["localhost", "", "127.0.0.1:1", "${u}", "${v}", " "]),
+        )
+    }),
+    (3, |maker, e| {
+        e.string(
+            "HTTPSampler.protocol",
+            *maker.dice.pick(&["http", "HTTP", "", "gopher", "file", "${u}"]),
+        )
+    }),
+];
+
+/// What a request sends.
+const CONTENT: &[(usize, Extra)] = &[
+    (6, |maker, e| {
+        e.string(
+            "HTTPSampler.contentEncoding",
+            *maker.dice.pick(&["UTF-8", "ISO-8859-1", "UTF-16", "", "nope", "utf-8"]),
+        )
+    }),
+    (10, |_, e| e.flag("HTTPSampler.DO_MULTIPART_POST", true)),
+    (3, |_, e| e.flag("HTTPSampler.BROWSER_COMPATIBLE_MULTIPART", true)),
+    (8, |maker, e| {
+        let parts = vec![
+            Property::string(
+                "File.path",
+                *maker.dice.pick(&["body.txt", "body.txt", "lines.txt", "nowhere.txt", "${u}"]),
+            ),
+            Property::string("File.paramname", text(maker.dice, &["f", "f", ""])),
+            Property::string("File.mimetype", text(maker.dice, &["text/plain", "", "image/png"])),
+        ];
+        let files = Property::list(
+            "HTTPFileArgs.files",
+            vec![Property::object("body.txt", "HTTPFileArg", parts)],
+        );
+        e.with(Property::object("HTTPsampler.Files", "HTTPFileArgs", vec![files]))
+    }),
+];
+
+/// What of a page is loaded with it.
+const EMBEDDED: &[(usize, Extra)] = &[
+    (10, |maker, e| {
+        let e = e.flag("HTTPSampler.image_parser", true);
+        if maker.dice.chance(25) {
+            e.flag("HTTPSampler.concurrentDwn", true).string("HTTPSampler.concurrentPool", "1")
+        } else {
+            e
+        }
+    }),
+    (4, |maker, e| {
+        e.string("HTTPSampler.embedded_url_re", *maker.dice.pick(&[".*png", "", "nothing", "["]))
+    }),
+    (3, |maker, e| {
+        e.string("HTTPSampler.embedded_url_exclude_re", *maker.dice.pick(&[".*css", "", ".*"]))
+    }),
+];
+
+/// How a request is sent, and for how long it is waited for.
+const MANNER: &[(usize, Extra)] = &[
+    (5, |_, e| e.flag("HTTPSampler.md5", true)),
+    (10, |maker, e| {
+        e.string(
+            "HTTPSampler.implementation",
+            *maker.dice.pick(&["Java", "Java", "HttpClient4", "", "HttpClient3.1", "${u}"]),
+        )
+    }),
+    (4, |maker, e| {
+        // None that a slow run could exceed.
+        let limit = *maker.dice.pick(&["5000", "${__P(none,5000)}", "", "0", "x", "${u}"]);
+        e.string("HTTPSampler.connect_timeout", limit)
+    }),
+    (4, |maker, e| {
+        let limit = *maker.dice.pick(&["5000", "${__P(none,5000)}", "", "0", "x", "${u}"]);
+        e.string("HTTPSampler.response_timeout", limit)
+    }),
+];
 
 fn debug(maker: &mut Maker) -> Element {
     let shows = maker.dice.chance(40);

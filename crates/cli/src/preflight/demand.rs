@@ -237,11 +237,7 @@ impl Demand {
             let is_secure = to.as_ref().is_some_and(|to| to.secure);
             match to.filter(|to| !to.host.contains("${")) {
                 Some(Destination { host, port, .. }) => {
-                    let place = if host.contains(':') {
-                        format!("[{host}]:{port}")
-                    } else {
-                        format!("{host}:{port}")
-                    };
+                    let place = authority(&host, port);
                     self.local |= is_local(&host);
                     self.destinations.insert(place.clone());
                     if !is_socket {
@@ -276,6 +272,10 @@ impl Demand {
         self.https = self.https.saturating_add(users.saturating_mul(secure.len() as u64));
         users.saturating_mul(socket + plain.len() as u64 + secure.len() as u64)
     }
+}
+
+fn authority(host: &str, port: u16) -> String {
+    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
 /// Whether the host is this machine, as far as its name says.

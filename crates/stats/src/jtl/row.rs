@@ -83,6 +83,17 @@ impl Columns {
     /// One row with its line end.
     pub fn row(&self, row: &Row, out: &mut Vec<u8>) {
         let mut line = Line { start: out.len(), delimiter: self.delimiter, out };
+        self.push_outcome(row, &mut line);
+        self.push_measurements(row, &mut line);
+        for value in row.variables {
+            line.text(value.unwrap_or("null"));
+        }
+        line.end();
+    }
+
+    /// Time stamp to failure message: which sample it was, and how it ended.
+    #[inline]
+    fn push_outcome(&self, row: &Row, line: &mut Line<'_>) {
         if self.timestamp {
             match &self.timestamp_format {
                 TimestampFormat::Millis => line.number(row.timestamp_ms),
@@ -116,6 +127,11 @@ impl Columns {
         if self.failure_message {
             line.text(row.failure_message.unwrap_or_default());
         }
+    }
+
+    /// Bytes to connect time.
+    #[inline]
+    fn push_measurements(&self, row: &Row, line: &mut Line<'_>) {
         if self.bytes {
             line.number(row.bytes);
         }
@@ -151,10 +167,6 @@ impl Columns {
         if self.connect {
             line.number(row.connect_ms);
         }
-        for value in row.variables {
-            line.text(value.unwrap_or("null"));
-        }
-        line.end();
     }
 }
 

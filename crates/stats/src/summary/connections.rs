@@ -114,8 +114,19 @@ impl Connections {
 
     pub(super) fn text(&self) -> String {
         let mut out = String::from("\nConnections over time\n");
-        let mut line = |name: &str, text: String| out.push_str(&format!("  {name:<14}{text}\n"));
-        line(
+        self.push_openings(&mut out);
+        self.push_traffic(&mut out);
+        self.push_closings(&mut out);
+        out
+    }
+
+    fn has(&self, span: Span) -> bool {
+        self.has[span as usize]
+    }
+
+    fn push_openings(&self, out: &mut String) {
+        push_line(
+            out,
             "held",
             format!(
                 "{} at most, {} in the last second; {} of {} openings succeeded, {} failed",
@@ -131,21 +142,25 @@ impl Connections {
             best => format!(", {}/s over the best 10 s", rate(best)),
         };
         if self.opened > 0 {
-            line("opened", format!("{}/s while opening{best}", rate(self.opened_per_s)));
+            push_line(out, "opened", format!("{}/s while opening{best}", rate(self.opened_per_s)));
         }
-        let has = |span: Span| self.has[span as usize];
-        if has(Span::Connect) {
-            line("connect", spread(&self.connect));
+        if self.has(Span::Connect) {
+            push_line(out, "connect", spread(&self.connect));
         }
-        if has(Span::Upgrade) {
-            line("upgrade", spread(&self.upgrade));
+        if self.has(Span::Upgrade) {
+            push_line(out, "upgrade", spread(&self.upgrade));
         }
+    }
+
+    /// Messages, heartbeats, and what waits in inboxes.
+    fn push_traffic(&self, out: &mut String) {
         if self.messages_in + self.messages_out > 0 {
             let side = |n: u64, size: u64, word: &str| {
                 let per_s = rate(n as f64 / self.duration_s);
                 format!("{} {word} ({per_s}/s, {})", count(n), bytes(size))
             };
-            line(
+            push_line(
+                out,
                 "messages",
                 format!(
                     "{}, {}",
@@ -154,16 +169,17 @@ impl Connections {
                 ),
             );
         }
-        if has(Span::Message) {
-            line("latency", spread(&self.message));
+        if self.has(Span::Message) {
+            push_line(out, "latency", spread(&self.message));
         }
         if self.heartbeats_sent > 0 {
-            let answer = if has(Span::Heartbeat) {
+            let answer = if self.has(Span::Heartbeat) {
                 format!("; answer {}", spread(&self.heartbeat))
             } else {
                 String::new()
             };
-            line(
+            push_line(
+                out,
                 "heartbeats",
                 format!(
                     "{} sent, {} answered, {} missed{answer}",
@@ -174,7 +190,8 @@ impl Connections {
             );
         }
         if self.inbox_peak + self.inbox_dropped + self.reading_stopped > 0 {
-            line(
+            push_line(
+                out,
                 "inboxes",
                 format!(
                     "{} at most were queued for their users; {} messages dropped, reading stopped {} times",
@@ -184,6 +201,9 @@ impl Connections {
                 ),
             );
         }
+    }
+
+    fn push_closings(&self, out: &mut String) {
         if !self.closed.is_empty() {
             out.push_str("\nClosed connections by cause\n");
         }
@@ -193,8 +213,11 @@ impl Connections {
                 out.push_str(&format!("      {hint}\n"));
             }
         }
-        out
     }
+}
+
+fn push_line(out: &mut String, name: &str, text: String) {
+    out.push_str(&format!("  {name:<14}{text}\n"));
 }
 
 fn spread(spread: &Spread) -> String {

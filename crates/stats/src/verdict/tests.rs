@@ -48,11 +48,18 @@ fn a_healthy_run_has_no_finding() {
     assert_eq!(text(&[]), "");
 }
 
-/// Each row: what changes in the healthy run, and what is found.
+/// What changes in the healthy run, and what is found.
+type Row = (&'static str, fn(&mut Evidence<'static>), &'static [Kind]);
+
+fn check(table: &[Row]) {
+    for (name, change, expected) in table {
+        assert_eq!(kinds(*change), *expected, "{name}");
+    }
+}
+
 #[test]
-fn each_trouble_is_found_by_its_own_rule() {
-    type Change = fn(&mut Evidence<'static>);
-    let table: &[(&str, Change, &[Kind])] = &[
+fn each_trouble_of_the_generator_is_found_by_its_own_rule() {
+    check(&[
         (
             "lag over 100 ms",
             |e| (e.response_p99, e.service_p99, e.lag_p99) = (9e3, 9e3, 101.0),
@@ -94,6 +101,12 @@ fn each_trouble_is_found_by_its_own_rule() {
             |e| (e.timeline.machine_full_seconds, e.lag_p99) = (30, 11.0),
             &[Kind::MachineFull, Kind::Lag],
         ),
+    ]);
+}
+
+#[test]
+fn each_trouble_of_connections_is_found_by_its_own_rule() {
+    check(&[
         (
             "reading stopped",
             |e| e.counters.add(Counter::ReadingStopped, 1),
@@ -120,6 +133,12 @@ fn each_trouble_is_found_by_its_own_rule() {
             |e| (e.timeline.segments_out, e.timeline.retransmitted) = (100, 99),
             &[],
         ),
+    ]);
+}
+
+#[test]
+fn each_want_of_the_machine_is_found_by_its_own_rule() {
+    check(&[
         ("pressure", |e| e.timeline.memory_pressures = 1, &[Kind::TcpMemory]),
         ("dropped for memory", |e| e.timeline.aborted_memory = 1, &[Kind::TcpMemory]),
         ("memory", |e| e.timeline.memory_least = 800 << 20, &[Kind::Memory]),
@@ -132,10 +151,7 @@ fn each_trouble_is_found_by_its_own_rule() {
         ),
         ("descriptors gone", |e| e.files_exhausted = 1, &[Kind::FilesExhausted]),
         ("workers lost", |e| e.lost = 19_500, &[Kind::WorkersLost]),
-    ];
-    for (name, change, expected) in table {
-        assert_eq!(kinds(*change), *expected, "{name}");
-    }
+    ]);
 }
 
 #[test]

@@ -217,20 +217,25 @@ impl Assembler {
                 return Ok((end, self.whole(&head, &input[start..end])?));
             }
             used = start;
-            let partial = self.partial.get_or_insert_default();
-            if !head.opcode.is_control() && head.opcode != Opcode::CONTINUATION {
-                partial.message =
-                    Some(Kind { text: head.opcode == Opcode::TEXT, compressed: head.rsv == 4 });
-            }
-            partial.control.clear();
-            partial.frame = Some(Frame {
-                opcode: head.opcode,
-                fin: head.fin,
-                mask: head.mask,
-                left: head.length,
-                taken: 0,
-            });
+            self.begin(&head);
         }
+    }
+
+    /// Keeps the head of a frame whose payload comes in pieces.
+    fn begin(&mut self, head: &Head) {
+        let partial = self.partial.get_or_insert_default();
+        if !head.opcode.is_control() && head.opcode != Opcode::CONTINUATION {
+            partial.message =
+                Some(Kind { text: head.opcode == Opcode::TEXT, compressed: head.rsv == 4 });
+        }
+        partial.control.clear();
+        partial.frame = Some(Frame {
+            opcode: head.opcode,
+            fin: head.fin,
+            mask: head.mask,
+            left: head.length,
+            taken: 0,
+        });
     }
 
     fn message(&self) -> Option<Kind> {

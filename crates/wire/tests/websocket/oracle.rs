@@ -65,29 +65,32 @@ fn event_parts<'a>(event: &Event<'a>) -> Option<(Opcode, &'a [u8])> {
     }
 }
 
+/// Its server, which echoes: all messages that it has seen when the connection is over.
+fn echoing_server(theirs: UnixStream) -> Vec<Message> {
+    let mut socket = tungstenite::accept(theirs).unwrap();
+    let mut seen = Vec::new();
+    loop {
+        match socket.read() {
+            // It answers pings by itself, when it next writes or reads.
+            Ok(message @ (Message::Ping(_) | Message::Pong(_))) => {
+                seen.push(message);
+                socket.flush().unwrap();
+            }
+            Ok(message @ (Message::Text(_) | Message::Binary(_))) => {
+                seen.push(message.clone());
+                socket.send(message).unwrap();
+            }
+            Ok(message) => seen.push(message),
+            Err(Error::ConnectionClosed) => return seen,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
 #[test]
 fn our_client_and_its_server() {
     let (mut ours, theirs) = UnixStream::pair().unwrap();
-    let server = thread::spawn(move || {
-        let mut socket = tungstenite::accept(theirs).unwrap();
-        let mut seen = Vec::new();
-        loop {
-            match socket.read() {
-                // It answers pings by itself, when it next writes or reads.
-                Ok(message @ (Message::Ping(_) | Message::Pong(_))) => {
-                    seen.push(message);
-                    socket.flush().unwrap();
-                }
-                Ok(message @ (Message::Text(_) | Message::Binary(_))) => {
-                    seen.push(message.clone());
-                    socket.send(message).unwrap();
-                }
-                Ok(message) => seen.push(message),
-                Err(Error::ConnectionClosed) => return seen,
-                Err(error) => panic!("{error}"),
-            }
-        }
-    });
+    let server = thread::spawn(move || echoing_server(theirs));
     let key = handshake::key(*b"sixteen bytes it");
     let mut request = b"GET /chat?a=b HTTP/1.1\r\nHost: localhost:80\r\nUpgrade: websocket\r\n\
                         Connection: Upgrade\r\nSec-WebSocket-Key: "

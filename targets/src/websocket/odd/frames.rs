@@ -69,8 +69,16 @@ pub(super) fn answer(asked: &Asked<'_>, answer: &mut Answer) -> bool {
         return false;
     }
     asked.upgrade(answer);
+    if !end(asked, answer) {
+        send_odd_frame(asked, answer);
+        answer.stall();
+    }
+    true
+}
+
+fn send_odd_frame(asked: &Asked<'_>, answer: &mut Answer) {
     let mut out = Vec::new();
-    match name {
+    match asked.name.as_str() {
         "oversized" => {
             let length = asked.value("length", 1 << 40) as usize;
             push_head(&mut out, true, false, Opcode::BINARY, length, None);
@@ -91,28 +99,31 @@ pub(super) fn answer(asked: &Asked<'_>, answer: &mut Answer) -> bool {
             push_frame(&mut out, Opcode::TEXT, b"odd", None);
             out[0] |= (asked.number.unwrap_or(4).min(7) as u8) << 4;
         }
-        "opcode" => {
+        _ => {
             let opcode = Opcode(asked.number.unwrap_or(3).min(15) as u8);
             push_frame(&mut out, opcode, b"odd", None);
         }
+    }
+    answer.send(&out);
+}
+
+/// Ends of the connection; false if the path asks for none.
+fn end(asked: &Asked<'_>, answer: &mut Answer) -> bool {
+    let mut out = Vec::new();
+    match asked.name.as_str() {
         "close" => {
             let code = asked.number.unwrap_or(1000) as u16;
             close::push(&mut out, code, asked.text("reason").unwrap_or_default(), None);
             answer.send(&out);
             answer.close();
-            return true;
         }
-        "fin" => {
-            answer.close();
-            return true;
-        }
+        "fin" => answer.close(),
         "rst" => {
             // What was sent before would be lost with it.
             answer.pause(millis(20));
             answer.reset();
-            return true;
         }
-        _ => {
+        "cut" => {
             answer.pause(millis(asked.value("ms", 1000)));
             match asked.text("how").unwrap_or("fin") {
                 "rst" => answer.reset(),
@@ -124,10 +135,8 @@ pub(super) fn answer(asked: &Asked<'_>, answer: &mut Answer) -> bool {
                     answer.close();
                 }
             }
-            return true;
         }
+        _ => return false,
     }
-    answer.send(&out);
-    answer.stall();
     true
 }

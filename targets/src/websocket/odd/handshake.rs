@@ -47,17 +47,6 @@ pub(super) fn answer(asked: &Asked<'_>, answer: &mut Answer) -> bool {
             let other = "Connection: keep-alive, Upgrade";
             answer.send(text.replace("Connection: Upgrade", other).as_bytes());
         }
-        "status" => {
-            let code = asked.number.unwrap_or(403).clamp(100, 999);
-            let location = match code {
-                300..=399 => "Location: /elsewhere\r\n",
-                _ => "",
-            };
-            let head = format!("HTTP/1.1 {code} Odd\r\n{location}Content-Length: 4\r\n\r\nodd\n");
-            answer.send(head.as_bytes());
-            answer.close();
-            return true;
-        }
         "not-http" => answer.send(GARBAGE),
         "pieces" => {
             let pause = millis(asked.value("ms", 0));
@@ -77,20 +66,32 @@ pub(super) fn answer(asked: &Asked<'_>, answer: &mut Answer) -> bool {
             answer.send(b"HTTP/1.1 101 Switching Protocols\r\n");
             answer.repeat(Arc::from(&b"Again: and again\r\n"[..]), u64::MAX);
         }
-        "close-before" => {
-            answer.close();
-            return true;
-        }
-        "reset-before" => {
-            answer.reset();
-            return true;
-        }
         "garbage-after" => {
             asked.upgrade(answer);
             answer.send(GARBAGE);
         }
-        _ => return false,
+        _ => return end(asked, answer),
     }
     answer.stall();
+    true
+}
+
+/// Answers after which, or without which, the connection ends; false if the path is none of these.
+fn end(asked: &Asked<'_>, answer: &mut Answer) -> bool {
+    match asked.name.as_str() {
+        "status" => {
+            let code = asked.number.unwrap_or(403).clamp(100, 999);
+            let location = match code {
+                300..=399 => "Location: /elsewhere\r\n",
+                _ => "",
+            };
+            let head = format!("HTTP/1.1 {code} Odd\r\n{location}Content-Length: 4\r\n\r\nodd\n");
+            answer.send(head.as_bytes());
+            answer.close();
+        }
+        "close-before" => answer.close(),
+        "reset-before" => answer.reset(),
+        _ => return false,
+    }
     true
 }

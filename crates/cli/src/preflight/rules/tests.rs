@@ -1,3 +1,4 @@
+use super::Severity::{Fits, Tight, TooSmall};
 use super::*;
 
 /// A machine with room: what a hardened server with 2 processors and 24 GiB has, but limits raised.
@@ -59,13 +60,29 @@ fn what_cannot_be_read_is_passed_over() {
     assert!(known.iter().all(|f| f.severity == Severity::Fits), "{known:?}");
 }
 
-/// Each row: what differs from a machine and a load that fit, the finding that says so, how bad it is and what is
-/// to be done.
+/// What differs from a machine and a load that fit, the finding that says so, how bad it is and what is to be done.
+type Row = (&'static str, fn(&mut Demand, &mut Host), &'static str, Severity, Option<&'static str>);
+
+fn check(table: &[Row]) {
+    for (name, change, what, severity, command) in table {
+        let (mut demand, mut host) = (demand(20_000), host());
+        change(&mut demand, &mut host);
+        let findings = findings(&demand, &host);
+        let found = find(&findings, what);
+        assert_eq!(found.severity, *severity, "{name}: {found:?}");
+        assert_eq!(
+            found.change.as_ref().map(super::Change::command).as_deref(),
+            *command,
+            "{name}"
+        );
+        let says_what_to_do = found.change.is_some() || found.advice.is_some();
+        assert!(*severity == Fits || says_what_to_do, "{name}: {found:?}");
+    }
+}
+
 #[test]
-fn each_limit_is_found() {
-    type Change = fn(&mut Demand, &mut Host);
-    use Severity::{Fits, Tight, TooSmall};
-    let table: &[(&str, Change, &str, Severity, Option<&str>)] = &[
+fn each_limit_of_files_and_threads_is_found() {
+    check(&[
         (
             "files",
             |_, h| h.file_max = 20_000,
@@ -81,13 +98,14 @@ fn each_limit_is_found() {
             Some("sysctl -w fs.file-max=25811"),
         ),
         ("threads", |_, h| h.threads_max = 90, "threads of the machine", TooSmall, None),
-        (
-            "ports",
-            |d, _| d.websockets = 30_000,
-            "local ports",
-            TooSmall,
-            Some("sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\""),
-        ),
+    ]);
+}
+
+#[test]
+fn each_limit_of_local_ports_is_found() {
+    const MORE_PORTS: Option<&str> = Some("sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"");
+    check(&[
+        ("ports", |d, _| d.websockets = 30_000, "local ports", TooSmall, MORE_PORTS),
         (
             "two destinations",
             |d, _| {
@@ -99,13 +117,7 @@ fn each_limit_is_found() {
             None,
         ),
         ("two sources", |d, _| (d.websockets, d.sources) = (30_000, 2), "local ports", Fits, None),
-        (
-            "TIME_WAIT",
-            |_, h| h.time_wait = 9_000,
-            "local ports",
-            Tight,
-            Some("sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\""),
-        ),
+        ("TIME_WAIT", |_, h| h.time_wait = 9_000, "local ports", Tight, MORE_PORTS),
         (
             "TIME_WAIT, taken again",
             |_, h| (h.time_wait, h.time_wait_reuse) = (9_000, 1),
@@ -118,15 +130,15 @@ fn each_limit_is_found() {
             |_, h| (h.time_wait, h.time_wait_reuse) = (9_000, 2),
             "local ports",
             Tight,
-            Some("sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\""),
+            MORE_PORTS,
         ),
-        (
-            "reserved",
-            |_, h| h.ports_reserved = 7_000,
-            "local ports",
-            Tight,
-            Some("sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\""),
-        ),
+        ("reserved", |_, h| h.ports_reserved = 7_000, "local ports", Tight, MORE_PORTS),
+    ]);
+}
+
+#[test]
+fn each_limit_of_listeners_and_the_firewall_is_found() {
+    check(&[
         ("somaxconn elsewhere", |_, h| h.somaxconn = 128, "backlog of listeners", Fits, None),
         (
             "somaxconn here",
@@ -163,6 +175,12 @@ fn each_limit_is_found() {
             Fits,
             None,
         ),
+    ]);
+}
+
+#[test]
+fn each_limit_of_memory_and_closing_is_found() {
+    check(&[
         (
             "tcp_mem",
             |_, h| h.tcp_mem = [1000, 2000, 3000],
@@ -193,21 +211,7 @@ fn each_limit_is_found() {
             Tight,
             Some("sysctl -w net.ipv4.tcp_max_tw_buckets=25000"),
         ),
-    ];
-    for (name, change, what, severity, command) in table {
-        let (mut demand, mut host) = (demand(20_000), host());
-        change(&mut demand, &mut host);
-        let findings = findings(&demand, &host);
-        let found = find(&findings, what);
-        assert_eq!(found.severity, *severity, "{name}: {found:?}");
-        assert_eq!(
-            found.change.as_ref().map(super::Change::command).as_deref(),
-            *command,
-            "{name}"
-        );
-        let says_what_to_do = found.change.is_some() || found.advice.is_some();
-        assert!(*severity == Fits || says_what_to_do, "{name}: {found:?}");
-    }
+    ]);
 }
 
 /// A million from one machine with 20 000 descriptors a process, against a target beside it.

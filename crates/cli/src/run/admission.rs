@@ -1,0 +1,151 @@
+//! Whether a plan may run: what it needs of Java, what of it cannot run, and what this machine can hold.
+//!
+//! Everything wrong is said here, before the run leaves a trace.
+
+use engine::Evaluated;
+use plan::plan::Plan;
+use stats::grouped::count;
+
+use crate::console::Console;
+use crate::exit::Exit;
+use crate::load::{self, Loaded};
+use crate::preflight::{self, About, Look};
+use crate::properties::Properties;
+use crate::request::{OVERCOMMIT, Request};
+use crate::{check, java, tty};
+
+/// Reads properties and plan, and says what is wrong with them. `Err` is the exit code of a plan that may not run.
+pub(crate) fn admit(
+    request: &Request,
+    bytes: &[u8],
+    now_ms: i64,
+    console: &mut Console,
+) -> Result<(Properties, Loaded), Exit> {
+    let (mut properties, warnings) = Properties::load(&request.sources, now_ms)
+        .map_err(|message| console.fail(&message, Exit::Usage))?;
+    for warning in &warnings {
+        console.warn(warning);
+    }
+    properties.hand_on_levels(&request.levels);
+    let mut loaded = load::load(&request.plan, bytes.to_vec(), &properties);
+    let mut missing = None;
+    match loaded.plan.as_ref().map(|plan| missing_classes(plan, &properties)) {
+        Some(Ok(diags)) => loaded.diags.extend(diags),
+        Some(Err(words)) => {
+            // What needs it is then named as what cannot run.
+            properties.leave_java_out();
+            loaded = load::load(&request.plan, bytes.to_vec(), &properties);
+            missing = Some(words);
+        }
+        None => {}
+    }
+    if may_run(&loaded, request.skip_unsupported, missing.as_deref(), console) {
+        Ok((properties, loaded))
+    } else {
+        Err(Exit::Plan)
+    }
+}
+
+/// Classes without which the plan cannot run and that no jar has. The error says why there is no Java machine.
+fn missing_classes(plan: &Plan, properties: &Properties) -> Result<Vec<jmx::Diag>, String> {
+    let needed = java::needed(plan, |key| properties.get(key).map(str::to_owned))?;
+    let mut diags = needed.map_or(Vec::new(), |needed| check::missing_classes(plan, &needed));
+    // The Java machine itself tells what the plan can do without.
+    diags.retain(|diag| diag.severity == jmx::Severity::Error);
+    Ok(diags)
+}
+
+/// Warns of properties and options that have no effect.
+pub(crate) fn warn_of_unheeded(
+    request: &Request,
+    properties: &Properties,
+    loaded: &Loaded,
+    console: &mut Console,
+) {
+    for line in check::unheeded(properties, loaded) {
+        console.warn(&line);
+    }
+    if let Some(file) = &request.log_config {
+        let file = file.display();
+        console.warn(&format!(
+            "{file} is not read: -i (--jmeterlogconf) configures log4j; use -L LEVEL and -j FILE"
+        ));
+    }
+    if request.report_asked {
+        console.warn(
+            "-e and -o: there is no HTML report yet, and the run goes on without it; its summary and Aggregate Report are in \
+             its folder, and JMeter makes the report of the rows that -l writes: jmeter -g FILE -o FOLDER",
+        );
+    }
+}
+
+/// Compares what a plan asks of this machine with what it has.
+pub(crate) struct Room<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) properties: &'a Properties,
+    /// Processes that were asked for.
+    pub(crate) workers: Option<u32>,
+}
+
+impl Room<'_> {
+    /// Of some groups it is only known with `evaluated` how many users they have. `Err` is the exit code of a run that is too large.
+    pub(crate) fn check(
+        &self,
+        plan: &Plan,
+        evaluated: Option<&Evaluated>,
+        console: &mut Console,
+    ) -> Result<Look, Exit> {
+        let properties = self.properties.all();
+        let about = About {
+            properties: properties.map(|(key, value)| (key.into(), value.into())).collect(),
+            folder: self.request.folder(),
+            users: evaluated.map(|evaluated| evaluated.at_once_by_group().collect()),
+            workers: self.workers.map(u64::from),
+        };
+        let found = preflight::look(plan, about);
+        match refusal(&found, self.properties.flag(OVERCOMMIT, false)) {
+            Some(message) => Err(console.fail(&message, Exit::TooSmall)),
+            None => Ok(found),
+        }
+    }
+}
+
+/// Why a run is not started, if what this machine has is too little to hold it, unless it is to be started all the same.
+fn refusal(found: &Look, overcommits: bool) -> Option<String> {
+    if overcommits || found.refusals.is_empty() {
+        return None;
+    }
+    let lines = found.refusals.join("\n  ");
+    Some(format!(
+        "this machine cannot hold {} users, and the run was not started:\n  {lines}\n  throng preflight has the sums; --overcommit \
+         ({OVERCOMMIT}=true) starts the run all the same",
+        count(found.users)
+    ))
+}
+
+/// Prints the problems of the plan, and says whether it can be run nevertheless.
+fn may_run(loaded: &Loaded, skip: bool, no_java: Option<&str>, console: &mut Console) -> bool {
+    console.report(&loaded.findings(tty::error_colour()));
+    if let Some(words) = no_java {
+        console.warn(words);
+    }
+    let obstacles: Vec<_> = loaded.obstacles().collect();
+    if !obstacles.is_empty() {
+        let heading =
+            if skip { "left out, because they cannot run:" } else { "these elements cannot run:" };
+        let lines = check::elements_lines(&loaded.name, obstacles.iter().copied());
+        console.warn(&format!("{heading}\n{}", lines.trim_end()));
+    }
+    if !loaded.is_valid() {
+        console.fail("the plan has errors and was not run", Exit::Plan);
+        return false;
+    }
+    if !obstacles.is_empty() && !skip {
+        console.fail(
+            "the plan was not run; --skip-unsupported (throng run) runs it without these elements",
+            Exit::Plan,
+        );
+        return false;
+    }
+    true
+}

@@ -1,0 +1,105 @@
+//! The settings of a run, as the engine has them: properties, result files, and the Java machine if the plan needs one.
+
+use std::path::PathBuf;
+
+use engine::{Options, ResultFile};
+use plan::plan::{ListenerKind, Plan};
+use stats::jtl::Columns;
+
+use super::traces::Traces;
+use crate::exit::Exit;
+use crate::folder::Folder;
+use crate::java::{self, Machine};
+use crate::log::Level;
+use crate::properties::Properties;
+use crate::request::Request;
+use crate::spread;
+
+/// `port` is that of the control port if the plan uses it.
+pub(crate) fn options(
+    request: &Request,
+    properties: &Properties,
+    plan: &Plan,
+    (columns, port): (&Columns, Option<u16>),
+    traces: &mut Traces<'_>,
+) -> Result<Options, Exit> {
+    let all = properties.all();
+    let mut options = Options {
+        cores: request.cores as u32,
+        properties: all.map(|(key, value)| (key.to_string(), value.to_string())).collect(),
+        base_dir: request.folder(),
+        results: result_files(request, &traces.folder, columns),
+        seed: seed(),
+        ..Options::default()
+    };
+    if let Some(port) = port {
+        options.properties.insert("jmeterengine.nongui.port".into(), port.to_string());
+    }
+    match java(request, properties, plan, traces) {
+        Ok(None) => {}
+        Ok(Some(machine)) => {
+            options.offload = Some(machine.offload);
+            options.surroundings.home = machine.home;
+            options.surroundings.plan.clone_from(&request.plan);
+        }
+        Err(message) => return Err(traces.console.fail(&message, Exit::Plan)),
+    }
+    Ok(options)
+}
+
+/// Starts the Java machine, if the plan needs one. Workers that were asked for start their own.
+fn java(
+    request: &Request,
+    properties: &Properties,
+    plan: &Plan,
+    traces: &mut Traces<'_>,
+) -> Result<Option<Machine>, String> {
+    let get = |key: &str| properties.get(key).map(str::to_owned);
+    let Some(needed) = java::needed(plan, get)? else { return Ok(None) };
+    if spread::asked(request, properties)?.is_some_and(|workers| workers > 1) {
+        return Ok(None);
+    }
+    traces.console.line(&needed.words);
+    traces.note(Level::Info, "throng", &needed.words);
+    let machine = needed.start(plan, traces.folder.file("java-crash.log").as_deref())?;
+    for warning in &machine.warnings {
+        traces.warn("throng", warning);
+    }
+    Ok(Some(machine))
+}
+
+/// With `-f`, deletes the result files of the command line and of the plan's listeners. A listener whose file name is
+/// an expression keeps its file, as in JMeter, which looks for a file of that very name.
+pub(crate) fn delete_results(request: &Request, plan: &Plan) -> Result<(), String> {
+    if !request.force {
+        return Ok(());
+    }
+    let listeners = plan.listeners.iter().filter_map(|listener| match &listener.kind {
+        ListenerKind::File(writer) => writer.file.fixed(),
+        ListenerKind::Saver(_) | ListenerKind::Backend(_) | ListenerKind::Hosted(_) => None,
+    });
+    let listeners = listeners.map(PathBuf::from);
+    for path in request.jtl.iter().cloned().chain(listeners).filter(|path| path.is_file()) {
+        std::fs::remove_file(&path)
+            .map_err(|error| format!("cannot delete {}: {error}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Result files of the command line; those that exist are appended to.
+fn result_files(request: &Request, folder: &Folder, columns: &Columns) -> Vec<ResultFile> {
+    let own = folder.file("results.jtl").filter(|_| request.jtl_in_folder);
+    let file = |path: PathBuf| ResultFile {
+        path,
+        columns: columns.clone(),
+        errors_only: false,
+        successes_only: false,
+    };
+    request.jtl.iter().cloned().chain(own).map(file).collect()
+}
+
+/// Different in every run.
+fn seed() -> u64 {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    RandomState::new().build_hasher().finish()
+}

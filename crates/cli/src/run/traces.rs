@@ -1,0 +1,185 @@
+//! The traces of a run: console, folder, log, and what is told again at the end.
+
+use fleet::Loss;
+use stats::snapshot::Brief;
+use stats::snapshot_file::Second;
+use stats::summary::Summary;
+
+use crate::console::Console;
+use crate::failing;
+use crate::folder::Folder;
+use crate::identity::{self, End};
+use crate::last_words::LastWords;
+use crate::log::{self, Level, Log};
+use crate::progress::Progress;
+use crate::properties::Properties;
+use crate::request::Request;
+use crate::{lost, terminal};
+
+/// The outputs of a run: console, log and folder.
+pub(crate) struct Traces<'a> {
+    pub(crate) console: &'a mut Console,
+    pub(crate) folder: Folder,
+    pub(crate) log: Log,
+    pub(crate) last: LastWords,
+}
+
+impl<'a> Traces<'a> {
+    /// Makes the run's folder, with plan and properties, and opens the log. A run without either goes on.
+    pub(crate) fn open(
+        request: &Request,
+        source: &str,
+        properties: &Properties,
+        now_ms: i64,
+        console: &'a mut Console,
+    ) -> Self {
+        let mut folder =
+            Folder::create(&request.runs, &request.plan, now_ms).unwrap_or_else(|error| {
+                let runs = request.runs.display();
+                console.warn(&format!(
+                    "cannot make the run's folder under {runs}: {error}; the run writes no files there"
+                ));
+                Folder::default()
+            });
+        let written =
+            [folder.write("plan.jmx", source), folder.write("properties.txt", &properties.file())];
+        written.into_iter().flatten().for_each(|message| console.warn(&message));
+        let short_names = properties.flag("throng.log.short_names", false);
+        let log = open_log(request, &folder, short_names, console);
+        Self { console, folder, log, last: LastWords::default() }
+    }
+
+    /// A line of the log.
+    pub(crate) fn note(&mut self, level: Level, category: &str, message: &str) {
+        if let Some(trouble) = self.log.write(level, category, message) {
+            self.console.warn(&trouble);
+        }
+    }
+
+    /// A warning in the log and on the console.
+    pub(crate) fn warn(&mut self, category: &str, message: &str) {
+        self.note(Level::Warn, category, message);
+        self.console.warn(message);
+    }
+
+    /// A line of the plan's own, as `__log` sends it with its level in front, goes to the log; what the engine has to say
+    /// concerns the user at once.
+    pub(crate) fn heard(&mut self, text: &str) {
+        match text.split_once(": ") {
+            Some(("Stdout", text)) => self.console.line(text),
+            Some(("Stderr", text)) => self.console.report(&format!("{text}\n")),
+            Some(("Ended", text)) => {
+                let words = format!("a user was ended by {text}");
+                self.note(Level::Warn, "engine", &words);
+                if self.last.add_end(text) {
+                    self.console.warn_some(&words);
+                }
+            }
+            Some(("Lost", text)) => {
+                self.note(Level::Warn, "engine", text);
+                self.last.add_lost(text);
+            }
+            Some((level, text)) if log::level(level).is_some() => {
+                let level = log::level(level).unwrap_or(Level::Info);
+                let (logger, at_ms, text) =
+                    plan::function::parts_of(text).unwrap_or(("plan", None, text));
+                if let Some(trouble) = self.log.write_at(at_ms, level, logger, text) {
+                    self.console.warn(&trouble);
+                }
+                if let Some(words) = failing::script(logger, text)
+                    && self.last.add_failure(words.clone())
+                {
+                    self.console.warn(&format!("a script failed: {words}"));
+                }
+            }
+            _ => {
+                self.note(Level::Warn, "engine", text);
+                if self.last.add_said(text) {
+                    self.console.warn_some(text);
+                }
+            }
+        }
+    }
+
+    /// Writes a finished second down and shows it.
+    pub(crate) fn tell(&mut self, second: Option<(Second, Brief)>, progress: &Progress) {
+        let Some((second, sums)) = second else { return };
+        let lines = self.console.second(&second, &sums, progress.elapsed_s(second.at_ms));
+        self.summariser_log(&lines);
+        if let Some(message) = self.folder.write_second(&second) {
+            self.console.warn(&message);
+        }
+    }
+
+    /// The summariser's lines under the category they have in JMeter's log, which scripts look for.
+    pub(crate) fn summariser_log(&mut self, lines: &[String]) {
+        if self.console.logs_summary() {
+            for line in lines {
+                self.note(Level::Info, "org.apache.jmeter.reporters.Summariser", line);
+            }
+        }
+    }
+
+    /// The summary, on the console and in the folder.
+    pub(crate) fn report(
+        &mut self,
+        summary: &Summary,
+        (workers, losses): (u32, &[Loss]),
+        (request, end): (&Request, &End),
+    ) {
+        let Self { console, folder, last, .. } = self;
+        if folder.seconds_lost() > 0 {
+            last.add_lost(&format!("{} lines of seconds.jsonl", folder.seconds_lost()));
+        }
+        let text = format!("{}{}{}", last.text(), summary.text(), lost::text(workers, losses));
+        let text = terminal::visible(&text);
+        let json = lost::into_json(summary.json().unwrap_or_default(), workers, losses);
+        let json = last.add_to_json(json);
+        let json = identity::into_json(json, &request.plan, end);
+        for (name, text) in [("summary.json", &*json), ("summary.txt", &*text)] {
+            if let Some(message) = folder.write(name, text) {
+                console.warn(&message);
+                last.add_lost(name);
+            }
+        }
+        let shown = match console.table_width() {
+            Some(width) => &format!(
+                "{}{}{}",
+                last.text(),
+                summary.text_within(Some(width)),
+                lost::text(workers, losses)
+            ),
+            None => &*text,
+        };
+        console.put(&format!("\n{shown}\n"));
+        if let Some(path) = folder.path() {
+            console.line(&format!("Results: {}", path.display()));
+        }
+        if request.json {
+            terminal::json(&json);
+        }
+    }
+}
+
+fn open_log(request: &Request, folder: &Folder, short_names: bool, console: &mut Console) -> Log {
+    let Some(path) = request.log.clone().or_else(|| folder.file("throng.log")) else {
+        return Log::none();
+    };
+    // What is not in the run's folder is as the user has it.
+    let mode = if request.log.is_some() { 0o666 } else { 0o600 };
+    match Log::open(&path, mode, &request.levels, short_names) {
+        Ok((log, unknown)) => {
+            for message in &unknown {
+                console.warn(message);
+            }
+            log
+        }
+        Err(error) => {
+            console.warn(&format!(
+                "cannot write the log {}: {error}; the run goes on without it",
+                path.display()
+            ));
+            Log::none()
+        }
+    }
+}
