@@ -142,7 +142,7 @@ fn with_body(maker: &mut Maker, element: Element) -> Element {
     ))
 }
 
-/// Where a request goes.
+/// The server that a request goes to.
 const WHERE: &[(usize, Extra)] = &[
     (6, |_, e| e.string("HTTPSampler.port", "${__P(closed)}")),
     (2, |maker, e| {
@@ -162,7 +162,7 @@ const WHERE: &[(usize, Extra)] = &[
     }),
 ];
 
-/// What a request sends.
+/// The content that a request sends.
 const CONTENT: &[(usize, Extra)] = &[
     (6, |maker, e| {
         e.string(
@@ -189,7 +189,7 @@ const CONTENT: &[(usize, Extra)] = &[
     }),
 ];
 
-/// What of a page is loaded with it.
+/// Downloads that come with a page.
 const EMBEDDED: &[(usize, Extra)] = &[
     (10, |maker, e| {
         let e = e.flag("HTTPSampler.image_parser", true);
@@ -207,7 +207,7 @@ const EMBEDDED: &[(usize, Extra)] = &[
     }),
 ];
 
-/// How a request is sent, and for how long it is waited for.
+/// Client, digest and time limits of a request.
 const MANNER: &[(usize, Extra)] = &[
     (5, |_, e| e.flag("HTTPSampler.md5", true)),
     (10, |maker, e| {

@@ -48,7 +48,7 @@ fn a_healthy_run_has_no_finding() {
     assert_eq!(text(&[]), "");
 }
 
-/// What changes in the healthy run, and what is found.
+/// The change to the healthy run, and its findings.
 type Row = (&'static str, fn(&mut Evidence<'static>), &'static [Kind]);
 
 fn check(table: &[Row]) {

@@ -60,7 +60,7 @@ fn what_cannot_be_read_is_passed_over() {
     assert!(known.iter().all(|f| f.severity == Severity::Fits), "{known:?}");
 }
 
-/// What differs from a machine and a load that fit, the finding that says so, how bad it is and what is to be done.
+/// The change to a machine and a load that fit, the finding that says so, how bad it is and what is to be done.
 type Row = (&'static str, fn(&mut Demand, &mut Host), &'static str, Severity, Option<&'static str>);
 
 fn check(table: &[Row]) {
