@@ -1,6 +1,6 @@
 //! Tests that a machine does not permit: said, named and counted, since a test that did not run has not passed.
 //!
-//! Whoever runs all tests names a file in `THRONG_SKIPPED`; each test that is skipped adds a line there: where it is, its
+//! The caller of all tests names a file in `THRONG_SKIPPED`; each test that is skipped adds a line there: where it is, its
 //! name, and why. `.ci/run` prints them and fails for those that `.ci/may-skip` does not allow.
 
 // Each test file uses a part of this.

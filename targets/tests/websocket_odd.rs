@@ -1,4 +1,4 @@
-//! The target that breaks the WebSocket protocol: what it sends, byte for byte, and what a strict reader says to it.
+//! The target that breaks the WebSocket protocol: its bytes, and a strict reader's verdict on them.
 
 mod raw;
 

@@ -2,7 +2,7 @@
 
 use std::net::{TcpListener, TcpStream};
 
-/// A port on which nobody listens and that nobody else gets: it is the local port of a connection that stands.
+/// A port without a listener that no other program can get: it is the local port of an open connection.
 pub(crate) struct Closed {
     pub(crate) port: u16,
     _held: (TcpListener, TcpStream, TcpStream),

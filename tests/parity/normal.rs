@@ -25,11 +25,11 @@ pub(crate) struct Rules {
     pub(crate) varies: Vec<String>,
     /// `bytes` of every row is masked.
     pub(crate) sizes: bool,
-    /// Samplers claim times that they did not take: what is left of a transaction's may be below zero.
+    /// Samplers claim times that they did not take: the rest of a transaction's time may be negative.
     pub(crate) claims: bool,
     /// Recorded once, with a plug-in that is in no repository of artefacts.
     pub(crate) by_hand: bool,
-    /// Requests of a user are under way side by side: they are compared without their order and their connections.
+    /// Requests of a user are in flight at the same time: they are compared without their order and their connections.
     pub(crate) side_by_side: bool,
     /// Both refuse to run the plan at all; nothing but the absence of requests is compared.
     pub(crate) refused: bool,

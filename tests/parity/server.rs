@@ -52,9 +52,9 @@ struct Reply {
 struct Shared {
     replies: Mutex<HashMap<String, VecDeque<Reply>>>,
     seen: Mutex<Vec<Seen>>,
-    /// WebSocket conversations under way.
+    /// Open WebSocket conversations.
     conversing: AtomicUsize,
-    /// Nobody is to be listened to any more.
+    /// The server stops accepting.
     ended: AtomicBool,
 }
 

@@ -1,7 +1,7 @@
 //! Findings as text, in the form compilers have made familiar.
 //!
 //! ```text
-//! error[bad-number]: the intProp n holds "x", which is no number
+//! error[bad-number]: the intProp n holds "x", which is not a number
 //!   --> plan.jmx:12
 //!    |
 //! 12 |   <intProp name="n">x</intProp>

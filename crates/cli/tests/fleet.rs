@@ -1,4 +1,4 @@
-//! Runs in several processes, with the real program: the same results as in one, and what is left when one dies.
+//! Runs in several processes, with the real program: the same results as in one process, and the results when one dies.
 
 mod program;
 
@@ -107,7 +107,7 @@ fn workers(child: &Child) -> Vec<Pid> {
     ids.split_ascii_whitespace().filter_map(|id| Pid::from_raw(id.parse().ok()?)).collect()
 }
 
-/// Whether a process has ended, even if nobody has asked how.
+/// Whether a process has ended, even if it has not been waited for (a zombie).
 fn is_gone(process: Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero()));
     stat.map_or(true, |stat| stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('Z')))

@@ -56,7 +56,7 @@ fn files(ends: &[&str]) -> Vec<(String, String)> {
 }
 
 fn walk(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
-    // What tools make (builds, runs, downloads) is nobody's writing.
+    // Files that tools make (builds, runs, downloads) are not checked.
     const MADE: &[&str] = &["target", "runs", "work", "corpus", "node_modules", "__pycache__"];
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
@@ -218,7 +218,7 @@ fn files_are_short_and_say_what_they_hold() {
         if EMPTY_NAMES.contains(&stem.as_str()) {
             found.push(format!("{path}: the name says nothing about what it holds"));
         }
-        // Tests beside a module are told by that module's own words.
+        // Tests beside a module are described by that module's doc.
         let beside = path.ends_with("/tests.rs") && path.contains("/src/");
         if !beside && !text.starts_with("//!") {
             found.push(format!("{path}: does not begin with a module doc"));
@@ -283,7 +283,7 @@ fn libraries_do_not_print() {
     nothing_found(&found);
 }
 
-/// A test that gives up and says so only to those who look has passed for all others.
+/// A test that skips itself with a printed line only counts as passed; `skip` counts it.
 #[test]
 fn tests_that_do_not_run_are_counted_as_skipped() {
     let ways = ["println!(\"skipped", "println!(\"left out"];

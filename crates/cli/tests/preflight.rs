@@ -1,4 +1,4 @@
-//! `throng preflight` as users meet it: what it says of a plan, of a chain, of what would be changed.
+//! `throng preflight` as users meet it: its reports about a plan, a chain, and changes.
 
 mod program;
 

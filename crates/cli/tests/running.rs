@@ -178,7 +178,7 @@ fn a_plan_with_what_cannot_run_is_refused_and_skipped_on_demand() {
     );
 }
 
-/// A run of one user through a plan around one sampler, with what stands below it.
+/// A run of one user through a plan around one sampler with its children.
 fn below_a_sampler(elements: &str) -> String {
     let plan = r#"<jmeterTestPlan version="1.2"><hashTree><TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="p"/><hashTree>
 <ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="g"><stringProp name="ThreadGroup.num_threads">2</stringProp>
@@ -327,7 +327,7 @@ fn jmeters_control_port_ends_a_run() {
     }
 }
 
-/// Runs a plan without an end by JMeter's command line, sends what is said and then this word; gives the exit code.
+/// Runs an endless plan by JMeter's command line and sends commands to its control port, `word` last; returns the exit code.
 fn ended_through_the_control_port(word: &[u8]) -> Option<i32> {
     let program = Program::new();
     let line = [

@@ -1,6 +1,6 @@
 //! Output shown in the documents is the program's output.
 //!
-//! A block of a document that stands behind `<!-- output of: SCENE -->` holds lines that the scene prints, in that order.
+//! A block of a document after `<!-- output of: SCENE -->` has lines that the scene prints, in that order.
 //! Numbers may be others where the scene says so. `UPDATE_DOCS=1 cargo test -p throng --test shown` writes such blocks anew.
 
 mod program;

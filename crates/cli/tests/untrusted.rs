@@ -1,4 +1,4 @@
-//! Plans that nobody vouches for: looking at one runs nothing of it, and what it names is read within bounds.
+//! Untrusted plans: checking one runs nothing of it, and files that it names are read within limits.
 
 mod program;
 
@@ -13,7 +13,7 @@ fn has_java() -> bool {
     found.code == 0
 }
 
-/// A sampler whose script leaves a file as soon as it is compiled.
+/// A sampler whose script writes a file as soon as it is compiled.
 fn leaves_a_file(program: &Program) -> String {
     let mark = program.path("compiled").display().to_string();
     let script = format!(

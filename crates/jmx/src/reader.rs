@@ -307,7 +307,7 @@ impl Builder {
                     let owner = *owner;
                     let diag =
                         Diag::warning("unpaired-tree", "a hashTree without an element before it")
-                            .help("its elements are read as if they stood one level up");
+                            .help("its elements are read as if they were one level higher");
                     self.report_here(diag, place);
                     owner
                 }

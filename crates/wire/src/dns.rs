@@ -39,7 +39,7 @@ pub struct Malformed;
 
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a message that is none")
+        f.write_str("not a DNS message")
     }
 }
 

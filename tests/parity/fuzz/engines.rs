@@ -131,7 +131,7 @@ impl Bench {
     }
 }
 
-/// A run of Throng under way.
+/// A running Throng.
 struct Running {
     child: Child,
     since: Instant,

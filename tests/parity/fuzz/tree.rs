@@ -15,7 +15,7 @@ pub(crate) enum Property {
     Verbatim(String),
 }
 
-/// An element and what stands below it.
+/// An element and its children.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Element {
     pub(crate) class: String,

@@ -1,4 +1,4 @@
-//! Standard output that takes nothing: a full one is an error, a closed one is nobody's concern; neither is a panic.
+//! Standard output that cannot be written: a full one is an error, a closed one is ignored; neither is a panic.
 
 use std::io::pipe;
 use std::process::{Command, Stdio};

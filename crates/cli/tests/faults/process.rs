@@ -37,7 +37,7 @@ fn workers(trial: &Trial, child: &Child) -> Vec<Pid> {
     children.split_ascii_whitespace().filter_map(|id| Pid::from_raw(id.parse().ok()?)).collect()
 }
 
-/// Whether a process has ended, even if nobody has asked how.
+/// Whether a process has ended, even if it has not been waited for (a zombie).
 fn is_gone(process: Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero()));
     stat.map_or(true, |stat| stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('Z')))
@@ -134,7 +134,7 @@ fn after_a_killed_run_there_are_rows_seconds_and_no_process() {
 #[test]
 fn a_terminal_that_goes_ends_a_run_in_order() {
     let trial = Trial::new();
-    // Whoever runs the tests may have had it ignored, which programs inherit.
+    // The caller of the tests may have set it to be ignored, which programs inherit.
     let program = env!("CARGO_BIN_EXE_throng");
     let line = format!(
         "env --default-signal=HUP {program} run plan.jmx -l {JTL} -Jusers=4 -Jms=20 -Jloops=-1"

@@ -1,4 +1,4 @@
-//! An impatient user: Ctrl-C once and twice, and `kill -9`, with requests under way.
+//! An impatient user: Ctrl-C once and twice, and `kill -9`, with requests in flight.
 
 use std::process::Child;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) fn interrupt(child: &Child) {
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it lives");
 }
 
-/// Ctrl-C, and once more when it was heard: two at once are one.
+/// Ctrl-C, and once more after the program has handled it: two signals at once count as one.
 pub(crate) fn interrupt_twice(trial: &Trial, child: &Child) {
     interrupt(child);
     until("the first is heard", || trial.program.read("stderr").contains("Ctrl-C again"));

@@ -16,7 +16,7 @@ const NOWHERE: &str = "224.0.0.1";
 /// For datagrams it is the broadcast address (`EACCES`).
 const EVERYBODY: &str = "255.255.255.255";
 
-/// A request to a port that nobody need serve.
+/// A request to a port that needs no server.
 fn http(properties: &[(&str, &str)]) -> String {
     crate::element::http(&[&[("HTTPSampler.port", "9")], properties].concat(), "")
 }

@@ -4,7 +4,7 @@ pub(crate) fn text(name: &str, value: &str) -> String {
     format!(r#"<stringProp name="{name}">{value}</stringProp>"#)
 }
 
-/// An element of that class with these properties, all of them texts, and what stands below it.
+/// An element of that class with these properties, all of them texts, and with its children.
 pub(crate) fn element(class: &str, properties: &[(&str, &str)], below: &str) -> String {
     let properties: String = properties.iter().map(|(name, value)| text(name, value)).collect();
     format!(

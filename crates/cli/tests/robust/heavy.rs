@@ -1,4 +1,4 @@
-//! Answers that would keep a core busy: what looks at them gives up in words, and the run goes on; an impatient user is heard meanwhile.
+//! Answers that would keep a core busy: elements that read them give up with a message, and the run goes on and obeys Ctrl-C.
 
 use crate::asked_to_end::{interrupt_twice, until};
 use crate::peer::answering;

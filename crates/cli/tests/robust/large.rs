@@ -1,4 +1,4 @@
-//! Answers larger than what is kept of them: memory stays bounded while they arrive, and every byte counts.
+//! Answers larger than the kept part: memory stays bounded while they arrive, and every byte counts.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -19,7 +19,7 @@ const MEMORY: u64 = 150 << 20;
 const LIMIT: &str = "-Jhttpsampler.max_bytes_to_store_per_request=1048576";
 const ANY_LIMIT: &str = "-Jthrong.response.most_bytes=1048576";
 
-/// Somebody reads the body, and writes what is kept of it into `body1.plain` (or so).
+/// An element reads the body, and writes the kept part into `body1.plain` (or so).
 const READERS: &str = r#"<ResponseAssertion guiclass="AssertionGui" testclass="ResponseAssertion" testname="Body" enabled="true">
     <collectionProp name="Asserion.test_strings"><stringProp name="1">nowhere in it</stringProp></collectionProp>
     <stringProp name="Assertion.test_field">Assertion.response_data</stringProp><intProp name="Assertion.test_type">20</intProp>

@@ -1,4 +1,4 @@
-//! Pages whose parts cannot be had: each costs its own part, and the page is one row whatever happens.
+//! Pages with parts that cannot be loaded: each failure costs its own part, and the page is always one row.
 
 use std::io::Write;
 use std::net::TcpStream;

@@ -90,7 +90,7 @@ pub(crate) fn stall(connection: &mut TcpStream) {
     while matches!(connection.read(&mut [0; 1024]), Ok(1..)) {}
 }
 
-/// A port that nobody listens on.
+/// A port without a listener.
 pub(crate) fn closed_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("an address").port()

@@ -1,4 +1,4 @@
-//! Plans nobody wrote in good faith, and plans at the edges: refused with a place, or run as they say.
+//! Hostile plans and edge cases: each is refused with its place, or run as written.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! The generator stands still while answers come: what came in time is no time-out of the server's, what came too late
+//! The generator stands still while answers come: an answer that came in time is not a time-out, one that came too late
 //! is one, and the run says that it stood still.
 
 use std::io::{Read, Write};
@@ -28,7 +28,7 @@ fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).expect("it lives");
 }
 
-/// Runs the plan of one user. When `asked` says that what it waits for is under way, the generator stands still.
+/// Runs the plan of one user. When `asked` says that its request is in flight, the generator is stopped.
 fn through_a_stall(body: &str, port: u16, asked: impl Fn() -> bool) -> (Trial, Vec<Row>) {
     through_a_stall_with(body, port, &["-Jthrong.processes.allowed=true"], asked)
 }

@@ -1,4 +1,4 @@
-//! TLS that goes wrong: certificates nobody knows, servers that break handshakes, key stores that cannot be read.
+//! TLS errors: untrusted certificates, servers that break handshakes, key stores that cannot be read.
 
 use std::io::{Read, Write};
 

@@ -100,7 +100,7 @@ impl Builder {
 
 fn bad_number(name: &str, tag: &str, text: &str) -> Diag {
     let shown: String = text.chars().take(40).collect();
-    Diag::warning("bad-number", format!("the {tag} {name} holds {shown:?}, which is no number"))
+    Diag::warning("bad-number", format!("the {tag} {name} holds {shown:?}, which is not a number"))
         .help("JMeter cannot load this file; write it as a stringProp")
 }
 

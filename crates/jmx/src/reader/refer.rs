@@ -36,10 +36,10 @@ impl Builder {
                 }
                 self.added = MAX_ADDED;
                 let most = MAX_ADDED >> 20;
-                format!("stands for more than fits: references may add {most} MiB to a file")
+                format!("refers to too much text: references may add {most} MiB to a file")
             }
-            Target::Around => "stands for something that it is in itself, without end".to_owned(),
-            Target::Unfit => "stands for something that does not belong here".to_owned(),
+            Target::Around => "refers to an element around itself, without end".to_owned(),
+            Target::Unfit => "refers to something that is not allowed here".to_owned(),
             Target::Nowhere => "stands for nothing: no tag before it has this path".to_owned(),
         };
         let message = format!("{tag} with reference=\"{shown}\" {complaint}");

@@ -50,7 +50,7 @@ pub enum KeyStoreError {
     Malformed,
     /// The password is wrong, or the file was changed.
     Password,
-    /// A key is encrypted in a way that cannot be undone here.
+    /// A key has an encryption that is not supported.
     Encryption,
 }
 
@@ -63,7 +63,7 @@ impl fmt::Display for KeyStoreError {
             }
             Self::Malformed => "its content is broken",
             Self::Password => "the password is wrong, or the file was changed",
-            Self::Encryption => "a key in it is encrypted in a way that cannot be undone here",
+            Self::Encryption => "a key in it has an encryption that is not supported",
         })
     }
 }

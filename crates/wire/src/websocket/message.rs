@@ -79,7 +79,7 @@ impl fmt::Display for Violation {
             Self::Length => f.write_str("invalid length of a frame"),
             Self::FragmentedControl => f.write_str("a control frame is fragmented"),
             Self::LongControl => f.write_str("a control frame exceeds 125 bytes"),
-            Self::UnexpectedContinuation => f.write_str("a continuation of no message"),
+            Self::UnexpectedContinuation => f.write_str("a continuation frame without a message"),
             Self::MissingContinuation => f.write_str("a new message before the end of the last"),
             Self::TooLarge => f.write_str("message too large"),
             Self::Utf8 => f.write_str("text is not UTF-8"),
