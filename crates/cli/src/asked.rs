@@ -91,7 +91,7 @@ fn dated(name: &str, now_ms: i64) -> Option<String> {
     quoted.then_some(out)
 }
 
-/// Why an option is not taken, and what to use instead.
+/// The reason why an option is refused, and its replacement.
 fn refusal(option: &Given<'_>) -> String {
     let instead = match option.flag.short {
         's' | 'r' | 'R' | 'X' => {

@@ -101,7 +101,7 @@ fn load_without(path: &Path, bytes: Vec<u8>, properties: &mut Properties) -> Opt
 
 /// Findings about the part of a plan that runs in Java.
 struct OfJava {
-    /// Which elements, on which Java, with which jars.
+    /// The elements, the Java and the jars.
     place: String,
     /// Java has looked at it.
     looked: bool,

@@ -19,7 +19,7 @@ use crate::tty::{error_colour, renews_lines, width};
 /// Warnings of the engine that are shown.
 const WARNINGS: u32 = 10;
 
-/// Where a run speaks, and how.
+/// The console of a run: its streams, and the form of its output.
 pub(crate) struct Console {
     stderr: bool,
     /// `--quiet`: only warnings and errors.

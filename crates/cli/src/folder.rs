@@ -52,7 +52,7 @@ impl Folder {
         self.path.as_deref()
     }
 
-    /// Where a file of that name is.
+    /// Path of the file of that name.
     pub(crate) fn file(&self, name: &str) -> Option<PathBuf> {
         self.path.as_ref().map(|path| path.join(name))
     }

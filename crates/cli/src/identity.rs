@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// The form of `summary.json`. The number grows when a field that was there goes or means something else.
 pub(crate) const SCHEMA: &str = "throng-summary/1";
 
-/// Why a run is over.
+/// The reason for the end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
     /// All users have ended, by the plan.

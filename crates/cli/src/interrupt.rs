@@ -10,7 +10,7 @@ use signal_hook::iterator::Signals;
 
 use crate::exit::Exit;
 
-/// How often the user has asked to end, by signals or JMeter's control port.
+/// Number of requests to end, by signals or JMeter's control port.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Interrupt {
     asked: Arc<AtomicUsize>,

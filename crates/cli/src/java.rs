@@ -122,7 +122,7 @@ pub(crate) fn heed_start_script(sources: &mut Sources) -> Option<String> {
     ))
 }
 
-/// How many elements and texts there are, and the names of the first.
+/// Numbers of elements and texts, and the names of the first.
 fn what(plan: &Plan) -> String {
     // Those that run natively are only shown to the others.
     let elements: Vec<_> = plan.hosted.elements.iter().filter(|element| !element.native).collect();

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::terminal;
 
-/// How much a line matters.
+/// Level of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     Trace,
@@ -21,7 +21,7 @@ pub(crate) enum Level {
     Off,
 }
 
-/// Which lines are kept: a level for all, and levels of categories and of what is below them.
+/// Levels of the log: one for all lines, and those of categories and their subcategories.
 #[derive(Debug, Clone)]
 pub(crate) struct Levels {
     all: Level,
@@ -88,7 +88,7 @@ impl Log {
         Self { file: None, path: None, failed: false, levels, short_names: false }
     }
 
-    /// Where it is, if it is kept.
+    /// Path of the file, if it is written.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }

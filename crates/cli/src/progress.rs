@@ -12,7 +12,7 @@ use stats::summariser::Users;
 use stats::totals::Totals;
 use stats::{Counter, Snapshot, Timeline};
 
-/// How long the last core may be behind the first, ms.
+/// Longest delay of the last core behind the first, ms.
 const OVERDUE_MS: i64 = 1500;
 
 /// Gathers the snapshots of a run.
@@ -75,7 +75,7 @@ impl Progress {
         &self.totals
     }
 
-    /// How many ports the run's connections may have, all together.
+    /// Number of ports that the run's connections may have in all.
     pub(crate) fn set_ports(&mut self, ports: Option<u64>) {
         self.ports = ports;
         self.timeline.ports = ports;
@@ -148,7 +148,7 @@ impl Progress {
     }
 }
 
-/// How many the system lets this process use.
+/// Number of processors that the system lets this process use.
 fn processors() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
 }

@@ -31,7 +31,7 @@ pub(crate) enum Setting {
     System(String, String),
 }
 
-/// Where to read from.
+/// Sources of properties.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sources {
     /// `-p FILE`: stands in for `jmeter.properties`.

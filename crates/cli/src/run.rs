@@ -36,7 +36,7 @@ use crate::request::Request;
 use crate::spread::{self, News, Size, Spread};
 use crate::{control, lost, plugins, terminal};
 
-/// How long to wait for events before checking whether the user wants to end.
+/// Longest wait for events between checks whether the user wants to end.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The logger of JMeter's engine, whose lines tools look for.

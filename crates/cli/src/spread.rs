@@ -34,7 +34,7 @@ pub(crate) enum News {
     Finished,
 }
 
-/// How many processes a run takes; 1 is this one.
+/// Number of processes of a run; 1 is this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) workers: u32,
@@ -134,7 +134,7 @@ pub(crate) fn start(
     Ok(Spread::Fleet(Box::new(fleet), files, Vec::new()))
 }
 
-/// Why the engine does not start, and the exit code for it: what Java finds missing is the plan's fault, as `check` has it.
+/// The reason why the engine does not start, and its exit code: classes that Java cannot find are errors of the plan, as in `check`.
 fn refused(error: StartError) -> (String, Exit) {
     let exit = if matches!(error, StartError::Java(_)) { Exit::Plan } else { Exit::Aborted };
     (error.to_string(), exit)

@@ -13,14 +13,14 @@ use crate::exit::Exit;
 use crate::render::{self, PAINT};
 use crate::tty;
 
-/// Where to.
+/// A standard stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream {
     Out,
     Err,
 }
 
-/// Why standard output first did not take something.
+/// The first error of standard output.
 static FAILED: Mutex<Option<String>> = Mutex::new(None);
 
 /// Prints on standard output.

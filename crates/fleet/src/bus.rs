@@ -9,7 +9,7 @@ use crate::message::{FromWorker, ToWorker};
 
 /// Carries messages to workers and back.
 pub trait Bus: std::fmt::Debug {
-    /// How many workers there are; they are numbered from 0.
+    /// Number of workers; they are numbered from 0.
     fn workers(&self) -> u32;
 
     /// Sends a message to a worker. One that is gone does not get it.

@@ -23,7 +23,7 @@ use crate::message::{FromWorker, Share, ToWorker, VERSION};
 /// by then.
 const LEAD: Duration = Duration::from_millis(50);
 const LEAD_EACH: Duration = Duration::from_millis(4);
-/// How often workers get the numbers of users of the others.
+/// Interval of the messages with the other workers' numbers of users.
 const ADJUST: Duration = Duration::from_secs(1);
 
 /// A run to be spread over workers.
@@ -91,7 +91,7 @@ pub struct Fleet {
     told: BTreeMap<String, String>,
 }
 
-/// Why a run could not be spread.
+/// The reason why a run could not be spread.
 #[derive(Debug)]
 pub struct StartError(pub String);
 
@@ -247,7 +247,7 @@ impl Fleet {
         self.stopped
     }
 
-    /// Why the run ended before its time, if it did so by an error.
+    /// The error that ended the run early, if there was one.
     pub fn aborted(&self) -> Option<&str> {
         self.aborted.as_deref()
     }

@@ -6,11 +6,11 @@ use stats::{Counter, Counters, Recorder, Snapshot};
 /// A worker that was lost while its users ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// Which worker, from 0.
+    /// Number of the worker, from 0.
     pub worker: u32,
     /// Its process.
     pub pid: u32,
-    /// How it went, in words.
+    /// How it ended, as a message.
     pub reason: String,
     /// Users that ran in it.
     pub users: u32,

@@ -27,9 +27,9 @@ pub struct Processes {
     workers: Vec<Worker>,
     heard: VecDeque<(u32, News)>,
     buffer: Vec<u8>,
-    /// When silence was last counted.
+    /// Time when silence was last counted.
     counted: Instant,
-    /// How long a worker may be silent.
+    /// Limit of a worker's silence.
     limit: Duration,
 }
 
@@ -38,7 +38,7 @@ pub struct Processes {
 const TOLD: Duration = Duration::from_secs(10);
 const LIMIT: Duration = Duration::from_secs(30);
 const LIMIT_AT_END: Duration = Duration::from_secs(5);
-/// How often silence is counted, and the most that is counted at once: in a longer gap this process itself did not run.
+/// Interval of counting silence, and the most that is counted at once: in a longer gap this process itself did not run.
 const COUNT: Duration = Duration::from_secs(1);
 const COUNT_MOST: Duration = Duration::from_secs(2);
 
@@ -49,7 +49,7 @@ struct Worker {
     socket: Option<UnixStream>,
     incoming: Incoming,
     outgoing: Vec<u8>,
-    /// How long this process has listened without a message from it.
+    /// Time for which this process has listened without a message from it.
     silent: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! How many processes a number of connections takes: pure arithmetic.
+//! Number of processes for a number of connections: pure arithmetic.
 //!
 //! A connection is one descriptor; a user holds at least one. Some descriptors are kept for everything else: files, the
 //! event loop, connections that are being replaced.

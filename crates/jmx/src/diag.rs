@@ -12,7 +12,7 @@ pub struct Span {
     pub end: u32,
 }
 
-/// How bad a [`Diag`] is. Only an `Error` keeps a plan from running.
+/// Severity of a [`Diag`]. Only an `Error` keeps a plan from running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     Note,
@@ -37,7 +37,7 @@ pub struct Diag {
     /// A stable identifier in kebab case, for scripts and documentation.
     pub code: &'static str,
     pub severity: Severity,
-    /// Where in the text; `None` when the finding has no place there.
+    /// Position in the text; `None` when the finding has none.
     pub span: Option<Span>,
     /// Line in the file, from 1; 0 when the finding has no place in it.
     pub line: u32,

@@ -52,7 +52,7 @@ pub struct Element {
     pub extent: Span,
     /// Line of the start tag, from 1.
     pub line: u32,
-    /// Which of [`Document::included`] it was read from; `None` is the plan's own file.
+    /// Index in [`Document::included`] of its file; `None` is the plan's own file.
     pub file: Option<u32>,
 }
 

@@ -18,7 +18,7 @@ pub struct Prop {
     pub line: u32,
 }
 
-/// Which tag a scalar was written with.
+/// The tag of a scalar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     String,

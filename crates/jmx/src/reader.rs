@@ -507,7 +507,7 @@ impl Builder {
 
 type Attributes = Vec<(String, String)>;
 
-/// Where an event lies.
+/// Position of an event.
 #[derive(Clone, Copy)]
 struct Place {
     span: Span,

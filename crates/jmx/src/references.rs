@@ -17,7 +17,7 @@ use crate::{Span, text};
 /// Text that references may add to a file, in bytes.
 pub(crate) const MAX_ADDED: usize = 64 << 20;
 
-/// Where the tags of a file that are references lead, by where they begin.
+/// Targets of a file's reference tags, by the position where the tag begins.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct References(BTreeMap<u32, Reference>);
 
@@ -142,7 +142,7 @@ struct Pass {
     nodes: Vec<Node>,
     /// Children by the number of their parent and their part of a path.
     children: HashMap<(u32, String), u32>,
-    /// How many children of each name a node had.
+    /// Number of children of each name in a node.
     counts: HashMap<(u32, String), u32>,
     at: Option<u32>,
     found: BTreeMap<u32, Reference>,

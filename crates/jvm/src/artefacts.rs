@@ -12,7 +12,7 @@ const PLUGINS: &str = include_str!("plugins.txt");
 /// A file of the set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Artefact {
-    /// How a release of JMeter calls it.
+    /// Its name in a release of JMeter.
     pub file: &'static str,
     /// Its length.
     pub bytes: u64,
@@ -25,7 +25,7 @@ pub struct Artefact {
 }
 
 impl Artefact {
-    /// Where a Maven repository has it.
+    /// Its path in a Maven repository.
     pub fn path(&self) -> String {
         let Self { group, name, version, classifier, .. } = self;
         let group = group.replace('.', "/");
@@ -33,7 +33,7 @@ impl Artefact {
         format!("{group}/{name}/{version}/{name}-{version}{classifier}.jar")
     }
 
-    /// Where it stands below JMeter's folder.
+    /// Its path below JMeter's folder.
     pub fn place(&self) -> String {
         let own = self.group == "org.apache.jmeter";
         match self.name {

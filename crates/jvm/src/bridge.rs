@@ -16,7 +16,7 @@ const JAR: &[u8] = include_bytes!("../bridge.jar");
 ///
 /// # Errors
 ///
-/// Why it cannot be written.
+/// The reason why it cannot be written.
 pub(crate) fn jar(cache: &Path) -> Result<PathBuf, String> {
     let folder = cache.join("jvm");
     verify(cache)?;

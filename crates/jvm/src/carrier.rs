@@ -11,7 +11,7 @@ pub(crate) trait Carrier: Send + Sync + std::fmt::Debug {
     /// the system.
     fn serve(&self, name: &str, work: &mut dyn FnMut(i32, &mut Carry<'_>)) -> Result<(), String>;
 
-    /// How Java has ended by itself, if it is in a process of its own and has.
+    /// The reason why Java's own process has ended, if there is one and it has.
     fn ended(&self) -> Option<String> {
         None
     }

@@ -45,7 +45,7 @@ struct Shared {
     ended: OnceLock<Ended>,
 }
 
-/// How the process ended.
+/// The end of the process.
 #[derive(Clone, Debug)]
 struct Ended {
     words: String,

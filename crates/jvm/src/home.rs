@@ -14,13 +14,13 @@ use crate::java::Origin;
 pub struct Home {
     /// Its folder.
     pub folder: PathBuf,
-    /// How it was found.
+    /// The source of the JMeter.
     pub origin: HomeOrigin,
     /// Its version, where its jars say it.
     pub version: Option<String>,
 }
 
-/// How a JMeter was found.
+/// The source of a JMeter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HomeOrigin {
     /// A tester's own.
@@ -100,7 +100,7 @@ pub fn variable() -> Option<PathBuf> {
     std::env::var_os("JMETER_HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
-/// Where `throng jvm install` puts the set.
+/// The folder in which `throng jvm install` puts the set.
 pub fn installed(cache: &Path) -> PathBuf {
     cache.join("jvm").join(format!("jmeter-{VERSION}"))
 }

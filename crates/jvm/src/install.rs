@@ -16,7 +16,7 @@ use crate::repository::{self, Repository};
 /// Artefacts that are fetched at the same time.
 const AT_ONCE: usize = 6;
 
-/// How far an installation is.
+/// Progress of an installation.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Files that are there.
@@ -42,7 +42,7 @@ pub enum Installed {
 ///
 /// # Errors
 ///
-/// Why it is not complete, in words.
+/// The reason why it is not complete.
 pub fn install(
     cache: &Path,
     repository: &Repository,
@@ -77,7 +77,7 @@ pub fn install(
 ///
 /// # Errors
 ///
-/// Why one of them is not there, in words; the others are used all the same.
+/// The reason why one of them is missing; the others can be used.
 pub fn install_plugins(
     cache: &Path,
     repository: &Repository,

@@ -24,11 +24,11 @@ pub struct Java {
     pub major: u32,
     /// The version in full.
     pub version: String,
-    /// How it was found.
+    /// The source of the Java.
     pub origin: Origin,
 }
 
-/// How something was found.
+/// The source of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// By a flag or property.
@@ -53,7 +53,7 @@ impl Origin {
     }
 }
 
-/// Where to look.
+/// Places to search.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Surroundings {
     /// `JAVA_HOME`.

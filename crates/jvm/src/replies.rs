@@ -23,7 +23,7 @@ const PROOF: u32 = 64;
 pub(crate) struct Replies {
     /// Cores with replies that they have not been woken for.
     unread: Unread,
-    /// When cores were last woken.
+    /// Time when cores were last woken.
     woken: Instant,
     began: Instant,
     ended: Instant,

@@ -57,7 +57,7 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// Why it cannot be had, in words.
+    /// The reason why it cannot be fetched.
     pub fn get(&self, artefact: &Artefact) -> Result<Vec<u8>, String> {
         let path = artefact.path();
         let local = self.local.as_ref().and_then(|folder| std::fs::read(folder.join(&path)).ok());

@@ -39,7 +39,7 @@ struct Seat {
     /// The seat below it in the stack.
     below: AtomicU32,
     call: AtomicU32,
-    /// When the worker was parked, in the caller's clock.
+    /// Time when the worker was parked, in the caller's clock.
     since: AtomicU64,
     thread: AtomicI32,
     user: AtomicU64,

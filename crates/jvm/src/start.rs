@@ -76,7 +76,7 @@ impl Ready {
     ///
     /// # Errors
     ///
-    /// Why our own jar cannot be written.
+    /// The reason why our own jar cannot be written.
     pub fn class_path(&self, of_plan: &[String]) -> Result<ClassPath, String> {
         // Without a home of the user, and where that cannot be written, a private folder will do.
         let jar = match cache::folder().map(|cache| bridge::jar(&cache)) {
@@ -107,7 +107,7 @@ impl Ready {
     ///
     /// # Errors
     ///
-    /// Why it did not start.
+    /// The reason why it did not start.
     pub fn start(
         &self,
         class_path: &ClassPath,

@@ -192,7 +192,7 @@ impl Course {
         Self { looks: Looks::default(), began: now, done: (done, now), crowded: 0, idle: 0 }
     }
 
-    /// How many threads to add.
+    /// Number of threads to add.
     fn more(&mut self, pool: Pool, states: States, done: u64, now: Instant) -> usize {
         if done != self.done.0 {
             self.done = (done, now);

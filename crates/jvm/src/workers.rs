@@ -19,13 +19,13 @@ use crate::replies::Replies;
 use crate::seats::{Call, Seats};
 use crate::tend::{self, Notice};
 
-/// How much less than a core's claim to a processor is a worker's, as a nice value: a tenth.
+/// Nice value of workers: beside a core they get a tenth of a processor.
 const NICE: i32 = 10;
 
-/// Why the run ends when a script has asked for that.
+/// The reason for the end of a run that a script has ended.
 pub const EXITS: &str = "a script has ended the process (System.exit)";
 
-/// How long Java may take to end the process. Clients of telemetry take some seconds to send the rest.
+/// Time limit for Java to end the process. Clients of telemetry need some seconds to send the rest.
 const EXIT: Duration = Duration::from_secs(15);
 
 /// Kinds of messages: one that comes back when something ends the process, one that lets it, one that comes back when no other threads of Java's are left,
@@ -111,7 +111,7 @@ pub(crate) struct Shared {
     cut: Mutex<HashSet<u64>>,
     any_cut: AtomicBool,
     complaints: Mutex<Vec<String>>,
-    /// Why nothing more is to run.
+    /// The reason why no more jobs run.
     ending: OnceLock<String>,
 }
 

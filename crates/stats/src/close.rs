@@ -1,4 +1,4 @@
-//! How connections ended: who closed them, why, and how long they had been silent.
+//! Ends of connections: the side that closed, the cause, and the silence before.
 //!
 //! Counted per cause and close code, each with a histogram of idle ages in milliseconds. The
 //! number of codes told apart is bounded ([`MAX_CLOSES`]): a peer that invents codes cannot fill
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::hist::{Bins, Hist, Tray};
 
-/// How many pairs of cause and code are told apart; later ones count as [`OTHER_CODES`].
+/// Limit of pairs of cause and code; later ones count as [`OTHER_CODES`].
 pub const MAX_CLOSES: usize = 128;
 /// The code under which a cause's codes beyond [`MAX_CLOSES`] are counted.
 pub const OTHER_CODES: u16 = u16::MAX;
@@ -116,7 +116,7 @@ pub struct Closed {
     pub idle_ms: Hist,
 }
 
-/// Where in a list of pairs this one is, or is to be put once the list is full.
+/// Position of this pair in the list, or of the pair that replaces it once the list is full.
 fn key_in(
     cause: CloseCause,
     code: u16,

@@ -16,7 +16,7 @@ use crate::snapshot::{LabelDelta, Snapshot};
 use crate::span::Span;
 use crate::tally::Tally;
 
-/// How many distinct labels are kept apart; the rest is counted under [`OTHER_LABELS`].
+/// Limit of distinct labels; others are counted under [`OTHER_LABELS`].
 pub const MAX_LABELS: usize = 10_000;
 pub const OTHER_LABELS: &str = "(other labels)";
 

@@ -17,7 +17,7 @@ pub enum Phase {
     Response,
 }
 
-/// How a sample ended. The wording for result files is the caller's; this is the kind.
+/// The result of a sample, by kind. The caller has the wording for result files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Outcome {
     Ok,

@@ -6,7 +6,7 @@
 use crate::decimal::{fixed, percent};
 use crate::snapshot::Brief;
 
-/// How late a report may be and still belong to its slot, seconds.
+/// Latest delay of a report that still belongs to its slot, seconds.
 const WINDOW_S: i64 = 5;
 
 /// Users as the `+` line shows them.

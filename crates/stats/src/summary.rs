@@ -24,7 +24,7 @@ use crate::verdict::{self, Evidence, Finding};
 pub use connections::{ClosedLine, Connections};
 pub use handshakes::Handshakes;
 
-/// How many causes the text shows; the JSON has all.
+/// Number of causes in the text; the JSON has all.
 const CAUSES_SHOWN: usize = 20;
 
 /// The facts about a run that are not in its samples.

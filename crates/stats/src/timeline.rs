@@ -35,7 +35,7 @@ pub struct Timeline {
     pub held_peak: u64,
     pub held_last: u64,
     pub opened: u64,
-    /// How long connections were being opened, ms.
+    /// Time during which connections were being opened, ms.
     pub opening_ms: u64,
     /// Most opened per second over ten seconds in a row, in each of which some were; 0 without them.
     pub opened_best: f64,

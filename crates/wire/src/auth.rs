@@ -80,7 +80,7 @@ pub struct Message<'a> {
     pub random: [u8; 8],
 }
 
-/// How far a dialogue has come.
+/// The state of a dialogue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Progress {
     /// No challenge has come.

@@ -128,7 +128,7 @@ impl Cache {
         Ok(())
     }
 
-    /// How many answers are noted.
+    /// Number of cached answers.
     pub fn len(&self) -> usize {
         self.entries.len()
     }

@@ -248,7 +248,7 @@ fn gzip_header(input: &[u8]) -> Result<usize, CodingError> {
     if at <= input.len() { Ok(at) } else { Err(CodingError::TruncatedFrame) }
 }
 
-/// Why a body could not be decoded; what was decoded before stays in the output.
+/// The reason why a body could not be decoded; the output keeps the part decoded before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodingError {
     /// The input ended too early.

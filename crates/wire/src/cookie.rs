@@ -19,7 +19,7 @@ use parse::Parsed;
 use std::cmp::Reverse;
 use std::fmt;
 
-/// Where a request goes, as far as cookies care.
+/// Destination of a request, as far as cookies need it.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
     pub host: &'a str,
@@ -35,7 +35,7 @@ impl Origin<'_> {
     }
 }
 
-/// How `Set-Cookie` is read and checked.
+/// A cookie policy: how `Set-Cookie` is read and checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
     /// RFC 6265 with dates in any order and unreadable ages ignored.
@@ -93,7 +93,7 @@ pub struct Cookie {
 /// Settings of a cookie manager. The default is JMeter's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// How `Set-Cookie` is read and `Cookie` is written.
+    /// Policy for reading `Set-Cookie` and writing `Cookie`.
     pub policy: Policy,
     /// Check that a cookie's domain fits its origin before it is stored.
     pub check: bool,
@@ -114,7 +114,7 @@ impl Default for Rules {
 pub struct Jar {
     /// In the order in which they were last set, unless there are very many.
     cookies: Vec<Cookie>,
-    /// Where they are and when they were last set, if there are very many.
+    /// Index of positions and times of the last change, if there are very many.
     many: Option<Box<Many>>,
     rules: Rules,
     /// Several may be of the same name, domain and path.
@@ -459,7 +459,7 @@ fn lower(host: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// Why a cookie was not stored.
+/// The reason why a cookie was not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejected {
     /// There is no `=` after the name.

@@ -73,7 +73,7 @@ impl Name {
         (wire.len() <= LONGEST).then_some(Self(wire))
     }
 
-    /// How many labels it has.
+    /// Number of labels.
     pub fn labels(&self) -> usize {
         let (mut at, mut count) = (0, 0);
         while let Some(length) = self.0.get(at).filter(|length| **length > 0) {

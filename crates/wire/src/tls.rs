@@ -53,7 +53,7 @@ pub struct Progress {
     pub peer_closed: bool,
 }
 
-/// How keys were agreed on.
+/// The kind of a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handshake {
     Full,
@@ -273,7 +273,7 @@ fn encode(
     }
 }
 
-/// Why a connection or a configuration failed.
+/// The reason why a connection or a configuration failed.
 #[derive(Clone, Debug)]
 pub enum Error {
     /// No version is allowed.

@@ -1,4 +1,4 @@
-//! How many connections a chain of proxies can carry: four-tuple arithmetic, hop by hop.
+//! Capacity of a chain of proxies, in connections: four-tuple arithmetic, hop by hop.
 //!
 //! A TCP connection is known by two addresses and two ports. An instance that opens connections to
 //! one address and port of the next hop has as many as its local ports; so a hop carries

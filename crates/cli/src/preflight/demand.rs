@@ -64,7 +64,7 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// How many addresses there are to connect from.
+    /// Number of addresses to connect from.
     fn count_sources(&self) -> Result<u64, String> {
         let property = self.properties.get("throng.source.addresses").map(String::as_str);
         let text = self.sources.as_deref().or(property).unwrap_or_default();

@@ -138,7 +138,7 @@ fn numbers(text: &str) -> Vec<u64> {
     text.split_ascii_whitespace().map(number).collect::<Option<_>>().unwrap_or_default()
 }
 
-/// How many ports of a list such as `8080,9000-9010` lie in the range.
+/// Number of ports of a list such as `8080,9000-9010` in the range.
 fn reserved(list: &str, (low, high): (u64, u64)) -> u64 {
     let part = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

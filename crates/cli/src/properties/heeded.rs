@@ -1,4 +1,4 @@
-//! Which properties have an effect here, so that the others can be reported.
+//! Properties that have an effect, so that the others can be reported.
 //!
 //! Three sorts are not worth a word to the user: those honoured, those that only concern JMeter's windows, reports
 //! and class loading, and those a plan reads itself. Everything else that is set is named once at the start.
@@ -183,7 +183,7 @@ pub(super) fn has_effect(key: &str, value: &str) -> bool {
         || WITHOUT_EFFECT.iter().any(|(name, default, _)| *name == key && *default == value)
 }
 
-/// Why setting the key has no effect, where that is known.
+/// The reason why setting the key has no effect, if it is known.
 pub(crate) fn why_not(key: &str) -> Option<&'static str> {
     WITHOUT_EFFECT.iter().find(|(name, _, _)| *name == key).map(|(_, _, why)| *why)
 }

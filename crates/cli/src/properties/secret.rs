@@ -3,7 +3,7 @@
 //! A secret is known by its name, or by a part of its value that has such a name (`-Dname=value` among options,
 //! `password=` in a JDBC URL) or is the password of a URL (`http://user:password@host`).
 
-/// How the names of secrets end, in small letters.
+/// Endings of the names of secrets, in small letters.
 const ENDINGS: [&str; 9] =
     ["password", "passwd", "passphrase", "pass", "pwd", "pw", "secret", "token", "key"];
 

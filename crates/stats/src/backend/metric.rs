@@ -28,7 +28,7 @@ pub struct Taken {
     pub error: Option<Box<(String, String)>>,
 }
 
-/// How much of the past counts.
+/// Sizes of the sliding windows.
 #[derive(Clone, Copy, Debug)]
 pub struct Windows {
     /// `backend_metrics_window`.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// How a percentile is estimated from sorted values: the names and formulas are commons-math's.
+/// Estimation of a percentile from sorted values: the names and formulas are commons-math's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Estimator {
     #[default]

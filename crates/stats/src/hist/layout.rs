@@ -9,7 +9,7 @@ const HALF: u64 = 1 << (SUB_BITS - 1);
 
 /// Values above are counted as this one: 2^36 - 1 µs, about 19 hours.
 pub const MAX_VALUE: u64 = (1 << 36) - 1;
-/// How many bins there are.
+/// Number of bins.
 pub const BINS: u32 = index_of(MAX_VALUE) + 1;
 
 /// The bin of a value.

@@ -34,7 +34,7 @@ impl Hist {
         }
     }
 
-    /// How many values were recorded.
+    /// Number of recorded values.
     pub fn total(&self) -> u64 {
         self.total
     }

@@ -1,11 +1,11 @@
-//! Which columns a result file has, and their form.
+//! The columns of a result file, and their form.
 //!
 //! Defaults, property names and the way a listener's own settings replace them are those of
 //! SampleSaveConfiguration in JMeter 5.6.3: properties set the defaults, a listener's saved
 //! settings start from "all off" and keep only delimiter and time stamp format.
 use super::pattern::Pattern;
 
-/// How many assertion results XML files hold.
+/// Which assertion results XML files contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assertions {
     None,
@@ -13,7 +13,7 @@ pub enum Assertions {
     All,
 }
 
-/// How the time stamp is written.
+/// The form of the time stamp.
 #[derive(Clone, Debug)]
 pub enum TimestampFormat {
     /// Milliseconds since the epoch.

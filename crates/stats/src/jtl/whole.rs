@@ -1,11 +1,11 @@
-//! Where whole rows end in the text of a result file.
+//! Ends of whole rows in the text of a result file.
 //!
 //! The remains of a full disk or a killed process may end anywhere. Rows of CSV end at a line end outside quotes; elements
 //! of XML end at the only lines that begin with their end tag, for inside of them lines are indented and `<` is
 //! escaped. One pass, no allocation.
 use super::columns::Columns;
 
-/// How samples are written to a file.
+/// The format of samples in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Rows of CSV.

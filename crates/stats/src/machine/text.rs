@@ -41,7 +41,7 @@ pub(super) fn number(text: &str) -> u64 {
     text.trim().parse().unwrap_or(0)
 }
 
-/// How many ports a range such as `32768  60999` holds, both ends included.
+/// Number of ports in a range such as `32768  60999`, both ends included.
 pub(super) fn ports(text: &str) -> u64 {
     let mut ends = text.split_ascii_whitespace().map(number);
     match (ends.next(), ends.next()) {

@@ -12,7 +12,7 @@ use super::Cookie;
 /// Cookies beyond which a jar has this.
 pub(super) const FEW: usize = 64;
 
-/// Where cookies are and when they were last set.
+/// Index of a jar with many cookies: positions, and times of the last change.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Many {
     hasher: RandomState,
@@ -20,7 +20,7 @@ pub(super) struct Many {
     places: HashMap<u64, u32>,
     /// Two cookies have one hash: all are looked at, as if there were few.
     collide: bool,
-    /// When each was set, by its place.
+    /// Time of the last change of each, by position.
     ages: Vec<u64>,
     next: u64,
 }
@@ -74,7 +74,7 @@ impl Many {
         }
     }
 
-    /// When the cookie of a place was set: a number that only compares.
+    /// Time of the last change at a position: a number for comparisons only.
     pub(super) fn age(&self, at: usize) -> u64 {
         self.ages[at]
     }

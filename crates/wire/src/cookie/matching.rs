@@ -1,4 +1,4 @@
-//! Which origins a cookie may come from and goes to.
+//! Matching of cookies with origins: which may set a cookie, and which get it.
 
 use super::{Cookie, Policy, Rejected, parse::Parsed};
 use std::net::{IpAddr, Ipv4Addr};

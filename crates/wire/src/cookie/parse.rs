@@ -218,7 +218,7 @@ pub(super) fn token<'a>(rest: &mut &'a str, delimiters: &[u8]) -> Cow<'a, str> {
     shrink(text)
 }
 
-/// Where the first delimiter stands.
+/// Position of the first delimiter.
 fn end_of(text: &str, delimiters: &[u8]) -> usize {
     let text = text.as_bytes();
     let end = match *delimiters {

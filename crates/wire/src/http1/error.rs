@@ -1,8 +1,8 @@
-//! Why a response cannot be read: small and `Copy`, so that a failed response allocates nothing.
+//! Errors of reading a response: small and `Copy`, so that a failed response allocates nothing.
 
 use std::fmt;
 
-/// Why a response cannot be read.
+/// The reason why a response cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// Head, garbage before it, chunk-size line or trailers exceed [`Limits::head`](super::Limits::head).

@@ -53,7 +53,7 @@ impl<'b> Head<'b> {
     }
 }
 
-/// How the end of the body is found.
+/// The framing of the body: how its end is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
     None,

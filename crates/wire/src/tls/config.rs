@@ -26,7 +26,7 @@ pub enum Verify {
     Roots(Vec<CertificateDer<'static>>),
 }
 
-/// How connections are made.
+/// Settings of TLS connections.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub verify: Verify,

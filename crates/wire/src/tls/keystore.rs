@@ -39,7 +39,7 @@ pub fn read(bytes: &[u8], password: Option<&str>) -> Result<KeyStore, KeyStoreEr
     }
 }
 
-/// Why a key store cannot be read.
+/// The reason why a key store cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyStoreError {
     /// Neither PKCS#12, JKS nor PEM.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustls::pki_types::{CertificateDer, UnixTime};
 
-/// How long a chain stays good, seconds.
+/// Lifetime of a verified chain in the cache, seconds.
 const GOOD_FOR: u64 = 60;
 /// Chains that a thread remembers.
 const MOST: usize = 64;

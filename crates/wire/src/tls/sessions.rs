@@ -9,7 +9,7 @@ use rustls::pki_types::ServerName;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How much a store remembers.
+/// Limits of a session store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub servers: usize,

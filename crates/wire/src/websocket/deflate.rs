@@ -40,7 +40,7 @@ impl Window {
     }
 }
 
-/// Why a message cannot be decompressed.
+/// The reason why a message cannot be decompressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// Not deflate.

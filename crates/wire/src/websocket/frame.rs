@@ -61,7 +61,7 @@ impl Head {
     }
 }
 
-/// Why a head cannot be read.
+/// The reason why a head cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The length has its top bit set, which no length may have.

@@ -11,7 +11,7 @@ use super::mask::apply_mask;
 use super::utf8::Utf8;
 use super::{close, deflate};
 
-/// Which end we are.
+/// The role of this endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Incoming frames must not be masked.

@@ -22,7 +22,7 @@ pub struct Request<'b> {
     headers: &'b [u8],
 }
 
-/// Why a head cannot be read.
+/// The reason why a head cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestError {
     /// Not `METHOD TARGET HTTP/1.x`.
