@@ -116,7 +116,7 @@ pub struct Closed {
     pub idle_ms: Hist,
 }
 
-/// Position of this pair in the list, or of the pair that replaces it once the list is full.
+/// Position of this pair in the list; the error is the code to add it under: [`OTHER_CODES`] once the list is full.
 fn key_in(
     cause: CloseCause,
     code: u16,
