@@ -1,6 +1,6 @@
 //! Character sets of requests and data files, by the names Java knows them under.
 //!
-//! What a set cannot hold becomes `?`, as in Java. The common sets are encoded here; the rest is left to
+//! Characters that a set does not have become `?`, as in Java. The common sets are encoded here, the others by
 //! `encoding_rs`, whose labels cover what plans use.
 
 use encoding_rs::Encoding;

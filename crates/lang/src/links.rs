@@ -62,7 +62,7 @@ pub fn find(
     result.map_err(|message| Unreadable { class, message })
 }
 
-/// What was found so far.
+/// The links found so far.
 struct Links<'a> {
     found: &'a mut Vec<String>,
     seen: Option<HashSet<String>>,

@@ -43,7 +43,7 @@ pub struct Regexp {
 pub struct Malformed {
     /// The pattern.
     pub pattern: String,
-    /// What is wrong, in ORO's words.
+    /// The error, in ORO's words.
     pub reason: String,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// What a thread keeps for one pattern.
+/// A thread's caches for one pattern.
 #[derive(Default)]
 struct Memory {
     ascii: Option<(meta::Cache, Captures)>,

@@ -1,4 +1,4 @@
-//! What `java.net.URI` refuses, in its words, and the request target that HttpClient makes of a URI.
+//! Errors of `java.net.URI`, in its words, and the request target that HttpClient makes of a URI.
 //!
 //! JMeter turns each URL into a URI before it sends it: an unencoded character makes the sample fail with
 //! `java.net.URISyntaxException`. HttpClient then writes the path anew, segment by segment.

@@ -1,7 +1,7 @@
 //! XML documents as Xerces 2.12 reads them for JMeter, as trees for XPath.
 //!
-//! Nothing outside of a document is ever read: external entities and subsets are empty, as JMeter has them unless told to download.
-//! What is not well-formed is a [`Fault`] in Xerces' words. Expansions of entities are bounded in number, depth and size; nesting of elements
+//! Nothing outside of a document is ever read: external entities and subsets are empty, as in JMeter without its option to download.
+//! A document that is not well-formed is a [`Fault`] in Xerces' words. Expansions of entities are bounded in number, depth and size; nesting of elements
 //! costs no stack. A tree is three lists and one text, however large the document.
 
 mod cursor;

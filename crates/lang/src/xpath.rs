@@ -23,7 +23,7 @@ pub use value::Value;
 
 use crate::{tidy, xml};
 
-/// What JMeter's XPath Extractor finds in a document: texts, or nothing where a node has no value of its own; or why it finds nothing.
+/// The result of JMeter's XPath Extractor: texts, `None` for a node without a value of its own, or the reason why nothing is found.
 pub fn extract(
     document: &[u8],
     query: &str,

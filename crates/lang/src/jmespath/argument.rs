@@ -1,4 +1,4 @@
-//! What the arguments of functions have to be, and how jmespath-core says that they are not.
+//! Types of the arguments of functions, and jmespath-core's messages about wrong ones.
 
 use super::node::Node;
 use super::value::{Type, Value};
@@ -21,7 +21,7 @@ impl Argument<'_> {
     }
 }
 
-/// What an argument has to be.
+/// The required type of an argument.
 #[derive(Debug)]
 pub(super) enum Constraint {
     /// Any value.
@@ -35,7 +35,7 @@ pub(super) enum Constraint {
 }
 
 impl Constraint {
-    /// What is expected, and what there is instead.
+    /// Checks an argument. The error is the expected and the actual type.
     pub(super) fn check(&self, argument: &Argument<'_>) -> Result<(), (String, String)> {
         let wrong = |actual: String| Err((self.expected(), actual));
         let value = match argument {

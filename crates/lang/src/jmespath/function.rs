@@ -95,7 +95,7 @@ impl Function {
         Some(Self(&TABLE[at]))
     }
 
-    /// What is wrong with calling it with so many arguments.
+    /// The error of a call with that number of arguments, if there is one.
     pub(super) fn arity_problem(self, count: usize) -> Option<String> {
         let least = self.0.arguments.len();
         if count == least || self.0.repeats && count > least {

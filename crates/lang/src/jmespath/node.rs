@@ -18,13 +18,13 @@ pub(super) enum Node {
     Current,
     /// A member of an object.
     Property(Box<str>),
-    /// What stands in the expression itself.
+    /// A literal.
     Value(Value),
     /// An element of a list.
     Index(i32),
     /// Some elements of one.
     Slice { start: i32, stop: i32, step: i32 },
-    /// What this makes of each element, but for nulls.
+    /// The value of the inner expression for each element, without nulls.
     Each(Box<Node>),
     /// The list without the lists directly in it, but with their elements.
     Flatten,

@@ -1,6 +1,6 @@
 //! Reads expressions: from words to nodes, by the precedences of jmespath-core's grammar.
 //!
-//! What follows a part of an expression is compiled before it and handed on as its `rest`: a list that is spread applies all
+//! The rest of an expression after a part is compiled first and passed on as its `rest`: a projected list applies all
 //! of the rest to each of its elements. Parts are therefore read into a small tree first. Nesting is limited.
 
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use super::token::{Kind, Token, split};
 const MAX_SIGNS: usize = 300;
 const MAX_DEPTH: u32 = 60;
 
-/// What can stand at the start of an expression, and behind a point, as the generated parser lists it.
+/// Tokens that can start an expression, and follow a dot, as the generated parser lists them.
 const EXPRESSION: &str =
     "{'!', '(', '*', '[', '{', '[?', '@', '`', RAW_STRING, JSON_CONSTANT, NAME, STRING}";
 const CHAINED: &str = "{'*', '[', '{', JSON_CONSTANT, NAME, STRING}";
@@ -56,14 +56,14 @@ enum Bracket<'t> {
     Select(Box<Tree<'t>>),
 }
 
-/// What binds: the higher, the closer.
+/// Precedences: the higher, the closer an operator binds.
 const PIPE: u8 = 3;
 const OR: u8 = 11;
 const AND: u8 = 12;
 const COMPARE: u8 = 13;
 const NOT: u8 = 14;
 
-/// What is wrong, and where, in bytes.
+/// An error, and its position in bytes.
 pub(super) type Problem = (String, usize);
 
 type Reading<T> = Result<T, Problem>;

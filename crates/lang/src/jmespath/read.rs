@@ -1,6 +1,6 @@
 //! Reads JSON as Jackson 2.16 does for JMeter: strictly, but for what comes behind the first value.
 //!
-//! What is wrong is told in Jackson's words with its idea of the place, as assertions show it. One pass; nesting ends at 1000
+//! Errors have Jackson's words with its idea of the position, as assertions show them. One pass; nesting ends at 1000
 //! levels, as there.
 
 use std::collections::HashMap;
@@ -36,7 +36,7 @@ pub(super) fn read_literal(text: &str) -> Reading<Value> {
     Reader::new(text, false).document()
 }
 
-/// What a value stands in, and the place where that began.
+/// The container of a value, and the position where it began.
 #[derive(Clone, Copy)]
 enum Around {
     Root,
@@ -297,7 +297,7 @@ impl<'t> Reader<'t> {
         self.quoted(IN_STRING)
     }
 
-    /// What stands before the next quotation mark, in a `name` or a string.
+    /// The text before the next quotation mark, in a `name` or a string.
     fn quoted(&mut self, kind: &str) -> Reading<String> {
         let mut out = String::new();
         // The first half of a pair of escapes for one character.
@@ -435,7 +435,7 @@ impl<'t> Reader<'t> {
         self.at - start
     }
 
-    /// What follows `-I`: no number in JSON.
+    /// Reads the rest after `-I`, which is not a number in JSON.
     fn infinity(&mut self) -> Reading<Value> {
         let token = match self.take() {
             Some('N') => "-INF",
@@ -520,7 +520,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// What follows cannot be part of the number; at the end, `last` is blamed.
+    /// Reports a number that ends wrongly; at the end of the text, the error names `last`.
     fn number_ends<T>(&mut self, why: &str, last: char, believed: Option<usize>) -> Reading<T> {
         match (self.take(), believed) {
             (None, _) => self.no_number(last, why),

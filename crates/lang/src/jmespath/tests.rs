@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What is to come out of a case: JSON, or the step that fails and its message.
+/// Expected result of a case: JSON, or the step that fails and its message.
 type Answer = Result<String, (&'static str, String)>;
 
 fn answer(json: &str, expression: &str) -> Answer {

@@ -5,7 +5,7 @@
 
 use super::parse::Problem;
 
-/// What a word is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// An unquoted name.

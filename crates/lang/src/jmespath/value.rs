@@ -85,7 +85,7 @@ impl Value {
         found.map_or(Self::Null, |(_, value)| value.clone())
     }
 
-    /// What counts as true: no number is false.
+    /// Whether it counts as true: every number does.
     pub(super) fn is_truthy(&self) -> bool {
         match self {
             Self::Null => false,

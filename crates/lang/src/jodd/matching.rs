@@ -8,7 +8,7 @@ use super::selector::{Combinator, Match, PseudoClass, Selectors, Step, Test};
 use super::tree::{Document, NodeId};
 use crate::work;
 
-/// What is selected, in the order in which it was found.
+/// The selected nodes, in the order in which they were found.
 pub(super) fn select(document: &Document, root: NodeId, selectors: &Selectors) -> Vec<NodeId> {
     let mut results = Vec::new();
     let mut known = HashSet::new();

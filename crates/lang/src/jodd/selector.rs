@@ -1,6 +1,6 @@
-//! CSSelly's selectors: groups at every comma, whatever it stands in, and backslashes that are just left out.
+//! CSSelly's selectors: a group at every comma, wherever it is, and backslashes that are dropped.
 //!
-//! What JMeter cannot read is [`Unreadable`]; nothing else is rejected. Selectors within `:has` and `:not` are nested only so deep.
+//! A selector that JMeter cannot read is [`Unreadable`]; nothing else is rejected. Nesting in `:has` and `:not` is limited.
 
 /// Nesting of selectors in one another; each level costs a pair of brackets that Jodd would not match anyway.
 const MAX_DEPTH: u32 = 8;
@@ -352,7 +352,7 @@ impl<'t> Reader<'t> {
         Err(Unreadable)
     }
 
-    /// What stands before the closing bracket.
+    /// The text before the closing bracket.
     fn body(&mut self) -> Result<&'t str, Unreadable> {
         let start = self.at;
         while let Some(byte) = self.byte() {

@@ -1,11 +1,11 @@
-//! What Jodd itself finds is the judge; `tests/data/README.md` says how it is recorded.
+//! Compares with recorded results of Jodd itself; `tests/data/README.md` says how they are recorded.
 
 use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
 
-/// What is found; `None` if page or selector cannot be read.
+/// The values found; `None` if page or selector cannot be read.
 fn found(document: &str, selector: &str, attribute: Option<&str>) -> Option<Vec<Option<String>>> {
     let selectors = Selectors::parse(selector).ok()?;
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! What reading or evaluating a path fails with, in the words of Jayway's exceptions.
+//! Errors of reading or evaluating a path, in the words of Jayway's exceptions.
 
 use std::fmt;
 

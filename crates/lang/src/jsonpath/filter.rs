@@ -12,7 +12,7 @@ type Reading<T> = Result<T, Failure>;
 /// How often a pattern in a filter may go back in a text.
 pub(super) const MAX_BACKTRACKS: usize = 1_000_000;
 
-/// What a node must be like.
+/// A condition on a node.
 #[derive(Clone, Debug)]
 pub(super) enum Filter {
     Any(Vec<Filter>),

@@ -46,7 +46,7 @@ impl Projection {
         }
     }
 
-    /// What is kept of a member; `None` if nothing is.
+    /// The kept part of a member; `None` if nothing is kept.
     pub(super) fn of(&self, name: &str) -> Option<&Self> {
         if self.whole {
             return Some(self);

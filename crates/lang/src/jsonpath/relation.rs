@@ -346,7 +346,7 @@ fn matches_pattern(left: &Node<'_>, right: &Node<'_>) -> Deciding<bool> {
     is_match(&input(other))
 }
 
-/// What a pattern is matched against.
+/// The text that a pattern is matched against.
 fn input<'v>(node: &'v Node<'_>) -> Cow<'v, str> {
     match node {
         Node::String(text) => Cow::Borrowed(text),

@@ -71,7 +71,7 @@ pub(super) fn walk<'m, 't>(
     Ok(found)
 }
 
-/// What a path evaluates to: one value, or the list of all found.
+/// The value of a path: one value, or the list of all found.
 pub(super) fn value<'m, 't>(
     path: &Path,
     start: &'m Value<'t>,

@@ -1,4 +1,4 @@
-//! What jsoup knows of HTML's elements: which begin a block, and which are laid out as one.
+//! jsoup's table of HTML's elements: those that begin a block, and those that are laid out as one.
 
 const BLOCKS: &[&str] = &[
     "html",

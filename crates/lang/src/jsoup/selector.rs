@@ -7,7 +7,7 @@
 #[derive(Clone, Debug)]
 pub struct Selector(pub(super) Vec<Group>);
 
-/// What cannot be read, in words.
+/// The error of a selector, as a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable(pub String);
 
@@ -208,7 +208,7 @@ impl<'a> Reader<'a> {
         Ok(word.to_string())
     }
 
-    /// What stands between two brackets that belong together, quotes apart.
+    /// The text between two matching brackets; brackets in quotes do not count.
     fn balanced(&mut self, open: char, close: char) -> Result<&'a str, Unreadable> {
         let body = self.rest.strip_prefix(open).ok_or_else(|| unreadable(self.source))?;
         let (mut depth, mut quote) = (1, None);

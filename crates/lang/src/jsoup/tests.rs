@@ -1,4 +1,4 @@
-//! What jsoup itself finds is the judge; `tests/data/README.md` says how it is recorded.
+//! Compares with recorded results of jsoup itself; `tests/data/README.md` says how they are recorded.
 
 use proptest::prelude::*;
 use serde_json::Value;

@@ -18,7 +18,7 @@ use crate::work;
 /// Number of a node.
 pub type NodeId = usize;
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug)]
 pub enum Kind {
     /// The document, which jsoup takes for an element, too.

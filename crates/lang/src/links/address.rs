@@ -1,4 +1,4 @@
-//! What becomes of a link before it is loaded: what no URI may hold is escaped, and dots are taken out of its path.
+//! The address of a link to load: characters that a URI must not contain are escaped, and dots are removed from its path.
 
 use crate::{uri, url};
 

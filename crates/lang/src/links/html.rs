@@ -7,7 +7,7 @@ use crate::url;
 /// A page that is being read.
 pub(super) struct Page<'a, 'l> {
     links: &'a mut Links<'l>,
-    /// What links are relative to: `<base>` changes it for those that follow.
+    /// Base of relative links: `<base>` changes it for the links after it.
     base: String,
     /// Internet Explorer's version, if that is what JMeter passes for.
     version: Option<f32>,
@@ -128,7 +128,7 @@ fn java_trim(text: &str) -> &str {
     text.trim_matches(|c: char| c <= ' ')
 }
 
-/// What stands between the first `url("` and the last `")` of a style, be the quotes single or double. Without quotes
+/// The text between the first `url("` and the last `")` of a style, with single or double quotes. Without quotes
 /// JMeter finds nothing.
 fn quoted_url(style: &str) -> Option<&str> {
     let space = |c: char| c.is_ascii_whitespace() || c == '\u{b}';

@@ -1,6 +1,6 @@
 //! Which parser reads which type of content: the properties `HTTPResponse.parsers`, `NAME.types` and `NAME.className`.
 
-/// What a page is read as.
+/// The parser of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parser {
     /// As HTML.

@@ -53,7 +53,7 @@ fn unescape(page: &str) -> String {
     text
 }
 
-/// What JMeter would load, with the links' own errors.
+/// The addresses that JMeter would load, or errors of links.
 fn loaded(links: Vec<String>) -> Vec<String> {
     links
         .into_iter()

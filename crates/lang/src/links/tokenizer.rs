@@ -13,7 +13,7 @@ pub type Thrown = String;
 
 pub(super) const OUT_OF_BOUNDS: &str = "java.lang.IndexOutOfBoundsException";
 
-/// Who is told what is read.
+/// Receives the tokens of a page.
 pub trait Visitor {
     /// Whether texts count, and attributes of any name.
     const READS_ALL: bool;
@@ -703,7 +703,7 @@ impl Reader<'_> {
         page.script(&self.tag, self.input.get(self.body_at..to).unwrap_or_default())
     }
 
-    /// What follows `<` in a script.
+    /// Reads the part after `<` in a script.
     fn script_less(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
         match self.take() {
             Some(b'/') => {}

@@ -30,7 +30,7 @@ pub(super) struct Program {
     backtracking: OnceLock<Option<Backtrack>>,
 }
 
-/// What searches a certain text.
+/// The program for a certain kind of text.
 pub(super) enum Form<'a> {
     Ascii(&'a meta::Regex),
     Unicode(&'a meta::Regex),

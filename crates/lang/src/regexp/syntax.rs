@@ -11,7 +11,7 @@ use super::class::{Class, Set};
 const UNBOUNDED: u32 = 0xFFFF;
 /// Deepest nesting of groups.
 const MAX_DEPTH: u32 = 200;
-/// What ORO sees behind the last character.
+/// The character that ORO reads after the last one.
 const END: char = '\u{FFFF}';
 
 /// A part of a pattern.
@@ -101,7 +101,7 @@ struct Reader<'a> {
     depth: u32,
 }
 
-/// What stands behind `(`.
+/// The kind of a group, after `(`.
 #[derive(Clone, Copy)]
 enum Opened {
     Capture(u32),

@@ -25,7 +25,7 @@ pub(super) struct Node {
     pub(super) space_after: bool,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug)]
 pub(super) enum What {
     Root,

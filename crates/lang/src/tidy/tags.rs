@@ -1,4 +1,4 @@
-//! What JTidy knows of elements.
+//! JTidy's table of elements.
 
 /// Elements that are parts of lines.
 const INLINE: [&str; 55] = [

@@ -1,4 +1,4 @@
-//! What JMeter finds in pages with JTidy is the judge; `tests/data/README.md` says how it is recorded.
+//! Compares with recorded results of JMeter with JTidy; `tests/data/README.md` says how they are recorded.
 
 use proptest::prelude::*;
 use serde_json::Value as Json;

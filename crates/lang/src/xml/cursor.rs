@@ -64,7 +64,7 @@ impl<'t> Cursor<'t> {
         Some(self.take_while(is_name))
     }
 
-    /// What is wrong here; at the end of the text that is always the end.
+    /// A fault at this position; at the end of the text it is always the early end.
     pub(super) fn fault(&self, message: impl Into<String>) -> Fault {
         if self.is_at_end() { Fault::cut() } else { Fault::new(message) }
     }

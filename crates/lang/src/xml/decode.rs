@@ -58,7 +58,7 @@ fn utf8(bytes: &[u8]) -> (Cow<'_, str>, Option<Fault>) {
     }
 }
 
-/// What is wrong with bytes that do not begin with a letter of UTF-8.
+/// The error of bytes that do not begin with a character in UTF-8.
 fn malformed(bytes: &[u8]) -> String {
     let first = bytes[0];
     let length = match first {

@@ -14,7 +14,7 @@ use crate::work;
 /// Parameter entities in each other, and how often they are used at all.
 const MAX_PARAMETERS: u32 = 1000;
 
-/// What a document type says.
+/// The declarations of a document type.
 #[derive(Debug, Default)]
 pub(super) struct Dtd {
     entities: HashMap<Box<str>, Entity>,
@@ -39,7 +39,7 @@ struct Declared {
     default: Option<String>,
 }
 
-/// What an attribute is declared to be.
+/// The declared kind of an attribute.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AttributeKind {
     pub(super) is_id: bool,

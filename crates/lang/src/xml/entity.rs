@@ -15,7 +15,7 @@ const MAX_LEVEL: u32 = 64;
 /// Text that all entities may grow to, bytes.
 const MAX_GROWN: usize = 64 << 20;
 
-/// What a document says of a general entity.
+/// The declaration of a general entity.
 #[derive(Clone, Debug)]
 pub(super) enum Entity {
     /// Text of the document itself.
@@ -26,7 +26,7 @@ pub(super) enum Entity {
     Unparsed,
 }
 
-/// What a reference stands for.
+/// The target of a reference.
 pub(super) enum Referred {
     Character(char),
     Entity(Box<str>, Rc<str>),

@@ -1,6 +1,6 @@
-//! What is wrong with a document, in Xerces' words.
+//! Errors of documents, in Xerces' words.
 
-/// Why a document could not be read.
+/// The reason why a document could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The message.

@@ -21,7 +21,7 @@ pub struct Options {
     pub keeps_order: bool,
 }
 
-/// What is known while a document is read.
+/// The state while a document is read.
 pub(super) struct Reader {
     pub(super) builder: Builder,
     pub(super) options: Options,
@@ -163,7 +163,7 @@ fn declaration(cursor: &mut Cursor<'_>, dtd: &mut Dtd) -> Result<(), Fault> {
 }
 
 impl Reader {
-    /// What comes before the root element.
+    /// Reads the part before the root element.
     fn prolog(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         let mut has_doctype = false;
         loop {
@@ -203,7 +203,7 @@ impl Reader {
         }
     }
 
-    /// What comes after the root element.
+    /// Reads the part after the root element.
     fn epilog(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         loop {
             cursor.spaces();

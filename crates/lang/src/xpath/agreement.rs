@@ -6,7 +6,7 @@
 use super::expr::{Axis, Expr, From, Function, Operator, Predicate};
 use super::query::Unusable;
 
-/// What kind of value an expression has.
+/// The type of an expression's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Nodes,

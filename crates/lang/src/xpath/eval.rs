@@ -15,7 +15,7 @@ pub(super) struct Evaluation<'t> {
     pub(super) tree: &'t Tree,
     /// Namespaces of the prefixes in the expression.
     pub(super) uris: Vec<String>,
-    /// What is no number is an error in comparisons, and several nodes are in place of a text.
+    /// XPath 2: a value that is not a number is an error in comparisons, and so are several nodes instead of a text.
     pub(super) is_second: bool,
 }
 

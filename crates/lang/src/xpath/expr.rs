@@ -44,7 +44,7 @@ pub(super) struct Path {
 pub(super) enum From {
     Context,
     Root,
-    /// What an expression gives, filtered.
+    /// The value of an expression, filtered.
     Expr(Box<Expr>, Vec<Predicate>),
 }
 
@@ -84,7 +84,7 @@ pub(super) enum Axis {
     Self_,
 }
 
-/// What nodes a step takes.
+/// The node test of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Test {
     Node,
@@ -279,7 +279,7 @@ impl Function {
         name
     }
 
-    /// What Xalan calls it: the end of the name of a class.
+    /// Xalan's name for it: the end of a class name.
     pub(super) fn class(self) -> String {
         match self {
             Self::LocalName => "LocalPart".into(),

@@ -34,14 +34,14 @@ impl Unusable {
         Self::Beyond(message.into())
     }
 
-    /// What is the matter.
+    /// The error message.
     pub fn message(&self) -> &str {
         let (Self::Wrong(message) | Self::Beyond(message)) = self;
         message
     }
 }
 
-/// What JMeter's XPath Extractor makes of a value.
+/// The value as JMeter's XPath Extractor selects from it.
 pub enum Selected {
     /// So many nodes; one of them is chosen.
     Nodes(usize),

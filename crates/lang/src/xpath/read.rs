@@ -179,7 +179,7 @@ impl<'q> Parser<'q> {
         Ok(Expr::Path(Path { steps: joined(steps, None), from }))
     }
 
-    /// What is no location path; `None` if it must be one.
+    /// A primary expression; `None` if it must be a location path.
     fn primary(&mut self) -> Result<Option<Expr>, Unusable> {
         let Some(piece) = self.piece() else { return Ok(None) };
         let mut letters = piece.chars();

@@ -1,11 +1,11 @@
-//! What JMeter finds with Xerces and Xalan is the judge; `tests/data/README.md` says how it is recorded.
+//! Compares with recorded results of JMeter with Xerces and Xalan; `tests/data/README.md` says how they are recorded.
 
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
 use super::*;
 
-/// What JMeter would find, or the name of an exception and its message.
+/// The values that JMeter would find, or the name of an exception and its message.
 fn found(document: &str, query: &str, options: &str) -> Result<Vec<Option<String>>, String> {
     let query = XPath::parse(query)
         .map_err(|unusable| format!("TransformerException: {}", unusable.message()))?;

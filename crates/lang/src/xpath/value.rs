@@ -3,7 +3,7 @@
 use super::number;
 use crate::xml::{NodeId, Tree};
 
-/// What an expression gives.
+/// The value of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// Nodes in the order of the document, each once.
