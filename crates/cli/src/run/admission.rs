@@ -110,7 +110,7 @@ impl Room<'_> {
     }
 }
 
-/// Why a run is not started, if what this machine has is too little to hold it, unless it is to be started all the same.
+/// The reason why a run is not started, if this machine is too small for it and `--overcommit` is not set.
 fn refusal(found: &Look, overcommits: bool) -> Option<String> {
     if overcommits || found.refusals.is_empty() {
         return None;
