@@ -24,7 +24,7 @@ pub(crate) fn text(workers: u32, losses: &[Loss]) -> String {
     let users: u64 = losses.iter().map(|loss| u64::from(loss.users)).sum();
     let connections: u64 = losses.iter().map(|loss| loss.connections).sum();
     let mut out = format!(
-        "\nWorkers lost    {} of {workers}: lost with them: {users} users, {connections} connections, and their last samples\n",
+        "\nWorkers lost    {} of {workers}: {users} users, {connections} connections, and their last samples\n",
         losses.len()
     );
     for loss in losses {
