@@ -394,4 +394,74 @@ fn the_hosted_workflow_runs_every_section() {
     nothing_found(&missing);
     let oldest = ["rust-version", r#"cargo "+$version" check --workspace --locked"#];
     assert!(oldest.iter().all(|part| hosted.contains(part)), "no job for the oldest compiler");
+
+/// Methods of a core that may call themselves through others: those that walk the tree of controllers, as deep as the plan has it.
+const WALK_THE_TREE: &[&str] = &[
+    "advance",
+    "do_for_controller",
+    "initialize",
+    "initialize_children",
+    "pull",
+    "pull_hosted",
+    "pull_parent",
+    "pull_sum",
+    "pull_weighted",
+];
+
+/// The methods in a file's `impl Core` blocks, with the methods of the core that each calls.
+fn core_methods(text: &str) -> Vec<(String, Vec<String>)> {
+    let name = |text: &str| -> String {
+        text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    };
+    let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let (mut inside, mut methods) = (false, Vec::<(String, Vec<String>)>::new());
+    for line in text.lines() {
+        if line.starts_with("impl") {
+            inside = line.contains(" Core<'");
+        }
+        if !inside || line.trim_start().starts_with("//") {
+            continue;
+        }
+        if let Some(at) = line.find("fn ")
+            && line.find(|c| c != ' ') == Some(4)
+        {
+            methods.push((name(&line[at + 3..]), Vec::new()));
+        }
+        let Some((_, calls)) = methods.last_mut() else { continue };
+        for piece in line.split("self.").skip(1) {
+            let called = name(piece);
+            if piece[called.len()..].starts_with('(') {
+                calls.push(called);
+            }
+        }
+    }
+    methods
+}
+
+#[test]
+fn only_the_walk_through_the_controllers_recurs() {
+    let mut calls: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (path, text) in files(&[".rs"]) {
+        if path.starts_with("crates/engine/src/") {
+            calls.extend(core_methods(&text));
+        }
+    }
+    assert!(calls.len() > 300, "the methods of a core are found elsewhere now");
+    let mut found = Vec::new();
+    for method in calls.keys() {
+        let (mut seen, mut open) = (Vec::new(), vec![method]);
+        while let Some(one) = open.pop() {
+            for called in calls.get(one).into_iter().flatten() {
+                if calls.contains_key(called) && !seen.contains(&called) {
+                    seen.push(called);
+                    open.push(called);
+                }
+            }
+        }
+        let expected = WALK_THE_TREE.contains(&method.as_str());
+        if seen.contains(&method) && !expected && calls[method].iter().all(|one| one != method) {
+            found.push(format!("Core::{method} calls itself through others: push a completion"));
+        }
+    }
+    nothing_found(&found);
 }

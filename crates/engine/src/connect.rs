@@ -18,7 +18,7 @@ use crate::outcome::Failure;
 use crate::resolve::{self, Found, Question};
 use crate::socket::Sockets;
 use crate::source;
-use crate::stream::Talk;
+use crate::stream::{Stream, Talk};
 use crate::user::{NO_CONN, Wait};
 use crate::wheel::Index;
 
@@ -118,15 +118,39 @@ impl Core<'_> {
         stash: Box<Stash>,
     ) {
         let conn = self.conns.open(index, route);
+        self.open_on(index, id, conn, exchange, stash);
+    }
+
+    /// Opens a connection for an exchange that is not HTTP's.
+    pub(crate) fn open_stream(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        route: u32,
+        exchange: Exchange,
+        (stash, stream): (Box<Stash>, Box<Stream>),
+    ) {
+        let conn = self.conns.open(index, route);
+        let entry = &mut self.conns[conn];
+        entry.raw = true;
+        entry.datagram = matches!(stream.talk, Talk::Datagram(_)).then_some(id);
+        entry.stream = Some(stream);
+        self.open_on(index, id, conn, exchange, stash);
+    }
+
+    fn open_on(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        conn: u32,
+        exchange: Exchange,
+        stash: Box<Stash>,
+    ) {
+        let route = self.conns[conn].route;
         self.conns[conn].holder = self.holder(index);
         self.conns[conn].end = exchange.start.saturating_add(self.run.settings.time_to_live);
         self.conns[conn].exchange = exchange;
         self.conns[conn].stash = Some(stash);
-        self.conns[conn].stream = self.opening.take();
-        self.conns[conn].raw = self.conns[conn].stream.is_some();
-        if let Some(Talk::Datagram(_)) = self.conns[conn].stream.as_deref().map(|one| &one.talk) {
-            self.conns[conn].datagram = Some(id);
-        }
         self.remember(index, conn);
         self.users[index].wait = Wait::Exchange(id);
         if self.look_up_name(index, id, conn) {

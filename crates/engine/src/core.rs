@@ -17,6 +17,7 @@ use stats::{Counter, LabelId, Recorder, Snapshot};
 
 use crate::clock::{Clock, MS, Nanos, second_after};
 use crate::conn::{Conns, Stash};
+use crate::done::{Done, Queue, Sampled};
 use crate::driver::{Driver, Events, INBOX, Ready, SCRATCH};
 use crate::exchange::Fixed;
 use crate::inbox::{Message, Wake};
@@ -71,8 +72,6 @@ pub(crate) struct Core<'p> {
     pub(crate) shows_urls: bool,
     /// It has been told that reading stopped somewhere.
     pub(crate) told_stopped: bool,
-    /// What sending on a WebSocket connection failed with, until who sent has seen it.
-    pub(crate) send_error: Option<io::Error>,
     /// Local addresses to connect from.
     pub(crate) sources: Sources,
     /// Local ports to connect from.
@@ -102,8 +101,6 @@ pub(crate) struct Core<'p> {
     pub(crate) results: Vec<Box<SampleResult>>,
     /// Branches of users that have nothing to load.
     pub(crate) branches: Vec<Index>,
-    /// The exchange for which a connection is being opened, if it is not HTTP's.
-    pub(crate) opening: Option<Box<crate::stream::Stream>>,
     /// Exchanges of TCP Samplers that are over, for their buffers.
     pub(crate) spare_streams: Vec<Box<crate::stream::Stream>>,
     /// Programs started and exchanges begun by TCP Samplers so far.
@@ -127,10 +124,6 @@ pub(crate) struct Core<'p> {
     pub(crate) home: crate::meet::Home,
     /// Waits of its users so far, for others or a lock.
     pub(crate) meetings: u64,
-    /// How much longer the user whose turn it is may look for a sampler.
-    pub(crate) fuel: u32,
-    /// How many open questions to controllers in Java lie ahead of the look under way.
-    pub(crate) way: usize,
     /// What Java does for its users.
     pub(crate) jobs: crate::job::Jobs,
     pub(crate) rows: Rows,
@@ -149,9 +142,10 @@ pub(crate) struct Core<'p> {
     pub(crate) starts: Vec<Start>,
     /// Users alive, per group.
     pub(crate) alive: Vec<u32>,
-    ready: VecDeque<Index>,
-    /// A user's turn is under way: whoever becomes ready meanwhile is queued.
-    in_turn: bool,
+    /// Completions of what the loop does just now.
+    pub(crate) done: Queue,
+    /// Completions that are carried out when all others had their turn.
+    ready: Queue,
     due: Vec<Index>,
     inbox: Receiver<Message>,
     wake: Arc<Wake>,
@@ -210,7 +204,6 @@ impl<'p> Core<'p> {
                     && sampler.needs.contains(plan::plan::Needs::SAMPLER_DATA)
             }),
             told_stopped: false,
-            send_error: None,
             sources: Sources::new(&run.settings.sources, run.rank(index) as usize),
             ports: Ports::of_core(run, index),
             connects: 0,
@@ -230,7 +223,6 @@ impl<'p> Core<'p> {
             result: Box::default(),
             results: Vec::new(),
             branches: Vec::new(),
-            opening: None,
             spare_streams: Vec::new(),
             tickets: 0,
             stashes: Vec::new(),
@@ -248,8 +240,6 @@ impl<'p> Core<'p> {
             fixed: (0..plan.samplers.len()).map(|_| None).collect(),
             home: crate::meet::Home::default(),
             meetings: 0,
-            way: 0,
-            fuel: 0,
             jobs: crate::job::Jobs::new(plan, run.offload.clone(), run.hearing.clone()),
             rows,
             feeds,
@@ -261,8 +251,8 @@ impl<'p> Core<'p> {
             stalled_since: now,
             starts: Vec::new(),
             alive: vec![0; plan.groups.len()],
-            ready: VecDeque::new(),
-            in_turn: false,
+            done: Queue::default(),
+            ready: Queue::default(),
             due: Vec::new(),
             inbox,
             wake,
@@ -288,6 +278,7 @@ impl<'p> Core<'p> {
             }
             self.connect_queued();
             self.start_users(now);
+            self.carry_out_done();
             self.fire_timers(now);
             self.run_ready(now);
             self.read_resumed();
@@ -296,6 +287,7 @@ impl<'p> Core<'p> {
                 self.tick(now);
             }
             self.tell_properties();
+            self.carry_out_done();
             let timeout = self.timeout(now);
             match &run.steps {
                 None => {
@@ -332,6 +324,7 @@ impl<'p> Core<'p> {
         } else if let Some(conn) = self.conns.by_token(ready.token) {
             self.on_ready(conn, ready);
         }
+        self.carry_out_done();
     }
 
     /// Reads on where a peer had more to say than one turn had time for: no event tells of it again.
@@ -384,14 +377,17 @@ impl<'p> Core<'p> {
                 Wait::Socket(_) | Wait::SocketResolve(_) => self.check_socket_limit(index, now),
                 _ => self.resume(index),
             }
+            self.carry_out_done();
         }
         self.beats.expire(now, &mut self.sockets, &mut due);
         for socket in due.drain(..) {
             self.on_beat(socket, now);
+            self.carry_out_done();
         }
         self.watch.expire(now, &mut due);
         for index in due.drain(..) {
             self.interrupt(index);
+            self.carry_out_done();
         }
         self.due = due;
     }
@@ -406,12 +402,7 @@ impl<'p> Core<'p> {
             Wait::Ready | Wait::Queued => {}
             Wait::Delay(sampler) => {
                 user.intended = user.links.deadline;
-                self.in_turn = true;
                 self.begin(index, sampler);
-                self.in_turn = false;
-                if self.users[index].wait != Wait::Ready {
-                    return;
-                }
             }
             Wait::Barrier(sampler) => self.leave_barrier(index, sampler, false),
             Wait::Met(sampler) => self.leave_barrier(index, sampler, true),
@@ -427,7 +418,8 @@ impl<'p> Core<'p> {
                 }
             }
             Wait::Sleep(sampler) => self.wake_sampler(index, sampler),
-            wait @ (Wait::Exchange(_)
+            wait @ (Wait::Done
+            | Wait::Exchange(_)
             | Wait::Resolve(_)
             | Wait::Socket(_)
             | Wait::SocketResolve(_)
@@ -439,28 +431,12 @@ impl<'p> Core<'p> {
                 return;
             }
         }
-        self.step(index);
+        self.take_turn(index);
     }
 
     /// Goes on with a user once those before it had their turn.
     pub(crate) fn put_in_line(&mut self, index: Index) {
-        self.ready.push_back(index);
-    }
-
-    /// Runs a user until it must wait. If another turn is under way, the user is queued instead: a sample that ends at
-    /// once comes back here from within its own turn, and each would lie on the stack of the one before.
-    pub(crate) fn step(&mut self, index: Index) {
-        if self.in_turn {
-            return self.enqueue(index);
-        }
-        self.step_now(index);
-    }
-
-    /// The same within another turn, for those whose number on the stack the plan bounds.
-    pub(crate) fn step_now(&mut self, index: Index) {
-        let within = std::mem::replace(&mut self.in_turn, true);
-        self.take_turn(index);
-        self.in_turn = within;
+        self.ready.push_user(index);
     }
 
     /// Puts a user into the ready queue, if it has nothing to wait for.
@@ -468,45 +444,64 @@ impl<'p> Core<'p> {
         let user = &mut self.users[index];
         if user.alive && user.wait == Wait::Ready {
             user.wait = Wait::Queued;
-            self.ready.push_back(index);
+            self.ready.push_user(index);
         }
     }
 
-    /// Runs the users of the ready queue, each once, but not so long that sockets and messages wait.
+    /// Carries out what is in the ready queue, each once, but not so long that sockets and messages wait.
     fn run_ready(&mut self, now: Nanos) {
         for _ in 0..self.ready.len() {
-            let Some(index) = self.ready.pop_front() else { return };
-            self.resume(index);
+            let Some(done) = self.ready.pop() else { return };
+            self.carry_out(done);
+            self.carry_out_done();
             if self.clock.now() - now >= ROUND {
                 return;
             }
         }
     }
 
-    fn take_turn(&mut self, index: Index) {
-        let mut until = Nanos::MAX;
-        let mut over = false;
-        for operation in 1..=BUDGET {
-            if !self.users[index].alive || self.users[index].wait != Wait::Ready {
-                return;
-            }
-            self.fuel = BUDGET;
-            match self.operate(index) {
-                Turn::On => {}
-                Turn::Waits => return,
-                Turn::Over => {
-                    over = true;
-                    break;
-                }
-            }
-            if operation % UNTIMED == 0 {
-                let now = self.clock.now();
-                if now >= until {
-                    break;
-                }
-                until = until.min(now + TURN);
-            }
+    /// Carries out all that has been completed by what the loop has just done.
+    fn carry_out_done(&mut self) {
+        while let Some(done) = self.done.pop() {
+            self.carry_out(done);
         }
+    }
+
+    /// Carries out a completion, and gives its user a turn.
+    fn carry_out(&mut self, done: Done) {
+        match done {
+            Done::Sample(sampled) => {
+                let index = sampled.user;
+                self.end_sampled(sampled);
+                self.take_turn(index);
+            }
+            Done::Unanswered(request) => self.send_again(*request),
+            Done::User(index) => self.resume(index),
+        }
+    }
+
+    /// Ends the sample of a sampler whose work has ended.
+    fn end_sampled(&mut self, sampled: Sampled) {
+        let Sampled { user, sampler, timing, outcome, result, whole } = sampled;
+        self.return_result(result);
+        let entry = &mut self.users[user];
+        if !entry.alive || entry.wait != Wait::Done {
+            return;
+        }
+        entry.wait = Wait::Ready;
+        if whole {
+            self.close_sample(user, sampler, timing, outcome);
+        } else {
+            self.end_work(user, sampler, timing, outcome);
+        }
+    }
+
+    /// Runs a user until it must wait.
+    fn take_turn(&mut self, index: Index) {
+        let before = self.done.len();
+        let over = self.run_user(index);
+        // What the turn has completed has its own when others had theirs.
+        self.done.move_behind(before, &mut self.ready);
         if !self.users[index].alive || self.users[index].wait != Wait::Ready {
             return;
         }
@@ -515,6 +510,33 @@ impl<'p> Core<'p> {
             return self.end_user(index);
         }
         self.enqueue(index);
+    }
+
+    /// Runs a user until it must wait, or has had its turn. True: it has looked for a sampler for long, and found none.
+    fn run_user(&mut self, index: Index) -> bool {
+        let mut until = Nanos::MAX;
+        for operation in 1..=BUDGET {
+            if !self.users[index].alive || self.users[index].wait != Wait::Ready {
+                return false;
+            }
+            match self.operate(index) {
+                Turn::On => {}
+                // A sample that failed lets others go first.
+                Turn::Waits => match self.done.pop_passed(index) {
+                    Some(sampled) => self.end_sampled(sampled),
+                    None => return false,
+                },
+                Turn::Over => return true,
+            }
+            if operation % UNTIMED == 0 {
+                let now = self.clock.now();
+                if now >= until {
+                    return false;
+                }
+                until = until.min(now + TURN);
+            }
+        }
+        false
     }
 
     fn read_inbox(&mut self) {
@@ -552,6 +574,7 @@ impl<'p> Core<'p> {
                 Message::StopNow => self.stop(true),
                 Message::End => self.ends = Some(self.clock.now() + crate::job::PATIENCE),
             }
+            self.carry_out_done();
         }
     }
 
@@ -583,6 +606,7 @@ impl<'p> Core<'p> {
                 }
                 Wait::Ready
                 | Wait::Queued
+                | Wait::Done
                 | Wait::Exchange(_)
                 | Wait::Resolve(_)
                 | Wait::Sleep(_)

@@ -62,8 +62,8 @@ impl Core<'_> {
             };
             let host = if call.host.is_empty() { "127.0.0.1" } else { &call.host };
             let route = self.route(false, host, port, &Source::default());
-            self.opening = Some(Box::new(Stream { ticket, talk: Talk::Datagram(call) }));
-            return self.open(index, id, route, exchange, stash);
+            let stream = Box::new(Stream { ticket, talk: Talk::Datagram(call) });
+            return self.open_stream(index, id, route, exchange, (stash, stream));
         };
         self.remember(index, conn);
         self.users[index].wait = Wait::Exchange(id);

@@ -5,6 +5,7 @@ use stats::{Counter, Outcome};
 
 use crate::conn::{Exchange, Stash, State};
 use crate::core::Core;
+use crate::done::Unanswered;
 use crate::driver;
 use crate::outcome::Failure;
 use crate::sample::Timing;
@@ -44,7 +45,7 @@ impl Core<'_> {
             let stale =
                 first && (exchange.java || exchange.reused && self.run.settings.retry_stale);
             if stale || self.repeats(id, &exchange, stash.as_deref()) {
-                return self.send_again(index, id, route, exchange, stash);
+                return self.repeat(index, id, route, exchange, stash);
             }
         }
         self.users[index].wait = Wait::Ready;
@@ -67,7 +68,6 @@ impl Core<'_> {
             if exchange.java { crate::outcome::describe_java } else { crate::outcome::describe };
         let outcome = describe(failure, route, &mut result.code, &mut result.message);
         self.fail_result(index, id, timing, outcome, true);
-        self.step(index);
     }
 
     /// Whether a request that got no answer is sent once more, as HttpClient's retry handler has it: by default none is.
@@ -86,8 +86,19 @@ impl Core<'_> {
             || [&b"GET"[..], b"HEAD", b"PUT", b"DELETE", b"OPTIONS", b"TRACE"].contains(&method)
     }
 
-    /// The connection is gone and there was no answer: the request goes out anew.
-    fn send_again(
+    /// A request that got no answer goes out anew.
+    pub(crate) fn send_again(&mut self, request: Unanswered) {
+        let Unanswered { user, sampler, route, exchange, stash } = request;
+        if self.users[user].alive && self.users[user].wait == Wait::Done {
+            self.open(user, sampler, route, exchange, stash);
+            if self.stopping_now {
+                self.cut(user, sampler);
+            }
+        }
+    }
+
+    /// The connection is gone and there was no answer: the request is to be sent anew.
+    fn repeat(
         &mut self,
         index: Index,
         id: SamplerId,
@@ -107,8 +118,8 @@ impl Core<'_> {
             stash.request.extend_from_slice(&fixed.bytes);
         }
         let retries = exchange.retries.saturating_add(1);
-        let again = Exchange { retries, reused: false, received: 0, ..exchange };
-        self.open(index, id, route, again, stash);
+        let exchange = Exchange { retries, reused: false, received: 0, ..exchange };
+        self.push_unanswered(Unanswered { user: index, sampler: id, route, exchange, stash });
     }
 
     /// Fails the sample of a request in whose texts a function has thrown; before the URL is known, it has neither that nor a name. False: none has.

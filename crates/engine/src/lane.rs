@@ -31,8 +31,6 @@ pub(crate) struct Lanes {
     next: usize,
     under_way: usize,
     at_a_time: usize,
-    /// Lanes are being started.
-    starting: bool,
     /// The user is in line to look after them.
     called: bool,
     /// The user ends with them.
@@ -67,7 +65,6 @@ impl<'p> Core<'p> {
             next: 0,
             under_way: 0,
             at_a_time,
-            starting: false,
             called: false,
             stops: false,
             leaves: false,
@@ -120,12 +117,7 @@ impl<'p> Core<'p> {
             }
             lanes.next += 1;
             lanes.under_way += 1;
-            // One that ends at once does not put its user in line.
-            lanes.starting = true;
             self.start_lane(index, *next);
-            if let Some(lanes) = self.lanes(index) {
-                lanes.starting = false;
-            }
         }
     }
 
@@ -145,7 +137,7 @@ impl<'p> Core<'p> {
             }
         }
         if self.initialize(lane, main) {
-            self.step_now(lane);
+            self.go_on(lane);
         }
     }
 
@@ -160,7 +152,7 @@ impl<'p> Core<'p> {
         self.branches.push(lane);
         let Some(lanes) = self.lanes(parent) else { return };
         lanes.under_way -= 1;
-        if !lanes.starting && !lanes.called {
+        if !lanes.called {
             lanes.called = true;
             self.put_in_line(parent);
         }

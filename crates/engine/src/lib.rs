@@ -39,6 +39,7 @@ mod core;
 mod credentials;
 mod datagram;
 mod diary;
+mod done;
 mod driver;
 mod ends;
 mod exchange;

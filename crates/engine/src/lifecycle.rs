@@ -78,7 +78,7 @@ impl Core<'_> {
             self.ends_by_exception(index);
         } else if begun {
             self.place(index, compiled.main).set(place::ARRIVED);
-            self.step(index);
+            self.go_on(index);
         }
     }
 

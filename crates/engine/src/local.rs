@@ -117,7 +117,6 @@ impl Core<'_> {
         let reading = user.extra.as_ref().and_then(|extra| extra.reading.as_ref());
         if reading.is_some_and(|reading| reading.ticket == content.ticket) {
             self.end_file(index, id, content.result);
-            self.step(index);
         }
     }
 
@@ -181,7 +180,6 @@ impl Core<'_> {
         self.result.code.push_str("Non HTTP response code: java.io.IOException");
         self.result.message.push_str("Non HTTP response message: Stream closed");
         self.fail_result(index, id, timing, Outcome::CutByEnd, true);
-        self.step(index);
     }
 }
 

@@ -41,8 +41,6 @@ pub(crate) struct Page {
     last: Index,
     under_way: usize,
     at_a_time: usize,
-    /// Branches are being started.
-    starting: bool,
     /// The run ends at once.
     cut: bool,
 }
@@ -139,7 +137,6 @@ impl<'p> Core<'p> {
             last: NO_USER,
             under_way: 0,
             at_a_time,
-            starting: false,
             cut: false,
         });
         self.choose(index, id, resources, found, &mut page);
@@ -211,9 +208,6 @@ impl<'p> Core<'p> {
     fn fill_branches(&mut self, index: Index) {
         loop {
             let Some(page) = self.page(index) else { return };
-            if page.starting {
-                return;
-            }
             let more = !page.cut && page.next < page.links.len();
             if !more && page.under_way == 0 {
                 return self.end_page(index);
@@ -227,13 +221,8 @@ impl<'p> Core<'p> {
                 continue;
             }
             page.under_way += 1;
-            // A branch that fails at once comes back here.
-            page.starting = true;
             let id = page.id;
             self.start_branch(index, id, link);
-            if let Some(page) = self.page(index) {
-                page.starting = false;
-            }
         }
     }
 
@@ -329,7 +318,6 @@ impl<'p> Core<'p> {
         if let Some(page) = self.page(parent) {
             page.under_way -= 1;
         }
-        self.fill_branches(parent);
     }
 
     /// A branch has nothing to do; gives the user it worked for, and what it loaded.
@@ -385,8 +373,7 @@ impl<'p> Core<'p> {
         if is_file {
             self.name_page(index, id);
         }
-        self.close_sample(index, id, timing, outcome);
-        self.step(index);
+        self.complete_page(index, id, timing, outcome);
     }
 
     /// Whether a branch loads a part beside others.

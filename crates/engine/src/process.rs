@@ -101,7 +101,6 @@ impl Core<'_> {
                 let what = "Exception occurred whilst executing system call: java.io.IOException";
                 self.result.message.push_str(&format!("{what}: {error}"));
                 self.end_plain(index, id, timing);
-                self.step(index);
             }
         }
     }
@@ -123,7 +122,6 @@ impl Core<'_> {
         let outcome = self.show(index, id, &running, done);
         timing.received = (self.result.body.len() + dropped) as u64;
         self.conclude(index, id, timing, outcome);
-        self.step(index);
     }
 
     /// Fills the core's result.

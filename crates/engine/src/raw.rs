@@ -105,8 +105,8 @@ impl Core<'_> {
             stash.request.extend_from_slice(content);
         }
         let ticket = self.next_ticket();
-        self.opening = Some(Box::new(Stream { ticket, talk: Talk::Raw(raw) }));
-        self.open(index, id, route, exchange, stash);
+        let stream = Box::new(Stream { ticket, talk: Talk::Raw(raw) });
+        self.open_stream(index, id, route, exchange, (stash, stream));
     }
 
     /// The connection stands.

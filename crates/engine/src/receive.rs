@@ -331,7 +331,6 @@ impl Core<'_> {
             received: exchange.received,
         };
         self.answered(index, id, &exchange, timing, stash);
-        self.step(index);
     }
 
     /// A response was read whole: cookies, redirects, the result; then the sample is concluded.

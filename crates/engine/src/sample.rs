@@ -346,12 +346,12 @@ impl Core<'_> {
         (timing.latency, timing.connect) = (self.result.latency, self.result.connect);
         (timing.received, timing.sent) = (self.result.bytes, self.result.sent);
         let outcome = if self.result.success { Outcome::Ok } else { Outcome::Status };
-        self.conclude(index, id, timing, outcome);
+        self.end_work(index, id, timing, outcome);
     }
 
-    /// Ends a sampler's work, the result of which stands in the core's result (or is not looked at). Where it is a page,
+    /// Goes on behind a sampler's work, the result of which stands in the core's result (or is not looked at). Where it is a page,
     /// what is embedded in it is loaded first.
-    pub(crate) fn conclude(
+    pub(crate) fn end_work(
         &mut self,
         index: Index,
         id: SamplerId,

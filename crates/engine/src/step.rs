@@ -19,6 +19,9 @@ use crate::wheel::Index;
 /// An Interleave Controller that has asked this often in vain will do so for ever; JMeter's thread ends with a stack overflow.
 const IN_VAIN: u32 = 500;
 
+/// How many controllers may be asked for a user's next sampler before others have their turn.
+const STEPS: u32 = 4096;
+
 /// What a controller gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pull {
@@ -30,6 +33,27 @@ pub(crate) enum Pull {
     Ended(ControllerId),
     /// Not now: the user waits, has ended, or has used up its turn.
     Later,
+}
+
+/// A search for a user's next sampler.
+#[derive(Debug)]
+pub(crate) struct Search {
+    /// How many controllers may yet be asked before others have their turn.
+    fuel: u32,
+    /// Pending calls to controllers in Java that are still to be replayed: down to them nothing is decided again.
+    pub(crate) replays: usize,
+}
+
+impl Search {
+    fn new(fuel: u32, replays: usize) -> Self {
+        Self { fuel, replays }
+    }
+
+    /// Whether it may ask another controller.
+    fn takes_step(&mut self) -> bool {
+        self.fuel = self.fuel.saturating_sub(1);
+        self.fuel > 0
+    }
 }
 
 /// What became of a user's turn.
@@ -47,9 +71,8 @@ impl<'p> Core<'p> {
     /// Finds a user's next sampler and begins it.
     pub(crate) fn operate(&mut self, index: Index) -> Turn {
         let main = self.main(index);
-        if self.jobs.picks {
-            self.find_way(index);
-        }
+        let replays = if self.jobs.picks { self.pending_calls(index) } else { 0 };
+        let mut search = Search::new(STEPS, replays);
         // Between two samplers the last one still is the current one.
         if self.plan.asks_for_sampler
             && let Some(last) = self.users[index].last_sampler
@@ -57,7 +80,7 @@ impl<'p> Core<'p> {
             self.texts.sampler = Some(self.plan.samplers[last.0 as usize].name.clone());
         }
         self.forget_thrown();
-        let given = self.pull(index, main);
+        let given = self.pull(index, main, &mut search);
         self.texts.sampler = None;
         if self.users[index].alive && self.ends_by_exception(index) {
             return Turn::Waits;
@@ -112,34 +135,34 @@ impl<'p> Core<'p> {
     }
 
     /// Asks a controller for the next sampler.
-    pub(crate) fn pull(&mut self, index: Index, id: ControllerId) -> Pull {
+    pub(crate) fn pull(&mut self, index: Index, id: ControllerId, search: &mut Search) -> Pull {
         let controller = self.controller(id);
         if self.needs_texts(index, id, false) && !self.knows_texts(index, id) {
             return Pull::Later;
         }
         match &controller.kind {
             ControllerKind::Transaction(settings) if settings.parent => {
-                return self.pull_parent(index, id, controller);
+                return self.pull_parent(index, id, controller, search);
             }
-            ControllerKind::Transaction(_) => return self.pull_sum(index, id, controller),
+            ControllerKind::Transaction(_) => return self.pull_sum(index, id, controller, search),
             ControllerKind::WeightedSwitch(switch) => {
-                return self.pull_weighted(index, id, controller, switch);
+                return self.pull_weighted(index, id, controller, switch, search);
             }
             ControllerKind::Hosted(element) => {
-                return self.pull_hosted(index, id, controller, *element);
+                return self.pull_hosted(index, id, controller, *element, search);
             }
             _ => {}
         }
         for turn in 0.. {
-            if !self.has_fuel() {
+            if !self.may_go_on(search) {
                 return Pull::Later;
             }
             if self.needs_texts(index, id, false) && !self.knows_texts(index, id) {
                 return Pull::Later;
             }
             // On the way to where a user waited nothing is decided again.
-            let given = if self.way > 0 { None } else { self.before(index, id, controller) };
-            match given.or_else(|| self.advance(index, id, controller)) {
+            let given = if search.replays > 0 { None } else { self.before(index, id, controller) };
+            match given.or_else(|| self.advance(index, id, controller, search)) {
                 Some(Pull::Later) => return Pull::Later,
                 Some(given) => {
                     // JMeter's loops that ask themselves again write it on their way out of each.
@@ -160,17 +183,23 @@ impl<'p> Core<'p> {
     }
 
     /// A transaction whose children are its sub-results.
-    fn pull_parent(&mut self, index: Index, id: ControllerId, controller: &'p Controller) -> Pull {
+    fn pull_parent(
+        &mut self,
+        index: Index,
+        id: ControllerId,
+        controller: &'p Controller,
+        search: &mut Search,
+    ) -> Pull {
         if self.place(index, id).is(place::TOLD) {
             self.place(index, id).clear(place::TOLD);
             return Pull::Nothing;
         }
         self.begin_transaction_if_first(index, id, controller);
         loop {
-            if !self.has_fuel() {
+            if !self.may_go_on(search) {
                 return Pull::Later;
             }
-            match self.advance(index, id, controller) {
+            match self.advance(index, id, controller, search) {
                 Some(Pull::Nothing) => {
                     self.place(index, id).set(place::TOLD);
                     return Pull::Ended(id);
@@ -182,17 +211,23 @@ impl<'p> Core<'p> {
     }
 
     /// A transaction that sums up its children.
-    fn pull_sum(&mut self, index: Index, id: ControllerId, controller: &'p Controller) -> Pull {
+    fn pull_sum(
+        &mut self,
+        index: Index,
+        id: ControllerId,
+        controller: &'p Controller,
+        search: &mut Search,
+    ) -> Pull {
         // JMeter counts a sample for each time that it asks itself, and so once more for each child that has nothing.
         let mut asked_again = 0;
         loop {
-            if !self.has_fuel() {
+            if !self.may_go_on(search) {
                 self.count_calls(index, id, asked_again);
                 return Pull::Later;
             }
             self.begin_transaction_if_first(index, id, controller);
             let is_last = self.child(index, id).is_none();
-            match self.advance(index, id, controller) {
+            match self.advance(index, id, controller, search) {
                 None => asked_again += 1,
                 Some(Pull::Later) => {
                     if self.users[index].alive {
@@ -298,11 +333,12 @@ impl<'p> Core<'p> {
         index: Index,
         id: ControllerId,
         controller: &'p Controller,
+        search: &mut Search,
     ) -> Option<Pull> {
         if !self.begin_pass(index, id, controller) {
             return Some(Pull::Later);
         }
-        if self.way == 0 && self.is_done(index, id) {
+        if search.replays == 0 && self.is_done(index, id) {
             return Some(Pull::Nothing);
         }
         let Some((at, child)) = self.child(index, id) else {
@@ -319,7 +355,7 @@ impl<'p> Core<'p> {
                     self.move_on(index, id);
                     Some(Pull::Sampler(sampler))
                 }
-                Child::Controller(inner) => match self.pull(index, inner) {
+                Child::Controller(inner) => match self.pull(index, inner, search) {
                     Pull::Nothing => {
                         if !self.drop_if_done(index, inner) {
                             self.move_on(index, id);
@@ -344,7 +380,7 @@ impl<'p> Core<'p> {
                 self.move_on(index, id);
                 Some(Pull::Sampler(sampler))
             }
-            Child::Controller(inner) => match self.pull(index, inner) {
+            Child::Controller(inner) => match self.pull(index, inner, search) {
                 Pull::Later => Some(Pull::Later),
                 Pull::Nothing => {
                     if !self.drop_if_done(index, inner) && settings.whole_controllers {
@@ -492,9 +528,9 @@ impl<'p> Core<'p> {
         self.texts.give(name);
     }
 
-    pub(crate) fn has_fuel(&mut self) -> bool {
-        self.fuel = self.fuel.saturating_sub(1);
-        self.fuel > 0 && !self.has_thrown()
+    /// Whether a search may ask another controller.
+    pub(crate) fn may_go_on(&self, search: &mut Search) -> bool {
+        search.takes_step() && !self.has_thrown()
     }
 
     pub(crate) fn controller(&self, id: ControllerId) -> &'p Controller {

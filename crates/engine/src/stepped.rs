@@ -83,6 +83,7 @@ impl Core<'_> {
                     | Wait::Lock
                     | Wait::Arrival
                     | Wait::Queued
+                    | Wait::Done
                     | Wait::Lanes(_) => false,
                 }
         });

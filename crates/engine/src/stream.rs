@@ -110,8 +110,7 @@ impl Core<'_> {
             stash.request.extend_from_slice(&call.bytes);
         }
         let Some(conn) = connection else {
-            self.opening = Some(stream);
-            return self.open(index, id, route, exchange, stash);
+            return self.open_stream(index, id, route, exchange, (stash, stream));
         };
         self.recorder.add(Counter::ConnReused, 1);
         self.remember(index, conn);
@@ -268,7 +267,6 @@ impl Core<'_> {
         let outcome =
             if self.result.success || outcome != Outcome::Ok { outcome } else { Outcome::Status };
         self.conclude(index, id, timing, outcome);
-        self.step(index);
     }
 
     /// Ends a stream's exchange, and its sample.

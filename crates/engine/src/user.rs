@@ -19,6 +19,8 @@ pub(crate) enum Wait {
     Ready,
     /// Nothing: it is in the ready queue.
     Queued,
+    /// Nothing: its sampler's work has ended, which the loop is about to hear.
+    Done,
     /// The delay of its timers; then the sampler starts.
     Delay(SamplerId),
     /// A pause by Flow Control Action; then it goes on.

@@ -8,7 +8,7 @@ use plan::plan::{Child, Controller, ControllerId, ControllerKind, WeightedSwitch
 
 use crate::core::{Core, env};
 use crate::place;
-use crate::step::Pull;
+use crate::step::{Pull, Search};
 use crate::wheel::Index;
 
 impl<'p> Core<'p> {
@@ -18,11 +18,12 @@ impl<'p> Core<'p> {
         id: ControllerId,
         controller: &'p Controller,
         switch: &'p WeightedSwitch,
+        search: &mut Search,
     ) -> Pull {
         // The plug-in looks at what comes for each time that it asks itself, but for the one that chose.
         let mut looks = 0;
         loop {
-            if !self.has_fuel() {
+            if !self.may_go_on(search) {
                 return Pull::Later;
             }
             if self.place(index, id).is(place::CHOSEN) {
@@ -31,7 +32,7 @@ impl<'p> Core<'p> {
                 self.end_user(index);
                 return Pull::Later;
             }
-            match self.advance(index, id, controller) {
+            match self.advance(index, id, controller, search) {
                 None => {}
                 Some(Pull::Later) => return Pull::Later,
                 Some(mut given) => {

@@ -153,7 +153,7 @@ impl Core<'_> {
                 Ok(reply) => self.proceed(index, &then, job, &reply, done),
             },
         }
-        self.step(index);
+        self.go_on(index);
     }
 
     /// Goes on before or at a sampler.

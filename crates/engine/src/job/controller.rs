@@ -2,7 +2,7 @@
 //!
 //! What such a controller holds stays native. Java has the controller's own object, with a stand-in for each child: a sampler's is what the controller gives, and
 //! a controller's asks back, so that a question may be open while the native tree is asked inside of it, down to another such controller. The user waits for
-//! each answer as for any job, and the next look for a sampler finds the same way down ([`Core::find_way`]) and goes on with it. What JMeter only tells a
+//! each answer as for any job, and the next look for a sampler finds the same way down ([`Core::pending_calls`]) and goes on with it. What JMeter only tells a
 //! controller (it begins, its pass is over, its loop is left) is told with the next question. Plans without such a controller pay two comparisons for
 //! each controller that is asked.
 
@@ -14,7 +14,7 @@ use super::reply::{Failed, Out};
 use super::{Act, Reply, Then, UnderWay};
 use crate::core::Core;
 use crate::place;
-use crate::step::Pull;
+use crate::step::{Pull, Search};
 use crate::wheel::Index;
 
 /// The controller is asked for a sampler.
@@ -144,10 +144,10 @@ impl Said {
 }
 
 impl<'p> Core<'p> {
-    /// A look for a sampler begins: it goes the way of the one before, as far as questions are open.
-    pub(crate) fn find_way(&mut self, index: Index) {
+    /// Pending calls to a user's controllers in Java, which its next search replays.
+    pub(crate) fn pending_calls(&self, index: Index) -> usize {
         let java = self.users[index].extra.as_ref().and_then(|extra| extra.java.as_ref());
-        self.way = java.map_or(0, |java| java.questions.open.len());
+        java.map_or(0, |java| java.questions.open.len())
     }
 
     /// Asks a controller of a class of its own for the next sampler.
@@ -157,6 +157,7 @@ impl<'p> Core<'p> {
         id: ControllerId,
         controller: &'p Controller,
         element: HostedId,
+        search: &mut Search,
     ) -> Pull {
         if self.gives_up(index) {
             self.end_user(index);
@@ -166,15 +167,16 @@ impl<'p> Core<'p> {
             return Pull::Later;
         }
         let questions = &mut self.users[index].java().questions;
-        let at = questions.open.len() - self.way.min(questions.open.len());
+        let at = questions.open.len() - search.replays.min(questions.open.len());
         let said = questions.open.get(at).filter(|open| open.controller == id);
         let Some(said) = said.map(|open| open.said) else {
+            search.replays = 0;
             return self.ask_controller(index, id, element, at);
         };
-        self.way = self.way.saturating_sub(1);
+        search.replays = search.replays.saturating_sub(1);
         let answer = match said {
             None => return Pull::Later,
-            Some(Said::Asks(ask)) => match self.do_for_controller(index, controller, ask) {
+            Some(Said::Asks(ask)) => match self.do_for_controller(index, controller, ask, search) {
                 Some(answer) => answer,
                 None => return Pull::Later,
             },
@@ -206,7 +208,6 @@ impl<'p> Core<'p> {
         element: HostedId,
         at: usize,
     ) -> Pull {
-        self.way = 0;
         let java = self.users[index].java();
         let known = java.fresh.len();
         let questions = &mut java.questions;
@@ -224,9 +225,10 @@ impl<'p> Core<'p> {
         index: Index,
         controller: &'p Controller,
         ask: Ask,
+        search: &mut Search,
     ) -> Option<[u32; 2]> {
         match ask {
-            Ask::Next(child) => Some(match self.pull(index, ControllerId(child)) {
+            Ask::Next(child) => Some(match self.pull(index, ControllerId(child), search) {
                 Pull::Later => return None,
                 Pull::Nothing => [0, u32::from(self.is_done(index, ControllerId(child)))],
                 Pull::Sampler(sampler) => [1, sampler.0],

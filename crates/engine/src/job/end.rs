@@ -144,9 +144,7 @@ impl Core<'_> {
             }
             _ => self.end_user(index),
         }
-        if self.users[index].alive {
-            self.step(index);
-        }
+        self.go_on(index);
     }
 
     /// A sample takes longer than its Sample Timeout allows.

@@ -170,8 +170,7 @@ impl Core<'_> {
         }
         let talks = self.sockets[at].rest.as_ref().is_some_and(|rest| rest.talking.is_some());
         if talks && self.sockets[at].state == State::Open {
-            self.send_frame(at, Opcode::CLOSE, plan::websocket::GOODBYE);
-            self.send_error = None;
+            let _ = self.send_frame(at, Opcode::CLOSE, plan::websocket::GOODBYE);
             self.sockets[at].closing = true;
         }
         let polite = self.run.settings.at_user_end == AtUserEnd::CloseFrame;
@@ -180,8 +179,7 @@ impl Core<'_> {
             let text = b"test thread finished";
             payload[..2].copy_from_slice(&1000u16.to_be_bytes());
             payload[2..2 + text.len()].copy_from_slice(text);
-            self.send_frame(at, Opcode::CLOSE, &payload[..2 + text.len()]);
-            self.send_error = None;
+            let _ = self.send_frame(at, Opcode::CLOSE, &payload[..2 + text.len()]);
         }
         let cause = if self.stopping { CloseCause::Stopped } else { CloseCause::UserEnded };
         self.close_socket(at, cause);
@@ -194,14 +192,8 @@ impl Core<'_> {
             return self.end_wait(index);
         }
         match &self.sockets[at].task {
-            Task::Work(_) => {
-                self.fault(at, Fault::Cut);
-                self.go_on(index);
-            }
-            Task::Hold(_) => {
-                self.finish_hold(at);
-                self.go_on(index);
-            }
+            Task::Work(_) => self.fault(at, Fault::Cut),
+            Task::Hold(_) => self.finish_hold(at),
             Task::None => self.end_wait(index),
         }
     }

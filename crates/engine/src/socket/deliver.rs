@@ -264,7 +264,7 @@ impl Core<'_> {
         let user = self.users.of(index);
         let mut sent = 0;
         if frame.kind == FrameKind::Ping && filter.replies(&mut env!(self, user, "")) {
-            sent = self.send_frame(at, Opcode::PONG, frame.payload) as u64;
+            sent = self.send_frame(at, Opcode::PONG, frame.payload).0 as u64;
         }
         let Task::Work(work) = &self.sockets[at].task else { return };
         let since = work.levels.get(level).map_or(now, |times| times.since);

@@ -80,7 +80,7 @@ impl Core<'_> {
         match frame.kind {
             FrameKind::Text => {}
             FrameKind::Ping => {
-                self.send_frame(at, Opcode::PONG, frame.payload);
+                let _ = self.send_frame(at, Opcode::PONG, frame.payload);
                 return;
             }
             FrameKind::Close => {
@@ -159,8 +159,7 @@ impl Core<'_> {
             self.drop_unopened(at);
         } else if !keeps {
             if self.sockets[at].state == State::Open {
-                self.send_frame(at, Opcode::CLOSE, &goodbye);
-                self.send_error = None;
+                let _ = self.send_frame(at, Opcode::CLOSE, &goodbye);
             }
             let ended = matches!(self.sockets[at].state, State::Ended(Ending::CloseFrame));
             self.close_socket(at, if ended { CloseCause::PeerFrame } else { CloseCause::ByPlan });

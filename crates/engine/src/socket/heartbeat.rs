@@ -61,14 +61,10 @@ impl Core<'_> {
         }
         if self.sockets[at].unanswered > 0 && !self.sockets[at].stopped {
             // The answer may lie there: timers fire before sockets are polled.
-            let (index, generation) = (self.sockets[at].user, self.sockets[at].generation);
-            let waited = self.waits_for_socket(index);
+            let generation = self.sockets[at].generation;
             self.read_socket(at, false);
             self.settle(at);
             let same = self.sockets[at].generation == generation;
-            if waited {
-                self.go_on(index);
-            }
             if !same || self.sockets[at].generation != generation {
                 return;
             }
@@ -77,8 +73,6 @@ impl Core<'_> {
             }
         }
         let Some(settings) = self.heartbeats[id.0 as usize].take() else { return };
-        let index = self.sockets[at].user;
-        let waited = self.waits_for_socket(index);
         let silent = self.sockets[at].unanswered;
         if silent > 0 {
             self.recorder.add(Counter::HeartbeatsMissed, 1);
@@ -87,12 +81,10 @@ impl Core<'_> {
             self.heartbeats[id.0 as usize] = Some(settings);
             self.socket_ended(at, Ending::MissedHeartbeat);
             self.settle(at);
-            if waited {
-                self.go_on(index);
-            }
             return;
         }
-        match &settings.payload {
+        // A connection that breaks here is settled below.
+        let _ = match &settings.payload {
             Some(text) => self.send_frame(at, Opcode::TEXT, text),
             None => self.send_frame(at, Opcode::PING, b""),
         };
@@ -105,9 +97,6 @@ impl Core<'_> {
             self.arm_heartbeat(at, id, now);
         }
         self.settle(at);
-        if waited {
-            self.go_on(index);
-        }
     }
 
     /// What a heartbeat makes of a frame. True: nobody else gets it.
@@ -140,12 +129,12 @@ impl Core<'_> {
         match opcode {
             Opcode::PONG => !wanted && by_ping,
             Opcode::PING if replies => {
-                self.send_frame(at, Opcode::PONG, payload);
+                let _ = self.send_frame(at, Opcode::PONG, payload);
                 true
             }
             Opcode::CLOSE if !wanted && !self.sockets[at].closing => {
                 let code = payload.get(..2).unwrap_or_default();
-                self.send_frame(at, Opcode::CLOSE, code);
+                let _ = self.send_frame(at, Opcode::CLOSE, code);
                 self.socket_ended(at, Ending::CloseFrame);
                 true
             }

@@ -67,7 +67,6 @@ impl Core<'_> {
         } else {
             self.connect_socket(at);
         }
-        self.go_on(index);
     }
 
     /// Tries the route's addresses from the next one on, until one does not fail at once.
@@ -89,12 +88,10 @@ impl Core<'_> {
     /// The turn of a connection that was queued has come.
     pub(crate) fn connect_queued_socket(&mut self, at: u32) {
         let now = self.clock.now();
-        let index = self.sockets[at].user;
         if let Task::Work(work) = &mut self.sockets[at].task {
             work.own += now - work.queued_at;
         }
         self.connect_socket(at);
-        self.go_on(index);
     }
 
     /// Tries the route's next address from the next local one, which is given with an error.
@@ -191,7 +188,7 @@ impl Core<'_> {
             request.push_str("\r\n");
         }
         request.push_str("\r\n");
-        self.send_bytes(at, request.as_bytes());
+        let _ = self.send_bytes(at, request.as_bytes());
     }
 
     fn secure_or_upgrade(&mut self, at: u32) {
@@ -240,7 +237,7 @@ impl Core<'_> {
                 self.fault(at, Fault::Failure(Failure::Tls(error)));
                 0
             }
-            Ok(_) if !sent => 0,
+            Ok(_) if sent.is_err() => 0,
             Ok(progress) => {
                 if !progress.handshaking && self.sockets[at].state == State::Handshaking {
                     self.count_handshake(effort, Some(kind.unwrap_or(Handshake::Full)));
@@ -263,7 +260,7 @@ impl Core<'_> {
         if let Task::Work(work) = &mut self.sockets[at].task {
             work.request = request;
         }
-        if sent {
+        if sent.is_ok() {
             self.read_limit(at);
         }
     }

@@ -25,8 +25,6 @@ enum Look {
 impl Core<'_> {
     /// A WebSocket connection has something to say.
     pub(crate) fn on_socket_ready(&mut self, at: u32, ready: Ready) {
-        let index = self.sockets[at].user;
-        let waited = self.waits_for_socket(index);
         match self.sockets[at].state {
             State::Connecting => {
                 if ready.writable {
@@ -37,7 +35,7 @@ impl Core<'_> {
             State::Handshaking | State::Tunnelling | State::Upgrading | State::Open => {
                 let generation = self.sockets[at].generation;
                 if ready.writable && !self.all_sent(at) {
-                    self.flush_socket(at);
+                    let _ = self.flush_socket(at);
                     self.sent_or_not(at);
                 }
                 let same = self.sockets[at].generation == generation;
@@ -47,21 +45,11 @@ impl Core<'_> {
             }
         }
         self.settle(at);
-        if waited {
-            self.go_on(index);
-        }
     }
 
     /// Whether a user's sample waits for its WebSocket connection.
     pub(super) fn waits_for_socket(&self, index: Index) -> bool {
         matches!(self.users[index].wait, Wait::Socket(_))
-    }
-
-    /// Goes on with a user whose sample may have been concluded.
-    pub(super) fn go_on(&mut self, index: Index) {
-        if self.users[index].alive && self.users[index].wait == Wait::Ready {
-            self.step(index);
-        }
     }
 
     /// A sample that waited for room in the socket's buffer is over when everything has gone.
@@ -81,7 +69,6 @@ impl Core<'_> {
         let State::Ended(ending) = self.sockets[at].state else {
             return self.sockets.tidy(at);
         };
-        self.send_error = None;
         match &self.sockets[at].task {
             Task::Work(work) if !work.existing && !work.opened => self.opening_ended(at, ending),
             Task::Work(_) => self.fault(at, Fault::Ended(ending)),
@@ -117,7 +104,6 @@ impl Core<'_> {
             (Task::Work(_), _) => self.read_is_late(index, at, now),
             (Task::None, _) => {}
         }
-        self.go_on(index);
     }
 
     /// The time for reading is over. Timers fire before sockets are polled: after a stall of this process, what came in
@@ -152,17 +138,12 @@ impl Core<'_> {
     pub(crate) fn read_resumed(&mut self) {
         while let Some(token) = self.resumed.pop() {
             let Some(at) = self.sockets.by_token(token) else { continue };
-            let index = self.sockets[at].user;
-            let waited = self.waits_for_socket(index);
             self.read_kept(at);
             if self.sockets.by_token(token).is_some() && !self.sockets[at].stopped {
                 // What else arrived meanwhile made no new edge.
                 self.read_socket(at, true);
             }
             self.settle(at);
-            if waited {
-                self.go_on(index);
-            }
         }
     }
 
@@ -314,7 +295,7 @@ impl Core<'_> {
                     Err(_) => self.socket_ended(at, Ending::Protocol),
                 }
             }
-            self.send_raw_bytes(at, &out);
+            let _ = self.send_raw_bytes(at, &out);
             self.out = out;
         }
         if at_byte < bytes.len() {

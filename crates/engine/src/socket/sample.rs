@@ -183,8 +183,6 @@ impl<'p> Core<'p> {
             self.begin_talk(index, at, exchange, call, false);
         }
         self.open_socket(at, id);
-        // What cannot be opened fails at once; others have their turn before it is tried again.
-        self.go_on(index);
     }
 
     /// A sampler that cannot even start: its result has neither start nor length.
@@ -225,11 +223,11 @@ impl<'p> Core<'p> {
             let Task::Work(work) = &mut self.sockets[at].task else { return };
             let frame = std::mem::take(&mut work.frame);
             self.sockets[at].closing |= opcode == Opcode::CLOSE.0;
-            let sent = self.send_frame(at, Opcode(opcode), &frame);
+            let (size, sent) = self.send_frame(at, Opcode(opcode), &frame);
             let Task::Work(work) = &mut self.sockets[at].task else { return };
             work.frame = frame;
-            work.sizes.sent(sent as u64);
-            if let Some(error) = self.send_error.take() {
+            work.sizes.sent(size as u64);
+            if let Err(error) = sent {
                 return self.fault(at, Fault::Failure(Failure::Socket(error)));
             }
         }

@@ -1,5 +1,7 @@
 //! Frames on their way out. What does not fit the socket's buffer is kept and sent when there is room.
 
+use std::io;
+
 use stats::Counter;
 use wire::websocket::{self, Opcode};
 
@@ -7,50 +9,62 @@ use super::{Ending, State};
 use crate::core::Core;
 use crate::driver;
 
+/// There is no socket any more.
+fn gone() -> io::Error {
+    io::ErrorKind::NotConnected.into()
+}
+
 impl Core<'_> {
-    /// Sends a frame of the client: masked with a key of its own. Returns its size on the wire.
-    pub(super) fn send_frame(&mut self, at: u32, opcode: Opcode, payload: &[u8]) -> usize {
+    /// Sends a frame of the client: masked with a key of its own. Returns its size on the wire, and an error if the connection broke.
+    pub(super) fn send_frame(
+        &mut self,
+        at: u32,
+        opcode: Opcode,
+        payload: &[u8],
+    ) -> (usize, io::Result<()>) {
         let mut out = std::mem::take(&mut self.out);
         out.clear();
         let key = (self.random.bits() as u32).to_ne_bytes();
         websocket::push_frame(&mut out, opcode, payload, Some(key));
         let size = out.len();
         self.sockets[at].last_io = self.clock.now();
-        self.send_bytes(at, &out);
+        let sent = self.send_bytes(at, &out);
         self.out = out;
         if !opcode.is_control() {
             self.recorder.add(Counter::MessagesOut, 1);
             self.recorder.add(Counter::MessageBytesOut, payload.len() as u64);
         }
-        size
+        (size, sent)
     }
 
-    /// Sends bytes, under TLS as a record. False: the connection is broken.
-    pub(super) fn send_bytes(&mut self, at: u32, bytes: &[u8]) -> bool {
+    /// Sends bytes, under TLS as a record. An error: the connection is broken.
+    pub(super) fn send_bytes(&mut self, at: u32, bytes: &[u8]) -> io::Result<()> {
         let Some(tls) = self.sockets[at].tls.as_mut() else {
             return self.send_raw_bytes(at, bytes);
         };
         let mut sealed = std::mem::take(&mut self.sealed);
         sealed.clear();
-        let written = tls.client.write(bytes, &mut sealed).is_ok();
-        let sent = written && self.send_raw_bytes(at, &sealed);
+        let sent = match tls.client.write(bytes, &mut sealed) {
+            Ok(()) => self.send_raw_bytes(at, &sealed),
+            Err(error) => Err(io::Error::other(error)),
+        };
         self.sealed = sealed;
         sent
     }
 
-    /// Hands bytes to the kernel. False: the connection is broken; who waits on it will find out.
-    pub(super) fn send_raw_bytes(&mut self, at: u32, bytes: &[u8]) -> bool {
+    /// Hands bytes to the kernel. An error: the connection is broken; its task is told when the connection is settled.
+    pub(super) fn send_raw_bytes(&mut self, at: u32, bytes: &[u8]) -> io::Result<()> {
         if bytes.is_empty() {
-            return true;
+            return Ok(());
         }
         let socket = &mut self.sockets[at];
         if let Some(rest) = socket.rest.as_mut()
             && !rest.unsent.is_empty()
         {
             rest.unsent.extend_from_slice(bytes);
-            return true;
+            return Ok(());
         }
-        let Some(fd) = socket.fd.as_ref() else { return false };
+        let Some(fd) = socket.fd.as_ref() else { return Err(gone()) };
         match driver::send(fd, bytes) {
             Ok(n) => {
                 self.recorder.add(Counter::BytesOut, n as u64);
@@ -59,43 +73,43 @@ impl Core<'_> {
                     rest.unsent.extend_from_slice(&bytes[n..]);
                     rest.unsent_at = 0;
                     // An edge may have come between: what has no room yet is tried once more.
-                    return n == 0 || self.flush_socket(at);
+                    if n > 0 {
+                        return self.flush_socket(at);
+                    }
                 }
-                true
+                Ok(())
             }
             Err(error) => {
                 self.socket_ended(at, Ending::of(&error));
-                self.send_error = Some(error);
-                false
+                Err(error)
             }
         }
     }
 
-    /// Sends what is left over. False: the connection is broken.
-    pub(super) fn flush_socket(&mut self, at: u32) -> bool {
+    /// Sends what is left over. An error: the connection is broken.
+    pub(super) fn flush_socket(&mut self, at: u32) -> io::Result<()> {
         loop {
             let socket = &mut self.sockets[at];
             let (Some(fd), Some(rest)) = (socket.fd.as_ref(), socket.rest.as_mut()) else {
-                return false;
+                return Err(gone());
             };
             if rest.unsent.is_empty() {
-                return true;
+                return Ok(());
             }
             match driver::send(fd, &rest.unsent[rest.unsent_at..]) {
-                Ok(0) => return true,
+                Ok(0) => return Ok(()),
                 Ok(n) => {
                     self.recorder.add(Counter::BytesOut, n as u64);
                     rest.unsent_at += n;
                     if rest.unsent_at == rest.unsent.len() {
                         rest.unsent.clear();
                         rest.unsent_at = 0;
-                        return true;
+                        return Ok(());
                     }
                 }
                 Err(error) => {
                     self.socket_ended(at, Ending::of(&error));
-                    self.send_error = Some(error);
-                    return false;
+                    return Err(error);
                 }
             }
         }
