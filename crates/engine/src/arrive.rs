@@ -85,7 +85,7 @@ impl Core<'_> {
             users => self.run.shard.users(users).max(1),
         };
         let cores = self.run.cores;
-        let pool = self.home.pools.entry(group).or_default();
+        let pool = self.flow.home.pools.entry(group).or_default();
         let Some(who) = pool.arrive(most) else { return };
         let is_last =
             bounds.arrivals > 0 && pool.arrived >= self.run.shard.users_of(bounds.arrivals).max(1);
@@ -108,7 +108,7 @@ impl Core<'_> {
 
     /// Nobody comes any more. Where everybody has come, that is a number which is reached, and users end with their sample; else they end their iteration.
     fn end_arrivals(&mut self, group: u32, at: Nanos) {
-        let pool = self.home.pools.remove(&group).unwrap_or_default();
+        let pool = self.flow.home.pools.remove(&group).unwrap_or_default();
         if pool.lost == 0 && pool.arrived > 0 || self.reached(group, &pool) {
             self.run.close(group, at);
         }
@@ -128,7 +128,7 @@ impl Core<'_> {
 
     /// A user runs an iteration: the one that has the ticket, or a new one.
     pub(crate) fn on_arrival(&mut self, group: u32, ticket: Option<Ticket>, at: Nanos) {
-        if self.stopping {
+        if self.stop.asked {
             return;
         }
         let Some(ticket) = ticket else {
@@ -155,7 +155,7 @@ impl Core<'_> {
 
     /// Nobody comes to a group any more: who is free ends.
     pub(crate) fn close_arrivals(&mut self, group: u32) {
-        for start in self.starts.iter_mut().filter(|start| start.group == group) {
+        for start in self.flow.starts.iter_mut().filter(|start| start.group == group) {
             start.close();
         }
         for index in 0..self.users.all.len() as u32 {
@@ -176,7 +176,7 @@ impl Core<'_> {
         if self.place(index, main).is(place::ARRIVED) {
             return true;
         }
-        if !self.starts.iter().any(|start| start.group == group && !start.finished()) {
+        if !self.flow.starts.iter().any(|start| start.group == group && !start.finished()) {
             self.end_user(index);
             return false;
         }

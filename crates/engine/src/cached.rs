@@ -116,7 +116,7 @@ impl Core<'_> {
         };
         let (class, message) = thrown(&malformed);
         let observed = self.observes(id);
-        let result = &mut *self.result;
+        let result = &mut *self.samples.result;
         if !observed {
             result.clear();
         }

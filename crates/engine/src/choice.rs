@@ -66,7 +66,7 @@ impl Core<'_> {
     /// The child that a Switch Controller's value names: by number, else by name, else the one named `default`.
     pub(crate) fn switch(&mut self, index: Index, controller: &Controller, value: &Text) -> u32 {
         let user = self.users.of(index);
-        let mut chosen = self.texts.take();
+        let mut chosen = self.samples.texts.take();
         value.eval(&mut env!(self, user, ""), &mut chosen);
         let sought = chosen.trim();
         let is_number = sought.bytes().all(|byte| byte.is_ascii_digit());
@@ -80,7 +80,7 @@ impl Core<'_> {
             }
             _ => self.switch_by_name(index, controller, sought),
         };
-        self.texts.give(chosen);
+        self.samples.texts.give(chosen);
         at
     }
 
@@ -92,7 +92,7 @@ impl Core<'_> {
     ) -> u32 {
         let plan = self.plan;
         let mut default = NOWHERE;
-        let mut name = self.texts.take();
+        let mut name = self.samples.texts.take();
         for (at, child) in controller.children.iter().enumerate() {
             if self.is_dropped(index, *child) {
                 continue;
@@ -112,7 +112,7 @@ impl Core<'_> {
                 default = at as u32;
             }
         }
-        self.texts.give(name);
+        self.samples.texts.give(name);
         default
     }
 }

@@ -36,10 +36,10 @@ impl Core<'_> {
                 && route.host == host
                 && route.source == *source
         };
-        if let Some(at) = self.routes.position(same) {
+        if let Some(at) = self.net.routes.position(same) {
             return at;
         }
-        self.routes.add(Route {
+        self.net.routes.add(Route {
             secure,
             host: host.to_owned(),
             port,
@@ -68,13 +68,13 @@ impl Core<'_> {
                 && conns[c].exchange.java == java
                 && !conns[c].raw
         };
-        let found = if fits(&self.conns, user.conn) {
+        let found = if fits(&self.net.conns, user.conn) {
             user.conn
         } else {
             let others = user.extra.as_ref().map_or(&[][..], |extra| &extra.conns);
-            *others.iter().find(|c| fits(&self.conns, **c))?
+            *others.iter().find(|c| fits(&self.net.conns, **c))?
         };
-        let entry = &self.conns[found];
+        let entry = &self.net.conns[found];
         if entry.expires <= now {
             self.drop_connection(found, Counter::ConnClosedByUs);
             return None;
@@ -87,7 +87,7 @@ impl Core<'_> {
         }
         if owner != index {
             self.forget(owner, found);
-            self.conns[found].user = index;
+            self.net.conns[found].user = index;
         }
         Some(found)
     }
@@ -99,7 +99,7 @@ impl Core<'_> {
             return;
         }
         self.forget(index, conn);
-        self.conns[conn].user = owner;
+        self.net.conns[conn].user = owner;
         let user = &mut self.users[owner];
         if user.conn == NO_CONN {
             user.conn = conn;
@@ -117,7 +117,7 @@ impl Core<'_> {
         exchange: Exchange,
         stash: Box<Stash>,
     ) {
-        let conn = self.conns.open(index, route);
+        let conn = self.net.conns.open(index, route);
         self.open_on(index, id, conn, exchange, stash);
     }
 
@@ -130,8 +130,8 @@ impl Core<'_> {
         exchange: Exchange,
         (stash, stream): (Box<Stash>, Box<Stream>),
     ) {
-        let conn = self.conns.open(index, route);
-        let entry = &mut self.conns[conn];
+        let conn = self.net.conns.open(index, route);
+        let entry = &mut self.net.conns[conn];
         entry.raw = true;
         entry.datagram = matches!(stream.talk, Talk::Datagram(_)).then_some(id);
         entry.stream = Some(stream);
@@ -146,17 +146,17 @@ impl Core<'_> {
         exchange: Exchange,
         stash: Box<Stash>,
     ) {
-        let route = self.conns[conn].route;
-        self.conns[conn].holder = self.holder(index);
-        self.conns[conn].end = exchange.start.saturating_add(self.run.settings.time_to_live);
-        self.conns[conn].exchange = exchange;
-        self.conns[conn].stash = Some(stash);
+        let route = self.net.conns[conn].route;
+        self.net.conns[conn].holder = self.holder(index);
+        self.net.conns[conn].end = exchange.start.saturating_add(self.run.settings.time_to_live);
+        self.net.conns[conn].exchange = exchange;
+        self.net.conns[conn].stash = Some(stash);
         self.remember(index, conn);
         self.users[index].wait = Wait::Exchange(id);
         if self.look_up_name(index, id, conn) {
             return;
         }
-        let route_data = &mut self.routes[route as usize];
+        let route_data = &mut self.net.routes[route as usize];
         let now = exchange.start;
         if route_data.addresses.is_empty() || route_data.fresh_until < now {
             if let Some(ip) = resolve::literal(&route_data.host) {
@@ -187,7 +187,7 @@ impl Core<'_> {
     pub(crate) fn on_resolved(&mut self, index: Index, route: u32, host: &str, found: Found) {
         let now = self.clock.now();
         let still = found == Found::StillUnknown;
-        let route_data = &mut self.routes[route as usize];
+        let route_data = &mut self.net.routes[route as usize];
         if let Found::Addresses(addresses) = found
             && route_data.host == host
         {
@@ -197,12 +197,12 @@ impl Core<'_> {
         let user = &mut self.users[index];
         let Wait::Resolve(id) = user.wait else { return };
         // It may be the answer to a question of somebody who waits no more.
-        if self.conns[user.conn].route != route {
+        if self.net.conns[user.conn].route != route {
             return;
         }
         user.wait = Wait::Exchange(id);
         let conn = user.conn;
-        if self.routes[route as usize].addresses.is_empty() {
+        if self.net.routes[route as usize].addresses.is_empty() {
             self.fail(conn, &Failure::UnknownHost { still });
         } else {
             self.keep_name(index, id, conn);
@@ -212,9 +212,9 @@ impl Core<'_> {
 
     /// Tries the connection's addresses from the next one on, until one does not fail at once.
     pub(crate) fn connect(&mut self, conn: u32) {
-        let token = self.conns.token(conn);
-        if !self.may_connect(token, self.conns[conn].user) {
-            self.conns[conn].exchange.own -= self.clock.now();
+        let token = self.net.conns.token(conn);
+        if !self.may_connect(token, self.net.conns[conn].user) {
+            self.net.conns[conn].exchange.own -= self.clock.now();
             return;
         }
         while let Err(error) = self.try_connect(conn) {
@@ -226,26 +226,26 @@ impl Core<'_> {
 
     /// Whether a connection may be opened in this turn of the loop; if not, it is queued, and no time limit runs meanwhile.
     pub(crate) fn may_connect(&mut self, token: u64, index: Index) -> bool {
-        if self.connects > 0 {
-            self.connects -= 1;
+        if self.net.connects > 0 {
+            self.net.connects -= 1;
             return true;
         }
-        self.to_connect.push_back(token);
+        self.net.to_connect.push_back(token);
         self.users[index].limit = Nanos::MAX;
         false
     }
 
     /// Opens connections that were queued, those that wait longest first: as many as a turn of the loop may.
     pub(crate) fn connect_queued(&mut self) {
-        self.connects = CONNECTS;
-        while self.connects > 0
-            && let Some(token) = self.to_connect.pop_front()
+        self.net.connects = CONNECTS;
+        while self.net.connects > 0
+            && let Some(token) = self.net.to_connect.pop_front()
         {
             if !Sockets::owns(token) {
-                let Some(conn) = self.conns.by_token(token) else { continue };
-                self.conns[conn].exchange.own += self.clock.now();
+                let Some(conn) = self.net.conns.by_token(token) else { continue };
+                self.net.conns[conn].exchange.own += self.clock.now();
                 self.connect(conn);
-            } else if let Some(at) = self.sockets.by_token(token) {
+            } else if let Some(at) = self.websocket.sockets.by_token(token) {
                 self.connect_queued_socket(at);
             }
         }
@@ -253,8 +253,8 @@ impl Core<'_> {
 
     /// Tries the connection's next address. An error is one of connecting; other failures have ended the exchange.
     fn try_connect(&mut self, conn: u32) -> std::io::Result<()> {
-        let attempt = self.conns[conn].attempt as usize;
-        let route = &self.routes[self.conns[conn].via as usize];
+        let attempt = self.net.conns[conn].attempt as usize;
+        let route = &self.net.routes[self.net.conns[conn].via as usize];
         let Some(address) = route.addresses.get(attempt).copied() else {
             let unknown = if route.pinned {
                 Failure::NoAddress
@@ -264,12 +264,12 @@ impl Core<'_> {
             self.fail(conn, &unknown);
             return Ok(());
         };
-        if self.conns[conn].datagram.is_some() {
+        if self.net.conns[conn].datagram.is_some() {
             self.connect_datagram(conn, address);
             return Ok(());
         }
         let source: Option<IpAddr> = if route.source.is_any() {
-            self.sources.current(address)
+            self.net.sources.current(address)
         } else {
             match source::address(&route.source) {
                 Ok(address) => Some(address),
@@ -279,15 +279,16 @@ impl Core<'_> {
                 }
             }
         };
-        let token = self.conns.token(conn);
-        self.conns[conn].fd = Some(self.driver.connect(address, source, &mut self.ports, token)?);
+        let token = self.net.conns.token(conn);
+        self.net.conns[conn].fd =
+            Some(self.net.driver.connect(address, source, &mut self.net.ports, token)?);
         self.arm_connect_limit(conn);
         Ok(())
     }
 
     fn arm_connect_limit(&mut self, conn: u32) {
-        let index = self.conns[conn].user;
-        match self.conns[conn].exchange.connect_limit {
+        let index = self.net.conns[conn].user;
+        match self.net.conns[conn].exchange.connect_limit {
             0 => self.users[index].limit = Nanos::MAX,
             limit => {
                 let now = self.clock.now();
@@ -305,42 +306,42 @@ impl Core<'_> {
 
     /// Goes to the next address; only HTTP tries all of a name. False: there is none left.
     fn next_address(&mut self, conn: u32) -> bool {
-        self.conns[conn].attempt += 1;
-        let entry = &self.conns[conn];
-        let addresses = &self.routes[entry.via as usize].addresses;
+        self.net.conns[conn].attempt += 1;
+        let entry = &self.net.conns[conn];
+        let addresses = &self.net.routes[entry.via as usize].addresses;
         if entry.raw || entry.attempt as usize >= addresses.len() {
             return false;
         }
-        self.conns.drop_socket(conn);
+        self.net.conns.drop_socket(conn);
         true
     }
 
     /// Goes to the next local address, if the one tried has no port left. False: there is none.
     fn next_source(&mut self, conn: u32, error: &std::io::Error) -> bool {
-        let entry = &self.conns[conn];
-        let route = &self.routes[entry.via as usize];
+        let entry = &self.net.conns[conn];
+        let route = &self.net.routes[entry.via as usize];
         let tried = entry.sources_tried;
         if !source::is_exhausted(error)
             || !route.source.is_any()
-            || usize::from(tried) + 1 >= self.sources.len()
+            || usize::from(tried) + 1 >= self.net.sources.len()
         {
             return false;
         }
         let address = route.addresses.get(entry.attempt as usize).copied();
-        if let Some(spent) = address.and_then(|address| self.sources.current(address)) {
-            self.sources.pass_over(spent);
+        if let Some(spent) = address.and_then(|address| self.net.sources.current(address)) {
+            self.net.sources.pass_over(spent);
         }
-        self.conns[conn].sources_tried = tried + 1;
-        self.conns.drop_socket(conn);
+        self.net.conns[conn].sources_tried = tried + 1;
+        self.net.conns.drop_socket(conn);
         true
     }
 
     /// A socket has something to say.
     pub(crate) fn on_ready(&mut self, conn: u32, ready: Ready) {
-        match self.conns[conn].state {
+        match self.net.conns[conn].state {
             State::Connecting if ready.writable => self.on_connected(conn),
             State::Busy | State::Handshaking | State::Tunnelling => {
-                if ready.writable && !self.conns[conn].unsent.is_empty() && !self.flush(conn) {
+                if ready.writable && !self.net.conns[conn].unsent.is_empty() && !self.flush(conn) {
                     return;
                 }
                 if ready.readable {
@@ -348,7 +349,7 @@ impl Core<'_> {
                 }
             }
             // Datagrams wait for who asks for them.
-            State::Idle if ready.readable && self.conns[conn].datagram.is_none() => {
+            State::Idle if ready.readable && self.net.conns[conn].datagram.is_none() => {
                 self.read_idle(conn);
             }
             State::Connecting | State::Idle | State::Dead | State::Closed => {}
@@ -356,22 +357,22 @@ impl Core<'_> {
     }
 
     fn on_connected(&mut self, conn: u32) {
-        let Some(fd) = self.conns[conn].fd.as_ref() else { return };
+        let Some(fd) = self.net.conns[conn].fd.as_ref() else { return };
         if let Err(error) = driver::connect_result(fd) {
             return self.connect_failed(conn, error);
         }
         self.recorder.add(Counter::ConnOpened, 1);
-        if self.stalled_since < self.woke {
+        if self.net.stalled_since < self.net.woke {
             // It may have stood since sockets were polled before.
-            let exchange = &mut self.conns[conn].exchange;
-            exchange.own += (self.woke - self.stalled_since.max(exchange.start)).max(0);
+            let exchange = &mut self.net.conns[conn].exchange;
+            exchange.own += (self.net.woke - self.net.stalled_since.max(exchange.start)).max(0);
         }
-        let route = &self.routes[self.conns[conn].route as usize];
+        let route = &self.net.routes[self.net.conns[conn].route as usize];
         if route.tunnel.as_ref().is_some_and(|tunnel| !tunnel.forwarded) {
             self.ask_for_way(conn);
         } else if route.secure {
             // It has stood at least since the kernel said so; others' turn came first.
-            self.conns[conn].exchange.own += (self.clock.now() - self.woke).max(0);
+            self.net.conns[conn].exchange.own += (self.clock.now() - self.net.woke).max(0);
             self.start_tls(conn);
         } else {
             self.connected(conn);
@@ -382,8 +383,8 @@ impl Core<'_> {
     pub(crate) fn connected(&mut self, conn: u32) {
         let now = self.clock.now();
         // Behind a proxy, connecting ends with the connection to it.
-        let tunnelled = self.routes[self.conns[conn].route as usize].tunnel.is_some();
-        let entry = &mut self.conns[conn];
+        let tunnelled = self.net.routes[self.net.conns[conn].route as usize].tunnel.is_some();
+        let entry = &mut self.net.conns[conn];
         if entry.exchange.connect == 0 || !tunnelled {
             entry.exchange.connect = now - entry.exchange.start;
         }
@@ -392,16 +393,16 @@ impl Core<'_> {
         let request = std::mem::take(&mut stash.request);
         entry.stash = Some(stash);
         let generation = entry.generation;
-        if self.conns[conn].raw {
+        if self.net.conns[conn].raw {
             self.start_stream(conn, &request);
         } else {
             self.transmit(conn, &request);
         }
         // A request that failed at once is over, and the slot may be that of the user's next one by now.
-        let same = self.conns[conn].generation == generation;
-        if let Some(stash) = self.conns[conn].stash.as_mut().filter(|_| same) {
+        let same = self.net.conns[conn].generation == generation;
+        if let Some(stash) = self.net.conns[conn].stash.as_mut().filter(|_| same) {
             stash.request = request;
-        } else if let Some(stash) = self.stashes.last_mut() {
+        } else if let Some(stash) = self.net.stashes.last_mut() {
             stash.request = request;
         }
     }
@@ -409,16 +410,16 @@ impl Core<'_> {
     pub(crate) fn start_tls(&mut self, conn: u32) {
         let cpu = thread_cpu();
         let began = self.clock.now();
-        let index = self.conns[conn].user;
+        let index = self.net.conns[conn].user;
         let config = match self.tls_config(self.users.owner(index)) {
             Ok(config) => config,
             Err(error) => return self.fail(conn, &Failure::Tls(error)),
         };
-        let route = &self.routes[self.conns[conn].route as usize];
+        let route = &self.net.routes[self.net.conns[conn].route as usize];
         let host = route.tunnel.as_ref().map_or(&route.host, |tunnel| &tunnel.host);
         match wire::tls::Client::new(&config, host) {
             Ok(client) => {
-                let entry = &mut self.conns[conn];
+                let entry = &mut self.net.conns[conn];
                 let effort = Effort { began, cpu: 0 };
                 entry.tls = Some(Box::new(crate::conn::Tls { client, plain: Vec::new(), effort }));
                 entry.state = State::Handshaking;
@@ -439,15 +440,15 @@ impl Core<'_> {
     /// Continues a handshake with what arrived; returns how much of it is used up. `cpu` is the thread's processor time
     /// when this began.
     pub(crate) fn handshake(&mut self, conn: u32, incoming: &mut [u8], cpu: u64) -> usize {
-        let mut out = std::mem::take(&mut self.out);
+        let mut out = std::mem::take(&mut self.net.out);
         out.clear();
-        let Some(tls) = self.conns[conn].tls.as_mut() else { return 0 };
+        let Some(tls) = self.net.conns[conn].tls.as_mut() else { return 0 };
         let plain = &mut tls.plain;
         let progress =
             tls.client.advance(incoming, &mut out, &mut |bytes| plain.extend_from_slice(bytes));
         let sent = self.send_raw(conn, &out);
-        self.out = out;
-        let entry = &mut self.conns[conn];
+        self.net.out = out;
+        let entry = &mut self.net.conns[conn];
         let Some(tls) = entry.tls.as_mut() else { return 0 };
         tls.effort.cpu += thread_cpu() - cpu;
         let (effort, kind) = (tls.effort, tls.client.kind());
@@ -461,7 +462,7 @@ impl Core<'_> {
             }
             Ok(_) if !sent => 0,
             Ok(progress) => {
-                if !progress.handshaking && self.conns[conn].state == State::Handshaking {
+                if !progress.handshaking && self.net.conns[conn].state == State::Handshaking {
                     self.count_handshake(effort, Some(kind.unwrap_or(Handshake::Full)));
                     self.connected(conn);
                 }
@@ -475,8 +476,8 @@ impl Core<'_> {
         let old = self.users[index].conn;
         if old != NO_CONN
             && old != conn
-            && self.conns[old].user == index
-            && self.conns[old].state != State::Closed
+            && self.net.conns[old].user == index
+            && self.net.conns[old].state != State::Closed
         {
             self.users[index].extra().conns.push(old);
         }
@@ -489,25 +490,25 @@ impl Core<'_> {
 
     /// An idle connection became readable: the peer closed it, or broke the protocol.
     fn read_idle(&mut self, conn: u32) {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let received = match self.conns[conn].fd.as_ref() {
-            Some(fd) => self.driver.receive(fd, &mut scratch),
+        let mut scratch = std::mem::take(&mut self.net.scratch);
+        let received = match self.net.conns[conn].fd.as_ref() {
+            Some(fd) => self.net.driver.receive(fd, &mut scratch),
             None => Ok(None),
         };
         let gone = match received {
             Ok(None) => false,
-            Ok(Some(received)) if received.bytes > 0 && self.conns[conn].raw => {
+            Ok(Some(received)) if received.bytes > 0 && self.net.conns[conn].raw => {
                 // It is for the user's next sample.
-                self.conns[conn].tail.extend_from_slice(&scratch[..received.bytes]);
+                self.net.conns[conn].tail.extend_from_slice(&scratch[..received.bytes]);
                 false
             }
-            Ok(Some(received)) if received.bytes > 0 && self.conns[conn].tls.is_some() => {
+            Ok(Some(received)) if received.bytes > 0 && self.net.conns[conn].tls.is_some() => {
                 // Under TLS, session tickets arrive after the handshake or the first answer.
                 !self.take_late_records(conn, &mut scratch[..received.bytes])
             }
             Ok(Some(_)) | Err(_) => true,
         };
-        self.scratch = scratch;
+        self.net.scratch = scratch;
         if gone {
             self.peer_gave_up(conn);
         }
@@ -515,27 +516,27 @@ impl Core<'_> {
 
     /// The peer closed a connection that the user would have used again.
     pub(crate) fn peer_gave_up(&mut self, conn: u32) {
-        if self.conns[conn].raw {
-            self.conns[conn].state = State::Dead;
+        if self.net.conns[conn].raw {
+            self.net.conns[conn].state = State::Dead;
             return;
         }
         if self.run.settings.retry_stale {
             return self.drop_connection(conn, Counter::ConnClosedByPeer);
         }
-        self.conns.drop_socket(conn);
-        self.conns[conn].state = State::Dead;
+        self.net.conns.drop_socket(conn);
+        self.net.conns[conn].state = State::Dead;
     }
 
     fn take_late_records(&mut self, conn: u32, incoming: &mut [u8]) -> bool {
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.net.conns[conn];
         let Some(tls) = entry.tls.as_mut() else { return false };
         let mut data = std::mem::take(&mut entry.tail);
         data.extend_from_slice(incoming);
         let mut surprise = false;
-        self.out.clear();
+        self.net.out.clear();
         let progress = tls
             .client
-            .advance(&mut data, &mut self.out, &mut |bytes| surprise |= !bytes.is_empty());
+            .advance(&mut data, &mut self.net.out, &mut |bytes| surprise |= !bytes.is_empty());
         match progress {
             Ok(progress) if !progress.peer_closed && !surprise => {
                 data.drain(..progress.used);
@@ -550,12 +551,12 @@ impl Core<'_> {
 
     /// Closes one of the user's connections and forgets it.
     pub(crate) fn drop_connection(&mut self, conn: u32, counter: Counter) {
-        let index = self.conns[conn].user;
+        let index = self.net.conns[conn].user;
         self.recorder.add(counter, 1);
-        if let Some(stash) = self.conns[conn].stash.take() {
-            self.stashes.push(stash);
+        if let Some(stash) = self.net.conns[conn].stash.take() {
+            self.net.stashes.push(stash);
         }
-        self.conns.close(conn);
+        self.net.conns.close(conn);
         self.forget(index, conn);
     }
 
@@ -591,12 +592,12 @@ impl Core<'_> {
             let user = &self.users[index];
             let others = user.extra.iter().flat_map(|extra| extra.conns.iter().copied());
             let mut own = std::iter::once(user.conn).chain(others).filter(|conn| *conn != NO_CONN);
-            let Some(conn) = own.find(|conn| which(&self.conns[*conn])) else { break };
-            let entry = &mut self.conns[conn];
+            let Some(conn) = own.find(|conn| which(&self.net.conns[*conn])) else { break };
+            let entry = &mut self.net.conns[conn];
             if let (Some(tls), Some(fd)) = (entry.tls.as_mut(), entry.fd.as_ref()) {
-                self.out.clear();
-                tls.client.close(&mut self.out);
-                let _ = driver::send(fd, &self.out);
+                self.net.out.clear();
+                tls.client.close(&mut self.net.out);
+                let _ = driver::send(fd, &self.net.out);
             }
             let dead = entry.state == State::Dead;
             closed += u64::from(!dead);
@@ -613,16 +614,16 @@ impl Core<'_> {
         let user = &mut self.users[index];
         user.limit = limit;
         if !user.links.armed() || user.links.deadline > limit {
-            self.wheel.insert(index, limit, &mut self.users);
+            self.timers.wheel.insert(index, limit, &mut self.users);
         }
     }
 
     /// Takes what the socket of a user has whose time is over. Timers fire before sockets are polled: after a stall of
     /// this process, what came in time may lie there unread. False: there was nothing.
     pub(crate) fn takes_what_lies_there(&mut self, index: Index, conn: u32) -> bool {
-        match self.conns[conn].state {
+        match self.net.conns[conn].state {
             State::Connecting => {
-                if !self.conns[conn].fd.as_ref().is_some_and(driver::has_settled) {
+                if !self.net.conns[conn].fd.as_ref().is_some_and(driver::has_settled) {
                     return false;
                 }
                 self.on_connected(conn);
@@ -638,7 +639,7 @@ impl Core<'_> {
         let user = &self.users[index];
         let waits = user.alive && matches!(user.wait, Wait::Exchange(_));
         if waits && user.limit != Nanos::MAX && !user.links.armed() {
-            let limit = self.conns[user.conn].exchange.limit;
+            let limit = self.net.conns[user.conn].exchange.limit;
             let until = user.limit.max(self.clock.now() + limit);
             self.arm(index, until);
         }
@@ -653,13 +654,13 @@ impl Core<'_> {
         }
         if now < user.limit {
             let limit = user.limit;
-            return self.wheel.insert(index, limit, &mut self.users);
+            return self.timers.wheel.insert(index, limit, &mut self.users);
         }
         let conn = user.conn;
         if conn == NO_CONN || self.takes_what_lies_there(index, conn) {
             return;
         }
-        match self.conns[conn].state {
+        match self.net.conns[conn].state {
             State::Connecting => {
                 if self.next_address(conn) {
                     self.connect(conn);

@@ -92,11 +92,11 @@ impl Core<'_> {
 
     /// Sets the variable that shows a cookie.
     pub(crate) fn show_cookie(&mut self, index: Index, cookie: &str, value: &str) {
-        let mut name = self.texts.take();
+        let mut name = self.samples.texts.take();
         name.push_str(&self.run.settings.cookie_prefix);
         name.push_str(cookie);
         self.users.of(index).vars.set_named(&self.plan.names, &name, value);
-        self.texts.give(name);
+        self.samples.texts.give(name);
     }
 
     /// An iteration of the group begins.

@@ -3,9 +3,6 @@
 //! The loop: start users that are due, fire timers, run users that are ready, take what the sockets have, once a
 //! second hand over a snapshot. Nothing in it blocks but the wait for events, whose length the next due time bounds.
 
-#![allow(clippy::vec_box)] // What is lent moves between owners by its pointer.
-
-use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
@@ -13,23 +10,22 @@ use std::sync::mpsc::{Receiver, Sender};
 use plan::env::{Env, Scratch, Who};
 use plan::plan::{Plan, SamplerId};
 use plan::result::SampleResult;
-use stats::{Counter, LabelId, Recorder, Snapshot};
+use stats::{Counter, Recorder};
 
 use crate::clock::{Clock, MS, Nanos, second_after};
-use crate::conn::{Conns, Stash};
-use crate::done::{Done, Queue, Sampled};
-use crate::driver::{Driver, Events, INBOX, Ready, SCRATCH};
-use crate::exchange::Fixed;
+use crate::done::{Completions, Done, Sampled};
+use crate::driver::{Driver, Events, INBOX, Ready};
+use crate::flow::Flow;
 use crate::inbox::{Message, Wake};
 use crate::meet::home_of;
-use crate::pace::{Backoff, ConnectPace};
-use crate::ports::Ports;
-use crate::routes::Routes;
+use crate::net::Net;
+use crate::requests::Requests;
 use crate::rows::Rows;
 use crate::run::{Report, RunShared};
+use crate::samples::Samples;
 use crate::schedule::Start;
-use crate::socket::Sockets;
-use crate::source::Sources;
+use crate::sinks::Sinks;
+use crate::socket::{Sockets, WebSockets};
 use crate::step::Turn;
 use crate::user::{Users, Wait};
 use crate::wheel::{Index, Wheel};
@@ -46,113 +42,53 @@ pub(crate) const STALL: Nanos = 200 * MS;
 /// The clock is read once in so many operations of a turn.
 const UNTIMED: u32 = 64;
 
+/// A core: parts, each with state of its own.
 pub(crate) struct Core<'p> {
     pub(crate) plan: &'p Plan,
     pub(crate) run: &'p RunShared,
     pub(crate) index: u32,
     pub(crate) clock: Clock,
-    pub(crate) driver: Driver,
-    pub(crate) wheel: Wheel,
-    pub(crate) users: Users,
-    pub(crate) conns: Conns,
-    pub(crate) sockets: Sockets,
-    /// Timers of the heartbeats.
-    pub(crate) beats: Wheel,
-    /// Settings of the heartbeats, evaluated at their first use.
-    pub(crate) heartbeats: Vec<Option<Box<plan::websocket::HeartbeatSettings>>>,
-    /// The plan has Parallel Controllers.
-    pub(crate) has_lanes: bool,
-    /// Samples that a Sample Timeout may interrupt, by user.
-    pub(crate) watch: crate::interrupt::Watch,
-    /// Connections whose inbox has room again, by token.
-    pub(crate) resumed: Vec<u64>,
-    /// Connections that had more to say than one turn has time for, by token, and whether the peer has said all.
-    pub(crate) unfinished: VecDeque<(u64, bool)>,
-    /// Somebody reads the URL of WebSocket connections.
-    pub(crate) shows_urls: bool,
-    /// It has been told that reading stopped somewhere.
-    pub(crate) told_stopped: bool,
-    /// Local addresses to connect from.
-    pub(crate) sources: Sources,
-    /// Local ports to connect from.
-    pub(crate) ports: Ports,
-    /// Connections that may yet be opened in this turn of the loop.
-    pub(crate) connects: u32,
-    /// Tokens of connections that wait to be opened.
-    pub(crate) to_connect: VecDeque<u64>,
-    pub(crate) connect_pace: ConnectPace,
-    pub(crate) backoff: Backoff,
     pub(crate) random: plan::random::Random,
-    pub(crate) routes: Routes,
-    /// Receive buffer.
-    pub(crate) scratch: Vec<u8>,
-    /// Decrypted input. It is lent while what is read from it is acted upon: what that needs has buffers of its own.
-    pub(crate) plain: Vec<u8>,
-    /// A user's cookies for a request.
-    pub(crate) cookie_line: Vec<u8>,
-    /// Output being put together.
-    pub(crate) out: Vec<u8>,
-    /// Output under TLS.
-    pub(crate) sealed: Vec<u8>,
-    /// A message after decompression.
-    pub(crate) inflated: Vec<u8>,
-    /// The result being processed.
-    pub(crate) result: Box<SampleResult>,
-    pub(crate) results: Vec<Box<SampleResult>>,
-    /// Branches of users that have nothing to load.
-    pub(crate) branches: Vec<Index>,
-    /// Exchanges of TCP Samplers that are over, for their buffers.
-    pub(crate) spare_streams: Vec<Box<crate::stream::Stream>>,
-    /// Programs started and exchanges begun by TCP Samplers so far.
-    pub(crate) tickets: u64,
-    pub(crate) stashes: Vec<Box<Stash>>,
-    pub(crate) request: plan::http::Request,
-    pub(crate) call: plan::websocket::Call,
-    /// Calls that never change, rendered at their first use.
-    pub(crate) calls: Vec<Option<Box<plan::websocket::Call>>>,
-    pub(crate) texts: Scratch,
-    pub(crate) inflater: wire::coding::Inflater,
-    pub(crate) message_inflater: wire::websocket::deflate::Inflater,
-    /// The last response head.
-    pub(crate) memo: wire::http1::Memo,
-    pub(crate) recorder: Recorder,
-    /// Labels of samplers whose name is fixed.
-    pub(crate) labels: Vec<Option<LabelId>>,
-    /// Requests that never change, rendered at their first use.
-    pub(crate) fixed: Vec<Option<Box<Fixed>>>,
-    /// What this core knows as the home of barriers and locks.
-    pub(crate) home: crate::meet::Home,
-    /// Waits of its users so far, for others or a lock.
-    pub(crate) meetings: u64,
-    /// What Java does for its users.
+    pub(crate) users: Users,
+    pub(crate) timers: Timers,
+    pub(crate) flow: Flow,
+    pub(crate) samples: Samples,
+    pub(crate) net: Net,
+    pub(crate) http: Requests,
+    pub(crate) websocket: WebSockets,
+    /// The work that Java does for its users.
     pub(crate) jobs: crate::job::Jobs,
-    pub(crate) rows: Rows,
-    /// Ends of Backend Listeners.
-    pub(crate) feeds: Vec<(plan::plan::ListenerId, crate::backend::Feed)>,
-    pub(crate) reports: Sender<Report>,
-    /// TLS configuration; users have it with a session cache of their own, or share this one.
-    pub(crate) tls: Option<Arc<wire::tls::rustls::ClientConfig>>,
-    pub(crate) stopping: bool,
-    /// All users end at once: nobody waits for anything any more.
-    pub(crate) stopping_now: bool,
-    /// When the events being handled were taken from the kernel.
-    pub(crate) woke: Nanos,
-    /// When sockets were polled the last time before a stall that has just ended; without one, as `woke`.
-    pub(crate) stalled_since: Nanos,
-    pub(crate) starts: Vec<Start>,
-    /// Users alive, per group.
-    pub(crate) alive: Vec<u32>,
-    /// Completions of what the loop does just now.
-    pub(crate) done: Queue,
-    /// Completions that are carried out when all others had their turn.
-    ready: Queue,
+    pub(crate) recorder: Recorder,
+    pub(crate) sinks: Sinks,
+    pub(crate) stop: Stop,
+    pub(crate) queue: Completions,
+    inbox: Mailbox,
+}
+
+/// Timers of users.
+pub(crate) struct Timers {
+    pub(crate) wheel: Wheel,
+    /// Users whose timers have fired.
     due: Vec<Index>,
-    inbox: Receiver<Message>,
-    wake: Arc<Wake>,
-    snapshots: Vec<Box<Snapshot>>,
+    /// The next snapshot.
     next_second: Nanos,
-    /// It has been told to end, and does so then at the latest.
-    ends: Option<Nanos>,
+}
+
+/// The end of the run, as far as a core has heard of it.
+#[derive(Debug, Default)]
+pub(crate) struct Stop {
+    /// Users end after their sample.
+    pub(crate) asked: bool,
+    /// All users end at once: nobody waits for anything any more.
+    pub(crate) now: bool,
+    /// The core has been told to end, and does so then at the latest.
+    latest: Option<Nanos>,
+}
+
+/// Messages of other threads.
+struct Mailbox {
+    messages: Receiver<Message>,
+    wake: Arc<Wake>,
 }
 
 /// What a core is made from.
@@ -176,89 +112,30 @@ impl<'p> Core<'p> {
         let clock = Clock::new(run.zero);
         let now = clock.now();
         let mut recorder = Recorder::new();
-        let labels = plan
-            .samplers
-            .iter()
-            .map(|s| s.name.fixed().map(|name| recorder.intern(name)))
-            .collect();
         Self {
             plan,
             run,
             index,
-            driver,
-            wheel: Wheel::new(now),
-            users: Users::default(),
-            conns: Conns::default(),
-            sockets: Sockets::default(),
-            beats: Wheel::new(now),
-            heartbeats: (0..plan.heartbeats.len()).map(|_| None).collect(),
-            has_lanes: plan
-                .samplers
-                .iter()
-                .any(|sampler| matches!(sampler.kind, plan::plan::SamplerKind::Parallel(_))),
-            watch: crate::interrupt::Watch::new(now),
-            resumed: Vec::new(),
-            unfinished: VecDeque::new(),
-            shows_urls: plan.samplers.iter().any(|sampler| {
-                matches!(sampler.kind, plan::plan::SamplerKind::WebSocket(_))
-                    && sampler.needs.contains(plan::plan::Needs::SAMPLER_DATA)
-            }),
-            told_stopped: false,
-            sources: Sources::new(&run.settings.sources, run.rank(index) as usize),
-            ports: Ports::of_core(run, index),
-            connects: 0,
-            to_connect: VecDeque::new(),
-            connect_pace: ConnectPace::new(run.settings.connect_rate, run.ranks()),
-            backoff: run.settings.backoff,
             random: plan::random::Random::new(
                 run.seed.rotate_left(17) ^ u64::from(run.rank(index)),
             ),
-            routes: Routes::default(),
-            scratch: vec![0; SCRATCH],
-            plain: Vec::new(),
-            cookie_line: Vec::new(),
-            out: Vec::new(),
-            sealed: Vec::new(),
-            inflated: Vec::new(),
-            result: Box::default(),
-            results: Vec::new(),
-            branches: Vec::new(),
-            spare_streams: Vec::new(),
-            tickets: 0,
-            stashes: Vec::new(),
-            request: plan::http::Request::default(),
-            call: plan::websocket::Call::default(),
-            calls: (0..plan.samplers.len()).map(|_| None).collect(),
-            texts: Scratch::new(
-                run.seed ^ u64::from(run.rank(index)).wrapping_mul(0x9e37_79b9_7f4a_7c15),
-            ),
-            inflater: wire::coding::Inflater::new(),
-            message_inflater: wire::websocket::deflate::Inflater::new(),
-            memo: wire::http1::Memo::default(),
-            recorder,
-            labels,
-            fixed: (0..plan.samplers.len()).map(|_| None).collect(),
-            home: crate::meet::Home::default(),
-            meetings: 0,
+            users: Users::default(),
+            timers: Timers {
+                wheel: Wheel::new(now),
+                due: Vec::new(),
+                next_second: second_after(now, run.shard),
+            },
+            flow: Flow::new(plan),
+            samples: Samples::new(plan, run, index, now, &mut recorder),
+            net: Net::new(run, index, driver, now),
+            http: Requests::new(plan),
+            websocket: WebSockets::new(plan, now),
             jobs: crate::job::Jobs::new(plan, run.offload.clone(), run.hearing.clone()),
-            rows,
-            feeds,
-            reports,
-            tls: None,
-            stopping: false,
-            stopping_now: false,
-            woke: now,
-            stalled_since: now,
-            starts: Vec::new(),
-            alive: vec![0; plan.groups.len()],
-            done: Queue::default(),
-            ready: Queue::default(),
-            due: Vec::new(),
-            inbox,
-            wake,
-            snapshots: Vec::new(),
-            next_second: second_after(now, run.shard),
-            ends: None,
+            recorder,
+            sinks: Sinks { rows, feeds, reports, snapshots: Vec::new() },
+            stop: Stop::default(),
+            queue: Completions::default(),
+            inbox: Mailbox { messages: inbox, wake },
             clock,
         }
     }
@@ -273,17 +150,17 @@ impl<'p> Core<'p> {
         let run = self.run;
         loop {
             let now = self.clock.now();
-            if self.ends.is_some_and(|latest| now >= latest || !self.jobs.are_open()) {
+            if self.stop.latest.is_some_and(|latest| now >= latest || !self.jobs.are_open()) {
                 break;
             }
             self.connect_queued();
-            self.start_users(now);
             self.carry_out_done();
+            self.start_users(now);
             self.fire_timers(now);
             self.run_ready(now);
             self.read_resumed();
             self.read_unfinished();
-            if now >= self.next_second {
+            if now >= self.timers.next_second {
                 self.tick(now);
             }
             self.tell_properties();
@@ -292,13 +169,13 @@ impl<'p> Core<'p> {
             match &run.steps {
                 None => {
                     let timeout = timeout.min(WATCHED);
-                    self.driver.wait(&mut events, Some(timeout))?;
+                    self.net.driver.wait(&mut events, Some(timeout))?;
                     self.note_stall(timeout);
                 }
                 Some(steps) => {
                     self.wait_stepped(steps, &mut events, timeout)?;
-                    self.woke = self.clock.now();
-                    self.stalled_since = self.woke;
+                    self.net.woke = self.clock.now();
+                    self.net.stalled_since = self.net.woke;
                 }
             }
             for ready in events.iter() {
@@ -318,10 +195,10 @@ impl<'p> Core<'p> {
     /// A connection has something to say, or room for more.
     fn on_event(&mut self, ready: Ready) {
         if Sockets::owns(ready.token) {
-            if let Some(socket) = self.sockets.by_token(ready.token) {
+            if let Some(socket) = self.websocket.sockets.by_token(ready.token) {
                 self.on_socket_ready(socket, ready);
             }
-        } else if let Some(conn) = self.conns.by_token(ready.token) {
+        } else if let Some(conn) = self.net.conns.by_token(ready.token) {
             self.on_ready(conn, ready);
         }
         self.carry_out_done();
@@ -329,48 +206,48 @@ impl<'p> Core<'p> {
 
     /// Reads on where a peer had more to say than one turn had time for: no event tells of it again.
     fn read_unfinished(&mut self) {
-        for _ in 0..self.unfinished.len() {
-            let Some((token, hangup)) = self.unfinished.pop_front() else { return };
+        for _ in 0..self.net.unfinished.len() {
+            let Some((token, hangup)) = self.net.unfinished.pop_front() else { return };
             self.on_event(Ready { token, readable: true, writable: false, hangup });
         }
     }
 
     /// Sockets are polled again, after a wait of at most `timeout`: counts the time beyond it, if that is a stall.
     fn note_stall(&mut self, timeout: Nanos) {
-        let before = std::mem::replace(&mut self.woke, self.clock.now());
-        let beyond = self.woke - before - timeout;
-        self.stalled_since = self.woke;
+        let before = std::mem::replace(&mut self.net.woke, self.clock.now());
+        let beyond = self.net.woke - before - timeout;
+        self.net.stalled_since = self.net.woke;
         if beyond >= STALL {
-            self.stalled_since = before;
+            self.net.stalled_since = before;
             self.recorder.add(Counter::Stalls, 1);
             self.recorder.add(Counter::StallTime, beyond as u64);
         }
     }
 
     fn timeout(&self, now: Nanos) -> Nanos {
-        let waits = self.ready.is_empty() && self.resumed.is_empty();
-        if !waits || !self.unfinished.is_empty() || !self.to_connect.is_empty() {
+        let waits = self.queue.later.is_empty() && self.websocket.resumed.is_empty();
+        if !waits || !self.net.unfinished.is_empty() || !self.net.to_connect.is_empty() {
             return 0;
         }
-        let mut until = self.next_second;
-        if let Some(look) = self.wheel.next_look() {
+        let mut until = self.timers.next_second;
+        if let Some(look) = self.timers.wheel.next_look() {
             until = until.min(look);
         }
-        if let Some(look) = self.beats.next_look() {
+        if let Some(look) = self.websocket.beats.next_look() {
             until = until.min(look);
         }
-        if let Some(look) = self.watch.wheel.next_look() {
+        if let Some(look) = self.samples.watch.wheel.next_look() {
             until = until.min(look);
         }
-        for start in &self.starts {
+        for start in &self.flow.starts {
             until = until.min(start.next_at());
         }
         (until - now).max(0)
     }
 
     fn fire_timers(&mut self, now: Nanos) {
-        let mut due = std::mem::take(&mut self.due);
-        self.wheel.expire(now, &mut self.users, &mut due);
+        let mut due = std::mem::take(&mut self.timers.due);
+        self.timers.wheel.expire(now, &mut self.users, &mut due);
         for index in due.drain(..) {
             match self.users[index].wait {
                 Wait::Exchange(_) | Wait::Resolve(_) => self.check_limit(index, now),
@@ -379,17 +256,17 @@ impl<'p> Core<'p> {
             }
             self.carry_out_done();
         }
-        self.beats.expire(now, &mut self.sockets, &mut due);
+        self.websocket.beats.expire(now, &mut self.websocket.sockets, &mut due);
         for socket in due.drain(..) {
             self.on_beat(socket, now);
             self.carry_out_done();
         }
-        self.watch.expire(now, &mut due);
+        self.samples.watch.expire(now, &mut due);
         for index in due.drain(..) {
             self.interrupt(index);
             self.carry_out_done();
         }
-        self.due = due;
+        self.timers.due = due;
     }
 
     /// Goes on with a user whose wait is over.
@@ -436,7 +313,7 @@ impl<'p> Core<'p> {
 
     /// Goes on with a user once those before it had their turn.
     pub(crate) fn put_in_line(&mut self, index: Index) {
-        self.ready.push_user(index);
+        self.queue.later.push_user(index);
     }
 
     /// Puts a user into the ready queue, if it has nothing to wait for.
@@ -444,14 +321,14 @@ impl<'p> Core<'p> {
         let user = &mut self.users[index];
         if user.alive && user.wait == Wait::Ready {
             user.wait = Wait::Queued;
-            self.ready.push_user(index);
+            self.queue.later.push_user(index);
         }
     }
 
     /// Carries out what is in the ready queue, each once, but not so long that sockets and messages wait.
     fn run_ready(&mut self, now: Nanos) {
-        for _ in 0..self.ready.len() {
-            let Some(done) = self.ready.pop() else { return };
+        for _ in 0..self.queue.later.len() {
+            let Some(done) = self.queue.later.pop() else { return };
             self.carry_out(done);
             self.carry_out_done();
             if self.clock.now() - now >= ROUND {
@@ -461,8 +338,8 @@ impl<'p> Core<'p> {
     }
 
     /// Carries out all that has been completed by what the loop has just done.
-    fn carry_out_done(&mut self) {
-        while let Some(done) = self.done.pop() {
+    pub(crate) fn carry_out_done(&mut self) {
+        while let Some(done) = self.queue.now.pop() {
             self.carry_out(done);
         }
     }
@@ -498,15 +375,15 @@ impl<'p> Core<'p> {
 
     /// Runs a user until it must wait.
     fn take_turn(&mut self, index: Index) {
-        let before = self.done.len();
+        let before = self.queue.now.len();
         let over = self.run_user(index);
         // What the turn has completed has its own when others had theirs.
-        self.done.move_behind(before, &mut self.ready);
+        self.queue.now.move_behind(before, &mut self.queue.later);
         if !self.users[index].alive || self.users[index].wait != Wait::Ready {
             return;
         }
         // Samplers look at the clock; a loop that reaches none must be stopped here, be it in a lane.
-        if over && (self.stopping || self.time_is_up(self.users.root(index))) {
+        if over && (self.stop.asked || self.time_is_up(self.users.root(index))) {
             return self.end_user(index);
         }
         self.enqueue(index);
@@ -522,7 +399,7 @@ impl<'p> Core<'p> {
             match self.operate(index) {
                 Turn::On => {}
                 // A sample that failed lets others go first.
-                Turn::Waits => match self.done.pop_passed(index) {
+                Turn::Waits => match self.queue.now.pop_passed(index) {
                     Some(sampled) => self.end_sampled(sampled),
                     None => return false,
                 },
@@ -540,8 +417,8 @@ impl<'p> Core<'p> {
     }
 
     fn read_inbox(&mut self) {
-        self.wake.lower();
-        while let Ok(message) = self.inbox.try_recv() {
+        self.inbox.wake.lower();
+        while let Ok(message) = self.inbox.messages.try_recv() {
             match message {
                 Message::Start { group, at } => {
                     let settings = &self.run.groups[group as usize];
@@ -552,7 +429,7 @@ impl<'p> Core<'p> {
                         let (rank, ranks) = (self.run.rank(self.index), self.run.ranks());
                         Start::new(group, settings, at, rank, ranks)
                     };
-                    self.starts.push(start);
+                    self.flow.starts.push(start);
                 }
                 Message::Resolved { user, route, host, found } => {
                     self.on_socket_resolved(user, &found);
@@ -565,14 +442,14 @@ impl<'p> Core<'p> {
                     self.on_looked(user, route, addresses);
                 }
                 Message::Named { user, route, found } => self.on_named(user, route, found),
-                Message::Recycle(snapshot) => self.snapshots.push(snapshot),
+                Message::Recycle(snapshot) => self.sinks.snapshots.push(snapshot),
                 Message::Ask(ask) => self.answer(ask),
                 Message::LetGo(ticket) => self.let_go(ticket),
                 Message::Arrival(group, ticket, at) => self.on_arrival(group, ticket, at),
                 Message::NoArrivals(group) => self.close_arrivals(group),
                 Message::Stop => self.stop(false),
                 Message::StopNow => self.stop(true),
-                Message::End => self.ends = Some(self.clock.now() + crate::job::PATIENCE),
+                Message::End => self.stop.latest = Some(self.clock.now() + crate::job::PATIENCE),
             }
             self.carry_out_done();
         }
@@ -580,9 +457,9 @@ impl<'p> Core<'p> {
 
     /// Ends all users: after the sample under way, or at once.
     fn stop(&mut self, now: bool) {
-        self.stopping = true;
-        self.stopping_now |= now;
-        let groups: Vec<u32> = self.starts.drain(..).map(|start| start.group).collect();
+        self.stop.asked = true;
+        self.stop.now |= now;
+        let groups: Vec<u32> = self.flow.starts.drain(..).map(|start| start.group).collect();
         for index in 0..self.users.all.len() as u32 {
             if !self.users[index].alive {
                 continue;
@@ -627,7 +504,7 @@ impl<'p> Core<'p> {
 
     /// Ends a user that waits before a sampler, or in one of which nothing is reported.
     pub(crate) fn end_wait(&mut self, index: Index) {
-        self.wheel.remove(index, &mut self.users);
+        self.timers.wheel.remove(index, &mut self.users);
         self.unwatch(index);
         self.leave_meeting(index);
         self.users[index].wait = Wait::Ready;
@@ -636,7 +513,7 @@ impl<'p> Core<'p> {
     }
 
     fn tick(&mut self, now: Nanos) {
-        self.next_second = second_after(now, self.run.shard);
+        self.timers.next_second = second_after(now, self.run.shard);
         self.clock.sync();
         // Snapshots come back without waking the core: unread, they would pile up where nothing else arrives.
         self.read_inbox();
@@ -648,30 +525,30 @@ impl<'p> Core<'p> {
     }
 
     fn flush_results(&mut self) {
-        self.rows.flush();
-        for feed in &mut self.feeds {
+        self.sinks.rows.flush();
+        for feed in &mut self.sinks.feeds {
             feed.1.flush();
         }
     }
 
     fn hand_over(&mut self, now: Nanos) {
-        let mut snapshot = self.snapshots.pop().unwrap_or_default();
-        self.recorder.add(Counter::RowsDropped, self.rows.take_dropped());
+        let mut snapshot = self.sinks.snapshots.pop().unwrap_or_default();
+        self.recorder.add(Counter::RowsDropped, self.sinks.rows.take_dropped());
         self.recorder.drain(&mut snapshot);
         snapshot.at_ms = self.clock.wall_ms(now);
-        let _ = self.reports.send(Report::Snapshot { core: self.index, snapshot });
+        let _ = self.sinks.reports.send(Report::Snapshot { core: self.index, snapshot });
     }
 
     /// Takes the result out, for work that needs the core besides; another stands in its place meanwhile.
     pub(crate) fn lend_result(&mut self) -> Box<SampleResult> {
-        let spare = self.results.pop().unwrap_or_default();
-        std::mem::replace(&mut self.result, spare)
+        let spare = self.samples.results.pop().unwrap_or_default();
+        std::mem::replace(&mut self.samples.result, spare)
     }
 
     /// Puts the result back.
     pub(crate) fn return_result(&mut self, result: Box<SampleResult>) {
-        let spare = std::mem::replace(&mut self.result, result);
-        self.results.push(spare);
+        let spare = std::mem::replace(&mut self.samples.result, result);
+        self.samples.results.push(spare);
     }
 
     /// The name of the sampler a user runs.
@@ -704,7 +581,7 @@ macro_rules! env {
             $core.plan,
             $core.run,
             &$core.clock,
-            &mut $core.texts,
+            &mut $core.samples.texts,
             &mut $user.vars,
             &mut $user.memory,
             &mut $user.notes,

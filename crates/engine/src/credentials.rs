@@ -133,7 +133,7 @@ impl Core<'_> {
         if self.talk(index, route).lost || !self.run.settings.auth_preemptive {
             return None;
         }
-        self.routes[route as usize].tunnel.as_ref()?.credentials.clone()
+        self.net.routes[route as usize].tunnel.as_ref()?.credentials.clone()
     }
 
     /// Takes an answer. True: it asked for credentials, and the request goes out again.
@@ -269,7 +269,7 @@ impl Core<'_> {
         let owner = self.users.owner(index);
         let Some(entry) = entry else {
             self.users[owner].extra().keyrings.retain(|ring| ring.route != route);
-            if self.routes[route as usize].tunnel.is_some() {
+            if self.net.routes[route as usize].tunnel.is_some() {
                 self.talk(index, route).lost = true;
             }
             return round;

@@ -45,7 +45,7 @@ impl Core<'_> {
             ..Exchange::NONE
         };
         let ticket = self.next_ticket();
-        let mut stash = self.stashes.pop().unwrap_or_default();
+        let mut stash = self.net.stashes.pop().unwrap_or_default();
         stash.clear();
         if let Ok(bytes) = &call.bytes {
             stash.request.extend_from_slice(bytes);
@@ -54,7 +54,7 @@ impl Core<'_> {
             let port = match bound(&call).and(call.port.clone()) {
                 Ok(port) => port,
                 Err(text) => {
-                    self.stashes.push(stash);
+                    self.net.stashes.push(stash);
                     let thrown = Err(Thrown::other(text));
                     let now = self.clock.now();
                     return self.close_datagram(index, id, &exchange, &call, now, thrown);
@@ -67,15 +67,15 @@ impl Core<'_> {
         };
         self.remember(index, conn);
         self.users[index].wait = Wait::Exchange(id);
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.net.conns[conn];
         entry.exchange = Exchange { reused: true, ..exchange };
         entry.stream = Some(Box::new(Stream { ticket, talk: Talk::Datagram(call) }));
         entry.state = State::Busy;
         self.start_datagram(conn, &stash.request);
-        self.stashes.push(stash);
+        self.net.stashes.push(stash);
         // What came since the last sample told nobody of itself.
         if self.has_stream(conn, ticket) {
-            match self.conns[conn].fd.as_ref().map_or(Ok(false), driver::has_input) {
+            match self.net.conns[conn].fd.as_ref().map_or(Ok(false), driver::has_input) {
                 Ok(true) => {
                     self.read(conn, false);
                 }
@@ -91,22 +91,22 @@ impl Core<'_> {
         let others = user.extra.as_ref().map_or(&[][..], |extra| &extra.conns);
         let fits = |conn: &u32| {
             *conn != crate::user::NO_CONN
-                && self.conns[*conn].datagram == Some(id)
-                && self.conns[*conn].state == State::Idle
+                && self.net.conns[*conn].datagram == Some(id)
+                && self.net.conns[*conn].state == State::Idle
         };
         std::iter::once(&user.conn).chain(others).copied().find(fits)
     }
 
     /// Opens a socket; nothing has to be waited for.
     pub(crate) fn connect_datagram(&mut self, conn: u32, to: SocketAddr) {
-        let token = self.conns.token(conn);
-        let from = match self.conns[conn].stream.as_deref().map(|stream| &stream.talk) {
+        let token = self.net.conns.token(conn);
+        let from = match self.net.conns[conn].stream.as_deref().map(|stream| &stream.talk) {
             Some(Talk::Datagram(call)) => bound(call).ok().flatten(),
             _ => None,
         };
-        match self.driver.connect_datagram(to, from, token) {
+        match self.net.driver.connect_datagram(to, from, token) {
             Ok(fd) => {
-                self.conns[conn].fd = Some(fd);
+                self.net.conns[conn].fd = Some(fd);
                 self.recorder.add(Counter::ConnOpened, 1);
                 self.connected(conn);
             }
@@ -117,7 +117,7 @@ impl Core<'_> {
     /// Sends on a socket that is open; without a wait for an answer that is all.
     pub(crate) fn start_datagram(&mut self, conn: u32, bytes: &[u8]) {
         let Some(Stream { ticket, talk: Talk::Datagram(call) }) =
-            self.conns[conn].stream.as_deref()
+            self.net.conns[conn].stream.as_deref()
         else {
             return;
         };
@@ -143,8 +143,8 @@ impl Core<'_> {
     }
 
     pub(crate) fn fail_datagram(&mut self, conn: u32, failure: &Failure) {
-        let entry = &self.conns[conn];
-        let route = &self.routes[entry.via as usize];
+        let entry = &self.net.conns[conn];
+        let route = &self.net.routes[entry.via as usize];
         let unwritten = entry.state == State::Busy && entry.exchange.sent_at == 0;
         let text = match failure {
             Failure::UnknownHost { .. } => "java.nio.channels.UnresolvedAddressException".into(),
@@ -180,15 +180,15 @@ impl Core<'_> {
         let Talk::Datagram(call) = stream.talk else { return };
         let closes = match after {
             After::Plan => call.close,
-            After::Open => self.conns[conn].fd.is_none(),
+            After::Open => self.net.conns[conn].fd.is_none(),
             After::Closed => true,
         };
         if closes {
-            let opening = self.conns[conn].state == State::Connecting;
+            let opening = self.net.conns[conn].state == State::Connecting;
             let counter = if opening { Counter::ConnFailed } else { Counter::ConnClosedByUs };
             self.drop_connection(conn, counter);
         } else {
-            self.conns[conn].state = State::Idle;
+            self.net.conns[conn].state = State::Idle;
         }
         if ended.is_ok() {
             exchange.latency = now - exchange.start;
@@ -212,7 +212,7 @@ impl Core<'_> {
         };
         let mut timing = Self::stream_timing(exchange, now);
         let outcome = self.show_bytes(index, id, &call.data, &answer, ended);
-        timing.received = self.result.body.len() as u64;
+        timing.received = self.samples.result.body.len() as u64;
         self.close_stream(index, id, timing, outcome);
     }
 }

@@ -53,6 +53,15 @@ pub(crate) struct Unanswered {
 #[derive(Debug, Default)]
 pub(crate) struct Queue(VecDeque<Done>);
 
+/// Completions of a core.
+#[derive(Debug, Default)]
+pub(crate) struct Completions {
+    /// Of what the loop does just now.
+    pub(crate) now: Queue,
+    /// To be carried out when all others had their turn.
+    pub(crate) later: Queue,
+}
+
 impl Queue {
     fn push(&mut self, done: Done) {
         self.0.push_back(done);
@@ -122,13 +131,20 @@ impl Core<'_> {
     ) {
         let result = self.lend_result();
         self.users[user].wait = Wait::Done;
-        self.done.push(Done::Sample(Sampled { user, sampler, timing, outcome, result, whole }));
+        self.queue.now.push(Done::Sample(Sampled {
+            user,
+            sampler,
+            timing,
+            outcome,
+            result,
+            whole,
+        }));
     }
 
     /// A request is to be sent anew.
     pub(crate) fn push_unanswered(&mut self, request: Unanswered) {
         self.users[request.user].wait = Wait::Done;
-        self.done.push(Done::Unanswered(Box::new(request)));
+        self.queue.now.push(Done::Unanswered(Box::new(request)));
     }
 
     /// A user goes on, if it has nothing to wait for.
@@ -136,7 +152,7 @@ impl Core<'_> {
         let user = &mut self.users[index];
         if user.alive && user.wait == Wait::Ready {
             user.wait = Wait::Queued;
-            self.done.push_user(index);
+            self.queue.now.push_user(index);
         }
     }
 }

@@ -41,22 +41,22 @@ impl Core<'_> {
     pub(crate) fn begin_http(&mut self, index: Index, id: SamplerId, http: &Http) {
         self.refresh_user(index);
         let slot = id.0 as usize;
-        if self.fixed[slot].is_none() && http.is_fixed() {
+        if self.http.fixed[slot].is_none() && http.is_fixed() {
             let mut request = Request::default();
             if self.with_env(index, id, |env, _| http.render(env, &mut request)).is_ok() {
                 let route = self.way(&request);
                 let mut bytes = Vec::new();
                 assemble(&request, &Added::default(), &mut bytes);
-                self.fixed[slot] = Some(Box::new(Fixed { request, bytes, route }));
+                self.http.fixed[slot] = Some(Box::new(Fixed { request, bytes, route }));
             }
         }
         // What scripts made of a request is never fixed, whatever the plan's is.
         if http.is_fixed()
-            && let Some(fixed) = self.fixed[slot].take()
+            && let Some(fixed) = self.http.fixed[slot].take()
         {
             self.name_request(index, id, false);
             if self.fails_by_exception(index, id, None) {
-                self.fixed[slot] = Some(fixed);
+                self.http.fixed[slot] = Some(fixed);
                 return;
             }
             if !http.is_plain() || self.run.settings.proxy.is_some() {
@@ -64,11 +64,11 @@ impl Core<'_> {
             } else if self.cookie_line(index, http, &fixed.request) {
                 let named = Some(&fixed.request).filter(|request| !request.java);
                 if self.fails_by_exception(index, id, named) {
-                    self.fixed[slot] = Some(fixed);
+                    self.http.fixed[slot] = Some(fixed);
                     return;
                 }
-                let mut out = std::mem::take(&mut self.out);
-                let cookies = std::mem::take(&mut self.cookie_line);
+                let mut out = std::mem::take(&mut self.net.out);
+                let cookies = std::mem::take(&mut self.http.cookie_line);
                 let added = Added { cookies: Some(&cookies), ..Added::default() };
                 assemble(&fixed.request, &added, &mut out);
                 self.dispatch(
@@ -80,8 +80,8 @@ impl Core<'_> {
                     fixed.route,
                     Sending { repeatable: false, challenges: false },
                 );
-                self.cookie_line = cookies;
-                self.out = out;
+                self.http.cookie_line = cookies;
+                self.net.out = out;
             } else {
                 self.dispatch(
                     index,
@@ -93,42 +93,45 @@ impl Core<'_> {
                     Sending { repeatable: true, challenges: false },
                 );
             }
-            self.fixed[slot] = Some(fixed);
+            self.http.fixed[slot] = Some(fixed);
             return;
         }
-        let mut request = std::mem::take(&mut self.request);
+        let mut request = std::mem::take(&mut self.http.request);
         let rendered = self.with_env(index, id, |env, _| http.render(env, &mut request));
         if self.fails_by_exception(index, id, Some(&request)) {
-            self.request = request;
+            self.http.request = request;
             return;
         }
         let problem = rendered.as_ref().err();
         if problem.is_none_or(|problem| !problem.no_url) {
             self.name_request(index, id, problem.is_some_and(|problem| problem.no_client));
             if self.fails_by_exception(index, id, None) {
-                self.request = request;
+                self.http.request = request;
                 return;
             }
         }
         match rendered {
             Ok(()) => self.send_rendered(index, id, http, &request),
             Err(problem) => {
-                self.result.clear();
+                self.samples.result.clear();
                 if !problem.no_url && !problem.no_client {
-                    self.result.url.push_str(&request.url);
-                    self.result.method.push_str(&request.method);
+                    self.samples.result.url.push_str(&request.url);
+                    self.samples.result.method.push_str(&request.method);
                     if self.plan.samplers[id.0 as usize].needs.contains(Needs::SAMPLER_DATA) {
                         request.query_string.clear();
-                        request.write_sampler_data("", &mut self.result.sampler_data);
+                        request.write_sampler_data("", &mut self.samples.result.sampler_data);
                     }
                     if request.java {
-                        plan::http::show_set_lines(&request, &mut self.result.request_headers);
+                        plan::http::show_set_lines(
+                            &request,
+                            &mut self.samples.result.request_headers,
+                        );
                     }
                 }
                 self.unsendable(index, id, &problem.code, &problem.message, !problem.no_url);
             }
         }
-        self.request = request;
+        self.http.request = request;
     }
 
     /// Sends a request that was just rendered.
@@ -147,14 +150,14 @@ impl Core<'_> {
         if self.fails_by_exception(index, id, Some(request).filter(|request| !request.java)) {
             return;
         }
-        let cookies = std::mem::take(&mut self.cookie_line);
-        let mut out = std::mem::take(&mut self.out);
+        let cookies = std::mem::take(&mut self.http.cookie_line);
+        let mut out = std::mem::take(&mut self.net.out);
         let cookie_line = with_cookies.then_some(&cookies[..]);
         let lookup = http.cache.map(|manager| self.look_up(index, manager, request, cookie_line));
         let conditions = match &lookup {
             Some(Lookup::Fresh) => {
                 self.answer_from_cache(index, id, request, cookie_line.unwrap_or_default());
-                (self.cookie_line, self.out) = (cookies, out);
+                (self.http.cookie_line, self.net.out) = (cookies, out);
                 return;
             }
             Some(Lookup::Send(conditions)) => Some(conditions).filter(|some| !some.is_empty()),
@@ -173,8 +176,8 @@ impl Core<'_> {
             route,
             Sending { repeatable: false, challenges },
         );
-        self.cookie_line = cookies;
-        self.out = out;
+        self.http.cookie_line = cookies;
+        self.net.out = out;
     }
 
     /// Sends `bytes` on a connection of the user, or opens one for them.
@@ -226,7 +229,7 @@ impl Core<'_> {
             || request.auto_redirects
             || !request.connection_fault.is_empty();
         let stash = needs_stash.then(|| {
-            let mut stash = self.stashes.pop().unwrap_or_default();
+            let mut stash = self.net.stashes.pop().unwrap_or_default();
             stash.clear();
             stash.url.push_str(&request.url);
             stash.method.push_str(&request.method);
@@ -269,13 +272,13 @@ impl Core<'_> {
         bytes: &[u8],
     ) {
         self.recorder.add(Counter::ConnReused, 1);
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.net.conns[conn];
         entry.exchange = Exchange { reused: true, ..exchange };
         entry.stash = stash;
         entry.state = State::Busy;
         self.remember(index, conn);
         self.users[index].wait = Wait::Exchange(id);
-        if self.conns[conn].fd.is_none() {
+        if self.net.conns[conn].fd.is_none() {
             return self.fail(conn, &Failure::Http(wire::http1::Error::NoResponse));
         }
         self.transmit(conn, bytes);
@@ -284,14 +287,14 @@ impl Core<'_> {
     /// Sends a request on an established connection.
     pub(crate) fn transmit(&mut self, conn: u32, bytes: &[u8]) {
         let limits = Limits::default();
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.net.conns[conn];
         entry.decoder = Decoder::new(entry.exchange.is_head, limits);
         entry.exchange.sent = bytes.len() as u64;
         self.recorder.add(Counter::BytesOut, bytes.len() as u64);
-        let sent = if self.conns[conn].tls.is_some() {
-            let mut sealed = std::mem::take(&mut self.sealed);
+        let sent = if self.net.conns[conn].tls.is_some() {
+            let mut sealed = std::mem::take(&mut self.net.sealed);
             sealed.clear();
-            let written = match self.conns[conn].tls.as_mut() {
+            let written = match self.net.conns[conn].tls.as_mut() {
                 Some(tls) => tls.client.write(bytes, &mut sealed),
                 None => Ok(()),
             };
@@ -302,7 +305,7 @@ impl Core<'_> {
                     false
                 }
             };
-            self.sealed = sealed;
+            self.net.sealed = sealed;
             sent
         } else {
             self.send_raw(conn, bytes)
@@ -310,11 +313,11 @@ impl Core<'_> {
         if !sent {
             return;
         }
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.net.conns[conn];
         // Of a reused connection the start is the sending; another look at the clock would only measure itself.
         let first = entry.exchange.reused && !entry.exchange.again;
         let now = if first { entry.exchange.start } else { self.clock.now() };
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.net.conns[conn];
         entry.exchange.sent_at = now;
         let (index, limit) = (entry.user, entry.exchange.limit);
         if limit == 0 {
@@ -326,7 +329,7 @@ impl Core<'_> {
 
     /// Hands bytes to the kernel; keeps what does not fit. False: the exchange has failed.
     pub(crate) fn send_raw(&mut self, conn: u32, bytes: &[u8]) -> bool {
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.net.conns[conn];
         if bytes.is_empty() {
             return true;
         }
@@ -353,7 +356,7 @@ impl Core<'_> {
     /// Sends what is left over. False: the exchange has failed.
     pub(crate) fn flush(&mut self, conn: u32) -> bool {
         loop {
-            let entry = &mut self.conns[conn];
+            let entry = &mut self.net.conns[conn];
             let Some(fd) = entry.fd.as_ref() else { return false };
             match driver::send(fd, &entry.unsent[entry.unsent_at..]) {
                 Ok(0) => return true,
@@ -372,14 +375,14 @@ impl Core<'_> {
         }
     }
 
-    /// Writes the user's cookies for a request into `self.cookie_line`. False: there are none.
+    /// Writes the user's cookies for a request into `self.http.cookie_line`. False: there are none.
     pub(crate) fn cookie_line(&mut self, index: Index, http: &Http, request: &Request) -> bool {
         let Some(manager) = http.cookies else { return false };
         let index = self.jar_around(index, manager);
         let now_ms = self.clock.wall_ms(self.clock.now());
-        self.cookie_line.clear();
+        self.http.cookie_line.clear();
         let Some(jar) = self.jar(index, manager) else { return false };
-        let mut line = std::mem::take(&mut self.cookie_line);
+        let mut line = std::mem::take(&mut self.http.cookie_line);
         let path = &request.target[..request.path_len.min(request.target.len())];
         let origin = Origin { host: &request.host, path, secure: request.secure };
         let jar = match self.users[index].extra.as_mut() {
@@ -393,13 +396,13 @@ impl Core<'_> {
                 let value = String::from_utf8_lossy(&line);
                 let thrown =
                     Thrown::new("java.lang.IllegalArgumentException", format!("{words}: {value}"));
-                self.texts.thrown = Some(thrown);
+                self.samples.texts.thrown = Some(thrown);
             }
             any
         } else {
             jar.is_some_and(|jar| jar.header(&origin, now_ms, &mut line))
         };
-        self.cookie_line = line;
+        self.http.cookie_line = line;
         any
     }
 }

@@ -15,11 +15,11 @@ use crate::wheel::Index;
 impl Core<'_> {
     /// An exchange failed: the connection is closed and the sample concluded, unless the request may be sent again.
     pub(crate) fn fail(&mut self, conn: u32, failure: &Failure) {
-        if self.conns[conn].stream.is_some() {
+        if self.net.conns[conn].stream.is_some() {
             return self.fail_stream(conn, failure);
         }
         let now = self.clock.now();
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.net.conns[conn];
         let (exchange, index, route) = (entry.exchange, entry.user, entry.route);
         let via = entry.via;
         let stash = entry.stash.take();
@@ -27,10 +27,10 @@ impl Core<'_> {
             matches!(failure, Failure::Socket(_) | Failure::Http(wire::http1::Error::NoResponse));
         let untouched = !exchange.head_seen && entry.tail.is_empty();
         let by_peer = matches!(failure, Failure::Socket(_) | Failure::Http(_) | Failure::TlsClosed);
-        if self.conns[conn].state == State::Connecting {
+        if self.net.conns[conn].state == State::Connecting {
             self.drop_connection(conn, Counter::ConnFailed);
         } else {
-            if !by_peer && let Some(fd) = self.conns[conn].fd.as_ref() {
+            if !by_peer && let Some(fd) = self.net.conns[conn].fd.as_ref() {
                 driver::reset(fd);
             }
             self.drop_connection(
@@ -57,13 +57,13 @@ impl Core<'_> {
             wait: (exchange.start - exchange.intended).max(0) as u64,
             ..Timing::default()
         };
-        self.result.clear();
+        self.samples.result.clear();
         if let Some(stash) = stash {
-            crate::fill::show_request(&mut self.result, &stash);
-            self.stashes.push(stash);
+            crate::fill::show_request(&mut self.samples.result, &stash);
+            self.net.stashes.push(stash);
         }
-        let route = &self.routes[via as usize];
-        let result = &mut *self.result;
+        let route = &self.net.routes[via as usize];
+        let result = &mut *self.samples.result;
         let describe =
             if exchange.java { crate::outcome::describe_java } else { crate::outcome::describe };
         let outcome = describe(failure, route, &mut result.code, &mut result.message);
@@ -77,7 +77,7 @@ impl Core<'_> {
             return false;
         }
         let own = stash.map_or(&[][..], |stash| &stash.request);
-        let sent = match &self.fixed[id.0 as usize] {
+        let sent = match &self.http.fixed[id.0 as usize] {
             Some(fixed) if own.is_empty() => &fixed.bytes,
             _ => own,
         };
@@ -91,7 +91,7 @@ impl Core<'_> {
         let Unanswered { user, sampler, route, exchange, stash } = request;
         if self.users[user].alive && self.users[user].wait == Wait::Done {
             self.open(user, sampler, route, exchange, stash);
-            if self.stopping_now {
+            if self.stop.now {
                 self.cut(user, sampler);
             }
         }
@@ -108,12 +108,12 @@ impl Core<'_> {
     ) {
         self.recorder.add(Counter::StaleRetried, 1);
         let mut stash = stash.unwrap_or_else(|| {
-            let mut stash = self.stashes.pop().unwrap_or_default();
+            let mut stash = self.net.stashes.pop().unwrap_or_default();
             stash.clear();
             stash
         });
         if stash.request.is_empty()
-            && let Some(fixed) = &self.fixed[id.0 as usize]
+            && let Some(fixed) = &self.http.fixed[id.0 as usize]
         {
             stash.request.extend_from_slice(&fixed.bytes);
         }
@@ -130,13 +130,13 @@ impl Core<'_> {
         request: Option<&plan::http::Request>,
     ) -> bool {
         // What none of JMeter's samplers catches ends its thread.
-        if self.texts.thrown.as_ref().is_some_and(plan::text::Thrown::is_error) {
+        if self.samples.texts.thrown.as_ref().is_some_and(plan::text::Thrown::is_error) {
             return self.ends_by_exception(index);
         }
-        let Some(thrown) = self.texts.thrown.take() else { return false };
-        self.result.clear();
+        let Some(thrown) = self.samples.texts.thrown.take() else { return false };
+        self.samples.result.clear();
         if let Some(request) = request {
-            self.result.url.push_str(&request.url);
+            self.samples.result.url.push_str(&request.url);
         }
         let code = format!("Non HTTP response code: {}", thrown.class);
         let message = format!("Non HTTP response message: {}", thrown.message);
@@ -154,8 +154,8 @@ impl Core<'_> {
         named: bool,
     ) {
         let now = self.clock.now();
-        self.result.code.push_str(code);
-        self.result.message.push_str(message);
+        self.samples.result.code.push_str(code);
+        self.samples.result.message.push_str(message);
         let timing = Timing { start: now, end: now, ..Timing::default() };
         self.fail_result(index, id, timing, Outcome::Other, named);
     }
@@ -169,16 +169,16 @@ impl Core<'_> {
         outcome: Outcome,
         named: bool,
     ) {
-        let mut label = std::mem::take(&mut self.result.label);
+        let mut label = std::mem::take(&mut self.samples.result.label);
         // JMeter labels a sample only after its URL is put together.
         if named {
             label.push_str(self.sampler_name(index, id));
         }
-        self.result.label = label;
-        self.result.start_ms = self.clock.wall_ms(timing.start);
-        self.result.success = false;
-        self.result.data_type = "text";
-        self.result.http =
+        self.samples.result.label = label;
+        self.samples.result.start_ms = self.clock.wall_ms(timing.start);
+        self.samples.result.success = false;
+        self.samples.result.data_type = "text";
+        self.samples.result.http =
             matches!(self.plan.samplers[id.0 as usize].kind, plan::plan::SamplerKind::Http(_));
         self.put_exception_text(id);
         let chain = self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
@@ -193,7 +193,7 @@ impl Core<'_> {
         if !self.plan.samplers[id.0 as usize].needs.intersects(Needs::BODY | Needs::TEXT) {
             return;
         }
-        let result = &mut *self.result;
+        let result = &mut *self.samples.result;
         let class = result.code.strip_prefix("Non HTTP response code: ").unwrap_or(&result.code);
         let message =
             result.message.strip_prefix("Non HTTP response message: ").unwrap_or(&result.message);

@@ -86,8 +86,11 @@ impl Core<'_> {
                     let forgiving =
                         self.run.settings.forgives_end_of(coding) || stash.body.len() >= received;
                     let ended = [CodingError::Truncated, CodingError::TruncatedTrailer].map(Some);
-                    broken =
-                        self.inflater.decode(coding, &stash.body, &mut result.body, limit).err();
+                    broken = self
+                        .http
+                        .inflater
+                        .decode(coding, &stash.body, &mut result.body, limit)
+                        .err();
                     broken = broken.filter(|_| !(forgiving && ended.contains(&broken)));
                 }
             }

@@ -67,13 +67,13 @@ impl Core<'_> {
         }
         if let Some(limit) = first {
             let now = self.clock.now();
-            self.watch.insert(index, now.saturating_add(limit.saturating_mul(MS)));
+            self.samples.watch.insert(index, now.saturating_add(limit.saturating_mul(MS)));
         }
     }
 
     /// The sampler has ended, or its user has.
     pub(crate) fn unwatch(&mut self, index: Index) {
-        self.watch.remove(index);
+        self.samples.watch.remove(index);
     }
 
     /// A user's sampler has taken too long.
@@ -91,14 +91,14 @@ impl Core<'_> {
                 }
             }
             Wait::Pause(_) => {
-                self.wheel.remove(index, &mut self.users);
+                self.timers.wheel.remove(index, &mut self.users);
                 self.resume(index);
             }
             Wait::Sleep(id) => {
                 let own = self.own_sampler(index).cloned();
                 let kind = own.as_deref().unwrap_or(&self.plan.samplers[id.0 as usize].kind);
                 let SamplerKind::Java(java) = kind else { return };
-                self.wheel.remove(index, &mut self.users);
+                self.timers.wheel.remove(index, &mut self.users);
                 let now = self.clock.now();
                 let user = &mut self.users[index];
                 user.links.deadline = now;
@@ -126,7 +126,7 @@ impl Core<'_> {
         {
             return;
         }
-        let entry = &self.conns[conn];
+        let entry = &self.net.conns[conn];
         let phase = match entry.state {
             State::Connecting => Phase::Connect,
             State::Handshaking | State::Tunnelling => Phase::Tls,
@@ -138,7 +138,7 @@ impl Core<'_> {
         }
         let (generation, start) = (entry.generation, entry.exchange.start);
         if phase != Phase::Connect && self.takes_what_lies_there(index, conn) {
-            let entry = &self.conns[conn];
+            let entry = &self.net.conns[conn];
             let same = entry.generation == generation && entry.exchange.start == start;
             let waits = matches!(self.users[index].wait, Wait::Exchange(_));
             if !(same && waits && self.users[index].conn == conn) {

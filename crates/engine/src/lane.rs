@@ -101,24 +101,27 @@ impl<'p> Core<'p> {
         self.users[index].extra.as_mut()?.lanes.as_deref_mut()
     }
 
-    /// Starts as many lanes as may run. True: all have ended.
+    /// Starts a lane, if one more may run; the next when that has had its first turn. True: all have ended.
     fn start_lanes(&mut self, index: Index) -> bool {
         let plan = self.plan;
-        loop {
-            let stopping = self.stopping;
-            let Some(lanes) = self.lanes(index) else { return false };
-            let SamplerKind::Parallel(parallel) = &plan.samplers[lanes.id.0 as usize].kind else {
-                return false;
-            };
-            let next = parallel.lanes.get(lanes.next).filter(|_| !stopping);
-            let Some(next) = next else { return lanes.under_way == 0 };
-            if lanes.under_way >= lanes.at_a_time {
-                return false;
-            }
-            lanes.next += 1;
-            lanes.under_way += 1;
-            self.start_lane(index, *next);
+        let stopping = self.stop.asked;
+        let Some(lanes) = self.lanes(index) else { return false };
+        let SamplerKind::Parallel(parallel) = &plan.samplers[lanes.id.0 as usize].kind else {
+            return false;
+        };
+        let next = parallel.lanes.get(lanes.next).filter(|_| !stopping);
+        let Some(next) = next else { return lanes.under_way == 0 };
+        if lanes.under_way >= lanes.at_a_time {
+            return false;
         }
+        lanes.next += 1;
+        lanes.under_way += 1;
+        let called = std::mem::replace(&mut lanes.called, true);
+        self.start_lane(index, *next);
+        if !called {
+            self.queue.now.push_user(index);
+        }
+        false
     }
 
     fn start_lane(&mut self, parent: Index, main: ControllerId) {
@@ -149,7 +152,7 @@ impl<'p> Core<'p> {
         (user.stopping, user.last_sampler, user.extra) = (false, None, None);
         (user.setbacks, user.paced) = (0, false);
         (user.conn, user.socket) = (NO_CONN, NO_SOCKET);
-        self.branches.push(lane);
+        self.samples.branches.push(lane);
         let Some(lanes) = self.lanes(parent) else { return };
         lanes.under_way -= 1;
         if !lanes.called {
@@ -260,7 +263,7 @@ impl<'p> Core<'p> {
 
     /// To whom HttpClient counts what a user opens now.
     pub(crate) fn holder(&self, index: Index) -> u16 {
-        if !self.has_lanes {
+        if !self.samples.has_lanes {
             return 0;
         }
         let root = &self.users[self.users.root(index)];
@@ -280,20 +283,20 @@ impl<'p> Core<'p> {
 
     /// Moves the core's result into the sample around a lane.
     pub(crate) fn add_to_lanes(&mut self, lane: Index, timing: &Timing, success: bool) {
-        let fresh = self.results.pop().unwrap_or_default();
-        let mut part = std::mem::replace(&mut self.result, fresh);
-        if !self.rows.with_bodies() {
-            std::mem::swap(&mut part.body, &mut self.result.body);
-            std::mem::swap(&mut part.text, &mut self.result.text);
+        let fresh = self.samples.results.pop().unwrap_or_default();
+        let mut part = std::mem::replace(&mut self.samples.result, fresh);
+        if !self.sinks.rows.with_bodies() {
+            std::mem::swap(&mut part.body, &mut self.samples.result.body);
+            std::mem::swap(&mut part.text, &mut self.samples.result.text);
         }
         // What the outcome asks of the lane is read from the core's result afterwards.
         let request = part.request;
         if let Some(whole) = self.note_part(lane, &part, timing, success) {
             std::mem::swap(whole.add_sub(), &mut part);
         }
-        self.results.push(part);
-        self.result.request = request;
-        (self.result.success, self.result.ignore) = (success, false);
+        self.samples.results.push(part);
+        self.samples.result.request = request;
+        (self.samples.result.success, self.samples.result.ignore) = (success, false);
     }
 
     /// Puts a copy of the core's result into the sample around a lane.

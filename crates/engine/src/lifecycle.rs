@@ -26,22 +26,27 @@ impl Core<'_> {
         let mut n = 0;
         // A core that is behind must not open ever more connections before it looks at those it has.
         let mut left = STARTS;
-        while n < self.starts.len() {
+        while n < self.flow.starts.len() {
             while left > 0
-                && let Some((number, at)) = self.starts[n].take(now)
+                && let Some((number, at)) = self.flow.starts[n].take(now)
             {
                 left -= 1;
-                let group = self.starts[n].group;
+                let group = self.flow.starts[n].group;
                 if self.run.groups[group as usize].arrivals.is_some() {
                     self.arrival(group, number, at);
-                    continue;
+                } else {
+                    let looks = &self.run.groups[group as usize].looks;
+                    let number = match looks {
+                        Some(_) => self.run.counts.number(group, self.run.shard),
+                        None => number,
+                    };
+                    self.start_user(group, number, at);
                 }
-                let looks = &self.run.groups[group as usize].looks;
-                let counted = looks.as_ref().map(|_| self.run.counts.number(group, self.run.shard));
-                self.start_user(group, counted.unwrap_or(number), at);
+                // Each has its first turn before the next one counts.
+                self.carry_out_done();
             }
-            if self.starts[n].finished() {
-                let group = self.starts.swap_remove(n).group;
+            if self.flow.starts[n].finished() {
+                let group = self.flow.starts.swap_remove(n).group;
                 self.group_may_be_done(group);
             } else {
                 n += 1;
@@ -61,7 +66,7 @@ impl Core<'_> {
             ..User::new(group, number)
         };
         let index = self.users.insert(user);
-        self.alive[group as usize] += 1;
+        self.flow.alive[group as usize] += 1;
         self.run.counts.start(group);
         if let Some(line) = self.run.diary.started(|| self.thread_name(index)) {
             self.log(line);
@@ -84,7 +89,7 @@ impl Core<'_> {
 
     /// Ends a user: its connections are closed, its slot is free.
     pub(crate) fn end_user(&mut self, index: Index) {
-        self.wheel.remove(index, &mut self.users);
+        self.timers.wheel.remove(index, &mut self.users);
         self.unwatch(index);
         self.close_connections(index);
         self.end_socket(index);
@@ -102,7 +107,7 @@ impl Core<'_> {
         self.run.counts.finish(group);
         self.run.state.user_ended(group);
         self.recorder.add(Counter::UsersFinished, 1);
-        self.alive[group as usize] -= 1;
+        self.flow.alive[group as usize] -= 1;
         self.replace_user(group, number);
         self.group_may_be_done(group);
     }
@@ -112,25 +117,27 @@ impl Core<'_> {
         let Some(looks) = &self.run.groups[group as usize].looks else { return };
         let at = self.clock.now() + REPLACED_AFTER;
         looks.look(at);
-        if self.stopping || self.run.ends_at(group, number).is_none_or(|end| at >= end) {
+        if self.stop.asked || self.run.ends_at(group, number).is_none_or(|end| at >= end) {
             return;
         }
-        match self.starts.iter_mut().find(|start| start.group == group) {
+        match self.flow.starts.iter_mut().find(|start| start.group == group) {
             Some(start) => start.replace(at),
             None => {
                 let mut start = Start::empty(group, looks.clone());
                 start.replace(at);
-                self.starts.push(start);
+                self.flow.starts.push(start);
             }
         }
     }
 
     /// Reports a group of which no user is left or to come.
     pub(crate) fn group_may_be_done(&mut self, group: u32) {
-        if self.alive[group as usize] == 0 && !self.starts.iter().any(|s| s.group == group) {
+        if self.flow.alive[group as usize] == 0
+            && !self.flow.starts.iter().any(|s| s.group == group)
+        {
             // What other cores write of groups behind it comes behind its rows.
-            self.rows.flush();
-            let _ = self.reports.send(Report::GroupDone { group });
+            self.sinks.rows.flush();
+            let _ = self.sinks.reports.send(Report::GroupDone { group });
         }
     }
 }

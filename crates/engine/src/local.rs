@@ -82,8 +82,8 @@ impl Core<'_> {
     /// Begins to read the file that a request names.
     pub(crate) fn begin_file(&mut self, index: Index, id: SamplerId, request: &Request) {
         let timing = self.begin_plain(index, id);
-        self.tickets += 1;
-        let ticket = self.tickets;
+        self.users.tickets += 1;
+        let ticket = self.users.tickets;
         let mut sampler_data = String::new();
         request.write_sampler_data("", &mut sampler_data);
         let most = self.run.settings.max_file;
@@ -175,10 +175,10 @@ impl Core<'_> {
         user.wait = Wait::Ready;
         let Some(reading) = user.extra().reading.take() else { return };
         let timing = Timing { end: self.clock.now(), ..reading.timing };
-        self.result.clear();
-        self.result.url.push_str(&reading.url);
-        self.result.code.push_str("Non HTTP response code: java.io.IOException");
-        self.result.message.push_str("Non HTTP response message: Stream closed");
+        self.samples.result.clear();
+        self.samples.result.url.push_str(&reading.url);
+        self.samples.result.code.push_str("Non HTTP response code: java.io.IOException");
+        self.samples.result.message.push_str("Non HTTP response message: Stream closed");
         self.fail_result(index, id, timing, Outcome::CutByEnd, true);
     }
 }

@@ -167,7 +167,7 @@ impl Core<'_> {
 
     /// Another core, or this one, asks.
     pub(crate) fn answer(&mut self, ask: Ask) {
-        for ticket in self.home.answer(ask) {
+        for ticket in self.flow.home.answer(ask) {
             if ticket.core == self.index {
                 self.let_go(ticket);
             } else {
@@ -177,8 +177,8 @@ impl Core<'_> {
     }
 
     pub(crate) fn ticket(&mut self, user: Index) -> Ticket {
-        self.meetings += 1;
-        Ticket { core: self.index, user, number: self.meetings }
+        self.flow.meetings += 1;
+        Ticket { core: self.index, user, number: self.flow.meetings }
     }
 
     /// A user has what it waited for.
@@ -197,7 +197,7 @@ impl Core<'_> {
                 self.put_in_line(index);
             }
         } else if extra.meeting.as_ref().is_some_and(|meeting| meeting.ticket == ticket) {
-            self.wheel.remove(index, &mut self.users);
+            self.timers.wheel.remove(index, &mut self.users);
             if let Wait::Barrier(sampler) = self.users[index].wait {
                 // Whoever comes last waits for nothing, but is not done with its timers yet either.
                 self.users[index].wait = Wait::Met(sampler);
@@ -235,7 +235,7 @@ impl Core<'_> {
         user.wait = Wait::Barrier(id);
         user.extra().meeting = Some(Meeting { barrier: sync.at, ticket, timer, delay });
         if let Some(end) = end {
-            self.wheel.insert(index, end.max(now), &mut self.users);
+            self.timers.wheel.insert(index, end.max(now), &mut self.users);
         }
         self.ask(Ask::Arrive { barrier: sync.at, size, ticket });
         true
@@ -259,17 +259,17 @@ impl Core<'_> {
             return held.granted;
         }
         let user = self.users.of(index);
-        let mut name = self.texts.take();
+        let mut name = self.samples.texts.take();
         lock.eval(&mut env!(self, user, ""), &mut name);
         if name.is_empty() {
-            self.texts.give(name);
+            self.samples.texts.give(name);
             return true;
         }
         let ticket = self.ticket(index);
         let locks = &mut self.users[index].extra().locks;
         let around = locks.iter().any(|held| *held.name == *name && held.granted);
         let own: Box<str> = name.as_str().into();
-        self.texts.give(name);
+        self.samples.texts.give(name);
         locks.push(Held {
             controller: id,
             name: own.clone(),

@@ -28,16 +28,16 @@ impl Core<'_> {
         let plan = self.plan;
         let text = &plan.samplers[id.0 as usize].name;
         if text.calls() && self.own_label(index).is_none() {
-            self.texts.sampler = Some(text.clone());
+            self.samples.texts.sampler = Some(text.clone());
         }
-        let mut name = self.texts.take();
+        let mut name = self.samples.texts.take();
         name.push_str(self.sampler_name(index, id));
         name
     }
 
     pub(crate) fn give_name(&mut self, name: String) {
-        self.texts.sampler = None;
-        self.texts.give(name);
+        self.samples.texts.sampler = None;
+        self.samples.texts.give(name);
     }
 
     /// Evaluates the name of a sampler that starts.
@@ -73,12 +73,12 @@ impl Core<'_> {
         if self.run.settings.keep_sub_labels || !name.calls() || self.own_label(index).is_some() {
             return;
         }
-        let mut value = self.texts.take();
+        let mut value = self.samples.texts.take();
         let user = self.users.of(index);
-        self.texts.naming = true;
+        self.samples.texts.naming = true;
         name.eval(&mut env!(self, user, ""), &mut value);
-        self.texts.naming = false;
-        self.texts.give(value);
+        self.samples.texts.naming = false;
+        self.samples.texts.give(value);
     }
 
     /// Names the sample of an HTTP sampler, the core's result if it is `observed`, once all is received.
@@ -89,16 +89,16 @@ impl Core<'_> {
             return;
         }
         // What failed before it had its URL has no name, or has it already.
-        let no_url = self.result.url.is_empty();
-        if observed && (no_url || self.result.label != self.sampler_name(index, id)) {
+        let no_url = self.samples.result.url.is_empty();
+        if observed && (no_url || self.samples.result.label != self.sampler_name(index, id)) {
             return;
         }
         self.name_sampler(index, id);
         if observed {
-            let mut label = std::mem::take(&mut self.result.label);
+            let mut label = std::mem::take(&mut self.samples.result.label);
             label.clear();
             label.push_str(self.sampler_name(index, id));
-            self.result.label = label;
+            self.samples.result.label = label;
         }
     }
 
@@ -109,9 +109,9 @@ impl Core<'_> {
         let mut name = std::mem::take(&mut self.users[index].extra().sampler_name);
         name.clear();
         let user = self.users.of(index);
-        self.texts.naming = true;
+        self.samples.texts.naming = true;
         sampler.name.eval(&mut env!(self, user, ""), &mut name);
-        self.texts.naming = false;
+        self.samples.texts.naming = false;
         self.users[index].extra().sampler_name = name;
     }
 }

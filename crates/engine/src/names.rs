@@ -23,16 +23,16 @@ impl Core<'_> {
     /// addresses of the plan's own.
     pub(crate) fn look_up_name(&mut self, index: Index, id: SamplerId, conn: u32) -> bool {
         let Some(manager) = self.dns_manager(id) else { return false };
-        let route = self.conns[conn].route;
-        let Route { host, port, .. } = &self.routes[route as usize];
+        let route = self.net.conns[conn].route;
+        let Route { host, port, .. } = &self.net.routes[route as usize];
         let (host, port) = (host.clone(), *port);
         let owner = self.users.root(index);
         let kept = self.users[owner].extra.as_ref().and_then(|extra| extra.names.get(manager));
         let kept = kept.and_then(|names| names.iter().find(|(name, _)| *name == host));
         if let Some((_, via)) = kept {
-            let via = &self.routes[*via as usize];
+            let via = &self.net.routes[*via as usize];
             let (addresses, found_as) = (via.addresses.clone(), via.found_as.clone());
-            self.conns[conn].via = self.pin(route, addresses, found_as);
+            self.net.conns[conn].via = self.pin(route, addresses, found_as);
             self.connect(conn);
             return true;
         }
@@ -65,7 +65,7 @@ impl Core<'_> {
             let found_as = vec![String::new(); addresses.len()];
             let via = self.pin(route, addresses, found_as);
             self.keep(owner, manager, host, via);
-            self.conns[conn].via = via;
+            self.net.conns[conn].via = via;
             self.connect(conn);
             return true;
         }
@@ -99,7 +99,7 @@ impl Core<'_> {
         let user = &mut self.users[index];
         (user.wait, user.limit) = (Wait::Resolve(id), Nanos::MAX);
         let reply_to = self.run.inbox(self.index);
-        let route = self.conns[conn].route;
+        let route = self.net.conns[conn].route;
         let lookup = Lookup { host, aliases, servers, turn, user: index, route, reply_to };
         if let Some(names) = &self.run.names {
             names.ask(lookup);
@@ -110,7 +110,7 @@ impl Core<'_> {
     pub(crate) fn on_named(&mut self, index: Index, route: u32, found: Found) {
         let user = &self.users[index];
         let (Wait::Resolve(id), conn) = (user.wait, user.conn) else { return };
-        if conn == NO_CONN || self.conns[conn].route != route {
+        if conn == NO_CONN || self.net.conns[conn].route != route {
             return;
         }
         match found {
@@ -132,32 +132,32 @@ impl Core<'_> {
         let (Wait::Resolve(id), conn) = (self.users[index].wait, self.users[index].conn) else {
             return;
         };
-        if conn == NO_CONN || self.conns[conn].route != route {
+        if conn == NO_CONN || self.net.conns[conn].route != route {
             return;
         }
         self.users[index].wait = Wait::Exchange(id);
         let (found_as, addresses) = addresses.into_iter().unzip();
         let via = self.pin(route, addresses, found_as);
         if let Some(manager) = self.dns_manager(id) {
-            let host = self.routes[route as usize].host.clone();
+            let host = self.net.routes[route as usize].host.clone();
             self.keep(self.users.root(index), manager, host, via);
         }
-        self.conns[conn].via = via;
+        self.net.conns[conn].via = via;
         self.connect(conn);
     }
 
     /// The system's resolver has answered: a user with a DNS Cache Manager keeps what it said.
     pub(crate) fn keep_name(&mut self, index: Index, id: SamplerId, conn: u32) {
         let Some(manager) = self.dns_manager(id) else { return };
-        let route = self.conns[conn].route;
-        let data = &self.routes[route as usize];
+        let route = self.net.conns[conn].route;
+        let data = &self.net.routes[route as usize];
         if resolve::literal(&data.host).is_some() {
             return;
         }
         let (host, addresses) = (data.host.clone(), data.addresses.clone());
         let via = self.pin(route, addresses, Vec::new());
         self.keep(self.users.root(index), manager, host, via);
-        self.conns[conn].via = via;
+        self.net.conns[conn].via = via;
     }
 
     fn dns_manager(&self, id: SamplerId) -> Option<usize> {
@@ -178,7 +178,7 @@ impl Core<'_> {
 
     /// The route like `route` that is pinned to these addresses.
     fn pin(&mut self, route: u32, mut addresses: Vec<SocketAddr>, found_as: Vec<String>) -> u32 {
-        let like = &self.routes[route as usize];
+        let like = &self.net.routes[route as usize];
         for address in &mut addresses {
             address.set_port(like.port);
         }
@@ -189,7 +189,7 @@ impl Core<'_> {
                 && (route.secure, &route.tunnel, &route.source)
                     == (like.secure, &like.tunnel, &like.source)
         };
-        if let Some(at) = self.routes.position(same) {
+        if let Some(at) = self.net.routes.position(same) {
             return at;
         }
         let pinned = Route {
@@ -205,6 +205,6 @@ impl Core<'_> {
             large_unread: false,
             forgotten: false,
         };
-        self.routes.add(pinned)
+        self.net.routes.add(pinned)
     }
 }

@@ -48,14 +48,14 @@ pub(crate) struct Page {
 impl<'p> Core<'p> {
     /// Loads what is embedded in the page that stands in the core's result; then the sample is closed.
     pub(crate) fn load_page(&mut self, index: Index, id: SamplerId, mut timing: Timing) {
-        (self.result.bytes, self.result.sent) = (timing.received, timing.sent);
+        (self.samples.result.bytes, self.samples.result.sent) = (timing.received, timing.sent);
         // Parts of files are named after the file, not after the sampler.
-        let is_file = self.result.url.starts_with("file:");
+        let is_file = self.samples.result.url.starts_with("file:");
         if is_file {
-            self.result.label.clone_from(&self.result.url);
+            self.samples.result.label.clone_from(&self.samples.result.url);
         }
         let begun = self.begin_page(index, id, timing);
-        (timing.received, timing.sent) = (self.result.bytes, self.result.sent);
+        (timing.received, timing.sent) = (self.samples.result.bytes, self.samples.result.sent);
         let outcome = match begun {
             None => return self.fill_branches(index),
             Some(true) => Outcome::Ok,
@@ -69,10 +69,10 @@ impl<'p> Core<'p> {
 
     /// Gives the core's result the name of its sampler.
     fn name_page(&mut self, index: Index, id: SamplerId) {
-        let mut label = std::mem::take(&mut self.result.label);
+        let mut label = std::mem::take(&mut self.samples.result.label);
         label.clear();
         label.push_str(self.sampler_name(index, id));
-        self.result.label = label;
+        self.samples.result.label = label;
     }
 
     /// Looks for what is embedded. `Some`: there is nothing to load, and the sample passed or not.
@@ -80,8 +80,8 @@ impl<'p> Core<'p> {
         let plan = self.plan;
         let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return Some(true) };
         let Some(resources) = http.resources.as_ref() else { return Some(true) };
-        if !self.result.success || self.result.data_type != "text" {
-            return Some(self.result.success);
+        if !self.samples.result.success || self.samples.result.data_type != "text" {
+            return Some(self.samples.result.success);
         }
         let said = match self.own_sampler(index).map(|own| &**own) {
             Some(SamplerKind::Http(own)) => own.loads_pages,
@@ -101,26 +101,32 @@ impl<'p> Core<'p> {
             return Some(true);
         }
         let mut found = Vec::new();
-        let read = match resources.parsers.of(&self.result.content_type) {
-            Some(parser) if !self.result.text.is_empty() => {
-                let agent = user_agent(&self.result.request_headers);
-                links::find(parser, &self.result.text, &self.result.url, agent, &mut found)
+        let read = match resources.parsers.of(&self.samples.result.content_type) {
+            Some(parser) if !self.samples.result.text.is_empty() => {
+                let agent = user_agent(&self.samples.result.request_headers);
+                links::find(
+                    parser,
+                    &self.samples.result.text,
+                    &self.samples.result.url,
+                    agent,
+                    &mut found,
+                )
             }
             _ => Ok(()),
         };
         if !needs.intersects(Needs::BODY | Needs::TEXT) {
             // Only the links were of interest.
-            self.result.body.clear();
-            self.result.text.clear();
+            self.samples.result.body.clear();
+            self.samples.result.text.clear();
         }
         if let Err(unreadable) = read {
             let error = self.error_result(unreadable.class, &unreadable.message);
-            add_part(&mut self.result, &error, self.run.settings.keep_sub_labels);
-            self.results.push(error);
+            add_part(&mut self.samples.result, &error, self.run.settings.keep_sub_labels);
+            self.samples.results.push(error);
             if !self.run.settings.ignore_failed_resources {
-                judge(&mut self.result, false);
+                judge(&mut self.samples.result, false);
             }
-            return Some(self.result.success);
+            return Some(self.samples.result.success);
         }
         if found.is_empty() {
             return Some(true);
@@ -180,7 +186,7 @@ impl<'p> Core<'p> {
             ("java.lang.Exception", "Maximum frame/iframe nesting depth exceeded.");
         let keep_labels = self.run.settings.keep_sub_labels;
         let error = self.error_result(class, message);
-        let result = &mut self.result;
+        let result = &mut self.samples.result;
         let n = result.sub_count;
         add_part(result, &error, keep_labels);
         if n > 0 {
@@ -192,14 +198,14 @@ impl<'p> Core<'p> {
             };
             result.subs[n].label = label;
         }
-        self.results.push(error);
+        self.samples.results.push(error);
     }
 
     /// A copy of the core's result that has failed with an exception.
     fn error_result(&mut self, class: &str, message: &str) -> Box<SampleResult> {
-        let mut error = self.results.pop().unwrap_or_default();
+        let mut error = self.samples.results.pop().unwrap_or_default();
         error.clear();
-        copy(&self.result, &mut error);
+        copy(&self.samples.result, &mut error);
         put_error(&mut error, class, message);
         error
     }
@@ -249,18 +255,18 @@ impl<'p> Core<'p> {
 
     fn load_link(&mut self, branch: Index, id: SamplerId, http: &'p Http, url: &str) {
         self.read_name(branch, id);
-        let mut request = std::mem::take(&mut self.request);
+        let mut request = std::mem::take(&mut self.http.request);
         let rendered =
             self.with_env(branch, id, |env, _| http.render_embedded(url, env, &mut request));
         match rendered {
             Ok(()) => self.send_rendered(branch, id, http, &request),
             Err(problem) => {
-                self.result.clear();
-                self.result.url.push_str(url);
+                self.samples.result.clear();
+                self.samples.result.url.push_str(url);
                 self.unsendable(branch, id, &problem.code, &problem.message, true);
             }
         }
-        self.request = request;
+        self.http.request = request;
     }
 
     /// A branch of a user.
@@ -277,7 +283,7 @@ impl<'p> Core<'p> {
         let now = self.clock.now();
         let owner = &self.users[parent];
         let (group, number, iteration) = (owner.group, owner.number, owner.iteration);
-        let spare = match self.branches.pop() {
+        let spare = match self.samples.branches.pop() {
             Some(spare) => spare,
             None => self.users.insert(User { iteration, ..User::new(group, number) }),
         };
@@ -296,7 +302,7 @@ impl<'p> Core<'p> {
 
     /// A branch has its result, which stands in the core's.
     pub(crate) fn branch_done(&mut self, branch: Index, timing: &Timing, outcome: Outcome) {
-        self.wheel.remove(branch, &mut self.users);
+        self.timers.wheel.remove(branch, &mut self.users);
         let mut result = self.lend_result();
         (result.elapsed, result.latency, result.connect) =
             (timing.elapsed(), timing.latency, timing.connect);
@@ -326,7 +332,7 @@ impl<'p> Core<'p> {
         let (parent, link) = (user.branch_of, user.extra().link);
         let jar = user.extra().jars.iter_mut().find_map(Option::take);
         (user.alive, user.branch_of, user.wait) = (false, NO_USER, Wait::Ready);
-        self.branches.push(branch);
+        self.samples.branches.push(branch);
         if let Some((page, jar)) = self.page(parent).zip(jar) {
             page.jars.push((link, jar));
         }
@@ -352,8 +358,8 @@ impl<'p> Core<'p> {
         for part in page.results.drain(..).flatten() {
             add_part(&mut whole, &part, keep_labels);
             passed &= part.success;
-            if self.results.len() < SPARE {
-                self.results.push(part);
+            if self.samples.results.len() < SPARE {
+                self.samples.results.push(part);
             }
         }
         if !self.run.settings.ignore_failed_resources {

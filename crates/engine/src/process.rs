@@ -73,8 +73,8 @@ impl Core<'_> {
         if self.loses_sample(index, id) {
             return;
         }
-        self.tickets += 1;
-        let ticket = self.tickets;
+        self.users.tickets += 1;
+        let ticket = self.users.tickets;
         let begun = eventfd(0, EventfdFlags::CLOEXEC).map_err(io::Error::from).and_then(|cancel| {
             let cancel = Arc::new(cancel);
             start(
@@ -96,10 +96,10 @@ impl Core<'_> {
                 user.wait = Wait::Job(id);
             }
             Err(error) => {
-                self.result.success = false;
-                self.result.code.push_str("500");
+                self.samples.result.success = false;
+                self.samples.result.code.push_str("500");
                 let what = "Exception occurred whilst executing system call: java.io.IOException";
-                self.result.message.push_str(&format!("{what}: {error}"));
+                self.samples.result.message.push_str(&format!("{what}: {error}"));
                 self.end_plain(index, id, timing);
             }
         }
@@ -120,7 +120,7 @@ impl Core<'_> {
         timing.lag = (self.clock.now() - timing.end).max(0) as u64;
         let dropped = done.output.dropped;
         let outcome = self.show(index, id, &running, done);
-        timing.received = (self.result.body.len() + dropped) as u64;
+        timing.received = (self.samples.result.body.len() + dropped) as u64;
         self.conclude(index, id, timing, outcome);
     }
 

@@ -98,7 +98,7 @@ impl Core<'_> {
         // Java takes no name for this machine.
         let host = if raw.call.host.is_empty() { "127.0.0.1" } else { &raw.call.host };
         let route = self.route(false, host, port, &Source::default());
-        let mut stash = self.stashes.pop().unwrap_or_default();
+        let mut stash = self.net.stashes.pop().unwrap_or_default();
         stash.clear();
         stash.request.extend_from_slice(raw.call.data.as_bytes());
         if let Some(Ok(content)) = &raw.call.file {
@@ -111,7 +111,7 @@ impl Core<'_> {
 
     /// The connection stands.
     pub(crate) fn start_raw(&mut self, conn: u32, bytes: &[u8]) {
-        let Some(Stream { ticket, talk: Talk::Raw(raw) }) = self.conns[conn].stream.as_deref()
+        let Some(Stream { ticket, talk: Talk::Raw(raw) }) = self.net.conns[conn].stream.as_deref()
         else {
             return;
         };
@@ -130,8 +130,8 @@ impl Core<'_> {
     }
 
     pub(crate) fn fail_raw(&mut self, conn: u32, failure: &Failure) {
-        let entry = &self.conns[conn];
-        let route = &self.routes[entry.via as usize];
+        let entry = &self.net.conns[conn];
+        let route = &self.net.routes[entry.via as usize];
         let unwritten = entry.exchange.sent_at == 0;
         let text = match failure {
             Failure::UnknownHost { .. } => "java.nio.channels.UnresolvedAddressException".into(),
@@ -168,9 +168,11 @@ impl Core<'_> {
 
     /// The server sends no more.
     pub(crate) fn end_raw(&mut self, conn: u32, now: Nanos) {
-        let raw = self.conns[conn].stream.as_deref().map(|stream| &stream.talk);
+        let raw = self.net.conns[conn].stream.as_deref().map(|stream| &stream.talk);
         let left = match raw {
-            Some(Talk::Raw(raw)) if raw.call.keep && raw.total > 0 => self.conns[conn].fd.take(),
+            Some(Talk::Raw(raw)) if raw.call.keep && raw.total > 0 => {
+                self.net.conns[conn].fd.take()
+            }
             _ => None,
         };
         self.leave_raw(conn, now, left.map_or(Saved::Closed, Saved::Ended), Ok(()));
@@ -180,7 +182,7 @@ impl Core<'_> {
     fn leave_raw(&mut self, conn: u32, now: Nanos, left: Saved, ended: Result<(), Thrown>) {
         let Some((stream, mut exchange, index, id)) = self.stream_of(conn) else { return };
         let Talk::Raw(raw) = stream.talk else { return };
-        let connecting = self.conns[conn].state == State::Connecting;
+        let connecting = self.net.conns[conn].state == State::Connecting;
         if raw.call.keep {
             self.save(index, id, left);
         }
@@ -218,7 +220,7 @@ impl Core<'_> {
     ) {
         let mut timing = Self::stream_timing(exchange, now);
         let outcome = self.show_bytes(index, id, &raw.call.data, &raw.received, ended);
-        let result = &mut *self.result;
+        let result = &mut *self.samples.result;
         if raw.call.parse && outcome == Outcome::Ok && take_apart(result) {
             result.body.clear();
             result.body.extend_from_slice(result.text.as_bytes());

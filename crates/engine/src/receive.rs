@@ -59,10 +59,10 @@ impl Core<'_> {
     pub(crate) fn read(&mut self, conn: u32, hangup: bool) -> bool {
         let mut any = false;
         let mut until = Nanos::MAX;
-        let generation = self.conns[conn].generation;
-        let mut scratch = std::mem::take(&mut self.scratch);
+        let generation = self.net.conns[conn].generation;
+        let mut scratch = std::mem::take(&mut self.net.scratch);
         loop {
-            let entry = &mut self.conns[conn];
+            let entry = &mut self.net.conns[conn];
             let kept = entry.tail.len();
             if kept + 32 * 1024 > scratch.len() {
                 scratch.resize(kept + driver::SCRATCH, 0);
@@ -71,14 +71,14 @@ impl Core<'_> {
             let unread = entry.unread_left().min(scratch.len() as u64) as usize;
             let room = match unread {
                 // Little is taken where the head of a large body that nobody reads comes next.
-                0 if kept == 0 && self.routes[entry.route as usize].large_unread => HEAD_ONLY,
+                0 if kept == 0 && self.net.routes[entry.route as usize].large_unread => HEAD_ONLY,
                 0 => scratch.len() - kept,
                 unread => unread,
             };
             let Some(fd) = entry.fd.as_ref() else { break };
             let received = match unread {
-                0 => self.driver.receive(fd, &mut scratch[kept..kept + room]),
-                _ => self.driver.discard(fd, &mut scratch[..room]),
+                0 => self.net.driver.receive(fd, &mut scratch[kept..kept + room]),
+                _ => self.net.driver.discard(fd, &mut scratch[..room]),
             };
             let received = match received {
                 Ok(Some(received)) => received,
@@ -96,7 +96,7 @@ impl Core<'_> {
                 break;
             }
             self.recorder.add(Counter::BytesIn, received.bytes as u64);
-            let entry = &mut self.conns[conn];
+            let entry = &mut self.net.conns[conn];
             let arrival = received.arrival.map_or(now, |wall| self.clock.of_wall(wall));
             entry.exchange.arrival = arrival.clamp(entry.exchange.sent_at.min(now), now);
             if entry.exchange.awaits_first() && kept == 0 {
@@ -116,7 +116,7 @@ impl Core<'_> {
             } else {
                 self.take(conn, &scratch[..all], now, hangup);
             }
-            let entry = &self.conns[conn];
+            let entry = &self.net.conns[conn];
             let over = entry.generation != generation
                 || !matches!(entry.state, State::Busy | State::Handshaking | State::Tunnelling);
             if over || !(full || hangup) {
@@ -124,18 +124,18 @@ impl Core<'_> {
             }
             if now >= until {
                 // A peer may send faster than it is read; others have their turns.
-                self.unfinished.push_back((self.conns.token(conn), hangup));
+                self.net.unfinished.push_back((self.net.conns.token(conn), hangup));
                 break;
             }
             until = until.min(now + TURN);
         }
-        self.scratch = scratch;
+        self.net.scratch = scratch;
         any
     }
 
     /// Part of a body that nobody reads is gone.
     fn pass_over(&mut self, conn: u32, bytes: u64, now: Nanos, hangup: bool) {
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.net.conns[conn];
         entry.exchange.received += bytes;
         // The head may have come alone: then these are the first bytes of the body.
         if entry.exchange.latency == 0 {
@@ -150,17 +150,24 @@ impl Core<'_> {
 
     /// Takes plain bytes.
     fn take(&mut self, conn: u32, bytes: &[u8], now: Nanos, hangup: bool) {
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.net.conns[conn];
         if entry.raw {
             return self.take_stream(conn, bytes, now, hangup);
         }
         if entry.state == State::Tunnelling {
             return self.take_way(conn, bytes, now);
         }
-        match feed(entry, &mut self.stashes, &mut self.memo, &self.run.settings, bytes, now) {
+        match feed(
+            entry,
+            &mut self.net.stashes,
+            &mut self.http.memo,
+            &self.run.settings,
+            bytes,
+            now,
+        ) {
             Ok(Fed::More(used)) => {
                 keep(&mut entry.tail, &bytes[used..]);
-                let route = &mut self.routes[entry.route as usize];
+                let route = &mut self.net.routes[entry.route as usize];
                 route.large_unread = entry.unread_left() >= LARGE;
                 self.progress(conn, now);
             }
@@ -175,20 +182,20 @@ impl Core<'_> {
 
     /// Takes TLS records.
     fn take_sealed(&mut self, conn: u32, bytes: &mut [u8], now: Nanos, hangup: bool) {
-        if self.conns[conn].state == State::Handshaking {
-            let generation = self.conns[conn].generation;
+        if self.net.conns[conn].state == State::Handshaking {
+            let generation = self.net.conns[conn].generation;
             let used = self.handshake(conn, bytes, thread_cpu());
-            let entry = &mut self.conns[conn];
+            let entry = &mut self.net.conns[conn];
             if entry.generation == generation {
                 keep(&mut entry.tail, &bytes[used..]);
             }
             return;
         }
-        let mut plain = std::mem::take(&mut self.plain);
+        let mut plain = std::mem::take(&mut self.net.plain);
         plain.clear();
-        let mut out = std::mem::take(&mut self.out);
+        let mut out = std::mem::take(&mut self.net.out);
         out.clear();
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.net.conns[conn];
         let mut progress = None;
         if let Some(tls) = entry.tls.as_mut() {
             plain.extend_from_slice(&tls.plain);
@@ -201,26 +208,33 @@ impl Core<'_> {
                 keep(&mut entry.tail, &bytes[progress.used..]);
                 let sent = self.send_raw(conn, &out);
                 // The answer may be whole, and the next request made from these buffers.
-                self.out = out;
+                self.net.out = out;
                 if sent {
                     self.take_plain(conn, &plain, now, hangup || progress.peer_closed);
-                    if progress.peer_closed && self.conns[conn].state == State::Busy {
+                    if progress.peer_closed && self.net.conns[conn].state == State::Busy {
                         self.on_eof(conn, now);
                     }
                 }
             }
             Some(Err(error)) => {
-                self.out = out;
+                self.net.out = out;
                 self.fail(conn, &Failure::Tls(error));
             }
-            None => self.out = out,
+            None => self.net.out = out,
         }
-        self.plain = plain;
+        self.net.plain = plain;
     }
 
     fn take_plain(&mut self, conn: u32, plain: &[u8], now: Nanos, hangup: bool) {
-        let entry = &mut self.conns[conn];
-        match feed(entry, &mut self.stashes, &mut self.memo, &self.run.settings, plain, now) {
+        let entry = &mut self.net.conns[conn];
+        match feed(
+            entry,
+            &mut self.net.stashes,
+            &mut self.http.memo,
+            &self.run.settings,
+            plain,
+            now,
+        ) {
             Ok(Fed::More(used)) => {
                 if let Some(tls) = entry.tls.as_mut() {
                     keep(&mut tls.plain, &plain[used..]);
@@ -239,7 +253,7 @@ impl Core<'_> {
 
     /// Part of a response arrived: its time limit starts anew, as a socket timeout does.
     pub(crate) fn progress(&mut self, conn: u32, now: Nanos) {
-        let entry = &self.conns[conn];
+        let entry = &self.net.conns[conn];
         if entry.exchange.limit > 0 {
             let (index, limit) = (entry.user, entry.exchange.limit);
             self.users[index].limit = now + limit;
@@ -248,7 +262,7 @@ impl Core<'_> {
 
     /// The peer closed.
     fn on_eof(&mut self, conn: u32, now: Nanos) {
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.net.conns[conn];
         if entry.state == State::Handshaking {
             if let Some(tls) = &entry.tls {
                 let effort = tls.effort;
@@ -276,7 +290,7 @@ impl Core<'_> {
 
     /// A response is complete.
     pub(crate) fn finish(&mut self, conn: u32, now: Nanos, closing: Closing) {
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.net.conns[conn];
         if let Some(stash) = &mut entry.stash
             && !stash.connection_fault.is_empty()
         {
@@ -377,10 +391,10 @@ impl Core<'_> {
                 thrown = true;
             }
             if !success && !self.observes(id) {
-                self.result.clear();
-                push_reason(&mut self.result.message, &stash.head, exchange.java);
+                self.samples.result.clear();
+                push_reason(&mut self.samples.result.message, &stash.head, exchange.java);
             }
-            self.stashes.push(stash);
+            self.net.stashes.push(stash);
             if goes_on {
                 return;
             }
@@ -393,13 +407,13 @@ impl Core<'_> {
         }
         if !success && !self.observes(id) {
             let mut digits = itoa::Buffer::new();
-            self.result.code.clear();
-            self.result.code.push_str(digits.format(exchange.status));
-            self.result.success = false;
+            self.samples.result.code.clear();
+            self.samples.result.code.push_str(digits.format(exchange.status));
+            self.samples.result.success = false;
         }
         let outcome = if !success {
             Outcome::Status
-        } else if self.observes(id) && !self.result.success {
+        } else if self.observes(id) && !self.samples.result.success {
             timing.sent = 0;
             Outcome::Protocol
         } else {

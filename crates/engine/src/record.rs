@@ -20,7 +20,7 @@ const VARIABLES: usize = 64;
 impl Core<'_> {
     /// Whether results are written, saved or sent anywhere.
     pub(crate) fn tells_results(&self) -> bool {
-        !self.rows.is_idle() || !self.feeds.is_empty()
+        !self.sinks.rows.is_idle() || !self.sinks.feeds.is_empty()
     }
 
     /// Gives the core's result to `listeners`, in JMeter's order. `named`: with the user's name; JMeter leaves it out where a
@@ -35,7 +35,7 @@ impl Core<'_> {
         if !self.tells_results() {
             return;
         }
-        let mut thread_name = self.texts.take();
+        let mut thread_name = self.samples.texts.take();
         let active = if named { self.write_thread_name(index, &mut thread_name) } else { (0, 0) };
         let mut written = Written::default();
         let (from, to) = match part {
@@ -47,15 +47,15 @@ impl Core<'_> {
             match &self.plan.listeners[id.0 as usize].kind {
                 ListenerKind::File(_) if at < from => {
                     // It has the sample, and so has its file.
-                    if let Some(sink) = self.rows.of(*id)
-                        && self.rows.takes(sink, self.result.success)
+                    if let Some(sink) = self.sinks.rows.of(*id)
+                        && self.sinks.rows.takes(sink, self.samples.result.success)
                     {
-                        written.add(self.rows.file(sink));
+                        written.add(self.sinks.rows.file(sink));
                     }
                 }
                 _ if at < from => {}
                 ListenerKind::File(_) => {
-                    if let Some(sink) = self.rows.of(*id) {
+                    if let Some(sink) = self.sinks.rows.of(*id) {
                         self.write_to(index, sink, &mut written, &thread_name, active);
                     }
                 }
@@ -64,12 +64,12 @@ impl Core<'_> {
                 ListenerKind::Backend(_) => self.feed(*id, &thread_name, active.1),
             }
         }
-        let roots = if matches!(part, Part::From(_)) { self.rows.roots().len() } else { 0 };
+        let roots = if matches!(part, Part::From(_)) { self.sinks.rows.roots().len() } else { 0 };
         for at in 0..roots {
-            let sink = self.rows.roots()[at];
+            let sink = self.sinks.rows.roots()[at];
             self.write_to(index, sink, &mut written, &thread_name, active);
         }
-        self.texts.give(thread_name);
+        self.samples.texts.give(thread_name);
     }
 
     /// Writes what JMeter calls the user's thread; gives the active users of its group, and of all.
@@ -103,11 +103,11 @@ impl Core<'_> {
         thread_name: &str,
         active: (u32, u32),
     ) {
-        let file = self.rows.file(sink);
-        if !self.rows.takes(sink, self.result.success) || !written.add(file) {
+        let file = self.sinks.rows.file(sink);
+        if !self.sinks.rows.takes(sink, self.samples.result.success) || !written.add(file) {
             return;
         }
-        let names = Arc::clone(&self.rows.variables);
+        let names = Arc::clone(&self.sinks.rows.variables);
         let mut values = [None; VARIABLES];
         let count = names.len().min(VARIABLES);
         let root = self.users.root(index);
@@ -123,22 +123,22 @@ impl Core<'_> {
             stamp_end: self.run.settings.stamp_end,
             encoding: &self.run.settings.default_encoding,
         };
-        let columns = self.rows.columns(sink);
-        self.rows.add(sink, |out| {
+        let columns = self.sinks.rows.columns(sink);
+        self.sinks.rows.add(sink, |out| {
             if columns.xml {
                 let mut printer = Printer::new(out);
-                write_element(&mut printer, &columns, &self.result, &about, 0);
+                write_element(&mut printer, &columns, &self.samples.result, &about, 0);
                 printer.end_line();
             } else {
-                write_rows(out, &columns, &self.result, &about, 0);
+                write_rows(out, &columns, &self.samples.result, &about, 0);
             }
         });
     }
 
     /// Gives the core's result to a Backend Listener.
     fn feed(&mut self, id: ListenerId, thread_name: &str, active: u32) {
-        let Some(feed) = self.feeds.iter_mut().find(|feed| feed.0 == id) else { return };
-        let (feed, result) = (&mut feed.1, &*self.result);
+        let Some(feed) = self.sinks.feeds.iter_mut().find(|feed| feed.0 == id) else { return };
+        let (feed, result) = (&mut feed.1, &*self.samples.result);
         let ms = |nanos| stats::sample::millis(nanos);
         if feed.kind == BackendKind::InfluxRaw {
             let times = [ms(result.elapsed), ms(result.latency), ms(result.connect)];

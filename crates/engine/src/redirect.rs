@@ -44,7 +44,7 @@ impl Core<'_> {
         let mut location = goes_on.then(|| location(&stash.head)).flatten();
         if exchange.java && !silent && goes_on && location.is_none() {
             if let Some(unused) = chain {
-                self.results.push(unused.result);
+                self.samples.results.push(unused.result);
             }
             self.names_no_location(index, id);
             return true;
@@ -72,7 +72,7 @@ impl Core<'_> {
                 return false;
             }
             if fails {
-                (hop.sent, self.result.sent) = (0, 0);
+                (hop.sent, self.samples.result.sent) = (0, 0);
             }
         }
         let timing = &hop;
@@ -91,7 +91,7 @@ impl Core<'_> {
             // No connection led there.
             let route = crate::conn::Route::forgotten();
             let failure = Failure::TooManyRedirects(most);
-            let result = &mut *self.result;
+            let result = &mut *self.samples.result;
             let describe =
                 if java { crate::outcome::describe_java } else { crate::outcome::describe };
             describe(&failure, &route, &mut result.code, &mut result.message);
@@ -137,7 +137,7 @@ impl Core<'_> {
         let own = self.own_sampler(index).cloned();
         let kind = own.as_deref().unwrap_or(&self.plan.samplers[id.0 as usize].kind);
         let SamplerKind::Http(http) = kind else { return false };
-        let mut request = std::mem::take(&mut self.request);
+        let mut request = std::mem::take(&mut self.http.request);
         let rendered = target.and_then(|()| {
             self.with_env(index, id, |env, _| {
                 if stripped {
@@ -157,7 +157,7 @@ impl Core<'_> {
                 true
             }
             Err(problem) => {
-                let result = &mut *self.result;
+                let result = &mut *self.samples.result;
                 result.clear();
                 result.url.push_str(&url);
                 (result.code, result.message) = (problem.code, problem.message);
@@ -171,7 +171,7 @@ impl Core<'_> {
                 false
             }
         };
-        self.request = request;
+        self.http.request = request;
         sent
     }
 
@@ -184,7 +184,7 @@ impl Core<'_> {
         stash: &Stash,
         first: Option<&Redirect>,
     ) -> bool {
-        let fixed = self.fixed[id.0 as usize].as_deref().filter(|_| stash.url.is_empty());
+        let fixed = self.http.fixed[id.0 as usize].as_deref().filter(|_| stash.url.is_empty());
         let (method, url) = match fixed {
             Some(fixed) => (&fixed.request.method, &fixed.request.url),
             None => (&stash.method, &stash.url),
@@ -210,7 +210,7 @@ impl Core<'_> {
         words.push_str(" HTTP/1.1");
         if !self.observes(id) {
             // Nobody looks at it but at why it failed.
-            self.result.clear();
+            self.samples.result.clear();
         }
         self.fail_hop("java.lang.IllegalArgumentException", &words);
         true
@@ -219,15 +219,15 @@ impl Core<'_> {
     /// HttpClient does not follow: it has no `Location`, or one that is no URI.
     fn refused_by_client(&mut self, id: SamplerId) {
         self.fail_hop("org.apache.http.client.ClientProtocolException", "null");
-        self.result.response_headers.clear();
-        self.result.body.clear();
-        self.result.text.clear();
+        self.samples.result.response_headers.clear();
+        self.samples.result.body.clear();
+        self.samples.result.text.clear();
         self.put_exception_text(id);
     }
 
     /// Fails the core's result with an exception.
     fn fail_hop(&mut self, class: &str, message: &str) {
-        let result = &mut *self.result;
+        let result = &mut *self.samples.result;
         result.code.clear();
         let _ = write!(result.code, "Non HTTP response code: {class}");
         result.message.clear();
@@ -238,24 +238,24 @@ impl Core<'_> {
 
     /// An answer by Java's own client that does not say where to is to be followed by JMeter, which has no sample of that then.
     fn names_no_location(&mut self, index: Index, id: SamplerId) {
-        self.result.clear();
+        self.samples.result.clear();
         let code = "Non HTTP response code: java.lang.NullPointerException";
         let message = "Non HTTP response message: Cannot invoke \"String.indexOf(int)\" because \"source\" is null";
         self.unsendable(index, id, code, message, false);
     }
 
     fn begin_chain(&mut self, timing: &Timing, url: &str, method: &str) -> Redirect {
-        let mut result = self.results.pop().unwrap_or_default();
+        let mut result = self.samples.results.pop().unwrap_or_default();
         result.clear();
-        result.start_ms = self.result.start_ms;
+        result.start_ms = self.samples.result.start_ms;
         (result.latency, result.connect) = (timing.latency, timing.connect);
-        result.label.push_str(&self.result.label);
+        result.label.push_str(&self.samples.result.label);
         for (to, from) in [
-            (&mut result.method, &self.result.method),
-            (&mut result.cookies, &self.result.cookies),
-            (&mut result.request_headers, &self.result.request_headers),
-            (&mut result.query_string, &self.result.query_string),
-            (&mut result.redirect_location, &self.result.redirect_location),
+            (&mut result.method, &self.samples.result.method),
+            (&mut result.cookies, &self.samples.result.cookies),
+            (&mut result.request_headers, &self.samples.result.request_headers),
+            (&mut result.query_string, &self.samples.result.query_string),
+            (&mut result.redirect_location, &self.samples.result.redirect_location),
         ] {
             to.push_str(from);
         }
@@ -291,17 +291,17 @@ impl Core<'_> {
         whole.elapsed = (timing.end - chain.start).max(0) as u64;
         if silent {
             (whole.bytes, whole.sent) = (timing.received, timing.sent);
-            whole.headers_size = self.result.headers_size;
+            whole.headers_size = self.samples.result.headers_size;
         } else {
             whole.bytes += timing.received;
             whole.sent += timing.sent;
-            whole.headers_size += self.result.headers_size;
+            whole.headers_size += self.samples.result.headers_size;
             let n = whole.sub_count;
             let mut label = std::mem::take(&mut whole.label);
             let length = label.len();
             let _ = write!(label, "-{n}");
             let sub = whole.add_sub();
-            copy(&self.result, sub);
+            copy(&self.samples.result, sub);
             sub.raw = n == 0;
             sub.label.clear();
             sub.label.push_str(if self.run.settings.keep_sub_labels { &sub.url } else { &label });
@@ -312,7 +312,7 @@ impl Core<'_> {
 
     /// The last hop was taken: the chain becomes the sample.
     pub(crate) fn conclude_chain(&mut self, index: Index, id: SamplerId) {
-        let outcome = if self.result.success { Outcome::Ok } else { Outcome::Status };
+        let outcome = if self.samples.result.success { Outcome::Ok } else { Outcome::Status };
         self.end_chain(index, id, outcome);
     }
 
@@ -325,8 +325,8 @@ impl Core<'_> {
         outcome: Outcome,
     ) {
         let Some(mut chain) = self.users[index].extra().redirect.take() else { return };
-        self.result.elapsed = timing.elapsed();
-        self.result.connect = timing.connect;
+        self.samples.result.elapsed = timing.elapsed();
+        self.samples.result.connect = timing.connect;
         let silent = chain.silent;
         self.add_hop(&mut chain, &timing, silent);
         self.users[index].extra().redirect = Some(chain);
@@ -335,22 +335,22 @@ impl Core<'_> {
 
     fn end_chain(&mut self, index: Index, id: SamplerId, outcome: Outcome) {
         let Some(mut chain) = self.users[index].extra().redirect.take() else { return };
-        if chain.silent && self.result.code.starts_with("Non HTTP") {
+        if chain.silent && self.samples.result.code.starts_with("Non HTTP") {
             // The exception came out of HttpClient: the sampler knows of its first request only.
             chain.result.sent = 0;
-            self.result.url.clone_from(&chain.first_url);
+            self.samples.result.url.clone_from(&chain.first_url);
         }
         let whole = &mut chain.result;
         // The first request's cookies and location stand for the whole, and if HttpClient itself went on, all of it.
-        std::mem::swap(&mut self.result.cookies, &mut whole.cookies);
-        std::mem::swap(&mut self.result.redirect_location, &mut whole.redirect_location);
+        std::mem::swap(&mut self.samples.result.cookies, &mut whole.cookies);
+        std::mem::swap(&mut self.samples.result.redirect_location, &mut whole.redirect_location);
         if chain.silent {
-            std::mem::swap(&mut self.result.method, &mut whole.method);
-            std::mem::swap(&mut self.result.query_string, &mut whole.query_string);
-            self.result.redirect_location.clear();
+            std::mem::swap(&mut self.samples.result.method, &mut whole.method);
+            std::mem::swap(&mut self.samples.result.query_string, &mut whole.query_string);
+            self.samples.result.redirect_location.clear();
         }
         if chain.java {
-            std::mem::swap(&mut self.result.request_headers, &mut whole.request_headers);
+            std::mem::swap(&mut self.samples.result.request_headers, &mut whole.request_headers);
         }
         let timing = Timing {
             start: chain.start,
@@ -364,13 +364,13 @@ impl Core<'_> {
             received: whole.bytes,
         };
         // What the last hop tells, the whole tells; its parts and sums stay.
-        std::mem::swap(&mut self.result.subs, &mut whole.subs);
-        self.result.sub_count = whole.sub_count;
-        self.result.start_ms = whole.start_ms;
-        self.result.headers_size = whole.headers_size;
-        self.result.label.clear();
-        self.result.label.push_str(&whole.label);
-        self.results.push(chain.result);
+        std::mem::swap(&mut self.samples.result.subs, &mut whole.subs);
+        self.samples.result.sub_count = whole.sub_count;
+        self.samples.result.start_ms = whole.start_ms;
+        self.samples.result.headers_size = whole.headers_size;
+        self.samples.result.label.clear();
+        self.samples.result.label.push_str(&whole.label);
+        self.samples.results.push(chain.result);
         self.conclude(index, id, timing, outcome);
     }
 }

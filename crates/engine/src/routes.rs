@@ -70,23 +70,23 @@ impl IndexMut<usize> for Routes {
 impl Core<'_> {
     /// Forgets routes that nothing leads to, if there are many.
     pub(crate) fn forget_routes(&mut self) {
-        if !self.routes.are_many() {
+        if !self.net.routes.are_many() {
             return;
         }
-        let mut used = vec![false; self.routes.all.len()];
+        let mut used = vec![false; self.net.routes.all.len()];
         let mut mark = |route: u32| used[route as usize] = true;
-        self.fixed.iter().flatten().for_each(|fixed| mark(fixed.route));
-        for conn in self.conns.all.iter().filter(|conn| conn.state != State::Closed) {
+        self.http.fixed.iter().flatten().for_each(|fixed| mark(fixed.route));
+        for conn in self.net.conns.all.iter().filter(|conn| conn.state != State::Closed) {
             mark(conn.route);
             mark(conn.via);
         }
         let held = |one: &&socket::Socket| one.state != socket::State::Free;
-        self.sockets.all.iter().filter(held).for_each(|one| mark(one.route));
+        self.websocket.sockets.all.iter().filter(held).for_each(|one| mark(one.route));
         for extra in self.users.all.iter().filter_map(|user| user.extra.as_ref()) {
             extra.names.iter().flatten().for_each(|(_, via)| mark(*via));
             extra.credential_routes().for_each(&mut mark);
         }
-        self.routes.keep(&used);
+        self.net.routes.keep(&used);
     }
 }
 

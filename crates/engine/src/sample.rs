@@ -179,10 +179,10 @@ impl Core<'_> {
         // Who waits for a turn is not cut by the group's duration.
         let is_over = !shaped && ends_at.is_some_and(|end| until > end);
         if user.stopping || is_over {
-            return self.stop_before(index, is_over || self.stopping);
+            return self.stop_before(index, is_over || self.stop.asked);
         }
         user.wait = Wait::Delay(id);
-        self.wheel.insert(index, until, &mut self.users);
+        self.timers.wheel.insert(index, until, &mut self.users);
     }
 
     /// There are no more turns: the user does nothing until it ends then.
@@ -194,7 +194,7 @@ impl Core<'_> {
         let user = &mut self.users[index];
         user.stopping = true;
         user.wait = Wait::Pause(id);
-        self.wheel.insert(index, end, &mut self.users);
+        self.timers.wheel.insert(index, end, &mut self.users);
     }
 
     /// Asks Java for the delay of timers from one on.
@@ -215,7 +215,7 @@ impl Core<'_> {
     /// Starts the sampler itself, once its texts are known.
     pub(crate) fn begin(&mut self, index: Index, id: SamplerId) {
         if self.users[index].stopping {
-            return self.stop_before(index, self.stopping);
+            return self.stop_before(index, self.stop.asked);
         }
         let evaluates = self.plan.samplers[id.0 as usize].evaluates;
         if !evaluates.is_empty() {
@@ -300,11 +300,11 @@ impl Core<'_> {
 
     pub(crate) fn begin_plain(&mut self, index: Index, id: SamplerId) -> Timing {
         let start = self.clock.now();
-        self.result.clear();
-        let mut label = std::mem::take(&mut self.result.label);
+        self.samples.result.clear();
+        let mut label = std::mem::take(&mut self.samples.result.label);
         label.push_str(self.sampler_name(index, id));
-        self.result.label = label;
-        self.result.start_ms = self.clock.wall_ms(start);
+        self.samples.result.label = label;
+        self.samples.result.start_ms = self.clock.wall_ms(start);
         let wait = (start - self.users[index].intended).max(0) as u64;
         Timing { start, end: start, wait, ..Timing::default() }
     }
@@ -313,13 +313,13 @@ impl Core<'_> {
         if sleep == 0 || self.has_thrown() {
             return self.end_plain(index, id, timing);
         }
-        let fresh = self.results.pop().unwrap_or_default();
-        let pending = std::mem::replace(&mut self.result, fresh);
+        let fresh = self.samples.results.pop().unwrap_or_default();
+        let pending = std::mem::replace(&mut self.samples.result, fresh);
         let user = &mut self.users[index];
         user.extra().pending = Some(pending);
         user.wait = Wait::Sleep(id);
         user.intended = timing.start;
-        self.wheel.insert(index, timing.start + sleep as Nanos, &mut self.users);
+        self.timers.wheel.insert(index, timing.start + sleep as Nanos, &mut self.users);
     }
 
     /// A sampler that only took time is done.
@@ -328,8 +328,8 @@ impl Core<'_> {
         let start = user.intended;
         let due = user.links.deadline;
         let Some(pending) = user.extra().pending.take() else { return };
-        let old = std::mem::replace(&mut self.result, pending);
-        self.results.push(old);
+        let old = std::mem::replace(&mut self.samples.result, pending);
+        self.samples.results.push(old);
         let lag = (self.clock.now() - due).max(0) as u64;
         self.end_plain(index, id, Timing { start, lag, ..Timing::default() });
     }
@@ -338,14 +338,15 @@ impl Core<'_> {
         if self.loses_sample(index, id) {
             return;
         }
-        timing.end = match self.result.elapsed {
+        timing.end = match self.samples.result.elapsed {
             0 => self.clock.now(),
             claimed => timing.start + claimed as Nanos,
         };
         // Samplers that make up their own answer give latency and connect time with it.
-        (timing.latency, timing.connect) = (self.result.latency, self.result.connect);
-        (timing.received, timing.sent) = (self.result.bytes, self.result.sent);
-        let outcome = if self.result.success { Outcome::Ok } else { Outcome::Status };
+        (timing.latency, timing.connect) =
+            (self.samples.result.latency, self.samples.result.connect);
+        (timing.received, timing.sent) = (self.samples.result.bytes, self.samples.result.sent);
+        let outcome = if self.samples.result.success { Outcome::Ok } else { Outcome::Status };
         self.end_work(index, id, timing, outcome);
     }
 
@@ -388,7 +389,7 @@ impl Core<'_> {
         let (at, since, told) = (None, Nanos::MIN, 0);
         let mut closing = Closing { id, timing, outcome, observed, at, since, told };
         if observed {
-            let result = &mut self.result;
+            let result = &mut self.samples.result;
             (result.elapsed, result.latency, result.connect) =
                 (timing.elapsed(), timing.latency, timing.connect);
             (result.bytes, result.sent, result.idle) = (timing.received, timing.sent, timing.idle);
@@ -399,7 +400,7 @@ impl Core<'_> {
                 if noted {
                     self.with_env(index, id, |env, result| plan::element::note(result, plan, env));
                 }
-            } else if !self.result.success && outcome == Outcome::Ok {
+            } else if !self.samples.result.success && outcome == Outcome::Ok {
                 closing.outcome = Outcome::Assertion;
             }
         }
@@ -412,12 +413,12 @@ impl Core<'_> {
         let plan = self.plan;
         let sampler = &plan.samplers[id.0 as usize];
         let lane = self.users[index].lane;
-        let success = if observed { self.result.success } else { outcome == Outcome::Ok };
+        let success = if observed { self.samples.result.success } else { outcome == Outcome::Ok };
         // A listener that changes the result does so when all others have looked at it.
         if told == 0 {
             self.set_last_ok(index, success);
         }
-        let ignored = observed && self.result.ignore;
+        let ignored = observed && self.samples.result.ignore;
         let cut = outcome == Outcome::CutByEnd;
         if cut {
             self.cut_transactions(index);
@@ -447,7 +448,7 @@ impl Core<'_> {
                 || sampler.needs.contains(Needs::LABEL)
                 || matches!(sampler.kind, SamplerKind::Hosted(_));
             if foreign && observed {
-                sample.label = self.recorder.intern(&self.result.label);
+                sample.label = self.recorder.intern(&self.samples.result.label);
             }
             self.recorder.record(&sample);
             recorded = true;
@@ -455,7 +456,7 @@ impl Core<'_> {
                 self.log_sample(index, &sample, observed);
             }
             if !success {
-                let result = &self.result;
+                let result = &self.samples.result;
                 let message = result.failure_message().unwrap_or(&result.message);
                 self.recorder.error(&sample, &result.code, message);
             }
@@ -464,7 +465,7 @@ impl Core<'_> {
             }
             if !observed {
                 // It is another sample's.
-                self.result.thread = None;
+                self.samples.result.thread = None;
             }
             self.add_to_transactions(index, id, &timing, success);
         }
@@ -478,7 +479,7 @@ impl Core<'_> {
         self.users[index].intended = timing.end.max(since);
         let mut asked = Asked::default();
         if observed {
-            asked.add(self.result.request);
+            asked.add(self.samples.result.request);
         }
         if let Some(java) = self.users[index].extra.as_mut().and_then(|extra| extra.java.as_mut()) {
             asked.add(java.end_sample());
@@ -498,13 +499,13 @@ impl Core<'_> {
         outcome: Outcome,
         success: bool,
     ) -> Sample {
-        let label = match self.labels[id.0 as usize] {
+        let label = match self.samples.labels[id.0 as usize] {
             Some(label) if self.own_label(index).is_none() => label,
             _ => {
-                let mut name = self.texts.take();
+                let mut name = self.samples.texts.take();
                 name.push_str(self.sampler_name(index, id));
                 let label = self.recorder.intern(&name);
-                self.texts.give(name);
+                self.samples.texts.give(name);
                 label
             }
         };
@@ -556,7 +557,7 @@ impl Core<'_> {
             Request::StopTest | Request::StopTestNow => {
                 self.users[index].stopping = true;
                 let now = asked.stop == Request::StopTestNow;
-                let _ = self.reports.send(Report::StopTest { now });
+                let _ = self.sinks.reports.send(Report::StopTest { now });
             }
             _ => {}
         }
@@ -636,7 +637,7 @@ impl Core<'_> {
                 }
                 let user = &mut self.users[index];
                 user.wait = Wait::Pause(id);
-                self.wheel.insert(index, until, &mut self.users);
+                self.timers.wheel.insert(index, until, &mut self.users);
                 return;
             }
             Action::StopUser => {
@@ -646,7 +647,7 @@ impl Core<'_> {
             Action::StopTest | Action::StopTestNow => {
                 self.users[index].stopping = true;
                 let now = matches!(action, Action::StopTestNow);
-                let _ = self.reports.send(Report::StopTest { now });
+                let _ = self.sinks.reports.send(Report::StopTest { now });
             }
             Action::NextIteration => return self.leave_sampler(index, id, Leave::NextIteration),
             Action::NextLoopIteration => {
@@ -694,7 +695,7 @@ impl Core<'_> {
             }
             Stop::Test(reason) => {
                 self.log(format!("run stopped: {reason}"));
-                let _ = self.reports.send(Report::StopTest { now: false });
+                let _ = self.sinks.reports.send(Report::StopTest { now: false });
                 self.end_user(index);
             }
         }
@@ -705,7 +706,7 @@ impl Core<'_> {
         let line = self.run.diary.sample(self.clock.now(), || {
             let label = self.recorder.name(sample.label);
             let outcome = if sample.success { "ok" } else { "failed" };
-            let code = if observed { &*self.result.code } else { "" };
+            let code = if observed { &*self.samples.result.code } else { "" };
             let ms = sample.elapsed as f64 / 1e6;
             let thread = self.thread_name(index);
             format!("{thread}: {label}: {outcome} {code} in {ms:.1} ms, {} bytes", sample.received)
@@ -716,6 +717,6 @@ impl Core<'_> {
     }
 
     pub(crate) fn log(&self, text: String) {
-        let _ = self.reports.send(Report::Log(text));
+        let _ = self.sinks.reports.send(Report::Log(text));
     }
 }

@@ -59,10 +59,10 @@ impl Core<'_> {
             let path = crate::prepare::place(&file, &run.settings.base_prefix, &run.base_dir);
             if start.root.as_ref().is_none_or(|root| root.holds(&path)) {
                 result.file_name = path.display().to_string();
-                self.rows.save(path, result.body.clone());
+                self.sinks.rows.save(path, result.body.clone());
             } else {
                 let name = self.plan.listeners.get(id.0 as usize).map_or("", |l| &*l.name);
-                self.rows.refuse(format!(
+                self.sinks.rows.refuse(format!(
                     "{name}: the response is not saved to {}: what was extracted or received leads out of the folder that \
                      the plan names; throng.save.anywhere=true allows it",
                     path.display()

@@ -172,9 +172,9 @@ impl Core<'_> {
     ) -> Result<Arc<ClientConfig>, wire::tls::Error> {
         self.run.trust.begin();
         let secure = &self.run.settings.secure;
-        let base = match &self.tls {
+        let base = match &self.net.tls_config {
             Some(base) => base,
-            None => self.tls.insert(wire::tls::client_config(&secure.settings)?),
+            None => self.net.tls_config.insert(wire::tls::client_config(&secure.settings)?),
         };
         if secure.shared && secure.variable.is_empty() {
             return Ok(Arc::clone(base));

@@ -31,19 +31,61 @@ mod unread;
 
 use std::os::fd::OwnedFd;
 
-use plan::plan::SamplerId;
+use plan::plan::{Needs, Plan, Sampler, SamplerId, SamplerKind};
 use plan::websocket::HeartbeatId;
 use plan::websocket::wording::Sizes;
 use wire::websocket::deflate::Window;
 
 use crate::clock::Nanos;
 use crate::conn::Tls;
-use crate::wheel::{Index, Links, Waiting};
+use crate::wheel::{Index, Links, Waiting, Wheel};
 
 pub(crate) use close::Ending;
 pub(crate) use exchange::Talking;
 pub(crate) use hold::Holding;
 pub(crate) use inbox::Inbox;
+
+/// WebSocket connections of a core, and what its samplers need.
+pub(crate) struct WebSockets {
+    pub(crate) sockets: Sockets,
+    /// Timers of the heartbeats.
+    pub(crate) beats: Wheel,
+    /// Settings of the heartbeats, evaluated at their first use.
+    pub(crate) heartbeats: Vec<Option<Box<plan::websocket::HeartbeatSettings>>>,
+    /// Connections whose inbox has room again, by token.
+    pub(crate) resumed: Vec<u64>,
+    /// Somebody reads the URL of WebSocket connections.
+    pub(crate) shows_urls: bool,
+    /// It has been told that reading stopped somewhere.
+    pub(crate) told_stopped: bool,
+    /// A message after decompression.
+    pub(crate) inflated: Vec<u8>,
+    pub(crate) inflater: wire::websocket::deflate::Inflater,
+    pub(crate) call: plan::websocket::Call,
+    /// Calls that never change, rendered at their first use.
+    pub(crate) calls: Vec<Option<Box<plan::websocket::Call>>>,
+}
+
+impl WebSockets {
+    pub(crate) fn new(plan: &Plan, now: Nanos) -> Self {
+        let shows_url = |sampler: &Sampler| {
+            matches!(sampler.kind, SamplerKind::WebSocket(_))
+                && sampler.needs.contains(Needs::SAMPLER_DATA)
+        };
+        Self {
+            sockets: Sockets::default(),
+            beats: Wheel::new(now),
+            heartbeats: (0..plan.heartbeats.len()).map(|_| None).collect(),
+            resumed: Vec::new(),
+            shows_urls: plan.samplers.iter().any(shows_url),
+            told_stopped: false,
+            inflated: Vec::new(),
+            inflater: wire::websocket::deflate::Inflater::new(),
+            call: plan::websocket::Call::default(),
+            calls: (0..plan.samplers.len()).map(|_| None).collect(),
+        }
+    }
+}
 
 /// No WebSocket connection.
 pub(crate) const NO_SOCKET: u32 = u32::MAX;

@@ -77,11 +77,11 @@ impl<'p> Core<'p> {
         if self.plan.asks_for_sampler
             && let Some(last) = self.users[index].last_sampler
         {
-            self.texts.sampler = Some(self.plan.samplers[last.0 as usize].name.clone());
+            self.samples.texts.sampler = Some(self.plan.samplers[last.0 as usize].name.clone());
         }
         self.forget_thrown();
         let given = self.pull(index, main, &mut search);
-        self.texts.sampler = None;
+        self.samples.texts.sampler = None;
         if self.users[index].alive && self.ends_by_exception(index) {
             return Turn::Waits;
         }
@@ -516,7 +516,7 @@ impl<'p> Core<'p> {
 
     /// Sets the index variable of a loop whose name is an expression, which is evaluated for it.
     fn write_named_index(&mut self, index: Index, controller: &Controller, count: i32) {
-        let mut name = self.texts.take();
+        let mut name = self.samples.texts.take();
         name.push_str("__jm__");
         let user = self.users.of(index);
         controller.name.eval(&mut env!(self, user, ""), &mut name);
@@ -525,7 +525,7 @@ impl<'p> Core<'p> {
             let value = itoa::Buffer::new().format(count).to_owned();
             self.users.of(index).vars.set_named(&self.plan.names, &name, &value);
         }
-        self.texts.give(name);
+        self.samples.texts.give(name);
     }
 
     /// Whether a search may ask another controller.

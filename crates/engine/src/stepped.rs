@@ -47,9 +47,9 @@ impl Core<'_> {
         timeout: Nanos,
     ) -> io::Result<()> {
         if self.is_in_flight() {
-            return self.driver.wait(events, Some(timeout.min(MS)));
+            return self.net.driver.wait(events, Some(timeout.min(MS)));
         }
-        self.driver.wait(events, Some(0))?;
+        self.net.driver.wait(events, Some(0))?;
         if events.iter().next().is_some() {
             return Ok(());
         }
@@ -58,7 +58,7 @@ impl Core<'_> {
             self.clock.skip(step);
             return Ok(());
         }
-        self.driver.wait(events, Some(timeout.min(PAUSE)))
+        self.net.driver.wait(events, Some(timeout.min(PAUSE)))
     }
 
     /// Whether something outside of this core is to answer.
@@ -87,6 +87,12 @@ impl Core<'_> {
                     | Wait::Lanes(_) => false,
                 }
         });
-        waits || self.sockets.all.iter().any(|one| one.state == State::Open && one.beat_at > 0)
+        waits
+            || self
+                .websocket
+                .sockets
+                .all
+                .iter()
+                .any(|one| one.state == State::Open && one.beat_at > 0)
     }
 }

@@ -72,18 +72,18 @@ impl Core<'_> {
     }
 
     pub(crate) fn next_ticket(&mut self) -> u64 {
-        self.tickets += 1;
-        self.tickets
+        self.users.tickets += 1;
+        self.users.tickets
     }
 
     fn begin_tcp(&mut self, index: Index, id: SamplerId, sampler: &TcpSampler) {
-        let mut stream = self.spare_streams.pop().unwrap_or_default();
+        let mut stream = self.samples.spare_streams.pop().unwrap_or_default();
         stream.ticket = self.next_ticket();
         let ticket = stream.ticket;
         let Talk::Tcp(tcp) = &mut stream.talk else { return };
         self.with_env(index, id, |env, _| sampler.call(&mut tcp.call, env));
         if self.loses_sample(index, id) {
-            return self.spare_streams.push(stream);
+            return self.samples.spare_streams.push(stream);
         }
         tcp.received.clear();
         tcp.most = self.run.settings.max_response / shown_as(tcp.call.client);
@@ -104,7 +104,7 @@ impl Core<'_> {
             self.drop_connection(conn, Counter::ConnClosedByUs);
             connection = None;
         }
-        let mut stash = self.stashes.pop().unwrap_or_default();
+        let mut stash = self.net.stashes.pop().unwrap_or_default();
         stash.clear();
         if call.unwritable.is_none() {
             stash.request.extend_from_slice(&call.bytes);
@@ -115,14 +115,14 @@ impl Core<'_> {
         self.recorder.add(Counter::ConnReused, 1);
         self.remember(index, conn);
         self.users[index].wait = Wait::Exchange(id);
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.net.conns[conn];
         entry.exchange = Exchange { reused: true, ..exchange };
         entry.stream = Some(stream);
         let ended = entry.state == State::Dead;
         entry.state = State::Busy;
         let waiting = std::mem::take(&mut entry.tail);
         self.start_stream(conn, &stash.request);
-        self.stashes.push(stash);
+        self.net.stashes.push(stash);
         // Where the sample has ended by now, the user may be in the middle of its next.
         if !waiting.is_empty() && self.has_stream(conn, ticket) {
             self.take_stream(conn, &waiting, now, ended);
@@ -134,7 +134,7 @@ impl Core<'_> {
     }
 
     pub(crate) fn has_stream(&self, conn: u32, ticket: u64) -> bool {
-        self.conns[conn].stream.as_ref().is_some_and(|stream| stream.ticket == ticket)
+        self.net.conns[conn].stream.as_ref().is_some_and(|stream| stream.ticket == ticket)
     }
 
     /// The user's kept connection to a peer, be it closed by now.
@@ -143,17 +143,17 @@ impl Core<'_> {
         let others = user.extra.as_ref().map_or(&[][..], |extra| &extra.conns);
         let fits = |conn: &u32| {
             *conn != crate::user::NO_CONN
-                && self.conns[*conn].raw
-                && self.conns[*conn].datagram.is_none()
-                && self.conns[*conn].route == route
-                && matches!(self.conns[*conn].state, State::Idle | State::Dead)
+                && self.net.conns[*conn].raw
+                && self.net.conns[*conn].datagram.is_none()
+                && self.net.conns[*conn].route == route
+                && matches!(self.net.conns[*conn].state, State::Idle | State::Dead)
         };
         std::iter::once(&user.conn).chain(others).copied().find(fits)
     }
 
     /// Writes the request on a connection that stands.
     pub(crate) fn start_stream(&mut self, conn: u32, bytes: &[u8]) {
-        let Some(stream) = self.conns[conn].stream.as_deref() else { return };
+        let Some(stream) = self.net.conns[conn].stream.as_deref() else { return };
         match &stream.talk {
             Talk::Tcp(tcp) => match tcp.call.unwritable.clone() {
                 Some(exception) => {
@@ -168,7 +168,7 @@ impl Core<'_> {
 
     /// Takes what came on a connection with a stream under way.
     pub(crate) fn take_stream(&mut self, conn: u32, bytes: &[u8], now: Nanos, hangup: bool) {
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.net.conns[conn];
         let Some(stream) = entry.stream.as_deref_mut() else { return };
         if entry.exchange.latency == 0 && !bytes.is_empty() {
             entry.exchange.latency = now - entry.exchange.start;
@@ -191,14 +191,14 @@ impl Core<'_> {
 
     /// A stream's exchange failed, or its time is over.
     pub(crate) fn fail_stream(&mut self, conn: u32, failure: &Failure) {
-        match self.conns[conn].stream.as_deref().map(|stream| &stream.talk) {
+        match self.net.conns[conn].stream.as_deref().map(|stream| &stream.talk) {
             Some(Talk::Tcp(_)) => {}
             Some(Talk::Raw(_)) => return self.fail_raw(conn, failure),
             Some(Talk::Datagram(_)) => return self.fail_datagram(conn, failure),
             None => return,
         }
         let now = self.clock.now();
-        let route = &self.routes[self.conns[conn].route as usize];
+        let route = &self.net.routes[self.net.conns[conn].route as usize];
         let text = match failure {
             Failure::Connect(_) => {
                 format!("java.net.ConnectException: {}", socket_text(failure, route))
@@ -208,7 +208,7 @@ impl Core<'_> {
             _ => format!("java.net.SocketException: {}", socket_text(failure, route)),
         };
         let outcome = kind(failure, route);
-        let entry = &self.conns[conn];
+        let entry = &self.net.conns[conn];
         let unwritten = entry.state == State::Busy && entry.exchange.sent_at == 0;
         let ending = match failure {
             Failure::Socket(error) if unwritten => {
@@ -217,7 +217,7 @@ impl Core<'_> {
                 Ending::Thrown(format!("java.net.SocketException: {words}"))
             }
             Failure::ResponseTimeout => Ending::Timeout,
-            _ if self.conns[conn].state == State::Busy && outcome != Outcome::CutByEnd => {
+            _ if self.net.conns[conn].state == State::Busy && outcome != Outcome::CutByEnd => {
                 Ending::Broken(outcome)
             }
             _ => Ending::Unconnected(text, outcome),
@@ -230,11 +230,11 @@ impl Core<'_> {
         &mut self,
         conn: u32,
     ) -> Option<(Box<Stream>, Exchange, Index, SamplerId)> {
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.net.conns[conn];
         let stream = entry.stream.take()?;
         let (exchange, index) = (entry.exchange, entry.user);
         if let Some(stash) = entry.stash.take() {
-            self.stashes.push(stash);
+            self.net.stashes.push(stash);
         }
         let (Wait::Exchange(id) | Wait::Resolve(id)) = self.users[index].wait else { return None };
         self.users[index].wait = Wait::Ready;
@@ -263,18 +263,23 @@ impl Core<'_> {
         timing: Timing,
         outcome: Outcome,
     ) {
-        self.result.start_ms = self.clock.wall_ms(timing.start);
-        let outcome =
-            if self.result.success || outcome != Outcome::Ok { outcome } else { Outcome::Status };
+        self.samples.result.start_ms = self.clock.wall_ms(timing.start);
+        let outcome = if self.samples.result.success || outcome != Outcome::Ok {
+            outcome
+        } else {
+            Outcome::Status
+        };
         self.conclude(index, id, timing, outcome);
     }
 
     /// Ends a stream's exchange, and its sample.
     pub(crate) fn end_stream(&mut self, conn: u32, now: Nanos, ending: Ending) {
-        if let Some(Talk::Raw(_)) = self.conns[conn].stream.as_deref().map(|stream| &stream.talk) {
+        if let Some(Talk::Raw(_)) =
+            self.net.conns[conn].stream.as_deref().map(|stream| &stream.talk)
+        {
             return self.end_raw(conn, now);
         }
-        if self.conns[conn].datagram.is_some() {
+        if self.net.conns[conn].datagram.is_some() {
             return self.take_datagram(conn, b"", now);
         }
         let Some((mut whole, exchange, index, id)) = self.stream_of(conn) else { return };
@@ -282,27 +287,27 @@ impl Core<'_> {
         let (exception, outcome, kept) = stream.came_of(&ending);
         let call = &stream.call;
         if kept && call.reuse && !call.close {
-            let entry = &mut self.conns[conn];
+            let entry = &mut self.net.conns[conn];
             let ended = matches!(ending, Ending::Eof | Ending::Complete { closed: true });
             // As JMeter's, it stays until writing to it fails.
             entry.state = if ended { State::Dead } else { State::Idle };
             entry.idle_since = now;
         } else {
-            if let (Some(linger), Some(fd)) = (call.linger_s, self.conns[conn].fd.as_ref()) {
+            if let (Some(linger), Some(fd)) = (call.linger_s, self.net.conns[conn].fd.as_ref()) {
                 driver::linger(fd, linger);
             }
-            let opening = self.conns[conn].state == State::Connecting;
+            let opening = self.net.conns[conn].state == State::Connecting;
             let counter = if opening { Counter::ConnFailed } else { Counter::ConnClosedByUs };
             self.drop_connection(conn, counter);
         }
         let mut timing = Self::stream_timing(&exchange, now);
         self.show_stream(index, id, stream, exception.as_deref(), &ending);
         let dropped = stream.dropped * shown_as(stream.call.client);
-        timing.received = (self.result.body.len() + dropped) as u64;
+        timing.received = (self.samples.result.body.len() + dropped) as u64;
         if stream.received.capacity().max(stream.call.request.capacity()) > SPARE {
             *stream = Tcp::default();
         }
-        self.spare_streams.push(whole);
+        self.samples.spare_streams.push(whole);
         self.close_stream(index, id, timing, outcome);
     }
 

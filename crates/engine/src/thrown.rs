@@ -14,22 +14,22 @@ use crate::wheel::Index;
 impl Core<'_> {
     /// Whether a function has thrown since somebody looked.
     pub(crate) fn has_thrown(&self) -> bool {
-        self.texts.thrown.is_some()
+        self.samples.texts.thrown.is_some()
     }
 
     /// Passes over an exception that JMeter catches, or that comes where JMeter evaluates nothing.
     pub(crate) fn forget_thrown(&mut self) {
-        self.texts.thrown = None;
+        self.samples.texts.thrown = None;
     }
 
     /// Passes over a `NumberFormatException`, which JMeter catches where it reads some numbers.
     pub(crate) fn forgive_number(&mut self) {
-        self.texts.thrown.take_if(|thrown| thrown.is_no_number());
+        self.samples.texts.thrown.take_if(|thrown| thrown.is_no_number());
     }
 
     /// Ends a user on whose way to its next sampler a function has thrown. False: none has.
     pub(crate) fn ends_by_exception(&mut self, index: Index) -> bool {
-        let Some(thrown) = self.texts.thrown.take() else { return false };
+        let Some(thrown) = self.samples.texts.thrown.take() else { return false };
         self.log(format!("user stopped: {}: {thrown}", self.thread_name(index)));
         self.end_of_plan(index);
         true
@@ -37,19 +37,19 @@ impl Core<'_> {
 
     /// Loses the sample of a sampler in which a function has thrown: it has no result, and its user goes on. False: none has.
     pub(crate) fn loses_sample(&mut self, index: Index, id: SamplerId) -> bool {
-        let Some(thrown) = self.texts.thrown.take() else { return false };
+        let Some(thrown) = self.samples.texts.thrown.take() else { return false };
         let thread = self.thread_name(index);
         // JMeter names the sampler in its log, and its thread fails where that throws.
         let text = &self.plan.samplers[id.0 as usize].name;
-        let mut name = self.texts.take();
+        let mut name = self.samples.texts.take();
         let user = self.users.of(index);
-        self.texts.naming = true;
+        self.samples.texts.naming = true;
         text.eval(&mut env!(self, user, ""), &mut name);
-        self.texts.naming = false;
+        self.samples.texts.naming = false;
         if !self.has_thrown() {
             self.log(format!("sample lost: {thread}: {name}: {thrown}"));
         }
-        self.texts.give(name);
+        self.samples.texts.give(name);
         let mut asked = Asked::default();
         if thrown.stops_user() {
             asked.add(Request::StopUser);
@@ -61,7 +61,7 @@ impl Core<'_> {
             self.unwatch(index);
         }
         if thrown.is_error() {
-            self.texts.thrown.get_or_insert(thrown);
+            self.samples.texts.thrown.get_or_insert(thrown);
         }
         if !self.ends_by_exception(index) {
             self.after_sample(index, id, true, asked);
@@ -86,10 +86,10 @@ impl Core<'_> {
             }
         }
         if matches!(controller.kind, ControllerKind::Transaction(_)) && controller.name.calls() {
-            let mut name = self.texts.take();
+            let mut name = self.samples.texts.take();
             let user = self.users.of(index);
             controller.name.eval(&mut env!(self, user, ""), &mut name);
-            self.texts.give(name);
+            self.samples.texts.give(name);
         }
     }
 }

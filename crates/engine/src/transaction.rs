@@ -51,13 +51,13 @@ impl Core<'_> {
         let name = &plan.controllers[id.0 as usize].name;
         // JMeter asks for its name when it begins.
         let label = name.fixed().is_none().then(|| {
-            let mut label = self.texts.take();
+            let mut label = self.samples.texts.take();
             let user = self.users.of(index);
             name.eval(&mut env!(self, user, ""), &mut label);
             label
         });
         let parent = settings.parent.then(|| {
-            let mut result = self.results.pop().unwrap_or_default();
+            let mut result = self.samples.results.pop().unwrap_or_default();
             result.clear();
             result.start_ms = self.clock.wall_ms(start);
             result
@@ -190,7 +190,7 @@ impl Core<'_> {
             open.latency += timing.latency;
             open.connect += timing.connect;
             open.lag += timing.lag;
-            open.thread.clone_from(&self.result.thread);
+            open.thread.clone_from(&self.samples.result.thread);
             if !settings.include_timers {
                 open.pause += timing.end - timing.elapsed() as i64 - open.previous_end;
                 open.previous_end = timing.end;
@@ -223,22 +223,23 @@ impl Core<'_> {
     ) {
         if !self.observes(id) {
             // Nobody keeps the parts, but the whole needs the code and the times.
-            self.result.clear();
-            self.result.start_ms = self.clock.wall_ms(timing.start);
-            (self.result.elapsed, self.result.success) = (timing.elapsed(), success);
+            self.samples.result.clear();
+            self.samples.result.start_ms = self.clock.wall_ms(timing.start);
+            (self.samples.result.elapsed, self.samples.result.success) =
+                (timing.elapsed(), success);
         }
         self.nest(index, around, &timing, success);
     }
 
     /// Moves the core's result into a transaction with a parent sample.
     fn nest(&mut self, index: Index, around: usize, timing: &Timing, success: bool) {
-        let fresh = self.results.pop().unwrap_or_default();
-        let mut child = std::mem::replace(&mut self.result, fresh);
+        let fresh = self.samples.results.pop().unwrap_or_default();
+        let mut child = std::mem::replace(&mut self.samples.result, fresh);
         let read = self.reads_parts(index, around);
-        if !self.rows.with_bodies() && !read {
+        if !self.sinks.rows.with_bodies() && !read {
             // Bodies are of no use to a sub-result; their buffers are, to the next sample.
-            std::mem::swap(&mut child.body, &mut self.result.body);
-            std::mem::swap(&mut child.text, &mut self.result.text);
+            std::mem::swap(&mut child.body, &mut self.samples.result.body);
+            std::mem::swap(&mut child.text, &mut self.samples.result.text);
         }
         let Some(open) = self.users[index].transactions().get_mut(around) else { return };
         let Some(parent) = open.parent.as_mut() else { return };
@@ -261,10 +262,10 @@ impl Core<'_> {
         let request = child.request;
         let slot = parent.add_sub();
         std::mem::swap(slot, &mut child);
-        self.results.push(child);
-        self.result.request = request;
-        self.result.success = success;
-        self.result.ignore = false;
+        self.samples.results.push(child);
+        self.samples.result.request = request;
+        self.samples.result.success = success;
+        self.samples.result.ignore = false;
     }
 
     /// Whether assertions of a transaction, or of one around it, look at what its parts received.
@@ -317,7 +318,7 @@ impl Core<'_> {
             } else if outermost == Some(*id) {
                 self.report_parent(index, open, now, End::Complete);
             } else if let Some(unused) = open.parent {
-                self.results.push(unused);
+                self.samples.results.push(unused);
             }
         }
         if let Some(id) = outermost
@@ -361,7 +362,7 @@ impl Core<'_> {
     /// Forgets a transaction as though it had never begun.
     pub(crate) fn drop_transaction(&mut self, index: Index, id: ControllerId) {
         if let Some(unused) = self.take_open(index, id).and_then(|open| open.parent) {
-            self.results.push(unused);
+            self.samples.results.push(unused);
         }
     }
 
@@ -394,20 +395,20 @@ impl Core<'_> {
             received: open.bytes,
         };
         let saved = self.lend_result();
-        self.result.clear();
+        self.samples.result.clear();
         self.fill_transaction(&open, &timing);
         if open.success && complete {
-            self.result.code.push_str("200");
+            self.samples.result.code.push_str("200");
         }
-        (self.result.start_ms, self.result.thread) = (open.start_ms, open.thread);
+        (self.samples.result.start_ms, self.samples.result.thread) = (open.start_ms, open.thread);
         if !self.is_silent(index) {
             let listeners = &plan.samplers[last.0 as usize].listeners;
             self.publish(index, &timing, (open.success, open.cut), listeners, open.seen);
         }
-        let used = std::mem::replace(&mut self.result, saved);
-        self.results.push(used);
+        let used = std::mem::replace(&mut self.samples.result, saved);
+        self.samples.results.push(used);
         if let Some(label) = open.label.take() {
-            self.texts.give(label);
+            self.samples.texts.give(label);
         }
     }
 
@@ -435,18 +436,18 @@ impl Core<'_> {
             sent: open.sent,
             received: open.bytes,
         };
-        let saved = std::mem::replace(&mut self.result, parent);
-        self.result.start_ms = open.start_ms;
+        let saved = std::mem::replace(&mut self.samples.result, parent);
+        self.samples.result.start_ms = open.start_ms;
         self.fill_transaction(&open, &timing);
         if matches!(how, End::Cut | End::GoesOn) {
             // It has come to no verdict of its own.
-            self.result.message.clear();
+            self.samples.result.message.clear();
         } else if open.success {
-            self.result.code.clear();
-            self.result.code.push_str("200");
+            self.samples.result.code.clear();
+            self.samples.result.code.push_str("200");
         }
         if how == End::Complete && settings.checks.iter().any(|check| check.job().is_some()) {
-            self.results.push(saved);
+            self.samples.results.push(saved);
             return self.check_in_turn(index, Ended { open: Box::new(open), timing }, 0);
         }
         let mut success = open.success;
@@ -461,23 +462,23 @@ impl Core<'_> {
             success = result.success;
             self.return_result(result);
         }
-        self.result.deep = how == End::Inside;
+        self.samples.result.deep = how == End::Inside;
         self.report_checked(index, &open, &timing, how, success);
-        let used = std::mem::replace(&mut self.result, saved);
+        let used = std::mem::replace(&mut self.samples.result, saved);
         if how == End::GoesOn {
             (open.parent, open.reported) = (Some(used), true);
             self.users[index].extra().transactions.push(open);
         } else {
-            self.results.push(used);
+            self.samples.results.push(used);
             if let Some(label) = open.label.take() {
-                self.texts.give(label);
+                self.samples.texts.give(label);
             }
         }
     }
 
     /// Reports a complete transaction with the core's result, once that has been checked.
     pub(crate) fn report_complete(&mut self, index: Index, ended: &Ended) {
-        let success = self.result.success;
+        let success = self.samples.result.success;
         self.report_checked(index, &ended.open, &ended.timing, End::Complete, success);
     }
 
@@ -509,7 +510,7 @@ impl Core<'_> {
     fn fill_transaction(&mut self, open: &Transaction, timing: &Timing) {
         let plan = self.plan;
         let name = &plan.controllers[open.controller.0 as usize].name;
-        let result = &mut *self.result;
+        let result = &mut *self.samples.result;
         result.label.clear();
         result.label.push_str(open.label.as_deref().or(name.fixed()).unwrap_or_default());
         result.message.clear();
@@ -535,9 +536,9 @@ impl Core<'_> {
         named: bool,
     ) {
         let label = {
-            let label = std::mem::take(&mut self.result.label);
+            let label = std::mem::take(&mut self.samples.result.label);
             let id = self.recorder.intern(&label);
-            self.result.label = label;
+            self.samples.result.label = label;
             id
         };
         let sample = Sample {

@@ -56,10 +56,10 @@ impl Core<'_> {
                 && (route.secure, route.port) == (request.secure, port)
                 && (&route.host, &route.source) == (host, source)
         };
-        if let Some(at) = self.routes.position(same) {
+        if let Some(at) = self.net.routes.position(same) {
             return at;
         }
-        self.routes.add(Route {
+        self.net.routes.add(Route {
             secure: request.secure,
             host: host.clone(),
             port,
@@ -71,18 +71,18 @@ impl Core<'_> {
 
     /// Whether requests of a route are passed on by a proxy.
     pub(crate) fn is_forwarded(&self, route: u32) -> bool {
-        self.routes[route as usize].tunnel.as_ref().is_some_and(|tunnel| tunnel.forwarded)
+        self.net.routes[route as usize].tunnel.as_ref().is_some_and(|tunnel| tunnel.forwarded)
     }
 
     /// The connection to a proxy stands: it is asked for a tunnel.
     pub(crate) fn ask_for_way(&mut self, conn: u32) {
         let now = self.clock.now();
         let random = self.random.bits().to_be_bytes();
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.net.conns[conn];
         entry.state = State::Tunnelling;
         entry.exchange.connect = now - entry.exchange.start;
         let (index, route) = (entry.user, entry.route);
-        let Some(tunnel) = &self.routes[route as usize].tunnel else { return };
+        let Some(tunnel) = &self.net.routes[route as usize].tunnel else { return };
         let authority = format!("{}:{}", tunnel.host, tunnel.port);
         // JMeter's URLs do not show the usual port.
         let host = if tunnel.port == 443 { &tunnel.host } else { &authority };
@@ -100,7 +100,7 @@ impl Core<'_> {
         let message = Message { method: "CONNECT", uri: &authority, body: None, random };
         self.talk(index, route).dialogue.answer(Asker::Proxy, &message, &mut request);
         request.extend_from_slice(b"\r\n");
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.net.conns[conn];
         entry.decoder = Decoder::new(false, Limits::default());
         (entry.exchange.sent, entry.exchange.received) = (request.len() as u64, 0);
         (entry.exchange.latency, entry.exchange.has_body) = (0, false);
@@ -125,7 +125,7 @@ impl Core<'_> {
     pub(crate) fn take_way(&mut self, conn: u32, bytes: &[u8], now: Nanos) {
         let mut at = 0;
         loop {
-            let entry = &mut self.conns[conn];
+            let entry = &mut self.net.conns[conn];
             let (used, event) = match entry.decoder.next(&bytes[at..]) {
                 Ok(next) => next,
                 Err(error) => return self.fail(conn, &broken((at, error), bytes)),
@@ -167,11 +167,11 @@ impl Core<'_> {
 
     /// The tunnel is made.
     fn way_is_free(&mut self, conn: u32) {
-        let (index, route) = (self.conns[conn].user, self.conns[conn].route);
+        let (index, route) = (self.net.conns[conn].user, self.net.conns[conn].route);
         self.talk(index, route).dialogue.accepted();
         // What it took counts in no sample.
-        self.conns[conn].exchange.received = 0;
-        if let Some(stash) = self.conns[conn].stash.as_mut() {
+        self.net.conns[conn].exchange.received = 0;
+        if let Some(stash) = self.net.conns[conn].stash.as_mut() {
             stash.clear_answer();
             if !stash.request_headers.is_empty() {
                 stash.request_headers.clear();
@@ -183,34 +183,35 @@ impl Core<'_> {
 
     /// The proxy has answered, but made no tunnel. It may want credentials; else its answer is the sample's.
     pub(crate) fn no_way(&mut self, conn: u32, now: Nanos, ended: bool) {
-        let entry = &self.conns[conn];
+        let entry = &self.net.conns[conn];
         let (index, route, keeps) = (entry.user, entry.route, entry.exchange.keep_alive && !ended);
         if entry.exchange.status < 200 {
             return self.fail(conn, &Failure::Http(wire::http1::Error::NoResponse));
         }
         if entry.exchange.status == Asker::Proxy.status() {
             let login = self.proxy_login(index, route);
-            let head = self.conns[conn].stash.as_mut().map(|stash| std::mem::take(&mut stash.head));
+            let head =
+                self.net.conns[conn].stash.as_mut().map(|stash| std::mem::take(&mut stash.head));
             let head = head.unwrap_or_default();
             let again = self
                 .talk(index, route)
                 .dialogue
                 .challenged(Asker::Proxy, &head, &|_| login.clone());
-            if let Some(stash) = self.conns[conn].stash.as_mut() {
+            if let Some(stash) = self.net.conns[conn].stash.as_mut() {
                 stash.head = head;
             }
             if again && keeps {
                 return self.ask_for_way(conn);
             }
             if again {
-                self.conns.drop_socket(conn);
-                self.conns[conn].state = State::Connecting;
+                self.net.conns.drop_socket(conn);
+                self.net.conns[conn].state = State::Connecting;
                 return self.connect(conn);
             }
         } else {
             self.talk(index, route).dialogue.accepted();
         }
-        let exchange = &mut self.conns[conn].exchange;
+        let exchange = &mut self.net.conns[conn].exchange;
         // Whatever it says, it is not talked to any more.
         (exchange.want_keep_alive, exchange.challenges, exchange.arrival) = (false, false, now);
         self.finish(conn, now, if ended { Closing::Broken } else { Closing::No });

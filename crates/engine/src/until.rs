@@ -83,7 +83,7 @@ impl Core<'_> {
             WhileCondition::Expression(text) => {
                 self.forget_texts(index, id);
                 let user = self.users.of(index);
-                let mut value = self.texts.take();
+                let mut value = self.samples.texts.take();
                 text.eval(&mut env!(self, user, ""), &mut value);
                 let trimmed = value.trim();
                 let over = if (at_end && trimmed.is_empty()) || trimmed.eq_ignore_ascii_case("LAST")
@@ -92,7 +92,7 @@ impl Core<'_> {
                 } else {
                     trimmed.eq_ignore_ascii_case("false")
                 };
-                self.texts.give(value);
+                self.samples.texts.give(value);
                 over
             }
         }
@@ -133,11 +133,11 @@ impl Core<'_> {
     pub(crate) fn bind(&mut self, index: Index, each: &ForEach, at: i32) -> bool {
         self.with_value(index, each, at, |core, index, value| {
             let Some(value) = value else { return false };
-            let mut name = core.texts.take();
+            let mut name = core.samples.texts.take();
             let user = core.users.of(index);
             each.output.eval(&mut env!(core, user, ""), &mut name);
             user.vars.set_named(&core.plan.names, &name, value);
-            core.texts.give(name);
+            core.samples.texts.give(name);
             true
         })
     }
@@ -151,16 +151,16 @@ impl Core<'_> {
     ) -> bool {
         use std::fmt::Write;
         let user = self.users.of(index);
-        let mut name = self.texts.take();
+        let mut name = self.samples.texts.take();
         each.input.eval(&mut env!(self, user, ""), &mut name);
         let separator = if each.separator { "_" } else { "" };
         let _ = write!(name, "{separator}{}", at.wrapping_add(1));
-        let mut value = self.texts.take();
+        let mut value = self.samples.texts.take();
         let found =
             user.vars.get_named(&self.plan.names, &name).map(|text| value.push_str(text)).is_some();
-        self.texts.give(name);
+        self.samples.texts.give(name);
         let done = work(self, index, found.then_some(value.as_str()));
-        self.texts.give(value);
+        self.samples.texts.give(value);
         done
     }
 
@@ -186,10 +186,10 @@ impl Core<'_> {
     /// Evaluates a text that should be a number, as JMeter reads it: with a blank around it, it is none.
     pub(crate) fn number(&mut self, index: Index, text: &Text, default: i64) -> i64 {
         let user = self.users.of(index);
-        let mut value = self.texts.take();
+        let mut value = self.samples.texts.take();
         text.eval(&mut env!(self, user, ""), &mut value);
         let number = value.parse().unwrap_or(default);
-        self.texts.give(value);
+        self.samples.texts.give(value);
         number
     }
 }

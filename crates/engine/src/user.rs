@@ -236,6 +236,8 @@ pub(crate) struct Transaction {
 pub(crate) struct Users {
     pub(crate) all: Vec<User>,
     free: Vec<Index>,
+    /// Numbers given so far to what users wait for: programs, files, exchanges, jobs.
+    pub(crate) tickets: u64,
 }
 
 impl Waiting for Users {

@@ -91,7 +91,7 @@ impl Core<'_> {
 
     pub(super) fn log_lines(&self, lines: &[Line<'_>]) {
         for text in lines.iter().map(told) {
-            let _ = self.reports.send(Report::Log(text));
+            let _ = self.sinks.reports.send(Report::Log(text));
         }
     }
 }

@@ -34,7 +34,7 @@ impl Core<'_> {
             match said {
                 Ok(lines) => self.log_lines(&lines),
                 // When the run ends at once, nothing more is begun for its users.
-                Err(_) if self.stopping => {}
+                Err(_) if self.stop.asked => {}
                 Err(failed) => self.log(format!("{}: {failed}", job.what)),
             }
             return self.jobs.recycle(message);
@@ -214,7 +214,7 @@ impl Core<'_> {
 
     /// Whether a user that looks for a sampler does not wait for Java any more, because the run ends at once.
     pub(crate) fn gives_up(&self, index: Index) -> bool {
-        self.stopping_now && self.users[index].stopping
+        self.stop.now && self.users[index].stopping
     }
 
     /// Puts what Java says of the result under work into it; a job that failed fails it as an assertion.
@@ -311,20 +311,20 @@ impl Core<'_> {
         done: Nanos,
     ) {
         let mut timing = self.begin_plain(index, id);
-        self.result.success = false;
-        self.result.code.push_str("500");
-        self.result.message.push_str(why);
-        self.result.data_type = "text";
+        self.samples.result.success = false;
+        self.samples.result.code.push_str("500");
+        self.samples.result.message.push_str(why);
+        self.samples.result.data_type = "text";
         timing.start = if job.act == Some(Act::Sampler) { job.since } else { done };
         timing.end = done.max(timing.start);
-        self.result.start_ms = self.clock.wall_ms(timing.start);
+        self.samples.result.start_ms = self.clock.wall_ms(timing.start);
         self.conclude(index, id, timing, Outcome::Other);
     }
 
     /// What a script asked of its user or of all.
     fn apply_ask(&mut self, index: Index, ask: Request) {
         if matches!(ask, Request::StopTest | Request::StopTestNow) {
-            let _ = self.reports.send(Report::StopTest { now: ask == Request::StopTestNow });
+            let _ = self.sinks.reports.send(Report::StopTest { now: ask == Request::StopTestNow });
         }
         let asked = &mut self.users[index].java().asked;
         *asked = (*asked).max(ask);

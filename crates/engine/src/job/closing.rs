@@ -39,11 +39,11 @@ impl Core<'_> {
             }
             closing.at = None;
             // Sub-results that processors add count as JMeter counts them.
-            closing.timing.received = self.result.bytes;
-            if !self.result.success && closing.outcome == Outcome::Ok {
+            closing.timing.received = self.samples.result.bytes;
+            if !self.samples.result.success && closing.outcome == Outcome::Ok {
                 closing.outcome = Outcome::Assertion;
             }
-            self.set_last_ok(index, self.result.success);
+            self.set_last_ok(index, self.samples.result.success);
             self.keep_previous(index);
         }
         if closing.observed && self.tell_java(index, &mut closing) {
@@ -111,8 +111,8 @@ impl Core<'_> {
     /// Takes the result back that went with a user.
     pub(crate) fn take_kept(&mut self, index: Index) {
         if let Some(kept) = self.users[index].java().result.take() {
-            let used = std::mem::replace(&mut self.result, kept);
-            self.results.push(used);
+            let used = std::mem::replace(&mut self.samples.result, kept);
+            self.samples.results.push(used);
         }
     }
 
@@ -123,12 +123,16 @@ impl Core<'_> {
         }
         let mut kept = match self.users[index].java().previous.take() {
             Some(kept) => kept,
-            None => self.results.pop().unwrap_or_default(),
+            None => self.samples.results.pop().unwrap_or_default(),
         };
         kept.clear();
-        crate::lane::duplicate(&self.result, &mut kept);
-        (kept.ignore, kept.request, kept.count, kept.errors) =
-            (self.result.ignore, self.result.request, self.result.count, self.result.errors);
+        crate::lane::duplicate(&self.samples.result, &mut kept);
+        (kept.ignore, kept.request, kept.count, kept.errors) = (
+            self.samples.result.ignore,
+            self.samples.result.request,
+            self.samples.result.count,
+            self.samples.result.errors,
+        );
         self.users[index].java().previous = Some(kept);
     }
 }

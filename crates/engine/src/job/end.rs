@@ -94,7 +94,7 @@ impl Core<'_> {
             return;
         };
         for result in java.result.into_iter().chain(java.previous) {
-            self.results.push(result);
+            self.samples.results.push(result);
         }
         if java.number == 0 {
             return;
@@ -123,10 +123,10 @@ impl Core<'_> {
             Some(Then::Sampled(id)) => {
                 let mut timing: Timing = self.begin_plain(index, id);
                 timing.start = since.unwrap_or(timing.start);
-                self.result.start_ms = self.clock.wall_ms(timing.start);
-                self.result.success = false;
-                self.result.code.push_str("500");
-                self.result.message.push_str("Interrupted: the run has ended");
+                self.samples.result.start_ms = self.clock.wall_ms(timing.start);
+                self.samples.result.success = false;
+                self.samples.result.code.push_str("500");
+                self.samples.result.message.push_str("Interrupted: the run has ended");
                 self.close_sample(index, id, timing, Outcome::CutByEnd);
             }
             Some(Then::Close(mut closing)) => {

@@ -66,8 +66,8 @@ impl Core<'_> {
         let ticket = self.send_job(index, message, act, ids.first().copied(), range);
         let has_result = act == Act::Listener || matches!(then, Then::Close(_) | Then::Ended(..));
         let kept = has_result.then(|| {
-            let fresh = self.results.pop().unwrap_or_default();
-            std::mem::replace(&mut self.result, fresh)
+            let fresh = self.samples.results.pop().unwrap_or_default();
+            std::mem::replace(&mut self.samples.result, fresh)
         });
         let user = &mut self.users[index];
         user.wait = Wait::Java;
@@ -127,8 +127,8 @@ impl Core<'_> {
         what: Arc<str>,
         range: TextRange,
     ) -> u64 {
-        self.tickets += 1;
-        let ticket = self.tickets;
+        self.users.tickets += 1;
+        let ticket = self.users.tickets;
         let reply_to = self.run.inbox(self.index);
         let under_way = UnderWay {
             act,
@@ -165,7 +165,7 @@ impl Core<'_> {
         let iteration = self.users.of(index).iteration;
         let java = self.users[index].java();
         let first = std::mem::replace(&mut java.iteration, iteration) != iteration;
-        let mut thread = self.texts.take();
+        let mut thread = self.samples.texts.take();
         let active = self.write_thread_name(index, &mut thread);
         let now_ms = self.clock.wall_ms(self.clock.now());
         let sampler = then.sampler();
@@ -201,7 +201,7 @@ impl Core<'_> {
         out.int(java.map_or(0, |java| java.sample));
         let is_own = act.has_result() || matches!(then, Then::Close(_) | Then::Ended(..));
         let previous = java.and_then(|java| java.previous.as_deref());
-        let seen = if is_own { Some(&*self.result) } else { previous };
+        let seen = if is_own { Some(&*self.samples.result) } else { previous };
         let seen = seen.filter(|_| reads.intersects(Reads::RESULT | Reads::BODY));
         // JMeter's thread does not count a transaction's sample among those that were before.
         let of_transaction = act == Act::Listener && !matches!(then, Then::Close(_))
@@ -231,7 +231,7 @@ impl Core<'_> {
         }
         out.byte(act as u8);
         out.ids(ids.iter().copied());
-        self.texts.give(thread);
+        self.samples.texts.give(thread);
         message
     }
 

@@ -31,7 +31,7 @@ impl<'p> Core<'p> {
     /// Tells Java's listeners of a sample, and others as far as they stand before them. True: the user waits for one.
     pub(super) fn tell_java(&mut self, index: Index, closing: &mut Closing) -> bool {
         // One that a listener has ignored is too late for that: the others are told all the same.
-        let ignored = self.result.ignore && closing.told == 0;
+        let ignored = self.samples.result.ignore && closing.told == 0;
         if !self.jobs.listens || ignored || closing.outcome == Outcome::CutByEnd {
             return false;
         }
@@ -97,10 +97,10 @@ impl<'p> Core<'p> {
         if !waits {
             return self.write_rows(index, listeners, Part::From(0), named);
         }
-        let mut copy = self.results.pop().unwrap_or_default();
+        let mut copy = self.samples.results.pop().unwrap_or_default();
         copy.clear();
-        crate::lane::duplicate(&self.result, &mut copy);
-        (copy.count, copy.errors) = (self.result.count, self.result.errors);
+        crate::lane::duplicate(&self.samples.result, &mut copy);
+        (copy.count, copy.errors) = (self.samples.result.count, self.samples.result.errors);
         let untold = Untold { result: Some(copy), listeners: listeners.into(), next: 0, named };
         self.users[index].java().untold.push_back(untold);
     }
@@ -130,8 +130,8 @@ impl<'p> Core<'p> {
         let java = self.users[index].extra.as_mut()?.java.as_mut()?;
         let mut untold = java.untold.pop_front()?;
         if let Some(result) = untold.result.take().or_else(|| java.result.take()) {
-            let used = std::mem::replace(&mut self.result, result);
-            self.results.push(used);
+            let used = std::mem::replace(&mut self.samples.result, result);
+            self.samples.results.push(used);
         }
         Some(untold)
     }
@@ -149,8 +149,8 @@ impl<'p> Core<'p> {
             // It is no matter of the transaction's.
             Err(failed) => self.log(format!("{}: {failed}", job.what)),
         }
-        let fresh = self.results.pop().unwrap_or_default();
-        let told = std::mem::replace(&mut self.result, fresh);
+        let fresh = self.samples.results.pop().unwrap_or_default();
+        let told = std::mem::replace(&mut self.samples.result, fresh);
         if let Some(first) = self.users[index].java().untold.front_mut() {
             first.result = Some(told);
         }
@@ -161,8 +161,8 @@ impl<'p> Core<'p> {
         if self.users[index].extra.as_ref().is_none_or(|extra| extra.java.is_none()) {
             return;
         }
-        let fresh = self.results.pop().unwrap_or_default();
-        let kept = std::mem::replace(&mut self.result, fresh);
+        let fresh = self.samples.results.pop().unwrap_or_default();
+        let kept = std::mem::replace(&mut self.samples.result, fresh);
         while let Some(untold) = self.next_untold(index) {
             let Untold { listeners, next, named, .. } = untold;
             self.write_rows(index, &listeners, Part::From(next), named);
@@ -172,8 +172,8 @@ impl<'p> Core<'p> {
                 self.tell_listeners(index, &told);
             }
         }
-        let used = std::mem::replace(&mut self.result, kept);
-        self.results.push(used);
+        let used = std::mem::replace(&mut self.samples.result, kept);
+        self.samples.results.push(used);
     }
 }
 

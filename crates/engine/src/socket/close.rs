@@ -76,12 +76,12 @@ impl Core<'_> {
     /// A connection ended that the plan had not closed. Who waits on it is told by `settle`.
     pub(super) fn socket_ended(&mut self, at: u32, ending: Ending) {
         let now = self.clock.now();
-        let unopened = !matches!(self.sockets[at].state, State::Open | State::Ended(_));
-        if matches!(self.sockets[at].state, State::Ended(_)) {
+        let unopened = !matches!(self.websocket.sockets[at].state, State::Open | State::Ended(_));
+        if matches!(self.websocket.sockets[at].state, State::Ended(_)) {
             return;
         }
-        self.beats.remove(at, &mut self.sockets);
-        let shaken = self.sockets[at].tls.as_ref().filter(|tls| tls.client.handshaking());
+        self.websocket.beats.remove(at, &mut self.websocket.sockets);
+        let shaken = self.websocket.sockets[at].tls.as_ref().filter(|tls| tls.client.handshaking());
         // However a peer ends a handshake, it is the same to the plug-in.
         let ending = match shaken.map(|tls| tls.effort) {
             Some(effort) => {
@@ -90,22 +90,22 @@ impl Core<'_> {
             }
             None => ending,
         };
-        self.sockets[at].state = State::Ended(ending);
+        self.websocket.sockets[at].state = State::Ended(ending);
         if !unopened {
             // Where very many lose their connection at once, they must not all come back at once.
-            let index = self.sockets[at].user;
+            let index = self.websocket.sockets[at].user;
             self.set_back(index, LOST);
             self.count_close(at, ending.cause(), 0, now);
         }
         // A peer that only stopped sending can still be written to, as the plug-in would.
-        if ending != Ending::Fin || self.sockets[at].heartbeat.is_some() {
-            self.sockets.drop_socket(at);
+        if ending != Ending::Fin || self.websocket.sockets[at].heartbeat.is_some() {
+            self.websocket.sockets.drop_socket(at);
         }
     }
 
     /// Counts the end of an open connection, the first time.
     pub(super) fn count_close(&mut self, at: u32, cause: CloseCause, code: u16, now: Nanos) {
-        let socket = &mut self.sockets[at];
+        let socket = &mut self.websocket.sockets[at];
         if std::mem::replace(&mut socket.counted, true) {
             return;
         }
@@ -124,7 +124,7 @@ impl Core<'_> {
     /// Closes a connection from our side and frees its slot; its user has none afterwards.
     pub(super) fn close_socket(&mut self, at: u32, cause: CloseCause) {
         let now = self.clock.now();
-        if matches!(self.sockets[at].state, State::Open | State::Ended(_)) {
+        if matches!(self.websocket.sockets[at].state, State::Open | State::Ended(_)) {
             self.count_close(at, cause, 0, now);
         }
         self.free_socket(at);
@@ -134,29 +134,29 @@ impl Core<'_> {
     pub(super) fn drop_unopened(&mut self, at: u32) {
         self.recorder.add(Counter::ConnFailed, 1);
         self.recorder.add(Counter::WsFailed, 1);
-        let index = self.sockets[at].user;
+        let index = self.websocket.sockets[at].user;
         self.set_back(index, 1);
-        if !std::mem::replace(&mut self.sockets[at].counted, true) {
+        if !std::mem::replace(&mut self.websocket.sockets[at].counted, true) {
             self.recorder.closed(CloseCause::ConnectFailed, 0, 0);
         }
         self.free_socket(at);
     }
 
     fn free_socket(&mut self, at: u32) {
-        self.beats.remove(at, &mut self.sockets);
-        let socket = &mut self.sockets[at];
+        self.websocket.beats.remove(at, &mut self.websocket.sockets);
+        let socket = &mut self.websocket.sockets[at];
         if let (Some(tls), Some(fd)) = (socket.tls.as_mut(), socket.fd.as_ref()) {
-            self.out.clear();
-            tls.client.close(&mut self.out);
-            let _ = driver::send(fd, &self.out);
+            self.net.out.clear();
+            tls.client.close(&mut self.net.out);
+            let _ = driver::send(fd, &self.net.out);
         }
         let queued = socket.rest.as_ref().map_or(0, |rest| rest.inbox.bytes());
         self.recorder.add(Counter::InboxOut, queued as u64);
         let index = socket.user;
         if let Task::Work(work) = std::mem::take(&mut socket.task) {
-            self.sockets.give_work(work);
+            self.websocket.sockets.give_work(work);
         }
-        self.sockets.free(at);
+        self.websocket.sockets.free(at);
         if self.users[index].socket == at {
             self.users[index].socket = NO_SOCKET;
         }
@@ -168,20 +168,24 @@ impl Core<'_> {
         if at == NO_SOCKET {
             return;
         }
-        let talks = self.sockets[at].rest.as_ref().is_some_and(|rest| rest.talking.is_some());
-        if talks && self.sockets[at].state == State::Open {
+        let talks =
+            self.websocket.sockets[at].rest.as_ref().is_some_and(|rest| rest.talking.is_some());
+        if talks && self.websocket.sockets[at].state == State::Open {
             let _ = self.send_frame(at, Opcode::CLOSE, plan::websocket::GOODBYE);
-            self.sockets[at].closing = true;
+            self.websocket.sockets[at].closing = true;
         }
         let polite = self.run.settings.at_user_end == AtUserEnd::CloseFrame;
-        if polite && self.sockets[at].state == State::Open && !self.sockets[at].closing {
+        if polite
+            && self.websocket.sockets[at].state == State::Open
+            && !self.websocket.sockets[at].closing
+        {
             let mut payload = [0; 64];
             let text = b"test thread finished";
             payload[..2].copy_from_slice(&1000u16.to_be_bytes());
             payload[2..2 + text.len()].copy_from_slice(text);
             let _ = self.send_frame(at, Opcode::CLOSE, &payload[..2 + text.len()]);
         }
-        let cause = if self.stopping { CloseCause::Stopped } else { CloseCause::UserEnded };
+        let cause = if self.stop.asked { CloseCause::Stopped } else { CloseCause::UserEnded };
         self.close_socket(at, cause);
     }
 
@@ -191,7 +195,7 @@ impl Core<'_> {
         if at == NO_SOCKET {
             return self.end_wait(index);
         }
-        match &self.sockets[at].task {
+        match &self.websocket.sockets[at].task {
             Task::Work(_) => self.fault(at, Fault::Cut),
             Task::Hold(_) => self.finish_hold(at),
             Task::None => self.end_wait(index),
@@ -213,7 +217,8 @@ impl Core<'_> {
 
     /// The end of the stream within a frame has a wording of its own.
     fn end_of_stream(&self, at: u32) -> String {
-        let rest = self.sockets.all.get(at as usize).and_then(|socket| socket.rest.as_ref());
+        let rest =
+            self.websocket.sockets.all.get(at as usize).and_then(|socket| socket.rest.as_ref());
         let tail = rest
             .map_or(&[][..], |rest| if rest.plain.is_empty() { &rest.tail } else { &rest.plain });
         match websocket::head(tail) {

@@ -38,22 +38,22 @@ impl Core<'_> {
                 self.recorder.add(Counter::MessagesIn, 1);
             }
         }
-        if opcode == Opcode::CLOSE && !self.sockets[at].closing {
+        if opcode == Opcode::CLOSE && !self.websocket.sockets[at].closing {
             let code = payload.first_chunk::<2>().map_or(0, |code| u16::from_be_bytes(*code));
             self.count_close(at, stats::CloseCause::PeerFrame, code, now);
         }
         if self.kept_alive(at, opcode, payload, now) {
             return;
         }
-        match &mut self.sockets[at].task {
+        match &mut self.websocket.sockets[at].task {
             Task::Work(work) if work.step == Step::Reading => {
                 work.arrival = arrival;
-                let limit = self.users[self.sockets[at].user].limit;
+                let limit = self.users[self.websocket.sockets[at].user].limit;
                 if arrival > limit.saturating_add(MS) {
                     // Only a stall of this process made it look as if it had come in time. It is for who reads next.
-                    let generation = self.sockets[at].generation;
+                    let generation = self.websocket.sockets[at].generation;
                     self.fault(at, Fault::ReadTimeout);
-                    if self.sockets[at].generation == generation {
+                    if self.websocket.sockets[at].generation == generation {
                         let size = head.size as u64 + head.length;
                         let (fin, rsv, payload) = (head.fin, head.rsv, payload.into());
                         self.queue(at, Queued { opcode, fin, rsv, size, arrival, payload });
@@ -85,13 +85,13 @@ impl Core<'_> {
         payload: &[u8],
         now: Nanos,
     ) {
-        let mut inflated = std::mem::take(&mut self.inflated);
+        let mut inflated = std::mem::take(&mut self.websocket.inflated);
         inflated.clear();
         match self.understand(at, (opcode, fin, rsv, size), payload, &mut inflated) {
             Understood::Fault(fault) => self.fault(at, fault),
             Understood::Frame(frame) => self.offer(at, &frame, now),
         }
-        self.inflated = inflated;
+        self.websocket.inflated = inflated;
     }
 
     /// What a frame is, given those before it.
@@ -103,7 +103,7 @@ impl Core<'_> {
         inflated: &'a mut Vec<u8>,
     ) -> Understood<'a> {
         let protocol = |text: &'static str| Understood::Fault(Fault::Protocol(text));
-        let socket = &mut self.sockets[at];
+        let socket = &mut self.websocket.sockets[at];
         let before = socket.fragments;
         let kind = match opcode {
             Opcode::TEXT => FrameKind::Text,
@@ -131,7 +131,7 @@ impl Core<'_> {
             }
             shown = inflated;
         }
-        let socket = &mut self.sockets[at];
+        let socket = &mut self.websocket.sockets[at];
         socket.compressed = compressed;
         let continuation = opcode == Opcode::CONTINUATION;
         if data {
@@ -164,7 +164,7 @@ impl Core<'_> {
         fin: bool,
         inflated: &mut Vec<u8>,
     ) -> Result<(), &'static str> {
-        let rest = self.sockets[at].rest.as_mut();
+        let rest = self.websocket.sockets[at].rest.as_mut();
         let Some(deflate) = rest.and_then(|rest| rest.deflate.as_mut()) else {
             return Err(wording::NOT_INFLATED);
         };
@@ -185,7 +185,7 @@ impl Core<'_> {
             whole.extend_from_slice(payload);
             &whole
         };
-        self.message_inflater.message(deflate.window.as_mut(), input, inflated, most).map_err(
+        self.websocket.inflater.message(deflate.window.as_mut(), input, inflated, most).map_err(
             |error| match error {
                 wire::websocket::deflate::Error::TooLarge { .. } => TOO_LARGE,
                 wire::websocket::deflate::Error::Invalid => {
@@ -197,7 +197,7 @@ impl Core<'_> {
 
     /// Offers a frame to the filters, and to the sampler if none discards it.
     fn offer(&mut self, at: u32, frame: &Frame<'_>, now: Nanos) {
-        let Task::Work(work) = &self.sockets[at].task else { return };
+        let Task::Work(work) = &self.websocket.sockets[at].task else { return };
         let Some(sampler) = self.socket_sampler(at, work.sampler) else { return };
         if !sampler.filters.is_empty() && !self.passes_filters(at, &sampler.filters, frame, now) {
             return;
@@ -222,7 +222,7 @@ impl Core<'_> {
         now: Nanos,
     ) -> bool {
         let plan = self.plan;
-        let index = self.sockets[at].user;
+        let index = self.websocket.sockets[at].user;
         for level in (0..filters.len()).rev() {
             let filter = &plan.frame_filters[filters[level].0 as usize];
             let user = self.users.of(index);
@@ -230,7 +230,7 @@ impl Core<'_> {
             if discards {
                 self.discard(at, filter, level, frame, now);
             }
-            let Task::Work(work) = &mut self.sockets[at].task else { return false };
+            let Task::Work(work) = &mut self.websocket.sockets[at].task else { return false };
             let Some(times) = work.levels.get_mut(level) else { return false };
             // What came in time did, however late it is read here.
             let spent = (work.arrival.clamp(times.since, now.max(times.since)) - times.since) / MS;
@@ -260,17 +260,17 @@ impl Core<'_> {
         frame: &Frame<'_>,
         now: Nanos,
     ) {
-        let index = self.sockets[at].user;
+        let index = self.websocket.sockets[at].user;
         let user = self.users.of(index);
         let mut sent = 0;
         if frame.kind == FrameKind::Ping && filter.replies(&mut env!(self, user, "")) {
             sent = self.send_frame(at, Opcode::PONG, frame.payload).0 as u64;
         }
-        let Task::Work(work) = &self.sockets[at].task else { return };
+        let Task::Work(work) = &self.websocket.sockets[at].task else { return };
         let since = work.levels.get(level).map_or(now, |times| times.since);
         if work.observed {
             let user = self.users.of(index);
-            let mut name = self.texts.take();
+            let mut name = self.samples.texts.take();
             filter.name(&mut env!(self, user, ""), &mut name);
             let mut sub = plan::result::SampleResult::default();
             sub.clear();
@@ -278,13 +278,13 @@ impl Core<'_> {
             sub.sent = sent;
             sub.start_ms = self.clock.wall_ms(since);
             sub.elapsed = (now - since).max(0) as u64;
-            self.texts.give(name);
-            if let Task::Work(work) = &mut self.sockets[at].task {
+            self.samples.texts.give(name);
+            if let Task::Work(work) = &mut self.websocket.sockets[at].task {
                 work.discarded.push(sub);
             }
         }
         if self.run.settings.count_discarded
-            && let Task::Work(work) = &mut self.sockets[at].task
+            && let Task::Work(work) = &mut self.websocket.sockets[at].task
         {
             work.sizes.discarded(frame, sent);
         }
@@ -292,11 +292,11 @@ impl Core<'_> {
 
     /// Sets up the levels of a sample that reads through filters. False: a filter cannot work, and the sample has failed.
     fn begin_levels(&mut self, at: u32, now: Nanos) -> bool {
-        let Task::Work(work) = &self.sockets[at].task else { return false };
+        let Task::Work(work) = &self.websocket.sockets[at].task else { return false };
         let limit = work.read_limit / MS;
         let Some(sampler) = self.socket_sampler(at, work.sampler) else { return false };
         let plan = self.plan;
-        let index = self.sockets[at].user;
+        let index = self.websocket.sockets[at].user;
         for id in &sampler.filters {
             let user = self.users.of(index);
             let filter = &plan.frame_filters[id.0 as usize];
@@ -305,7 +305,7 @@ impl Core<'_> {
                 return false;
             }
         }
-        if let Task::Work(work) = &mut self.sockets[at].task {
+        if let Task::Work(work) = &mut self.websocket.sockets[at].task {
             work.levels.clear();
             work.levels.resize(sampler.filters.len(), Level { left: limit, since: now });
         }
@@ -317,19 +317,19 @@ impl Core<'_> {
         if !self.begin_levels(at, now) {
             return;
         }
-        let generation = self.sockets[at].generation;
+        let generation = self.websocket.sockets[at].generation;
         while let Some(frame) = self.take_from_inbox(at) {
-            if let Task::Work(work) = &mut self.sockets[at].task {
+            if let Task::Work(work) = &mut self.websocket.sockets[at].task {
                 work.arrival = work.start;
             }
             let Queued { opcode, fin, rsv, size, payload, .. } = frame;
             self.give_to_sample(at, opcode, fin, rsv, size, &payload, now);
-            let socket = &self.sockets[at];
+            let socket = &self.websocket.sockets[at];
             if socket.generation != generation || !matches!(socket.task, Task::Work(_)) {
                 return;
             }
         }
-        match self.sockets[at].state {
+        match self.websocket.sockets[at].state {
             State::Ended(ending) => self.fault(at, Fault::Ended(ending)),
             _ => {
                 self.resume_reading(at);
@@ -340,15 +340,15 @@ impl Core<'_> {
 
     /// Somebody takes what comes: where reading had stopped, it goes on.
     pub(super) fn resume_reading(&mut self, at: u32) {
-        if std::mem::take(&mut self.sockets[at].stopped) {
+        if std::mem::take(&mut self.websocket.sockets[at].stopped) {
             self.recorder.add(Counter::ReadingResumed, 1);
-            self.resumed.push(self.sockets.token(at));
+            self.websocket.resumed.push(self.websocket.sockets.token(at));
         }
     }
 
     /// Takes the oldest frame out of the inbox; where that had filled, reading goes on.
     pub(super) fn take_from_inbox(&mut self, at: u32) -> Option<Queued> {
-        let rest = self.sockets[at].rest.as_mut()?;
+        let rest = self.websocket.sockets[at].rest.as_mut()?;
         let frame = rest.inbox.pop()?;
         let left = rest.inbox.bytes();
         self.recorder.add(Counter::InboxOut, frame.weight() as u64);
@@ -362,7 +362,7 @@ impl Core<'_> {
     fn queue(&mut self, at: u32, frame: Queued) {
         let weight = frame.weight();
         self.recorder.add(Counter::InboxIn, weight as u64);
-        let rest = self.sockets.rest(at);
+        let rest = self.websocket.sockets.rest(at);
         rest.inbox.push(frame);
         if rest.inbox.bytes() > self.run.settings.inbox_bytes {
             self.inbox_is_full(at);
@@ -373,14 +373,15 @@ impl Core<'_> {
     pub(super) fn inbox_is_full(&mut self, at: u32) {
         match self.run.settings.inbox_full {
             WhenFull::Stop => {
-                if !std::mem::replace(&mut self.sockets[at].stopped, true) {
+                if !std::mem::replace(&mut self.websocket.sockets[at].stopped, true) {
                     self.recorder.add(Counter::ReadingStopped, 1);
                     self.tell_stopped();
                 }
             }
             WhenFull::DropOldest => {
-                while self.sockets.rest(at).inbox.bytes() > self.run.settings.inbox_bytes {
-                    let Some(frame) = self.sockets.rest(at).inbox.pop() else { break };
+                while self.websocket.sockets.rest(at).inbox.bytes() > self.run.settings.inbox_bytes
+                {
+                    let Some(frame) = self.websocket.sockets.rest(at).inbox.pop() else { break };
                     self.recorder.add(Counter::InboxOut, frame.weight() as u64);
                     self.recorder.add(Counter::InboxDropped, 1);
                 }
@@ -391,7 +392,7 @@ impl Core<'_> {
 
     /// Says once that reading stopped somewhere.
     fn tell_stopped(&mut self) {
-        if !std::mem::replace(&mut self.told_stopped, true) {
+        if !std::mem::replace(&mut self.websocket.told_stopped, true) {
             let bytes = self.run.settings.inbox_bytes;
             self.log(format!(
                 "reading stopped on a WebSocket connection: {bytes} bytes wait for a user that does not read; the \

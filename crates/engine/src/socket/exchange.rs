@@ -27,8 +27,8 @@ impl Core<'_> {
     pub(super) fn goes_on_talking(&self, at: u32, call: &Call) -> bool {
         call.keeps
             && at != NO_SOCKET
-            && self.sockets[at].state == State::Open
-            && self.sockets[at]
+            && self.websocket.sockets[at].state == State::Open
+            && self.websocket.sockets[at]
                 .rest
                 .as_ref()
                 .and_then(|rest| rest.talking.as_ref())
@@ -44,7 +44,7 @@ impl Core<'_> {
         call: &Call,
         kept: bool,
     ) {
-        let talking = self.sockets.rest(at).talking.take();
+        let talking = self.websocket.sockets.rest(at).talking.take();
         let user = self.users.of(index);
         let env = &mut env!(self, user, "");
         let mut talking = talking.unwrap_or_else(|| {
@@ -61,7 +61,7 @@ impl Core<'_> {
                 }
             }
         }
-        self.sockets.rest(at).talking = Some(talking);
+        self.websocket.sockets.rest(at).talking = Some(talking);
     }
 
     /// The connection of a talk stands.
@@ -72,7 +72,7 @@ impl Core<'_> {
     }
 
     fn talking(&mut self, at: u32) -> Option<&mut Talking> {
-        self.sockets[at].rest.as_mut().and_then(|rest| rest.talking.as_deref_mut())
+        self.websocket.sockets[at].rest.as_mut().and_then(|rest| rest.talking.as_deref_mut())
     }
 
     /// A frame came while a sample listens.
@@ -93,7 +93,7 @@ impl Core<'_> {
             }
             FrameKind::Binary | FrameKind::Pong => return,
         }
-        if let Task::Work(work) = &mut self.sockets[at].task {
+        if let Task::Work(work) = &mut self.websocket.sockets[at].task {
             work.sizes.read(frame);
         }
         let message = String::from_utf8_lossy(frame.shown());
@@ -107,7 +107,7 @@ impl Core<'_> {
 
     /// Whether the sample under way is a talk.
     pub(super) fn talks(&self, at: u32) -> bool {
-        match &self.sockets[at].task {
+        match &self.websocket.sockets[at].task {
             Task::Work(work) => self
                 .socket_sampler(at, work.sampler)
                 .is_some_and(|sampler| matches!(sampler.act, Act::Exchange(_))),
@@ -117,13 +117,13 @@ impl Core<'_> {
 
     /// The sample is over: with a message, at the end of its time, or by a failure.
     pub(super) fn finish_talk(&mut self, at: u32, fault: Option<&Fault>, now: Nanos, close: bool) {
-        let route = self.sockets[at].route;
+        let route = self.websocket.sockets[at].route;
         let Some((index, mut work)) = self.take_finished(at) else { return };
         let id = work.sampler;
         let mut result = self.start_result(index, &mut work);
         let opened = work.opened || work.existing;
-        let over = self.sockets[at].counted;
-        let talking = self.sockets[at].rest.as_mut().and_then(|rest| rest.talking.take());
+        let over = self.websocket.sockets[at].counted;
+        let talking = self.websocket.sockets[at].rest.as_mut().and_then(|rest| rest.talking.take());
         let (mut keeps, mut goodbye) = (false, Vec::new());
         if let Some(mut talking) = talking {
             keeps = talking.keeps && opened && !close;
@@ -132,20 +132,20 @@ impl Core<'_> {
             }
             match fault {
                 Some(Fault::Failure(failure)) => {
-                    let text = outcome::socket_text(failure, &self.routes[route as usize]);
+                    let text = outcome::socket_text(failure, &self.net.routes[route as usize]);
                     talking.talk.fail(&text, &mut result);
                 }
                 _ => talking.talk.finish(talking.keeps, opened, close && !over, &mut result),
             }
             goodbye.extend_from_slice(talking.talk.goodbye());
             if keeps {
-                self.sockets.rest(at).talking = Some(talking);
+                self.websocket.sockets.rest(at).talking = Some(talking);
             }
         }
         let outcome = match (&result.success, fault) {
             (true, _) => Outcome::Ok,
             (false, Some(Fault::Failure(failure))) => {
-                outcome::kind(failure, &self.routes[route as usize])
+                outcome::kind(failure, &self.net.routes[route as usize])
             }
             (false, Some(Fault::Cut)) => Outcome::CutByEnd,
             (false, _) => Outcome::Other,
@@ -154,14 +154,15 @@ impl Core<'_> {
         // This plug-in counts the bytes of its response data, and none that it sends.
         (timing.sent, timing.received) = (0, result.body.len() as u64);
         self.return_result(result);
-        self.sockets.give_work(work);
+        self.websocket.sockets.give_work(work);
         if !opened {
             self.drop_unopened(at);
         } else if !keeps {
-            if self.sockets[at].state == State::Open {
+            if self.websocket.sockets[at].state == State::Open {
                 let _ = self.send_frame(at, Opcode::CLOSE, &goodbye);
             }
-            let ended = matches!(self.sockets[at].state, State::Ended(Ending::CloseFrame));
+            let ended =
+                matches!(self.websocket.sockets[at].state, State::Ended(Ending::CloseFrame));
             self.close_socket(at, if ended { CloseCause::PeerFrame } else { CloseCause::ByPlan });
         }
         self.conclude(index, id, timing, outcome);

@@ -15,9 +15,9 @@ use crate::core::{Core, env};
 impl Core<'_> {
     /// Arms the heartbeat of a connection that has just been opened.
     pub(super) fn start_heartbeat(&mut self, at: u32, now: Nanos) {
-        let Some(id) = self.sockets[at].heartbeat else { return };
-        if self.heartbeats[id.0 as usize].is_none() {
-            let index = self.sockets[at].user;
+        let Some(id) = self.websocket.sockets[at].heartbeat else { return };
+        if self.websocket.heartbeats[id.0 as usize].is_none() {
+            let index = self.websocket.sockets[at].user;
             let user = self.users.of(index);
             let settings = self.plan.heartbeats[id.0 as usize].settings(&mut env!(self, user, ""));
             let settings = settings.unwrap_or_else(|problem| {
@@ -30,13 +30,13 @@ impl Core<'_> {
                     reply_to_ping: true,
                 }
             });
-            self.heartbeats[id.0 as usize] = Some(Box::new(settings));
+            self.websocket.heartbeats[id.0 as usize] = Some(Box::new(settings));
         }
         self.arm_heartbeat(at, id, now);
     }
 
     fn beat(&self, id: HeartbeatId) -> Option<&HeartbeatSettings> {
-        self.heartbeats[id.0 as usize].as_deref()
+        self.websocket.heartbeats[id.0 as usize].as_deref()
     }
 
     fn arm_heartbeat(&mut self, at: u32, id: HeartbeatId, now: Nanos) {
@@ -50,35 +50,36 @@ impl Core<'_> {
             jitter => self.random.below(u64::from(jitter) + 1) as i64,
         };
         let until = now + (i64::from(interval) + shift) * MS;
-        self.beats.insert(at, until, &mut self.sockets);
+        self.websocket.beats.insert(at, until, &mut self.websocket.sockets);
     }
 
     /// A heartbeat is due.
     pub(crate) fn on_beat(&mut self, at: u32, now: Nanos) {
-        let Some(id) = self.sockets[at].heartbeat else { return };
-        if self.sockets[at].state != State::Open || self.sockets[at].closing {
+        let Some(id) = self.websocket.sockets[at].heartbeat else { return };
+        if self.websocket.sockets[at].state != State::Open || self.websocket.sockets[at].closing {
             return;
         }
-        if self.sockets[at].unanswered > 0 && !self.sockets[at].stopped {
+        if self.websocket.sockets[at].unanswered > 0 && !self.websocket.sockets[at].stopped {
             // The answer may lie there: timers fire before sockets are polled.
-            let generation = self.sockets[at].generation;
+            let generation = self.websocket.sockets[at].generation;
             self.read_socket(at, false);
             self.settle(at);
-            let same = self.sockets[at].generation == generation;
-            if !same || self.sockets[at].generation != generation {
+            let same = self.websocket.sockets[at].generation == generation;
+            if !same || self.websocket.sockets[at].generation != generation {
                 return;
             }
-            if self.sockets[at].state != State::Open || self.sockets[at].closing {
+            if self.websocket.sockets[at].state != State::Open || self.websocket.sockets[at].closing
+            {
                 return;
             }
         }
-        let Some(settings) = self.heartbeats[id.0 as usize].take() else { return };
-        let silent = self.sockets[at].unanswered;
+        let Some(settings) = self.websocket.heartbeats[id.0 as usize].take() else { return };
+        let silent = self.websocket.sockets[at].unanswered;
         if silent > 0 {
             self.recorder.add(Counter::HeartbeatsMissed, 1);
         }
         if settings.missed > 0 && u32::from(silent) >= settings.missed {
-            self.heartbeats[id.0 as usize] = Some(settings);
+            self.websocket.heartbeats[id.0 as usize] = Some(settings);
             self.socket_ended(at, Ending::MissedHeartbeat);
             self.settle(at);
             return;
@@ -88,9 +89,9 @@ impl Core<'_> {
             Some(text) => self.send_frame(at, Opcode::TEXT, text),
             None => self.send_frame(at, Opcode::PING, b""),
         };
-        self.heartbeats[id.0 as usize] = Some(settings);
+        self.websocket.heartbeats[id.0 as usize] = Some(settings);
         self.recorder.add(Counter::HeartbeatsSent, 1);
-        let socket = &mut self.sockets[at];
+        let socket = &mut self.websocket.sockets[at];
         socket.unanswered = socket.unanswered.saturating_add(1);
         socket.beat_at = now;
         if socket.state == State::Open {
@@ -107,11 +108,12 @@ impl Core<'_> {
         payload: &[u8],
         now: Nanos,
     ) -> bool {
-        let Some(settings) = self.sockets[at].heartbeat.and_then(|id| self.beat(id)) else {
+        let Some(settings) = self.websocket.sockets[at].heartbeat.and_then(|id| self.beat(id))
+        else {
             return false;
         };
         let (by_ping, replies) = (settings.payload.is_none(), settings.reply_to_ping);
-        let reading = match &self.sockets[at].task {
+        let reading = match &self.websocket.sockets[at].task {
             Task::Work(work) if work.step == Step::Reading => self.socket_sampler(at, work.sampler),
             _ => None,
         };
@@ -120,9 +122,9 @@ impl Core<'_> {
             Opcode::CLOSE => reading.is_some(),
             _ => false,
         };
-        let sent_at = self.sockets[at].beat_at;
+        let sent_at = self.websocket.sockets[at].beat_at;
         if sent_at > 0 && (!by_ping || opcode == Opcode::PONG) {
-            self.sockets[at].beat_at = 0;
+            self.websocket.sockets[at].beat_at = 0;
             self.recorder.add(Counter::HeartbeatsAnswered, 1);
             self.recorder.span(Span::Heartbeat, (now - sent_at).max(0) as u64);
         }
@@ -132,7 +134,7 @@ impl Core<'_> {
                 let _ = self.send_frame(at, Opcode::PONG, payload);
                 true
             }
-            Opcode::CLOSE if !wanted && !self.sockets[at].closing => {
+            Opcode::CLOSE if !wanted && !self.websocket.sockets[at].closing => {
                 let code = payload.get(..2).unwrap_or_default();
                 let _ = self.send_frame(at, Opcode::CLOSE, code);
                 self.socket_ended(at, Ending::CloseFrame);

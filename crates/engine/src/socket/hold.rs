@@ -54,14 +54,14 @@ impl Core<'_> {
             settings,
             message: Vec::new(),
         };
-        self.sockets[at].task = Task::Hold(Box::new(holding));
+        self.websocket.sockets[at].task = Task::Hold(Box::new(holding));
         user.wait = Wait::Socket(id);
         let mut end = now + (settings.duration_ms as i64).saturating_mul(MS);
         if let Some(last) = self.ends_at(index) {
             end = end.min(last.max(now));
         }
         self.arm(index, end);
-        let generation = self.sockets[at].generation;
+        let generation = self.websocket.sockets[at].generation;
         while let Some(frame) = self.take_from_inbox(at) {
             let head = Head {
                 fin: frame.fin,
@@ -73,12 +73,12 @@ impl Core<'_> {
             };
             // What came before the hold is counted in it: no message is lost between samplers.
             self.hold_frame(at, &head, &frame.payload, frame.arrival, now);
-            let socket = &self.sockets[at];
+            let socket = &self.websocket.sockets[at];
             if socket.generation != generation || !matches!(socket.task, Task::Hold(_)) {
                 return;
             }
         }
-        match self.sockets[at].state {
+        match self.websocket.sockets[at].state {
             State::Ended(ending) => self.hold_ended(at, ending),
             _ => self.resume_reading(at),
         }
@@ -93,7 +93,7 @@ impl Core<'_> {
         arrival: Nanos,
         now: Nanos,
     ) {
-        let Task::Hold(holding) = &mut self.sockets[at].task else { return };
+        let Task::Hold(holding) = &mut self.websocket.sockets[at].task else { return };
         if head.opcode == Opcode::CLOSE {
             return self.socket_ended(at, Ending::CloseFrame);
         }
@@ -104,19 +104,19 @@ impl Core<'_> {
         let id = holding.sampler;
         let Some(sampler) = self.socket_sampler(at, id) else { return };
         let Act::Hold(hold) = &sampler.act else { return };
-        let mut inflated = std::mem::take(&mut self.inflated);
+        let mut inflated = std::mem::take(&mut self.websocket.inflated);
         inflated.clear();
-        let compressed = head.rsv & 4 != 0 || self.sockets[at].compressed;
+        let compressed = head.rsv & 4 != 0 || self.websocket.sockets[at].compressed;
         if compressed {
             match self.inflate(at, payload, head.fin, &mut inflated) {
-                Ok(()) => self.sockets[at].compressed = !head.fin,
+                Ok(()) => self.websocket.sockets[at].compressed = !head.fin,
                 Err(_) => {
-                    self.inflated = inflated;
+                    self.websocket.inflated = inflated;
                     return self.socket_ended(at, Ending::Protocol);
                 }
             }
         }
-        let Task::Hold(holding) = &mut self.sockets[at].task else { return };
+        let Task::Hold(holding) = &mut self.websocket.sockets[at].task else { return };
         if !compressed && (!head.fin || !holding.message.is_empty()) {
             holding.message.extend_from_slice(payload);
             let excess = holding.message.len().saturating_sub(MESSAGE);
@@ -130,19 +130,19 @@ impl Core<'_> {
                 (false, true) => payload,
                 (false, false) => &message,
             };
-            let index = self.sockets[at].user;
+            let index = self.websocket.sockets[at].user;
             let user = self.users.of(index);
             let heard = hold.hear(whole, &settings, &mut env!(self, user, ""));
             if let Some(sent) = heard.sent_ns {
                 let sent = self.clock.of_wall(sent);
                 self.recorder.span(Span::Message, (arrival - sent).max(0) as u64);
             }
-            if let Task::Hold(holding) = &mut self.sockets[at].task {
+            if let Task::Hold(holding) = &mut self.websocket.sockets[at].task {
                 holding.matched += u64::from(heard.counts);
             }
         }
-        self.inflated = inflated;
-        let Task::Hold(holding) = &self.sockets[at].task else { return };
+        self.websocket.inflated = inflated;
+        let Task::Hold(holding) = &self.websocket.sockets[at].task else { return };
         let until = holding.settings.until_messages;
         if until > 0 && holding.matched >= until {
             self.finish_hold_at(at, now);
@@ -152,7 +152,7 @@ impl Core<'_> {
     /// Whether a user holds its connection.
     pub(crate) fn holds(&self, index: Index) -> bool {
         let at = self.users[index].socket;
-        at != NO_SOCKET && matches!(self.sockets[at].task, Task::Hold(_))
+        at != NO_SOCKET && matches!(self.websocket.sockets[at].task, Task::Hold(_))
     }
 
     /// The time of a hold is over.
@@ -172,8 +172,10 @@ impl Core<'_> {
     }
 
     fn conclude_hold(&mut self, at: u32, now: Nanos, ending: Option<Ending>) {
-        let index = self.sockets[at].user;
-        let Task::Hold(holding) = std::mem::take(&mut self.sockets[at].task) else { return };
+        let index = self.websocket.sockets[at].user;
+        let Task::Hold(holding) = std::mem::take(&mut self.websocket.sockets[at].task) else {
+            return;
+        };
         let id = holding.sampler;
         self.users[index].wait = Wait::Ready;
         self.users[index].limit = Nanos::MAX;

@@ -23,9 +23,9 @@ use crate::wheel::Index;
 impl Core<'_> {
     /// Opens the connection whose work is set up.
     pub(super) fn open_socket(&mut self, at: u32, id: SamplerId) {
-        let socket = &self.sockets[at];
+        let socket = &self.websocket.sockets[at];
         let (index, route) = (socket.user, socket.route);
-        let entry = &mut self.routes[route as usize];
+        let entry = &mut self.net.routes[route as usize];
         let now = self.clock.now();
         self.recorder.add(Counter::WsStarted, 1);
         self.users[index].wait = Wait::Socket(id);
@@ -55,13 +55,13 @@ impl Core<'_> {
     pub(crate) fn on_socket_resolved(&mut self, index: Index, found: &Found) {
         let Wait::SocketResolve(id) = self.users[index].wait else { return };
         let at = self.users[index].socket;
-        let route = &mut self.routes[self.sockets[at].route as usize];
+        let route = &mut self.net.routes[self.websocket.sockets[at].route as usize];
         if let Found::Addresses(addresses) = found {
             route.addresses.clone_from(addresses);
             route.fresh_until = self.clock.now().saturating_add(self.run.settings.address_life);
         }
         self.users[index].wait = Wait::Socket(id);
-        if self.routes[self.sockets[at].route as usize].addresses.is_empty() {
+        if self.net.routes[self.websocket.sockets[at].route as usize].addresses.is_empty() {
             let still = *found == Found::StillUnknown;
             self.fault(at, Fault::Failure(Failure::UnknownHost { still }));
         } else {
@@ -71,9 +71,9 @@ impl Core<'_> {
 
     /// Tries the route's addresses from the next one on, until one does not fail at once.
     fn connect_socket(&mut self, at: u32) {
-        let token = self.sockets.token(at);
-        if !self.may_connect(token, self.sockets[at].user) {
-            if let Task::Work(work) = &mut self.sockets[at].task {
+        let token = self.websocket.sockets.token(at);
+        if !self.may_connect(token, self.websocket.sockets[at].user) {
+            if let Task::Work(work) = &mut self.websocket.sockets[at].task {
                 work.queued_at = self.clock.now();
             }
             return;
@@ -88,7 +88,7 @@ impl Core<'_> {
     /// The turn of a connection that was queued has come.
     pub(crate) fn connect_queued_socket(&mut self, at: u32) {
         let now = self.clock.now();
-        if let Task::Work(work) = &mut self.sockets[at].task {
+        if let Task::Work(work) = &mut self.websocket.sockets[at].task {
             work.own += now - work.queued_at;
         }
         self.connect_socket(at);
@@ -96,22 +96,23 @@ impl Core<'_> {
 
     /// Tries the route's next address from the next local one, which is given with an error.
     fn try_connect_socket(&mut self, at: u32) -> Result<(), (std::io::Error, Option<IpAddr>)> {
-        let Task::Work(work) = &self.sockets[at].task else { return Ok(()) };
+        let Task::Work(work) = &self.websocket.sockets[at].task else { return Ok(()) };
         let (attempt, limit) = (work.attempt as usize, work.connect_limit);
-        let route = &self.routes[self.sockets[at].route as usize];
+        let route = &self.net.routes[self.websocket.sockets[at].route as usize];
         let Some(address) = route.addresses.get(attempt).copied() else {
             self.fault(at, Fault::Failure(Failure::UnknownHost { still: false }));
             return Ok(());
         };
-        let from = self.sources.current(address);
-        let token = self.sockets.token(at);
+        let from = self.net.sources.current(address);
+        let token = self.websocket.sockets.token(at);
         let fd = self
+            .net
             .driver
-            .connect(address, from, &mut self.ports, token)
+            .connect(address, from, &mut self.net.ports, token)
             .map_err(|error| (error, from))?;
-        self.sockets[at].fd = Some(fd);
-        self.sockets[at].state = State::Connecting;
-        let (index, now) = (self.sockets[at].user, self.clock.now());
+        self.websocket.sockets[at].fd = Some(fd);
+        self.websocket.sockets[at].state = State::Connecting;
+        let (index, now) = (self.websocket.sockets[at].user, self.clock.now());
         match limit {
             0 => self.users[index].limit = Nanos::MAX,
             limit => self.arm(index, now + limit),
@@ -121,13 +122,14 @@ impl Core<'_> {
 
     /// Goes to the next local address if this one has no port left, or else to the next address. False: there is none.
     fn next_attempt(&mut self, at: u32, error: &std::io::Error, from: Option<IpAddr>) -> bool {
-        let sources = self.sources.len() as u32;
-        let addresses = self.routes[self.sockets[at].route as usize].addresses.len() as u32;
-        let Task::Work(work) = &mut self.sockets[at].task else { return false };
+        let sources = self.net.sources.len() as u32;
+        let addresses =
+            self.net.routes[self.websocket.sockets[at].route as usize].addresses.len() as u32;
+        let Task::Work(work) = &mut self.websocket.sockets[at].task else { return false };
         if source::is_exhausted(error) && work.sources_tried + 1 < sources {
             work.sources_tried += 1;
             if let Some(from) = from {
-                self.sources.pass_over(from);
+                self.net.sources.pass_over(from);
             }
         } else {
             work.attempt += 1;
@@ -136,17 +138,18 @@ impl Core<'_> {
                 return false;
             }
         }
-        self.sockets.drop_socket(at);
+        self.websocket.sockets.drop_socket(at);
         true
     }
 
     /// The time limit for connecting is over: the next address is tried, if there is one.
     pub(super) fn socket_connect_late(&mut self, at: u32) {
-        let addresses = self.routes[self.sockets[at].route as usize].addresses.len() as u32;
-        let Task::Work(work) = &mut self.sockets[at].task else { return };
+        let addresses =
+            self.net.routes[self.websocket.sockets[at].route as usize].addresses.len() as u32;
+        let Task::Work(work) = &mut self.websocket.sockets[at].task else { return };
         work.attempt += 1;
         if work.attempt < addresses {
-            self.sockets.drop_socket(at);
+            self.websocket.sockets.drop_socket(at);
             return self.connect_socket(at);
         }
         self.fault(at, Fault::Failure(Failure::ConnectTimeout));
@@ -154,7 +157,7 @@ impl Core<'_> {
 
     /// The TCP connection stands, or could not be made.
     pub(super) fn socket_connected(&mut self, at: u32) {
-        let Some(fd) = self.sockets[at].fd.as_ref() else { return };
+        let Some(fd) = self.websocket.sockets[at].fd.as_ref() else { return };
         if let Err(error) = driver::connect_result(fd) {
             if self.next_attempt(at, &error, None) {
                 return self.connect_socket(at);
@@ -172,12 +175,15 @@ impl Core<'_> {
 
     /// Whether the connection goes through a proxy.
     fn proxied(&self, at: u32) -> bool {
-        self.routes[self.sockets[at].route as usize].tunnel.is_some()
+        self.net.routes[self.websocket.sockets[at].route as usize].tunnel.is_some()
     }
 
     fn ask_for_tunnel(&mut self, at: u32) {
-        self.sockets[at].state = State::Tunnelling;
-        let Some(tunnel) = &self.routes[self.sockets[at].route as usize].tunnel else { return };
+        self.websocket.sockets[at].state = State::Tunnelling;
+        let Some(tunnel) = &self.net.routes[self.websocket.sockets[at].route as usize].tunnel
+        else {
+            return;
+        };
         let mut request =
             format!("CONNECT {0}:{1} HTTP/1.1\r\nHost: {0}\r\n", tunnel.host, tunnel.port);
         if let Some((user, password)) = &self.run.settings.proxy_credentials {
@@ -192,23 +198,23 @@ impl Core<'_> {
     }
 
     fn secure_or_upgrade(&mut self, at: u32) {
-        let route = &self.routes[self.sockets[at].route as usize];
+        let route = &self.net.routes[self.websocket.sockets[at].route as usize];
         if route.secure { self.start_socket_tls(at) } else { self.ask_for_upgrade(at) }
     }
 
     fn start_socket_tls(&mut self, at: u32) {
         let cpu = thread_cpu();
         let effort = Effort { began: self.clock.now(), cpu: 0 };
-        let index = self.sockets[at].user;
+        let index = self.websocket.sockets[at].user;
         let config = match self.tls_config(index) {
             Ok(config) => config,
             Err(error) => return self.fault(at, Fault::Failure(Failure::Tls(error))),
         };
-        let route = &self.routes[self.sockets[at].route as usize];
+        let route = &self.net.routes[self.websocket.sockets[at].route as usize];
         let host = route.tunnel.as_ref().map_or(&*route.host, |tunnel| &*tunnel.host);
         match wire::tls::Client::new(&config, host) {
             Ok(client) => {
-                let socket = &mut self.sockets[at];
+                let socket = &mut self.websocket.sockets[at];
                 socket.tls = Some(Box::new(crate::conn::Tls { client, plain: Vec::new(), effort }));
                 socket.state = State::Handshaking;
                 self.shake_hands(at, &mut [], cpu);
@@ -220,15 +226,15 @@ impl Core<'_> {
     /// Continues a handshake with what arrived; returns how much of it is used up. `cpu` is the thread's processor time
     /// when this began.
     pub(super) fn shake_hands(&mut self, at: u32, incoming: &mut [u8], cpu: u64) -> usize {
-        let mut out = std::mem::take(&mut self.out);
+        let mut out = std::mem::take(&mut self.net.out);
         out.clear();
-        let Some(tls) = self.sockets[at].tls.as_mut() else { return 0 };
+        let Some(tls) = self.websocket.sockets[at].tls.as_mut() else { return 0 };
         let plain = &mut tls.plain;
         let progress =
             tls.client.advance(incoming, &mut out, &mut |bytes| plain.extend_from_slice(bytes));
         let sent = self.send_raw_bytes(at, &out);
-        self.out = out;
-        let Some(tls) = self.sockets[at].tls.as_mut() else { return 0 };
+        self.net.out = out;
+        let Some(tls) = self.websocket.sockets[at].tls.as_mut() else { return 0 };
         tls.effort.cpu += thread_cpu() - cpu;
         let (effort, kind) = (tls.effort, tls.client.kind());
         match progress {
@@ -239,7 +245,7 @@ impl Core<'_> {
             }
             Ok(_) if sent.is_err() => 0,
             Ok(progress) => {
-                if !progress.handshaking && self.sockets[at].state == State::Handshaking {
+                if !progress.handshaking && self.websocket.sockets[at].state == State::Handshaking {
                     self.count_handshake(effort, Some(kind.unwrap_or(Handshake::Full)));
                     self.ask_for_upgrade(at);
                 }
@@ -251,13 +257,13 @@ impl Core<'_> {
     /// The peer can be talked to: the upgrade is asked for.
     fn ask_for_upgrade(&mut self, at: u32) {
         let now = self.clock.now();
-        self.sockets[at].state = State::Upgrading;
-        let Task::Work(work) = &mut self.sockets[at].task else { return };
+        self.websocket.sockets[at].state = State::Upgrading;
+        let Task::Work(work) = &mut self.websocket.sockets[at].task else { return };
         work.connected_at = now;
         let request = std::mem::take(&mut work.request);
         self.recorder.span(Span::Connect, (now - work.start).max(0) as u64);
         let sent = self.send_bytes(at, &request);
-        if let Task::Work(work) = &mut self.sockets[at].task {
+        if let Task::Work(work) = &mut self.websocket.sockets[at].task {
             work.request = request;
         }
         if sent.is_ok() {
@@ -287,7 +293,7 @@ impl Core<'_> {
 
     /// The answer to the upgrade, as far as it has come. Returns how much of it is used up.
     pub(super) fn on_upgrade_answer(&mut self, at: u32, bytes: &[u8], now: Nanos) -> usize {
-        let Task::Work(work) = &mut self.sockets[at].task else { return 0 };
+        let Task::Work(work) = &mut self.websocket.sockets[at].task else { return 0 };
         match handshake::answer(bytes, &work.key) {
             Ok(None) => 0,
             Ok(Some(answer)) => {
@@ -299,17 +305,18 @@ impl Core<'_> {
                 }
                 let upgrade = (now - work.connected_at).max(0) as u64;
                 let (heartbeat, offer) = (work.heartbeat, work.deflate);
-                let index = self.sockets[at].user;
+                let index = self.websocket.sockets[at].user;
                 self.recorder.span(Span::Upgrade, upgrade);
                 self.recorder.add(Counter::WsOpened, 1);
                 self.users[index].setbacks = 0;
-                let socket = &mut self.sockets[at];
+                let socket = &mut self.websocket.sockets[at];
                 socket.state = State::Open;
                 socket.last_io = now;
                 socket.heartbeat = heartbeat;
                 if let Some(offer) = offer {
                     let window = (!offer.server_no_context_takeover).then(Default::default);
-                    self.sockets.rest(at).deflate = Some(Deflate { window, parts: Vec::new() });
+                    self.websocket.sockets.rest(at).deflate =
+                        Some(Deflate { window, parts: Vec::new() });
                 }
                 self.start_heartbeat(at, now);
                 self.talk_opened(at);
@@ -318,7 +325,7 @@ impl Core<'_> {
             }
             Err(refusal) => {
                 self.recorder.closed(CloseCause::Refused, status_of(&refusal), 0);
-                self.sockets[at].counted = true;
+                self.websocket.sockets[at].counted = true;
                 self.fault(at, Fault::Refused(refusal));
                 0
             }
@@ -328,9 +335,9 @@ impl Core<'_> {
     /// The connection ended before the upgrade was accepted. As the plug-in's reader has it, the end of the stream ends
     /// the head as well.
     pub(super) fn opening_ended(&mut self, at: u32, ending: Ending) {
-        let Task::Work(work) = &self.sockets[at].task else { return };
+        let Task::Work(work) = &self.websocket.sockets[at].task else { return };
         let (asked, key) = (work.connected_at > 0, work.key);
-        let secure = self.routes[self.sockets[at].route as usize].secure;
+        let secure = self.net.routes[self.websocket.sockets[at].route as usize].secure;
         if ending != Ending::Fin {
             return self.fault(at, Fault::Ended(ending));
         }
@@ -339,7 +346,7 @@ impl Core<'_> {
                 if secure { Fault::Failure(Failure::TlsClosed) } else { Fault::Ended(ending) };
             return self.fault(at, fault);
         }
-        let rest = self.sockets[at].rest.as_mut();
+        let rest = self.websocket.sockets[at].rest.as_mut();
         let head = rest
             .map(|rest| std::mem::take(if secure { &mut rest.plain } else { &mut rest.tail }))
             .unwrap_or_default();
@@ -349,8 +356,8 @@ impl Core<'_> {
 
     /// The limit for reading starts anew.
     pub(super) fn read_limit(&mut self, at: u32) {
-        let Task::Work(work) = &self.sockets[at].task else { return };
-        let (limit, index) = (work.read_limit, self.sockets[at].user);
+        let Task::Work(work) = &self.websocket.sockets[at].task else { return };
+        let (limit, index) = (work.read_limit, self.websocket.sockets[at].user);
         match limit {
             0 => self.users[index].limit = Nanos::MAX,
             limit => {
@@ -368,7 +375,7 @@ impl Core<'_> {
         cookie: &str,
         route: u32,
     ) {
-        let proxied = self.routes[route as usize].tunnel.is_some();
+        let proxied = self.net.routes[route as usize].tunnel.is_some();
         let mut random = [0; 16];
         for half in random.chunks_exact_mut(8) {
             half.copy_from_slice(&self.random.bits().to_ne_bytes());

@@ -79,25 +79,25 @@ impl<'p> Core<'p> {
         }
         let slot = id.0 as usize;
         if sampler.is_fixed()
-            && let Some(call) = self.calls[slot].take()
+            && let Some(call) = self.websocket.calls[slot].take()
         {
             self.begin_call(index, id, sampler, &call);
-            self.calls[slot] = Some(call);
+            self.websocket.calls[slot] = Some(call);
             return;
         }
-        let mut call = std::mem::take(&mut self.call);
+        let mut call = std::mem::take(&mut self.websocket.call);
         match self.with_env(index, id, |env, _| sampler.render(env, &mut call)) {
             Ok(()) => {
                 self.begin_call(index, id, sampler, &call);
                 if sampler.is_fixed() {
-                    self.calls[slot] = Some(Box::new(std::mem::take(&mut call)));
+                    self.websocket.calls[slot] = Some(Box::new(std::mem::take(&mut call)));
                 }
             }
             Err(refusal) => {
                 self.refuse(index, id, |result| wording::refused_to_start(&refusal, result));
             }
         }
-        self.call = call;
+        self.websocket.call = call;
     }
 
     /// Whether a user that opens a connection has to wait for its turn: by the connect rate, or after a setback.
@@ -111,14 +111,14 @@ impl<'p> Core<'p> {
         }
         let now = self.clock.now();
         let user = &mut self.users[index];
-        let from = now + self.backoff.after(user.setbacks, &mut self.random);
-        let until = self.connect_pace.place(from);
+        let from = now + self.net.backoff.after(user.setbacks, &mut self.random);
+        let until = self.net.connect_pace.place(from);
         if until <= now {
             return false;
         }
         user.paced = true;
         user.wait = Wait::Delay(id);
-        self.wheel.insert(index, until, &mut self.users);
+        self.timers.wheel.insert(index, until, &mut self.users);
         true
     }
 
@@ -132,7 +132,7 @@ impl<'p> Core<'p> {
         } else if at == NO_SOCKET {
             return self.refuse(index, id, |result| wording::no_connection(&sampler.act, result));
         }
-        let mut work = self.sockets.take_work();
+        let mut work = self.websocket.sockets.take_work();
         work.sampler = id;
         work.start = self.clock.now();
         work.arrival = work.start;
@@ -152,12 +152,12 @@ impl<'p> Core<'p> {
         if !opens {
             work.existing = true;
             if work.observed
-                && let Some(url) = &self.sockets[at].url
+                && let Some(url) = &self.websocket.sockets[at].url
             {
                 work.shown.url.clear();
                 work.shown.url.push_str(url);
             }
-            self.sockets[at].task = Task::Work(work);
+            self.websocket.sockets[at].task = Task::Work(work);
             self.users[index].wait = Wait::Socket(id);
             if let Act::Exchange(exchange) = &sampler.act {
                 self.begin_talk(index, at, exchange, call, true);
@@ -170,14 +170,14 @@ impl<'p> Core<'p> {
         if work.observed {
             call.show_headers(&cookie, &mut work.shown.headers);
         }
-        self.texts.give(cookie);
+        self.samples.texts.give(cookie);
         work.deflate = call.deflate;
         work.heartbeat = sampler.heartbeat;
-        let at = self.sockets.open(index, route);
-        if self.shows_urls {
-            self.sockets[at].url = Some(Box::new(call.url.clone()));
+        let at = self.websocket.sockets.open(index, route);
+        if self.websocket.shows_urls {
+            self.websocket.sockets[at].url = Some(Box::new(call.url.clone()));
         }
-        self.sockets[at].task = Task::Work(work);
+        self.websocket.sockets[at].task = Task::Work(work);
         self.users[index].socket = at;
         if let Act::Exchange(exchange) = &sampler.act {
             self.begin_talk(index, at, exchange, call, false);
@@ -205,7 +205,7 @@ impl<'p> Core<'p> {
 
     /// Does what the sampler does on a connection that stands.
     pub(super) fn perform(&mut self, at: u32) {
-        let Task::Work(work) = &mut self.sockets[at].task else { return };
+        let Task::Work(work) = &mut self.websocket.sockets[at].task else { return };
         let id = work.sampler;
         if let Some(problem) = work.problem.take() {
             return self.fault(at, Fault::Problem(problem));
@@ -215,16 +215,16 @@ impl<'p> Core<'p> {
         let Some(sampler) = self.socket_sampler(at, id) else { return };
         if opcode != 0 {
             // A peer that reset the connection is found out by sending; one that only stopped sending is not.
-            if let State::Ended(ending) = self.sockets[at].state
-                && self.sockets[at].fd.is_none()
+            if let State::Ended(ending) = self.websocket.sockets[at].state
+                && self.websocket.sockets[at].fd.is_none()
             {
                 return self.fault(at, Fault::Ended(ending));
             }
-            let Task::Work(work) = &mut self.sockets[at].task else { return };
+            let Task::Work(work) = &mut self.websocket.sockets[at].task else { return };
             let frame = std::mem::take(&mut work.frame);
-            self.sockets[at].closing |= opcode == Opcode::CLOSE.0;
+            self.websocket.sockets[at].closing |= opcode == Opcode::CLOSE.0;
             let (size, sent) = self.send_frame(at, Opcode(opcode), &frame);
-            let Task::Work(work) = &mut self.sockets[at].task else { return };
+            let Task::Work(work) = &mut self.websocket.sockets[at].task else { return };
             work.frame = frame;
             work.sizes.sent(size as u64);
             if let Err(error) = sent {
@@ -232,7 +232,7 @@ impl<'p> Core<'p> {
             }
         }
         let all_sent = self.all_sent(at);
-        let Task::Work(work) = &mut self.sockets[at].task else { return };
+        let Task::Work(work) = &mut self.websocket.sockets[at].task else { return };
         match sampler.act {
             Act::Open | Act::Write | Act::Pong | Act::Hold(_) if all_sent => {
                 let now = self.clock.now();
@@ -240,7 +240,7 @@ impl<'p> Core<'p> {
             }
             Act::Open | Act::Write | Act::Pong | Act::Hold(_) => {
                 work.step = Step::Sending;
-                let index = self.sockets[at].user;
+                let index = self.websocket.sockets[at].user;
                 self.users[index].limit = Nanos::MAX;
             }
             _ => {
@@ -255,7 +255,7 @@ impl<'p> Core<'p> {
 
     /// The WebSocket sampler of that number, which works on a connection.
     pub(super) fn socket_sampler(&self, at: u32, id: SamplerId) -> Option<Sampling<'p>> {
-        self.socket_sampler_of(self.sockets[at].user, id)
+        self.socket_sampler_of(self.websocket.sockets[at].user, id)
     }
 
     /// The same, of a user.
@@ -271,7 +271,7 @@ impl<'p> Core<'p> {
 
     /// Takes the work off a connection whose sample is over; its user may go on.
     pub(super) fn take_finished(&mut self, at: u32) -> Option<(Index, Box<Work>)> {
-        let socket = &mut self.sockets[at];
+        let socket = &mut self.websocket.sockets[at];
         if !matches!(socket.task, Task::Work(_)) {
             return None;
         }
@@ -311,7 +311,7 @@ impl<'p> Core<'p> {
             wording::note_final(frame, &mut env!(self, user, ""));
         }
         let timing = timing(&work, data as u64, now);
-        self.sockets.give_work(work);
+        self.websocket.sockets.give_work(work);
         if frame.is_some_and(|frame| frame.kind == FrameKind::Close) {
             self.close_socket(at, CloseCause::ByPlan);
         }
@@ -330,10 +330,10 @@ impl<'p> Core<'p> {
         // The plug-in counts only what it accepts.
         let timing = timing(&work, 0, now);
         let opened = work.opened;
-        self.sockets.give_work(work);
+        self.websocket.sockets.give_work(work);
         if frame.kind == FrameKind::Close {
             self.after_peer_close(at, opened);
-        } else if self.sockets[at].closing {
+        } else if self.websocket.sockets[at].closing {
             self.close_socket(at, CloseCause::ByPlan);
         }
         self.conclude(index, id, timing, Outcome::Protocol);
@@ -352,7 +352,7 @@ impl<'p> Core<'p> {
     /// The sample fails.
     pub(super) fn fault(&mut self, at: u32, fault: Fault) {
         let now = self.clock.now();
-        let reads = match &self.sockets[at].task {
+        let reads = match &self.websocket.sockets[at].task {
             Task::Work(work) if work.optional && work.step == Step::Reading => {
                 self.socket_sampler(at, work.sampler)
             }
@@ -366,7 +366,7 @@ impl<'p> Core<'p> {
         if self.talks(at) {
             return self.finish_talk(at, Some(&fault), now, false);
         }
-        let route = self.sockets[at].route;
+        let route = self.websocket.sockets[at].route;
         let Some((index, mut work)) = self.take_finished(at) else { return };
         let id = work.sampler;
         let mut result = self.start_result(index, &mut work);
@@ -374,12 +374,12 @@ impl<'p> Core<'p> {
         self.return_result(result);
         let timing = timing(&work, 0, now);
         let opening = !work.existing && !work.opened;
-        self.sockets.give_work(work);
+        self.websocket.sockets.give_work(work);
         if opening {
             self.drop_unopened(at);
-        } else if self.sockets[at].closing {
+        } else if self.websocket.sockets[at].closing {
             self.close_socket(at, CloseCause::ByPlan);
-        } else if self.sockets[at].state == State::Ended(Ending::CloseFrame) {
+        } else if self.websocket.sockets[at].state == State::Ended(Ending::CloseFrame) {
             self.close_socket(at, CloseCause::PeerFrame);
         }
         self.conclude(index, id, timing, outcome);
@@ -421,7 +421,7 @@ impl<'p> Core<'p> {
                 Outcome::Status
             }
             Fault::Failure(failure) => {
-                let route = &self.routes[route as usize];
+                let route = &self.net.routes[route as usize];
                 wording::io_error(&outcome::socket_text(failure, route), result);
                 outcome::kind(failure, route)
             }
@@ -498,10 +498,10 @@ impl<'p> Core<'p> {
         });
         let same =
             |route: &Route| route.secure == call.secure && route.tunnel == tunnel && !route.pinned;
-        if let Some(at) = self.routes.position(same) {
+        if let Some(at) = self.net.routes.position(same) {
             return at;
         }
-        self.routes.add(Route {
+        self.net.routes.add(Route {
             secure: call.secure,
             host: proxy.host.clone(),
             port: proxy.port,
@@ -512,11 +512,11 @@ impl<'p> Core<'p> {
 
     /// The user's cookies for a connection, in a text of the core's.
     fn socket_cookies(&mut self, index: Index, sampler: &WebSocket, call: &Call) -> String {
-        let mut text = self.texts.take();
+        let mut text = self.samples.texts.take();
         let Some(manager) = sampler.cookies else { return text };
         let now_ms = self.clock.wall_ms(self.clock.now());
         let Some(jar) = self.jar(index, manager) else { return text };
-        let mut line = std::mem::take(&mut self.cookie_line);
+        let mut line = std::mem::take(&mut self.http.cookie_line);
         line.clear();
         let path = &call.target[..call.path_len.min(call.target.len())];
         let origin = Origin { host: &call.host, path, secure: call.secure };
@@ -524,7 +524,7 @@ impl<'p> Core<'p> {
         if jar.is_some_and(|jar| jar.header(&origin, now_ms, &mut line)) {
             text.push_str(&String::from_utf8_lossy(&line));
         }
-        self.cookie_line = line;
+        self.http.cookie_line = line;
         text
     }
 }

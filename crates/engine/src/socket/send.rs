@@ -22,14 +22,14 @@ impl Core<'_> {
         opcode: Opcode,
         payload: &[u8],
     ) -> (usize, io::Result<()>) {
-        let mut out = std::mem::take(&mut self.out);
+        let mut out = std::mem::take(&mut self.net.out);
         out.clear();
         let key = (self.random.bits() as u32).to_ne_bytes();
         websocket::push_frame(&mut out, opcode, payload, Some(key));
         let size = out.len();
-        self.sockets[at].last_io = self.clock.now();
+        self.websocket.sockets[at].last_io = self.clock.now();
         let sent = self.send_bytes(at, &out);
-        self.out = out;
+        self.net.out = out;
         if !opcode.is_control() {
             self.recorder.add(Counter::MessagesOut, 1);
             self.recorder.add(Counter::MessageBytesOut, payload.len() as u64);
@@ -39,16 +39,16 @@ impl Core<'_> {
 
     /// Sends bytes, under TLS as a record. An error: the connection is broken.
     pub(super) fn send_bytes(&mut self, at: u32, bytes: &[u8]) -> io::Result<()> {
-        let Some(tls) = self.sockets[at].tls.as_mut() else {
+        let Some(tls) = self.websocket.sockets[at].tls.as_mut() else {
             return self.send_raw_bytes(at, bytes);
         };
-        let mut sealed = std::mem::take(&mut self.sealed);
+        let mut sealed = std::mem::take(&mut self.net.sealed);
         sealed.clear();
         let sent = match tls.client.write(bytes, &mut sealed) {
             Ok(()) => self.send_raw_bytes(at, &sealed),
             Err(error) => Err(io::Error::other(error)),
         };
-        self.sealed = sealed;
+        self.net.sealed = sealed;
         sent
     }
 
@@ -57,7 +57,7 @@ impl Core<'_> {
         if bytes.is_empty() {
             return Ok(());
         }
-        let socket = &mut self.sockets[at];
+        let socket = &mut self.websocket.sockets[at];
         if let Some(rest) = socket.rest.as_mut()
             && !rest.unsent.is_empty()
         {
@@ -69,7 +69,7 @@ impl Core<'_> {
             Ok(n) => {
                 self.recorder.add(Counter::BytesOut, n as u64);
                 if n < bytes.len() {
-                    let rest = self.sockets.rest(at);
+                    let rest = self.websocket.sockets.rest(at);
                     rest.unsent.extend_from_slice(&bytes[n..]);
                     rest.unsent_at = 0;
                     // An edge may have come between: what has no room yet is tried once more.
@@ -89,7 +89,7 @@ impl Core<'_> {
     /// Sends what is left over. An error: the connection is broken.
     pub(super) fn flush_socket(&mut self, at: u32) -> io::Result<()> {
         loop {
-            let socket = &mut self.sockets[at];
+            let socket = &mut self.websocket.sockets[at];
             let (Some(fd), Some(rest)) = (socket.fd.as_ref(), socket.rest.as_mut()) else {
                 return Err(gone());
             };
@@ -117,11 +117,11 @@ impl Core<'_> {
 
     /// Whether everything handed over so far has gone to the kernel.
     pub(super) fn all_sent(&self, at: u32) -> bool {
-        self.sockets[at].rest.as_ref().is_none_or(|rest| rest.unsent.is_empty())
+        self.websocket.sockets[at].rest.as_ref().is_none_or(|rest| rest.unsent.is_empty())
     }
 
     /// Whether frames can be exchanged.
     pub(super) fn is_open(&self, at: u32) -> bool {
-        self.sockets[at].state == State::Open
+        self.websocket.sockets[at].state == State::Open
     }
 }

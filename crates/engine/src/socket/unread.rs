@@ -14,10 +14,10 @@ const PROBES: u32 = 64;
 impl Core<'_> {
     /// Asks the next few sockets.
     pub(crate) fn probe_unread(&mut self) {
-        let all = self.sockets.all.len() as u32;
+        let all = self.websocket.sockets.all.len() as u32;
         for _ in 0..PROBES.min(all) {
-            self.sockets.probe = (self.sockets.probe + 1) % all;
-            let socket = &self.sockets.all[self.sockets.probe as usize];
+            self.websocket.sockets.probe = (self.websocket.sockets.probe + 1) % all;
+            let socket = &self.websocket.sockets.all[self.websocket.sockets.probe as usize];
             let (State::Open, Some(fd)) = (socket.state, socket.fd.as_ref()) else { continue };
             let Ok(bytes) = rustix::io::ioctl_fionread(fd) else { continue };
             self.recorder.add(Counter::UnreadProbed, 1);
