@@ -394,6 +394,7 @@ fn the_hosted_workflow_runs_every_section() {
     nothing_found(&missing);
     let oldest = ["rust-version", r#"cargo "+$version" check --workspace --locked"#];
     assert!(oldest.iter().all(|part| hosted.contains(part)), "no job for the oldest compiler");
+}
 
 /// Methods of a core that may call themselves through others: those that walk the tree of controllers, as deep as the plan has it.
 const WALK_THE_TREE: &[&str] = &[
@@ -464,4 +465,49 @@ fn only_the_walk_through_the_controllers_recurs() {
         }
     }
     nothing_found(&found);
+}
+
+/// The rooms of the engine with their floors.
+const ROOMS: &[(&str, u32)] = &[
+    ("time", 0),
+    ("net", 1),
+    ("offload", 1),
+    ("http", 2),
+    ("websocket", 2),
+    ("tcp", 2),
+    ("process", 2),
+    ("java", 2),
+    ("sample", 3),
+    ("flow", 4),
+    ("core", 5),
+    ("run", 6),
+];
+/// Imports of a room that is not below. Most are of the core itself, whose methods the rooms still have. Lower it with every one that goes.
+const UPWARD: usize = 138;
+
+#[test]
+fn rooms_of_the_engine_import_what_is_below() {
+    let floors: BTreeMap<&str, u32> = ROOMS.iter().copied().collect();
+    let mut found = Vec::new();
+    for (path, text) in files(&[".rs"]) {
+        let Some(inside) = path.strip_prefix("crates/engine/src/") else { continue };
+        let room = inside.split('/').next().unwrap_or_default().trim_end_matches(".rs");
+        if room == "lib" {
+            continue;
+        }
+        let Some(own) = floors.get(room) else {
+            found.push(format!("{path}: {room} is no room"));
+            continue;
+        };
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for piece in text.split("crate::").skip(1) {
+            let other: String = piece.chars().take_while(|c| c.is_alphanumeric()).collect();
+            if other != room && floors.get(other.as_str()).is_some_and(|floor| floor >= own) {
+                found.push(format!("{path}: {room} (floor {own}) imports {other}"));
+            }
+        }
+    }
+    let count = found.len();
+    assert!(count <= UPWARD, "{count} imports lead upwards, {UPWARD} did:\n{}", found.join("\n"));
+    assert!(count == UPWARD, "{count} imports lead upwards, {UPWARD} did: lower the number");
 }

@@ -3,6 +3,12 @@
 //! The loop: start users that are due, fire timers, run users that are ready, take what the sockets have, once a
 //! second hand over a snapshot. Nothing in it blocks but the wait for events, whose length the next due time bounds.
 
+pub(crate) mod done;
+pub(crate) mod inbox;
+pub(crate) mod lifecycle;
+pub(crate) mod stepped;
+pub(crate) mod user;
+
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
@@ -12,23 +18,23 @@ use plan::plan::{Plan, SamplerId};
 use plan::result::SampleResult;
 use stats::{Counter, Recorder};
 
-use crate::clock::{Clock, MS, Nanos, second_after};
-use crate::done::{Completions, Done, Sampled};
-use crate::driver::{Driver, Events, INBOX, Ready};
+use crate::core::done::{Completions, Done, Sampled};
+use crate::core::inbox::{Message, Wake};
+use crate::core::user::{Users, Wait};
 use crate::flow::Flow;
-use crate::inbox::{Message, Wake};
-use crate::meet::home_of;
+use crate::flow::barriers::home_of;
+use crate::flow::schedule::Start;
+use crate::flow::search::Turn;
+use crate::http::requests::Requests;
 use crate::net::Net;
-use crate::requests::Requests;
-use crate::rows::Rows;
+use crate::net::driver::{Driver, Events, INBOX, Ready};
+use crate::run::rows::Rows;
+use crate::run::sinks::Sinks;
 use crate::run::{Report, RunShared};
-use crate::samples::Samples;
-use crate::schedule::Start;
-use crate::sinks::Sinks;
-use crate::socket::{Sockets, WebSockets};
-use crate::step::Turn;
-use crate::user::{Users, Wait};
-use crate::wheel::{Index, Wheel};
+use crate::sample::samples::Samples;
+use crate::time::clock::{Clock, MS, Nanos, second_after};
+use crate::time::wheel::{Index, Wheel};
+use crate::websocket::{Sockets, WebSockets};
 
 /// How many operations a user may run before others get their turn.
 const BUDGET: u32 = 4096;
@@ -57,7 +63,7 @@ pub(crate) struct Core<'p> {
     pub(crate) http: Requests,
     pub(crate) websocket: WebSockets,
     /// The work that Java does for its users.
-    pub(crate) jobs: crate::job::Jobs,
+    pub(crate) jobs: crate::java::Jobs,
     pub(crate) recorder: Recorder,
     pub(crate) sinks: Sinks,
     pub(crate) stop: Stop,
@@ -103,7 +109,7 @@ pub(crate) struct Parts<'p> {
     pub(crate) reports: Sender<Report>,
     pub(crate) rows: Rows,
     /// Ends of Backend Listeners.
-    pub(crate) feeds: Vec<(plan::plan::ListenerId, crate::backend::Feed)>,
+    pub(crate) feeds: Vec<(plan::plan::ListenerId, crate::run::backend::Feed)>,
 }
 
 impl<'p> Core<'p> {
@@ -130,7 +136,7 @@ impl<'p> Core<'p> {
             net: Net::new(run, index, driver, now),
             http: Requests::new(plan),
             websocket: WebSockets::new(plan, now),
-            jobs: crate::job::Jobs::new(plan, run.offload.clone(), run.hearing.clone()),
+            jobs: crate::java::Jobs::new(plan, run.offload.clone(), run.hearing.clone()),
             recorder,
             sinks: Sinks { rows, feeds, reports, snapshots: Vec::new() },
             stop: Stop::default(),
@@ -449,7 +455,7 @@ impl<'p> Core<'p> {
                 Message::NoArrivals(group) => self.close_arrivals(group),
                 Message::Stop => self.stop(false),
                 Message::StopNow => self.stop(true),
-                Message::End => self.stop.latest = Some(self.clock.now() + crate::job::PATIENCE),
+                Message::End => self.stop.latest = Some(self.clock.now() + crate::java::PATIENCE),
             }
             self.carry_out_done();
         }

@@ -1,14 +1,27 @@
 //! What a core knows of the flow of its users: who is to start, who waits for others.
 
+pub(crate) mod arrivals;
+pub(crate) mod barriers;
+pub(crate) mod choice;
+pub(crate) mod conditions;
+pub(crate) mod iteration;
+pub(crate) mod loop_control;
+pub(crate) mod parallel;
+pub(crate) mod polling;
+pub(crate) mod schedule;
+pub(crate) mod search;
+pub(crate) mod state;
+pub(crate) mod weighted;
+
 use plan::plan::Plan;
 
-use crate::schedule::Start;
+use crate::flow::schedule::Start;
 
 /// Starts, ends and meetings of a core's users.
 #[derive(Debug, Default)]
 pub(crate) struct Flow {
     /// Barriers, locks and arrivals whose home this core is.
-    pub(crate) home: crate::meet::Home,
+    pub(crate) home: crate::flow::barriers::Home,
     /// Waits of its users so far, for others or a lock.
     pub(crate) meetings: u64,
     pub(crate) starts: Vec<Start>,

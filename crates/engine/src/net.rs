@@ -1,16 +1,29 @@
 //! Connections of a core, and what they need: sockets, addresses, local ports, TLS, buffers.
 
+pub(crate) mod conn;
+pub(crate) mod connect;
+pub(crate) mod dns_cache;
+pub(crate) mod driver;
+pub(crate) mod nameserver;
+pub(crate) mod outcome;
+pub(crate) mod pace;
+pub(crate) mod ports;
+pub(crate) mod resolve;
+pub(crate) mod routes;
+pub(crate) mod source;
+pub(crate) mod tls;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::clock::Nanos;
-use crate::conn::{Conns, Stash};
-use crate::driver::{Driver, SCRATCH};
-use crate::pace::{Backoff, ConnectPace};
-use crate::ports::Ports;
-use crate::routes::Routes;
+use crate::net::conn::{Conns, Stash};
+use crate::net::driver::{Driver, SCRATCH};
+use crate::net::pace::{Backoff, ConnectPace};
+use crate::net::ports::Ports;
+use crate::net::routes::Routes;
+use crate::net::source::Sources;
 use crate::run::RunShared;
-use crate::source::Sources;
+use crate::time::clock::Nanos;
 
 /// Connections of a core.
 #[allow(clippy::vec_box)] // Stashes move between pool and connections by their pointer.

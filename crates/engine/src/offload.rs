@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use plan::plan::Plan;
 
-use crate::inbox::{Inbox, Message};
-use crate::job::{Act, Addressee, Reply, session};
+use crate::core::inbox::{Inbox, Message};
+use crate::java::{Act, Addressee, Reply, session};
 use crate::run::Options;
 
 /// Runs jobs on threads of its own.

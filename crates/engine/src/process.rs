@@ -16,12 +16,12 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use stats::Outcome;
 
-use crate::conn::keep_part;
 use crate::core::Core;
-use crate::inbox::{Inbox, Message};
-use crate::sample::Timing;
-use crate::user::Wait;
-use crate::wheel::Index;
+use crate::core::inbox::{Inbox, Message};
+use crate::core::user::Wait;
+use crate::net::conn::keep_part;
+use crate::time::timing::Timing;
+use crate::time::wheel::Index;
 
 /// Bytes of a thread's stack: it holds a buffer and little else.
 const STACK: usize = 256 * 1024;

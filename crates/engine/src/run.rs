@@ -3,6 +3,20 @@
 //! The coordinator only passes messages; it never looks into a core. A run may be one of several shares of a larger
 //! one, each in a process of its own; then somebody else says when groups start ([`Handle`]).
 
+pub(crate) mod backend;
+pub(crate) mod batches;
+pub(crate) mod client;
+pub(crate) mod deadlines;
+pub(crate) mod diary;
+pub(crate) mod group;
+pub(crate) mod output;
+pub(crate) mod prepare;
+pub(crate) mod rows;
+pub(crate) mod save;
+pub(crate) mod sender;
+pub(crate) mod settings;
+pub(crate) mod sinks;
+
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
@@ -16,19 +30,19 @@ use plan::plan::{ListenerId, Phase, Plan};
 use plan::vars::{Initial, VarId};
 use stats::Snapshot;
 
-use crate::backend::{Backend, Figures, Relay};
-use crate::batches::Batches;
-use crate::clock::{Clock, MS, Nanos, SECOND};
+use crate::core::inbox::{Inbox, Message, Wake};
 use crate::core::{Core, Parts};
-use crate::driver::Driver;
-use crate::group::{Counts, GroupSettings};
-use crate::inbox::{Inbox, Message, Wake};
-use crate::nameserver::NameServers;
-use crate::prepare::Evaluated;
-use crate::resolve::{self, Question};
-use crate::rows::{ResultFile, Rows, Writer};
-use crate::save::SaverStart;
-use crate::settings::Settings;
+use crate::net::driver::Driver;
+use crate::net::nameserver::NameServers;
+use crate::net::resolve::{self, Question};
+use crate::run::backend::{Backend, Figures, Relay};
+use crate::run::batches::Batches;
+use crate::run::group::{Counts, GroupSettings};
+use crate::run::prepare::Evaluated;
+use crate::run::rows::{ResultFile, Rows, Writer};
+use crate::run::save::SaverStart;
+use crate::run::settings::Settings;
+use crate::time::clock::{Clock, MS, Nanos, SECOND};
 
 /// How a run is to be carried out.
 #[derive(Debug, Default)]
@@ -54,7 +68,7 @@ pub struct Options {
     /// What [`crate::evaluate`] found; `None` evaluates at the start.
     pub evaluated: Option<Evaluated>,
     /// For tests: the clocks of all cores go on by these, not by themselves.
-    pub steps: Option<Arc<crate::stepped::Steps>>,
+    pub steps: Option<Arc<crate::core::stepped::Steps>>,
 }
 
 /// How a share of a run keeps step with the others: groups start only by [`Handle::start`].
@@ -131,9 +145,9 @@ pub(crate) struct RunShared {
     pub(crate) zero: Instant,
     pub(crate) cores: u32,
     /// Where a test steps the clock.
-    pub(crate) steps: Option<Arc<crate::stepped::Steps>>,
+    pub(crate) steps: Option<Arc<crate::core::stepped::Steps>>,
     /// Local ports that may be dealt out; `None` leaves it to the kernel.
-    pub(crate) ports: Option<crate::ports::Range>,
+    pub(crate) ports: Option<crate::net::ports::Range>,
     pub(crate) shard: Shard,
     pub(crate) seed: u64,
     pub(crate) settings: Settings,
@@ -146,7 +160,7 @@ pub(crate) struct RunShared {
     /// When a group's users must end because a schedule that some of them pass has ended; [`Nanos::MAX`] is never.
     pub(crate) closings: Vec<std::sync::atomic::AtomicI64>,
     pub(crate) counts: Counts,
-    pub(crate) diary: crate::diary::Diary,
+    pub(crate) diary: crate::run::diary::Diary,
     pub(crate) initial: Arc<Initial>,
     pub(crate) shared: plan::function::Shared,
     pub(crate) state: plan::element::RunState,
@@ -159,19 +173,19 @@ pub(crate) struct RunShared {
     pub(crate) user_token: Option<VarId>,
     pub(crate) hostname: String,
     pub(crate) resolver: Sender<Question>,
-    pub(crate) files: crate::local::Reader,
+    pub(crate) files: crate::http::file::Reader,
     /// Where the plan has name servers of its own.
     pub(crate) names: Option<NameServers>,
     /// Runs what only Java can, where the plan has such.
     pub(crate) offload: Option<Arc<dyn crate::offload::Offload>>,
     /// What there hears of users.
-    pub(crate) hearing: crate::job::session::Hearing,
+    pub(crate) hearing: crate::java::session::Hearing,
     /// The number of the next user that has a job.
     pub(crate) next_user: std::sync::atomic::AtomicU64,
     /// What jobs that run already are told.
-    pub(crate) news: crate::job::News,
+    pub(crate) news: crate::java::News,
     /// Whether scripts may open HTTPS to any server.
-    pub(crate) trust: crate::job::Trust,
+    pub(crate) trust: crate::java::Trust,
     inboxes: Vec<Inbox>,
 }
 
@@ -227,7 +241,7 @@ pub(crate) enum Told {
 pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let evaluated = match options.evaluated.take() {
         Some(evaluated) => evaluated,
-        None => crate::prepare::evaluate(&plan, &options),
+        None => crate::run::prepare::evaluate(&plan, &options),
     };
     options.properties.extend(evaluated.properties.iter().cloned());
     let cores = match options.cores {
@@ -245,11 +259,11 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     settings.keep_sub_labels |= plan.functional_mode;
     let addresses = settings.addresses;
     settings.secure.load_keys(&evaluated.keys()?).map_err(StartError::Setting)?;
-    let mut prepared = crate::prepare::prepare(&plan, &options, evaluated)?;
+    let mut prepared = crate::run::prepare::prepare(&plan, &options, evaluated)?;
     let hearing = match options.offload.as_deref() {
-        _ if plan.hosted.is_empty() => Ok(crate::job::session::Hearing::default()),
+        _ if plan.hosted.is_empty() => Ok(crate::java::session::Hearing::default()),
         None => Err("there is no Java machine".into()),
-        Some(java) => crate::job::session::begin(java, &plan, &options, &mut prepared, &shared),
+        Some(java) => crate::java::session::begin(java, &plan, &options, &mut prepared, &shared),
     };
     let hearing = hearing.map_err(StartError::Java)?;
     // What Java takes to read its part of the plan is no time of the run.
@@ -266,7 +280,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     }
     let relay = Relay::default();
     let mut writer = Writer::open(
-        &crate::prepare::roots(&plan, &options.results),
+        &crate::run::prepare::roots(&plan, &options.results),
         &prepared.listeners,
         &settings.sample_variables,
         prepared.savers.iter().any(Option::is_some),
@@ -287,12 +301,12 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let names = asks.then(|| NameServers::start(settings.names)).transpose();
     let names = names.map_err(StartError::System)?;
     // A Keystore Configuration has JMeter set TLS up before the first user.
-    let trust = crate::job::Trust::new(settings.secure.accepts_all(), !plan.keystores.is_empty());
+    let trust = crate::java::Trust::new(settings.secure.accepts_all(), !plan.keystores.is_empty());
     let shared = Arc::new(RunShared {
         zero,
         cores,
         steps: options.steps.clone(),
-        ports: crate::ports::Range::of_system(),
+        ports: crate::net::ports::Range::of_system(),
         shard: options.shard,
         seed: options.seed,
         settings,
@@ -300,24 +314,24 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         ends: (0..group_count).map(|_| Nanos::MAX.into()).collect(),
         closings: (0..group_count).map(|_| Nanos::MAX.into()).collect(),
         counts: Counts::new(group_count),
-        diary: crate::diary::Diary::new(|key| options.properties.get(key).cloned()),
+        diary: crate::run::diary::Diary::new(|key| options.properties.get(key).cloned()),
         groups: prepared.groups,
         initial: Arc::new(prepared.initial),
         shared,
         state: prepared.state,
         savers: prepared.savers,
         base_dir: options.base_dir.clone(),
-        last_sample_ok: plan.names.find(crate::prepare::LAST_SAMPLE_OK),
+        last_sample_ok: plan.names.find(crate::run::prepare::LAST_SAMPLE_OK),
         user_token: plan.names.find(plan::element::USER_TOKEN),
         hostname: hostname(),
         resolver: resolve::start(addresses).map_err(StartError::System)?,
-        files: crate::local::Reader::default(),
+        files: crate::http::file::Reader::default(),
         names,
         offload: options.offload.clone().filter(|_| !plan.hosted.is_empty()),
         hearing,
         // Number 0 is the test itself.
         next_user: 1.into(),
-        news: crate::job::News::default(),
+        news: crate::java::News::default(),
         trust,
         inboxes,
     });
@@ -659,7 +673,7 @@ impl Run {
             let _ = thread.join();
         }
         if let Some(offload) = self.shared.offload.as_ref().filter(|_| running) {
-            for line in crate::job::session::end(Arc::clone(offload)) {
+            for line in crate::java::session::end(Arc::clone(offload)) {
                 let _ = self.told.send(Report::Log(line));
             }
         }

@@ -1,6 +1,13 @@
 //! One sample from its pre-processors to its listeners, in JMeter's order: pre-processors, timers, sampler,
 //! post-processors, assertions, listeners, then what its outcome asks of the user. Hot.
 
+pub(crate) mod exceptions;
+pub(crate) mod interrupt;
+pub(crate) mod names;
+pub(crate) mod record;
+pub(crate) mod samples;
+pub(crate) mod transaction;
+
 use plan::action::Action;
 use plan::element::{Stop, Timer};
 use plan::hosted::Job;
@@ -8,30 +15,15 @@ use plan::plan::{Before, ControllerId, Needs, OnError, SamplerId, SamplerKind};
 use plan::result::Request;
 use stats::{Counter, Outcome, Sample};
 
-use crate::clock::Nanos;
+use crate::core::user::Wait;
 use crate::core::{Core, env};
-use crate::job::{Act, Closing, Then};
-use crate::leave::Leave;
-use crate::record::Part;
+use crate::flow::loop_control::Leave;
+use crate::java::{Act, Closing, Then};
 use crate::run::Report;
-use crate::user::Wait;
-use crate::wheel::Index;
-
-/// What was measured of a sample.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Timing {
-    pub(crate) start: Nanos,
-    pub(crate) end: Nanos,
-    pub(crate) idle: i64,
-    pub(crate) latency: u64,
-    pub(crate) connect: u64,
-    /// Part of the elapsed time spent in this process.
-    pub(crate) lag: u64,
-    /// From the intended to the actual start.
-    pub(crate) wait: u64,
-    pub(crate) sent: u64,
-    pub(crate) received: u64,
-}
+use crate::sample::record::Part;
+use crate::time::clock::Nanos;
+use crate::time::timing::Timing;
+use crate::time::wheel::Index;
 
 /// The requests of a sample to its user: to end, and to leave where it is. JMeter does both.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,12 +36,6 @@ impl Asked {
     pub(crate) fn add(&mut self, request: Request) {
         let of = if request >= Request::StopUser { &mut self.stop } else { &mut self.leave };
         *of = request.max(*of);
-    }
-}
-
-impl Timing {
-    pub(crate) fn elapsed(&self) -> u64 {
-        (self.end - self.start).max(0).saturating_sub(self.idle).max(0) as u64
     }
 }
 
@@ -142,14 +128,15 @@ impl Core<'_> {
                 if let Timer::Shaping(shaping) = timer {
                     let user = self.users.of(index);
                     let turn = shaping.turn(&mut env!(self, user, &name));
-                    let end = self.clock.now() + turn.end.saturating_mul(crate::clock::MS);
+                    let end = self.clock.now() + turn.end.saturating_mul(crate::time::clock::MS);
                     self.run.close(self.users[index].group, end);
                     let Some(wait) = turn.wait else {
                         self.give_name(name);
                         return self.await_end(index, id, end);
                     };
                     shaped = true;
-                    delay = delay.saturating_add(wait.saturating_mul(crate::clock::MS as u64));
+                    delay =
+                        delay.saturating_add(wait.saturating_mul(crate::time::clock::MS as u64));
                     continue;
                 }
                 if let Timer::Job(job) = timer {
@@ -173,7 +160,7 @@ impl Core<'_> {
         let now = self.clock.now();
         let user = &mut self.users[index];
         // Timers count from the end of what came before, not from when this process got round to them.
-        let from = user.intended.clamp(now - crate::clock::SECOND, now);
+        let from = user.intended.clamp(now - crate::time::clock::SECOND, now);
         let until = from.saturating_add(Nanos::try_from(delay).unwrap_or(Nanos::MAX));
         let ends_at = if user.lane { None } else { self.run.waits_until(user.group, user.number) };
         // Who waits for a turn is not cut by the group's duration.
@@ -376,7 +363,7 @@ impl Core<'_> {
         outcome: Outcome,
     ) {
         let user = &self.users[index];
-        if user.branch_of != crate::user::NO_USER && !user.lane {
+        if user.branch_of != crate::core::user::NO_USER && !user.lane {
             return self.branch_done(index, &timing, outcome);
         }
         let plan = self.plan;
@@ -626,7 +613,7 @@ impl Core<'_> {
                     return;
                 }
                 let now = self.clock.now();
-                let mut until = now + pause.max(0) * crate::clock::MS;
+                let mut until = now + pause.max(0) * crate::time::clock::MS;
                 let user = &self.users[index];
                 if let Some(end) = self.run.waits_until(user.group, user.number)
                     && until > end

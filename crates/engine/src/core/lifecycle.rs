@@ -1,0 +1,143 @@
+//! When users start and end, and groups with them.
+//!
+//! A user takes a slot of the core's slab from its start to its end; what it holds (connections, waits, its place at barriers)
+//! is given back here. Costs no more than the slab's allocations.
+
+use std::sync::Arc;
+
+use stats::Counter;
+
+use crate::core::Core;
+use crate::core::user::User;
+use crate::flow::schedule::Start;
+use crate::flow::state;
+use crate::run::Report;
+use crate::time::clock::{MS, Nanos};
+use crate::time::wheel::Index;
+
+/// Between the end of a user and the start of who replaces it: JMeter's threads take as long.
+const REPLACED_AFTER: Nanos = MS;
+/// How many users may start before the sockets are looked at.
+const STARTS: u32 = 64;
+
+impl Core<'_> {
+    /// Starts the users that are due.
+    pub(crate) fn start_users(&mut self, now: Nanos) {
+        let mut n = 0;
+        // A core that is behind must not open ever more connections before it looks at those it has.
+        let mut left = STARTS;
+        while n < self.flow.starts.len() {
+            while left > 0
+                && let Some((number, at)) = self.flow.starts[n].take(now)
+            {
+                left -= 1;
+                let group = self.flow.starts[n].group;
+                if self.run.groups[group as usize].arrivals.is_some() {
+                    self.arrival(group, number, at);
+                } else {
+                    let looks = &self.run.groups[group as usize].looks;
+                    let number = match looks {
+                        Some(_) => self.run.counts.number(group, self.run.shard),
+                        None => number,
+                    };
+                    self.start_user(group, number, at);
+                }
+                // Each has its first turn before the next one counts.
+                self.carry_out_done();
+            }
+            if self.flow.starts[n].finished() {
+                let group = self.flow.starts.swap_remove(n).group;
+                self.group_may_be_done(group);
+            } else {
+                n += 1;
+            }
+        }
+    }
+
+    /// Starts a user: it runs when its turn comes.
+    pub(crate) fn start_user(&mut self, group: u32, number: u32, intended: Nanos) {
+        let compiled = &self.plan.groups[group as usize];
+        let user = User {
+            intended,
+            state: vec![0; compiled.slots as usize].into_boxed_slice(),
+            vars: plan::vars::Vars::new(Arc::clone(&self.run.initial)),
+            notes: plan::element::Memory::of_group(group),
+            fresh: true,
+            ..User::new(group, number)
+        };
+        let index = self.users.insert(user);
+        self.flow.alive[group as usize] += 1;
+        self.run.counts.start(group);
+        if let Some(line) = self.run.diary.started(|| self.thread_name(index)) {
+            self.log(line);
+        }
+        self.run.state.user_started(group);
+        self.recorder.add(Counter::UsersStarted, 1);
+        self.set_last_ok(index, true);
+        self.forget_thrown();
+        if self.plan.names_call {
+            self.read_names(index, compiled.main);
+        }
+        let begun = !self.has_thrown() && self.initialize(index, compiled.main);
+        if self.has_thrown() {
+            self.ends_by_exception(index);
+        } else if begun {
+            self.place(index, compiled.main).set(state::ARRIVED);
+            self.go_on(index);
+        }
+    }
+
+    /// Ends a user: its connections are closed, its slot is free.
+    pub(crate) fn end_user(&mut self, index: Index) {
+        self.timers.wheel.remove(index, &mut self.users);
+        self.unwatch(index);
+        self.close_connections(index);
+        self.end_socket(index);
+        self.end_meetings(index);
+        self.end_arrival(index);
+        self.end_java(index);
+        if self.users[index].lane {
+            return self.end_lane(index);
+        }
+        let (group, number) = (self.users[index].group, self.users[index].number);
+        if let Some(line) = self.run.diary.finished(|| self.thread_name(index)) {
+            self.log(line);
+        }
+        self.users.remove(index);
+        self.run.counts.finish(group);
+        self.run.state.user_ended(group);
+        self.recorder.add(Counter::UsersFinished, 1);
+        self.flow.alive[group as usize] -= 1;
+        self.replace_user(group, number);
+        self.group_may_be_done(group);
+    }
+
+    /// Where a group keeps a number of users, another comes in place of one that has ended.
+    fn replace_user(&mut self, group: u32, number: u32) {
+        let Some(looks) = &self.run.groups[group as usize].looks else { return };
+        let at = self.clock.now() + REPLACED_AFTER;
+        looks.look(at);
+        if self.stop.asked || self.run.ends_at(group, number).is_none_or(|end| at >= end) {
+            return;
+        }
+        match self.flow.starts.iter_mut().find(|start| start.group == group) {
+            Some(start) => start.replace(at),
+            None => {
+                let mut start = Start::empty(group, looks.clone());
+                start.replace(at);
+                self.flow.starts.push(start);
+            }
+        }
+    }
+
+    /// Reports a group of which no user is left or to come.
+    pub(crate) fn group_may_be_done(&mut self, group: u32) {
+        if self.flow.alive[group as usize] == 0
+            && !self.flow.starts.iter().any(|s| s.group == group)
+        {
+            // What other cores write of groups behind it comes behind its rows.
+            self.sinks.rows.flush();
+            let _ = self.sinks.reports.send(Report::GroupDone { group });
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! Where one virtual user is: data in a slab, neither a future nor a thread.
+//!
+//! What only some plans need (transactions, cookies, further connections, redirects) hangs off `extra`, absent until
+//! used. The compiler holds the size to its bound.
+
+use plan::function::Memory;
+use plan::plan::{ControllerId, SamplerId};
+use plan::result::SampleResult;
+use plan::vars::Vars;
+
+use crate::time::clock::Nanos;
+use crate::time::wheel::{Index, Links, Waiting};
+use crate::websocket::NO_SOCKET;
+
+/// What a user waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// Nothing: it runs.
+    Ready,
+    /// Nothing: it is in the ready queue.
+    Queued,
+    /// Nothing: its sampler's work has ended, which the loop is about to hear.
+    Done,
+    /// The delay of its timers; then the sampler starts.
+    Delay(SamplerId),
+    /// A pause by Flow Control Action; then it goes on.
+    Pause(SamplerId),
+    /// A sampler that only takes time; its result is kept in `extra`.
+    Sleep(SamplerId),
+    /// Other users, at a Synchronizing Timer.
+    Barrier(SamplerId),
+    /// Nothing any more: the others are there, and it is queued to go on with its timers.
+    Met(SamplerId),
+    /// The lock of a Critical Section.
+    Lock,
+    /// The next arrival.
+    Arrival,
+    /// An HTTP exchange.
+    Exchange(SamplerId),
+    /// An address.
+    Resolve(SamplerId),
+    /// The WebSocket connection: its opening, a frame, the end of a hold.
+    Socket(SamplerId),
+    /// The address of a WebSocket server.
+    SocketResolve(SamplerId),
+    /// What is embedded in a page; branches load it.
+    Page(SamplerId),
+    /// A program, which a thread of its own runs.
+    Job(SamplerId),
+    /// A file, which a thread of its own reads.
+    File(SamplerId),
+    /// The lanes of a Parallel Controller.
+    Lanes(SamplerId),
+    /// A Java machine; its `extra` says where it goes on.
+    Java,
+}
+
+/// No connection.
+pub(crate) const NO_CONN: u32 = u32::MAX;
+/// No user.
+pub(crate) const NO_USER: Index = Index::MAX;
+
+#[derive(Debug)]
+pub(crate) struct User {
+    pub(crate) wait: Wait,
+    /// Index of the group.
+    pub(crate) group: u32,
+    /// Number within the group, from 0.
+    pub(crate) number: u32,
+    /// Iteration of the group's main loop, from 1 once running.
+    pub(crate) iteration: u32,
+    /// The connection used last; others are in `extra`.
+    pub(crate) conn: u32,
+    /// The WebSocket connection; a user has one at most.
+    pub(crate) socket: u32,
+    /// When what runs now should have started.
+    pub(crate) intended: Nanos,
+    /// Time limit of the exchange under way; the timer in `links` may fire earlier and is then set again.
+    pub(crate) limit: Nanos,
+    pub(crate) links: Links,
+    /// State of the controllers ([`plan::plan::Controller::slot`]).
+    pub(crate) state: Box<[u32]>,
+    pub(crate) vars: Vars,
+    pub(crate) memory: Memory,
+    pub(crate) notes: plan::element::Memory,
+    pub(crate) extra: Option<Box<Extra>>,
+    /// Whether the last sample passed (`JMeterThread.last_sample_ok`).
+    pub(crate) last_ok: bool,
+    /// It ends after the sample under way.
+    pub(crate) stopping: bool,
+    /// A new iteration of the group has begun and no HTTP sample has run in it yet.
+    pub(crate) fresh: bool,
+    /// The sampler whose listeners a transaction's sample goes to.
+    pub(crate) last_sampler: Option<SamplerId>,
+    /// The user that this one works for; it is no virtual user then, but a branch of that one, which loads something for it, or a lane.
+    pub(crate) branch_of: Index,
+    /// It is a lane: it runs a child of a Parallel Controller, as a user would.
+    pub(crate) lane: bool,
+    /// Connections that failed or were lost since one stood; the next is opened later for it.
+    pub(crate) setbacks: u8,
+    /// It has waited for its turn to connect.
+    pub(crate) paced: bool,
+    /// The slot is in use.
+    pub(crate) alive: bool,
+}
+
+const _: () = assert!(size_of::<User>() <= 320);
+
+/// What only some users have.
+#[derive(Debug, Default)]
+pub(crate) struct Extra {
+    /// The barrier that the user waits at.
+    pub(crate) meeting: Option<crate::flow::barriers::Meeting>,
+    /// Locks of Critical Sections.
+    pub(crate) locks: Vec<crate::flow::barriers::Held>,
+    /// It is free for an arrival.
+    pub(crate) free: Option<crate::flow::barriers::Ticket>,
+    /// Transactions under way, in the order of their beginning.
+    pub(crate) transactions: Vec<Transaction>,
+    /// Cookies, per Cookie Manager of the plan.
+    pub(crate) jars: Vec<Option<Box<wire::cookie::Jar>>>,
+    /// What it has cached, per Cache Manager of the plan.
+    pub(crate) caches: Vec<Option<Box<wire::cache::Cache>>>,
+    /// Names it has looked up, with the routes that have the addresses, per DNS Cache Manager of the plan.
+    pub(crate) names: Vec<Vec<(String, u32)>>,
+    /// How often it has asked name servers, per DNS Cache Manager of the plan.
+    pub(crate) lookups: Vec<u32>,
+    /// Credentials known to its HTTP client, by route.
+    pub(crate) keyrings: Vec<crate::http::credentials::Keyring>,
+    /// Talks with proxies about credentials.
+    pub(crate) talks: Vec<crate::http::credentials::Talk>,
+    /// The talk about credentials under way.
+    pub(crate) round: Option<Box<crate::http::credentials::Round>>,
+    /// What samplers of raw requests have kept.
+    pub(crate) saved: Vec<(SamplerId, crate::tcp::raw::Saved)>,
+    /// Connections besides [`User::conn`].
+    pub(crate) conns: Vec<u32>,
+    /// The user's own TLS configuration with its sessions.
+    pub(crate) tls: Option<std::sync::Arc<wire::tls::rustls::ClientConfig>>,
+    /// The key that this configuration presents, where a variable names it.
+    pub(crate) alias: Option<Box<str>>,
+    /// Redirects under way.
+    pub(crate) redirect: Option<Box<Redirect>>,
+    /// What it has of jobs in Java.
+    pub(crate) java: Option<Box<crate::java::Java>>,
+    /// The result that a sleeping sampler will have.
+    pub(crate) pending: Option<Box<SampleResult>>,
+    /// The sampler's name as evaluated at its start, if it is not fixed.
+    pub(crate) sampler_name: String,
+    /// A program that runs.
+    pub(crate) process: Option<Box<crate::process::Running>>,
+    /// A file that is being read.
+    pub(crate) reading: Option<Box<crate::http::file::Reading>>,
+    /// A page that is being loaded.
+    pub(crate) page: Option<Box<crate::http::page::Page>>,
+    /// Lanes under way.
+    pub(crate) lanes: Option<Box<crate::flow::parallel::Lanes>>,
+    /// Parallel Controllers that run nothing any more, because a Sample Timeout has interrupted them.
+    pub(crate) closed: Vec<SamplerId>,
+    /// Of a lane: what it runs.
+    pub(crate) main: Option<ControllerId>,
+    /// Lanes were under way: to JMeter, each iteration of its group is a new user's from then on.
+    pub(crate) new_each_iteration: bool,
+    /// Its group's iteration is not the first.
+    pub(crate) again: bool,
+    /// To whom HttpClient counts the connections opened now: the user itself (0), or the lanes of a Parallel Controller.
+    pub(crate) holder: u16,
+    /// Lanes that have sent something.
+    pub(crate) ran: Vec<ControllerId>,
+    /// Of a branch: which link of the page it loads.
+    pub(crate) link: usize,
+    /// Of a branch: how many pages it is inside of.
+    pub(crate) depth: u32,
+}
+
+/// A chain of redirects.
+#[derive(Debug)]
+pub(crate) struct Redirect {
+    /// The result of the whole; its sub-results are the hops.
+    pub(crate) result: Box<SampleResult>,
+    pub(crate) hops: u32,
+    pub(crate) start: Nanos,
+    pub(crate) lag: u64,
+    pub(crate) wait: u64,
+    /// URL of the first hop.
+    pub(crate) first_url: String,
+    /// Followed without sub-results.
+    pub(crate) silent: bool,
+    /// By Java's own client.
+    pub(crate) java: bool,
+    /// Which has lost what the sampler had set.
+    pub(crate) stripped: bool,
+    /// Where redirects led that HttpClient followed itself: it goes nowhere twice.
+    pub(crate) visited: Vec<String>,
+    /// Absolute URL of the last hop.
+    pub(crate) url: String,
+    pub(crate) method: String,
+}
+
+/// A transaction under way.
+#[derive(Debug)]
+pub(crate) struct Transaction {
+    pub(crate) controller: ControllerId,
+    /// Its name as evaluated at its start, if it is not fixed.
+    pub(crate) label: Option<String>,
+    pub(crate) start: Nanos,
+    pub(crate) start_ms: i64,
+    /// End of the child before, for the pauses between.
+    pub(crate) previous_end: Nanos,
+    pub(crate) pause: Nanos,
+    /// Samples as JMeter counts them in its message.
+    pub(crate) calls: u32,
+    pub(crate) failing: u32,
+    pub(crate) success: bool,
+    pub(crate) bytes: u64,
+    pub(crate) sent: u64,
+    pub(crate) latency: u64,
+    pub(crate) connect: u64,
+    pub(crate) lag: u64,
+    /// A sample was reported in it.
+    pub(crate) seen: bool,
+    /// The end of the run or of its group has cut it.
+    pub(crate) cut: bool,
+    /// Its own sample has been reported as it was when a loop inside of it was left; files have one sample once.
+    pub(crate) reported: bool,
+    /// Time of the children, for transactions with a parent sample.
+    pub(crate) total: u64,
+    /// Whose the last of its samples is, where that is not said by its user.
+    pub(crate) thread: Option<Box<plan::result::Thread>>,
+    /// The result that children become sub-results of, in parent mode.
+    pub(crate) parent: Option<Box<SampleResult>>,
+}
+
+/// All users of a core.
+#[derive(Debug, Default)]
+pub(crate) struct Users {
+    pub(crate) all: Vec<User>,
+    free: Vec<Index>,
+    /// Numbers given so far to what users wait for: programs, files, exchanges, jobs.
+    pub(crate) tickets: u64,
+}
+
+impl Waiting for Users {
+    fn links(&mut self, index: Index) -> &mut Links {
+        &mut self.all[index as usize].links
+    }
+}
+
+impl std::ops::Index<Index> for Users {
+    type Output = User;
+    fn index(&self, index: Index) -> &User {
+        &self.all[index as usize]
+    }
+}
+
+impl std::ops::IndexMut<Index> for Users {
+    fn index_mut(&mut self, index: Index) -> &mut User {
+        &mut self.all[index as usize]
+    }
+}
+
+impl Users {
+    pub(crate) fn insert(&mut self, user: User) -> Index {
+        if let Some(index) = self.free.pop() {
+            self.all[index as usize] = user;
+            return index;
+        }
+        self.all.push(user);
+        (self.all.len() - 1) as Index
+    }
+
+    /// Whether one loads a part of a page for another.
+    pub(crate) fn is_branch(&self, index: Index) -> bool {
+        self[index].branch_of != NO_USER && !self[index].lane
+    }
+
+    /// The user whose connections a branch uses; a lane has its own.
+    pub(crate) fn owner(&self, index: Index) -> Index {
+        let mut index = index;
+        while self[index].branch_of != NO_USER && !self[index].lane {
+            index = self[index].branch_of;
+        }
+        index
+    }
+
+    /// The virtual user that a branch or a lane works for: it has the variables, the cookies and the state of the controllers.
+    pub(crate) fn root(&self, index: Index) -> Index {
+        let mut index = index;
+        while self[index].branch_of != NO_USER {
+            index = self[index].branch_of;
+        }
+        index
+    }
+
+    /// The virtual user itself.
+    pub(crate) fn of(&mut self, index: Index) -> &mut User {
+        let root = self.root(index);
+        &mut self[root]
+    }
+
+    /// Ends a user and frees what it held.
+    pub(crate) fn remove(&mut self, index: Index) {
+        let user = &mut self.all[index as usize];
+        user.alive = false;
+        user.vars = Vars::default();
+        user.memory = Memory::default();
+        user.notes = plan::element::Memory::default();
+        user.extra = None;
+        user.state = Box::default();
+        self.free.push(index);
+    }
+}
+
+impl User {
+    /// A user that has done nothing, without places for controllers.
+    pub(crate) fn new(group: u32, number: u32) -> Self {
+        Self {
+            wait: Wait::Ready,
+            group,
+            number,
+            iteration: 0,
+            conn: NO_CONN,
+            socket: NO_SOCKET,
+            branch_of: NO_USER,
+            lane: false,
+            setbacks: 0,
+            paced: false,
+            intended: 0,
+            limit: 0,
+            links: Links::default(),
+            state: Box::default(),
+            vars: plan::vars::Vars::default(),
+            memory: plan::function::Memory::default(),
+            notes: plan::element::Memory::default(),
+            extra: None,
+            last_ok: true,
+            stopping: false,
+            fresh: false,
+            last_sampler: None,
+            alive: true,
+        }
+    }
+
+    pub(crate) fn extra(&mut self) -> &mut Extra {
+        self.extra.get_or_insert_default()
+    }
+
+    pub(crate) fn transactions(&mut self) -> &mut [Transaction] {
+        self.extra.as_deref_mut().map_or(&mut [], |extra| &mut extra.transactions)
+    }
+}

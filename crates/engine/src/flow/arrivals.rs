@@ -1,0 +1,226 @@
+//! Arrivals: at moments of a schedule somebody runs an iteration, a user that is free or a new one.
+//!
+//! Each such group has a home, one of the cores, which alone has the schedule and knows who is free. Users that have ended an iteration ask it for the
+//! next, as those at a barrier do ([`crate::flow::barriers`]), and wait. Of those who are free, the first in the order of their numbers comes next; where as many are
+//! busy as may be, the arrival is lost. Costs two messages for an iteration where the home is another core.
+
+use std::collections::BTreeMap;
+
+use plan::element::Bounds;
+
+use crate::core::Core;
+use crate::core::inbox::Message;
+use crate::core::user::Wait;
+use crate::flow::barriers::{Ask, Ticket};
+use crate::flow::state;
+use crate::time::clock::Nanos;
+use crate::time::wheel::Index;
+
+/// In place of the number of an arrival: the schedule is over.
+pub(crate) const OVER: u32 = u32::MAX;
+
+/// What a home knows of a group.
+#[derive(Debug, Default)]
+pub(crate) struct Pool {
+    /// Users that are free, by their numbers.
+    free: BTreeMap<u32, Ticket>,
+    /// Users that run an iteration.
+    busy: u32,
+    arrived: u64,
+    lost: u64,
+    /// The core that gets the next new user.
+    next: u32,
+}
+
+/// Who runs an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    Free(Ticket),
+    New,
+}
+
+impl Pool {
+    /// One more arrival; `most`: users at once, 0 is no bound.
+    fn arrive(&mut self, most: u32) -> Option<Who> {
+        let who = match self.free.pop_first() {
+            Some((_, ticket)) => Who::Free(ticket),
+            None if most == 0 || self.busy < most => Who::New,
+            None => {
+                self.lost += 1;
+                return None;
+            }
+        };
+        self.busy += 1;
+        self.arrived += 1;
+        Some(who)
+    }
+
+    /// A user has ended its iteration.
+    pub(crate) fn free(&mut self, number: u32, ticket: Ticket) {
+        self.busy = self.busy.saturating_sub(1);
+        self.free.insert(number, ticket);
+    }
+
+    /// A user has ended.
+    pub(crate) fn leave(&mut self, number: u32) {
+        if self.free.remove(&number).is_none() {
+            self.busy = self.busy.saturating_sub(1);
+        }
+    }
+}
+
+impl Core<'_> {
+    pub(crate) fn arrival_bounds(&self, group: u32) -> Option<Bounds> {
+        self.run.groups[group as usize].arrivals
+    }
+
+    /// Another moment of a schedule that is kept here.
+    pub(crate) fn arrival(&mut self, group: u32, number: u32, at: Nanos) {
+        let Some(bounds) = self.arrival_bounds(group) else { return };
+        if number == OVER {
+            return self.end_arrivals(group, at);
+        }
+        let most = match bounds.users {
+            0 => 0,
+            users => self.run.shard.users(users).max(1),
+        };
+        let cores = self.run.cores;
+        let pool = self.flow.home.pools.entry(group).or_default();
+        let Some(who) = pool.arrive(most) else { return };
+        let is_last =
+            bounds.arrivals > 0 && pool.arrived >= self.run.shard.users_of(bounds.arrivals).max(1);
+        let (core, ticket) = match who {
+            Who::Free(ticket) => (ticket.core(), Some(ticket)),
+            Who::New => {
+                pool.next += 1;
+                ((pool.next - 1) % cores, None)
+            }
+        };
+        if core == self.index {
+            self.on_arrival(group, ticket, at);
+        } else {
+            self.run.inbox(core).send(Message::Arrival(group, ticket, at));
+        }
+        if is_last {
+            self.end_arrivals(group, at);
+        }
+    }
+
+    /// Nobody comes any more. Where everybody has come, that is a number which is reached, and users end with their sample; else they end their iteration.
+    fn end_arrivals(&mut self, group: u32, at: Nanos) {
+        let pool = self.flow.home.pools.remove(&group).unwrap_or_default();
+        if pool.lost == 0 && pool.arrived > 0 || self.reached(group, &pool) {
+            self.run.close(group, at);
+        }
+        for core in 0..self.run.cores {
+            if core == self.index {
+                self.close_arrivals(group);
+            } else {
+                self.run.inbox(core).send(Message::NoArrivals(group));
+            }
+        }
+    }
+
+    fn reached(&self, group: u32, pool: &Pool) -> bool {
+        let bound = self.arrival_bounds(group).map_or(0, |bounds| bounds.arrivals);
+        bound > 0 && pool.arrived >= self.run.shard.users_of(bound).max(1)
+    }
+
+    /// A user runs an iteration: the one that has the ticket, or a new one.
+    pub(crate) fn on_arrival(&mut self, group: u32, ticket: Option<Ticket>, at: Nanos) {
+        if self.stop.asked {
+            return;
+        }
+        let Some(ticket) = ticket else {
+            let number = self.run.counts.number(group, self.run.shard);
+            return self.start_user(group, number, at);
+        };
+        let index = ticket.user();
+        let waits = self.users.all.get(index as usize).is_some_and(|user| {
+            user.alive
+                && user.wait == Wait::Arrival
+                && user.extra.as_ref().is_some_and(|extra| extra.free == Some(ticket))
+        });
+        if waits {
+            self.run.counts.resume(group);
+            let user = &mut self.users[index];
+            user.extra().free = None;
+            user.wait = Wait::Ready;
+            user.intended = at;
+            let main = self.plan.groups[group as usize].main;
+            self.place(index, main).set(state::ARRIVED);
+            self.put_in_line(index);
+        }
+    }
+
+    /// Nobody comes to a group any more: who is free ends.
+    pub(crate) fn close_arrivals(&mut self, group: u32) {
+        for start in self.flow.starts.iter_mut().filter(|start| start.group == group) {
+            start.close();
+        }
+        for index in 0..self.users.all.len() as u32 {
+            let user = &self.users[index];
+            if user.alive && user.group == group && user.wait == Wait::Arrival {
+                self.end_user(index);
+            }
+        }
+    }
+
+    /// Whether a user has come for this iteration. False: it waits for the next arrival, or has ended because there is none.
+    pub(crate) fn has_arrived(&mut self, index: Index) -> bool {
+        let (group, number) = (self.users[index].group, self.users[index].number);
+        if self.users[index].lane || self.arrival_bounds(group).is_none() {
+            return true;
+        }
+        let main = self.plan.groups[group as usize].main;
+        if self.place(index, main).is(state::ARRIVED) {
+            return true;
+        }
+        if !self.flow.starts.iter().any(|start| start.group == group && !start.finished()) {
+            self.end_user(index);
+            return false;
+        }
+        let ticket = self.ticket(index);
+        self.run.counts.pause(group);
+        let user = &mut self.users[index];
+        user.wait = Wait::Arrival;
+        user.extra().free = Some(ticket);
+        self.ask(Ask::Free { group, number, ticket });
+        false
+    }
+
+    /// A user ends: it is neither free nor busy.
+    pub(crate) fn end_arrival(&mut self, index: Index) {
+        let user = &mut self.users[index];
+        let (group, number) = (user.group, user.number);
+        if user.lane || self.run.groups[group as usize].arrivals.is_none() {
+            return;
+        }
+        if user.extra.as_mut().is_some_and(|extra| extra.free.take().is_some()) {
+            self.run.counts.resume(group);
+        }
+        self.ask(Ask::Leave { group, number });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_free_comes_first_and_then_somebody_new() {
+        let mut pool = Pool::default();
+        let ticket = |number| Ticket::new(0, number, u64::from(number));
+        assert_eq!(pool.arrive(2), Some(Who::New));
+        assert_eq!(pool.arrive(2), Some(Who::New));
+        assert_eq!(pool.arrive(2), None);
+        pool.free(1, ticket(1));
+        pool.free(0, ticket(0));
+        assert_eq!(pool.arrive(2), Some(Who::Free(ticket(0))));
+        assert_eq!(pool.arrive(2), Some(Who::Free(ticket(1))));
+        assert_eq!((pool.busy, pool.arrived, pool.lost), (2, 4, 1));
+        pool.leave(1);
+        assert_eq!(pool.arrive(2), Some(Who::New));
+        assert_eq!(pool.arrive(0), Some(Who::New));
+    }
+}

@@ -1,0 +1,370 @@
+//! Users that wait for each other: at Synchronizing Timers, and before Critical Sections.
+//!
+//! Each barrier and each lock has a home, one of the cores, which alone knows who waits there. Users of other cores ask by message and are let go by
+//! message, so that nothing is locked and no core waits. A ticket is good for one wait: whoever gave up, or has ended, is not let go by
+//! an answer that was under way. Costs a message each way where the home is another core.
+
+use std::collections::{HashMap, VecDeque};
+
+use plan::element::SyncTimer;
+use plan::plan::{BarrierId, ControllerId, ControllerKind, SamplerId};
+use plan::text::Text;
+
+use crate::core::inbox::Message;
+use crate::core::user::Wait;
+use crate::core::{Core, env};
+use crate::flow::arrivals::Pool;
+use crate::flow::state;
+use crate::time::clock::MS;
+use crate::time::wheel::Index;
+
+/// One wait of one user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ticket {
+    core: u32,
+    user: Index,
+    /// Which of all waits of the users of that core.
+    number: u64,
+}
+
+/// What a home is asked.
+#[derive(Debug)]
+pub(crate) enum Ask {
+    /// A user is at a barrier that opens for so many.
+    Arrive { barrier: BarrierId, size: u32, ticket: Ticket },
+    /// A user waits no longer; a barrier opens for all who are there, as in JMeter.
+    GiveUp { barrier: BarrierId, ticket: Ticket },
+    /// A user wants a lock.
+    Lock { name: Box<str>, ticket: Ticket },
+    /// A user has no more use for it.
+    Unlock { name: Box<str>, ticket: Ticket },
+    /// A user is free for an arrival.
+    Free { group: u32, number: u32, ticket: Ticket },
+    /// A user of a group of arrivals has ended.
+    Leave { group: u32, number: u32 },
+}
+
+/// What a home knows.
+#[derive(Debug, Default)]
+pub(crate) struct Home {
+    barriers: HashMap<BarrierId, Vec<Ticket>>,
+    /// Who waits for each lock; the first has it.
+    locks: HashMap<Box<str>, VecDeque<Ticket>>,
+    /// Groups of arrivals.
+    pub(crate) pools: HashMap<u32, Pool>,
+}
+
+impl Ticket {
+    #[cfg(test)]
+    pub(crate) fn new(core: u32, user: Index, number: u64) -> Self {
+        Self { core, user, number }
+    }
+
+    pub(crate) fn core(&self) -> u32 {
+        self.core
+    }
+
+    pub(crate) fn user(&self) -> Index {
+        self.user
+    }
+}
+
+/// A user at a barrier.
+#[derive(Debug)]
+pub(crate) struct Meeting {
+    barrier: BarrierId,
+    ticket: Ticket,
+    /// The timer to go on with, and the delay of those before it.
+    timer: usize,
+    delay: u64,
+}
+
+/// A lock that a user has or waits for.
+#[derive(Debug)]
+pub(crate) struct Held {
+    controller: ControllerId,
+    name: Box<str>,
+    ticket: Ticket,
+    granted: bool,
+    /// A section inside of another with the same lock: it has nothing to give back.
+    inner: bool,
+}
+
+impl Home {
+    /// Takes in what is asked; tells who may go on.
+    fn answer(&mut self, ask: Ask) -> Vec<Ticket> {
+        match ask {
+            Ask::Arrive { barrier, size, ticket } => {
+                let waiting = self.barriers.entry(barrier).or_default();
+                waiting.push(ticket);
+                if waiting.len() >= size as usize { std::mem::take(waiting) } else { Vec::new() }
+            }
+            Ask::GiveUp { barrier, ticket } => {
+                let waiting = self.barriers.entry(barrier).or_default();
+                if !waiting.contains(&ticket) {
+                    return Vec::new();
+                }
+                std::mem::take(waiting)
+            }
+            Ask::Lock { name, ticket } => {
+                let queue = self.locks.entry(name).or_default();
+                queue.push_back(ticket);
+                if queue.len() == 1 { vec![ticket] } else { Vec::new() }
+            }
+            Ask::Unlock { name, ticket } => {
+                let Some(queue) = self.locks.get_mut(&name) else { return Vec::new() };
+                let had = queue.front() == Some(&ticket);
+                queue.retain(|waiting| *waiting != ticket);
+                if queue.is_empty() {
+                    self.locks.remove(&name);
+                    return Vec::new();
+                }
+                queue.front().filter(|_| had).copied().into_iter().collect()
+            }
+            // A group that is over has no pool any more; its users are told, or know.
+            Ask::Free { group, number, ticket } => {
+                if let Some(pool) = self.pools.get_mut(&group) {
+                    pool.free(number, ticket);
+                }
+                Vec::new()
+            }
+            Ask::Leave { group, number } => {
+                if let Some(pool) = self.pools.get_mut(&group) {
+                    pool.leave(number);
+                }
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// The core that has the schedule of a group of arrivals.
+pub(crate) fn home_of(group: u32, cores: u32) -> u32 {
+    group % cores
+}
+
+impl Ask {
+    /// Which of the cores decides.
+    fn home(&self, cores: u32) -> u32 {
+        match self {
+            Self::Arrive { barrier, .. } | Self::GiveUp { barrier, .. } => barrier.0 % cores,
+            Self::Free { group, .. } | Self::Leave { group, .. } => home_of(*group, cores),
+            Self::Lock { name, .. } | Self::Unlock { name, .. } => {
+                let sum = |sum: u32, byte: u8| sum.wrapping_mul(31).wrapping_add(u32::from(byte));
+                name.bytes().fold(0, sum) % cores
+            }
+        }
+    }
+}
+
+impl Core<'_> {
+    pub(crate) fn ask(&mut self, ask: Ask) {
+        match ask.home(self.run.cores) {
+            home if home == self.index => self.answer(ask),
+            home => self.run.inbox(home).send(Message::Ask(ask)),
+        }
+    }
+
+    /// Another core, or this one, asks.
+    pub(crate) fn answer(&mut self, ask: Ask) {
+        for ticket in self.flow.home.answer(ask) {
+            if ticket.core == self.index {
+                self.let_go(ticket);
+            } else {
+                self.run.inbox(ticket.core).send(Message::LetGo(ticket));
+            }
+        }
+    }
+
+    pub(crate) fn ticket(&mut self, user: Index) -> Ticket {
+        self.flow.meetings += 1;
+        Ticket { core: self.index, user, number: self.flow.meetings }
+    }
+
+    /// A user has what it waited for.
+    pub(crate) fn let_go(&mut self, ticket: Ticket) {
+        let index = ticket.user;
+        let Some(extra) =
+            self.users.all.get_mut(index as usize).and_then(|user| user.extra.as_mut())
+        else {
+            return;
+        };
+        if let Some(held) = extra.locks.iter_mut().find(|held| held.ticket == ticket) {
+            held.granted = true;
+            // One that has it at once never waited.
+            if self.users[index].wait == Wait::Lock {
+                self.users[index].wait = Wait::Ready;
+                self.put_in_line(index);
+            }
+        } else if extra.meeting.as_ref().is_some_and(|meeting| meeting.ticket == ticket) {
+            self.timers.wheel.remove(index, &mut self.users);
+            if let Wait::Barrier(sampler) = self.users[index].wait {
+                // Whoever comes last waits for nothing, but is not done with its timers yet either.
+                self.users[index].wait = Wait::Met(sampler);
+                self.put_in_line(index);
+            }
+        }
+    }
+
+    /// A user comes to a Synchronizing Timer. False: it goes on at once.
+    pub(crate) fn arrive(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        sync: &SyncTimer,
+        (timer, delay): (usize, u64),
+    ) -> bool {
+        let group = self.users[index].group;
+        let users = self.run.groups[group as usize].users;
+        let user = self.users.of(index);
+        let (size, timeout) = {
+            let env = &mut env!(self, user, "");
+            (sync.size(users, env), sync.timeout_ms(env))
+        };
+        // One that ends waits for nobody.
+        if self.users[index].stopping {
+            return false;
+        }
+        // The part of the number that is of users of this process.
+        let Some(size) = size.map(|size| self.run.shard.users(size).max(1)) else { return false };
+        let now = self.clock.now();
+        let limit = (timeout > 0).then(|| now.saturating_add(timeout.saturating_mul(MS)));
+        let end = [limit, self.ends_at(index)].into_iter().flatten().min();
+        let ticket = self.ticket(index);
+        let user = &mut self.users[index];
+        user.wait = Wait::Barrier(id);
+        user.extra().meeting = Some(Meeting { barrier: sync.at, ticket, timer, delay });
+        if let Some(end) = end {
+            self.timers.wheel.insert(index, end.max(now), &mut self.users);
+        }
+        self.ask(Ask::Arrive { barrier: sync.at, size, ticket });
+        true
+    }
+
+    /// A user's wait at a barrier is over; `met` if the barrier let it go. It goes on with its timers.
+    pub(crate) fn leave_barrier(&mut self, index: Index, id: SamplerId, met: bool) {
+        let Some(meeting) = self.users[index].extra().meeting.take() else { return };
+        if !met {
+            self.ask(Ask::GiveUp { barrier: meeting.barrier, ticket: meeting.ticket });
+        }
+        self.users[index].intended = self.clock.now();
+        self.run_timers(index, id, meeting.timer, meeting.delay);
+    }
+
+    /// A user comes to a Critical Section. False: it waits.
+    pub(crate) fn enter_section(&mut self, index: Index, id: ControllerId, lock: &Text) -> bool {
+        if let Some(extra) = &self.users[index].extra
+            && let Some(held) = extra.locks.iter().find(|held| held.controller == id)
+        {
+            return held.granted;
+        }
+        let user = self.users.of(index);
+        let mut name = self.samples.texts.take();
+        lock.eval(&mut env!(self, user, ""), &mut name);
+        if name.is_empty() {
+            self.samples.texts.give(name);
+            return true;
+        }
+        let ticket = self.ticket(index);
+        let locks = &mut self.users[index].extra().locks;
+        let around = locks.iter().any(|held| *held.name == *name && held.granted);
+        let own: Box<str> = name.as_str().into();
+        self.samples.texts.give(name);
+        locks.push(Held {
+            controller: id,
+            name: own.clone(),
+            ticket,
+            granted: around,
+            inner: around,
+        });
+        if around {
+            return true;
+        }
+        self.ask(Ask::Lock { name: own, ticket });
+        let locks = &self.users[index].extra().locks;
+        if locks.iter().any(|held| held.ticket == ticket && held.granted) {
+            return true;
+        }
+        self.users[index].wait = Wait::Lock;
+        false
+    }
+
+    /// A user leaves a Critical Section.
+    pub(crate) fn leave_section(&mut self, index: Index, id: ControllerId) {
+        let Some(extra) = &mut self.users[index].extra else { return };
+        let Some(at) = extra.locks.iter().position(|held| held.controller == id) else { return };
+        let held = extra.locks.remove(at);
+        if !held.inner {
+            self.ask(Ask::Unlock { name: held.name, ticket: held.ticket });
+        }
+    }
+
+    /// A user ends: nobody waits for it.
+    pub(crate) fn end_meetings(&mut self, index: Index) {
+        self.leave_meeting(index);
+        let Some(extra) = &mut self.users[index].extra else { return };
+        for held in std::mem::take(&mut extra.locks) {
+            if !held.inner {
+                self.ask(Ask::Unlock { name: held.name, ticket: held.ticket });
+            }
+        }
+    }
+
+    /// Nobody waits for a user at a barrier any more.
+    pub(crate) fn leave_meeting(&mut self, index: Index) {
+        let extra = self.users[index].extra.as_mut();
+        if let Some(meeting) = extra.and_then(|extra| extra.meeting.take()) {
+            self.ask(Ask::GiveUp { barrier: meeting.barrier, ticket: meeting.ticket });
+        }
+    }
+
+    /// Whether a controller is a Critical Section that is to be entered.
+    pub(crate) fn may_enter(&mut self, index: Index, id: ControllerId) -> bool {
+        let ControllerKind::Critical(lock) = &self.controller(id).kind else { return true };
+        self.place(index, id).is(state::BEGUN) || self.enter_section(index, id, lock)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ticket(number: u64) -> Ticket {
+        Ticket { core: 0, user: number as Index, number }
+    }
+
+    fn names(tickets: &[Ticket]) -> Vec<u64> {
+        tickets.iter().map(|ticket| ticket.number).collect()
+    }
+
+    #[test]
+    fn a_barrier_opens_for_its_number_and_for_who_gives_up() {
+        let (mut home, barrier) = (Home::default(), BarrierId(3));
+        let arrive = |number| Ask::Arrive { barrier, size: 3, ticket: ticket(number) };
+        assert_eq!(names(&home.answer(arrive(1))), [0u64; 0]);
+        assert_eq!(names(&home.answer(arrive(2))), [0u64; 0]);
+        assert_eq!(names(&home.answer(arrive(3))), [1, 2, 3]);
+        assert_eq!(names(&home.answer(arrive(4))), [0u64; 0]);
+        let give_up = |number| Ask::GiveUp { barrier, ticket: ticket(number) };
+        // One that was let go meanwhile has nothing to give up.
+        assert_eq!(names(&home.answer(give_up(2))), [0u64; 0]);
+        assert_eq!(names(&home.answer(arrive(5))), [0u64; 0]);
+        assert_eq!(names(&home.answer(give_up(5))), [4, 5]);
+    }
+
+    #[test]
+    fn a_lock_goes_from_one_to_the_next() {
+        let mut home = Home::default();
+        let lock = |number| Ask::Lock { name: "l".into(), ticket: ticket(number) };
+        let unlock = |number| Ask::Unlock { name: "l".into(), ticket: ticket(number) };
+        assert_eq!(names(&home.answer(lock(1))), [1]);
+        assert_eq!(names(&home.answer(lock(2))), [0u64; 0]);
+        assert_eq!(names(&home.answer(lock(3))), [0u64; 0]);
+        // One that waits and ends is passed over.
+        assert_eq!(names(&home.answer(unlock(2))), [0u64; 0]);
+        assert_eq!(names(&home.answer(unlock(1))), [3]);
+        assert_eq!(names(&home.answer(unlock(3))), [0u64; 0]);
+        assert!(home.locks.is_empty());
+        assert_eq!(names(&home.answer(lock(4))), [4]);
+    }
+}

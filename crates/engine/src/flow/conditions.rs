@@ -1,0 +1,195 @@
+//! How long a controller goes on: counts, conditions, time and values, each asked when JMeter asks it.
+
+use plan::plan::{ControllerId, ControllerKind, ForEach, LoopCount, WhileCondition};
+use plan::text::Text;
+
+use crate::core::{Core, env};
+use crate::flow::state;
+use crate::time::wheel::Index;
+
+impl Core<'_> {
+    /// Whether a controller gives nothing any more, so that the one around it drops it.
+    pub(crate) fn is_done(&mut self, index: Index, id: ControllerId) -> bool {
+        let controller = self.controller(id);
+        let done = self.place(index, id).is(state::DONE);
+        match &controller.kind {
+            ControllerKind::If { .. } => false,
+            ControllerKind::ForEach(each) => {
+                let end = self.last_value(index, each);
+                let at = self.place(index, id).count();
+                // JMeter sets the output when it looks whether there is more to do.
+                at >= end || (!self.bind(index, each, at) && done)
+            }
+            ControllerKind::Runtime(seconds) => {
+                done || self.seconds(index, seconds) <= 0 || self.is_empty(index, controller)
+            }
+            ControllerKind::Throughput(throughput) => {
+                if self.is_empty(index, controller) {
+                    return true;
+                }
+                let (ran, at_end) = (self.ran(index, id), self.child(index, id).is_none());
+                let user = self.users.of(index);
+                throughput.is_done(ran, at_end, &mut env!(self, user, ""))
+            }
+            _ => done,
+        }
+    }
+
+    /// Whether a loop has run as often as it should. How often is asked once for all of its iterations, but anew where that is 0 or
+    /// without end.
+    pub(crate) fn loop_is_over(
+        &mut self,
+        index: Index,
+        id: ControllerId,
+        count: &LoopCount,
+    ) -> bool {
+        let mut place = self.place(index, id);
+        if place.is(state::BROKEN) {
+            return true;
+        }
+        let (LoopCount::Count(text) | LoopCount::Limit(text)) = count else { return false };
+        let mut most = place.more()[0] as i32;
+        if matches!(most, -1 | 0) {
+            most = match count {
+                LoopCount::Limit(_) => {
+                    let most = i32::try_from(self.number(index, text, 0)).unwrap_or(0);
+                    if most < 1 { -1 } else { most }
+                }
+                _ => {
+                    let user = self.users.of(index);
+                    text.int(&mut env!(self, user, ""))
+                }
+            };
+            self.forgive_number();
+            self.place(index, id).more()[0] = most as u32;
+        }
+        most > -1 && self.place(index, id).count() >= most
+    }
+
+    pub(crate) fn while_is_over(
+        &mut self,
+        index: Index,
+        id: ControllerId,
+        condition: &WhileCondition,
+        at_end: bool,
+    ) -> bool {
+        if self.place(index, id).is(state::BROKEN) {
+            return true;
+        }
+        let last_ok = self.users.of(index).last_ok;
+        match condition {
+            WhileCondition::Blank => at_end && !last_ok,
+            WhileCondition::Last => !last_ok,
+            WhileCondition::Expression(text) => {
+                self.forget_texts(index, id);
+                let user = self.users.of(index);
+                let mut value = self.samples.texts.take();
+                text.eval(&mut env!(self, user, ""), &mut value);
+                let trimmed = value.trim();
+                let over = if (at_end && trimmed.is_empty()) || trimmed.eq_ignore_ascii_case("LAST")
+                {
+                    !last_ok
+                } else {
+                    trimmed.eq_ignore_ascii_case("false")
+                };
+                self.samples.texts.give(value);
+                over
+            }
+        }
+    }
+
+    /// Whether a Runtime Controller's time is over; it begins with the first look.
+    pub(crate) fn runtime_is_over(
+        &mut self,
+        index: Index,
+        id: ControllerId,
+        seconds: &Text,
+    ) -> bool {
+        let now = self.clock.now().max(1);
+        let mut place = self.place(index, id);
+        let slots = place.more();
+        let mut start = i64::from(slots[0]) | i64::from(slots[1]) << 32;
+        if start == 0 {
+            start = now;
+            (slots[0], slots[1]) = (now as u32, (now >> 32) as u32);
+        }
+        (now - start) / crate::time::clock::SECOND >= self.seconds(index, seconds)
+    }
+
+    pub(crate) fn seconds(&mut self, index: Index, text: &Text) -> i64 {
+        let user = self.users.of(index);
+        let seconds = text.parsed(&mut env!(self, user, ""), |text| text.parse().unwrap_or(0));
+        self.forgive_number();
+        seconds
+    }
+
+    /// Whether a ForEach controller's next value is there.
+    pub(crate) fn has_value(&mut self, index: Index, id: ControllerId, each: &ForEach) -> bool {
+        let at = self.place(index, id).count();
+        self.with_value(index, each, at, |_, _, value| value.is_some())
+    }
+
+    /// Sets a ForEach controller's output to its value number `at` + 1. False: there is none.
+    pub(crate) fn bind(&mut self, index: Index, each: &ForEach, at: i32) -> bool {
+        self.with_value(index, each, at, |core, index, value| {
+            let Some(value) = value else { return false };
+            let mut name = core.samples.texts.take();
+            let user = core.users.of(index);
+            each.output.eval(&mut env!(core, user, ""), &mut name);
+            user.vars.set_named(&core.plan.names, &name, value);
+            core.samples.texts.give(name);
+            true
+        })
+    }
+
+    pub(crate) fn with_value(
+        &mut self,
+        index: Index,
+        each: &ForEach,
+        at: i32,
+        work: impl FnOnce(&mut Self, Index, Option<&str>) -> bool,
+    ) -> bool {
+        use std::fmt::Write;
+        let user = self.users.of(index);
+        let mut name = self.samples.texts.take();
+        each.input.eval(&mut env!(self, user, ""), &mut name);
+        let separator = if each.separator { "_" } else { "" };
+        let _ = write!(name, "{separator}{}", at.wrapping_add(1));
+        let mut value = self.samples.texts.take();
+        let found =
+            user.vars.get_named(&self.plan.names, &name).map(|text| value.push_str(text)).is_some();
+        self.samples.texts.give(name);
+        let done = work(self, index, found.then_some(value.as_str()));
+        self.samples.texts.give(value);
+        done
+    }
+
+    /// Index before the first value; what is no number is 0.
+    pub(crate) fn first_value(&mut self, index: Index, each: &ForEach) -> i32 {
+        i32::try_from(self.number(index, &each.start, 0)).unwrap_or(0)
+    }
+
+    /// Index of the last value; what is no number is 0.
+    pub(crate) fn last_value(&mut self, index: Index, each: &ForEach) -> i32 {
+        match each.end.fixed() {
+            Some("") => i32::MAX,
+            _ => i32::try_from(self.number(index, &each.end, 0)).unwrap_or(0),
+        }
+    }
+
+    /// A number as JMeter's properties have it: blanks are none.
+    pub(crate) fn java_number(&mut self, index: Index, text: &Text) -> i64 {
+        let user = self.users.of(index);
+        text.parsed(&mut env!(self, user, ""), |text| text.parse().unwrap_or(0))
+    }
+
+    /// Evaluates a text that should be a number, as JMeter reads it: with a blank around it, it is none.
+    pub(crate) fn number(&mut self, index: Index, text: &Text, default: i64) -> i64 {
+        let user = self.users.of(index);
+        let mut value = self.samples.texts.take();
+        text.eval(&mut env!(self, user, ""), &mut value);
+        let number = value.parse().unwrap_or(default);
+        self.samples.texts.give(value);
+        number
+    }
+}

@@ -1,0 +1,365 @@
+//! Lanes: what a bzm Parallel Controller holds, side by side, each child on a lane of its user.
+//!
+//! A lane is a slot among the users that is no virtual user: it asks its part of the tree for samplers and runs them as a user would, with
+//! connections of its own, but with the variables, cookies and controllers' state of its user, which waits meanwhile. Lanes that end put their user
+//! in line; it starts those that wait for their turn and goes on when all have ended. With a parent sample, what lanes
+//! report becomes part of it and nobody else is told. Costs a slot and a box for each lane while it runs.
+
+use plan::plan::{ControllerId, OnError, Parallel, SamplerId, SamplerKind};
+use plan::result::{Request, SampleResult};
+use stats::Outcome;
+
+use crate::core::user::{NO_CONN, NO_USER, Wait};
+use crate::core::{Core, env};
+use crate::flow::loop_control::Leave;
+use crate::flow::state;
+use crate::http::redirect::copy;
+use crate::time::timing::Timing;
+use crate::time::wheel::Index;
+use crate::websocket::NO_SOCKET;
+
+/// The lanes of a user's Parallel Controller.
+#[derive(Debug)]
+pub(crate) struct Lanes {
+    id: SamplerId,
+    timing: Timing,
+    /// The sample that all becomes part of.
+    whole: Option<Box<SampleResult>>,
+    /// Time in this process, of all parts together.
+    lag: u64,
+    /// The lane that starts next.
+    next: usize,
+    under_way: usize,
+    at_a_time: usize,
+    /// The user is in line to look after them.
+    called: bool,
+    /// The user ends with them.
+    stops: bool,
+    /// The user goes on with the next iteration of its group.
+    leaves: bool,
+    /// The run ends at once.
+    cut: bool,
+}
+
+impl<'p> Core<'p> {
+    /// Starts the lanes of a Parallel Controller.
+    pub(crate) fn begin_lanes(&mut self, index: Index, id: SamplerId, parallel: &'p Parallel) {
+        let timing = self.begin_plain(index, id);
+        let at_a_time = match &parallel.most {
+            None => usize::MAX,
+            Some(most) => usize::try_from(self.java_number(index, most)).unwrap_or(0),
+        };
+        let closed = self.users[index].extra.as_ref().is_some_and(|one| one.closed.contains(&id));
+        // The plug-in has no threads then, or cannot make so few: no lane runs, and nothing is told of it.
+        if at_a_time == 0 || closed {
+            return self.after_lanes(index, id, false);
+        }
+        let whole = parallel.parent.then(|| self.whole_of(index, parallel));
+        let user = &mut self.users[index];
+        user.wait = Wait::Lanes(id);
+        user.extra().lanes = Some(Box::new(Lanes {
+            id,
+            timing,
+            whole,
+            lag: 0,
+            next: 0,
+            under_way: 0,
+            at_a_time,
+            called: false,
+            stops: false,
+            leaves: false,
+            cut: false,
+        }));
+        let root = self.users.of(index);
+        let again = root.iteration > 1;
+        let extra = root.extra();
+        if !std::mem::replace(&mut extra.new_each_iteration, true) {
+            extra.again = again;
+        }
+        if self.start_lanes(index) {
+            self.join(index);
+        }
+    }
+
+    /// The sample around all lanes, as it begins; its label and start stand in the core's result.
+    fn whole_of(&mut self, index: Index, parallel: &Parallel) -> Box<SampleResult> {
+        let mut whole = self.lend_result();
+        whole.success = true;
+        whole.code.push_str("200");
+        whole.message.push_str("OK");
+        whole.sampler_data.push_str("Parallel items:\n");
+        for lane in &parallel.lanes {
+            let name = &self.controller(*lane).name;
+            let user = self.users.of(index);
+            name.eval(&mut env!(self, user, ""), &mut whole.sampler_data);
+            whole.sampler_data.push('\n');
+        }
+        whole
+    }
+
+    fn lanes(&mut self, index: Index) -> Option<&mut Lanes> {
+        self.users[index].extra.as_mut()?.lanes.as_deref_mut()
+    }
+
+    /// Starts a lane, if one more may run; the next when that has had its first turn. True: all have ended.
+    fn start_lanes(&mut self, index: Index) -> bool {
+        let plan = self.plan;
+        let stopping = self.stop.asked;
+        let Some(lanes) = self.lanes(index) else { return false };
+        let SamplerKind::Parallel(parallel) = &plan.samplers[lanes.id.0 as usize].kind else {
+            return false;
+        };
+        let next = parallel.lanes.get(lanes.next).filter(|_| !stopping);
+        let Some(next) = next else { return lanes.under_way == 0 };
+        if lanes.under_way >= lanes.at_a_time {
+            return false;
+        }
+        lanes.next += 1;
+        lanes.under_way += 1;
+        let called = std::mem::replace(&mut lanes.called, true);
+        self.start_lane(index, *next);
+        if !called {
+            self.queue.now.push_user(index);
+        }
+        false
+    }
+
+    fn start_lane(&mut self, parent: Index, main: ControllerId) {
+        let lane = self.spare(parent);
+        let user = &mut self.users[lane];
+        // To JMeter each lane is the first user of a group.
+        (user.lane, user.number, user.fresh) = (true, 0, true);
+        user.extra = None;
+        user.extra().main = Some(main);
+        self.users.of(lane).iteration += 1;
+        self.set_last_ok(lane, true);
+        self.place(lane, main).0.fill(0);
+        for child in &self.controller(main).children {
+            if let plan::plan::Child::Controller(inner) = child {
+                self.place(lane, *inner).clear(state::DROPPED);
+            }
+        }
+        if self.initialize(lane, main) {
+            self.go_on(lane);
+        }
+    }
+
+    /// A lane has ended; what it had is given back.
+    pub(crate) fn end_lane(&mut self, lane: Index) {
+        let user = &mut self.users[lane];
+        let parent = user.branch_of;
+        (user.alive, user.lane, user.branch_of, user.wait) = (false, false, NO_USER, Wait::Ready);
+        (user.stopping, user.last_sampler, user.extra) = (false, None, None);
+        (user.setbacks, user.paced) = (0, false);
+        (user.conn, user.socket) = (NO_CONN, NO_SOCKET);
+        self.samples.branches.push(lane);
+        let Some(lanes) = self.lanes(parent) else { return };
+        lanes.under_way -= 1;
+        if !lanes.called {
+            lanes.called = true;
+            self.put_in_line(parent);
+        }
+    }
+
+    /// A user looks after its lanes. False: it still waits for some.
+    pub(crate) fn go_on_with_lanes(&mut self, index: Index) -> bool {
+        if let Some(lanes) = self.lanes(index) {
+            lanes.called = false;
+        }
+        let all = self.start_lanes(index);
+        if all {
+            self.join(index);
+        }
+        all
+    }
+
+    /// All lanes have ended.
+    fn join(&mut self, index: Index) {
+        let user = &mut self.users[index];
+        let Some(mut lanes) = user.extra().lanes.take() else { return };
+        user.wait = Wait::Ready;
+        if lanes.stops {
+            user.stopping = true;
+            self.stop_around(index);
+        }
+        let Some(mut whole) = lanes.whole.take() else {
+            return self.after_lanes(index, lanes.id, lanes.leaves);
+        };
+        if lanes.leaves {
+            whole.request = Request::NextIteration;
+        }
+        let mut timing = lanes.timing;
+        if whole.sub_count == 0 {
+            timing.end = self.clock.now();
+        }
+        (timing.received, timing.sent) = (whole.bytes, whole.sent);
+        // Of what ran side by side, each was late by its share.
+        timing.lag += lanes.lag / lanes.at_a_time.min(lanes.next.max(1)) as u64;
+        let outcome = match (lanes.cut, whole.success) {
+            (true, _) => Outcome::CutByEnd,
+            (false, true) => Outcome::Ok,
+            (false, false) => Outcome::Status,
+        };
+        self.return_result(whole);
+        self.conclude(index, lanes.id, timing, outcome);
+    }
+
+    /// Goes on behind lanes of which there is no sample.
+    fn after_lanes(&mut self, index: Index, id: SamplerId, leaves: bool) {
+        let sampler = &self.plan.samplers[id.0 as usize];
+        if !sampler.timeouts.is_empty() {
+            self.unwatch(index);
+        }
+        self.users[index].intended = self.clock.now();
+        let user = &self.users[index];
+        let next_loop = self.run.groups[user.group as usize].on_error == OnError::NextLoop;
+        let failed = !user.lane && next_loop && !user.last_ok;
+        let leaves = leaves || failed;
+        self.continue_or_stop(index, leaves.then_some((sampler.controller, Leave::NextIteration)));
+    }
+
+    /// A sampler in a lane asks for what leads out of it: the lane ends, and its user may have to go on elsewhere.
+    pub(crate) fn leave_lane(&mut self, lane: Index, main: ControllerId, how: Leave) {
+        self.end_for_good(lane, main);
+        let parent = self.users[lane].branch_of;
+        if how == Leave::NextIteration
+            && let Some(lanes) = self.lanes(parent)
+        {
+            lanes.leaves = true;
+        }
+    }
+
+    /// An action has ended its user: of a lane, the user ends when its other lanes have.
+    pub(crate) fn stop_around(&mut self, index: Index) {
+        let parent = self.users[index].branch_of;
+        if parent != NO_USER
+            && let Some(lanes) = self.lanes(parent)
+        {
+            lanes.stops = true;
+        }
+    }
+
+    /// The first HTTP sample of a lane. If the lane has been there before, it is another visitor's to JMeter: what HttpClient has learned of
+    /// who the user is begins anew, by the name of this thread, and connections of other names are not used any more.
+    pub(crate) fn refresh_lane(&mut self, lane: Index) {
+        let resets = self.run.settings.reset_state;
+        let (parent, main) = (self.users[lane].branch_of, self.users[lane].extra().main);
+        let (Some(lanes), Some(main)) = (self.lanes(parent), main) else { return };
+        let holder = u16::try_from(lanes.id.0 + 1).unwrap_or(u16::MAX);
+        let root = self.users.of(lane);
+        let fresh = root.fresh;
+        let extra = root.extra();
+        if extra.ran.contains(&main) {
+            if resets {
+                extra.holder = holder;
+            }
+            return;
+        }
+        extra.ran.push(main);
+        if fresh && !extra.again && extra.ran.len() == 1 {
+            extra.holder = holder;
+        }
+    }
+
+    /// To whom HttpClient counts what a user opens now.
+    pub(crate) fn holder(&self, index: Index) -> u16 {
+        if !self.samples.has_lanes {
+            return 0;
+        }
+        let root = &self.users[self.users.root(index)];
+        root.extra.as_ref().map_or(0, |extra| extra.holder)
+    }
+
+    /// Whether what one reports is only part of the sample around its lane.
+    pub(crate) fn is_silent(&self, index: Index) -> bool {
+        let user = &self.users[index];
+        user.lane
+            && self.users[user.branch_of]
+                .extra
+                .as_ref()
+                .and_then(|extra| extra.lanes.as_ref())
+                .is_some_and(|lanes| lanes.whole.is_some())
+    }
+
+    /// Moves the core's result into the sample around a lane.
+    pub(crate) fn add_to_lanes(&mut self, lane: Index, timing: &Timing, success: bool) {
+        let fresh = self.samples.results.pop().unwrap_or_default();
+        let mut part = std::mem::replace(&mut self.samples.result, fresh);
+        if !self.sinks.rows.with_bodies() {
+            std::mem::swap(&mut part.body, &mut self.samples.result.body);
+            std::mem::swap(&mut part.text, &mut self.samples.result.text);
+        }
+        // What the outcome asks of the lane is read from the core's result afterwards.
+        let request = part.request;
+        if let Some(whole) = self.note_part(lane, &part, timing, success) {
+            std::mem::swap(whole.add_sub(), &mut part);
+        }
+        self.samples.results.push(part);
+        self.samples.result.request = request;
+        (self.samples.result.success, self.samples.result.ignore) = (success, false);
+    }
+
+    /// Puts a copy of the core's result into the sample around a lane.
+    pub(crate) fn show_to_lanes(&mut self, lane: Index, timing: &Timing, success: bool) {
+        let part = self.lend_result();
+        if let Some(whole) = self.note_part(lane, &part, timing, success) {
+            duplicate(&part, whole.add_sub());
+        }
+        self.return_result(part);
+    }
+
+    /// Adds the figures of a part to those of the whole.
+    fn note_part(
+        &mut self,
+        lane: Index,
+        part: &SampleResult,
+        timing: &Timing,
+        success: bool,
+    ) -> Option<&mut SampleResult> {
+        let parent = self.users[lane].branch_of;
+        let lanes = self.lanes(parent)?;
+        lanes.lag += timing.lag;
+        lanes.timing.end = lanes.timing.end.max(timing.end);
+        let whole = lanes.whole.as_deref_mut()?;
+        whole.bytes += timing.received;
+        whole.sent += timing.sent;
+        whole.headers_size += part.headers_size;
+        whole.success &= success;
+        Some(whole)
+    }
+
+    /// Notes that the run's end has cut a lane.
+    pub(crate) fn cut_lane(&mut self, lane: Index) {
+        let parent = self.users[lane].branch_of;
+        if let Some(lanes) = self.lanes(parent) {
+            lanes.cut = true;
+        }
+    }
+
+    /// Writes what JMeter calls the thread of a lane; gives how many lanes run beside it and itself.
+    pub(crate) fn write_lane_name(&self, lane: Index, out: &mut String) -> u32 {
+        let parent = self.users[lane].branch_of;
+        let lanes = self.users[parent].extra.as_ref().and_then(|extra| extra.lanes.as_ref());
+        let Some(lanes) = lanes else { return 0 };
+        out.push_str("parallel ");
+        out.push_str(self.sampler_name(parent, lanes.id));
+        lanes.under_way as u32
+    }
+}
+
+/// Copies a result with what assertions found and with its parts.
+pub(crate) fn duplicate(from: &SampleResult, to: &mut SampleResult) {
+    copy(from, to);
+    to.label.push_str(&from.label);
+    (to.raw, to.deep) = (from.raw, from.deep);
+    to.thread.clone_from(&from.thread);
+    for found in from.assertions() {
+        let entry = to.add_assertion(&found.name);
+        entry.message.push_str(&found.message);
+        (entry.failure, entry.error) = (found.failure, found.error);
+        entry.has_message = found.has_message;
+    }
+    for part in from.subs() {
+        duplicate(part, to.add_sub());
+    }
+}

@@ -1,0 +1,195 @@
+//! When users start: a pure sequence of start times, one per user of the group.
+//!
+//! A core takes every number n with n mod cores = its rank, where the cores of all processes of the run count: cores
+//! need no coordination. Where users have moments of their own, they start in the order of these.
+
+use plan::element::Shard;
+
+use crate::flow::arrivals::OVER;
+use crate::flow::polling::Looks;
+use crate::run::group::GroupSettings;
+use crate::time::clock::{MS, Nanos};
+
+/// The starts of one group on one core.
+#[derive(Debug)]
+pub(crate) struct Start {
+    pub(crate) group: u32,
+    first_at: Nanos,
+    step: Nanos,
+    next: u32,
+    stride: u32,
+    users: u32,
+    /// Users with moments of their own that are still to start, the next one last.
+    listed: Option<Vec<(Nanos, u32)>>,
+    /// Where a number of users is kept: those start when somebody looks.
+    looks: Option<Looks>,
+    /// Users come when a home says so, and it has not said that nobody does any more.
+    open: bool,
+}
+
+impl Start {
+    /// The group starts at `at`; its first user after the group's delay.
+    pub(crate) fn new(
+        group: u32,
+        settings: &GroupSettings,
+        at: Nanos,
+        core: u32,
+        cores: u32,
+    ) -> Self {
+        let first_at = at + settings.delay;
+        let listed = settings.spans.as_ref().map(|spans| {
+            let own = (core..).zip(spans.iter().skip(core as usize)).step_by(cores.max(1) as usize);
+            let mut listed: Vec<_> = own.map(|(n, (start, _))| (at + start * MS, n)).collect();
+            listed.sort_unstable_by(|one, other| other.cmp(one));
+            listed
+        });
+        Self {
+            group,
+            first_at,
+            step: settings.step,
+            next: core,
+            stride: cores,
+            users: settings.users,
+            listed,
+            looks: settings.looks.clone(),
+            open: false,
+        }
+    }
+
+    /// A group of arrivals; `home`: the share of the run whose schedule this core has, if it has one.
+    pub(crate) fn of_arrivals(
+        group: u32,
+        settings: &GroupSettings,
+        at: Nanos,
+        home: Option<Shard>,
+    ) -> Self {
+        let spans = settings.spans.as_deref().unwrap_or_default();
+        let mut listed = Vec::new();
+        if let Some(shard) = home {
+            let end = settings.arrivals.map_or(0, |bounds| bounds.end);
+            listed.push((at + end * MS, OVER));
+            let own = spans.iter().skip(shard.index as usize).step_by(shard.count as usize);
+            listed.extend(own.rev().map(|(start, _)| (at + start * MS, 0)));
+        }
+        let (first_at, step, next, stride, users) = (0, 0, 0, 1, 0);
+        let listed = Some(listed);
+        Self { group, first_at, step, next, stride, users, listed, looks: None, open: true }
+    }
+
+    /// Nobody comes any more.
+    pub(crate) fn close(&mut self) {
+        self.open = false;
+        self.listed = Some(Vec::new());
+    }
+
+    /// When the next user is due.
+    pub(crate) fn next_at(&self) -> Nanos {
+        match &self.listed {
+            Some(listed) => listed.last().map_or(Nanos::MAX, |(at, _)| match &self.looks {
+                Some(looks) => looks.after(*at),
+                None => *at,
+            }),
+            None if self.finished() => Nanos::MAX,
+            None => self.first_at + self.step * Nanos::from(self.next),
+        }
+    }
+
+    /// The next user, if due: its number and its time.
+    pub(crate) fn take(&mut self, now: Nanos) -> Option<(u32, Nanos)> {
+        let at = self.next_at();
+        if at > now {
+            return None;
+        }
+        if let Some(listed) = &mut self.listed {
+            if let Some(looks) = &self.looks {
+                looks.begin(at);
+            }
+            return listed.pop().map(|(_, number)| (number, at));
+        }
+        let number = self.next;
+        self.next += self.stride;
+        Some((number, at))
+    }
+
+    /// One more user starts then, in place of one that has ended.
+    pub(crate) fn replace(&mut self, at: Nanos) {
+        let listed = self.listed.get_or_insert_default();
+        let place = listed.partition_point(|(later, _)| *later > at);
+        listed.insert(place, (at, 0));
+    }
+
+    /// Nobody starts but those that replace others.
+    pub(crate) fn empty(group: u32, looks: Looks) -> Self {
+        let (first_at, step, next, stride, users) = (0, 0, 0, 1, 0);
+        let (listed, looks) = (Some(Vec::new()), Some(looks));
+        Self { group, first_at, step, next, stride, users, listed, looks, open: false }
+    }
+
+    pub(crate) fn finished(&self) -> bool {
+        !self.open && self.listed.as_ref().map_or(self.next >= self.users, Vec::is_empty)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::plan::OnError;
+
+    fn settings(users: u32, step: Nanos) -> GroupSettings {
+        GroupSettings {
+            name: String::new(),
+            tail: "",
+            looks: None,
+            arrivals: None,
+            number: 1,
+            users,
+            step,
+            delay: 5,
+            duration: None,
+            spans: None,
+            on_error: OnError::Continue,
+        }
+    }
+
+    #[test]
+    fn cores_share_the_users_without_gap_or_overlap() {
+        let settings = settings(10, 100);
+        let mut all = Vec::new();
+        for core in 0..3 {
+            let mut start = Start::new(0, &settings, 1_000, core, 3);
+            while let Some(user) = start.take(Nanos::MAX - 1) {
+                all.push(user);
+            }
+        }
+        all.sort_unstable();
+        let expected: Vec<_> = (0..10).map(|n| (n, 1_005 + 100 * Nanos::from(n))).collect();
+        assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn nobody_starts_early() {
+        let mut start = Start::new(0, &settings(2, 100), 0, 0, 1);
+        assert_eq!(start.take(4), None);
+        assert_eq!(start.take(5), Some((0, 5)));
+        assert_eq!(start.take(104), None);
+        assert_eq!(start.next_at(), 105);
+        assert_eq!(start.take(105), Some((1, 105)));
+        assert!(start.finished());
+    }
+
+    #[test]
+    fn users_with_moments_of_their_own_start_in_their_order() {
+        let spans = [(30, 100), (10, 100), (20, 100), (0, 50), (10, 60)];
+        let settings = GroupSettings { spans: Some(spans.into()), ..settings(5, 0) };
+        let mut all = Vec::new();
+        for core in 0..2 {
+            let mut start = Start::new(0, &settings, 1_000, core, 2);
+            let own: Vec<_> = std::iter::from_fn(|| start.take(Nanos::MAX - 1)).collect();
+            assert!(start.finished() && own.is_sorted_by_key(|(_, at)| *at));
+            all.extend(own);
+        }
+        all.sort_unstable();
+        let expected = [30, 10, 20, 0, 10].map(|ms| 1_000 + ms * MS);
+        assert_eq!(all, (0..).zip(expected).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,17 @@
+//! HTTP: a request on its way out, its response on its way in, and what lies between them and a sample.
+
+pub(crate) mod assemble;
+pub(crate) mod basic;
+pub(crate) mod cache;
+pub(crate) mod cookies;
+pub(crate) mod credentials;
+pub(crate) mod exchange;
+pub(crate) mod failure;
+pub(crate) mod file;
+pub(crate) mod fill;
+pub(crate) mod page;
+pub(crate) mod receive;
+pub(crate) mod redirect;
+pub(crate) mod requests;
+pub(crate) mod side_cookies;
+pub(crate) mod tunnel;

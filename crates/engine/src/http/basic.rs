@@ -1,0 +1,74 @@
+//! Credentials as JMeter puts them on requests by Java's own client: always `Basic`, before anybody asks, with name and password in UTF-8 and
+//! without the domain. What answers then ask for is not answered.
+
+use base64::Engine as _;
+use plan::http::Request;
+use plan::plan::SamplerId;
+
+use crate::core::Core;
+use crate::http::credentials::names_of;
+use crate::http::fill::value_of;
+use crate::time::wheel::Index;
+
+impl Core<'_> {
+    /// Puts the credentials of an Authorization Manager into a request that has been put together.
+    pub(crate) fn add_basic(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        manager: u32,
+        request: &Request,
+        out: &mut Vec<u8>,
+    ) {
+        // A client that goes on after a redirect by itself keeps the line that it had.
+        let extra = self.users[index].extra.as_ref();
+        let chain = extra.and_then(|extra| extra.redirect.as_ref()).filter(|chain| chain.java);
+        let names = match chain {
+            Some(chain) => {
+                let mut first = Request::default();
+                first.secure = chain.first_url.starts_with("https");
+                first.url.push_str(&chain.first_url);
+                names_of(&first, true)
+            }
+            None => names_of(request, true),
+        };
+        let entries = &self.plan.auth_managers[manager as usize].entries;
+        let entry = entries.iter().find(|entry| {
+            let prefix = self.text_of(index, id, &entry.url);
+            names.iter().any(|name| name.starts_with(&prefix))
+        });
+        let Some(entry) = entry else { return };
+        let user = self.text_of(index, id, &entry.user);
+        let password = self.text_of(index, id, &entry.password);
+        let secret = base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
+        let head = out.len() - request.body.len();
+        let mut from = 0;
+        let mut own = None;
+        for line in out[..head].split_inclusive(|byte| *byte == b'\n') {
+            if value_of(line.trim_ascii_end(), b"authorization").is_some() {
+                own = Some(from..from + line.len());
+            }
+            from += line.len();
+        }
+        if let Some(own) = own {
+            // The name stays as the plan writes it.
+            let name = String::from_utf8_lossy(&out[own.start..own.start + 13]).into_owned();
+            out.splice(own, format!("{name}: Basic {secret}\r\n").into_bytes());
+            return;
+        }
+        let behind = &request.headers[request.own_end..];
+        let first = behind.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
+        let at = memchr::memmem::rfind(&out[..head], first).unwrap_or(head - 2);
+        out.splice(at..at, format!("Authorization: Basic {secret}\r\n").into_bytes());
+    }
+}
+
+/// Appends the line with credentials of a request as JMeter shows it, if there is one.
+pub(crate) fn show(sent: &[u8], out: &mut String) {
+    let lines = sent.split(|byte| *byte == b'\n').take_while(|line| !line.trim_ascii().is_empty());
+    for value in lines.filter_map(|line| value_of(line, b"authorization")) {
+        out.push_str("Authorization: ");
+        out.push_str(&String::from_utf8_lossy(value));
+        out.push('\n');
+    }
+}

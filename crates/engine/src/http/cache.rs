@@ -1,0 +1,177 @@
+//! Caches of users: which requests need not be sent, which are sent on condition, and what answers leave behind.
+//!
+//! A cache is made at its first use and hangs off the user. The rules are in [`wire::cache`].
+
+use plan::http::Request;
+use plan::plan::{SamplerId, SamplerKind};
+use stats::Outcome;
+use wire::cache::{Cache, Conditions, Malformed};
+
+use crate::core::Core;
+use crate::http::assemble::latin1;
+use crate::net::conn::{Exchange, Stash};
+use crate::run::settings::CacheHit;
+use crate::time::timing::Timing;
+use crate::time::wheel::Index;
+
+/// What a user's cache has to say about a request.
+#[derive(Debug)]
+pub(crate) enum Lookup {
+    /// The request need not be sent.
+    Fresh,
+    /// It is sent with these conditions, if any.
+    Send(Conditions),
+}
+
+impl Core<'_> {
+    /// Looks a request up that is about to be sent. `cookies`: the value of its cookie line.
+    pub(crate) fn look_up(
+        &mut self,
+        index: Index,
+        manager: u32,
+        request: &Request,
+        cookies: Option<&[u8]>,
+    ) -> Lookup {
+        let redirect = self.users[index].extra.as_ref().and_then(|extra| extra.redirect.as_ref());
+        // HttpClient, where it follows redirects itself, sends the conditions of the first request with each.
+        let first = redirect.filter(|chain| chain.silent).map(|chain| chain.first_url.clone());
+        let now_ms = self.clock.wall_ms(self.clock.now());
+        let Some(cache) = self.cache(index, manager) else {
+            return Lookup::Send(Conditions::default());
+        };
+        let lines = &request.headers[..request.own_end];
+        if let Some(url) = first {
+            return Lookup::Send(cache.conditions(&url, &[lines]));
+        }
+        if request.method.eq_ignore_ascii_case("GET") {
+            // Cookies count here and nowhere else: an answer that varies with them is found only without any.
+            let cookie_line: Vec<u8> =
+                cookies.map_or_else(Vec::new, |cookies| [b"Cookie: ", cookies, b"\r\n"].concat());
+            if cache.is_fresh(&request.url, &[lines, &cookie_line], now_ms) {
+                return Lookup::Fresh;
+            }
+        }
+        Lookup::Send(cache.conditions(&request.url, &[lines]))
+    }
+
+    /// A request that is not sent: depending on the mode there is no sample, or one that nobody answered.
+    pub(crate) fn answer_from_cache(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        request: &Request,
+        cookies: &[u8],
+    ) {
+        let chain = self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
+        let (code, message) = match &self.run.settings.cache_hit {
+            CacheHit::NoSample if chain => return self.conclude_chain(index, id),
+            CacheHit::NoSample if self.users.is_branch(index) => {
+                return self.branch_left_out(index);
+            }
+            CacheHit::NoSample => return self.after_action(index, id),
+            CacheHit::Sample { code, message } => (code, message),
+        };
+        let now = self.clock.now();
+        let start_ms = self.clock.wall_ms(now);
+        let mut result = self.lend_result();
+        result.clear();
+        result.label.push_str(self.sampler_name(index, id));
+        result.code.push_str(code);
+        result.message.push_str(message);
+        result.url.push_str(&request.url);
+        result.http = true;
+        result.method.push_str(&request.method);
+        result.cookies.push_str(&String::from_utf8_lossy(cookies));
+        result.success = true;
+        result.start_ms = start_ms;
+        request.write_sampler_data(&String::from_utf8_lossy(cookies), &mut result.sampler_data);
+        self.return_result(result);
+        let wait = (now - self.users[index].intended).max(0) as u64;
+        let timing = Timing { start: now, end: now, wait, ..Timing::default() };
+        if chain {
+            self.last_hop(index, &timing);
+            return self.conclude_chain(index, id);
+        }
+        self.conclude(index, id, timing, Outcome::Ok);
+    }
+
+    /// Notes an answer that may be cached. False: JMeter throws at its headers; the result says so.
+    pub(crate) fn note_answer(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        exchange: &Exchange,
+        stash: &Stash,
+    ) -> bool {
+        let SamplerKind::Http(http) = &self.plan.samplers[id.0 as usize].kind else { return true };
+        let Some(manager) = http.cache.filter(|_| is_cacheable(exchange.status)) else {
+            return true;
+        };
+        let use_expires = self.plan.cache_managers[manager as usize].use_expires;
+        let now_ms = self.clock.wall_ms(self.clock.now());
+        let Some(cache) = self.cache(index, manager) else { return true };
+        let sent = latin1(&stash.request_headers);
+        let Err(malformed) = cache.note(&stash.url, &stash.head, &sent, use_expires, now_ms) else {
+            return true;
+        };
+        let (class, message) = thrown(&malformed);
+        let observed = self.observes(id);
+        let result = &mut *self.samples.result;
+        if !observed {
+            result.clear();
+        }
+        result.code = format!("Non HTTP response code: {class}");
+        result.message = format!("Non HTTP response message: {message}");
+        result.success = false;
+        result.data_type = "text";
+        false
+    }
+
+    /// Whether answers to the method may be noted.
+    pub(crate) fn may_be_cached(&self, method: &str) -> bool {
+        self.run.settings.cacheable_methods.iter().any(|one| one.eq_ignore_ascii_case(method))
+    }
+
+    /// The user's cache; made at its first use.
+    fn cache(&mut self, index: Index, manager: u32) -> Option<&mut Cache> {
+        let index = self.users.root(index);
+        let at = manager as usize;
+        let known = self.users[index].extra.as_ref().and_then(|extra| extra.caches.get(at));
+        if known.is_none_or(Option::is_none) {
+            let most = self.number(index, &self.plan.cache_managers[at].most, 0);
+            let caches = &mut self.users[index].extra().caches;
+            if caches.len() <= at {
+                caches.resize_with(at + 1, || None);
+            }
+            caches[at] = Some(Box::new(Cache::new(usize::try_from(most).unwrap_or(0))));
+        }
+        self.users[index].extra().caches[at].as_deref_mut()
+    }
+}
+
+/// Whether an answer of that status may be noted.
+pub(crate) fn is_cacheable(status: u16) -> bool {
+    matches!(status, 200..=299 | 304)
+}
+
+/// The exception that JMeter throws.
+fn thrown(malformed: &Malformed) -> (&'static str, String) {
+    match malformed {
+        Malformed::MaxAge(word) => {
+            ("java.lang.NumberFormatException", format!("For input string: \"{word}\""))
+        }
+        Malformed::NoMaxAge => (
+            "java.lang.ArrayIndexOutOfBoundsException",
+            "Index 0 out of bounds for length 0".to_owned(),
+        ),
+        Malformed::Date | Malformed::LastModified => {
+            let name = match malformed {
+                Malformed::Date => "responseDate",
+                _ => "lastModifiedAsDate",
+            };
+            let message =
+                format!("Cannot invoke \"java.util.Date.getTime()\" because \"{name}\" is null");
+            ("java.lang.NullPointerException", message)
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Cookies of users, and what a new iteration means for cookies, caches and connections.
+
+use plan::plan::{SamplerId, SamplerKind};
+use wire::cookie::{Cookie, Jar, Origin, Policy, Rules, Stored};
+
+use crate::core::{Core, env};
+use crate::http::fill::value_of;
+use crate::net::conn::Stash;
+use crate::time::wheel::Index;
+
+impl Core<'_> {
+    /// The place of the user's jar for a Cookie Manager; made, with the plan's own cookies, at its first use.
+    pub(crate) fn jar(&mut self, index: Index, manager: u32) -> Option<usize> {
+        let at = manager as usize;
+        let extra = self.users[index].extra();
+        if extra.jars.len() <= at {
+            extra.jars.resize_with(at + 1, || None);
+        }
+        if extra.jars[at].is_none() {
+            let settings = &self.run.settings;
+            let named = Policy::named(&self.plan.cookie_managers[at].policy);
+            let rules = Rules {
+                policy: named.unwrap_or_default(),
+                check: settings.cookie_check,
+                delete_empty: settings.cookie_delete_null,
+                ..Rules::default()
+            };
+            let mut jar = Box::new(Jar::with_rules(rules));
+            self.add_own_cookies(index, manager, &mut jar);
+            if self.has_thrown() {
+                return None;
+            }
+            self.users[index].extra().jars[at] = Some(jar);
+        }
+        Some(at)
+    }
+
+    fn add_own_cookies(&mut self, index: Index, manager: u32, jar: &mut Jar) {
+        let plan = self.plan;
+        for own in &plan.cookie_managers[manager as usize].cookies {
+            let user = self.users.of(index);
+            let mut env = env!(self, user, "");
+            let mut text = |text: &plan::text::Text| {
+                let mut value = String::new();
+                text.eval(&mut env, &mut value);
+                value
+            };
+            jar.add_beside(Cookie {
+                name: text(&own.name),
+                value: text(&own.value),
+                domain: text(&own.domain),
+                path: text(&own.path),
+                secure: own.secure,
+                host_only: !own.domain_given,
+                path_given: own.path_given,
+                version: own.version,
+                expires_ms: None,
+            });
+        }
+    }
+
+    /// Stores the cookies of a response.
+    pub(crate) fn store_cookies(&mut self, index: Index, id: SamplerId, stash: &Stash) {
+        let SamplerKind::Http(http) = &self.plan.samplers[id.0 as usize].kind else { return };
+        let Some(manager) = http.cookies else { return };
+        let now_ms = self.clock.wall_ms(self.clock.now());
+        let Some(at) = self.jar(index, manager) else { return };
+        let Ok(url) = wire::url::split(&stash.url) else { return };
+        let path = url.path_and_query.split('?').next().unwrap_or("/");
+        let path = if path.is_empty() { "/" } else { path };
+        let origin =
+            Origin { host: url.host, path, secure: url.scheme.eq_ignore_ascii_case("https") };
+        let user = &mut self.users[index];
+        let Some(jar) = user.extra.as_mut().and_then(|extra| extra.jars[at].as_mut()) else {
+            return;
+        };
+        let saves = self.run.settings.cookie_save;
+        let mut shown = Vec::new();
+        for line in stash.head.split(|byte| *byte == b'\n') {
+            let Some(value) = value_of(line, b"set-cookie") else { continue };
+            // What is rejected is left out without a word, as by JMeter's own log level.
+            let _ = jar.store(&origin, value, now_ms, |stored| {
+                if let (Stored::Set(cookie), true) = (stored, saves) {
+                    shown.push((cookie.name.clone(), cookie.value.clone()));
+                }
+            });
+        }
+        for (name, value) in shown {
+            self.show_cookie(index, &name, &value);
+        }
+    }
+
+    /// Sets the variable that shows a cookie.
+    pub(crate) fn show_cookie(&mut self, index: Index, cookie: &str, value: &str) {
+        let mut name = self.samples.texts.take();
+        name.push_str(&self.run.settings.cookie_prefix);
+        name.push_str(cookie);
+        self.users.of(index).vars.set_named(&self.plan.names, &name, value);
+        self.samples.texts.give(name);
+    }
+
+    /// An iteration of the group begins.
+    pub(crate) fn begin_iteration(&mut self, index: Index) {
+        let plan = self.plan;
+        let user = &mut self.users[index];
+        user.iteration += 1;
+        user.fresh = true;
+        if user.iteration > 1 {
+            self.recorder.add(stats::Counter::IterationsDone, 1);
+        }
+        let same_user = plan.groups[user.group as usize].same_user
+            && !user.extra.as_ref().is_some_and(|extra| extra.new_each_iteration);
+        let first = user.iteration == 1;
+        let Some(extra) = user.extra.as_mut() else { return };
+        extra.again = !first;
+        for (at, jar) in extra.jars.iter_mut().enumerate() {
+            let manager = &plan.cookie_managers[at];
+            let clears =
+                if manager.controlled_by_group { !same_user } else { manager.clear_each_iteration };
+            if clears && !first {
+                // It is made anew, with the plan's own cookies, when it is needed.
+                *jar = None;
+            }
+        }
+        for (manager, names) in plan.dns_managers.iter().zip(&mut extra.names) {
+            if manager.clear_each_iteration {
+                names.clear();
+            }
+        }
+        for (manager, cache) in plan.cache_managers.iter().zip(&mut extra.caches) {
+            let clears =
+                if manager.controlled_by_group { !same_user } else { manager.clear_each_iteration };
+            if clears {
+                *cache = None;
+            }
+        }
+    }
+
+    /// The first HTTP sample of an iteration: a group whose iterations are different users drops the connections
+    /// and sessions of the one before.
+    pub(crate) fn refresh_user(&mut self, index: Index) {
+        let user = &mut self.users[index];
+        if !std::mem::replace(&mut user.fresh, false) {
+            return;
+        }
+        if user.lane {
+            return self.refresh_lane(index);
+        }
+        // Lanes count as iterations, but the first is the first.
+        let is_first = |extra: &crate::core::user::Extra| extra.new_each_iteration && !extra.again;
+        if user.iteration == 1 || user.extra.as_deref().is_some_and(is_first) {
+            return;
+        }
+        let different = !self.plan.groups[user.group as usize].same_user
+            || user.extra.as_ref().is_some_and(|extra| extra.new_each_iteration);
+        let settings = &self.run.settings;
+        if (different || settings.reset_always) && settings.reset_state {
+            self.run.trust.begin();
+            if let Some(extra) = user.extra.as_mut() {
+                extra.tls = None;
+                extra.alias = None;
+                extra.holder = 0;
+            }
+            let closed = self.close_http_connections(index);
+            self.recorder.add(stats::Counter::ConnClosedForNewUser, closed);
+        }
+    }
+}

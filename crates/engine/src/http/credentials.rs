@@ -1,0 +1,417 @@
+//! Credentials of users: which requests carry them, and how answers that ask for them are answered.
+//!
+//! As in HttpClient, a request that is asked for credentials goes out again within the same sample, which has the time
+//! of all and the sizes of the last. What a user's HTTP client has learned it keeps per server, as JMeter's does: two
+//! entries for one server are told apart by their realms alone.
+
+use std::ops::Range;
+
+use plan::http::{Http, Request, show_lines};
+use plan::plan::{Authorization, SamplerId};
+use plan::text::Text;
+use wire::auth::{Asker, Credentials, Dialogue, Message};
+
+use crate::core::Core;
+use crate::http::fill::value_of;
+use crate::net::conn::{Exchange, Stash};
+use crate::time::wheel::Index;
+
+/// What a user's HTTP client knows for one server.
+#[derive(Debug)]
+pub(crate) struct Keyring {
+    route: u32,
+    keys: Vec<Key>,
+}
+
+/// What a user and a proxy have agreed on; kept from one request to the next.
+#[derive(Debug)]
+pub(crate) struct Talk {
+    pub(crate) route: u32,
+    pub(crate) dialogue: Dialogue,
+    /// An Authorization Manager without an entry for the URL has made the HTTP client forget the proxy's credentials.
+    pub(crate) lost: bool,
+}
+
+/// Credentials, for one realm or for any.
+#[derive(Clone, Debug)]
+struct Key {
+    realm: Option<String>,
+    credentials: Credentials,
+}
+
+/// The talk about credentials in one sample.
+#[derive(Debug)]
+pub(crate) struct Round {
+    route: u32,
+    server: Dialogue,
+    keys: Vec<Key>,
+    /// With a proxy that passes requests on.
+    proxy: Option<Dialogue>,
+    /// Where the lines with credentials stand in the request.
+    lines: Range<usize>,
+    /// The method may have a body.
+    entity: bool,
+    /// The plan itself sets the line; that for the proxy.
+    own: bool,
+    own_proxy: bool,
+}
+
+impl crate::core::user::Extra {
+    /// The routes that the user knows credentials of, or talks about some with.
+    pub(crate) fn credential_routes(&self) -> impl Iterator<Item = u32> + '_ {
+        let rings = self.keyrings.iter().map(|ring| ring.route);
+        let talks = self.talks.iter().map(|talk| talk.route);
+        rings.chain(talks).chain(self.round.iter().map(|round| round.route))
+    }
+}
+
+impl Core<'_> {
+    /// Puts credentials on a request that has an Authorization Manager, or goes to a proxy that may want some. True: an
+    /// answer that asks for credentials is answered.
+    pub(crate) fn add_credentials(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        http: &Http,
+        request: &Request,
+        route: u32,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        if request.java {
+            if let Some(manager) = http.auth {
+                self.add_basic(index, id, manager, request, out);
+            }
+            return false;
+        }
+        let forwarded = self.is_forwarded(route);
+        if http.auth.is_none() && !forwarded {
+            return false;
+        }
+        let extra = self.users[index].extra();
+        let silent = extra.redirect.as_ref().is_some_and(|chain| chain.silent);
+        let kept = extra.round.take().filter(|round| silent && round.route == route);
+        let mut round = match kept {
+            Some(round) => round,
+            None => Box::new(self.begin_round(index, id, http.auth, request, route)),
+        };
+        let at = out.len() - request.body.len() - 2;
+        round.lines = at..at;
+        round.entity = match request.method.as_str() {
+            "GET" => !request.body.is_empty(),
+            "HEAD" | "OPTIONS" | "TRACE" => false,
+            _ => true,
+        };
+        let plan = &request.headers[..request.own_end];
+        let is_own = |line| value_of(line, b"authorization").is_some();
+        round.own = plan.split(|byte| *byte == b'\n').any(is_own);
+        let is_own = |line| value_of(line, b"proxy-authorization").is_some();
+        round.own_proxy = plan.split(|byte| *byte == b'\n').any(is_own);
+        if forwarded {
+            round.proxy = Some(std::mem::take(&mut self.talk(index, route).dialogue));
+        }
+        self.write_credentials(&mut round, out);
+        self.users[index].extra().round = Some(round);
+        true
+    }
+
+    /// What the user has agreed on with the proxy of a route.
+    pub(crate) fn talk(&mut self, index: Index, route: u32) -> &mut Talk {
+        let owner = self.users.owner(index);
+        let talks = &mut self.users[owner].extra().talks;
+        let at = match talks.iter().position(|talk| talk.route == route) {
+            Some(at) => at,
+            None => {
+                talks.push(Talk { route, dialogue: Dialogue::default(), lost: false });
+                talks.len() - 1
+            }
+        };
+        &mut talks[at]
+    }
+
+    /// The user's credentials for the proxy of a route.
+    pub(crate) fn proxy_login(&mut self, index: Index, route: u32) -> Option<Credentials> {
+        if self.talk(index, route).lost || !self.run.settings.auth_preemptive {
+            return None;
+        }
+        self.net.routes[route as usize].tunnel.as_ref()?.credentials.clone()
+    }
+
+    /// Takes an answer. True: it asked for credentials, and the request goes out again.
+    pub(crate) fn answers_challenge(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        exchange: &Exchange,
+        stash: &mut Option<Box<Stash>>,
+    ) -> bool {
+        let round = self.users[index].extra.as_mut().and_then(|extra| extra.round.take());
+        let Some(mut round) = round else { return false };
+        let route = round.route;
+        let login = self.proxy_login(index, route);
+        let Round { server, keys, proxy, .. } = &mut *round;
+        let head = stash.as_ref().map_or(&[][..], |stash| &stash.head);
+        let mut again = false;
+        if exchange.status == Asker::Server.status() {
+            again = server.challenged(Asker::Server, head, &|realm| for_realm(keys, realm));
+        } else if exchange.status != Asker::Proxy.status() {
+            server.accepted();
+        }
+        if let Some(proxy) = proxy {
+            if exchange.status == Asker::Proxy.status() {
+                again |= proxy.challenged(Asker::Proxy, head, &|_| login.clone());
+            } else {
+                proxy.accepted();
+            }
+        }
+        if !again && let Some(proxy) = round.proxy.take() {
+            self.talk(index, route).dialogue = proxy;
+        }
+        let Some(extra) = self.users[index].extra.as_mut() else { return false };
+        let Some(mut stash) = stash.take_if(|_| again) else {
+            // Where HttpClient follows redirects itself, it goes on with what was agreed.
+            let goes_on = exchange.auto_follow
+                && matches!(exchange.status, 301..=308)
+                && round.server.has_begun();
+            extra.round = goes_on.then_some(round);
+            return false;
+        };
+        let mut request = std::mem::take(&mut stash.request);
+        self.write_credentials(&mut round, &mut request);
+        self.users[index].extra().round = Some(round);
+        stash.clear_answer();
+        if !stash.request_headers.is_empty() {
+            stash.request_headers.clear();
+            show_lines(&request, &mut stash.request_headers);
+        }
+        let next = exchange.again();
+        let now = self.clock.now();
+        match self.idle_connection(index, route, next.java, now) {
+            Some(conn) => {
+                // The bytes may be needed once more.
+                stash.request.extend_from_slice(&request);
+                self.send_on(index, id, conn, next, Some(stash), &request);
+            }
+            None => {
+                stash.request = request;
+                self.open(index, id, route, next, stash);
+            }
+        }
+        true
+    }
+
+    /// Replaces the lines with credentials in a request.
+    fn write_credentials(&mut self, round: &mut Round, out: &mut Vec<u8>) {
+        let mut lines = Vec::new();
+        if !round.own || round.proxy.is_some() {
+            let line = out.split(|byte| *byte == b'\r').next().unwrap_or_default();
+            let line = String::from_utf8_lossy(line);
+            let mut words = line.split(' ');
+            let message = Message {
+                method: words.next().unwrap_or_default(),
+                uri: words.next().unwrap_or_default(),
+                body: round.entity.then(|| &out[round.lines.end + 2..]),
+                random: self.random.bits().to_be_bytes(),
+            };
+            if !round.own {
+                round.server.answer(Asker::Server, &message, &mut lines);
+            }
+            if let Some(proxy) = round.proxy.as_mut().filter(|_| !round.own_proxy) {
+                proxy.answer(Asker::Proxy, &message, &mut lines);
+            }
+        }
+        let end = round.lines.start + lines.len();
+        out.splice(round.lines.clone(), lines);
+        round.lines.end = end;
+    }
+
+    fn begin_round(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        manager: Option<u32>,
+        request: &Request,
+        route: u32,
+    ) -> Round {
+        let mut round = Round {
+            route,
+            server: Dialogue::default(),
+            keys: Vec::new(),
+            proxy: None,
+            lines: 0..0,
+            entity: false,
+            own: false,
+            own_proxy: false,
+        };
+        let Some(manager) = manager else { return round };
+        let entries = &self.plan.auth_managers[manager as usize].entries;
+        if !self.run.settings.auth_preemptive {
+            for entry in entries {
+                let url = self.text_of(index, id, &entry.url);
+                let (user, password) = (
+                    self.text_of(index, id, &entry.user),
+                    self.text_of(index, id, &entry.password),
+                );
+                let realm = Some(self.text_of(index, id, &entry.realm));
+                let fits = wire::url::split(&url).is_ok_and(|url| {
+                    url.host == request.host.to_lowercase() && url.port_or_default() == request.port
+                });
+                if fits {
+                    round.keys.push(Key { realm, credentials: Credentials { user, password } });
+                }
+            }
+            return round;
+        }
+        let names = names_of(request, self.is_forwarded(route));
+        let entry = entries.iter().find(|entry| {
+            let prefix = self.text_of(index, id, &entry.url);
+            names.iter().any(|name| name.starts_with(&prefix))
+        });
+        let owner = self.users.owner(index);
+        let Some(entry) = entry else {
+            self.users[owner].extra().keyrings.retain(|ring| ring.route != route);
+            if self.net.routes[route as usize].tunnel.is_some() {
+                self.talk(index, route).lost = true;
+            }
+            return round;
+        };
+        let key = self.key_of(index, id, entry);
+        let rings = &mut self.users[owner].extra().keyrings;
+        let ring = match rings.iter_mut().position(|ring| ring.route == route) {
+            Some(at) => &mut rings[at],
+            None => {
+                rings.push(Keyring { route, keys: Vec::new() });
+                let last = rings.len() - 1;
+                &mut rings[last]
+            }
+        };
+        match ring.keys.iter_mut().find(|known| known.realm == key.realm) {
+            Some(known) => *known = key,
+            None => ring.keys.push(key),
+        }
+        round.keys.clone_from(&ring.keys);
+        if !entry.waits
+            && let Some(credentials) = for_realm(&round.keys, None)
+        {
+            round.server = Dialogue::preemptive(credentials);
+        }
+        round
+    }
+
+    fn key_of(&mut self, index: Index, id: SamplerId, entry: &Authorization) -> Key {
+        let domain = self.text_of(index, id, &entry.domain);
+        let user = self.text_of(index, id, &entry.user);
+        let password = self.text_of(index, id, &entry.password);
+        let realm = self.text_of(index, id, &entry.realm);
+        Key {
+            realm: Some(realm).filter(|realm| !realm.is_empty()),
+            credentials: Credentials::new(&domain, &user, &password),
+        }
+    }
+
+    pub(crate) fn text_of(&mut self, index: Index, id: SamplerId, text: &Text) -> String {
+        let mut value = String::new();
+        self.with_env(index, id, |env, _| text.eval(env, &mut value));
+        value
+    }
+}
+
+/// The credentials that fit a challenge best: those of its realm, then those for any. A challenge without a realm may
+/// have any, the general ones first.
+fn for_realm(keys: &[Key], realm: Option<&str>) -> Option<Credentials> {
+    let of = |realm: Option<&str>| keys.iter().find(|key| key.realm.as_deref() == realm);
+    let found = match realm {
+        Some(_) => of(realm).or_else(|| of(None)),
+        None => of(None).or(keys.first()),
+    };
+    found.map(|key| key.credentials.clone())
+}
+
+/// The texts that the URLs of entries are compared with: with and without the port where it is the usual one. The path
+/// is unescaped and there is no query, for JMeter makes them anew from what it is about to send.
+pub(crate) fn names_of(request: &Request, whole: bool) -> Vec<String> {
+    let parts = lang::url::split(&request.url);
+    let protocol = &request.url[parts.protocol.clone()];
+    let host = &request.url[parts.host.clone()];
+    let path = unescaped(&request.target[..request.path_len.min(request.target.len())]);
+    let usual = if request.secure { 443 } else { 80 };
+    if whole {
+        // For a proxy that passes requests on, the URL is not made anew.
+        let end = parts.query.as_ref().map_or(parts.path.end, |query| query.end);
+        let (path, rest) = (&request.url[parts.path.clone()], &request.url[parts.path.start..end]);
+        return match parts.port {
+            None => {
+                vec![
+                    format!("{protocol}://{host}{rest}"),
+                    format!("{protocol}://{host}:{usual}{path}"),
+                ]
+            }
+            Some(port) => vec![format!("{protocol}://{host}:{port}{rest}")],
+        };
+    }
+    match parts.port {
+        None => {
+            vec![format!("{protocol}://{host}{path}"), format!("{protocol}://{host}:{usual}{path}")]
+        }
+        Some(port) if port == usual => {
+            vec![format!("{protocol}://{host}:{port}{path}"), format!("{protocol}://{host}{path}")]
+        }
+        Some(port) => vec![format!("{protocol}://{host}:{port}{path}")],
+    }
+}
+
+fn unescaped(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let code = after.get(..2).and_then(|code| std::str::from_utf8(code).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|_| *first == b'%') {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(realm: Option<&str>, user: &str) -> Key {
+        Key { realm: realm.map(str::to_owned), credentials: Credentials::new("", user, "") }
+    }
+
+    #[test]
+    fn credentials_of_the_realm_come_before_general_ones() {
+        let keys = [key(Some("a"), "one"), key(None, "two"), key(Some("b"), "three")];
+        let user = |keys: &[Key], realm| for_realm(keys, realm).map(|found| found.user);
+        assert_eq!(user(&keys, Some("b")).as_deref(), Some("three"));
+        assert_eq!(user(&keys, Some("c")).as_deref(), Some("two"));
+        assert_eq!(user(&keys, None).as_deref(), Some("two"));
+        assert_eq!(user(&keys[..1], Some("c")), None);
+        assert_eq!(user(&keys[..1], None).as_deref(), Some("one"));
+    }
+
+    #[test]
+    fn urls_are_compared_with_and_without_the_usual_port() {
+        let names = |url: &str, target: &str, secure| {
+            let mut request = Request::default();
+            request.secure = secure;
+            request.url.push_str(url);
+            request.target.push_str(target);
+            request.path_len = target.find('?').unwrap_or(target.len());
+            names_of(&request, false)
+        };
+        assert_eq!(
+            names("http://host/a%20b?c", "/a%20b?c", false),
+            ["http://host/a b", "http://host:80/a b"]
+        );
+        assert_eq!(names("https://h:443/", "/", true), ["https://h:443/", "https://h/"]);
+        assert_eq!(names("http://h:443/%zz", "/%zz", false), ["http://h:443/%zz"]);
+    }
+}

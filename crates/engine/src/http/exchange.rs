@@ -1,0 +1,414 @@
+//! An HTTP request on its way out: rendered, put on a connection of the user or on a new one, sent. Hot.
+//!
+//! A request that cannot vary is rendered once per core; cookies are put in where a user has some.
+
+use plan::http::{Http, Request, show_lines};
+use plan::plan::{Needs, SamplerId};
+use plan::text::Thrown;
+use stats::Counter;
+use wire::cookie::Origin;
+use wire::http1::{Decoder, Limits};
+
+use crate::core::Core;
+use crate::core::user::Wait;
+use crate::http::assemble::{Added, assemble};
+use crate::http::cache::Lookup;
+use crate::net::conn::{Exchange, Stash, State};
+use crate::net::driver;
+use crate::net::outcome::Failure;
+use crate::time::clock::{MS, Nanos};
+use crate::time::wheel::Index;
+
+/// A request that never changes.
+#[derive(Debug)]
+pub(crate) struct Fixed {
+    pub(crate) request: Request,
+    /// As sent, without cookies.
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) route: u32,
+}
+
+/// How a request goes out.
+#[derive(Clone, Copy, Debug)]
+struct Sending {
+    /// It can be taken from the fixed requests again.
+    repeatable: bool,
+    /// An answer that asks for credentials is answered.
+    challenges: bool,
+}
+
+impl Core<'_> {
+    pub(crate) fn begin_http(&mut self, index: Index, id: SamplerId, http: &Http) {
+        self.refresh_user(index);
+        let slot = id.0 as usize;
+        if self.http.fixed[slot].is_none() && http.is_fixed() {
+            let mut request = Request::default();
+            if self.with_env(index, id, |env, _| http.render(env, &mut request)).is_ok() {
+                let route = self.way(&request);
+                let mut bytes = Vec::new();
+                assemble(&request, &Added::default(), &mut bytes);
+                self.http.fixed[slot] = Some(Box::new(Fixed { request, bytes, route }));
+            }
+        }
+        // What scripts made of a request is never fixed, whatever the plan's is.
+        if http.is_fixed()
+            && let Some(fixed) = self.http.fixed[slot].take()
+        {
+            self.name_request(index, id, false);
+            if self.fails_by_exception(index, id, None) {
+                self.http.fixed[slot] = Some(fixed);
+                return;
+            }
+            if !http.is_plain() || self.run.settings.proxy.is_some() {
+                self.send_rendered(index, id, http, &fixed.request);
+            } else if self.cookie_line(index, http, &fixed.request) {
+                let named = Some(&fixed.request).filter(|request| !request.java);
+                if self.fails_by_exception(index, id, named) {
+                    self.http.fixed[slot] = Some(fixed);
+                    return;
+                }
+                let mut out = std::mem::take(&mut self.net.out);
+                let cookies = std::mem::take(&mut self.http.cookie_line);
+                let added = Added { cookies: Some(&cookies), ..Added::default() };
+                assemble(&fixed.request, &added, &mut out);
+                self.dispatch(
+                    index,
+                    id,
+                    http,
+                    &fixed.request,
+                    (&out, &cookies),
+                    fixed.route,
+                    Sending { repeatable: false, challenges: false },
+                );
+                self.http.cookie_line = cookies;
+                self.net.out = out;
+            } else {
+                self.dispatch(
+                    index,
+                    id,
+                    http,
+                    &fixed.request,
+                    (&fixed.bytes, b""),
+                    fixed.route,
+                    Sending { repeatable: true, challenges: false },
+                );
+            }
+            self.http.fixed[slot] = Some(fixed);
+            return;
+        }
+        let mut request = std::mem::take(&mut self.http.request);
+        let rendered = self.with_env(index, id, |env, _| http.render(env, &mut request));
+        if self.fails_by_exception(index, id, Some(&request)) {
+            self.http.request = request;
+            return;
+        }
+        let problem = rendered.as_ref().err();
+        if problem.is_none_or(|problem| !problem.no_url) {
+            self.name_request(index, id, problem.is_some_and(|problem| problem.no_client));
+            if self.fails_by_exception(index, id, None) {
+                self.http.request = request;
+                return;
+            }
+        }
+        match rendered {
+            Ok(()) => self.send_rendered(index, id, http, &request),
+            Err(problem) => {
+                self.samples.result.clear();
+                if !problem.no_url && !problem.no_client {
+                    self.samples.result.url.push_str(&request.url);
+                    self.samples.result.method.push_str(&request.method);
+                    if self.plan.samplers[id.0 as usize].needs.contains(Needs::SAMPLER_DATA) {
+                        request.query_string.clear();
+                        request.write_sampler_data("", &mut self.samples.result.sampler_data);
+                    }
+                    if request.java {
+                        plan::http::show_set_lines(
+                            &request,
+                            &mut self.samples.result.request_headers,
+                        );
+                    }
+                }
+                self.unsendable(index, id, &problem.code, &problem.message, !problem.no_url);
+            }
+        }
+        self.http.request = request;
+    }
+
+    /// Sends a request that was just rendered.
+    pub(crate) fn send_rendered(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        http: &Http,
+        request: &Request,
+    ) {
+        if request.is_file {
+            return self.begin_file(index, id, request);
+        }
+        let with_cookies = !request.stripped && self.cookie_line(index, http, request);
+        // Out of Java's own client it comes before the sample has a name.
+        if self.fails_by_exception(index, id, Some(request).filter(|request| !request.java)) {
+            return;
+        }
+        let cookies = std::mem::take(&mut self.http.cookie_line);
+        let mut out = std::mem::take(&mut self.net.out);
+        let cookie_line = with_cookies.then_some(&cookies[..]);
+        let lookup = http.cache.map(|manager| self.look_up(index, manager, request, cookie_line));
+        let conditions = match &lookup {
+            Some(Lookup::Fresh) => {
+                self.answer_from_cache(index, id, request, cookie_line.unwrap_or_default());
+                (self.http.cookie_line, self.net.out) = (cookies, out);
+                return;
+            }
+            Some(Lookup::Send(conditions)) => Some(conditions).filter(|some| !some.is_empty()),
+            None => None,
+        };
+        let route = self.way(request);
+        let forwarded = self.is_forwarded(route);
+        assemble(request, &Added { conditions, cookies: cookie_line, forwarded }, &mut out);
+        let challenges = self.add_credentials(index, id, http, request, route, &mut out);
+        self.dispatch(
+            index,
+            id,
+            http,
+            request,
+            (&out, cookie_line.unwrap_or_default()),
+            route,
+            Sending { repeatable: false, challenges },
+        );
+        self.http.cookie_line = cookies;
+        self.net.out = out;
+    }
+
+    /// Sends `bytes` on a connection of the user, or opens one for them.
+    #[allow(clippy::too_many_arguments)] // One call, told apart by one flag.
+    fn dispatch(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        http: &Http,
+        request: &Request,
+        (bytes, cookies): (&[u8], &[u8]),
+        route: u32,
+        Sending { repeatable, challenges }: Sending,
+    ) {
+        let needs = self.plan.samplers[id.0 as usize].needs;
+        let observed = self.observes(id);
+        let user = &self.users[index];
+        let start = self.clock.now();
+        let intended = user.intended;
+        let redirected = user.extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
+        let exchange = Exchange {
+            intended,
+            start,
+            limit: Nanos::from(request.response_timeout_ms) * MS,
+            connect_limit: Nanos::from(request.connect_timeout_ms) * MS,
+            is_head: request.method == "HEAD",
+            java: request.java,
+            // JMeter counts from the end of sending, and Java's own client shows nothing of them.
+            interim_uncounted: request.java || request.expects_continue,
+            want_keep_alive: request.keep_alive,
+            keep_head: observed,
+            keep_body: needs.intersects(Needs::BODY | Needs::TEXT),
+            parse: needs.contains(Needs::PAGE),
+            digest: http.md5,
+            // Followed by HttpClient itself, redirects never reach the sampler.
+            follow: request.follow_redirects && !request.auto_redirects,
+            auto_follow: request.auto_redirects,
+            cookies: http.cookies.is_some(),
+            challenges,
+            caches: http.cache.is_some() && self.may_be_cached(&request.method),
+            ..Exchange::NONE
+        };
+        let connection = self.idle_connection(index, route, request.java, start);
+        let needs_stash = observed
+            || redirected
+            || connection.is_none()
+            || !repeatable
+            || request.follow_redirects
+            || request.auto_redirects
+            || !request.connection_fault.is_empty();
+        let stash = needs_stash.then(|| {
+            let mut stash = self.net.stashes.pop().unwrap_or_default();
+            stash.clear();
+            stash.url.push_str(&request.url);
+            stash.method.push_str(&request.method);
+            stash.connection_fault.push_str(&request.connection_fault);
+            if needs.contains(Needs::REQUEST_HEADERS) || exchange.caches {
+                if request.java {
+                    plan::http::show_set_lines(request, &mut stash.request_headers);
+                    crate::http::basic::show(bytes, &mut stash.request_headers);
+                } else {
+                    show_lines(bytes, &mut stash.request_headers);
+                }
+            }
+            if needs.contains(Needs::SAMPLER_DATA) {
+                stash.cookies.push_str(&String::from_utf8_lossy(cookies));
+                if cookies.is_empty() {
+                    request.write_own_cookie(&mut stash.cookies);
+                }
+                stash.query_string.push_str(&request.query_string);
+                request.write_sampler_data(&stash.cookies, &mut stash.sampler_data);
+            }
+            if connection.is_none() || !repeatable {
+                stash.request.extend_from_slice(bytes);
+            }
+            stash
+        });
+        let Some(conn) = connection else {
+            return self.open(index, id, route, exchange, stash.unwrap_or_default());
+        };
+        self.send_on(index, id, conn, exchange, stash, bytes);
+    }
+
+    /// Sends `bytes` on a kept connection of the user.
+    pub(crate) fn send_on(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        conn: u32,
+        exchange: Exchange,
+        stash: Option<Box<Stash>>,
+        bytes: &[u8],
+    ) {
+        self.recorder.add(Counter::ConnReused, 1);
+        let entry = &mut self.net.conns[conn];
+        entry.exchange = Exchange { reused: true, ..exchange };
+        entry.stash = stash;
+        entry.state = State::Busy;
+        self.remember(index, conn);
+        self.users[index].wait = Wait::Exchange(id);
+        if self.net.conns[conn].fd.is_none() {
+            return self.fail(conn, &Failure::Http(wire::http1::Error::NoResponse));
+        }
+        self.transmit(conn, bytes);
+    }
+
+    /// Sends a request on an established connection.
+    pub(crate) fn transmit(&mut self, conn: u32, bytes: &[u8]) {
+        let limits = Limits::default();
+        let entry = &mut self.net.conns[conn];
+        entry.decoder = Decoder::new(entry.exchange.is_head, limits);
+        entry.exchange.sent = bytes.len() as u64;
+        self.recorder.add(Counter::BytesOut, bytes.len() as u64);
+        let sent = if self.net.conns[conn].tls.is_some() {
+            let mut sealed = std::mem::take(&mut self.net.sealed);
+            sealed.clear();
+            let written = match self.net.conns[conn].tls.as_mut() {
+                Some(tls) => tls.client.write(bytes, &mut sealed),
+                None => Ok(()),
+            };
+            let sent = match written {
+                Ok(()) => self.send_raw(conn, &sealed),
+                Err(error) => {
+                    self.fail(conn, &Failure::Tls(error));
+                    false
+                }
+            };
+            self.net.sealed = sealed;
+            sent
+        } else {
+            self.send_raw(conn, bytes)
+        };
+        if !sent {
+            return;
+        }
+        let entry = &mut self.net.conns[conn];
+        // Of a reused connection the start is the sending; another look at the clock would only measure itself.
+        let first = entry.exchange.reused && !entry.exchange.again;
+        let now = if first { entry.exchange.start } else { self.clock.now() };
+        let entry = &mut self.net.conns[conn];
+        entry.exchange.sent_at = now;
+        let (index, limit) = (entry.user, entry.exchange.limit);
+        if limit == 0 {
+            self.users[index].limit = Nanos::MAX;
+        } else {
+            self.arm(index, now + limit);
+        }
+    }
+
+    /// Hands bytes to the kernel; keeps what does not fit. False: the exchange has failed.
+    pub(crate) fn send_raw(&mut self, conn: u32, bytes: &[u8]) -> bool {
+        let entry = &mut self.net.conns[conn];
+        if bytes.is_empty() {
+            return true;
+        }
+        if !entry.unsent.is_empty() {
+            entry.unsent.extend_from_slice(bytes);
+            return true;
+        }
+        let Some(fd) = entry.fd.as_ref() else { return false };
+        match driver::send(fd, bytes) {
+            Ok(n) if n == bytes.len() => true,
+            Ok(n) => {
+                entry.unsent.extend_from_slice(&bytes[n..]);
+                entry.unsent_at = 0;
+                // What the socket had no room for may already fit again: an edge could otherwise be missed.
+                n == 0 || self.flush(conn)
+            }
+            Err(error) => {
+                self.fail(conn, &Failure::Socket(error));
+                false
+            }
+        }
+    }
+
+    /// Sends what is left over. False: the exchange has failed.
+    pub(crate) fn flush(&mut self, conn: u32) -> bool {
+        loop {
+            let entry = &mut self.net.conns[conn];
+            let Some(fd) = entry.fd.as_ref() else { return false };
+            match driver::send(fd, &entry.unsent[entry.unsent_at..]) {
+                Ok(0) => return true,
+                Ok(n) => {
+                    entry.unsent_at += n;
+                    if entry.unsent_at == entry.unsent.len() {
+                        (entry.unsent, entry.unsent_at) = (Vec::new(), 0);
+                        return true;
+                    }
+                }
+                Err(error) => {
+                    self.fail(conn, &Failure::Socket(error));
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// Writes the user's cookies for a request into `self.http.cookie_line`. False: there are none.
+    pub(crate) fn cookie_line(&mut self, index: Index, http: &Http, request: &Request) -> bool {
+        let Some(manager) = http.cookies else { return false };
+        let index = self.jar_around(index, manager);
+        let now_ms = self.clock.wall_ms(self.clock.now());
+        self.http.cookie_line.clear();
+        let Some(jar) = self.jar(index, manager) else { return false };
+        let mut line = std::mem::take(&mut self.http.cookie_line);
+        let path = &request.target[..request.path_len.min(request.target.len())];
+        let origin = Origin { host: &request.host, path, secure: request.secure };
+        let jar = match self.users[index].extra.as_mut() {
+            Some(extra) => extra.jars[jar].as_mut(),
+            None => None,
+        };
+        let any = if request.java {
+            let any = jar.is_some_and(|jar| jar.header_as_it_is(&origin, now_ms, &mut line));
+            if ends_header(&line) {
+                let words = "Illegal character(s) in message header value";
+                let value = String::from_utf8_lossy(&line);
+                let thrown =
+                    Thrown::new("java.lang.IllegalArgumentException", format!("{words}: {value}"));
+                self.samples.texts.thrown = Some(thrown);
+            }
+            any
+        } else {
+            jar.is_some_and(|jar| jar.header(&origin, now_ms, &mut line))
+        };
+        self.http.cookie_line = line;
+        any
+    }
+}
+
+/// Whether Java's own client refuses a header's value: a line end in it is not followed by a blank.
+fn ends_header(value: &[u8]) -> bool {
+    memchr::memchr_iter(b'\n', value).any(|at| !matches!(value.get(at + 1), Some(b' ' | b'\t')))
+        || memchr::memchr(b'\r', value).is_some()
+}

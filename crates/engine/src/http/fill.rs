@@ -1,0 +1,300 @@
+//! From an exchange to a result as processors and listeners see it. Only called when somebody looks.
+
+use std::fmt::Write;
+
+use plan::plan::{Needs, SamplerId, SamplerKind};
+use plan::result::SampleResult;
+use wire::coding::{Coding, CodingError};
+
+use crate::core::Core;
+use crate::net::conn::{Exchange, Stash};
+use crate::time::timing::Timing;
+use crate::time::wheel::Index;
+
+impl Core<'_> {
+    /// Fills the core's result from a response.
+    pub(crate) fn fill(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        exchange: &Exchange,
+        timing: &Timing,
+        stash: &mut Stash,
+    ) {
+        let needs = self.plan.samplers[id.0 as usize].needs;
+        let mut result = self.lend_result();
+        result.clear();
+        result.label.push_str(self.sampler_name(index, id));
+        result.code.push_str(itoa::Buffer::new().format(exchange.status));
+        push_reason(&mut result.message, &stash.head, exchange.java);
+        result.success = (200..400).contains(&exchange.status);
+        show_request(&mut result, stash);
+        if let Some((_, shown)) = &self.run.settings.local_address
+            && !result.request_headers.is_empty()
+        {
+            result.request_headers.push_str("X-LocalAddress: ");
+            result.request_headers.push_str(shown);
+            result.request_headers.push('\n');
+        }
+        result.start_ms = self.clock.wall_ms(timing.start);
+        (result.elapsed, result.latency, result.connect) =
+            (timing.elapsed(), timing.latency, timing.connect);
+        (result.bytes, result.sent) = (timing.received, timing.sent);
+        let content_type = stash.content_type.clone().map(|place| &stash.head[place]);
+        let coding = stash.content_encoding.clone().map(|place| &stash.head[place]);
+        if let Some(content_type) = content_type {
+            push_latin1(&mut result.content_type, content_type);
+            if let Some(charset) = wire::charset::charset_of(content_type) {
+                result.encoding.push_str(charset);
+            }
+        }
+        result.data_type =
+            if content_type.is_some() { data_type(&result.content_type) } else { "" };
+        let coding = coding
+            .and_then(Coding::parse)
+            .filter(|coding| *coding != Coding::Identity && !stash.body.is_empty())
+            .filter(|coding| !exchange.java || *coding == Coding::Gzip);
+        if needs.contains(Needs::HEADERS) {
+            let lines = if exchange.java {
+                write_java_headers(&stash.head, &mut result.response_headers)
+            } else {
+                write_headers(&stash.head, coding.is_some(), &mut result.response_headers)
+            };
+            // JMeter adds up its own text of the headers and the line ends that are missing in it.
+            result.headers_size = (result.response_headers.encode_utf16().count()
+                + lines.saturating_sub(1)
+                + 3) as u64;
+        }
+        if needs.contains(Needs::SAMPLER_DATA)
+            && crate::http::redirect::is_redirect(exchange.status, &stash.method)
+            && let Some(location) = crate::http::redirect::location(&stash.head)
+        {
+            push_latin1(&mut result.redirect_location, location);
+        }
+        if exchange.keep_body {
+            let (limit, received) = self.run.settings.most_of_body(exchange.digest);
+            let mut broken = None;
+            match coding {
+                // Both buffers go back to their pools: nothing is copied.
+                None => {
+                    stash.body.truncate(limit);
+                    std::mem::swap(&mut result.body, &mut stash.body);
+                }
+                // What was decoded before an error is kept, as a reader of the stream would have it.
+                Some(coding) => {
+                    // Of what is longer the end was not kept.
+                    let forgiving =
+                        self.run.settings.forgives_end_of(coding) || stash.body.len() >= received;
+                    let ended = [CodingError::Truncated, CodingError::TruncatedTrailer].map(Some);
+                    broken = self
+                        .http
+                        .inflater
+                        .decode(coding, &stash.body, &mut result.body, limit)
+                        .err();
+                    broken = broken.filter(|_| !(forgiving && ended.contains(&broken)));
+                }
+            }
+            if let SamplerKind::Http(http) = &self.plan.samplers[id.0 as usize].kind
+                && http.md5
+                // Of nothing JMeter makes no digest.
+                && !result.body.is_empty()
+            {
+                digest(&mut result.body);
+            }
+            if let Some(error) = broken {
+                undecodable(&mut result, coding, error);
+            }
+            if result.encoding.is_empty()
+                && result.content_type.starts_with("text/html")
+                && let Some(charset) = wire::charset::charset_in_html(&result.body)
+            {
+                result.encoding.push_str(charset);
+            }
+            if needs.contains(Needs::TEXT) || exchange.parse {
+                let charset = (!result.encoding.is_empty()).then_some(&*result.encoding);
+                let charset = charset.or(Some(&*self.run.settings.default_encoding));
+                wire::charset::decode_into(charset, &result.body, &mut result.text);
+            }
+        }
+        self.return_result(result);
+    }
+}
+
+/// What is known of a request, whatever becomes of it. The stash holds what is needed of it.
+pub(crate) fn show_request(result: &mut SampleResult, stash: &Stash) {
+    result.http = true;
+    for (to, from) in [
+        (&mut result.url, &stash.url),
+        (&mut result.method, &stash.method),
+        (&mut result.cookies, &stash.cookies),
+        (&mut result.query_string, &stash.query_string),
+        (&mut result.request_headers, &stash.request_headers),
+        (&mut result.sampler_data, &stash.sampler_data),
+    ] {
+        to.push_str(from);
+    }
+}
+
+/// JMeter's data type for a content type: `bin` for images, audio, video and the like.
+fn data_type(content_type: &str) -> &'static str {
+    const BINARY: [&str; 3] = ["image/", "audio/", "video/"];
+    const TEXT_AFTER_ALL: [&str; 2] = ["image/svg+xml", "application/xml"];
+    let lower = |prefix: &&str| {
+        content_type.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    };
+    if BINARY.iter().any(lower) && !TEXT_AFTER_ALL.iter().any(lower) { "bin" } else { "text" }
+}
+
+/// The reason phrase of a response, or where Java's own client has none, the whole status line.
+pub(crate) fn push_reason(to: &mut String, head: &[u8], java: bool) {
+    let status_line = status_line(head);
+    let words = match reason(status_line) {
+        [] if java => status_line,
+        words => words,
+    };
+    push_latin1(to, words);
+}
+
+/// The status line without its end.
+fn status_line(head: &[u8]) -> &[u8] {
+    let end = memchr::memchr(b'\n', head).unwrap_or(head.len());
+    head[..end].strip_suffix(b"\r").unwrap_or(&head[..end])
+}
+
+/// The reason phrase of a status line.
+fn reason(line: &[u8]) -> &[u8] {
+    let mut parts = line.splitn(3, |byte| *byte == b' ');
+    parts.nth(2).unwrap_or_default().trim_ascii()
+}
+
+/// The value of a header line of that name (in lower case).
+pub(crate) fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let (start, rest) = line.split_at_checked(name.len())?;
+    if !start.eq_ignore_ascii_case(name) {
+        return None;
+    }
+    Some(rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii())
+}
+
+/// Replaces a body by its MD5 in hexadecimal digits.
+fn digest(body: &mut Vec<u8>) {
+    use std::io::Write;
+    let sum = <md5::Md5 as md5::Digest>::digest(&*body);
+    body.clear();
+    for byte in sum {
+        let _ = write!(body, "{byte:02x}");
+    }
+}
+
+/// The body could not be decoded: the sample fails as JMeter's does.
+fn undecodable(result: &mut SampleResult, coding: Option<Coding>, error: CodingError) {
+    let (class, message) = match error {
+        CodingError::TooLarge { .. } => return,
+        _ if coding == Some(Coding::Brotli) => {
+            ("java.io.IOException", "Brotli stream decoding failed")
+        }
+        CodingError::TruncatedFrame | CodingError::TruncatedTrailer => {
+            ("java.io.EOFException", "null")
+        }
+        CodingError::Truncated => ("java.io.EOFException", "Unexpected end of ZLIB input stream"),
+        CodingError::NotGzip => ("java.util.zip.ZipException", "Not in GZIP format"),
+        CodingError::BadTrailer => ("java.util.zip.ZipException", "Corrupt GZIP trailer"),
+        // Java names the rule of the format that was broken; which it was is not known here.
+        CodingError::Corrupt => ("java.util.zip.ZipException", "invalid compressed data"),
+    };
+    result.code.clear();
+    result.message.clear();
+    let _ = write!(result.code, "Non HTTP response code: {class}");
+    let _ = write!(result.message, "Non HTTP response message: {message}");
+    result.data_type = "text";
+    result.success = false;
+}
+
+/// Response headers as JMeter shows them: lines ended by `\n`, no blank line at the end. What HttpClient takes away
+/// while it decodes a body is put back at the end. The answer is how many lines were not taken away.
+fn write_headers(head: &[u8], decoded: bool, out: &mut String) -> usize {
+    const TAKEN: [&[u8]; 3] = [b"content-length", b"content-encoding", b"content-md5"];
+    let taken = |line: &[u8]| decoded && TAKEN.iter().any(|name| value_of(line, name).is_some());
+    for (n, line) in head.split(|byte| *byte == b'\n').enumerate() {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.is_empty() || taken(line) {
+            continue;
+        }
+        if line.starts_with(b" ") || line.starts_with(b"\t") {
+            // A folded line goes on with its value.
+            out.pop();
+            out.push(' ');
+        }
+        push_latin1(out, line.trim_ascii_start());
+        if n == 0 && reason(line).is_empty() && !line.ends_with(b" ") {
+            out.push(' ');
+        }
+        out.push('\n');
+    }
+    let lines = out.bytes().filter(|byte| *byte == b'\n').count();
+    for name in TAKEN.iter().filter(|_| decoded) {
+        for line in head.split(|byte| *byte == b'\n').filter(|line| value_of(line, name).is_some())
+        {
+            push_latin1(out, line.trim_ascii_end());
+            out.push('\n');
+        }
+    }
+    lines
+}
+
+/// Response headers as JMeter shows them with Java's own client: names and values without blanks around them.
+fn write_java_headers(head: &[u8], out: &mut String) -> usize {
+    for (n, line) in head.split(|byte| *byte == b'\n').enumerate() {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.is_empty() {
+            continue;
+        }
+        if n > 0 && (line.starts_with(b" ") || line.starts_with(b"\t")) {
+            out.pop();
+            out.push(' ');
+            push_latin1(out, line.trim_ascii());
+        } else if let Some(colon) = line.iter().position(|byte| n > 0 && *byte == b':') {
+            push_latin1(out, line[..colon].trim_ascii());
+            out.push_str(": ");
+            push_latin1(out, line[colon + 1..].trim_ascii());
+        } else {
+            push_latin1(out, line);
+        }
+        out.push('\n');
+    }
+    out.bytes().filter(|byte| *byte == b'\n').count()
+}
+
+fn push_latin1(out: &mut String, bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && text.is_ascii()
+    {
+        return out.push_str(text);
+    }
+    out.extend(bytes.iter().map(|byte| *byte as char));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_are_taken_apart() {
+        let line = status_line(b"HTTP/1.1 404 Not  Found\r\nA: b\r\n\r\n");
+        assert_eq!(reason(line), b"Not  Found");
+        assert_eq!(reason(b"HTTP/1.1 200"), b"");
+        assert_eq!(
+            value_of(b"Content-Type : text/html \r", b"content-type"),
+            Some(&b"text/html"[..])
+        );
+        assert_eq!(value_of(b"Content-Typed: x", b"content-type"), None);
+    }
+
+    #[test]
+    fn data_types() {
+        assert_eq!(data_type("image/png"), "bin");
+        assert_eq!(data_type("text/html;charset=utf-8"), "text");
+        assert_eq!(data_type("IMAGE/SVG+xml"), "text");
+        assert_eq!(data_type(""), "text");
+    }
+}

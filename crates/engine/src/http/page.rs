@@ -1,0 +1,463 @@
+//! Pages: what is embedded in one is loaded by branches of its user, at a time as many as the plan allows.
+//!
+//! A branch is a slot among the users that is no virtual user: it has one exchange (and its redirects) under way, on a
+//! connection of its user, and its result becomes a sub-result of the page's. Branches are kept for the next page. A
+//! page within a page is loaded by branches of the branch.
+
+use std::fmt::Write;
+
+use lang::links;
+use plan::http::{Http, Resources};
+use plan::plan::{Needs, SamplerId, SamplerKind};
+use plan::result::SampleResult;
+use stats::Outcome;
+use wire::cookie::Jar;
+
+use crate::core::Core;
+use crate::core::user::{NO_USER, User, Wait};
+use crate::http::redirect::copy;
+use crate::time::timing::Timing;
+use crate::time::wheel::Index;
+
+/// Results that a core keeps for the next parts; a page with more gives the others back.
+const SPARE: usize = 256;
+
+/// A page whose parts are being loaded.
+#[derive(Debug)]
+pub(crate) struct Page {
+    id: SamplerId,
+    /// The page itself.
+    whole: Box<SampleResult>,
+    timing: Timing,
+    /// Time in this process, of all parts together.
+    lag: u64,
+    /// What is loaded, in order, and what came of it; nothing where a cache had it.
+    links: Vec<String>,
+    results: Vec<Option<Box<SampleResult>>>,
+    /// Cookies of parts that were sent some while others were under way: by link.
+    jars: Vec<(usize, Box<Jar>)>,
+    next: usize,
+    /// The branch that was started last.
+    last: Index,
+    under_way: usize,
+    at_a_time: usize,
+    /// The run ends at once.
+    cut: bool,
+}
+
+impl<'p> Core<'p> {
+    /// Loads what is embedded in the page that stands in the core's result; then the sample is closed.
+    pub(crate) fn load_page(&mut self, index: Index, id: SamplerId, mut timing: Timing) {
+        (self.samples.result.bytes, self.samples.result.sent) = (timing.received, timing.sent);
+        // Parts of files are named after the file, not after the sampler.
+        let is_file = self.samples.result.url.starts_with("file:");
+        if is_file {
+            self.samples.result.label.clone_from(&self.samples.result.url);
+        }
+        let begun = self.begin_page(index, id, timing);
+        (timing.received, timing.sent) = (self.samples.result.bytes, self.samples.result.sent);
+        let outcome = match begun {
+            None => return self.fill_branches(index),
+            Some(true) => Outcome::Ok,
+            Some(false) => Outcome::Status,
+        };
+        if is_file {
+            self.name_page(index, id);
+        }
+        self.close_sample(index, id, timing, outcome);
+    }
+
+    /// Gives the core's result the name of its sampler.
+    fn name_page(&mut self, index: Index, id: SamplerId) {
+        let mut label = std::mem::take(&mut self.samples.result.label);
+        label.clear();
+        label.push_str(self.sampler_name(index, id));
+        self.samples.result.label = label;
+    }
+
+    /// Looks for what is embedded. `Some`: there is nothing to load, and the sample passed or not.
+    fn begin_page(&mut self, index: Index, id: SamplerId, timing: Timing) -> Option<bool> {
+        let plan = self.plan;
+        let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return Some(true) };
+        let Some(resources) = http.resources.as_ref() else { return Some(true) };
+        if !self.samples.result.success || self.samples.result.data_type != "text" {
+            return Some(self.samples.result.success);
+        }
+        let said = match self.own_sampler(index).map(|own| &**own) {
+            Some(SamplerKind::Http(own)) => own.loads_pages,
+            _ => None,
+        };
+        let (on, at_a_time) = self.with_env(index, id, |env, _| {
+            let on = said.unwrap_or_else(|| resources.are_loaded(env));
+            (on, resources.at_a_time(env))
+        });
+        if !on {
+            return Some(true);
+        }
+        let depth = self.users[index].extra.as_ref().map_or(0, |extra| extra.depth);
+        let needs = plan.samplers[id.0 as usize].needs;
+        if i64::from(depth) > self.run.settings.max_frame_depth {
+            self.add_too_deep();
+            return Some(true);
+        }
+        let mut found = Vec::new();
+        let read = match resources.parsers.of(&self.samples.result.content_type) {
+            Some(parser) if !self.samples.result.text.is_empty() => {
+                let agent = user_agent(&self.samples.result.request_headers);
+                links::find(
+                    parser,
+                    &self.samples.result.text,
+                    &self.samples.result.url,
+                    agent,
+                    &mut found,
+                )
+            }
+            _ => Ok(()),
+        };
+        if !needs.intersects(Needs::BODY | Needs::TEXT) {
+            // Only the links were of interest.
+            self.samples.result.body.clear();
+            self.samples.result.text.clear();
+        }
+        if let Err(unreadable) = read {
+            let error = self.error_result(unreadable.class, &unreadable.message);
+            add_part(&mut self.samples.result, &error, self.run.settings.keep_sub_labels);
+            self.samples.results.push(error);
+            if !self.run.settings.ignore_failed_resources {
+                judge(&mut self.samples.result, false);
+            }
+            return Some(self.samples.result.success);
+        }
+        if found.is_empty() {
+            return Some(true);
+        }
+        let mut page = Box::new(Page {
+            id,
+            whole: Box::default(),
+            timing,
+            lag: 0,
+            links: Vec::with_capacity(found.len()),
+            results: Vec::with_capacity(found.len()),
+            jars: Vec::new(),
+            next: 0,
+            last: NO_USER,
+            under_way: 0,
+            at_a_time,
+            cut: false,
+        });
+        self.choose(index, id, resources, found, &mut page);
+        page.whole = self.lend_result();
+        let user = &mut self.users[index];
+        user.extra().page = Some(page);
+        user.wait = Wait::Page(id);
+        None
+    }
+
+    /// Takes the links that the plan's patterns accept; those that cannot be loaded have their result at once.
+    fn choose(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        resources: &Resources,
+        found: Vec<String>,
+        page: &mut Page,
+    ) {
+        for mut link in found {
+            links::escape(&mut link);
+            if !self.with_env(index, id, |env, _| resources.accepts(&link, env)) {
+                continue;
+            }
+            let broken = (!links::normalize(&mut link)).then(|| {
+                let message = format!("{link} URI can not be normalized");
+                self.error_result("java.lang.Exception", &message)
+            });
+            if broken.is_some() {
+                link.clear();
+            }
+            page.links.push(link);
+            page.results.push(broken);
+        }
+    }
+
+    /// Adds to the core's result that it is inside of too many frames. JMeter says so of the target of a redirect first, which its own result is lost
+    /// by, and then of the whole under the names of both.
+    fn add_too_deep(&mut self) {
+        let (class, message) =
+            ("java.lang.Exception", "Maximum frame/iframe nesting depth exceeded.");
+        let keep_labels = self.run.settings.keep_sub_labels;
+        let error = self.error_result(class, message);
+        let result = &mut self.samples.result;
+        let n = result.sub_count;
+        add_part(result, &error, keep_labels);
+        if n > 0 {
+            put_error(&mut result.subs[n - 1], class, message);
+            let label = if keep_labels {
+                format!("{}->{}", result.subs[0].url, result.url)
+            } else {
+                format!("{0}->{0}-{n}", result.label)
+            };
+            result.subs[n].label = label;
+        }
+        self.samples.results.push(error);
+    }
+
+    /// A copy of the core's result that has failed with an exception.
+    fn error_result(&mut self, class: &str, message: &str) -> Box<SampleResult> {
+        let mut error = self.samples.results.pop().unwrap_or_default();
+        error.clear();
+        copy(&self.samples.result, &mut error);
+        put_error(&mut error, class, message);
+        error
+    }
+
+    /// Starts branches while there is something to load, and ends the page when all is there.
+    fn fill_branches(&mut self, index: Index) {
+        loop {
+            let Some(page) = self.page(index) else { return };
+            let more = !page.cut && page.next < page.links.len();
+            if !more && page.under_way == 0 {
+                return self.end_page(index);
+            }
+            if !more || page.under_way >= page.at_a_time {
+                return;
+            }
+            let link = page.next;
+            page.next += 1;
+            if page.results[link].is_some() {
+                continue;
+            }
+            page.under_way += 1;
+            let id = page.id;
+            self.start_branch(index, id, link);
+        }
+    }
+
+    fn page(&mut self, index: Index) -> Option<&mut Page> {
+        self.users[index].extra.as_mut()?.page.as_deref_mut()
+    }
+
+    fn start_branch(&mut self, parent: Index, id: SamplerId, link: usize) {
+        let plan = self.plan;
+        let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return };
+        let branch = self.branch(parent, link);
+        let url = match self.page(parent) {
+            Some(page) => {
+                page.last = branch;
+                std::mem::take(&mut page.links[link])
+            }
+            None => return,
+        };
+        self.load_link(branch, id, http, &url);
+        if let Some(page) = self.page(parent) {
+            page.links[link] = url;
+        }
+    }
+
+    fn load_link(&mut self, branch: Index, id: SamplerId, http: &'p Http, url: &str) {
+        self.read_name(branch, id);
+        let mut request = std::mem::take(&mut self.http.request);
+        let rendered =
+            self.with_env(branch, id, |env, _| http.render_embedded(url, env, &mut request));
+        match rendered {
+            Ok(()) => self.send_rendered(branch, id, http, &request),
+            Err(problem) => {
+                self.samples.result.clear();
+                self.samples.result.url.push_str(url);
+                self.unsendable(branch, id, &problem.code, &problem.message, true);
+            }
+        }
+        self.http.request = request;
+    }
+
+    /// A branch of a user.
+    fn branch(&mut self, parent: Index, link: usize) -> Index {
+        let depth = self.users[parent].extra.as_ref().map_or(0, |extra| extra.depth) + 1;
+        let branch = self.spare(parent);
+        let extra = self.users[branch].extra();
+        (extra.link, extra.depth) = (link, depth);
+        branch
+    }
+
+    /// A slot for one that works for a user.
+    pub(crate) fn spare(&mut self, parent: Index) -> Index {
+        let now = self.clock.now();
+        let owner = &self.users[parent];
+        let (group, number, iteration) = (owner.group, owner.number, owner.iteration);
+        let spare = match self.samples.branches.pop() {
+            Some(spare) => spare,
+            None => self.users.insert(User { iteration, ..User::new(group, number) }),
+        };
+        let user = &mut self.users[spare];
+        (user.group, user.number, user.iteration) = (group, number, iteration);
+        (user.branch_of, user.intended, user.alive) = (parent, now, true);
+        user.wait = Wait::Ready;
+        spare
+    }
+
+    /// The branch that loads something, where a page is loaded one by one.
+    pub(crate) fn only_branch(&mut self, index: Index) -> Option<Index> {
+        let page = self.page(index)?;
+        (page.at_a_time == 1 && page.under_way == 1).then_some(page.last)
+    }
+
+    /// A branch has its result, which stands in the core's.
+    pub(crate) fn branch_done(&mut self, branch: Index, timing: &Timing, outcome: Outcome) {
+        self.timers.wheel.remove(branch, &mut self.users);
+        let mut result = self.lend_result();
+        (result.elapsed, result.latency, result.connect) =
+            (timing.elapsed(), timing.latency, timing.connect);
+        (result.bytes, result.sent, result.idle) = (timing.received, timing.sent, timing.idle);
+        let (parent, link) = self.put_away(branch);
+        if let Some(page) = self.page(parent) {
+            page.results[link] = Some(result);
+            page.under_way -= 1;
+            page.lag += timing.lag;
+            page.timing.end = page.timing.end.max(timing.end);
+            page.cut |= outcome == Outcome::CutByEnd;
+        }
+        self.fill_branches(parent);
+    }
+
+    /// What a branch was to load is in the user's cache: there is no result of it.
+    pub(crate) fn branch_left_out(&mut self, branch: Index) {
+        let (parent, _) = self.put_away(branch);
+        if let Some(page) = self.page(parent) {
+            page.under_way -= 1;
+        }
+    }
+
+    /// A branch has nothing to do; gives the user it worked for, and what it loaded.
+    fn put_away(&mut self, branch: Index) -> (Index, usize) {
+        let user = &mut self.users[branch];
+        let (parent, link) = (user.branch_of, user.extra().link);
+        let jar = user.extra().jars.iter_mut().find_map(Option::take);
+        (user.alive, user.branch_of, user.wait) = (false, NO_USER, Wait::Ready);
+        self.samples.branches.push(branch);
+        if let Some((page, jar)) = self.page(parent).zip(jar) {
+            page.jars.push((link, jar));
+        }
+        (parent, link)
+    }
+
+    /// All is loaded: the page becomes the sample, and its parts sub-results.
+    fn end_page(&mut self, index: Index) {
+        let Some(mut page) = self.users[index].extra().page.take() else { return };
+        let id = page.id;
+        self.users[index].wait = Wait::Ready;
+        if !page.jars.is_empty() {
+            // Links that cannot be loaded are cleared.
+            let parts: Vec<bool> = page.links.iter().map(|link| !link.is_empty()).collect();
+            self.merge_cookies(index, id, &parts, std::mem::take(&mut page.jars));
+        }
+        let keep_labels = self.run.settings.keep_sub_labels;
+        let mut whole = std::mem::take(&mut page.whole);
+        if whole.sub_count == 0 {
+            contain(&mut whole, keep_labels);
+        }
+        let mut passed = whole.success;
+        for part in page.results.drain(..).flatten() {
+            add_part(&mut whole, &part, keep_labels);
+            passed &= part.success;
+            if self.samples.results.len() < SPARE {
+                self.samples.results.push(part);
+            }
+        }
+        if !self.run.settings.ignore_failed_resources {
+            judge(&mut whole, passed);
+        }
+        let mut timing = page.timing;
+        (timing.received, timing.sent) = (whole.bytes, whole.sent);
+        // Of parts that were loaded side by side, each was late by its share.
+        timing.lag += page.lag / page.at_a_time.min(page.links.len().max(1)) as u64;
+        let outcome = match (page.cut, whole.success) {
+            (true, _) => Outcome::CutByEnd,
+            (false, true) => Outcome::Ok,
+            (false, false) => Outcome::Status,
+        };
+        let is_file = whole.url.starts_with("file:");
+        self.return_result(whole);
+        if is_file {
+            self.name_page(index, id);
+        }
+        self.complete_page(index, id, timing, outcome);
+    }
+
+    /// Whether a branch loads a part beside others.
+    pub(crate) fn is_beside_others(&mut self, branch: Index) -> bool {
+        let parent = self.users[branch].branch_of;
+        parent != NO_USER && self.page(parent).is_some_and(|page| page.at_a_time > 1)
+    }
+}
+
+/// Makes a result one that has failed with an exception.
+fn put_error(result: &mut SampleResult, class: &str, message: &str) {
+    result.body.clear();
+    result.text.clear();
+    result.code.clear();
+    result.message.clear();
+    let _ = write!(result.code, "Non HTTP response code: {class}");
+    let _ = write!(result.message, "Non HTTP response message: {message}");
+    result.success = false;
+    result.data_type = "text";
+}
+
+/// Makes a page the first part of itself, as JMeter's container of a page and its resources has it.
+fn contain(whole: &mut SampleResult, keep_labels: bool) {
+    let mut page = SampleResult::default();
+    page.clear();
+    copy(whole, &mut page);
+    let (bytes, sent, elapsed) = (whole.bytes, whole.sent, whole.elapsed);
+    let headers_size = whole.headers_size;
+    page.raw = true;
+    add_part(whole, &page, keep_labels);
+    (whole.bytes, whole.sent, whole.elapsed) = (bytes, sent, elapsed);
+    whole.headers_size = headers_size;
+}
+
+/// Adds a part's result, with all that it is made of.
+fn add_part(whole: &mut SampleResult, part: &SampleResult, keep_labels: bool) {
+    whole.bytes += part.bytes;
+    whole.headers_size += part.headers_size;
+    whole.sent += part.sent;
+    let n = whole.sub_count;
+    let mut label = std::mem::take(&mut whole.label);
+    let length = label.len();
+    let _ = write!(label, "-{n}");
+    let sub = whole.add_sub();
+    copy_all(part, sub);
+    sub.label.clear();
+    sub.label.push_str(if keep_labels { &sub.url } else { &label });
+    label.truncate(length);
+    whole.label = label;
+}
+
+fn copy_all(from: &SampleResult, to: &mut SampleResult) {
+    copy(from, to);
+    to.label.push_str(&from.label);
+    to.raw = from.raw;
+    for part in from.subs() {
+        let sub = to.add_sub();
+        copy_all(part, sub);
+        sub.deep = true;
+    }
+}
+
+/// Whether the page passes with its parts, and JMeter's message if it does not.
+fn judge(whole: &mut SampleResult, passed: bool) {
+    whole.success = passed;
+    if passed {
+        return;
+    }
+    whole.message.clear();
+    whole.message.push_str("Embedded resource download error:");
+    let message = &mut whole.message;
+    for part in whole.subs[..whole.sub_count].iter().filter(|part| !part.success) {
+        let _ = write!(message, "{} code:{} message:{}, ", part.url, part.code, part.message);
+    }
+}
+
+/// The `User-Agent` among request headers as JMeter shows them.
+fn user_agent(headers: &str) -> &str {
+    let mut lines = headers.lines();
+    lines.find_map(|line| line.strip_prefix("User-Agent: ")).unwrap_or_default().trim()
+}

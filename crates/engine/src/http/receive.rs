@@ -1,0 +1,522 @@
+//! An HTTP response on its way in: taken off the socket, decoded in the receive buffer, concluded. Hot.
+//!
+//! A response that nobody reads is counted and dropped, large ones in the kernel; what is read is kept in a stash,
+//! given back to the core's pool afterwards.
+
+#![allow(clippy::vec_box)] // Stashes move between pool and connections by their pointer.
+
+use plan::plan::SamplerId;
+use stats::{Counter, Outcome};
+use wire::http1::{Event, Memo};
+
+use crate::core::user::Wait;
+use crate::core::{Core, TURN, env};
+use crate::http::fill::push_reason;
+use crate::net::conn::{Conn, Exchange, Stash, State};
+use crate::net::driver;
+use crate::net::outcome::Failure;
+use crate::run::settings::Settings;
+use crate::time::clock::{MS, Nanos, SECOND, thread_cpu};
+use crate::time::timing::Timing;
+use crate::time::wheel::Index;
+
+/// Bytes taken where a head is expected and the body behind it will not be read.
+const HEAD_ONLY: usize = 2048;
+/// What is left of a body, in bytes, for which another call is cheaper than copying it.
+const LARGE: u64 = 16 * 1024;
+
+/// What becomes of a connection whose response is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Closing {
+    /// It may be used again.
+    No,
+    /// The peer has closed it.
+    ByPeer,
+    /// What follows on it is no answer of ours, or its end was the end of the response.
+    Broken,
+}
+
+impl Closing {
+    fn of(rest: bool, hangup: bool) -> Self {
+        match (rest, hangup) {
+            (true, _) => Self::Broken,
+            (false, true) => Self::ByPeer,
+            (false, false) => Self::No,
+        }
+    }
+}
+
+/// What feeding bytes to a response's decoder led to.
+enum Fed {
+    /// More is needed; so many bytes are used up.
+    More(usize),
+    /// The response is complete; so many bytes are used up.
+    Done(usize),
+}
+
+impl Core<'_> {
+    /// Takes what a socket has. False: it has nothing.
+    pub(crate) fn read(&mut self, conn: u32, hangup: bool) -> bool {
+        let mut any = false;
+        let mut until = Nanos::MAX;
+        let generation = self.net.conns[conn].generation;
+        let mut scratch = std::mem::take(&mut self.net.scratch);
+        loop {
+            let entry = &mut self.net.conns[conn];
+            let kept = entry.tail.len();
+            if kept + 32 * 1024 > scratch.len() {
+                scratch.resize(kept + driver::SCRATCH, 0);
+            }
+            scratch[..kept].copy_from_slice(&entry.tail);
+            let unread = entry.unread_left().min(scratch.len() as u64) as usize;
+            let room = match unread {
+                // Little is taken where the head of a large body that nobody reads comes next.
+                0 if kept == 0 && self.net.routes[entry.route as usize].large_unread => HEAD_ONLY,
+                0 => scratch.len() - kept,
+                unread => unread,
+            };
+            let Some(fd) = entry.fd.as_ref() else { break };
+            let received = match unread {
+                0 => self.net.driver.receive(fd, &mut scratch[kept..kept + room]),
+                _ => self.net.driver.discard(fd, &mut scratch[..room]),
+            };
+            let received = match received {
+                Ok(Some(received)) => received,
+                Ok(None) => break,
+                Err(error) => {
+                    any = true;
+                    self.fail(conn, &Failure::Socket(error));
+                    break;
+                }
+            };
+            any = true;
+            let now = self.clock.now();
+            if received.bytes == 0 {
+                self.on_eof(conn, now);
+                break;
+            }
+            self.recorder.add(Counter::BytesIn, received.bytes as u64);
+            let entry = &mut self.net.conns[conn];
+            let arrival = received.arrival.map_or(now, |wall| self.clock.of_wall(wall));
+            entry.exchange.arrival = arrival.clamp(entry.exchange.sent_at.min(now), now);
+            if entry.exchange.awaits_first() && kept == 0 {
+                let limit = self.users[entry.user].limit;
+                if entry.exchange.arrival > limit.saturating_add(MS) {
+                    // Only a stall of this process made it look as if it had come in time.
+                    self.fail(conn, &Failure::ResponseTimeout);
+                    break;
+                }
+            }
+            let all = kept + received.bytes;
+            let full = received.bytes == room;
+            if unread > 0 {
+                self.pass_over(conn, received.bytes as u64, now, hangup);
+            } else if entry.tls.is_some() {
+                self.take_sealed(conn, &mut scratch[..all], now, hangup);
+            } else {
+                self.take(conn, &scratch[..all], now, hangup);
+            }
+            let entry = &self.net.conns[conn];
+            let over = entry.generation != generation
+                || !matches!(entry.state, State::Busy | State::Handshaking | State::Tunnelling);
+            if over || !(full || hangup) {
+                break;
+            }
+            if now >= until {
+                // A peer may send faster than it is read; others have their turns.
+                self.net.unfinished.push_back((self.net.conns.token(conn), hangup));
+                break;
+            }
+            until = until.min(now + TURN);
+        }
+        self.net.scratch = scratch;
+        any
+    }
+
+    /// Part of a body that nobody reads is gone.
+    fn pass_over(&mut self, conn: u32, bytes: u64, now: Nanos, hangup: bool) {
+        let entry = &mut self.net.conns[conn];
+        entry.exchange.received += bytes;
+        // The head may have come alone: then these are the first bytes of the body.
+        if entry.exchange.latency == 0 {
+            entry.exchange.latency = now - entry.exchange.start;
+        }
+        if entry.decoder.skip(bytes) {
+            self.finish(conn, now, Closing::of(false, hangup));
+        } else {
+            self.progress(conn, now);
+        }
+    }
+
+    /// Takes plain bytes.
+    fn take(&mut self, conn: u32, bytes: &[u8], now: Nanos, hangup: bool) {
+        let entry = &mut self.net.conns[conn];
+        if entry.raw {
+            return self.take_stream(conn, bytes, now, hangup);
+        }
+        if entry.state == State::Tunnelling {
+            return self.take_way(conn, bytes, now);
+        }
+        match feed(
+            entry,
+            &mut self.net.stashes,
+            &mut self.http.memo,
+            &self.run.settings,
+            bytes,
+            now,
+        ) {
+            Ok(Fed::More(used)) => {
+                keep(&mut entry.tail, &bytes[used..]);
+                let route = &mut self.net.routes[entry.route as usize];
+                route.large_unread = entry.unread_left() >= LARGE;
+                self.progress(conn, now);
+            }
+            Ok(Fed::Done(used)) => {
+                let rest = used < bytes.len();
+                entry.tail = Vec::new();
+                self.finish(conn, now, Closing::of(rest, hangup));
+            }
+            Err(error) => self.fail(conn, &broken(error, bytes)),
+        }
+    }
+
+    /// Takes TLS records.
+    fn take_sealed(&mut self, conn: u32, bytes: &mut [u8], now: Nanos, hangup: bool) {
+        if self.net.conns[conn].state == State::Handshaking {
+            let generation = self.net.conns[conn].generation;
+            let used = self.handshake(conn, bytes, thread_cpu());
+            let entry = &mut self.net.conns[conn];
+            if entry.generation == generation {
+                keep(&mut entry.tail, &bytes[used..]);
+            }
+            return;
+        }
+        let mut plain = std::mem::take(&mut self.net.plain);
+        plain.clear();
+        let mut out = std::mem::take(&mut self.net.out);
+        out.clear();
+        let entry = &mut self.net.conns[conn];
+        let mut progress = None;
+        if let Some(tls) = entry.tls.as_mut() {
+            plain.extend_from_slice(&tls.plain);
+            progress = Some(
+                tls.client.advance(bytes, &mut out, &mut |data| plain.extend_from_slice(data)),
+            );
+        }
+        match progress {
+            Some(Ok(progress)) => {
+                keep(&mut entry.tail, &bytes[progress.used..]);
+                let sent = self.send_raw(conn, &out);
+                // The answer may be whole, and the next request made from these buffers.
+                self.net.out = out;
+                if sent {
+                    self.take_plain(conn, &plain, now, hangup || progress.peer_closed);
+                    if progress.peer_closed && self.net.conns[conn].state == State::Busy {
+                        self.on_eof(conn, now);
+                    }
+                }
+            }
+            Some(Err(error)) => {
+                self.net.out = out;
+                self.fail(conn, &Failure::Tls(error));
+            }
+            None => self.net.out = out,
+        }
+        self.net.plain = plain;
+    }
+
+    fn take_plain(&mut self, conn: u32, plain: &[u8], now: Nanos, hangup: bool) {
+        let entry = &mut self.net.conns[conn];
+        match feed(
+            entry,
+            &mut self.net.stashes,
+            &mut self.http.memo,
+            &self.run.settings,
+            plain,
+            now,
+        ) {
+            Ok(Fed::More(used)) => {
+                if let Some(tls) = entry.tls.as_mut() {
+                    keep(&mut tls.plain, &plain[used..]);
+                }
+                self.progress(conn, now);
+            }
+            Ok(Fed::Done(used)) => {
+                if let Some(tls) = entry.tls.as_mut() {
+                    tls.plain = Vec::new();
+                }
+                self.finish(conn, now, Closing::of(used < plain.len(), hangup));
+            }
+            Err(error) => self.fail(conn, &broken(error, plain)),
+        }
+    }
+
+    /// Part of a response arrived: its time limit starts anew, as a socket timeout does.
+    pub(crate) fn progress(&mut self, conn: u32, now: Nanos) {
+        let entry = &self.net.conns[conn];
+        if entry.exchange.limit > 0 {
+            let (index, limit) = (entry.user, entry.exchange.limit);
+            self.users[index].limit = now + limit;
+        }
+    }
+
+    /// The peer closed.
+    fn on_eof(&mut self, conn: u32, now: Nanos) {
+        let entry = &mut self.net.conns[conn];
+        if entry.state == State::Handshaking {
+            if let Some(tls) = &entry.tls {
+                let effort = tls.effort;
+                self.count_handshake(effort, None);
+            }
+            return self.fail(conn, &Failure::TlsClosed);
+        }
+        if entry.raw {
+            return self.end_stream(conn, now, crate::tcp::stream::Ending::Eof);
+        }
+        let unread = match &entry.tls {
+            Some(tls) => &tls.plain,
+            None => &entry.tail,
+        };
+        match entry.decoder.eof(unread) {
+            Ok(()) if entry.state == State::Tunnelling => self.no_way(conn, now, true),
+            Ok(()) => self.finish(conn, now, Closing::Broken),
+            // Java's own client does not mind that a body is too short.
+            Err(wire::http1::Error::TruncatedBody { .. }) if entry.exchange.java => {
+                self.finish(conn, now, Closing::Broken);
+            }
+            Err(error) => self.fail(conn, &Failure::Http(error)),
+        }
+    }
+
+    /// A response is complete.
+    pub(crate) fn finish(&mut self, conn: u32, now: Nanos, closing: Closing) {
+        let entry = &mut self.net.conns[conn];
+        if let Some(stash) = &mut entry.stash
+            && !stash.connection_fault.is_empty()
+        {
+            let fault = std::mem::take(&mut stash.connection_fault);
+            return self.fail(conn, &Failure::Connection(fault));
+        }
+        let mut exchange = entry.exchange;
+        let index = entry.user;
+        let stash = entry.stash.take();
+        if exchange.has_body && exchange.latency == 0 {
+            exchange.latency = now - exchange.start;
+        }
+        // Java's own client goes on after a redirect by another connection.
+        let moves = exchange.java
+            && exchange.auto_follow
+            && matches!(exchange.status, 301..=303 | 305 | 307)
+            && stash.as_ref().is_some_and(|stash| crate::http::redirect::java_follows(stash));
+        if exchange.keep_alive && exchange.want_keep_alive && !moves && closing != Closing::Broken {
+            entry.state = State::Idle;
+            entry.idle_since = now;
+            let rest = match exchange.keep_alive_s {
+                Some(told @ 1..) => Nanos::from(told) * SECOND,
+                _ => self.run.settings.idle_timeout,
+            };
+            entry.expires = entry.end.min(now.saturating_add(rest));
+            self.give_back(index, conn);
+            if closing == Closing::ByPeer {
+                self.peer_gave_up(conn);
+            }
+        } else {
+            let by_us = exchange.keep_alive && closing == Closing::No;
+            self.drop_connection(
+                conn,
+                if by_us { Counter::ConnClosedByUs } else { Counter::ConnClosedByPeer },
+            );
+        }
+        let Wait::Exchange(id) = self.users[index].wait else { return };
+        self.users[index].wait = Wait::Ready;
+        // From the intended to the actual start, and from the arrival of the last byte to our reading it; what opening cost here.
+        let wait = (exchange.start - exchange.intended).max(0) as u64;
+        let lag = (now - exchange.arrival).max(0) as u64 + wait + exchange.own as u64;
+        let timing = Timing {
+            start: exchange.start,
+            end: now,
+            idle: 0,
+            latency: exchange.latency as u64,
+            connect: exchange.connect as u64,
+            lag,
+            wait,
+            // JMeter does not know how much Java's own client sends.
+            sent: if exchange.java { 0 } else { exchange.sent },
+            received: exchange.received,
+        };
+        self.answered(index, id, &exchange, timing, stash);
+    }
+
+    /// A response was read whole: cookies, redirects, the result; then the sample is concluded.
+    fn answered(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        exchange: &Exchange,
+        mut timing: Timing,
+        mut stash: Option<Box<Stash>>,
+    ) {
+        if let Some(variable) = self.run.user_token.filter(|_| !exchange.java) {
+            let user = self.users.of(index);
+            if user.vars.get(variable).is_none() {
+                let mut name = String::new();
+                env!(self, user, "").who.thread_name(&mut name);
+                user.vars.set(variable, &name);
+            }
+        }
+        if exchange.challenges && self.answers_challenge(index, id, exchange, &mut stash) {
+            return;
+        }
+        if let Some(stash) = &stash
+            && exchange.cookies
+            && stash.set_cookie
+        {
+            self.take_cookies(index, id, stash);
+        }
+        let success = (200..400).contains(&exchange.status);
+        let redirect = matches!(exchange.status, 301 | 302 | 303 | 307 | 308);
+        let chain = self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
+        let mut thrown = false;
+        if let Some(mut stash) = stash {
+            if chain || (redirect && (exchange.follow || exchange.auto_follow)) || self.observes(id)
+            {
+                self.fill(index, id, exchange, &timing, &mut stash);
+            }
+            thrown = exchange.caches && !self.note_answer(index, id, exchange, &stash);
+            let follows = exchange.follow || exchange.auto_follow;
+            let goes_on =
+                (chain || redirect && follows) && self.follow(index, id, &timing, exchange, &stash);
+            if redirect && !chain && !follows && self.leads_nowhere(id, exchange, &stash, None) {
+                timing.sent = 0;
+                thrown = true;
+            }
+            if !success && !self.observes(id) {
+                self.samples.result.clear();
+                push_reason(&mut self.samples.result.message, &stash.head, exchange.java);
+            }
+            self.net.stashes.push(stash);
+            if goes_on {
+                return;
+            }
+            if self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some()) {
+                return self.conclude_chain(index, id);
+            }
+        }
+        if thrown {
+            return self.conclude(index, id, timing, Outcome::Protocol);
+        }
+        if !success && !self.observes(id) {
+            let mut digits = itoa::Buffer::new();
+            self.samples.result.code.clear();
+            self.samples.result.code.push_str(digits.format(exchange.status));
+            self.samples.result.success = false;
+        }
+        let outcome = if !success {
+            Outcome::Status
+        } else if self.observes(id) && !self.samples.result.success {
+            timing.sent = 0;
+            Outcome::Protocol
+        } else {
+            Outcome::Ok
+        };
+        self.conclude(index, id, timing, outcome);
+    }
+}
+
+/// A response that breaks the protocol at a place in the input.
+pub(crate) fn broken((at, error): (usize, wire::http1::Error), bytes: &[u8]) -> Failure {
+    if error != wire::http1::Error::BadChunkSize {
+        return Failure::Http(error);
+    }
+    let line = bytes[at..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+    Failure::ChunkSize(line.trim_ascii().iter().map(|byte| *byte as char).collect())
+}
+
+/// Keeps unfinished input; frees the buffer when there is none.
+pub(crate) fn keep(tail: &mut Vec<u8>, rest: &[u8]) {
+    if rest.is_empty() {
+        *tail = Vec::new();
+    } else {
+        tail.clear();
+        tail.extend_from_slice(rest);
+    }
+}
+
+/// Whether a type of content may be one that is read for links: no picture, sound or video.
+fn may_be_page(content_type: &[u8]) -> bool {
+    const OTHERS: [&[u8]; 4] = [b"image/", b"audio/", b"video/", b"font/"];
+    let is = |kind: &&[u8]| {
+        content_type.get(..kind.len()).is_some_and(|start| start.eq_ignore_ascii_case(kind))
+    };
+    content_type.len() >= 13 && content_type[..13].eq_ignore_ascii_case(b"image/svg+xml")
+        || !OTHERS.iter().any(is)
+}
+
+/// Feeds bytes to the response under way.
+fn feed(
+    conn: &mut Conn,
+    stashes: &mut Vec<Box<Stash>>,
+    memo: &mut Memo,
+    settings: &Settings,
+    bytes: &[u8],
+    now: Nanos,
+) -> Result<Fed, (usize, wire::http1::Error)> {
+    let mut at = 0;
+    loop {
+        let (used, event) =
+            conn.decoder.next_with(&bytes[at..], memo).map_err(|error| (at, error))?;
+        at += used;
+        let exchange = &mut conn.exchange;
+        exchange.received += match &event {
+            // JMeter counts what Java's own client gives it, which is without the frames of chunks.
+            Event::Body(body) if exchange.java => body.len() as u64,
+            Event::NeedMore | Event::End if exchange.java && exchange.head_seen => 0,
+            _ => used as u64,
+        };
+        match event {
+            Event::NeedMore => return Ok(Fed::More(at)),
+            Event::Head(head) => {
+                exchange.status = head.status;
+                exchange.keep_alive = head.keep_alive;
+                exchange.keep_alive_s = head.keep_alive_timeout_s;
+                exchange.has_body = head.has_body;
+                exchange.head_seen = true;
+                if exchange.interim_uncounted {
+                    exchange.received = head.raw.len() as u64;
+                }
+                // JMeter counts a status line without reason with the blank that its own form of it has.
+                exchange.received += u64::from(head.reason.is_empty() && !exchange.java);
+                exchange.keep_body |= exchange.parse && head.content_type.is_some_and(may_be_page);
+                let redirects = (exchange.follow || exchange.auto_follow)
+                    && (300..400).contains(&head.status)
+                    || !exchange.java && matches!(head.status, 301..=303 | 307 | 308);
+                let asked = exchange.challenges && matches!(head.status, 401 | 407);
+                let noted = exchange.caches && crate::http::cache::is_cacheable(head.status);
+                let cookies = exchange.cookies && head.set_cookie;
+                // Whoever looks at the result or not: a cause of errors has the server's words.
+                let failed = !(200..400).contains(&head.status)
+                    // A redirect to nowhere is a failure, too, whether it would be followed or not.
+                    || head.location.is_none() && matches!(head.status, 301..=303 | 307 | 308);
+                if exchange.keep_head || redirects || cookies || noted || asked || failed {
+                    let stash = conn.stash.get_or_insert_with(|| {
+                        let mut stash = stashes.pop().unwrap_or_default();
+                        stash.clear();
+                        stash
+                    });
+                    stash.keep_head(&head);
+                }
+            }
+            Event::Body(body) => {
+                if exchange.latency == 0 {
+                    exchange.latency = now - exchange.start;
+                }
+                if exchange.keep_body
+                    && let Some(stash) = conn.stash.as_mut()
+                {
+                    stash.keep_body(body, settings.most_of_body(exchange.digest).1);
+                }
+            }
+            Event::End => return Ok(Fed::Done(at)),
+        }
+    }
+}

@@ -1,0 +1,449 @@
+//! Redirects: each hop is an exchange of its own; the sample is the whole chain with its hops as sub-results.
+//! Followed silently (`auto`), the chain is one sample without parts.
+
+use plan::plan::{SamplerId, SamplerKind};
+use plan::result::SampleResult;
+use stats::{Counter, Outcome};
+use std::fmt::Write;
+
+use crate::core::Core;
+use crate::core::user::Redirect;
+use crate::http::fill::value_of;
+use crate::net::conn::{Exchange, Stash};
+use crate::net::outcome::Failure;
+use crate::time::timing::Timing;
+use crate::time::wheel::Index;
+
+/// How many requests Java's own client sends for one, at most.
+const JAVA_HOPS: u32 = 20;
+
+impl Core<'_> {
+    /// Takes one hop's answer (in the core's result) and goes on to where it points.
+    /// False: the chain, if there is one, is complete.
+    pub(crate) fn follow(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        timing: &Timing,
+        exchange: &Exchange,
+        stash: &Stash,
+    ) -> bool {
+        let chain = self.users[index].extra().redirect.take();
+        let silent = exchange.auto_follow && !exchange.follow;
+        // Followed silently, HttpClient itself decides: it repeats a 307 or 308 with method and body.
+        let java = silent && exchange.java;
+        let repeats = silent && (exchange.status == 307 || exchange.status == 308 && !java)
+            || java && stash.method != "POST";
+        let goes_on = if java {
+            matches!(exchange.status, 301..=303 | 305 | 307) && java_follows(stash)
+        } else if silent {
+            is_followed_silently(exchange.status, &stash.method)
+        } else {
+            is_redirect(exchange.status, &stash.method)
+        };
+        let mut location = goes_on.then(|| location(&stash.head)).flatten();
+        if exchange.java && !silent && goes_on && location.is_none() {
+            if let Some(unused) = chain {
+                self.samples.results.push(unused.result);
+            }
+            self.names_no_location(index, id);
+            return true;
+        }
+        // What HttpClient itself makes of it comes first.
+        let refused = silent
+            && !java
+            && match location {
+                Some(location) => !plan::http::is_uri(&stash.url, &text_of(location)),
+                None => goes_on && exchange.status != 302,
+            };
+        if refused {
+            location = None;
+        }
+        let mut hop = *timing;
+        if location.is_none() {
+            let first = chain.as_ref().filter(|_| silent).map(|chain| &**chain);
+            let fails = if refused {
+                self.refused_by_client(id);
+                true
+            } else {
+                self.leads_nowhere(id, exchange, stash, first)
+            };
+            if chain.is_none() {
+                return false;
+            }
+            if fails {
+                (hop.sent, self.samples.result.sent) = (0, 0);
+            }
+        }
+        let timing = &hop;
+        let mut chain =
+            chain.unwrap_or_else(|| Box::new(self.begin_chain(timing, &stash.url, &stash.method)));
+        chain.java = java;
+        chain.stripped |= java && !repeats;
+        let stripped = chain.stripped;
+        self.add_hop(&mut chain, timing, silent);
+        let Some(location) = location else {
+            self.users[index].extra().redirect = Some(chain);
+            return false;
+        };
+        let most = if java { JAVA_HOPS } else { self.run.settings.max_redirects };
+        if chain.hops + u32::from(java) >= most {
+            // No connection led there.
+            let route = crate::net::conn::Route::forgotten();
+            let failure = Failure::TooManyRedirects(most);
+            let result = &mut *self.samples.result;
+            let describe = if java {
+                crate::net::outcome::describe_java
+            } else {
+                crate::net::outcome::describe
+            };
+            describe(&failure, &route, &mut result.code, &mut result.message);
+            result.success = false;
+            result.data_type = "text";
+            if java {
+                result.response_headers.clear();
+            }
+            result.text.clear();
+            self.put_exception_text(id);
+            self.add_hop(&mut chain, timing, silent);
+            self.users[index].extra().redirect = Some(chain);
+            return false;
+        }
+        chain.hops += 1;
+        self.recorder.add(Counter::Redirects, 1);
+        let mut url = String::new();
+        let mut text = text_of(location);
+        if silent && !java && !text.is_ascii() {
+            // HttpClient reads heads as ASCII.
+            text = text.replace(|c: char| !c.is_ascii(), "%EF%BF%BD");
+        }
+        let target = if java {
+            plan::http::java_location(&chain.url, &text, &mut url)
+        } else if silent && text.trim().starts_with("//") {
+            plan::http::host_location(&chain.url, &text, &mut url)
+        } else {
+            plan::http::location(&chain.url, &text, self.run.settings.remove_dots, &mut url)
+        };
+        let target = match target {
+            Ok(()) if silent && !java && chain.visited.contains(&url) => Err(circular()),
+            other => other,
+        };
+        if silent && !java {
+            chain.visited.push(url.clone());
+        }
+        let method =
+            if repeats { &*stash.method } else { plan::http::method_after_redirect(&stash.method) }
+                .to_owned();
+        chain.url.clone_from(&url);
+        chain.method.clone_from(&method);
+        self.users[index].extra().redirect = Some(chain);
+        let own = self.own_sampler(index).cloned();
+        let kind = own.as_deref().unwrap_or(&self.plan.samplers[id.0 as usize].kind);
+        let SamplerKind::Http(http) = kind else { return false };
+        let mut request = std::mem::take(&mut self.http.request);
+        let rendered = target.and_then(|()| {
+            self.with_env(index, id, |env, _| {
+                if stripped {
+                    http.render_stripped(&url, env, &mut request)
+                } else {
+                    http.render_redirect(&url, &method, env, &mut request)
+                }
+            })
+        });
+        let sent = match rendered {
+            Ok(()) => {
+                self.users[index].intended = timing.end;
+                if !silent && !java {
+                    self.read_name(index, id);
+                }
+                self.send_rendered(index, id, http, &request);
+                true
+            }
+            Err(problem) => {
+                let result = &mut *self.samples.result;
+                result.clear();
+                result.url.push_str(&url);
+                (result.code, result.message) = (problem.code, problem.message);
+                (result.success, result.data_type) = (false, "text");
+                self.put_exception_text(id);
+                let hop = Timing { start: timing.end, end: timing.end, ..Timing::default() };
+                if let Some(mut chain) = self.users[index].extra().redirect.take() {
+                    self.add_hop(&mut chain, &hop, silent);
+                    self.users[index].extra().redirect = Some(chain);
+                }
+                false
+            }
+        };
+        self.http.request = request;
+        sent
+    }
+
+    /// Fails the core's result where it is a redirect that does not say where to, by HttpClient. False: it is not. Where HttpClient itself has come
+    /// there, JMeter knows of its `first` request only.
+    pub(crate) fn leads_nowhere(
+        &mut self,
+        id: SamplerId,
+        exchange: &Exchange,
+        stash: &Stash,
+        first: Option<&Redirect>,
+    ) -> bool {
+        let fixed = self.http.fixed[id.0 as usize].as_deref().filter(|_| stash.url.is_empty());
+        let (method, url) = match fixed {
+            Some(fixed) => (&fixed.request.method, &fixed.request.url),
+            None => (&stash.method, &stash.url),
+        };
+        if exchange.java || !is_redirect(exchange.status, method) || location(&stash.head).is_some()
+        {
+            return false;
+        }
+        let (method, url) =
+            first.map_or((method, url), |first| (&first.result.method, &first.first_url));
+        let mut words = format!("Missing location header in redirect for {method} ");
+        // The request line has the URL in ASCII.
+        for c in url.chars() {
+            if c.is_ascii() {
+                words.push(c);
+            } else {
+                let mut bytes = [0; 4];
+                for byte in c.encode_utf8(&mut bytes).bytes() {
+                    let _ = write!(words, "%{byte:02X}");
+                }
+            }
+        }
+        words.push_str(" HTTP/1.1");
+        if !self.observes(id) {
+            // Nobody looks at it but at why it failed.
+            self.samples.result.clear();
+        }
+        self.fail_hop("java.lang.IllegalArgumentException", &words);
+        true
+    }
+
+    /// HttpClient does not follow: it has no `Location`, or one that is no URI.
+    fn refused_by_client(&mut self, id: SamplerId) {
+        self.fail_hop("org.apache.http.client.ClientProtocolException", "null");
+        self.samples.result.response_headers.clear();
+        self.samples.result.body.clear();
+        self.samples.result.text.clear();
+        self.put_exception_text(id);
+    }
+
+    /// Fails the core's result with an exception.
+    fn fail_hop(&mut self, class: &str, message: &str) {
+        let result = &mut *self.samples.result;
+        result.code.clear();
+        let _ = write!(result.code, "Non HTTP response code: {class}");
+        result.message.clear();
+        let _ = write!(result.message, "Non HTTP response message: {message}");
+        result.success = false;
+        result.data_type = "text";
+    }
+
+    /// An answer by Java's own client that does not say where to is to be followed by JMeter, which has no sample of that then.
+    fn names_no_location(&mut self, index: Index, id: SamplerId) {
+        self.samples.result.clear();
+        let code = "Non HTTP response code: java.lang.NullPointerException";
+        let message = "Non HTTP response message: Cannot invoke \"String.indexOf(int)\" because \"source\" is null";
+        self.unsendable(index, id, code, message, false);
+    }
+
+    fn begin_chain(&mut self, timing: &Timing, url: &str, method: &str) -> Redirect {
+        let mut result = self.samples.results.pop().unwrap_or_default();
+        result.clear();
+        result.start_ms = self.samples.result.start_ms;
+        (result.latency, result.connect) = (timing.latency, timing.connect);
+        result.label.push_str(&self.samples.result.label);
+        for (to, from) in [
+            (&mut result.method, &self.samples.result.method),
+            (&mut result.cookies, &self.samples.result.cookies),
+            (&mut result.request_headers, &self.samples.result.request_headers),
+            (&mut result.query_string, &self.samples.result.query_string),
+            (&mut result.redirect_location, &self.samples.result.redirect_location),
+        ] {
+            to.push_str(from);
+        }
+        Redirect {
+            result,
+            hops: 0,
+            start: timing.start,
+            lag: 0,
+            wait: timing.wait,
+            first_url: url.to_owned(),
+            silent: false,
+            java: false,
+            stripped: false,
+            visited: Vec::new(),
+            url: url.to_owned(),
+            method: method.to_owned(),
+        }
+    }
+
+    /// Adds the core's result, which nobody was asked for, to the chain under way.
+    pub(crate) fn last_hop(&mut self, index: Index, timing: &Timing) {
+        if let Some(mut chain) = self.users[index].extra().redirect.take() {
+            self.add_hop(&mut chain, timing, false);
+            self.users[index].extra().redirect = Some(chain);
+        }
+    }
+
+    /// Adds the core's result to the chain.
+    fn add_hop(&mut self, chain: &mut Redirect, timing: &Timing, silent: bool) {
+        chain.lag += timing.lag;
+        chain.silent = silent;
+        let whole = &mut chain.result;
+        whole.elapsed = (timing.end - chain.start).max(0) as u64;
+        if silent {
+            (whole.bytes, whole.sent) = (timing.received, timing.sent);
+            whole.headers_size = self.samples.result.headers_size;
+        } else {
+            whole.bytes += timing.received;
+            whole.sent += timing.sent;
+            whole.headers_size += self.samples.result.headers_size;
+            let n = whole.sub_count;
+            let mut label = std::mem::take(&mut whole.label);
+            let length = label.len();
+            let _ = write!(label, "-{n}");
+            let sub = whole.add_sub();
+            copy(&self.samples.result, sub);
+            sub.raw = n == 0;
+            sub.label.clear();
+            sub.label.push_str(if self.run.settings.keep_sub_labels { &sub.url } else { &label });
+            label.truncate(length);
+            whole.label = label;
+        }
+    }
+
+    /// The last hop was taken: the chain becomes the sample.
+    pub(crate) fn conclude_chain(&mut self, index: Index, id: SamplerId) {
+        let outcome = if self.samples.result.success { Outcome::Ok } else { Outcome::Status };
+        self.end_chain(index, id, outcome);
+    }
+
+    /// A hop failed: the chain fails with it.
+    pub(crate) fn fail_chain(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        timing: Timing,
+        outcome: Outcome,
+    ) {
+        let Some(mut chain) = self.users[index].extra().redirect.take() else { return };
+        self.samples.result.elapsed = timing.elapsed();
+        self.samples.result.connect = timing.connect;
+        let silent = chain.silent;
+        self.add_hop(&mut chain, &timing, silent);
+        self.users[index].extra().redirect = Some(chain);
+        self.end_chain(index, id, outcome);
+    }
+
+    fn end_chain(&mut self, index: Index, id: SamplerId, outcome: Outcome) {
+        let Some(mut chain) = self.users[index].extra().redirect.take() else { return };
+        if chain.silent && self.samples.result.code.starts_with("Non HTTP") {
+            // The exception came out of HttpClient: the sampler knows of its first request only.
+            chain.result.sent = 0;
+            self.samples.result.url.clone_from(&chain.first_url);
+        }
+        let whole = &mut chain.result;
+        // The first request's cookies and location stand for the whole, and if HttpClient itself went on, all of it.
+        std::mem::swap(&mut self.samples.result.cookies, &mut whole.cookies);
+        std::mem::swap(&mut self.samples.result.redirect_location, &mut whole.redirect_location);
+        if chain.silent {
+            std::mem::swap(&mut self.samples.result.method, &mut whole.method);
+            std::mem::swap(&mut self.samples.result.query_string, &mut whole.query_string);
+            self.samples.result.redirect_location.clear();
+        }
+        if chain.java {
+            std::mem::swap(&mut self.samples.result.request_headers, &mut whole.request_headers);
+        }
+        let timing = Timing {
+            start: chain.start,
+            end: chain.start + whole.elapsed as i64,
+            idle: 0,
+            latency: whole.latency,
+            connect: whole.connect,
+            lag: chain.lag,
+            wait: chain.wait,
+            sent: whole.sent,
+            received: whole.bytes,
+        };
+        // What the last hop tells, the whole tells; its parts and sums stay.
+        std::mem::swap(&mut self.samples.result.subs, &mut whole.subs);
+        self.samples.result.sub_count = whole.sub_count;
+        self.samples.result.start_ms = whole.start_ms;
+        self.samples.result.headers_size = whole.headers_size;
+        self.samples.result.label.clear();
+        self.samples.result.label.push_str(&whole.label);
+        self.samples.results.push(chain.result);
+        self.conclude(index, id, timing, outcome);
+    }
+}
+
+/// Whether JMeter takes an answer for a redirect.
+pub(crate) fn is_redirect(status: u16, method: &str) -> bool {
+    match status {
+        301..=303 | 308 => true,
+        307 => method == "GET" || method == "HEAD",
+        _ => false,
+    }
+}
+
+/// HttpClient has been led to where it was before.
+fn circular() -> plan::http::Unsendable {
+    plan::http::Unsendable::new("org.apache.http.client.ClientProtocolException", "null")
+}
+
+/// Whether HttpClient itself follows.
+fn is_followed_silently(status: u16, method: &str) -> bool {
+    match status {
+        303 => true,
+        301 | 302 | 307 | 308 => matches!(method, "GET" | "POST" | "HEAD" | "DELETE"),
+        _ => false,
+    }
+}
+
+/// Whether Java's own client follows a redirect: it does to a URL of the protocol that it came by.
+pub(crate) fn java_follows(stash: &Stash) -> bool {
+    let Some(location) = location(&stash.head) else { return false };
+    let protocol = stash.url.split(':').next().unwrap_or_default();
+    match location.iter().position(|byte| *byte == b':') {
+        Some(colon) if location[colon..].starts_with(b"://") => {
+            location[..colon].eq_ignore_ascii_case(protocol.as_bytes())
+        }
+        _ => true,
+    }
+}
+
+/// A header's value as text, a character for each byte.
+fn text_of(value: &[u8]) -> String {
+    value.iter().map(|byte| *byte as char).collect()
+}
+
+/// The last `Location` of a head.
+pub(crate) fn location(head: &[u8]) -> Option<&[u8]> {
+    head.split(|byte| *byte == b'\n').filter_map(|line| value_of(line, b"location")).next_back()
+}
+
+/// Copies what a sub-result shows.
+pub(crate) fn copy(from: &SampleResult, to: &mut SampleResult) {
+    to.code.push_str(&from.code);
+    to.message.push_str(&from.message);
+    to.url.push_str(&from.url);
+    to.content_type.push_str(&from.content_type);
+    to.encoding.push_str(&from.encoding);
+    to.request_headers.push_str(&from.request_headers);
+    to.response_headers.push_str(&from.response_headers);
+    to.sampler_data.push_str(&from.sampler_data);
+    to.method.push_str(&from.method);
+    to.cookies.push_str(&from.cookies);
+    to.query_string.push_str(&from.query_string);
+    to.redirect_location.push_str(&from.redirect_location);
+    to.http = from.http;
+    to.body.extend_from_slice(&from.body);
+    to.text.push_str(&from.text);
+    to.data_type = from.data_type;
+    to.success = from.success;
+    to.start_ms = from.start_ms;
+    (to.elapsed, to.latency, to.connect, to.idle) =
+        (from.elapsed, from.latency, from.connect, from.idle);
+    (to.bytes, to.sent, to.headers_size) = (from.bytes, from.sent, from.headers_size);
+}

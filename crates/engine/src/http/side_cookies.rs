@@ -1,0 +1,117 @@
+//! Cookies of the parts of a page that are loaded side by side.
+//!
+//! As in JMeter each part has a copy of the cookies that were there with the page, and goes on with its own; when all parts are
+//! loaded, the cookies of each are added to the page's in the order of the links. So a cookie that one part changed is as before again where a
+//! part behind it did not change it, and none is deleted. A part gets its copy only when it is sent a cookie.
+
+use plan::plan::{SamplerId, SamplerKind};
+use wire::cookie::{Cookie, Jar};
+
+use crate::core::Core;
+use crate::core::user::NO_USER;
+use crate::net::conn::Stash;
+use crate::time::wheel::Index;
+
+impl Core<'_> {
+    /// Takes the cookies of a response.
+    pub(crate) fn take_cookies(&mut self, index: Index, id: SamplerId, stash: &Stash) {
+        let Some(manager) = self.cookie_manager(id) else { return };
+        let holder = self.own_jar(index, manager);
+        self.store_cookies(holder, id, stash);
+    }
+
+    /// Adds the cookies of the parts of a page to the page's: of each link whether it is a part, and the copies by link.
+    pub(crate) fn merge_cookies(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        parts: &[bool],
+        mut copies: Vec<(usize, Box<Jar>)>,
+    ) {
+        if copies.is_empty() {
+            return;
+        }
+        let Some(manager) = self.cookie_manager(id) else { return };
+        let holder = self.own_jar(index, manager);
+        let before = self.cookies_in(holder, manager);
+        copies.sort_by_key(|(link, _)| *link);
+        let mut copies = copies.into_iter().peekable();
+        let mut changed = false;
+        for (link, _) in parts.iter().enumerate().filter(|(_, is_part)| **is_part) {
+            match copies.next_if(|(of, _)| *of == link) {
+                Some((_, copy)) => {
+                    self.add_cookies(holder, manager, copy.iter());
+                    changed = true;
+                }
+                None if changed => {
+                    self.add_cookies(holder, manager, before.iter());
+                    changed = false;
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Whose cookies a request takes: those of the part it belongs to, or of the nearest around it that has its own.
+    pub(crate) fn jar_around(&self, index: Index, manager: u32) -> Index {
+        let mut index = index;
+        loop {
+            let user = &self.users[index];
+            let jars = user.extra.as_ref().map_or(&[][..], |extra| &extra.jars[..]);
+            let has = jars.get(manager as usize).is_some_and(Option::is_some);
+            if has || user.branch_of == NO_USER {
+                return index;
+            }
+            index = user.branch_of;
+        }
+    }
+
+    /// Who holds the cookies that a response changes: the nearest part that is loaded beside others, which gets its copy here,
+    /// or the user.
+    fn own_jar(&mut self, index: Index, manager: u32) -> Index {
+        let mut holder = index;
+        while self.users[holder].branch_of != NO_USER && !self.is_beside_others(holder) {
+            holder = self.users[holder].branch_of;
+        }
+        let from = self.jar_around(holder, manager);
+        let Some(at) = self.jar(from, manager) else { return holder };
+        if from != holder {
+            let copy = self.users[from].extra().jars[at].clone();
+            let jars = &mut self.users[holder].extra().jars;
+            if jars.len() <= at {
+                jars.resize_with(at + 1, || None);
+            }
+            jars[at] = copy;
+        }
+        holder
+    }
+
+    fn cookie_manager(&self, id: SamplerId) -> Option<u32> {
+        match &self.plan.samplers[id.0 as usize].kind {
+            SamplerKind::Http(http) => http.cookies,
+            _ => None,
+        }
+    }
+
+    fn cookies_in(&mut self, holder: Index, manager: u32) -> Vec<Cookie> {
+        let jars = &self.users[holder].extra().jars;
+        let jar = jars.get(manager as usize).and_then(Option::as_ref);
+        jar.map_or(Vec::new(), |jar| jar.iter().cloned().collect())
+    }
+
+    fn add_cookies<'c>(
+        &mut self,
+        holder: Index,
+        manager: u32,
+        cookies: impl Iterator<Item = &'c Cookie>,
+    ) {
+        for cookie in cookies {
+            if self.run.settings.cookie_save {
+                self.show_cookie(holder, &cookie.name, &cookie.value);
+            }
+            if let Some(jar) = &mut self.users[holder].extra().jars[manager as usize] {
+                jar.add(cookie.clone());
+            }
+        }
+    }
+}

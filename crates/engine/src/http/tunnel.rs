@@ -1,0 +1,219 @@
+//! HTTP through proxies: which one a request goes through, and the tunnel that TLS needs.
+//!
+//! Plain requests name the server in their request line and the proxy passes them on. For TLS the proxy is asked for a
+//! tunnel (`CONNECT`), with credentials if it wants some; what it answers instead of making one is the sample's answer.
+//! Connections belong to proxy and server together, as in HttpClient.
+
+use plan::http::{Request, show_lines};
+use plan::plan::SamplerKind;
+use wire::auth::{Asker, Credentials, Message};
+use wire::http1::{Decoder, Event, Limits};
+
+use crate::core::Core;
+use crate::core::user::Wait;
+use crate::http::receive::{Closing, broken, keep};
+use crate::net::conn::{Route, State, Tunnel};
+use crate::net::outcome::Failure;
+use crate::time::clock::Nanos;
+
+impl Core<'_> {
+    /// The route of a request: to its server, or to the proxy before it.
+    pub(crate) fn way(&mut self, request: &Request) -> u32 {
+        let own = &request.proxy;
+        let dynamic = !own.host.trim().is_empty() && own.port > 0;
+        let settings = &self.run.settings;
+        let source = match &settings.local_address {
+            Some((local, _)) if request.source.is_any() => local,
+            _ => &request.source,
+        };
+        let fixed =
+            settings.proxy.as_ref().filter(|proxy| !dynamic && proxy.port > 0).filter(|proxy| {
+                if request.java {
+                    proxy.serves_java(&request.host)
+                } else {
+                    proxy.serves(&request.host)
+                }
+            });
+        let (host, port, credentials) = match fixed {
+            Some(proxy) => (&proxy.host, proxy.port, settings.proxy_login.clone()),
+            None if dynamic => {
+                let login = Credentials::new(&settings.proxy_domain, &own.user, &own.password);
+                (&own.host, own.port, (!own.user.is_empty()).then_some(login))
+            }
+            None => {
+                return self.route(request.secure, &request.host, request.port, source);
+            }
+        };
+        let tunnel = Tunnel {
+            host: request.host.clone(),
+            port: request.port,
+            forwarded: !request.secure,
+            credentials,
+        };
+        let same = |route: &Route| {
+            route.tunnel.as_ref() == Some(&tunnel)
+                && !route.pinned
+                && (route.secure, route.port) == (request.secure, port)
+                && (&route.host, &route.source) == (host, source)
+        };
+        if let Some(at) = self.net.routes.position(same) {
+            return at;
+        }
+        self.net.routes.add(Route {
+            secure: request.secure,
+            host: host.clone(),
+            port,
+            tunnel: Some(tunnel),
+            source: source.clone(),
+            ..Route::default()
+        })
+    }
+
+    /// Whether requests of a route are passed on by a proxy.
+    pub(crate) fn is_forwarded(&self, route: u32) -> bool {
+        self.net.routes[route as usize].tunnel.as_ref().is_some_and(|tunnel| tunnel.forwarded)
+    }
+
+    /// The connection to a proxy stands: it is asked for a tunnel.
+    pub(crate) fn ask_for_way(&mut self, conn: u32) {
+        let now = self.clock.now();
+        let random = self.random.bits().to_be_bytes();
+        let entry = &mut self.net.conns[conn];
+        entry.state = State::Tunnelling;
+        entry.exchange.connect = now - entry.exchange.start;
+        let (index, route) = (entry.user, entry.route);
+        let Some(tunnel) = &self.net.routes[route as usize].tunnel else { return };
+        let authority = format!("{}:{}", tunnel.host, tunnel.port);
+        // JMeter's URLs do not show the usual port.
+        let host = if tunnel.port == 443 { &tunnel.host } else { &authority };
+        let mut request = format!("CONNECT {authority} HTTP/1.1\r\nHost: {host}\r\n").into_bytes();
+        let agent = match self.users[index].wait {
+            Wait::Exchange(id) => match &self.plan.samplers[id.0 as usize].kind {
+                SamplerKind::Http(http) => http.user_agent(),
+                _ => "",
+            },
+            _ => "",
+        };
+        if !agent.is_empty() {
+            request.extend_from_slice(format!("User-Agent: {agent}\r\n").as_bytes());
+        }
+        let message = Message { method: "CONNECT", uri: &authority, body: None, random };
+        self.talk(index, route).dialogue.answer(Asker::Proxy, &message, &mut request);
+        request.extend_from_slice(b"\r\n");
+        let entry = &mut self.net.conns[conn];
+        entry.decoder = Decoder::new(false, Limits::default());
+        (entry.exchange.sent, entry.exchange.received) = (request.len() as u64, 0);
+        (entry.exchange.latency, entry.exchange.has_body) = (0, false);
+        entry.exchange.sent_at = now;
+        if let Some(stash) = entry.stash.as_mut().filter(|stash| !stash.request_headers.is_empty())
+        {
+            // Should the proxy answer instead of the server, this was the request.
+            stash.request_headers.clear();
+            show_lines(&request, &mut stash.request_headers);
+        }
+        let limit = entry.exchange.limit;
+        if !self.send_raw(conn, &request) {
+            return;
+        }
+        match limit {
+            0 => self.users[index].limit = Nanos::MAX,
+            limit => self.arm(index, now + limit),
+        }
+    }
+
+    /// Takes bytes of a proxy's answer to the request for a tunnel.
+    pub(crate) fn take_way(&mut self, conn: u32, bytes: &[u8], now: Nanos) {
+        let mut at = 0;
+        loop {
+            let entry = &mut self.net.conns[conn];
+            let (used, event) = match entry.decoder.next(&bytes[at..]) {
+                Ok(next) => next,
+                Err(error) => return self.fail(conn, &broken((at, error), bytes)),
+            };
+            at += used;
+            entry.exchange.received += used as u64;
+            match event {
+                Event::NeedMore => {
+                    keep(&mut entry.tail, &bytes[at..]);
+                    return self.progress(conn, now);
+                }
+                Event::Head(head) if (200..300).contains(&head.status) => {
+                    entry.tail = Vec::new();
+                    return self.way_is_free(conn);
+                }
+                Event::Head(head) => {
+                    let exchange = &mut entry.exchange;
+                    (exchange.status, exchange.has_body) = (head.status, head.has_body);
+                    exchange.keep_alive = head.keep_alive;
+                    exchange.received += u64::from(head.reason.is_empty());
+                    if let Some(stash) = entry.stash.as_mut() {
+                        stash.keep_head(&head);
+                        stash.body.clear();
+                    }
+                }
+                Event::Body(body) => {
+                    if let Some(stash) = entry.stash.as_mut().filter(|_| entry.exchange.keep_body) {
+                        let most = self.run.settings.most_of_body(entry.exchange.digest).1;
+                        stash.keep_body(body, most);
+                    }
+                }
+                Event::End => {
+                    entry.tail = Vec::new();
+                    return self.no_way(conn, now, false);
+                }
+            }
+        }
+    }
+
+    /// The tunnel is made.
+    fn way_is_free(&mut self, conn: u32) {
+        let (index, route) = (self.net.conns[conn].user, self.net.conns[conn].route);
+        self.talk(index, route).dialogue.accepted();
+        // What it took counts in no sample.
+        self.net.conns[conn].exchange.received = 0;
+        if let Some(stash) = self.net.conns[conn].stash.as_mut() {
+            stash.clear_answer();
+            if !stash.request_headers.is_empty() {
+                stash.request_headers.clear();
+                show_lines(&stash.request, &mut stash.request_headers);
+            }
+        }
+        self.start_tls(conn);
+    }
+
+    /// The proxy has answered, but made no tunnel. It may want credentials; else its answer is the sample's.
+    pub(crate) fn no_way(&mut self, conn: u32, now: Nanos, ended: bool) {
+        let entry = &self.net.conns[conn];
+        let (index, route, keeps) = (entry.user, entry.route, entry.exchange.keep_alive && !ended);
+        if entry.exchange.status < 200 {
+            return self.fail(conn, &Failure::Http(wire::http1::Error::NoResponse));
+        }
+        if entry.exchange.status == Asker::Proxy.status() {
+            let login = self.proxy_login(index, route);
+            let head =
+                self.net.conns[conn].stash.as_mut().map(|stash| std::mem::take(&mut stash.head));
+            let head = head.unwrap_or_default();
+            let again = self
+                .talk(index, route)
+                .dialogue
+                .challenged(Asker::Proxy, &head, &|_| login.clone());
+            if let Some(stash) = self.net.conns[conn].stash.as_mut() {
+                stash.head = head;
+            }
+            if again && keeps {
+                return self.ask_for_way(conn);
+            }
+            if again {
+                self.net.conns.drop_socket(conn);
+                self.net.conns[conn].state = State::Connecting;
+                return self.connect(conn);
+            }
+        } else {
+            self.talk(index, route).dialogue.accepted();
+        }
+        let exchange = &mut self.net.conns[conn].exchange;
+        // Whatever it says, it is not talked to any more.
+        (exchange.want_keep_alive, exchange.challenges, exchange.arrival) = (false, false, now);
+        self.finish(conn, now, if ended { Closing::Broken } else { Closing::No });
+    }
+}

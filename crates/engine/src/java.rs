@@ -1,0 +1,276 @@
+//! What only Java can do for a user: jobs, which it waits for.
+//!
+//! A job is a message of bytes ([`Offload`] carries it); its reply comes back through the core's inbox and says what
+//! changed. Meanwhile the user waits as [`Wait::Java`](crate::core::user::Wait::Java), and [`Then`] says where it goes on. What a user needs for that hangs off its
+//! `extra` and is there from its first job on; a plan in which nothing is hosted pays for none of it.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `writer`, `reader` | numbers, texts and lists in messages |
+//! | `result`, `cookies`, `request`, `reply` | what messages hold |
+//! | `submit` | a job goes out |
+//! | `arrive`, `apply` | its reply comes in, and what it changes |
+//! | `news` | what jobs that run already are told |
+//! | `trust` | whether HTTPS that scripts open is trusted |
+//! | `closing`, `ended` | what is done with a result: processors, assertions, listeners; transactions |
+//! | `told` | listeners in Java are told of results, each at its place |
+//! | `condition` | texts that controllers need before they can be asked |
+//! | `controller` | controllers that their own classes are |
+//! | `end` | users that end or are cut, jobs that take long |
+//! | `early`, `session` | what is evaluated and said before the first user, and after the last |
+
+mod apply;
+mod arrive;
+mod closing;
+mod condition;
+mod controller;
+mod cookies;
+mod early;
+mod end;
+mod ended;
+mod listeners;
+mod property_sync;
+mod reader;
+mod reply;
+mod request;
+mod result;
+pub(crate) mod session;
+mod submit;
+mod trust;
+mod writer;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use plan::hosted::{TextRange, shown};
+use plan::plan::{ControllerId, ControllerKind, ListenerKind, Plan, SamplerId, SamplerKind};
+use plan::result::{Request, SampleResult};
+
+pub(crate) use closing::Closing;
+use controller::Questions;
+pub(crate) use controller::Tell;
+pub(crate) use early::Early;
+pub(crate) use end::PATIENCE;
+pub(crate) use ended::Ended;
+use listeners::Untold;
+pub(crate) use property_sync::News;
+pub(crate) use reply::{Act, Reply};
+use session::Hearing;
+pub(crate) use trust::Trust;
+
+use crate::offload::Offload;
+use crate::time::clock::Nanos;
+use crate::time::wheel::Index;
+
+/// Where a user goes on when its job is done.
+#[derive(Debug)]
+pub(crate) enum Then {
+    /// With the pre-processors from a place on.
+    Before(SamplerId, usize),
+    /// With the timers from a place on, those before having taken so long.
+    Timers(SamplerId, usize, u64),
+    /// With the sampler, whose texts are known now.
+    Begin(SamplerId),
+    /// With the sampler's result.
+    Sampled(SamplerId),
+    /// With what is done with a result.
+    Close(Closing),
+    /// With the assertions of a transaction that has ended, from a place on.
+    Ended(Ended, usize),
+    /// With a sampler, before which listeners are told of what came before.
+    Start(SamplerId),
+    /// With its first iteration: its objects in Java have heard of its start.
+    Started,
+    /// It ends, once listeners are told of what came before.
+    End,
+    /// It looks for its next sampler again; a controller's texts may be known now.
+    Pull(Option<ControllerId>),
+    /// It looks for its next sampler again; a controller of a class of its own has said something.
+    Controller(ControllerId),
+}
+
+impl Then {
+    /// The sampler it is about.
+    fn sampler(&self) -> Option<SamplerId> {
+        match self {
+            Self::Start(id)
+            | Self::Before(id, _)
+            | Self::Timers(id, ..)
+            | Self::Begin(id)
+            | Self::Sampled(id) => Some(*id),
+            Self::Close(closing) => Some(closing.id),
+            Self::Ended(..) | Self::Started | Self::Pull(_) | Self::Controller(_) | Self::End => {
+                None
+            }
+        }
+    }
+}
+
+/// What a user has that had jobs.
+#[derive(Debug, Default)]
+pub(crate) struct Java {
+    /// Its number in messages.
+    number: u64,
+    /// Which of its samples runs.
+    pub(crate) sample: u32,
+    /// The job it waits for.
+    ticket: u64,
+    then: Option<Then>,
+    /// The result that is being worked on.
+    result: Option<Box<SampleResult>>,
+    /// The result of the sample before, where somebody may look at it.
+    previous: Option<Box<SampleResult>>,
+    /// Transactions' samples that listeners are yet to be told of.
+    untold: std::collections::VecDeque<Untold>,
+    /// The sampler before that which runs.
+    before: Option<SamplerId>,
+    /// What scripts asked for since the last sample's end.
+    pub(crate) asked: Request,
+    /// The sampler of this sample, if scripts changed it.
+    pub(crate) sampler: Option<Arc<SamplerKind>>,
+    /// What scripts have named the sampler of this sample, if they did.
+    label: Option<String>,
+    /// Headers that samplers share are not the plan's any more.
+    lasting: bool,
+    /// Its objects in Java know that it has started.
+    started: bool,
+    /// Controllers whose texts have been evaluated for the look for a sampler under way.
+    fresh: Vec<ControllerId>,
+    /// What controllers in Java are asked and told.
+    questions: Questions,
+    /// The iteration that Java has been told of last.
+    iteration: u32,
+}
+
+impl Java {
+    /// Another sample begins, of a sampler behind that `before` it.
+    pub(crate) fn begin_sample(&mut self, before: Option<SamplerId>) {
+        self.before = before;
+        self.sample = self.sample.wrapping_add(1);
+        (self.sampler, self.label) = (None, None);
+    }
+
+    /// What scripts have named the sampler.
+    pub(crate) fn label(&self) -> Option<&str> {
+        self.label.as_deref()
+    }
+
+    /// A sample has ended; gives what scripts asked for.
+    pub(crate) fn end_sample(&mut self) -> Request {
+        (self.sampler, self.label) = (None, None);
+        std::mem::take(&mut self.asked)
+    }
+}
+
+/// Jobs of a core's users.
+#[derive(Debug, Default)]
+pub(crate) struct Jobs {
+    offload: Option<Arc<dyn Offload>>,
+    /// By ticket.
+    under_way: HashMap<u64, UnderWay>,
+    /// Messages, for the next ones.
+    buffers: Vec<Vec<u8>>,
+    ids: Vec<u32>,
+    /// The last version of the properties that Java was told of by this core.
+    properties: u64,
+    /// The last version for which this core has seen to it that running jobs are told.
+    looked: u64,
+    /// Names of elements, and of texts, for people.
+    elements: Vec<Arc<str>>,
+    texts: Vec<Arc<str>>,
+    /// Samplers that Java knows.
+    owned: Box<[bool]>,
+    /// Samplers of which Java is asked once headers that they send were changed.
+    asking: Box<[bool]>,
+    /// Elements that hear of users.
+    hearing: Hearing,
+    /// Controllers are their own classes.
+    pub(crate) picks: bool,
+    /// Listeners of the plan are told of results.
+    pub(crate) listens: bool,
+    /// The result of the sample before is kept.
+    keeps_previous: bool,
+    /// So it is for those that look at a transaction's sample.
+    previous_of_transactions: bool,
+    /// The sampler before is asked for.
+    pub(crate) previous_sampler: bool,
+    /// What was told of jobs that take long.
+    slow: Vec<end::Slow>,
+}
+
+/// A job under way.
+#[derive(Debug)]
+struct UnderWay {
+    /// `None`: it tells of a user's end.
+    act: Option<Act>,
+    /// What it evaluates.
+    range: TextRange,
+    user: u64,
+    what: Arc<str>,
+    since: Nanos,
+    /// Nobody waits for it any more: its user was cut. The user's end is told to Java behind it.
+    abandoned: bool,
+}
+
+impl Jobs {
+    pub(crate) fn new(plan: &Plan, offload: Option<Arc<dyn Offload>>, hearing: Hearing) -> Self {
+        if plan.hosted.is_empty() {
+            return Self::default();
+        }
+        let mut owned = vec![false; plan.samplers.len()].into_boxed_slice();
+        let mut asking = owned.clone();
+        for owner in &plan.hosted.owners {
+            let at = owner.sampler.0 as usize;
+            if at < owned.len() {
+                (owned[at], asking[at]) = (true, owner.asks_for_headers);
+            }
+        }
+        let elements = plan.hosted.elements.iter();
+        let listeners = plan.listeners.iter();
+        Self {
+            offload,
+            elements: elements.map(|element| element.path.as_str().into()).collect(),
+            texts: plan.hosted.texts.iter().map(|text| shown(text).into()).collect(),
+            owned,
+            asking,
+            hearing,
+            picks: plan.controllers.iter().any(|one| matches!(one.kind, ControllerKind::Hosted(_))),
+            listens: listeners.into_iter().any(|one| matches!(one.kind, ListenerKind::Hosted(_))),
+            keeps_previous: plan.hosted.keeps_previous,
+            previous_of_transactions: plan.hosted.previous_of_transactions,
+            previous_sampler: plan.hosted.previous_sampler,
+            ..Self::default()
+        }
+    }
+
+    /// Java knows samplers of the plan.
+    pub(crate) fn owns(&self) -> bool {
+        !self.owned.is_empty()
+    }
+
+    /// Somebody in Java looks at results of whatever samplers.
+    pub(crate) fn observe(&self) -> bool {
+        self.listens || self.keeps()
+    }
+
+    /// An empty message.
+    fn buffer(&mut self) -> Vec<u8> {
+        let mut buffer = self.buffers.pop().unwrap_or_default();
+        buffer.clear();
+        buffer
+    }
+
+    /// Keeps a message's memory for the next, unless there is plenty.
+    fn recycle(&mut self, buffer: Vec<u8>) {
+        if self.buffers.len() < 64 && buffer.capacity() <= 1 << 20 {
+            self.buffers.push(buffer);
+        }
+    }
+}
+
+/// A user of a core that a job is for, as the reply names it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Addressee {
+    pub(crate) index: Index,
+    pub(crate) ticket: u64,
+}

@@ -1,0 +1,125 @@
+//! What a reply changes: variables, properties, cookies, the request; and what it has for the log.
+//!
+//! Nothing here can fail: what does not fit the plan (a slot that there is not) is passed over.
+
+use std::sync::Arc;
+
+use plan::hosted::TextId;
+use plan::plan::{SamplerId, SamplerKind};
+use plan::vars::VarId;
+
+use super::Reply;
+use super::reply::{Changes, Line, Name, Out};
+use super::request::Changed;
+use crate::core::Core;
+use crate::run::{Report, RunShared};
+use crate::time::wheel::Index;
+
+impl Core<'_> {
+    /// What counts for all users: properties and the log.
+    pub(super) fn apply_everywhere(&mut self, reply: &Reply<'_>) {
+        set_properties(self.run, &reply.changes);
+        self.log_lines(&reply.log);
+    }
+
+    pub(super) fn apply_variables(&mut self, index: Index, changes: &Changes<'_>) {
+        let names = &self.plan.names;
+        let vars = &mut self.users.of(index).vars;
+        for (name, value) in &changes.variables {
+            match (name, value) {
+                (Name::Slot(slot), _) if *slot as usize >= names.len() => {}
+                (Name::Slot(slot), Some(value)) => vars.set(VarId(*slot), value),
+                (Name::Slot(slot), None) => vars.remove(VarId(*slot)),
+                (Name::Named(name), Some(value)) => vars.set_named(names, name, value),
+                (Name::Named(name), None) => vars.remove_named(names, name),
+            }
+        }
+    }
+
+    pub(super) fn apply_cookies(&mut self, index: Index, id: SamplerId, reply: &Reply<'_>) {
+        let Some(cookies) = &reply.cookies else { return };
+        let Some(manager) = cookie_manager(&self.plan.samplers[id.0 as usize].kind) else { return };
+        let index = self.jar_around(index, manager);
+        let Some(at) = self.jar(index, manager) else { return };
+        let jar = self.users[index].extra.as_mut().and_then(|extra| extra.jars[at].as_mut());
+        let Some(jar) = jar else { return };
+        jar.clear();
+        for cookie in cookies {
+            jar.add_beside(cookie.clone());
+        }
+    }
+
+    /// The sampler of this sample is another one now, or the plan's again.
+    pub(super) fn apply_sampler(&mut self, index: Index, id: SamplerId, reply: &Reply<'_>) {
+        let plan = self.plan;
+        let Some(changed) = &reply.sampler else { return };
+        let kind = &plan.samplers[id.0 as usize].kind;
+        let (made, name, lasting) = match (changed, kind) {
+            (Changed::Planned, _) => (None, None, false),
+            (Changed::Http(given), SamplerKind::Http(http)) => {
+                let made = SamplerKind::Http(Box::new(http.given(given.clone())));
+                (Some(made), given.name.clone(), given.lasting)
+            }
+            (Changed::Http(_), _) => return,
+            (Changed::Other(given), _) => {
+                (plan::compile::given(plan, id, given), given.name.clone(), given.lasting)
+            }
+        };
+        let java = self.users[index].java();
+        java.sampler = made.map(Arc::new);
+        java.label = name;
+        java.lasting |= lasting;
+    }
+
+    /// The sampler of the sample under way, if scripts have changed it.
+    pub(crate) fn own_sampler(&self, index: Index) -> Option<&Arc<SamplerKind>> {
+        if !self.jobs.owns() {
+            return None;
+        }
+        let user = &self.users[self.users.owner(index)];
+        user.extra.as_ref()?.java.as_ref()?.sampler.as_ref()
+    }
+
+    /// Keeps what texts were evaluated to, for whoever reads them next.
+    pub(super) fn apply_texts(&mut self, index: Index, first: u32, reply: &Reply<'_>) {
+        let Out::Texts(texts) = &reply.out else { return };
+        let values = self.users.of(index).notes.java_mut();
+        for (id, text) in (first..).zip(texts) {
+            values.set(TextId(id), (*text).to_owned());
+        }
+    }
+
+    pub(super) fn log_lines(&self, lines: &[Line<'_>]) {
+        for text in lines.iter().map(told) {
+            let _ = self.sinks.reports.send(Report::Log(text));
+        }
+    }
+}
+
+/// The cookie manager of a sampler, in the table of the plan.
+pub(super) fn cookie_manager(kind: &SamplerKind) -> Option<u32> {
+    match kind {
+        SamplerKind::Http(http) => http.cookies,
+        SamplerKind::WebSocket(socket) => socket.cookies,
+        _ => None,
+    }
+}
+
+/// Takes over the properties that scripts have changed.
+pub(super) fn set_properties(run: &RunShared, changes: &Changes<'_>) {
+    for (name, value) in &changes.properties {
+        run.shared.follow_java(name, *value);
+    }
+}
+
+/// A line of Java's as the run's events have it.
+pub(super) fn told(line: &Line<'_>) -> String {
+    let level = match line.level {
+        0 => "Trace",
+        1 => "Debug",
+        2 => "Info",
+        3 => "Warn",
+        _ => "Error",
+    };
+    format!("{level}: {}", plan::function::line_of(line.logger, Some(line.at_ms), line.text))
+}

@@ -1,0 +1,103 @@
+//! Texts that controllers need before they can be asked: conditions, counts, names.
+//!
+//! A look for a sampler that comes to a controller with such texts ends there, with nothing changed, and the user waits; when they are known, the next look finds
+//! the same way and uses them. They hold for that look alone, and only until the controller begins anew; a While Controller's hold for one question.
+
+use std::sync::Arc;
+
+use plan::plan::{ControllerId, ControllerKind};
+
+use super::{Act, Then};
+use crate::core::Core;
+use crate::flow::state;
+use crate::time::wheel::Index;
+
+impl Core<'_> {
+    /// Whether a controller's texts are known now. False: the user waits for them.
+    pub(crate) fn knows_texts(&mut self, index: Index, id: ControllerId) -> bool {
+        let range = self.controller(id).evaluates;
+        if range.is_empty() {
+            return true;
+        }
+        let java = self.users[index].java();
+        if java.fresh.contains(&id) {
+            return true;
+        }
+        if self.gives_up(index) {
+            self.end_user(index);
+        } else if !self.catch_up(index, Then::Pull(None)) {
+            self.hand_over_texts(index, Then::Pull(Some(id)), range);
+        }
+        false
+    }
+
+    /// The next question needs texts evaluated anew.
+    pub(crate) fn forget_texts(&mut self, index: Index, id: ControllerId) {
+        if self.controller(id).evaluates.is_empty() {
+            return;
+        }
+        if let Some(java) = self.users[index].extra.as_mut().and_then(|extra| extra.java.as_mut()) {
+            java.fresh.retain(|known| *known != id);
+        }
+    }
+
+    /// A look for a sampler has come to its end.
+    pub(crate) fn forget_all_texts(&mut self, index: Index) {
+        if let Some(java) = self.users[index].extra.as_mut().and_then(|extra| extra.java.as_mut()) {
+            java.fresh.clear();
+            java.questions.close();
+        }
+    }
+
+    /// Tells config elements in Java of an iteration of the group. False: the user waits for them.
+    pub(crate) fn tell_iteration(&mut self, index: Index) -> bool {
+        if self.gives_up(index) {
+            return true;
+        }
+        let plan = self.plan;
+        let group = self.users[index].group;
+        if !self.jobs.hearing.starting.is_empty()
+            && !std::mem::replace(&mut self.users[index].java().started, true)
+        {
+            let starting = Arc::clone(&self.jobs.hearing.starting);
+            let mine = starting.iter().filter(|id| plan.hosted.concerns(**id, group));
+            let mut mine = mine.map(|id| plan::hosted::Job::Run(*id)).peekable();
+            if mine.peek().is_some() {
+                self.hand_over_run(index, Then::Started, Act::Start, mine);
+                return false;
+            }
+        }
+        if self.jobs.hearing.iterating.is_empty() {
+            return true;
+        }
+        let iterating = Arc::clone(&self.jobs.hearing.iterating);
+        let jobs = iterating.iter().filter(|id| plan.hosted.concerns(**id, group));
+        let mut jobs = jobs.map(|id| plan::hosted::Job::Run(*id)).peekable();
+        if jobs.peek().is_none() {
+            return true;
+        }
+        self.hand_over_run(index, Then::Pull(None), Act::Iteration, jobs);
+        false
+    }
+
+    /// Whether a controller is about to look at its texts, or does so `at_end` of a pass.
+    pub(crate) fn needs_texts(&mut self, index: Index, id: ControllerId, at_end: bool) -> bool {
+        let controller = self.controller(id);
+        if controller.evaluates.is_empty() {
+            return false;
+        }
+        let mut place = self.place(index, id);
+        let is_first = !place.is(state::BEGUN);
+        match &controller.kind {
+            _ if place.is(state::BROKEN) => false,
+            // It asks once for all iterations, but anew where that is 0 or without end.
+            ControllerKind::Loop { .. } => matches!(place.more()[0] as i32, -1 | 0),
+            ControllerKind::ForEach(_) | ControllerKind::Runtime(_) => true,
+            ControllerKind::While(_) => is_first || at_end,
+            _ if at_end => false,
+            ControllerKind::If { evaluate_all, .. } => is_first || *evaluate_all,
+            ControllerKind::Throughput(_) => true,
+            _ => is_first,
+        }
+    }
+}

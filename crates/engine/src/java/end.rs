@@ -1,0 +1,192 @@
+//! Users that end, or are cut while Java works for them, and jobs that take long.
+//!
+//! When the run ends at once, nobody waits for a job any more: Java is asked to break it off, and the user ends with its sample cut. A core stays until Java has
+//! been told of its users' ends, but not for ever.
+
+use std::sync::Arc;
+
+use stats::Outcome;
+
+use super::{Jobs, Then};
+use crate::core::Core;
+use crate::time::clock::{Nanos, SECOND};
+use crate::time::timing::Timing;
+use crate::time::wheel::Index;
+
+/// How long a core waits for Java when its users have ended.
+pub(crate) const PATIENCE: Nanos = 10 * SECOND;
+
+/// A job that takes longer is told of; then when it takes twice as long.
+const LONG: Nanos = 10 * SECOND;
+
+/// What was told of jobs of one name.
+#[derive(Debug)]
+pub(crate) struct Slow {
+    what: Arc<str>,
+    /// Told of again when they take this long.
+    next: Nanos,
+}
+
+impl Jobs {
+    /// Whether the result of the sample before is kept.
+    pub(super) fn keeps(&self) -> bool {
+        self.keeps_previous || self.previous_of_transactions
+    }
+
+    /// Whether something is under way that the end must wait for.
+    pub(crate) fn are_open(&self) -> bool {
+        self.under_way.values().any(|job| !job.abandoned)
+    }
+
+    /// What is to be said of jobs that take long, once for each name.
+    fn slow_lines(&mut self, now: Nanos) -> Vec<String> {
+        let mut long: Vec<(Arc<str>, Nanos, u32)> = Vec::new();
+        for job in self.under_way.values().filter(|job| now - job.since >= LONG) {
+            let age = now - job.since;
+            match long.iter_mut().find(|(what, ..)| *what == job.what) {
+                Some((_, oldest, count)) => (*oldest, *count) = (age.max(*oldest), *count + 1),
+                None => long.push((Arc::clone(&job.what), age, 1)),
+            }
+        }
+        self.slow.retain(|slow| long.iter().any(|(what, ..)| *what == slow.what));
+        let mut lines = Vec::new();
+        for (what, age, count) in long {
+            let slow = self.slow.iter_mut().find(|slow| slow.what == what);
+            if slow.as_ref().is_some_and(|slow| age < slow.next) {
+                continue;
+            }
+            let mut next = LONG;
+            while next <= age {
+                next *= 2;
+            }
+            match slow {
+                Some(slow) => slow.next = next,
+                None => self.slow.push(Slow { what: Arc::clone(&what), next }),
+            }
+            let seconds = age / SECOND;
+            lines.push(match count {
+                1 => format!("{what} has been running for {seconds} s in the Java machine"),
+                _ => format!(
+                    "{what} has been running or waiting its turn for {seconds} s in the Java machine, for {count} users"
+                ),
+            });
+        }
+        lines
+    }
+}
+
+impl Core<'_> {
+    /// Tells of jobs that take long.
+    pub(crate) fn watch_jobs(&mut self, now: Nanos) {
+        if self.jobs.under_way.is_empty() {
+            return;
+        }
+        for line in self.jobs.slow_lines(now) {
+            self.log(line);
+        }
+    }
+
+    /// A user ends: Java is told, if it knows it.
+    pub(crate) fn end_java(&mut self, index: Index) {
+        self.tell_the_rest(index);
+        let Some(java) = self.users[index].extra.as_mut().and_then(|extra| extra.java.take())
+        else {
+            return;
+        };
+        for result in java.result.into_iter().chain(java.previous) {
+            self.samples.results.push(result);
+        }
+        if java.number == 0 {
+            return;
+        }
+        // Of a user that Java still works for it is told when that is done.
+        if let Some(job) = self.jobs.under_way.get_mut(&java.ticket) {
+            job.abandoned = true;
+            return;
+        }
+        let group = self.users[index].group;
+        let what = Arc::from(&*self.run.groups[group as usize].name);
+        self.say_goodbye(index, java.number, what);
+    }
+
+    /// The run ends at once: what Java does for a user is broken off.
+    pub(crate) fn cut_java(&mut self, index: Index) {
+        let number = self.users[index].java().number;
+        if let Some(offload) = &self.jobs.offload {
+            offload.interrupt(number);
+        }
+        let then = self.users[index].java().then.take();
+        let ticket = self.users[index].java().ticket;
+        let since = self.jobs.under_way.get(&ticket).map(|job| job.since);
+        self.users[index].wait = crate::core::user::Wait::Ready;
+        match then {
+            Some(Then::Sampled(id)) => {
+                let mut timing: Timing = self.begin_plain(index, id);
+                timing.start = since.unwrap_or(timing.start);
+                self.samples.result.start_ms = self.clock.wall_ms(timing.start);
+                self.samples.result.success = false;
+                self.samples.result.code.push_str("500");
+                self.samples.result.message.push_str("Interrupted: the run has ended");
+                self.close_sample(index, id, timing, Outcome::CutByEnd);
+            }
+            Some(Then::Close(mut closing)) => {
+                self.take_kept(index);
+                closing.outcome = Outcome::CutByEnd;
+                self.close_on(index, closing);
+            }
+            Some(Then::Ended(ended, _)) => {
+                self.take_kept(index);
+                self.report_complete(index, &ended);
+                self.after_transaction(index);
+            }
+            Some(Then::Before(..) | Then::Timers(..) | Then::Begin(_)) => {
+                self.stop_before(index, true);
+            }
+            _ => self.end_user(index),
+        }
+        self.go_on(index);
+    }
+
+    /// A sample takes longer than its Sample Timeout allows.
+    pub(crate) fn interrupt_hosted(&mut self, index: Index) {
+        let java = self.users[index].java();
+        if matches!(java.then, Some(Then::Sampled(_))) {
+            let number = java.number;
+            if let Some(offload) = &self.jobs.offload {
+                offload.interrupt_sample(number);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plan::hosted::TextRange;
+
+    use super::super::UnderWay;
+    use super::*;
+
+    #[test]
+    fn jobs_that_take_long_are_told_of_at_each_doubling() {
+        let mut jobs = Jobs::default();
+        let job = |what: &str, since| UnderWay {
+            act: None,
+            range: TextRange::default(),
+            user: 1,
+            what: what.into(),
+            since,
+            abandoned: false,
+        };
+        jobs.under_way.insert(1, job("loops", 0));
+        jobs.under_way.insert(2, job("loops", 5 * SECOND));
+        jobs.under_way.insert(3, job("short", 9 * SECOND));
+        let told = |jobs: &mut Jobs, seconds| jobs.slow_lines(seconds * SECOND).len();
+        let counts = [9, 10, 11, 19, 20, 39, 40, 41].map(|seconds| told(&mut jobs, seconds));
+        // The second name joins at 19 s, and is told of next when it has taken 20 s.
+        assert_eq!(counts, [0, 1, 0, 1, 1, 1, 1, 0]);
+        jobs.under_way.clear();
+        assert_eq!(told(&mut jobs, 80), 0);
+        jobs.under_way.insert(4, job("loops", 80 * SECOND));
+        assert_eq!(told(&mut jobs, 90), 1, "another job of that name begins anew");
+    }
+}

@@ -1,0 +1,285 @@
+//! What a Java machine is told of the run as a whole: the plan's parts before anything else, the start, the end.
+//!
+//! These are calls that wait for their replies, before the first user and after the last.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use plan::hosted::{HostedId, shown};
+use plan::plan::{Child, ControllerKind, Plan};
+use plan::vars::{Initial, VarId};
+
+use super::apply::told;
+use super::reader::Reader;
+use super::reply::{Changes, Failed, Line, Name, lines, status};
+use super::writer::Writer;
+use crate::offload::{Finding, Offload, Surroundings};
+use crate::run::Options;
+use crate::run::prepare::Prepared;
+
+/// The property that tells Java of functional mode.
+const FUNCTIONAL: &str = "throng.functional";
+/// Among what an element reads: it runs natively, and Java may be without its class.
+const NATIVE: u8 = 32;
+const SETUP: u8 = 1;
+const START: u8 = 2;
+const END: u8 = 5;
+
+/// How long what runs after the last user may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What Java says of its part of the plan.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    pub(crate) findings: Vec<Finding>,
+    /// What it logged.
+    pub(crate) said: Vec<String>,
+    hearing: Hearing,
+}
+
+/// Who hears of what happens to users.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hearing {
+    /// Elements that hear of the start of users.
+    pub(crate) starting: Arc<[HostedId]>,
+    /// Of the elements that may hear of iterations, those whose classes listen.
+    pub(crate) iterating: Arc<[HostedId]>,
+    /// Controllers that can be broken out of.
+    pub(crate) breaking: Arc<[HostedId]>,
+    /// Controllers that hear of the iterations around them.
+    pub(crate) counting: Arc<[HostedId]>,
+}
+
+/// Has Java read its part of the plan and start the test; gives the elements that hear of users.
+pub(crate) fn begin(
+    offload: &dyn Offload,
+    plan: &Plan,
+    options: &Options,
+    prepared: &mut Prepared,
+    shared: &plan::function::Shared,
+) -> Result<Hearing, Failed> {
+    let groups = prepared.groups.iter().map(|group| (group.name.clone(), group.users));
+    let groups: Vec<_> = groups.collect();
+    let Read { findings, said, hearing } = set_up(offload, plan, options, &groups)?;
+    prepared.complaints.extend(said);
+    let mut missing = Vec::new();
+    for finding in findings {
+        let element = finding.element.and_then(|id| plan.hosted.elements.get(id as usize));
+        let text = finding.text.and_then(|id| plan.hosted.texts.get(id as usize));
+        let of = element.map(|element| &*element.path).or(text.map(|text| shown(text)));
+        let of = of.unwrap_or("the Java machine");
+        let words = match finding.line {
+            0 => format!("{of}: {}", finding.message),
+            line => format!("{of}, line {line} of the script: {}", finding.message),
+        };
+        // JMeter does not begin without an element's class either; what is wrong with a text shows where it is used.
+        let to = if finding.is_error && element.is_some() {
+            &mut missing
+        } else {
+            &mut prepared.complaints
+        };
+        to.push(words);
+    }
+    if !missing.is_empty() {
+        return Err(first_of(missing));
+    }
+    prepared.complaints.extend(start(offload, plan, &mut prepared.initial, shared)?);
+    Ok(hearing)
+}
+
+/// The first of many, and how many more there are.
+fn first_of(mut missing: Vec<String>) -> String {
+    const FEW: usize = 5;
+    let more = missing.len().saturating_sub(FEW);
+    missing.truncate(FEW);
+    if more > 0 {
+        missing.push(format!("… and {more} more like this"));
+    }
+    missing.join("\n  ")
+}
+
+/// Tells Java what of the plan it will be asked for. `groups`: names, if they are known, and users.
+pub(crate) fn set_up(
+    offload: &dyn Offload,
+    plan: &Plan,
+    options: &Options,
+    groups: &[(String, u32)],
+) -> Result<Read, Failed> {
+    let reply = offload.call(setup(plan, options, groups))?;
+    let mut reader = Reader::new(&reply);
+    status(&mut reader)?;
+    let read = |reader: &mut Reader<'_>| {
+        let findings = reader.list(|reader| {
+            let is_error = reader.byte()? != 0;
+            let id = reader.signed_int()?;
+            let (line, message) = (reader.int()?, reader.text()?.to_owned());
+            let element = u32::try_from(id).ok();
+            let text = u32::try_from(-2 - i64::from(id)).ok();
+            Ok(Finding { is_error, element, text, line, message })
+        })?;
+        let said = lines(reader)?.iter().map(told).collect();
+        let mut ids = || {
+            let mut ids = reader.list(|reader| Ok(HostedId(reader.int()?)))?;
+            ids.retain(|id| (id.0 as usize) < plan.hosted.elements.len());
+            Ok(ids)
+        };
+        let starting = ids()?.into();
+        let listening = ids()?;
+        let iterating = plan.hosted.iterating.iter().copied();
+        let iterating = iterating.filter(|id| listening.contains(id)).collect();
+        let (breaking, counting) = (ids()?.into(), ids()?.into());
+        let hearing = Hearing { starting, iterating, breaking, counting };
+        Ok(Read { findings, said, hearing })
+    };
+    read(&mut reader).map_err(|malformed: super::reader::Malformed| malformed.to_string())
+}
+
+fn setup(plan: &Plan, options: &Options, groups: &[(String, u32)]) -> Vec<u8> {
+    let Surroundings { home, system, plan: file } = &options.surroundings;
+    let mut message = Vec::new();
+    let mut out = Writer(&mut message);
+    out.byte(SETUP);
+    let functional = plan.functional_mode.then_some((FUNCTIONAL, "true"));
+    let properties = options.properties.iter().map(|(name, value)| (&**name, &**value));
+    out.pairs(properties.chain(functional));
+    out.pairs(system.iter().map(|(name, value)| (&**name, &**value)));
+    out.text(home);
+    let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
+    out.text(&path_text(&file));
+    out.int(options.shard.index);
+    let mut list = out.begin();
+    for slot in 0..plan.names.len() as u32 {
+        list.count += 1;
+        out.text(plan.names.name(VarId(slot)));
+    }
+    out.end(list);
+    let mut list = out.begin();
+    for element in &plan.hosted.elements {
+        list.count += 1;
+        out.byte(element.role as u8);
+        out.text(&element.class);
+        out.text(&element.name);
+        out.text(&element.path);
+        out.int(element.line);
+        out.byte(element.reads.bits() | if element.native { NATIVE } else { 0 });
+        out.text(&element.xml);
+    }
+    out.end(list);
+    let mut list = out.begin();
+    for owner in &plan.hosted.owners {
+        list.count += 1;
+        out.int(owner.sampler.0);
+        out.int(owner.element.0);
+        out.ids(owner.configs.iter().map(|id| id.0));
+    }
+    out.end(list);
+    let mut list = out.begin();
+    for text in &plan.hosted.texts {
+        list.count += 1;
+        out.text(text);
+    }
+    out.end(list);
+    let mut list = out.begin();
+    for (at, group) in plan.groups.iter().enumerate() {
+        list.count += 1;
+        let known = groups.get(at);
+        out.text(known.map_or(group.name.raw(), |(name, _)| name));
+        out.int(known.map_or(0, |(_, users)| *users));
+    }
+    out.end(list);
+    out.flag(plan.hosted.reads_any_name);
+    controllers(plan, &mut out);
+    message
+}
+
+/// Controllers that their own classes are, with what they hold.
+fn controllers(plan: &Plan, out: &mut Writer<'_>) {
+    let mut list = out.begin();
+    for controller in &plan.controllers {
+        let ControllerKind::Hosted(element) = controller.kind else { continue };
+        list.count += 1;
+        out.int(element.0);
+        out.flag(!controller.on_iteration.is_empty());
+        let mut inner = out.begin();
+        for child in &controller.children {
+            inner.count += 1;
+            let (is_controller, id, name) = match child {
+                Child::Sampler(id) => (false, id.0, &plan.samplers[id.0 as usize].name),
+                Child::Controller(id) => (true, id.0, &plan.controllers[id.0 as usize].name),
+            };
+            out.flag(is_controller);
+            out.int(id);
+            out.text(name.raw());
+        }
+        out.end(inner);
+    }
+    out.end(list);
+}
+
+fn path_text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// Tells Java that the test starts; what it changes counts for all users. Gives what it logged.
+fn start(
+    offload: &dyn Offload,
+    plan: &Plan,
+    initial: &mut Initial,
+    shared: &plan::function::Shared,
+) -> Result<Vec<String>, Failed> {
+    let mut message = Vec::new();
+    let mut out = Writer(&mut message);
+    out.byte(START);
+    let mut list = out.begin();
+    for (slot, value) in initial.iter() {
+        list.count += 1;
+        out.int(slot.0);
+        out.text(value);
+    }
+    out.end(list);
+    let reply = offload.call(message)?;
+    let mut reader = Reader::new(&reply);
+    status(&mut reader)?;
+    let malformed = |malformed: super::reader::Malformed| malformed.to_string();
+    let changes = Changes::read(&mut reader).map_err(malformed)?;
+    let said = lines(&mut reader).map_err(malformed)?;
+    for (name, value) in &changes.variables {
+        match (name, value) {
+            (_, None) => {}
+            (Name::Slot(slot), Some(_)) if *slot as usize >= plan.names.len() => {}
+            (Name::Slot(slot), Some(value)) => initial.set(VarId(*slot), value),
+            (Name::Named(name), Some(value)) => initial.set_named(&plan.names, name, value),
+        }
+    }
+    for (name, value) in &changes.properties {
+        shared.follow_java(name, *value);
+    }
+    Ok(said.iter().map(told).collect())
+}
+
+/// Tells Java that the test has ended; gives what is to be told of it. What runs there then has its time, and no more.
+pub(crate) fn end(offload: Arc<dyn Offload>) -> Vec<String> {
+    let (done, ended) = channel();
+    let call = std::thread::Builder::new().name("java-end".into()).spawn(move || {
+        let _ = done.send(offload.call(vec![END]));
+    });
+    let reply = match call {
+        Ok(_) => ended
+            .recv_timeout(PATIENCE)
+            .unwrap_or_else(|_| Err(format!("it has not ended within {} s", PATIENCE.as_secs()))),
+        Err(error) => Err(error.to_string()),
+    };
+    match reply.and_then(|message| farewell(&message).map(|said| said.iter().map(told).collect())) {
+        Ok(said) => said,
+        Err(failed) => vec![format!("at the end of the test, in the Java machine: {failed}")],
+    }
+}
+
+/// Reads the reply to what tells of an end.
+pub(super) fn farewell(message: &[u8]) -> Result<Vec<Line<'_>>, Failed> {
+    let mut reader = Reader::new(message);
+    status(&mut reader)?;
+    lines(&mut reader).map_err(|malformed| malformed.to_string())
+}

@@ -1,0 +1,433 @@
+//! Connections of one core: a slab of sockets with the state of the exchange under way.
+//!
+//! An idle connection holds no buffer: unfinished input and unsent output live in vectors that are empty, without
+//! heap, except while something is unfinished; what a response's readers need is kept in a stash from the core's pool.
+
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::os::fd::OwnedFd;
+
+use plan::http::Source;
+use plan::plan::SamplerId;
+use wire::http1::Decoder;
+
+use crate::time::clock::Nanos;
+use crate::time::wheel::Index;
+
+/// Where a connection leads.
+#[derive(Debug, Default)]
+pub(crate) struct Route {
+    pub(crate) secure: bool,
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// Behind a proxy: where it leads; host and port are then the proxy's.
+    pub(crate) tunnel: Option<Tunnel>,
+    pub(crate) source: Source,
+    /// Known addresses, and until when they may be used.
+    pub(crate) addresses: Vec<SocketAddr>,
+    pub(crate) fresh_until: Nanos,
+    /// A route of the same kind that only some users have: the addresses are theirs, as they looked them up.
+    pub(crate) pinned: bool,
+    /// Names that the addresses were found under, if not that of the host; empty for one that was written out.
+    pub(crate) found_as: Vec<String>,
+    /// The last body from there was large and nobody read it.
+    pub(crate) large_unread: bool,
+    /// The place is free for another.
+    pub(crate) forgotten: bool,
+}
+
+impl Route {
+    /// The content of a free place.
+    pub(crate) fn forgotten() -> Self {
+        Self { forgotten: true, ..Self::default() }
+    }
+}
+
+/// What is reached through a proxy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tunnel {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// Requests name it and the proxy passes them on, instead of making a tunnel.
+    pub(crate) forwarded: bool,
+    /// For the proxy.
+    pub(crate) credentials: Option<wire::auth::Credentials>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// The slot is free.
+    Closed,
+    Connecting,
+    /// The proxy has been asked for a tunnel.
+    Tunnelling,
+    Handshaking,
+    /// An exchange is under way.
+    Busy,
+    /// Kept for the user's next request.
+    Idle,
+    /// As idle, but the peer has closed it; JMeter would find out by using it.
+    Dead,
+}
+
+#[derive(Debug)]
+pub(crate) struct Conn {
+    pub(crate) fd: Option<OwnedFd>,
+    pub(crate) state: State,
+    pub(crate) generation: u32,
+    pub(crate) user: Index,
+    pub(crate) route: u32,
+    /// The route whose addresses count: the same, but for users that look names up for themselves.
+    pub(crate) via: u32,
+    /// Which of the route's addresses is being tried.
+    pub(crate) attempt: u32,
+    /// How many local addresses have been tried.
+    pub(crate) sources_tried: u16,
+    /// Whose it is to HttpClient, where lanes are about ([`Core::holder`](crate::core::Core)).
+    pub(crate) holder: u16,
+    pub(crate) decoder: Decoder,
+    /// Input that is not used up (raw bytes, or ciphertext under TLS).
+    pub(crate) tail: Vec<u8>,
+    /// Output that did not fit the socket buffer.
+    pub(crate) unsent: Vec<u8>,
+    pub(crate) unsent_at: usize,
+    pub(crate) tls: Option<Box<Tls>>,
+    pub(crate) exchange: Exchange,
+    pub(crate) stash: Option<Box<Stash>>,
+    /// Not of HTTP; and its exchange under way.
+    pub(crate) raw: bool,
+    /// It is a socket for datagrams, of that sampler.
+    pub(crate) datagram: Option<SamplerId>,
+    pub(crate) stream: Option<Box<crate::tcp::stream::Stream>>,
+    /// Since when it is idle.
+    pub(crate) idle_since: Nanos,
+    /// After this it is not used again; never later than its end.
+    pub(crate) expires: Nanos,
+    /// However much it is used, not after this.
+    pub(crate) end: Nanos,
+}
+
+/// TLS on a connection.
+#[derive(Debug)]
+pub(crate) struct Tls {
+    pub(crate) client: wire::tls::Client,
+    /// Decrypted input that is not used up.
+    pub(crate) plain: Vec<u8>,
+    pub(crate) effort: Effort,
+}
+
+/// What a handshake has cost so far.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// When TCP stood.
+    pub(crate) began: Nanos,
+    /// Processor time, nanoseconds.
+    pub(crate) cpu: u64,
+}
+
+/// The exchange under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exchange {
+    /// When the sample should have started.
+    pub(crate) intended: Nanos,
+    /// When it started.
+    pub(crate) start: Nanos,
+    /// When the request was handed to the kernel.
+    pub(crate) sent_at: Nanos,
+    /// Time to an established connection; 0 if reused.
+    pub(crate) connect: Nanos,
+    /// Time of opening the connection that was spent in this process.
+    pub(crate) own: Nanos,
+    /// Time to the first byte of the body; 0 until seen.
+    pub(crate) latency: Nanos,
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    /// Answers before the answer proper (`100 Continue`) do not count as received.
+    pub(crate) interim_uncounted: bool,
+    /// When the last bytes arrived at this host.
+    pub(crate) arrival: Nanos,
+    pub(crate) status: u16,
+    pub(crate) keep_alive: bool,
+    pub(crate) has_body: bool,
+    pub(crate) head_seen: bool,
+    /// The connection had served a request before.
+    pub(crate) reused: bool,
+    /// How often the request was sent again after its connection turned out dead.
+    pub(crate) retries: u8,
+    pub(crate) keep_alive_s: Option<u32>,
+    /// Response time limit, nanoseconds; 0 is none.
+    pub(crate) limit: Nanos,
+    /// Connect time limit, nanoseconds; 0 is none.
+    pub(crate) connect_limit: Nanos,
+    pub(crate) is_head: bool,
+    /// As by Java's own client.
+    pub(crate) java: bool,
+    /// The request asks for the connection to be kept.
+    pub(crate) want_keep_alive: bool,
+    /// Somebody reads the head, the body.
+    pub(crate) keep_head: bool,
+    pub(crate) keep_body: bool,
+    /// The body is kept if it may be a page, for its links.
+    pub(crate) parse: bool,
+    /// Only the digest of the body is read.
+    pub(crate) digest: bool,
+    /// Redirects become sub-samples; are followed silently.
+    pub(crate) follow: bool,
+    pub(crate) auto_follow: bool,
+    /// Cookies of the answer are stored.
+    pub(crate) cookies: bool,
+    /// The answer may go to the user's cache.
+    pub(crate) caches: bool,
+    /// An answer that asks for credentials is answered.
+    pub(crate) challenges: bool,
+    /// A request of the same sample went before.
+    pub(crate) again: bool,
+}
+
+impl Exchange {
+    pub(crate) const NONE: Self = Self {
+        intended: 0,
+        start: 0,
+        sent_at: 0,
+        connect: 0,
+        own: 0,
+        latency: 0,
+        sent: 0,
+        received: 0,
+        interim_uncounted: false,
+        arrival: 0,
+        status: 0,
+        keep_alive: false,
+        has_body: false,
+        head_seen: false,
+        reused: false,
+        retries: 0,
+        keep_alive_s: None,
+        limit: 0,
+        connect_limit: 0,
+        is_head: false,
+        java: false,
+        want_keep_alive: true,
+        keep_head: false,
+        keep_body: false,
+        parse: false,
+        digest: false,
+        follow: false,
+        auto_follow: false,
+        cookies: false,
+        caches: false,
+        challenges: false,
+        again: false,
+    };
+}
+
+impl Exchange {
+    /// Nothing of its answer has come yet, which may take so long and no longer.
+    pub(crate) fn awaits_first(&self) -> bool {
+        self.limit > 0 && self.sent_at > 0 && self.latency == 0 && !self.head_seen
+    }
+
+    /// The next exchange of the same sample, yet to be sent.
+    pub(crate) fn again(&self) -> Self {
+        Self {
+            intended: self.intended,
+            start: self.start,
+            connect: self.connect,
+            limit: self.limit,
+            connect_limit: self.connect_limit,
+            is_head: self.is_head,
+            want_keep_alive: self.want_keep_alive,
+            keep_head: self.keep_head,
+            keep_body: self.keep_body,
+            parse: self.parse,
+            digest: self.digest,
+            follow: self.follow,
+            auto_follow: self.auto_follow,
+            cookies: self.cookies,
+            caches: self.caches,
+            challenges: self.challenges,
+            again: true,
+            ..Self::NONE
+        }
+    }
+}
+
+impl Conn {
+    /// Bytes of the response under way that may be dropped unseen.
+    pub(crate) fn unread_left(&self) -> u64 {
+        let dropped = self.state == State::Busy && self.tls.is_none() && !self.exchange.keep_body;
+        if dropped { self.decoder.body_left() } else { 0 }
+    }
+}
+
+/// What is kept of a request and its response for those who read it.
+#[derive(Debug, Default)]
+pub(crate) struct Stash {
+    /// Head of the response as on the wire.
+    pub(crate) head: Vec<u8>,
+    /// Where in it the content type and the content encoding stand.
+    pub(crate) content_type: Option<Range<usize>>,
+    pub(crate) content_encoding: Option<Range<usize>>,
+    /// It sets cookies.
+    pub(crate) set_cookie: bool,
+    /// Body of the response as on the wire, framing removed.
+    pub(crate) body: Vec<u8>,
+    /// URL of the request.
+    pub(crate) url: String,
+    /// Method of the request.
+    pub(crate) method: String,
+    /// Header lines of the request, as JMeter shows them.
+    pub(crate) request_headers: String,
+    /// Request line, body and cookies, as JMeter shows them.
+    pub(crate) sampler_data: String,
+    /// Cookies and body alone.
+    pub(crate) cookies: String,
+    pub(crate) query_string: String,
+    /// The fault that HttpClient finds in the request when there is an answer; else empty.
+    pub(crate) connection_fault: String,
+    /// The whole request, kept while it may have to be sent again or is yet to be sent.
+    pub(crate) request: Vec<u8>,
+}
+
+impl Stash {
+    /// Keeps a response's head.
+    pub(crate) fn keep_head(&mut self, head: &wire::http1::Head<'_>) {
+        self.head.clear();
+        self.head.extend_from_slice(head.raw);
+        let start = head.raw.as_ptr() as usize;
+        // Values are slices of the head: their distance from its start is their place in it.
+        let place = |value: &[u8]| {
+            let from = value.as_ptr() as usize - start;
+            from..from + value.len()
+        };
+        self.content_type = head.content_type.map(place);
+        self.content_encoding = head.content_encoding.map(place);
+        self.set_cookie = head.set_cookie;
+    }
+
+    /// Keeps a part of a body, as far as all that is kept is at most `most` bytes. So is the buffer.
+    pub(crate) fn keep_body(&mut self, part: &[u8], most: usize) {
+        keep_part(&mut self.body, part, most);
+    }
+
+    /// Forgets the answer, but not the request.
+    pub(crate) fn clear_answer(&mut self) {
+        self.content_type = None;
+        self.content_encoding = None;
+        self.set_cookie = false;
+        self.head.clear();
+        self.body.clear();
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.clear_answer();
+        self.url.clear();
+        self.method.clear();
+        self.request_headers.clear();
+        self.sampler_data.clear();
+        self.cookies.clear();
+        self.query_string.clear();
+        self.connection_fault.clear();
+        self.request.clear();
+    }
+}
+
+/// Appends what fits of a part, so that there are at most `most` bytes; gives how many were left out.
+pub(crate) fn keep_part(all: &mut Vec<u8>, part: &[u8], most: usize) -> usize {
+    let fits = part.len().min(most.saturating_sub(all.len()));
+    if all.capacity() - all.len() < fits && all.capacity() > most / 2 {
+        // Growing by half as much again or more would go beyond what is ever kept.
+        all.reserve_exact(most - all.len());
+    }
+    all.extend_from_slice(&part[..fits]);
+    part.len() - fits
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Conns {
+    pub(crate) all: Vec<Conn>,
+    free: Vec<u32>,
+}
+
+impl std::ops::Index<u32> for Conns {
+    type Output = Conn;
+    fn index(&self, index: u32) -> &Conn {
+        &self.all[index as usize]
+    }
+}
+
+impl std::ops::IndexMut<u32> for Conns {
+    fn index_mut(&mut self, index: u32) -> &mut Conn {
+        &mut self.all[index as usize]
+    }
+}
+
+impl Conns {
+    /// A free slot for `user`, in state `Connecting`, without a socket yet.
+    pub(crate) fn open(&mut self, user: Index, route: u32) -> u32 {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.all.push(Conn {
+                fd: None,
+                state: State::Closed,
+                generation: 0,
+                user,
+                route,
+                via: route,
+                attempt: 0,
+                sources_tried: 0,
+                decoder: Decoder::new(false, wire::http1::Limits::default()),
+                tail: Vec::new(),
+                unsent: Vec::new(),
+                unsent_at: 0,
+                tls: None,
+                exchange: Exchange::NONE,
+                stash: None,
+                holder: 0,
+                raw: false,
+                datagram: None,
+                stream: None,
+                idle_since: 0,
+                expires: Nanos::MAX,
+                end: Nanos::MAX,
+            });
+            (self.all.len() - 1) as u32
+        });
+        let conn = &mut self.all[index as usize];
+        (conn.state, conn.user, conn.route, conn.attempt) = (State::Connecting, user, route, 0);
+        conn.via = route;
+        (conn.expires, conn.end) = (Nanos::MAX, Nanos::MAX);
+        (conn.sources_tried, conn.holder) = (0, 0);
+        (conn.raw, conn.datagram, conn.stream) = (false, None, None);
+        index
+    }
+
+    /// The token under which the slot's present socket is registered.
+    pub(crate) fn token(&self, index: u32) -> u64 {
+        u64::from(self.all[index as usize].generation) << 32 | u64::from(index)
+    }
+
+    /// The slot of a token, unless its socket is gone.
+    pub(crate) fn by_token(&self, token: u64) -> Option<u32> {
+        let index = token as u32;
+        let conn = self.all.get(index as usize)?;
+        (conn.generation == (token >> 32) as u32 && conn.state != State::Closed).then_some(index)
+    }
+
+    /// Drops the socket and what belongs to it, but keeps the slot (for another attempt).
+    pub(crate) fn drop_socket(&mut self, index: u32) {
+        let conn = &mut self.all[index as usize];
+        conn.fd = None;
+        conn.generation = conn.generation.wrapping_add(1);
+        conn.tls = None;
+        conn.tail = Vec::new();
+        conn.unsent = Vec::new();
+        conn.unsent_at = 0;
+    }
+
+    /// Frees the slot; the stash must have been taken.
+    pub(crate) fn close(&mut self, index: u32) {
+        self.drop_socket(index);
+        self.all[index as usize].state = State::Closed;
+        self.free.push(index);
+    }
+}

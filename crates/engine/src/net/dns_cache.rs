@@ -1,0 +1,210 @@
+//! Names that users look up for themselves, where a plan has a DNS Cache Manager: hosts of the plan's own, and answers
+//! that each user keeps until they are cleared.
+//!
+//! What a user found is a route of its own kind, pinned to its addresses; users with the same addresses share it.
+//! Connections are still told apart by the route proper: a kept one is used again whatever the name means by now.
+
+use std::net::SocketAddr;
+
+use plan::plan::{SamplerId, SamplerKind};
+use stats::Counter;
+
+use crate::core::Core;
+use crate::core::user::{NO_CONN, Wait};
+use crate::net::conn::Route;
+use crate::net::nameserver::{Found, Lookup};
+use crate::net::outcome::Failure;
+use crate::net::resolve::{self, Question};
+use crate::time::clock::Nanos;
+use crate::time::wheel::Index;
+
+impl Core<'_> {
+    /// Finds the addresses for a new connection among what the user keeps. True: it is being connected, or waits for
+    /// addresses of the plan's own.
+    pub(crate) fn look_up_name(&mut self, index: Index, id: SamplerId, conn: u32) -> bool {
+        let Some(manager) = self.dns_manager(id) else { return false };
+        let route = self.net.conns[conn].route;
+        let Route { host, port, .. } = &self.net.routes[route as usize];
+        let (host, port) = (host.clone(), *port);
+        let owner = self.users.root(index);
+        let kept = self.users[owner].extra.as_ref().and_then(|extra| extra.names.get(manager));
+        let kept = kept.and_then(|names| names.iter().find(|(name, _)| *name == host));
+        if let Some((_, via)) = kept {
+            let via = &self.net.routes[*via as usize];
+            let (addresses, found_as) = (via.addresses.clone(), via.found_as.clone());
+            self.net.conns[conn].via = self.pin(route, addresses, found_as);
+            self.connect(conn);
+            return true;
+        }
+        let mut aliases = None;
+        for entry in &self.plan.dns_managers[manager].hosts {
+            let name = self.text_of(index, id, &entry.name);
+            if !name.eq_ignore_ascii_case(&host) {
+                continue;
+            }
+            aliases.get_or_insert_with(Vec::new);
+            // JMeter finds a host whatever its case, but its addresses only by the same.
+            if name == host {
+                let text = self.text_of(index, id, &entry.addresses);
+                aliases = Some(text.split(',').map(|alias| alias.trim().to_owned()).collect());
+                break;
+            }
+        }
+        let servers = &self.plan.dns_managers[manager].servers;
+        if !servers.is_empty() {
+            let servers = servers.iter().map(|server| self.text_of(index, id, server)).collect();
+            self.ask_servers(index, id, manager, conn, host, aliases, servers);
+            return true;
+        }
+        let Some(aliases) = aliases else { return false };
+        let written: Option<Vec<_>> = aliases
+            .iter()
+            .map(|alias| resolve::literal(alias).map(|ip| SocketAddr::new(ip, port)))
+            .collect();
+        if let Some(addresses) = written {
+            let found_as = vec![String::new(); addresses.len()];
+            let via = self.pin(route, addresses, found_as);
+            self.keep(owner, manager, host, via);
+            self.net.conns[conn].via = via;
+            self.connect(conn);
+            return true;
+        }
+        self.users[index].wait = Wait::Resolve(id);
+        let reply_to = self.run.inbox(self.index);
+        let question = Question { host, port, user: index, route, aliases, reply_to };
+        let _ = self.run.resolver.send(question);
+        true
+    }
+
+    /// Asks name servers of the plan's own.
+    #[allow(clippy::too_many_arguments)] // One call, whose parts its caller has at hand.
+    fn ask_servers(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        manager: usize,
+        conn: u32,
+        host: String,
+        aliases: Option<Vec<String>>,
+        servers: Vec<String>,
+    ) {
+        let owner = self.users.owner(index);
+        let turns = &mut self.users[owner].extra().lookups;
+        if turns.len() <= manager {
+            turns.resize(manager + 1, 0);
+        }
+        let turn = turns[manager];
+        turns[manager] = turn.wrapping_add(1);
+        self.recorder.add(Counter::DnsLookups, 1);
+        let user = &mut self.users[index];
+        (user.wait, user.limit) = (Wait::Resolve(id), Nanos::MAX);
+        let reply_to = self.run.inbox(self.index);
+        let route = self.net.conns[conn].route;
+        let lookup = Lookup { host, aliases, servers, turn, user: index, route, reply_to };
+        if let Some(names) = &self.run.names {
+            names.ask(lookup);
+        }
+    }
+
+    /// Name servers of the plan's own have answered.
+    pub(crate) fn on_named(&mut self, index: Index, route: u32, found: Found) {
+        let user = &self.users[index];
+        let (Wait::Resolve(id), conn) = (user.wait, user.conn) else { return };
+        if conn == NO_CONN || self.net.conns[conn].route != route {
+            return;
+        }
+        match found {
+            Ok(addresses) => self.on_looked(index, route, addresses),
+            Err(words) => {
+                self.users[index].wait = Wait::Exchange(id);
+                self.fail(conn, &Failure::NotFound(words));
+            }
+        }
+    }
+
+    /// Addresses of the plan's own were found.
+    pub(crate) fn on_looked(
+        &mut self,
+        index: Index,
+        route: u32,
+        addresses: Vec<(String, SocketAddr)>,
+    ) {
+        let (Wait::Resolve(id), conn) = (self.users[index].wait, self.users[index].conn) else {
+            return;
+        };
+        if conn == NO_CONN || self.net.conns[conn].route != route {
+            return;
+        }
+        self.users[index].wait = Wait::Exchange(id);
+        let (found_as, addresses) = addresses.into_iter().unzip();
+        let via = self.pin(route, addresses, found_as);
+        if let Some(manager) = self.dns_manager(id) {
+            let host = self.net.routes[route as usize].host.clone();
+            self.keep(self.users.root(index), manager, host, via);
+        }
+        self.net.conns[conn].via = via;
+        self.connect(conn);
+    }
+
+    /// The system's resolver has answered: a user with a DNS Cache Manager keeps what it said.
+    pub(crate) fn keep_name(&mut self, index: Index, id: SamplerId, conn: u32) {
+        let Some(manager) = self.dns_manager(id) else { return };
+        let route = self.net.conns[conn].route;
+        let data = &self.net.routes[route as usize];
+        if resolve::literal(&data.host).is_some() {
+            return;
+        }
+        let (host, addresses) = (data.host.clone(), data.addresses.clone());
+        let via = self.pin(route, addresses, Vec::new());
+        self.keep(self.users.root(index), manager, host, via);
+        self.net.conns[conn].via = via;
+    }
+
+    fn dns_manager(&self, id: SamplerId) -> Option<usize> {
+        match &self.plan.samplers[id.0 as usize].kind {
+            SamplerKind::Http(http) => http.dns.map(|at| at as usize),
+            _ => None,
+        }
+    }
+
+    fn keep(&mut self, owner: Index, manager: usize, host: String, via: u32) {
+        let names = &mut self.users[owner].extra().names;
+        if names.len() <= manager {
+            names.resize_with(manager + 1, Vec::new);
+        }
+        names[manager].retain(|(name, _)| *name != host);
+        names[manager].push((host, via));
+    }
+
+    /// The route like `route` that is pinned to these addresses.
+    fn pin(&mut self, route: u32, mut addresses: Vec<SocketAddr>, found_as: Vec<String>) -> u32 {
+        let like = &self.net.routes[route as usize];
+        for address in &mut addresses {
+            address.set_port(like.port);
+        }
+        let same = |route: &Route| {
+            route.pinned
+                && (&route.addresses, &route.found_as) == (&addresses, &found_as)
+                && (&route.host, route.port) == (&like.host, like.port)
+                && (route.secure, &route.tunnel, &route.source)
+                    == (like.secure, &like.tunnel, &like.source)
+        };
+        if let Some(at) = self.net.routes.position(same) {
+            return at;
+        }
+        let pinned = Route {
+            secure: like.secure,
+            host: like.host.clone(),
+            port: like.port,
+            tunnel: like.tunnel.clone(),
+            source: like.source.clone(),
+            addresses,
+            fresh_until: 0,
+            pinned: true,
+            found_as,
+            large_unread: false,
+            forgotten: false,
+        };
+        self.net.routes.add(pinned)
+    }
+}

@@ -1,0 +1,379 @@
+//! The seam to the operating system: an epoll instance and non-blocking TCP sockets. Hot.
+//!
+//! Sockets are registered once, edge-triggered for both directions, so that a request costs one wait (shared with
+//! others), one receive and one send. Receives go through `recvmsg`: the kernel's time of arrival comes with the data.
+//! One receive buffer per core serves all connections.
+
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::sys::socket::{self, ControlMessageOwned, MsgFlags, TimestampingFlag, sockopt};
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+
+use crate::core::inbox::Wake;
+use crate::net::ports::{self, Ports};
+use crate::net::source;
+use crate::time::clock::{MS, Nanos, SECOND};
+
+/// Bytes of the receive buffer: large enough that a 100 KiB body is taken in two or three calls.
+pub(crate) const SCRATCH: usize = 256 * 1024;
+/// Token of the inbox.
+pub(crate) const INBOX: u64 = u64::MAX;
+/// Events taken per wait.
+const EVENTS: usize = 512;
+
+/// What one receive brought.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Received {
+    /// Bytes; 0 is the end of the stream.
+    pub(crate) bytes: usize,
+    /// When the last of them arrived, nanoseconds since 1970 by the kernel's clock.
+    pub(crate) arrival: Option<i64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ready {
+    pub(crate) token: u64,
+    pub(crate) readable: bool,
+    pub(crate) writable: bool,
+    /// The peer sends no more: what is readable ends with the end of the stream.
+    pub(crate) hangup: bool,
+}
+
+/// What one wait brought. It stays with the thread that waits.
+pub(crate) struct Events(Vec<epoll::Event>);
+
+impl Events {
+    pub(crate) fn new() -> Self {
+        Self(Vec::with_capacity(EVENTS))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Ready> {
+        self.0.iter().map(|&epoll::Event { flags, data }| {
+            let failed = EventFlags::ERR | EventFlags::HUP;
+            Ready {
+                token: data.u64(),
+                readable: flags.intersects(EventFlags::IN | EventFlags::RDHUP | failed),
+                writable: flags.intersects(EventFlags::OUT | failed),
+                hangup: flags.intersects(EventFlags::RDHUP | failed),
+            }
+        })
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Driver {
+    epoll: OwnedFd,
+    /// The kernel waits for whole milliseconds only.
+    coarse: bool,
+    ancillary: Vec<u8>,
+}
+
+impl Driver {
+    pub(crate) fn new(wake: &Wake) -> io::Result<Self> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        // Told once each time, so that nobody has to read them.
+        let once = EventFlags::IN | EventFlags::ET;
+        epoll::add(&epoll, wake, EventData::new_u64(INBOX), once)?;
+        epoll::add(&epoll, wake.alarm(), EventData::new_u64(INBOX), once)?;
+        Ok(Self {
+            epoll,
+            coarse: false,
+            ancillary: nix::cmsg_space!([nix::sys::time::TimeSpec; 3]),
+        })
+    }
+
+    /// Waits for events, up to `timeout` if there is one.
+    pub(crate) fn wait(&mut self, events: &mut Events, timeout: Option<Nanos>) -> io::Result<()> {
+        let timeout = timeout.map(|timeout| {
+            // Kernels before 5.11 know whole milliseconds only; for those, the older of the two calls is made.
+            let timeout = if self.coarse { (timeout + MS - 1) / MS * MS } else { timeout };
+            Timespec { tv_sec: timeout / SECOND, tv_nsec: (timeout % SECOND) as _ }
+        });
+        events.0.clear();
+        match epoll::wait(&self.epoll, spare_capacity(&mut events.0), timeout.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(rustix::io::Errno::NOSYS) if !self.coarse => {
+                self.coarse = true;
+                Ok(())
+            }
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Starts a connection to `to`, from `from` if given and a port of `ports`, and registers it under `token`.
+    pub(crate) fn connect(
+        &self,
+        to: SocketAddr,
+        from: Option<IpAddr>,
+        ports: &mut Ports,
+        token: u64,
+    ) -> io::Result<OwnedFd> {
+        let socket = Socket::new(
+            Domain::for_address(to),
+            Type::STREAM.nonblocking().cloexec(),
+            Some(Protocol::TCP),
+        )?;
+        socket.set_tcp_nodelay(true)?;
+        // Without receive timestamps (odd kernels) only the generator's lag is missing.
+        let _ = socket::setsockopt(&socket, sockopt::Timestamping, &stamps());
+        if let Some(from) = from {
+            // The port is chosen at connect time, when the destination is known: far more ports are usable so.
+            let _ = socket::setsockopt(&socket, sockopt::IpBindAddressNoPort, &true);
+            socket.bind(&SockAddr::from(SocketAddr::new(from, 0)))?;
+        }
+        connect_by(&socket, to, from, ports)?;
+        self.register(socket, token)
+    }
+
+    /// Opens a socket for datagrams to and from `to` alone, of the local address `from` if given, and registers it under
+    /// `token`.
+    pub(crate) fn connect_datagram(
+        &self,
+        to: SocketAddr,
+        from: Option<SocketAddr>,
+        token: u64,
+    ) -> io::Result<OwnedFd> {
+        let kind = Type::DGRAM.nonblocking().cloexec();
+        let socket = Socket::new(Domain::for_address(to), kind, Some(Protocol::UDP))?;
+        let _ = socket::setsockopt(&socket, sockopt::Timestamping, &stamps());
+        if let Some(from) = from {
+            socket.bind(&SockAddr::from(from))?;
+        }
+        socket.connect(&SockAddr::from(to))?;
+        self.register(socket, token)
+    }
+
+    fn register(&self, socket: Socket, token: u64) -> io::Result<OwnedFd> {
+        let interest = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        epoll::add(&self.epoll, &socket, EventData::new_u64(token), interest)?;
+        Ok(socket.into())
+    }
+
+    /// Receives into `buffer`; `None` if nothing is there.
+    pub(crate) fn receive(
+        &mut self,
+        fd: &OwnedFd,
+        buffer: &mut [u8],
+    ) -> io::Result<Option<Received>> {
+        self.take(fd, buffer, MsgFlags::empty())
+    }
+
+    /// Takes up to `buffer.len()` bytes off the socket unseen: the kernel drops them without copying.
+    pub(crate) fn discard(
+        &mut self,
+        fd: &OwnedFd,
+        buffer: &mut [u8],
+    ) -> io::Result<Option<Received>> {
+        self.take(fd, buffer, MsgFlags::MSG_TRUNC)
+    }
+
+    fn take(
+        &mut self,
+        fd: &OwnedFd,
+        buffer: &mut [u8],
+        flags: MsgFlags,
+    ) -> io::Result<Option<Received>> {
+        let mut parts = [IoSliceMut::new(buffer)];
+        match socket::recvmsg::<()>(fd.as_raw_fd(), &mut parts, Some(&mut self.ancillary), flags) {
+            Ok(message) => {
+                let arrival = message.cmsgs().ok().and_then(|mut all| {
+                    all.find_map(|part| match part {
+                        ControlMessageOwned::ScmTimestampsns(times) => {
+                            Some(times.system.tv_sec() * 1_000_000_000 + times.system.tv_nsec())
+                        }
+                        _ => None,
+                    })
+                });
+                Ok(Some(Received { bytes: message.bytes, arrival: arrival.filter(|at| *at > 0) }))
+            }
+            Err(Errno::EAGAIN | Errno::EINTR) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+}
+
+/// Connects by one of the ports dealt out; where so many of them are taken, by one that the kernel finds.
+fn connect_by(
+    socket: &Socket,
+    to: SocketAddr,
+    from: Option<IpAddr>,
+    ports: &mut Ports,
+) -> io::Result<()> {
+    let address = SockAddr::from(to);
+    let begin = || match socket.connect(&address) {
+        Err(error) if error.raw_os_error() == Some(Errno::EINPROGRESS as i32) => Ok(()),
+        begun => begun,
+    };
+    for tried in 0..ports::TRIES {
+        let Some(port) = ports.next(from, to) else { break };
+        if let Err(errno) = ports::ask_for(socket, port) {
+            if tried == 0 && matches!(errno, Errno::ENOPROTOOPT | Errno::EOPNOTSUPP) {
+                ports.leave_to_kernel();
+                break;
+            }
+            return Err(errno.into());
+        }
+        match begin() {
+            Err(error) if source::is_exhausted(&error) => {}
+            begun => return begun,
+        }
+    }
+    if !ports.are_dealt() {
+        return begin();
+    }
+    ports::ask_for(socket, 0)?;
+    begin()?;
+    if let Some(own) = socket.local_addr()?.as_socket() {
+        ports.found(from, to, own.port());
+    }
+    Ok(())
+}
+
+fn stamps() -> TimestampingFlag {
+    TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE | TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
+}
+
+/// Sends what fits; 0 if nothing does now.
+pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
+    match socket::send(fd.as_raw_fd(), bytes, MsgFlags::MSG_NOSIGNAL) {
+        Ok(n) => Ok(n),
+        Err(Errno::EAGAIN | Errno::EINTR) => Ok(0),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Whether something can be received. An error is the socket's, and told only once.
+pub(crate) fn has_input(fd: &OwnedFd) -> io::Result<bool> {
+    match socket::recv(fd.as_raw_fd(), &mut [0], MsgFlags::MSG_PEEK) {
+        Ok(_) => Ok(true),
+        Err(Errno::EAGAIN | Errno::EINTR) => Ok(false),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Whether a connection attempt has come to its end, good or bad.
+pub(crate) fn has_settled(fd: &OwnedFd) -> bool {
+    let mut asked = [PollFd::new(fd, PollFlags::OUT)];
+    let none = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut asked, Some(&none)).is_ok_and(|ready| ready > 0)
+}
+
+/// The result of a connection attempt that has become writable.
+pub(crate) fn connect_result(fd: &OwnedFd) -> io::Result<()> {
+    match socket::getsockopt(fd, sockopt::SocketError)? {
+        0 if is_own_peer(fd) => Err(Errno::ECONNREFUSED.into()),
+        0 => Ok(()),
+        errno => Err(io::Error::from_raw_os_error(errno)),
+    }
+}
+
+/// Whether a socket is connected to itself: where nobody listens on a local port that lies in the range of ports for
+/// connections, the kernel may choose that very port and the connection then stands, with nobody at the other end.
+fn is_own_peer(fd: &OwnedFd) -> bool {
+    match (rustix::net::getsockname(fd), rustix::net::getpeername(fd)) {
+        (Ok(own), Ok(peer)) => Some(own) == peer,
+        _ => false,
+    }
+}
+
+/// Closes with a reset instead of a FIN: the connection is not worth a TIME_WAIT.
+pub(crate) fn reset(fd: &OwnedFd) {
+    let _ = socket::setsockopt(fd, sockopt::Linger, &nix::libc::linger { l_onoff: 1, l_linger: 0 });
+}
+
+/// Closing takes up to so many seconds for what is yet to be sent; 0 is a reset.
+pub(crate) fn linger(fd: &OwnedFd, seconds: u16) {
+    let linger = nix::libc::linger { l_onoff: 1, l_linger: seconds.into() };
+    let _ = socket::setsockopt(fd, sockopt::Linger, &linger);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::ports::Range;
+
+    /// Connections from a listener's address to it, the port of each; `None` where the kernel cannot be asked for ports.
+    fn connected(
+        driver: &Driver,
+        ports: &mut Ports,
+        to: SocketAddr,
+        from: Option<IpAddr>,
+    ) -> Option<(OwnedFd, u16)> {
+        let fd = driver.connect(to, from, ports, 7).expect("a connection");
+        let own = rustix::net::getsockname(&fd).expect("an address");
+        let own = SocketAddr::try_from(own).expect("of the internet");
+        ports.are_dealt().then_some((fd, own.port()))
+    }
+
+    #[test]
+    fn ports_are_dealt_out_in_turn_and_those_taken_are_passed_over() {
+        let driver = Driver::new(&Wake::new().expect("a descriptor")).expect("a driver");
+        for (listen, from) in [
+            ("127.0.0.1:0", None),
+            ("127.0.0.1:0", Some("127.0.0.9")),
+            ("[::1]:0", None),
+            ("[::1]:0", Some("::1")),
+        ] {
+            let Ok(listener) = std::net::TcpListener::bind(listen) else {
+                println!("skipped: there is no {listen}");
+                continue;
+            };
+            let to = listener.local_addr().expect("an address");
+            let from = from.map(|from| from.parse().expect("an address"));
+            let mut ports = Ports::new(Range::of_system(), 0, 1, 1);
+            let first = connected(&driver, &mut ports, to, from);
+            let Some((_first, port)) = first else { return println!("skipped: before Linux 6.3") };
+            // It is asked for again, and held: the next one that is free comes instead.
+            ports.found(from, to, port - 1);
+            let (_second, next) = connected(&driver, &mut ports, to, from).expect("as before");
+            assert_ne!(next, port);
+            ports.found(from, to, port - 1);
+            let (_third, third) = connected(&driver, &mut ports, to, from).expect("as before");
+            assert!(third != port && third != next, "{third}");
+        }
+    }
+
+    #[test]
+    fn where_none_of_those_tried_is_free_the_kernel_searches() {
+        let driver = Driver::new(&Wake::new().expect("a descriptor")).expect("a driver");
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let to = listener.local_addr().expect("an address");
+        let mut ports = Ports::new(Range::of_system(), 0, 1, 1);
+        let mut held = Vec::new();
+        let Some((fd, port)) = connected(&driver, &mut ports, to, None) else {
+            return println!("skipped: before Linux 6.3");
+        };
+        held.push(fd);
+        for _ in 0..2 * ports::TRIES {
+            held.push(connected(&driver, &mut ports, to, None).expect("as before").0);
+        }
+        ports.found(None, to, port - 1);
+        let (_fd, found) = connected(&driver, &mut ports, to, None).expect("as before");
+        assert_ne!(found, port);
+        let behind = ports.next(None, to).expect("a port");
+        assert!(behind == found + 1 || behind == found + 2, "it goes on behind {found}: {behind}");
+    }
+
+    #[test]
+    fn a_connection_to_itself_counts_as_refused() {
+        let socket =
+            Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).expect("a socket");
+        let any: SocketAddr = "127.0.0.1:0".parse().expect("an address");
+        socket.bind(&any.into()).expect("a port");
+        let own = socket.local_addr().expect("an address");
+        socket.connect(&own).expect("TCP allows it");
+        let error = connect_result(&socket.into()).expect_err("nobody is there");
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+
+        let listener = std::net::TcpListener::bind(any).expect("a port");
+        let to = listener.local_addr().expect("an address");
+        let other = std::net::TcpStream::connect(to).expect("a connection");
+        connect_result(&other.into()).expect("it stands");
+    }
+}

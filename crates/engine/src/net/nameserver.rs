@@ -1,0 +1,548 @@
+//! Name servers of a plan's own (DNS Cache Manager): asked on a thread of their own, many at a time.
+//!
+//! As JMeter's library has it: a server is asked three times at most, five seconds each; once the first has had its time the next one is
+//! asked as well; a server that refuses or answers with garbage is not asked again. An alias is asked for by another question. Nothing here
+//! blocks but looking up a server that is named, which is done once.
+
+use std::cmp::Reverse;
+use std::collections::hash_map::RandomState;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
+use std::hash::BuildHasher;
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::time::{Duration, Instant};
+
+use wire::dns::{self, Answer, Name};
+
+use crate::core::inbox::{Inbox, Message, Wake};
+use crate::net::driver::{self, Driver, Events, INBOX};
+use crate::net::ports::Ports;
+use crate::net::resolve;
+use crate::time::clock::Nanos;
+use crate::time::wheel::Index;
+
+/// How often a server is asked.
+const TRIES: u8 = 3;
+/// How many names an alias may lead through.
+const ALIASES: u8 = 6;
+/// The longest answer by TCP.
+const LONGEST: usize = 65_535 + 2;
+
+/// How servers are asked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manners {
+    /// Their port.
+    pub(crate) port: u16,
+    /// How long each try may take.
+    pub(crate) patience: Duration,
+}
+
+/// Names to be looked up for a user.
+#[derive(Debug)]
+pub(crate) struct Lookup {
+    pub(crate) host: String,
+    /// Looked up instead: the plan's own addresses of the host. What is not found is taken as it is, or left out.
+    pub(crate) aliases: Option<Vec<String>>,
+    pub(crate) servers: Vec<String>,
+    /// Which server is asked first.
+    pub(crate) turn: u32,
+    pub(crate) user: Index,
+    pub(crate) route: u32,
+    pub(crate) reply_to: Inbox,
+}
+
+/// Addresses with the names they were found under, or Java's message.
+pub(crate) type Found = Result<Vec<(String, SocketAddr)>, String>;
+
+/// The way to the thread, which ends with it.
+#[derive(Debug)]
+pub(crate) struct NameServers {
+    to: Option<Sender<Lookup>>,
+    wake: Arc<Wake>,
+}
+
+impl NameServers {
+    pub(crate) fn start(manners: Manners) -> io::Result<Self> {
+        Self::with(manners, &search_path())
+    }
+
+    fn with(manners: Manners, path: &SearchPath) -> io::Result<Self> {
+        let wake = Arc::new(Wake::new()?);
+        let (to, questions) = channel();
+        let driver = Driver::new(&wake)?;
+        let mut thread = Asking::new(driver, questions, Arc::clone(&wake), manners, path);
+        std::thread::Builder::new().name("names".into()).spawn(move || thread.run())?;
+        Ok(Self { to: Some(to), wake })
+    }
+
+    pub(crate) fn ask(&self, lookup: Lookup) {
+        if self.to.as_ref().is_some_and(|to| to.send(lookup).is_ok()) {
+            self.wake.raise();
+        }
+    }
+}
+
+impl Drop for NameServers {
+    fn drop(&mut self) {
+        self.to = None;
+        self.wake.raise();
+    }
+}
+
+/// What the system appends to names.
+#[derive(Debug, Default)]
+struct SearchPath {
+    below: Vec<Name>,
+    /// A name of more labels than this is tried as it is at first.
+    dots: usize,
+}
+
+fn search_path() -> SearchPath {
+    read_search_path(&std::fs::read_to_string("/etc/resolv.conf").unwrap_or_default())
+}
+
+fn read_search_path(text: &str) -> SearchPath {
+    let mut path = SearchPath { below: Vec::new(), dots: 1 };
+    for line in text.lines() {
+        let mut words = line.split_whitespace();
+        match words.next() {
+            Some("domain") if path.below.is_empty() => {
+                path.below.extend(words.next().and_then(Name::new));
+            }
+            Some("search") => path.below = words.filter_map(Name::new).collect(),
+            Some("options") => {
+                let mut dots = words.filter_map(|word| word.strip_prefix("ndots:")?.parse().ok());
+                path.dots = dots.next_back().unwrap_or(path.dots);
+            }
+            _ => {}
+        }
+    }
+    path
+}
+
+/// A lookup under way.
+#[derive(Debug)]
+struct Task {
+    lookup: Lookup,
+    /// Which of the aliases it is about.
+    at: usize,
+    found: Vec<(String, SocketAddr)>,
+    servers: Vec<SocketAddr>,
+    /// Names to be tried yet, and the one asked for.
+    candidates: VecDeque<Name>,
+    name: Name,
+    aliases: u8,
+    /// How often each server was asked for it.
+    asked: Vec<u8>,
+    /// Asks under way.
+    open: u32,
+}
+
+/// A question on its way to a server.
+#[derive(Debug)]
+struct Ask {
+    task: u64,
+    server: usize,
+    id: u16,
+    until: Instant,
+    fd: OwnedFd,
+    way: Way,
+}
+
+/// How a question goes.
+#[derive(Debug)]
+enum Way {
+    Datagram,
+    /// The connection is yet to stand.
+    Opening,
+    /// With what came so far.
+    Stream(Vec<u8>),
+}
+
+/// Why a server has not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trouble {
+    Late,
+    /// It refused, or what it said is no message.
+    Broken,
+}
+
+/// The thread.
+#[derive(Debug)]
+struct Asking {
+    driver: Driver,
+    questions: Receiver<Lookup>,
+    wake: Arc<Wake>,
+    manners: Manners,
+    below: Vec<Name>,
+    dots: usize,
+    tasks: BTreeMap<u64, Task>,
+    asks: BTreeMap<u64, Ask>,
+    limits: BinaryHeap<Reverse<(Instant, u64)>>,
+    /// Servers by name; none where the system knows no such name.
+    known: HashMap<String, Option<SocketAddr>>,
+    /// The last number given to a task or an ask.
+    last: u64,
+    random: RandomState,
+    buffer: Vec<u8>,
+}
+
+impl Asking {
+    fn new(
+        driver: Driver,
+        questions: Receiver<Lookup>,
+        wake: Arc<Wake>,
+        manners: Manners,
+        path: &SearchPath,
+    ) -> Self {
+        Self {
+            driver,
+            questions,
+            wake,
+            manners,
+            below: path.below.clone(),
+            dots: path.dots,
+            tasks: BTreeMap::new(),
+            asks: BTreeMap::new(),
+            limits: BinaryHeap::new(),
+            known: HashMap::new(),
+            last: 0,
+            random: RandomState::new(),
+            buffer: vec![0; LONGEST],
+        }
+    }
+
+    fn run(&mut self) {
+        let mut events = Events::new();
+        loop {
+            if !self.turn(&mut events, self.until_next_limit()) {
+                return;
+            }
+            // A wait that a stop of this process has cut short brings nothing: what came meanwhile is taken before it counts as late.
+            if self.until_next_limit() == Some(0) && !self.turn(&mut events, Some(0)) {
+                return;
+            }
+            self.expire();
+        }
+    }
+
+    fn until_next_limit(&self) -> Option<Nanos> {
+        let Reverse((until, _)) = self.limits.peek()?;
+        Some(until.saturating_duration_since(Instant::now()).as_nanos() as Nanos)
+    }
+
+    /// Waits, and takes what came. False: the run is over.
+    fn turn(&mut self, events: &mut Events, timeout: Option<Nanos>) -> bool {
+        if self.driver.wait(events, timeout).is_err() {
+            return false;
+        }
+        for ready in events.iter() {
+            if ready.token != INBOX {
+                self.on_ready(ready.token, ready.readable, ready.writable);
+            } else if !self.take_questions() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// False: the run is over.
+    fn take_questions(&mut self) -> bool {
+        self.wake.lower();
+        loop {
+            match self.questions.try_recv() {
+                Ok(lookup) => self.begin(lookup),
+                Err(TryRecvError::Empty) => return true,
+                Err(TryRecvError::Disconnected) => return false,
+            }
+        }
+    }
+
+    fn begin(&mut self, lookup: Lookup) {
+        let port = self.manners.port;
+        let servers: Option<Vec<_>> =
+            lookup.servers.iter().map(|name| self.server(name, port)).collect();
+        let Some(mut servers) = servers else {
+            let words = format!(
+                "Could not resolve host:{}, failed to initialize resolver or no resolver found",
+                lookup.host
+            );
+            return answer(&lookup, Err(words));
+        };
+        let first = lookup.turn as usize % servers.len().max(1);
+        servers.rotate_left(first);
+        self.last += 1;
+        let asked = vec![0; servers.len()];
+        let task = Task {
+            lookup,
+            at: 0,
+            found: Vec::new(),
+            servers,
+            candidates: VecDeque::new(),
+            name: Name::root(),
+            aliases: 0,
+            asked,
+            open: 0,
+        };
+        self.begin_name(self.last, task);
+    }
+
+    fn server(&mut self, name: &str, port: u16) -> Option<SocketAddr> {
+        if let Some(known) = self.known.get(name) {
+            return *known;
+        }
+        // Java takes no name for this machine.
+        let asked = if name.is_empty() { "127.0.0.1" } else { name };
+        let found = resolve::literal(asked).map(|ip| SocketAddr::new(ip, port)).or_else(|| {
+            let mut all: Vec<_> = (asked, port).to_socket_addrs().ok()?.collect();
+            all.sort_by_key(SocketAddr::is_ipv6);
+            all.first().copied()
+        });
+        self.known.insert(name.to_owned(), found);
+        found
+    }
+
+    /// Looks the task's next name up, or ends it.
+    fn begin_name(&mut self, number: u64, mut task: Task) {
+        let text = match &task.lookup.aliases {
+            None if task.at == 0 => task.lookup.host.clone(),
+            Some(aliases) if task.at < aliases.len() => aliases[task.at].clone(),
+            _ => return answer(&task.lookup, Ok(task.found)),
+        };
+        task.aliases = 0;
+        task.candidates = self.candidates(&text);
+        self.next_candidate(number, task);
+    }
+
+    /// What may be meant by a name.
+    fn candidates(&self, text: &str) -> VecDeque<Name> {
+        let Some(name) = Name::new(text) else { return VecDeque::new() };
+        if text.ends_with('.') || self.below.is_empty() {
+            return VecDeque::from([name]);
+        }
+        let whole = (name.labels() > self.dots).then(|| name.clone());
+        whole.into_iter().chain(self.below.iter().filter_map(|path| name.below(path))).collect()
+    }
+
+    fn next_candidate(&mut self, number: u64, mut task: Task) {
+        match task.candidates.pop_front() {
+            // An alias that leads nowhere is the end of it.
+            Some(name) if task.aliases == 0 => {
+                task.name = name;
+                self.ask_all(number, task);
+            }
+            _ => self.not_found(number, task),
+        }
+    }
+
+    fn not_found(&mut self, number: u64, mut task: Task) {
+        let Some(aliases) = &task.lookup.aliases else {
+            let words = format!("Failed to resolve host name: {}", task.lookup.host);
+            return answer(&task.lookup, Err(words));
+        };
+        // JMeter then asks the system, which mostly means that it is an address.
+        let alias = aliases[task.at].clone();
+        let found = match resolve::literal(&alias) {
+            Some(ip) => Some(SocketAddr::new(ip, 0)),
+            None => (&*alias, 0).to_socket_addrs().ok().and_then(|mut all| all.next()),
+        };
+        task.found.extend(found.map(|address| (resolve::shown(&alias), address)));
+        task.at += 1;
+        self.begin_name(number, task);
+    }
+
+    /// Asks the servers for the task's name, beginning with the first.
+    fn ask_all(&mut self, number: u64, mut task: Task) {
+        task.asked.fill(0);
+        task.open = 0;
+        self.tasks.insert(number, task);
+        self.ask(number, 0);
+        self.settle(number);
+    }
+
+    /// Asks one server once more.
+    fn ask(&mut self, number: u64, server: usize) {
+        let Some(task) = self.tasks.get_mut(&number) else { return };
+        let Some(address) = task.servers.get(server).copied() else { return };
+        task.asked[server] += 1;
+        task.open += 1;
+        self.last += 1;
+        let token = self.last;
+        let id = self.random.hash_one(token) as u16;
+        let mut question = Vec::new();
+        dns::ask(id, &task.name, &mut question);
+        let sent = self.driver.connect_datagram(address, None, token).and_then(|fd| {
+            driver::send(&fd, &question)?;
+            Ok(fd)
+        });
+        let Ok(fd) = sent else { return self.trouble(number, server, Trouble::Broken) };
+        let until = Instant::now() + self.manners.patience;
+        self.limits.push(Reverse((until, token)));
+        self.asks.insert(token, Ask { task: number, server, id, until, fd, way: Way::Datagram });
+    }
+
+    /// A server has not answered.
+    fn trouble(&mut self, number: u64, server: usize, trouble: Trouble) {
+        let Some(task) = self.tasks.get_mut(&number) else { return };
+        task.open -= 1;
+        let asked = task.asked[server];
+        let goes_on = asked == 1 && server + 1 < task.servers.len();
+        if trouble == Trouble::Late && asked < TRIES {
+            self.ask(number, server);
+        }
+        if goes_on {
+            self.ask(number, server + 1);
+        }
+    }
+
+    /// Where no server is asked any more, none knows the name.
+    fn settle(&mut self, number: u64) {
+        if self.tasks.get(&number).is_some_and(|task| task.open == 0)
+            && let Some(task) = self.tasks.remove(&number)
+        {
+            self.next_candidate(number, task);
+        }
+    }
+
+    fn fail(&mut self, token: u64, trouble: Trouble) {
+        if let Some(ask) = self.asks.remove(&token) {
+            self.trouble(ask.task, ask.server, trouble);
+            self.settle(ask.task);
+        }
+    }
+
+    fn expire(&mut self) {
+        let now = Instant::now();
+        while let Some(Reverse((until, token))) = self.limits.peek().copied() {
+            if until > now {
+                return;
+            }
+            self.limits.pop();
+            // What went on by TCP has another number, and the same end.
+            self.fail(token, Trouble::Late);
+        }
+    }
+
+    fn on_ready(&mut self, token: u64, readable: bool, writable: bool) {
+        let Some(ask) = self.asks.get_mut(&token) else { return };
+        if writable && matches!(ask.way, Way::Opening) {
+            let Some(task) = self.tasks.get(&ask.task) else { return };
+            let mut question = vec![0, 0];
+            dns::ask(ask.id, &task.name, &mut question);
+            let length = (question.len() - 2) as u16;
+            question[..2].copy_from_slice(&length.to_be_bytes());
+            let sent =
+                driver::connect_result(&ask.fd).and_then(|()| driver::send(&ask.fd, &question));
+            if sent.is_err() {
+                return self.fail(token, Trouble::Broken);
+            }
+            ask.way = Way::Stream(Vec::new());
+        }
+        if readable {
+            self.read(token);
+        }
+    }
+
+    fn read(&mut self, token: u64) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        while let Some(ask) = self.asks.get_mut(&token) {
+            let bytes = match self.driver.receive(&ask.fd, &mut buffer) {
+                Ok(Some(received)) => &buffer[..received.bytes],
+                Ok(None) => break,
+                Err(_) => {
+                    self.fail(token, Trouble::Broken);
+                    break;
+                }
+            };
+            match &mut ask.way {
+                Way::Datagram => {
+                    let message = bytes.to_vec();
+                    self.heard(token, &message, false);
+                }
+                Way::Opening => break,
+                Way::Stream(came) => {
+                    came.extend_from_slice(bytes);
+                    let whole = came.split_first_chunk::<2>().and_then(|(length, rest)| {
+                        rest.get(..usize::from(u16::from_be_bytes(*length))).map(<[u8]>::to_vec)
+                    });
+                    match whole {
+                        Some(message) => self.heard(token, &message, true),
+                        None if bytes.is_empty() => self.fail(token, Trouble::Broken),
+                        None => {}
+                    }
+                }
+            }
+        }
+        self.buffer = buffer;
+    }
+
+    /// A server said something.
+    fn heard(&mut self, token: u64, message: &[u8], whole: bool) {
+        let Some(ask) = self.asks.get(&token) else { return };
+        let Some(task) = self.tasks.get(&ask.task) else { return };
+        match dns::read(ask.id, &task.name, message, whole) {
+            Err(dns::Malformed) => self.fail(token, Trouble::Broken),
+            Ok(Answer::NotOurs) if whole => self.fail(token, Trouble::Broken),
+            Ok(Answer::NotOurs) => {}
+            Ok(Answer::Truncated) => self.ask_by_stream(token),
+            Ok(found) => {
+                let number = ask.task;
+                self.asks.retain(|_, ask| ask.task != number);
+                if let Some(task) = self.tasks.remove(&number) {
+                    self.answered(number, task, found);
+                }
+            }
+        }
+    }
+
+    fn ask_by_stream(&mut self, token: u64) {
+        let Some(ask) = self.asks.remove(&token) else { return };
+        let Some(task) = self.tasks.get(&ask.task) else { return };
+        self.last += 1;
+        let next = self.last;
+        match self.driver.connect(task.servers[ask.server], None, &mut Ports::of_kernel(), next) {
+            Ok(fd) => {
+                self.limits.push(Reverse((ask.until, next)));
+                self.asks.insert(next, Ask { fd, way: Way::Opening, ..ask });
+            }
+            Err(_) => {
+                self.trouble(ask.task, ask.server, Trouble::Broken);
+                self.settle(ask.task);
+            }
+        }
+    }
+
+    fn answered(&mut self, number: u64, mut task: Task, found: Answer) {
+        match found {
+            Answer::Addresses(addresses) => {
+                let name = task.name.to_string();
+                let with = |address| (name.clone(), SocketAddr::new(address, 0));
+                task.found.extend(addresses.into_iter().map(|address| with(address.into())));
+                task.at += 1;
+                self.begin_name(number, task);
+            }
+            Answer::Alias(target) => {
+                task.aliases += 1;
+                if task.aliases >= ALIASES || target == task.name {
+                    return self.not_found(number, task);
+                }
+                task.name = target;
+                self.ask_all(number, task);
+            }
+            Answer::Nothing | Answer::Truncated | Answer::NotOurs => {
+                self.next_candidate(number, task);
+            }
+        }
+    }
+}
+
+fn answer(lookup: &Lookup, found: Found) {
+    let (user, route) = (lookup.user, lookup.route);
+    lookup.reply_to.send(Message::Named { user, route, found });
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,399 @@
+//! TLS of a run: what its properties say, whose sessions a connection resumes, which certificate it presents.
+//!
+//! Trust, key store and cipher suites are read once, before the first user. A user gets its own configuration with its first secure
+//! connection, and loses it where an iteration is another user.
+
+use std::sync::Arc;
+
+use plan::element::KeySelection;
+use stats::{Counter, Span};
+use wire::tls::keystore::{self, KeyStore};
+use wire::tls::rustls::{CipherSuite, ClientConfig};
+use wire::tls::{Handshake, Identity, Limits, Present, Verify};
+
+use crate::core::Core;
+use crate::net::conn::Effort;
+use crate::time::wheel::Index;
+
+/// Servers whose sessions a user keeps, and tickets of each.
+const OWN: Limits = Limits { servers: 16, tickets: 4 };
+/// The same where all users of a core share them.
+const SHARED: Limits = Limits { servers: 1024, tickets: 1024 };
+
+/// How a run's secure connections are made.
+#[derive(Clone, Debug)]
+pub(crate) struct Secure {
+    pub(crate) settings: wire::tls::Settings,
+    /// One session cache for all users of a core (`https.sessioncontext.shared`).
+    shared: bool,
+    /// What a user's own cache holds.
+    own: Limits,
+    /// The key store's file and password.
+    store: Option<(String, Option<String>)>,
+    /// Keys by name, where a variable says which of them a connection presents.
+    named: Vec<(String, Identity)>,
+    /// That variable; empty if the keys are presented in turn.
+    variable: String,
+}
+
+impl Secure {
+    /// Reads the properties; the second is what of them cannot be.
+    pub(crate) fn from_properties(get: &impl Fn(&str) -> Option<String>) -> (Self, Option<String>) {
+        let mut complaint = None;
+        let mut heard = |problem: String| {
+            complaint.get_or_insert(problem);
+        };
+        let is =
+            |key: &str| get(key).is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
+        let shared = is("https.sessioncontext.shared");
+        // 0 means no limit in Java; here there is one anyway.
+        let asked = get("javax.net.ssl.sessionCacheSize").and_then(|text| text.trim().parse().ok());
+        let most = |limits: Limits| match asked {
+            Some(servers @ 1..) => Limits { servers: limits.servers.min(servers), ..limits },
+            _ => limits,
+        };
+        let versions = versions(get).unwrap_or_else(|problem| {
+            heard(problem);
+            (true, true)
+        });
+        let suites = suites(get).unwrap_or_else(|problem| {
+            heard(problem);
+            Vec::new()
+        });
+        let check = get("throng.tls.verify").unwrap_or_default().trim().to_ascii_lowercase();
+        let verify = match &*check {
+            "" | "false" => Ok(Verify::AcceptAll),
+            "true" | "chain" => trust(get),
+            _ => Err(
+                "throng.tls.verify is one of false, true and chain (the host name is not checked)"
+                    .to_owned(),
+            ),
+        };
+        let verify = verify.unwrap_or_else(|problem| {
+            heard(problem);
+            Verify::AcceptAll
+        });
+        let store = get("javax.net.ssl.keyStore")
+            .filter(|file| !file.is_empty())
+            .map(|file| (file, get("javax.net.ssl.keyStorePassword")));
+        let settings = wire::tls::Settings {
+            verify,
+            check_signature: is("throng.tls.check_signature"),
+            check_name: check != "chain",
+            versions,
+            suites,
+            sessions: Some(most(SHARED)),
+            sni: get("jsse.enableSNIExtension")
+                .is_none_or(|value| value.trim().eq_ignore_ascii_case("true")),
+            ..wire::tls::Settings::default()
+        };
+        if complaint.is_none()
+            && let Err(error) = wire::tls::client_config(&settings)
+        {
+            complaint = Some(format!("TLS cannot be set up: {error}"));
+        }
+        let secure = Self {
+            settings,
+            shared,
+            own: most(OWN),
+            store,
+            named: Vec::new(),
+            variable: String::new(),
+        };
+        (secure, complaint)
+    }
+
+    /// Reads the key store, and takes from it what is selected.
+    /// Whether certificates of servers are not checked.
+    pub(crate) fn accepts_all(&self) -> bool {
+        matches!(self.settings.verify, Verify::AcceptAll)
+    }
+
+    pub(crate) fn load_keys(&mut self, selection: &KeySelection) -> Result<(), String> {
+        let Some((file, password)) = self.store.take() else {
+            self.variable.clone_from(&selection.variable);
+            return Ok(());
+        };
+        let named = format!("javax.net.ssl.keyStore: {file}");
+        if file.eq_ignore_ascii_case("NONE") {
+            return Err(format!(
+                "{named}: keys in devices (PKCS#11) are not supported; use a file"
+            ));
+        }
+        let store = read(&file, password.as_deref(), "javax.net.ssl.keyStore")?;
+        if store.keys.is_empty() {
+            return Err(format!("{named}: there is no private key in it"));
+        }
+        let last = usize::try_from(selection.last).unwrap_or(usize::MAX);
+        let first = usize::try_from(selection.first).unwrap_or(0);
+        let mut keys = Vec::new();
+        for entry in store.keys.iter().take(last.saturating_add(1)).skip(first) {
+            let identity = Identity::new(entry).map_err(|_| {
+                format!(
+                    "{named}: the key of {} cannot sign here; RSA of 2048 bits and more, NIST's curves and Ed25519 can",
+                    entry.alias
+                )
+            })?;
+            keys.push((entry.alias.clone(), identity));
+        }
+        if keys.is_empty() {
+            return Err(format!(
+                "{named}: it has {} keys, and none from number {first} on",
+                store.keys.len()
+            ));
+        }
+        if selection.variable.is_empty() {
+            let identities = keys.into_iter().map(|(_, identity)| identity).collect();
+            self.settings.present = Present::InTurn(identities, Arc::default());
+        } else {
+            self.named = keys;
+            self.variable.clone_from(&selection.variable);
+        }
+        Ok(())
+    }
+
+    /// What a user presents whose variable has this value.
+    fn presented(&self, alias: &str) -> Present {
+        if alias.is_empty() {
+            return Present::Absent(format!("No var called '{}' found", self.variable));
+        }
+        match self.named.iter().find(|(name, _)| name == alias) {
+            Some((_, identity)) => Present::One(identity.clone()),
+            None => Present::Absent(format!("No PrivateKey found for alias:'{alias}'")),
+        }
+    }
+}
+
+impl Core<'_> {
+    /// The configuration of a user's next connection.
+    pub(crate) fn tls_config(
+        &mut self,
+        index: Index,
+    ) -> Result<Arc<ClientConfig>, wire::tls::Error> {
+        self.run.trust.begin();
+        let secure = &self.run.settings.secure;
+        let base = match &self.net.tls_config {
+            Some(base) => base,
+            None => self.net.tls_config.insert(wire::tls::client_config(&secure.settings)?),
+        };
+        if secure.shared && secure.variable.is_empty() {
+            return Ok(Arc::clone(base));
+        }
+        let root = &self.users[self.users.root(index)];
+        let alias = match &*secure.variable {
+            "" => None,
+            variable => Some(root.vars.get_named(&self.plan.names, variable).unwrap_or_default()),
+        };
+        let user = &self.users[index];
+        let changed = alias.filter(|alias| {
+            user.extra.as_ref().and_then(|extra| extra.alias.as_deref()) != Some(*alias)
+        });
+        let changed = changed.map(Box::<str>::from);
+        let extra = self.users[index].extra();
+        let config = extra.tls.get_or_insert_with(|| {
+            if secure.shared {
+                Arc::clone(base)
+            } else {
+                wire::tls::with_fresh_sessions(base, secure.own)
+            }
+        });
+        if let Some(alias) = changed {
+            *config = wire::tls::presenting(config, secure.presented(&alias));
+            extra.alias = Some(alias);
+        }
+        Ok(Arc::clone(config))
+    }
+}
+
+impl Core<'_> {
+    /// Counts a handshake that is over; `ended` is `None` if it failed.
+    pub(crate) fn count_handshake(&mut self, effort: Effort, ended: Option<Handshake>) {
+        let (number, cpu) = match ended {
+            None => (Counter::TlsFailed, Counter::TlsFailedCpu),
+            Some(Handshake::Full) => (Counter::TlsFull, Counter::TlsFullCpu),
+            Some(Handshake::Resumed) => (Counter::TlsResumed, Counter::TlsResumedCpu),
+        };
+        self.recorder.add(number, 1);
+        self.recorder.add(cpu, effort.cpu);
+        if ended.is_some() {
+            let time = (self.clock.now() - effort.began).max(0) as u64;
+            self.recorder.add(Counter::TlsTime, time);
+            self.recorder.span(Span::Tls, time);
+        }
+    }
+}
+
+/// TLS 1.2 and 1.3, as JMeter on Java 17 would offer them.
+fn versions(get: &impl Fn(&str) -> Option<String>) -> Result<(bool, bool), String> {
+    let of = |names: &[&str]| (names.contains(&"TLSv1.2"), names.contains(&"TLSv1.3"));
+    let offered = |key: &str, text: &str, found: (bool, bool)| match found {
+        (false, false) => Err(format!(
+            "{key}={text} allows neither TLS 1.2 nor TLS 1.3, and Throng speaks no other (as Java 17 does, unless its security settings are changed)"
+        )),
+        found => Ok(found),
+    };
+    // Names of contexts: each allows what is older than itself, too.
+    let context = get("https.default.protocol").unwrap_or_default();
+    let by_context = match &*context.trim().to_ascii_lowercase() {
+        "" | "tls" | "ssl" | "default" => {
+            let key = "jdk.tls.client.protocols";
+            match get(key).filter(|text| !text.trim().is_empty()) {
+                Some(text) => {
+                    let names: Vec<&str> = text.split(',').map(str::trim).collect();
+                    offered(key, &text, of(&names))
+                }
+                None => Ok((true, true)),
+            }
+        }
+        "tlsv1.3" => Ok((true, true)),
+        "tlsv1.2" => Ok((true, false)),
+        _ => offered("https.default.protocol", &context, (false, false)),
+    };
+    let key = "https.socket.protocols";
+    match get(key).filter(|text| !text.trim().is_empty()) {
+        Some(text) => {
+            let names: Vec<&str> = text.split_ascii_whitespace().collect();
+            offered(key, &text, of(&names))
+        }
+        None => by_context,
+    }
+}
+
+/// The cipher suites that are named and that there are.
+fn suites(get: &impl Fn(&str) -> Option<String>) -> Result<Vec<CipherSuite>, String> {
+    let key = ["https.cipherSuites", "https.socket.ciphers"]
+        .into_iter()
+        .find(|key| get(key).is_some_and(|text| !text.trim().is_empty()));
+    let Some(key) = key else { return Ok(Vec::new()) };
+    let text = get(key).unwrap_or_default();
+    // rustls puts the version into the names of TLS 1.3.
+    let name = |suite: &CipherSuite| format!("{suite:?}").replace("TLS13_", "TLS_");
+    let wanted = text.split([',', ' ', '\t']).filter(|name| !name.is_empty());
+    let found: Vec<CipherSuite> = wanted
+        .filter_map(|wanted| wire::tls::suites().find(|suite| name(suite) == wanted))
+        .collect();
+    if found.is_empty() {
+        let all: Vec<String> = wire::tls::suites().map(|suite| name(&suite)).collect();
+        return Err(format!(
+            "{key}: none of these cipher suites is supported here, where there are no CBC, no RSA key exchange and no DHE; there are {}",
+            all.join(", ")
+        ));
+    }
+    Ok(found)
+}
+
+/// The trust store that is named, or the system's.
+fn trust(get: &impl Fn(&str) -> Option<String>) -> Result<Verify, String> {
+    let key = "javax.net.ssl.trustStore";
+    let Some(file) = get(key).filter(|file| !file.is_empty()) else {
+        return Ok(Verify::SystemRoots);
+    };
+    let password = get("javax.net.ssl.trustStorePassword");
+    let store = read(&file, password.as_deref(), key)?;
+    // A server's own key store can be trusted as well: by the certificate in it.
+    let own = store.keys.into_iter().filter_map(|entry| entry.chain.into_iter().last());
+    let certificates: Vec<_> = store.trusted.into_iter().chain(own).collect();
+    if certificates.is_empty() {
+        return Err(format!("{key}: {file}: there is no certificate in it"));
+    }
+    Ok(Verify::Roots(certificates))
+}
+
+fn read(file: &str, password: Option<&str>, key: &str) -> Result<KeyStore, String> {
+    let bytes =
+        plan::input::read(file.as_ref()).map_err(|error| format!("{key}: {file}: {error}"))?;
+    keystore::read(&bytes, password).map_err(|error| format!("{key}: {file}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(properties: &[(&str, &str)]) -> (Secure, Option<String>) {
+        Secure::from_properties(&|key| {
+            properties.iter().find(|(name, _)| *name == key).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn versions_are_those_of_java_17() {
+        for (properties, versions) in [
+            (&[][..], Some((true, true))),
+            (&[("https.default.protocol", "TLS")], Some((true, true))),
+            (&[("https.default.protocol", "TLSv1.3")], Some((true, true))),
+            (&[("https.default.protocol", "tlsv1.2")], Some((true, false))),
+            (&[("https.default.protocol", "SSLv3")], None),
+            (&[("https.socket.protocols", "SSLv2Hello TLSv1 TLSv1.2")], Some((true, false))),
+            (&[("https.socket.protocols", "TLSv1.3")], Some((false, true))),
+            (&[("https.socket.protocols", "TLSv1 TLSv1.1")], None),
+            (&[("jdk.tls.client.protocols", "TLSv1.2, TLSv1.1")], Some((true, false))),
+            (
+                &[("https.default.protocol", "TLSv1.2"), ("https.socket.protocols", "TLSv1.3")],
+                Some((false, true)),
+            ),
+        ] {
+            let (secure, complaint) = of(properties);
+            assert_eq!(complaint.is_none(), versions.is_some(), "{properties:?}: {complaint:?}");
+            if let Some(versions) = versions {
+                assert_eq!(secure.settings.versions, versions, "{properties:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn cipher_suites_have_the_names_of_java() {
+        let (secure, complaint) =
+            of(&[("https.socket.ciphers", "TLS_RSA_WITH_AES_128_CBC_SHA TLS_AES_128_GCM_SHA256")]);
+        assert_eq!(complaint, None);
+        assert_eq!(secure.settings.suites, [CipherSuite::TLS13_AES_128_GCM_SHA256]);
+        let (secure, complaint) = of(&[(
+            "https.cipherSuites",
+            "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+        )]);
+        assert_eq!(complaint, None);
+        assert_eq!(secure.settings.suites.len(), 2);
+        let (_, complaint) = of(&[("https.socket.ciphers", "TLS_RSA_WITH_AES_128_CBC_SHA")]);
+        assert!(complaint.is_some_and(|text| text.contains("TLS_AES_256_GCM_SHA384")));
+        // Suites of a version that is not offered.
+        let (_, complaint) = of(&[
+            ("https.socket.ciphers", "TLS_AES_128_GCM_SHA256"),
+            ("https.socket.protocols", "TLSv1.2"),
+        ]);
+        assert!(complaint.is_some());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        let missing = "/does/not/exist.p12";
+        let (_, complaint) =
+            of(&[("throng.tls.verify", "true"), ("javax.net.ssl.trustStore", missing)]);
+        assert!(complaint.is_some_and(|text| text.contains(missing)));
+        let (mut secure, complaint) = of(&[("javax.net.ssl.keyStore", missing)]);
+        assert_eq!(complaint, None);
+        let problem = secure.load_keys(&KeySelection::default()).unwrap_err();
+        assert!(problem.contains(missing), "{problem}");
+        assert!(of(&[("throng.tls.verify", "perhaps")]).1.is_some());
+    }
+
+    #[test]
+    fn keys_are_selected_as_jmeter_does() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../wire/tests/keystores/");
+        let file = format!("{folder}many.jks");
+        let load = |first, last, variable: &str| {
+            let (mut secure, _) = of(&[
+                ("javax.net.ssl.keyStore", &file),
+                ("javax.net.ssl.keyStorePassword", "secret"),
+            ]);
+            let selection = KeySelection { first, last, variable: variable.into() };
+            secure.load_keys(&selection).map(|()| secure)
+        };
+        let secure = load(2, 3, "who").unwrap();
+        let names: Vec<&str> = secure.named.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(names, ["anna", "emil"]);
+        assert!(matches!(secure.presented("anna"), Present::One(_)));
+        assert!(matches!(secure.presented("dora"), Present::Absent(_)));
+        let all = load(0, -1, "").unwrap();
+        assert!(matches!(&all.settings.present, Present::InTurn(keys, _) if keys.len() == 11));
+        assert!(load(11, -1, "").is_err());
+    }
+}

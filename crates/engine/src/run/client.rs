@@ -1,0 +1,264 @@
+//! The far side of a Backend Listener: JMeter's clients for InfluxDB and Graphite, by their parameters.
+//!
+//! Runs on the listener's own thread and may block there, for as long as JMeter's time limits allow.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use lang::regexp::Regexp;
+use plan::plan::BackendKind;
+use stats::backend::{Estimator, Graphite, Influx, Target, Windows};
+
+use crate::run::backend::{BackendSettings, Batch};
+use crate::run::sender::{Carbon, Lines};
+
+/// Why nothing will be sent.
+#[derive(Debug)]
+pub(crate) struct Unusable(pub(crate) String);
+
+impl Unusable {
+    /// In words, for the listener of that name.
+    pub(crate) fn told(&self, name: &str) -> String {
+        format!("{name}: nothing will be sent: {}", self.0)
+    }
+}
+
+/// A client.
+#[derive(Debug)]
+pub(crate) struct Client {
+    interval: Duration,
+    form: Form,
+}
+
+#[derive(Debug)]
+enum Form {
+    Influx { figures: Box<Influx>, filter: Filter, to: Lines, text: String },
+    Raw { to: Lines },
+    Graphite { figures: Box<Graphite>, filter: Filter, to: Carbon },
+}
+
+impl Client {
+    /// Makes the client that the listener names.
+    pub(crate) fn new(
+        settings: &BackendSettings,
+        property: &impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, Unusable> {
+        let number = |name: &str, default: u64| {
+            property(name).and_then(|text| text.trim().parse().ok()).unwrap_or(default)
+        };
+        let form = match settings.kind {
+            BackendKind::Influx => Form::Influx {
+                figures: Box::new(Influx::new(&target(settings), windows(property, &number)?)),
+                filter: Filter::of_influx(settings)?,
+                to: Lines::new(settings, &number)?,
+                text: String::new(),
+            },
+            BackendKind::InfluxRaw => Form::Raw { to: Lines::new(settings, &number)? },
+            BackendKind::Graphite => {
+                let percentiles = percentiles(settings.get("percentiles").unwrap_or(""));
+                let prefix = settings.get("rootMetricsPrefix").unwrap_or("jmeter.");
+                let windows = windows(property, &number)?;
+                Form::Graphite {
+                    figures: Box::new(Graphite::new(prefix, &percentiles, windows)),
+                    filter: Filter::of_graphite(settings)?,
+                    to: Carbon::new(settings)?,
+                }
+            }
+        };
+        let interval = match settings.kind {
+            BackendKind::Graphite => number("backend_graphite.send_interval", 1),
+            BackendKind::Influx => number("backend_influxdb.send_interval", 5),
+            // Single samples go as they come.
+            BackendKind::InfluxRaw => 3600,
+        };
+        Ok(Self { interval: Duration::from_secs(interval.max(1)), form })
+    }
+
+    pub(crate) fn interval(&self) -> Duration {
+        self.interval
+    }
+
+    /// InfluxDB hears of the start at once.
+    pub(crate) fn first_wait(&self) -> Duration {
+        match self.form {
+            Form::Influx { .. } => Duration::ZERO,
+            Form::Raw { .. } | Form::Graphite { .. } => self.interval,
+        }
+    }
+
+    /// The run starts.
+    pub(crate) fn begin(&mut self) {
+        if let Form::Influx { figures, text, .. } = &mut self.form {
+            figures.event(true, now_ms(), text);
+        }
+    }
+
+    /// Takes samples.
+    pub(crate) fn take(&mut self, batch: Batch, complain: &impl Fn(String)) {
+        match (&mut self.form, batch) {
+            (Form::Influx { figures, filter, .. }, Batch::Samples(samples)) => {
+                for (label, taken) in samples {
+                    figures.add(filter.wants(&label).then_some(&*label), &taken);
+                }
+            }
+            (Form::Graphite { figures, filter, .. }, Batch::Samples(samples)) => {
+                for (label, taken) in samples {
+                    figures.add(filter.wants(&label).then_some(&*label), &taken);
+                }
+            }
+            (Form::Raw { to }, Batch::Lines(lines)) => to.send(&lines, complain),
+            _ => {}
+        }
+    }
+
+    /// Sends the figures of the interval. `users`: started and ended so far.
+    pub(crate) fn send(&mut self, users: (u32, u32), complain: &impl Fn(String)) {
+        match &mut self.form {
+            Form::Influx { figures, to, text, .. } => {
+                (figures.metrics.started, figures.metrics.finished) = users;
+                figures.end_interval(now_ms(), text);
+                to.send(text, complain);
+                text.clear();
+            }
+            Form::Graphite { figures, to, .. } => {
+                (figures.metrics.started, figures.metrics.finished) = users;
+                let metrics = figures.end_interval();
+                to.send(&metrics, now_ms() / 1000, complain);
+            }
+            Form::Raw { .. } => {}
+        }
+    }
+
+    /// The run is over.
+    pub(crate) fn end(&mut self, users: (u32, u32), complain: &impl Fn(String)) {
+        if let Form::Influx { figures, text, .. } = &mut self.form {
+            figures.event(false, now_ms(), text);
+        }
+        self.send(users, complain);
+        match &mut self.form {
+            Form::Influx { to, .. } | Form::Raw { to } => to.end(complain),
+            Form::Graphite { to, .. } => to.end(complain),
+        }
+    }
+}
+
+/// Labels whose verdict is remembered; where there are more, they are asked anew.
+const KNOWN: usize = 1000;
+
+/// Which labels are told by themselves.
+#[derive(Debug)]
+struct Filter {
+    rule: Rule,
+    known: HashMap<Arc<str>, bool>,
+}
+
+#[derive(Debug)]
+enum Rule {
+    None,
+    /// Those in which the pattern is found.
+    Found(Regexp),
+    /// Those that it matches as a whole.
+    Whole(Regexp),
+    Listed(Vec<String>),
+}
+
+impl Filter {
+    fn of_influx(settings: &BackendSettings) -> Result<Self, Unusable> {
+        let rule = if truth(settings, "summaryOnly", false) {
+            Rule::None
+        } else {
+            Rule::Found(pattern(settings.get("samplersRegex").unwrap_or(""))?)
+        };
+        Ok(Self { rule, known: HashMap::new() })
+    }
+
+    fn of_graphite(settings: &BackendSettings) -> Result<Self, Unusable> {
+        let list = settings.get("samplersList").unwrap_or("");
+        let rule = if truth(settings, "summaryOnly", true) {
+            Rule::None
+        } else if truth(settings, "useRegexpForSamplersList", false) {
+            Rule::Whole(pattern(list)?)
+        } else {
+            Rule::Listed(list.split(';').map(str::to_owned).collect())
+        };
+        Ok(Self { rule, known: HashMap::new() })
+    }
+
+    fn wants(&mut self, label: &Arc<str>) -> bool {
+        if let Rule::None = self.rule {
+            return false;
+        }
+        if let Some(wanted) = self.known.get(label) {
+            return *wanted;
+        }
+        let wanted = match &self.rule {
+            Rule::None => false,
+            Rule::Found(pattern) => pattern.is_found_in(label),
+            Rule::Whole(pattern) => pattern.matches(label),
+            Rule::Listed(labels) => labels.iter().any(|listed| **listed == **label),
+        };
+        if self.known.len() >= KNOWN {
+            self.known.clear();
+        }
+        self.known.insert(Arc::clone(label), wanted);
+        wanted
+    }
+}
+
+fn truth(settings: &BackendSettings, name: &str, default: bool) -> bool {
+    settings.get(name).map_or(default, |text| text.eq_ignore_ascii_case("true"))
+}
+
+fn pattern(text: &str) -> Result<Regexp, Unusable> {
+    Regexp::new(text).map_err(|error| Unusable(error.to_string().replace('\n', ": ")))
+}
+
+/// Percentiles separated by semicolons; what is no number is left out.
+fn percentiles(text: &str) -> Vec<f32> {
+    let numbers = text.split(';').filter_map(|text| text.trim().parse::<f32>().ok());
+    numbers.filter(|percent| *percent > 0.0 && *percent <= 100.0).collect()
+}
+
+fn target(settings: &BackendSettings) -> Target {
+    let text = |name: &str, default: &str| settings.get(name).unwrap_or(default).to_owned();
+    let tags = settings.parameters.iter().filter(|(_, value)| !value.trim().is_empty());
+    let tags = tags.filter_map(|(name, value)| {
+        let tag = name.strip_prefix("TAG_")?.trim();
+        Some((tag.to_owned(), value.trim().to_owned()))
+    });
+    Target {
+        measurement: text("measurement", "jmeter"),
+        application: text("application", ""),
+        title: text("testTitle", "Test"),
+        event_tags: text("eventTags", ""),
+        tags: tags.collect(),
+        percentiles: percentiles(&text("percentiles", "")),
+    }
+}
+
+fn windows(
+    property: &impl Fn(&str) -> Option<String>,
+    number: &impl Fn(&str, u64) -> u64,
+) -> Result<Windows, Unusable> {
+    let estimator = property("backend_metrics_percentile_estimator");
+    let estimator = estimator.as_deref().unwrap_or("LEGACY").trim();
+    let mode = property("backend_metrics_window_mode").unwrap_or_else(|| "fixed".into());
+    let timed = match mode.trim().to_lowercase().as_str() {
+        "fixed" => false,
+        "timed" => true,
+        _ => return Err(Unusable(format!("there is no backend_metrics_window_mode {mode}"))),
+    };
+    Ok(Windows {
+        size: number("backend_metrics_window", 100) as usize,
+        large: number("backend_metrics_large_window", 5000) as usize,
+        timed,
+        estimator: Estimator::named(estimator).ok_or_else(|| {
+            Unusable(format!("there is no backend_metrics_percentile_estimator {estimator}"))
+        })?,
+    })
+}
+
+fn now_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64)
+}

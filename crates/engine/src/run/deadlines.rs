@@ -1,0 +1,48 @@
+//! When users must end: by the duration of their group, by moments of their own, or because a schedule of rates has ended.
+//!
+//! Most of it is known when a group starts, and asked for after each sample. Costs two atomic reads, and one more where a group keeps a number of users.
+
+use std::sync::atomic::Ordering;
+
+use crate::run::RunShared;
+use crate::time::clock::{MS, Nanos};
+
+impl RunShared {
+    /// When a user of a group must end, if it must.
+    pub(crate) fn ends_at(&self, group: u32, number: u32) -> Option<Nanos> {
+        let closing = self.closings[group as usize].load(Ordering::Relaxed);
+        let closing = (closing != Nanos::MAX).then_some(closing);
+        [self.scheduled_end(group, number), closing].into_iter().flatten().min()
+    }
+
+    fn scheduled_end(&self, group: u32, number: u32) -> Option<Nanos> {
+        let end = self.ends[group as usize].load(Ordering::Relaxed);
+        if end == Nanos::MAX {
+            return None;
+        }
+        let settings = &self.groups[group as usize];
+        match &settings.spans {
+            None => Some(end),
+            // Its end is known when nobody comes any more.
+            Some(_) if settings.arrivals.is_some() => None,
+            // They end together, and numbers are those of starts.
+            Some(spans) if let Some(looks) = &settings.looks => {
+                spans.first().map(|(_, last)| looks.after(end + last * MS))
+            }
+            Some(spans) => spans.get(number as usize).map(|(_, last)| end + last * MS),
+        }
+    }
+
+    /// When a user's wait for its next sampler ends, because it must end. Where users are replaced they come to the end of a sample.
+    pub(crate) fn waits_until(&self, group: u32, number: u32) -> Option<Nanos> {
+        self.ends_at(group, number).filter(|_| !self.groups[group as usize].ends_with_samples())
+    }
+
+    /// The users of a group end then at the latest.
+    pub(crate) fn close(&self, group: u32, at: Nanos) {
+        let closing = &self.closings[group as usize];
+        if closing.load(Ordering::Relaxed) > at {
+            closing.fetch_min(at, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Lines of the run's log about users and, where asked for, about their samples, with the loggers that JMeter has.
+//!
+//! Their number is bounded: so many starts and ends of users in a run (`throng.log.threads`), so many samples in a second
+//! ([`SAMPLES_PER_SECOND`]), and a word about what is left out. Without samples, a user costs two lines at most, and a
+//! sample nothing.
+
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+
+use plan::function::line_of;
+
+use crate::time::clock::{Nanos, SECOND};
+
+/// Property: users whose start and end are logged by each process, at most. A number.
+const THREADS: &str = "throng.log.threads";
+/// Property: every sample is logged, at the level DEBUG. `-L DEBUG` sets it.
+pub const LOG_SAMPLES: &str = "throng.log.samples";
+const THREADS_DEFAULT: u32 = 1000;
+/// Samples of a second that are logged at most.
+const SAMPLES_PER_SECOND: u32 = 1000;
+
+const USERS_LOGGER: &str = "org.apache.jmeter.threads.JMeterThread";
+
+/// The lines that may still be logged; all cores of the process share it.
+#[derive(Debug)]
+pub(crate) struct Diary {
+    starts: AtomicU32,
+    ends: AtomicU32,
+    samples: bool,
+    /// The second of the run's clock whose samples are counted.
+    second: AtomicI64,
+    /// Samples of it so far.
+    count: AtomicU32,
+}
+
+impl Diary {
+    pub(crate) fn new(property: impl Fn(&str) -> Option<String>) -> Self {
+        let number = |text: String| text.trim().parse().ok();
+        let users = property(THREADS).and_then(number).unwrap_or(THREADS_DEFAULT);
+        let samples = property(LOG_SAMPLES).is_some_and(|text| text.eq_ignore_ascii_case("true"));
+        Self {
+            starts: AtomicU32::new(users),
+            ends: AtomicU32::new(users),
+            samples,
+            second: AtomicI64::new(-1),
+            count: AtomicU32::new(0),
+        }
+    }
+
+    /// A line about a user that starts, if it is to be logged. `name` is asked for only then.
+    pub(crate) fn started(&self, name: impl FnOnce() -> String) -> Option<String> {
+        user(&self.starts, "Thread started", "started", name)
+    }
+
+    /// A line about a user that has ended.
+    pub(crate) fn finished(&self, name: impl FnOnce() -> String) -> Option<String> {
+        user(&self.ends, "Thread finished", "finished", name)
+    }
+
+    /// Whether samples are logged.
+    pub(crate) fn has_samples(&self) -> bool {
+        self.samples
+    }
+
+    /// A line about a sample that ended at `now`, if there is room for it in this second.
+    pub(crate) fn sample(&self, now: Nanos, line: impl FnOnce() -> String) -> Option<String> {
+        let second = now.div_euclid(SECOND);
+        if self.second.swap(second, Ordering::Relaxed) != second {
+            self.count.store(0, Ordering::Relaxed);
+        }
+        let text = match self.count.fetch_add(1, Ordering::Relaxed) {
+            ..SAMPLES_PER_SECOND => line(),
+            SAMPLES_PER_SECOND => {
+                format!(
+                    "more than {SAMPLES_PER_SECOND} samples in this second: the rest is left out"
+                )
+            }
+            _ => return None,
+        };
+        Some(format!("Debug: {}", line_of(USERS_LOGGER, None, &text)))
+    }
+}
+
+fn user(left: &AtomicU32, what: &str, verb: &str, name: impl FnOnce() -> String) -> Option<String> {
+    let counted =
+        left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+    let left = counted.ok()?;
+    let text = match left {
+        1 => format!("{what}: {}; users that {verb} later are not logged ({THREADS})", name()),
+        _ => format!("{what}: {}", name()),
+    };
+    Some(format!("Info: {}", line_of(USERS_LOGGER, None, &text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_users_are_logged_and_the_last_says_that_more_are_not() {
+        let diary = Diary::new(|key| (key == THREADS).then(|| "2".into()));
+        let names = ["a", "b", "c"].map(|name| diary.started(|| name.to_owned()));
+        let [Some(first), Some(last), None] = names else { panic!("two lines: {names:?}") };
+        assert!(first.starts_with("Info: ") && first.ends_with("Thread started: a"), "{first}");
+        assert!(
+            last.ends_with("b; users that started later are not logged (throng.log.threads)"),
+            "{last}"
+        );
+        assert!(
+            diary.finished(|| "a".into()).is_some_and(|line| line.ends_with("Thread finished: a"))
+        );
+        assert!(!diary.has_samples());
+    }
+
+    #[test]
+    fn samples_of_a_second_are_bounded() {
+        let diary = Diary::new(|key| (key == LOG_SAMPLES).then(|| "true".into()));
+        assert!(diary.has_samples());
+        let at = |second: i64| second * SECOND;
+        let logged = (0..5000).filter_map(|_| diary.sample(at(7), || "s".into())).count();
+        assert_eq!(logged, SAMPLES_PER_SECOND as usize + 1);
+        assert!(diary.sample(at(8), || "s".into()).is_some_and(|line| line.ends_with('s')));
+    }
+}

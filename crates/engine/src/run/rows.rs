@@ -1,0 +1,413 @@
+//! Result rows on their way to files: rendered on the core into chunks, written by one thread.
+//!
+//! A chunk that is full, or a second old, goes to the writer and comes back empty. A slow disk lets chunks pile up
+//! to a bound; beyond it rows are dropped, counted and reported: a core never waits for a disk. What a file is to the
+//! writer is in `output`.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::JoinHandle;
+
+use plan::element::Shard;
+use stats::jtl::Columns;
+
+use crate::run::output::{self, Failed, Made, Output};
+
+/// Bytes at which a chunk is handed over.
+const CHUNK: usize = 64 * 1024;
+/// Chunks that may be under way at once, all cores together: 64 MiB.
+const UNDER_WAY: usize = 1024;
+/// Empty chunks that wait for a core; those beyond are freed.
+const SPARE: usize = 4;
+
+/// One result file.
+#[derive(Clone, Debug)]
+pub struct ResultFile {
+    /// Where.
+    pub path: PathBuf,
+    /// Which columns, and how they are written.
+    pub columns: Columns,
+    /// Only failed samples.
+    pub errors_only: bool,
+    /// Only passed samples.
+    pub successes_only: bool,
+}
+
+/// A core's end of the result files.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    sinks: Vec<Sink>,
+    /// Sinks that get every sample.
+    roots: Vec<usize>,
+    /// The sink of each listener of the plan that has one.
+    listeners: Vec<Option<usize>>,
+    to_writer: Sender<Job>,
+    under_way: Arc<AtomicUsize>,
+    back: Receiver<Vec<u8>>,
+    /// Which of the writer's ways back leads here.
+    core: usize,
+    dropped: u64,
+    /// Bodies of sub-results are written.
+    bodies: bool,
+    /// Some listener saves responses.
+    saves: bool,
+    pub(crate) variables: Arc<[String]>,
+}
+
+#[derive(Debug)]
+struct Sink {
+    columns: Arc<Columns>,
+    errors_only: bool,
+    successes_only: bool,
+    file: usize,
+    chunk: Vec<u8>,
+    /// Samples in the chunk.
+    samples: u64,
+}
+
+/// What a core hands over.
+#[derive(Debug)]
+enum Job {
+    /// A part of a result file, from the core of that number.
+    Chunk { core: usize, file: usize, bytes: Vec<u8> },
+    /// A file of its own.
+    Response { path: PathBuf, bytes: Vec<u8> },
+    /// A file that must not be: why.
+    Refused(String),
+}
+
+impl Rows {
+    /// Whether there is no result file at all.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.sinks.is_empty() && !self.saves
+    }
+
+    /// The sink of a listener of the plan.
+    pub(crate) fn of(&self, listener: plan::plan::ListenerId) -> Option<usize> {
+        *self.listeners.get(listener.0 as usize)?
+    }
+
+    /// Sinks that get every sample.
+    pub(crate) fn roots(&self) -> &[usize] {
+        &self.roots
+    }
+
+    /// Gives a response away that is to be a file of its own.
+    pub(crate) fn save(&mut self, path: PathBuf, bytes: Vec<u8>) {
+        if self.under_way.load(Ordering::Relaxed) >= UNDER_WAY {
+            self.dropped += 1;
+            return;
+        }
+        self.under_way.fetch_add(1, Ordering::Relaxed);
+        let _ = self.to_writer.send(Job::Response { path, bytes });
+    }
+
+    /// Counts a response that must not be saved, and tells why once.
+    pub(crate) fn refuse(&mut self, why: String) {
+        let _ = self.to_writer.send(Job::Refused(why));
+    }
+
+    /// Whether bodies of sub-results are written.
+    pub(crate) fn with_bodies(&self) -> bool {
+        self.bodies
+    }
+
+    /// Whether a sink takes samples of that success.
+    pub(crate) fn takes(&self, sink: usize, success: bool) -> bool {
+        let sink = &self.sinks[sink];
+        let all = !sink.errors_only && !sink.successes_only;
+        all || if success { sink.successes_only } else { sink.errors_only }
+    }
+
+    /// Which file a sink writes to.
+    pub(crate) fn file(&self, sink: usize) -> usize {
+        self.sinks[sink].file
+    }
+
+    /// How a sink writes its samples.
+    pub(crate) fn columns(&self, sink: usize) -> Arc<Columns> {
+        Arc::clone(&self.sinks[sink].columns)
+    }
+
+    /// Adds a sample: `write` appends it to the chunk.
+    pub(crate) fn add(&mut self, at: usize, write: impl FnOnce(&mut Vec<u8>)) {
+        let sink = &mut self.sinks[at];
+        write(&mut sink.chunk);
+        sink.samples += 1;
+        if sink.chunk.len() >= CHUNK {
+            self.hand_over(at);
+        }
+    }
+
+    /// Hands everything over.
+    pub(crate) fn flush(&mut self) {
+        for at in 0..self.sinks.len() {
+            if !self.sinks[at].chunk.is_empty() {
+                self.hand_over(at);
+            }
+        }
+    }
+
+    fn hand_over(&mut self, at: usize) {
+        let sink = &mut self.sinks[at];
+        let samples = std::mem::take(&mut sink.samples);
+        if self.under_way.load(Ordering::Relaxed) >= UNDER_WAY {
+            self.dropped += samples;
+            sink.chunk.clear();
+            return;
+        }
+        let empty = self.back.try_recv().unwrap_or_else(|_| Vec::with_capacity(CHUNK + 4096));
+        let bytes = std::mem::replace(&mut sink.chunk, empty);
+        self.under_way.fetch_add(1, Ordering::Relaxed);
+        let (core, file) = (self.core, sink.file);
+        let _ = self.to_writer.send(Job::Chunk { core, file, bytes });
+    }
+
+    /// Rows dropped since the last call.
+    pub(crate) fn take_dropped(&mut self) -> u64 {
+        std::mem::take(&mut self.dropped)
+    }
+}
+
+/// The writer thread and what cores need to reach it.
+#[allow(clippy::struct_field_names)] // `to_writer` says where the chunks go.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    sinks: Vec<(ResultFile, usize)>,
+    roots: usize,
+    listeners: Vec<Option<usize>>,
+    /// Some listener saves responses.
+    saves: bool,
+    to_writer: Sender<Job>,
+    under_way: Arc<AtomicUsize>,
+    /// Where each core gets its chunks back.
+    backs: Vec<SyncSender<Vec<u8>>>,
+    jobs: Option<Receiver<Job>>,
+    files: Vec<Output>,
+    variables: Arc<[String]>,
+}
+
+impl Writer {
+    /// Opens the files. The only process of a run writes headers into new ones; where there are several, whoever
+    /// started them has done so by [`create`]. `roots` get every sample; `listeners` are those of the plan.
+    pub(crate) fn open(
+        roots: &[ResultFile],
+        listeners: &[Option<ResultFile>],
+        variables: &[String],
+        saves: bool,
+        shard: Shard,
+    ) -> io::Result<Self> {
+        let (to_writer, jobs) = channel();
+        let mut files = Vec::new();
+        let mut by_path: HashMap<PathBuf, usize> = HashMap::new();
+        let mut sinks = Vec::new();
+        let mut of_listeners = Vec::new();
+        let names: Vec<&str> = variables.iter().map(String::as_str).collect();
+        for result in roots.iter().map(Some).chain(listeners.iter().map(Option::as_ref)) {
+            of_listeners.push(result.is_some().then_some(sinks.len()));
+            let Some(result) = result else { continue };
+            let key = output::key(&result.path);
+            let file = match by_path.get(&key) {
+                Some(file) => *file,
+                None => {
+                    files.push(if shard.count == 1 {
+                        Output::alone(&result.path, &result.columns, &names)?
+                    } else {
+                        Output::shared(&result.path, &result.columns)?
+                    });
+                    by_path.insert(key, files.len() - 1);
+                    files.len() - 1
+                }
+            };
+            sinks.push((result.clone(), file));
+        }
+        Ok(Self {
+            sinks,
+            roots: roots.len(),
+            listeners: of_listeners.split_off(roots.len()),
+            saves,
+            to_writer,
+            under_way: Arc::default(),
+            backs: Vec::new(),
+            jobs: Some(jobs),
+            files,
+            variables: variables.into(),
+        })
+    }
+
+    /// A core's end.
+    pub(crate) fn rows(&mut self) -> Rows {
+        let (back_sender, back) = sync_channel(SPARE);
+        let core = self.backs.len();
+        self.backs.push(back_sender);
+        let sinks = self.sinks.iter().map(|(result, file)| Sink {
+            columns: Arc::new(result.columns.clone()),
+            errors_only: result.errors_only,
+            successes_only: result.successes_only,
+            file: *file,
+            chunk: Vec::new(),
+            samples: 0,
+        });
+        let with_bodies = |columns: &Columns| {
+            columns.xml && (columns.response_data || columns.response_data_on_error)
+        };
+        Rows {
+            bodies: self.saves || self.sinks.iter().any(|(result, _)| with_bodies(&result.columns)),
+            sinks: sinks.collect(),
+            roots: (0..self.roots).collect(),
+            listeners: self.listeners.clone(),
+            to_writer: self.to_writer.clone(),
+            under_way: Arc::clone(&self.under_way),
+            back,
+            core,
+            dropped: 0,
+            saves: self.saves,
+            // A copy of its own: cores count references to it with every sample.
+            variables: self.variables.iter().cloned().collect(),
+        }
+    }
+
+    /// Starts the thread; it ends when the last core's end is dropped. Failures to write go to `complain`, once per file, and how much was lost at the end.
+    pub(crate) fn start(
+        mut self,
+        complain: impl Fn(String) + Send + 'static,
+    ) -> io::Result<JoinHandle<()>> {
+        let jobs = self.jobs.take();
+        let (mut files, backs, under_way) = (self.files, self.backs, self.under_way);
+        drop(self.to_writer);
+        std::thread::Builder::new().name("rows".into()).spawn(move || {
+            let Some(jobs) = jobs else { return };
+            let mut failed: Vec<Loss> = files.iter().map(|_| Loss::default()).collect();
+            let (mut unsaved, mut refused) = (Loss::default(), 0u64);
+            for job in jobs {
+                let (core, file, mut bytes) = match job {
+                    Job::Chunk { core, file, bytes } => (core, file, bytes),
+                    Job::Refused(why) => {
+                        if refused == 0 {
+                            complain(why);
+                        }
+                        refused += 1;
+                        continue;
+                    }
+                    Job::Response { path, bytes } => {
+                        if let Err(error) = output::save(&path, &bytes) {
+                            let path = path.display();
+                            let words = || format!("cannot save a response to {path}: {error}");
+                            if unsaved.is_first(1, &error) {
+                                complain(words());
+                            }
+                        }
+                        under_way.fetch_sub(1, Ordering::Relaxed);
+                        continue;
+                    }
+                };
+                let out = &mut files[file];
+                if let Err(Failed { error, lost }) = out.write(&bytes)
+                    && failed[file].is_first(lost, &error)
+                {
+                    complain(format!(
+                        "cannot write results to {}: {error}; rows are being lost",
+                        out.path().display()
+                    ));
+                }
+                bytes.clear();
+                under_way.fetch_sub(1, Ordering::Relaxed);
+                // A core that has enough of them, or a chunk that one huge row has blown up, costs memory for nothing.
+                if let Some(back) = backs.get(core).filter(|_| bytes.capacity() <= 2 * CHUNK) {
+                    let _ = back.try_send(bytes);
+                }
+            }
+            if unsaved.lost > 0 {
+                let Loss { lost, why } = &unsaved;
+                complain(format!("Lost: {lost} responses could not be saved: {why}"));
+            }
+            if refused > 0 {
+                complain(format!(
+                    "Lost: {refused} responses were not saved: their names lead out of their folders"
+                ));
+            }
+            for (mut out, mut loss) in files.into_iter().zip(failed) {
+                let ended = loss.ended(out.end());
+                loss.tell(out.path(), ended, &complain);
+            }
+        })
+    }
+}
+
+/// The content that could not be written to a file.
+#[derive(Debug, Default)]
+struct Loss {
+    /// Rows, or files of their own.
+    lost: u64,
+    /// The first reason.
+    why: String,
+}
+
+impl Loss {
+    /// Counts a failure. True: it is the first.
+    fn is_first(&mut self, lost: u64, error: &io::Error) -> bool {
+        self.lost += lost;
+        let first = self.why.is_empty();
+        if first {
+            self.why = error.to_string();
+        }
+        first
+    }
+
+    /// Takes over how the end went. False: the file has no end.
+    fn ended(&mut self, end: Result<u64, Failed>) -> bool {
+        match end {
+            Ok(lost) => {
+                self.lost += lost;
+                true
+            }
+            Err(Failed { error, lost }) => {
+                self.is_first(lost, &error);
+                false
+            }
+        }
+    }
+
+    /// The last words about a file; `ended`: it has its end.
+    fn tell(&self, path: &Path, ended: bool, complain: &impl Fn(String)) {
+        let path = path.display();
+        let why = if self.why.is_empty() { "the disk is full" } else { &self.why };
+        if self.lost > 0 {
+            complain(format!("Lost: {} rows could not be written to {path}: {why}", self.lost));
+        }
+        if !ended {
+            complain(format!("Lost: the end tag of {path}: {why}"));
+        }
+    }
+}
+
+/// Makes result files with their headers, for a run of several processes.
+pub(crate) fn create(files: &[ResultFile], variables: &[String]) -> io::Result<Vec<Made>> {
+    let names: Vec<&str> = variables.iter().map(String::as_str).collect();
+    let mut seen = Vec::new();
+    let mut made = Vec::new();
+    for file in files {
+        let key = output::key(&file.path);
+        if !seen.contains(&key) {
+            made.push(output::create(&file.path, &file.columns, &names)?.1);
+            seen.push(key);
+        }
+    }
+    Ok(made)
+}
+
+/// Ends the result files of a run of several processes. Returns what was lost in doing so, in words.
+pub(crate) fn close(files: Vec<Made>) -> Vec<String> {
+    let lost = std::cell::RefCell::new(Vec::new());
+    for file in files {
+        let path = file.path().to_owned();
+        let mut loss = Loss::default();
+        let ended = loss.ended(file.close());
+        loss.tell(&path, ended, &|words| lost.borrow_mut().push(words));
+    }
+    lost.into_inner()
+}

@@ -1,0 +1,95 @@
+//! Exceptions of functions: the end of a sample or of a user, by what JMeter's thread does when one is thrown.
+//!
+//! Evaluating leaves an exception in the core's buffers ([`plan::env::Scratch::thrown`]). On the way to the next sampler, and while a user begins,
+//! it ends the user; while a sampler is prepared or runs, its sample is lost and the user goes on. Assertions and HTTP samplers make it their
+//! result, extractors do nothing ([`plan::extract`]). Costs a comparison for each sample where nothing throws.
+
+use plan::plan::{Child, ControllerId, ControllerKind, SamplerId, SamplerKind};
+use plan::result::Request;
+
+use crate::core::{Core, env};
+use crate::sample::Asked;
+use crate::time::wheel::Index;
+
+impl Core<'_> {
+    /// Whether a function has thrown since somebody looked.
+    pub(crate) fn has_thrown(&self) -> bool {
+        self.samples.texts.thrown.is_some()
+    }
+
+    /// Passes over an exception that JMeter catches, or that comes where JMeter evaluates nothing.
+    pub(crate) fn forget_thrown(&mut self) {
+        self.samples.texts.thrown = None;
+    }
+
+    /// Passes over a `NumberFormatException`, which JMeter catches where it reads some numbers.
+    pub(crate) fn forgive_number(&mut self) {
+        self.samples.texts.thrown.take_if(|thrown| thrown.is_no_number());
+    }
+
+    /// Ends a user on whose way to its next sampler a function has thrown. False: none has.
+    pub(crate) fn ends_by_exception(&mut self, index: Index) -> bool {
+        let Some(thrown) = self.samples.texts.thrown.take() else { return false };
+        self.log(format!("user stopped: {}: {thrown}", self.thread_name(index)));
+        self.end_of_plan(index);
+        true
+    }
+
+    /// Loses the sample of a sampler in which a function has thrown: it has no result, and its user goes on. False: none has.
+    pub(crate) fn loses_sample(&mut self, index: Index, id: SamplerId) -> bool {
+        let Some(thrown) = self.samples.texts.thrown.take() else { return false };
+        let thread = self.thread_name(index);
+        // JMeter names the sampler in its log, and its thread fails where that throws.
+        let text = &self.plan.samplers[id.0 as usize].name;
+        let mut name = self.samples.texts.take();
+        let user = self.users.of(index);
+        self.samples.texts.naming = true;
+        text.eval(&mut env!(self, user, ""), &mut name);
+        self.samples.texts.naming = false;
+        if !self.has_thrown() {
+            self.log(format!("sample lost: {thread}: {name}: {thrown}"));
+        }
+        self.samples.texts.give(name);
+        let mut asked = Asked::default();
+        if thrown.stops_user() {
+            asked.add(Request::StopUser);
+        }
+        if let Some(java) = self.users[index].extra.as_mut().and_then(|extra| extra.java.as_mut()) {
+            asked.add(java.end_sample());
+        }
+        if !self.plan.samplers[id.0 as usize].timeouts.is_empty() {
+            self.unwatch(index);
+        }
+        if thrown.is_error() {
+            self.samples.texts.thrown.get_or_insert(thrown);
+        }
+        if !self.ends_by_exception(index) {
+            self.after_sample(index, id, true, asked);
+        }
+        true
+    }
+
+    /// Evaluates the names of transactions in a controller whose functions may count, as JMeter does for each user that begins: what is inside comes
+    /// first.
+    pub(crate) fn read_names(&mut self, index: Index, id: ControllerId) {
+        let plan = self.plan;
+        let controller = self.controller(id);
+        for child in &controller.children {
+            match child {
+                Child::Controller(inner) => self.read_names(index, *inner),
+                Child::Sampler(sampler) => {
+                    let kind = &plan.samplers[sampler.0 as usize].kind;
+                    if let SamplerKind::Parallel(parallel) = kind {
+                        parallel.lanes.iter().for_each(|lane| self.read_names(index, *lane));
+                    }
+                }
+            }
+        }
+        if matches!(controller.kind, ControllerKind::Transaction(_)) && controller.name.calls() {
+            let mut name = self.samples.texts.take();
+            let user = self.users.of(index);
+            controller.name.eval(&mut env!(self, user, ""), &mut name);
+            self.samples.texts.give(name);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Sample Timeouts: samples that take too long are interrupted, as JMeter has it done by a thread of its own.
+//!
+//! Each user that runs such a sample has an entry in a wheel beside the others', from the sampler's start to its end; what is
+//! interrupted is whatever the user waits for then, once. A sampler that cannot be interrupted goes on.
+
+use plan::plan::SamplerKind;
+use stats::Phase;
+
+use crate::core::Core;
+use crate::core::user::{NO_CONN, Wait};
+use crate::net::conn::State;
+use crate::net::outcome::Failure;
+use crate::time::clock::{MS, Nanos};
+use crate::time::wheel::{Index, Links, Waiting, Wheel};
+
+/// Samples that may be interrupted, by user.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    pub(crate) wheel: Wheel,
+    entries: Entries,
+}
+
+#[derive(Debug, Default)]
+struct Entries(Vec<Links>);
+
+impl Waiting for Entries {
+    fn links(&mut self, index: Index) -> &mut Links {
+        &mut self.0[index as usize]
+    }
+}
+
+impl Watch {
+    pub(crate) fn new(now: Nanos) -> Self {
+        Self { wheel: Wheel::new(now), entries: Entries::default() }
+    }
+
+    /// Moves the users whose samples are to be interrupted to `due`.
+    pub(crate) fn expire(&mut self, now: Nanos, due: &mut Vec<Index>) {
+        self.wheel.expire(now, &mut self.entries, due);
+    }
+
+    fn insert(&mut self, index: Index, at: Nanos) {
+        let entries = &mut self.entries.0;
+        if entries.len() <= index as usize {
+            entries.resize_with(index as usize + 1, Links::default);
+        }
+        self.wheel.insert(index, at, &mut self.entries);
+    }
+
+    fn remove(&mut self, index: Index) {
+        if (index as usize) < self.entries.0.len() {
+            self.wheel.remove(index, &mut self.entries);
+        }
+    }
+}
+
+impl Core<'_> {
+    /// A sampler starts that Sample Timeouts apply to; the first of them counts.
+    pub(crate) fn watch(&mut self, index: Index, timeouts: &[u32]) {
+        let plan = self.plan;
+        let mut first = None;
+        for timeout in timeouts {
+            let limit = self.java_number(index, &plan.timeouts[*timeout as usize]);
+            if limit > 0 {
+                first = Some(first.map_or(limit, |first: i64| first.min(limit)));
+            }
+        }
+        if let Some(limit) = first {
+            let now = self.clock.now();
+            self.samples.watch.insert(index, now.saturating_add(limit.saturating_mul(MS)));
+        }
+    }
+
+    /// The sampler has ended, or its user has.
+    pub(crate) fn unwatch(&mut self, index: Index) {
+        self.samples.watch.remove(index);
+    }
+
+    /// A user's sampler has taken too long.
+    pub(crate) fn interrupt(&mut self, index: Index) {
+        let user = &self.users[index];
+        if !user.alive {
+            return;
+        }
+        match user.wait {
+            Wait::Exchange(_) | Wait::Resolve(_) => self.interrupt_exchange(index),
+            Wait::Page(_) => {
+                // What is loaded side by side is loaded by samplers that JMeter does not see.
+                if let Some(branch) = self.only_branch(index) {
+                    self.interrupt_exchange(branch);
+                }
+            }
+            Wait::Pause(_) => {
+                self.timers.wheel.remove(index, &mut self.users);
+                self.resume(index);
+            }
+            Wait::Sleep(id) => {
+                let own = self.own_sampler(index).cloned();
+                let kind = own.as_deref().unwrap_or(&self.plan.samplers[id.0 as usize].kind);
+                let SamplerKind::Java(java) = kind else { return };
+                self.timers.wheel.remove(index, &mut self.users);
+                let now = self.clock.now();
+                let user = &mut self.users[index];
+                user.links.deadline = now;
+                if let Some(pending) = user.extra().pending.as_deref_mut() {
+                    java.interrupt(pending);
+                }
+                self.resume(index);
+            }
+            Wait::Java => self.interrupt_hosted(index),
+            Wait::Lanes(id) => {
+                // The plug-in starts nothing more in this thread, and does not end what runs.
+                let closed = &mut self.users[index].extra().closed;
+                if !closed.contains(&id) {
+                    closed.push(id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn interrupt_exchange(&mut self, index: Index) {
+        let conn = self.users[index].conn;
+        if conn == NO_CONN
+            || !matches!(self.users[index].wait, Wait::Exchange(_) | Wait::Resolve(_))
+        {
+            return;
+        }
+        let entry = &self.net.conns[conn];
+        let phase = match entry.state {
+            State::Connecting => Phase::Connect,
+            State::Handshaking | State::Tunnelling => Phase::Tls,
+            _ => Phase::Response,
+        };
+        // A TCP Sampler has no socket to close before it stands.
+        if entry.stream.is_some() && phase != Phase::Response {
+            return;
+        }
+        let (generation, start) = (entry.generation, entry.exchange.start);
+        if phase != Phase::Connect && self.takes_what_lies_there(index, conn) {
+            let entry = &self.net.conns[conn];
+            let same = entry.generation == generation && entry.exchange.start == start;
+            let waits = matches!(self.users[index].wait, Wait::Exchange(_));
+            if !(same && waits && self.users[index].conn == conn) {
+                return;
+            }
+        }
+        self.fail(conn, &Failure::Interrupted(phase));
+    }
+}

@@ -1,0 +1,117 @@
+//! Names of samplers that are expressions: evaluated when JMeter reads them.
+//!
+//! That is when a sampler starts, behind its pre-processors and timers. HTTP samplers read theirs for each request, those of redirects and embedded
+//! resources included, and once more when all is received, which is the name that the sample has. Before that somebody may ask for it (`__samplerName`,
+//! scripts). It counts how often only where functions are called. A fixed name costs nothing.
+
+use plan::action::Action;
+use plan::plan::{Before, SamplerId, SamplerKind};
+
+use crate::core::{Core, env};
+use crate::time::wheel::Index;
+
+impl Core<'_> {
+    /// Evaluates the name of a sampler that is to be prepared, for whoever asks for it before it starts. One that counts is evaluated when asked for.
+    pub(crate) fn name_before(&mut self, index: Index, id: SamplerId) {
+        let sampler = &self.plan.samplers[id.0 as usize];
+        if !sampler.name.calls() || sampler.before.iter().any(|one| matches!(one, Before::Job(_))) {
+            self.name_sampler(index, id);
+            // JMeter does not read it yet.
+            self.forget_thrown();
+        } else if let Some(extra) = &mut self.users[index].extra {
+            extra.sampler_name.clear();
+        }
+    }
+
+    /// The name of a user's sampler, for expressions; to be given back by [`Core::give_name`].
+    pub(crate) fn take_name(&mut self, index: Index, id: SamplerId) -> String {
+        let plan = self.plan;
+        let text = &plan.samplers[id.0 as usize].name;
+        if text.calls() && self.own_label(index).is_none() {
+            self.samples.texts.sampler = Some(text.clone());
+        }
+        let mut name = self.samples.texts.take();
+        name.push_str(self.sampler_name(index, id));
+        name
+    }
+
+    pub(crate) fn give_name(&mut self, name: String) {
+        self.samples.texts.sampler = None;
+        self.samples.texts.give(name);
+    }
+
+    /// Evaluates the name of a sampler that starts.
+    pub(crate) fn name_at_start(&mut self, index: Index, id: SamplerId) {
+        let sampler = &self.plan.samplers[id.0 as usize];
+        if sampler.name.fixed().is_some() {
+            return;
+        }
+        let unread = match &sampler.kind {
+            // It is read when the request is put together.
+            SamplerKind::Http(_) => true,
+            SamplerKind::Action(action) => matches!(action, Action::Pause(_)),
+            _ => false,
+        };
+        if !(unread && sampler.name.calls()) {
+            self.name_sampler(index, id);
+        }
+    }
+
+    /// The request of an HTTP sampler is put together: functions in its name count. Nobody may be there to send it (`no_client`): then the sample is
+    /// named all the same, once.
+    pub(crate) fn name_request(&mut self, index: Index, id: SamplerId, no_client: bool) {
+        let counts = self.plan.samplers[id.0 as usize].name.calls();
+        if counts && (no_client || !self.run.settings.keep_sub_labels) {
+            self.name_sampler(index, id);
+        }
+    }
+
+    /// An HTTP sampler sends another request: functions in its name count.
+    pub(crate) fn read_name(&mut self, index: Index, id: SamplerId) {
+        let plan = self.plan;
+        let name = &plan.samplers[id.0 as usize].name;
+        if self.run.settings.keep_sub_labels || !name.calls() || self.own_label(index).is_some() {
+            return;
+        }
+        let mut value = self.samples.texts.take();
+        let user = self.users.of(index);
+        self.samples.texts.naming = true;
+        name.eval(&mut env!(self, user, ""), &mut value);
+        self.samples.texts.naming = false;
+        self.samples.texts.give(value);
+    }
+
+    /// Names the sample of an HTTP sampler, the core's result if it is `observed`, once all is received.
+    pub(crate) fn name_at_end(&mut self, index: Index, id: SamplerId, observed: bool) {
+        let sampler = &self.plan.samplers[id.0 as usize];
+        let is_http = matches!(sampler.kind, SamplerKind::Http(_));
+        if !is_http || sampler.name.fixed().is_some() || self.own_label(index).is_some() {
+            return;
+        }
+        // What failed before it had its URL has no name, or has it already.
+        let no_url = self.samples.result.url.is_empty();
+        if observed && (no_url || self.samples.result.label != self.sampler_name(index, id)) {
+            return;
+        }
+        self.name_sampler(index, id);
+        if observed {
+            let mut label = std::mem::take(&mut self.samples.result.label);
+            label.clear();
+            label.push_str(self.sampler_name(index, id));
+            self.samples.result.label = label;
+        }
+    }
+
+    /// Evaluates a sampler's name.
+    fn name_sampler(&mut self, index: Index, id: SamplerId) {
+        let plan = self.plan;
+        let sampler = &plan.samplers[id.0 as usize];
+        let mut name = std::mem::take(&mut self.users[index].extra().sampler_name);
+        name.clear();
+        let user = self.users.of(index);
+        self.samples.texts.naming = true;
+        sampler.name.eval(&mut env!(self, user, ""), &mut name);
+        self.samples.texts.naming = false;
+        self.users[index].extra().sampler_name = name;
+    }
+}

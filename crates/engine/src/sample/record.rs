@@ -1,0 +1,363 @@
+//! From a result to what listeners make of it: in result files a row for it and each of its sub-results, or an element
+//! with all of them inside, as JMeter writes them, rendered on the core into the chunk of each file; for Backend
+//! Listeners what their figures need.
+
+use std::sync::Arc;
+
+use plan::plan::{BackendKind, ListenerId, ListenerKind};
+use plan::result::SampleResult;
+use stats::backend::{self, Taken};
+use stats::jtl::{Columns, Detail, Finding, Http, Printer, Row};
+
+use crate::core::Core;
+use crate::time::wheel::Index;
+
+/// Sub-results deeper than this are not written.
+const DEPTH: u32 = 10;
+/// Columns of `sample_variables` that a row can hold.
+const VARIABLES: usize = 64;
+
+impl Core<'_> {
+    /// Whether results are written, saved or sent anywhere.
+    pub(crate) fn tells_results(&self) -> bool {
+        !self.sinks.rows.is_idle() || !self.sinks.feeds.is_empty()
+    }
+
+    /// Gives the core's result to `listeners`, in JMeter's order. `named`: with the user's name; JMeter leaves it out where a
+    /// transaction saw no sample.
+    pub(crate) fn write_rows(
+        &mut self,
+        index: Index,
+        listeners: &[ListenerId],
+        part: Part,
+        named: bool,
+    ) {
+        if !self.tells_results() {
+            return;
+        }
+        let mut thread_name = self.samples.texts.take();
+        let active = if named { self.write_thread_name(index, &mut thread_name) } else { (0, 0) };
+        let mut written = Written::default();
+        let (from, to) = match part {
+            Part::From(from) => (from, listeners.len()),
+            Part::Between(from, to) => (from, to),
+            Part::Listeners => (0, listeners.len()),
+        };
+        for (at, id) in listeners.iter().enumerate().take(to) {
+            match &self.plan.listeners[id.0 as usize].kind {
+                ListenerKind::File(_) if at < from => {
+                    // It has the sample, and so has its file.
+                    if let Some(sink) = self.sinks.rows.of(*id)
+                        && self.sinks.rows.takes(sink, self.samples.result.success)
+                    {
+                        written.add(self.sinks.rows.file(sink));
+                    }
+                }
+                _ if at < from => {}
+                ListenerKind::File(_) => {
+                    if let Some(sink) = self.sinks.rows.of(*id) {
+                        self.write_to(index, sink, &mut written, &thread_name, active);
+                    }
+                }
+                ListenerKind::Saver(saver) => self.save_response(index, *id, saver),
+                ListenerKind::Hosted(_) => {}
+                ListenerKind::Backend(_) => self.feed(*id, &thread_name, active.1),
+            }
+        }
+        let roots = if matches!(part, Part::From(_)) { self.sinks.rows.roots().len() } else { 0 };
+        for at in 0..roots {
+            let sink = self.sinks.rows.roots()[at];
+            self.write_to(index, sink, &mut written, &thread_name, active);
+        }
+        self.samples.texts.give(thread_name);
+    }
+
+    /// Writes what JMeter calls the user's thread; gives the active users of its group, and of all.
+    pub(crate) fn write_thread_name(&self, index: Index, out: &mut String) -> (u32, u32) {
+        let user = &self.users[index];
+        let group = &self.run.groups[user.group as usize];
+        let mut active = self.run.counts.active(user.group);
+        if user.lane {
+            active.0 = self.write_lane_name(index, out);
+        } else {
+            out.push_str(&group.name);
+            out.push_str(group.tail);
+            push_number(out, ' ', group.number);
+            push_number(out, '-', user.number + 1);
+        }
+        active
+    }
+
+    /// The user's thread name in JMeter, as a text of its own.
+    pub(crate) fn thread_name(&self, index: Index) -> String {
+        let mut name = String::new();
+        self.write_thread_name(index, &mut name);
+        name
+    }
+
+    fn write_to(
+        &mut self,
+        index: Index,
+        sink: usize,
+        written: &mut Written,
+        thread_name: &str,
+        active: (u32, u32),
+    ) {
+        let file = self.sinks.rows.file(sink);
+        if !self.sinks.rows.takes(sink, self.samples.result.success) || !written.add(file) {
+            return;
+        }
+        let names = Arc::clone(&self.sinks.rows.variables);
+        let mut values = [None; VARIABLES];
+        let count = names.len().min(VARIABLES);
+        let root = self.users.root(index);
+        for (value, name) in values.iter_mut().zip(names.iter()) {
+            *value = self.users[root].vars.get_named(&self.plan.names, name);
+        }
+        let about = About {
+            thread_name,
+            active,
+            variables: &values[..count],
+            names: &names,
+            hostname: &self.run.hostname,
+            stamp_end: self.run.settings.stamp_end,
+            encoding: &self.run.settings.default_encoding,
+        };
+        let columns = self.sinks.rows.columns(sink);
+        self.sinks.rows.add(sink, |out| {
+            if columns.xml {
+                let mut printer = Printer::new(out);
+                write_element(&mut printer, &columns, &self.samples.result, &about, 0);
+                printer.end_line();
+            } else {
+                write_rows(out, &columns, &self.samples.result, &about, 0);
+            }
+        });
+    }
+
+    /// Gives the core's result to a Backend Listener.
+    fn feed(&mut self, id: ListenerId, thread_name: &str, active: u32) {
+        let Some(feed) = self.sinks.feeds.iter_mut().find(|feed| feed.0 == id) else { return };
+        let (feed, result) = (&mut feed.1, &*self.samples.result);
+        let ms = |nanos| stats::sample::millis(nanos);
+        if feed.kind == BackendKind::InfluxRaw {
+            let times = [ms(result.elapsed), ms(result.latency), ms(result.connect)];
+            let [elapsed, latency, connect] = times.map(|ms| ms as i64);
+            let start = stamp(result, self.run.settings.stamp_end);
+            let times = [start, elapsed, latency, connect];
+            let failed = !result.success;
+            return feed.add_line(|measurement, out| {
+                backend::raw_line(measurement, &result.label, thread_name, failed, times, out);
+            });
+        }
+        let error = (!result.success).then(|| match result.failure_message() {
+            Some(message) if !message.is_empty() => {
+                Box::new(("Assertion failed".to_owned(), message.to_owned()))
+            }
+            _ => Box::new((result.code.clone(), result.message.clone())),
+        });
+        let taken = Taken {
+            elapsed_ms: ms(result.elapsed),
+            success: result.success,
+            count: result.count,
+            errors: errors(result),
+            sent: result.sent,
+            received: result.bytes,
+            hits: hits(result),
+            of_parts: is_transaction(result) && result.sub_count == 0,
+            active,
+            error,
+        };
+        feed.add(&result.label, taken);
+    }
+}
+
+/// Which of a sample's listeners get it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Those from one on, and then the result files of all samples: the file of the command line stands last.
+    From(usize),
+    /// Those from one to another, which is none of them.
+    Between(usize, usize),
+    /// All of them, and nobody else.
+    Listeners,
+}
+
+/// Files that have got the sample: listeners that share a file write it once.
+#[derive(Default)]
+struct Written {
+    files: [usize; 16],
+    count: usize,
+}
+
+impl Written {
+    /// Whether it is the first time.
+    fn add(&mut self, file: usize) -> bool {
+        if self.count >= self.files.len() || self.files[..self.count].contains(&file) {
+            return false;
+        }
+        self.files[self.count] = file;
+        self.count += 1;
+        true
+    }
+}
+
+fn is_transaction(result: &SampleResult) -> bool {
+    result.message.starts_with(plan::element::TRANSACTION)
+}
+
+/// Requests made for a result, by JMeter's count: all of its parts, and itself unless it only holds them together.
+fn hits(result: &SampleResult) -> u32 {
+    let own = if is_transaction(result) && result.sub_count > 0 { 0 } else { result.count };
+    own + result.subs().iter().map(hits).sum::<u32>()
+}
+
+fn errors(result: &SampleResult) -> u32 {
+    if result.count > 1 { result.errors } else { u32::from(!result.success) }
+}
+
+/// What a row says beyond its result.
+struct About<'a> {
+    thread_name: &'a str,
+    /// Active users of the group, and of all.
+    active: (u32, u32),
+    variables: &'a [Option<&'a str>],
+    /// Names of the variables.
+    names: &'a [String],
+    hostname: &'a str,
+    /// Time stamps are those of the end.
+    stamp_end: bool,
+    /// The encoding of results that name none.
+    encoding: &'a str,
+}
+
+/// The time stamp of a result, ms.
+fn stamp(result: &SampleResult, at_end: bool) -> i64 {
+    let length = stats::sample::signed_millis(result.idle.saturating_add_unsigned(result.elapsed));
+    result.start_ms + if at_end { length } else { 0 }
+}
+
+/// The thread's name that a result has, and how many users of its group, and of all, were active; of its user both are given.
+pub(crate) fn whose<'a>(
+    result: &'a SampleResult,
+    name: &'a str,
+    active: (u32, u32),
+) -> (&'a str, (u32, u32)) {
+    match &result.thread {
+        Some(thread) => (&thread.name, thread.active),
+        None if result.deep => (if result.raw { "" } else { name }, (0, 0)),
+        None => (name, active),
+    }
+}
+
+fn row<'a>(result: &'a SampleResult, about: &About<'a>) -> Row<'a> {
+    let ms = |nanos| stats::sample::millis(nanos);
+    let (thread_name, active) = whose(result, about.thread_name, about.active);
+    Row {
+        timestamp_ms: stamp(result, about.stamp_end),
+        elapsed_ms: ms(result.elapsed),
+        label: &result.label,
+        code: &result.code,
+        message: &result.message,
+        thread_name,
+        data_type: result.data_type,
+        success: result.success,
+        failure_message: result.failure_message(),
+        bytes: result.bytes,
+        sent_bytes: result.sent,
+        grp_threads: active.0,
+        all_threads: active.1,
+        url: (!result.url.is_empty()).then_some(&*result.url),
+        filename: &result.file_name,
+        latency_ms: ms(result.latency),
+        encoding: if result.encoding.is_empty() { about.encoding } else { &result.encoding },
+        sample_count: result.count,
+        error_count: errors(result),
+        hostname: about.hostname,
+        idle_ms: stats::sample::signed_millis(result.idle),
+        connect_ms: ms(result.connect),
+        variables: about.variables,
+    }
+}
+
+fn write_rows(
+    out: &mut Vec<u8>,
+    columns: &Columns,
+    result: &SampleResult,
+    about: &About<'_>,
+    depth: u32,
+) {
+    columns.row(&row(result, about), out);
+    if depth < DEPTH && columns.subresults {
+        for sub in result.subs() {
+            write_rows(out, columns, sub, about, depth + 1);
+        }
+    }
+}
+
+fn write_element(
+    printer: &mut Printer<'_>,
+    columns: &Columns,
+    result: &SampleResult,
+    about: &About<'_>,
+    depth: u32,
+) {
+    let row = row(result, about);
+    let data = &*result.sampler_data;
+    let http = Http {
+        cookies: &result.cookies,
+        method: (!result.method.is_empty()).then_some(&*result.method),
+        query_string: &result.query_string,
+        redirect_location: (!result.redirect_location.is_empty())
+            .then_some(&*result.redirect_location),
+    };
+    let detail = Detail {
+        http: result.http.then_some(http),
+        own_encoding: &result.encoding,
+        response_headers: &result.response_headers,
+        request_headers: &result.request_headers,
+        response: &result.text,
+        sampler_data: (result.tells_sampler_data || !data.is_empty()).then_some(data),
+    };
+    columns.begin(printer, &row, &detail, about.names);
+    if columns.assertions {
+        for entry in result.assertions() {
+            let message = entry.has_message.then_some(&*entry.message);
+            let (failure, error) = (entry.failure, entry.error);
+            columns.finding(printer, &Finding { name: &entry.name, failure, error, message });
+        }
+    }
+    if depth < DEPTH && columns.subresults {
+        for sub in result.subs() {
+            write_element(printer, columns, sub, about, depth + 1);
+        }
+    }
+    columns.finish(printer, &row, &detail);
+}
+
+fn push_number(text: &mut String, before: char, number: u32) {
+    text.push(before);
+    text.push_str(itoa::Buffer::new().format(number));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_stamps_are_those_of_the_start_or_of_the_end() {
+        let result = SampleResult {
+            start_ms: 1000,
+            elapsed: 20_000_000,
+            idle: 3_000_000,
+            ..SampleResult::default()
+        };
+        assert_eq!([false, true].map(|at_end| stamp(&result, at_end)), [1000, 1023]);
+    }
+
+    #[test]
+    fn files_of_a_sample_are_written_once() {
+        let mut written = Written::default();
+        assert_eq!([3, 4, 3, 4].map(|file| written.add(file)), [true, true, false, false]);
+    }
+}

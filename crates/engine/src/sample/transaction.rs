@@ -1,0 +1,565 @@
+//! Transaction controllers: several samples measured as one.
+//!
+//! Two modes, as in JMeter. Without a parent sample, children are reported as they come and the transaction's own
+//! sample follows with their sums. With one, children become its sub-results and only it is reported.
+
+use plan::plan::{
+    ControllerId, ControllerKind, Needs, OnError, Plan, Sampler, SamplerId, Transaction as Settings,
+};
+use stats::{Outcome, Sample};
+use std::fmt::Write;
+
+use crate::core::user::Transaction;
+use crate::core::{Core, env};
+use crate::java::Ended;
+use crate::sample::record::Part;
+use crate::time::timing::Timing;
+use crate::time::wheel::Index;
+
+/// How a transaction with a parent sample ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// All of it has run, or it was left.
+    Complete,
+    /// It was left together with the one around it, whose part it becomes.
+    Inside,
+    /// Its user ends.
+    Cut,
+    /// It does not: a loop inside of it was left.
+    GoesOn,
+}
+
+/// Whether a transaction hears of samples in a controller: of those inside of it, and of those beside it, as a listener would.
+fn is_around(plan: &Plan, transaction: ControllerId, inside: ControllerId) -> bool {
+    let around = plan.controllers[transaction.0 as usize].parent;
+    let mut at = Some(inside);
+    while at.is_some() && at != around {
+        at = at.and_then(|id| plan.controllers[id.0 as usize].parent);
+    }
+    at == around
+}
+
+impl Core<'_> {
+    pub(crate) fn begin_transaction(
+        &mut self,
+        index: Index,
+        id: ControllerId,
+        settings: &Settings,
+    ) {
+        let start = self.clock.now();
+        let plan = self.plan;
+        let name = &plan.controllers[id.0 as usize].name;
+        // JMeter asks for its name when it begins.
+        let label = name.fixed().is_none().then(|| {
+            let mut label = self.samples.texts.take();
+            let user = self.users.of(index);
+            name.eval(&mut env!(self, user, ""), &mut label);
+            label
+        });
+        let parent = settings.parent.then(|| {
+            let mut result = self.samples.results.pop().unwrap_or_default();
+            result.clear();
+            result.start_ms = self.clock.wall_ms(start);
+            result
+        });
+        let transaction = Transaction {
+            controller: id,
+            label,
+            start,
+            start_ms: self.clock.wall_ms(start),
+            previous_end: start,
+            pause: 0,
+            calls: 0,
+            failing: 0,
+            success: true,
+            bytes: 0,
+            sent: 0,
+            latency: 0,
+            connect: 0,
+            lag: 0,
+            seen: false,
+            cut: false,
+            reported: false,
+            total: 0,
+            thread: None,
+            parent,
+        };
+        let open = &mut self.users[index].extra().transactions;
+        open.retain(|open| open.controller != id);
+        open.push(transaction);
+    }
+
+    /// The end of the run, or of the group, cuts what a user does: the transactions under way have no end of their own, and are in no figure.
+    pub(crate) fn cut_transactions(&mut self, index: Index) {
+        for open in self.users[index].transactions() {
+            open.cut = true;
+        }
+        if self.users[index].lane {
+            self.cut_transactions(self.users[index].branch_of);
+        }
+    }
+
+    /// Adds to what a transaction's message says of samples.
+    pub(crate) fn count_calls(&mut self, index: Index, id: ControllerId, calls: u32) {
+        let open = self.users[index].transactions().iter_mut();
+        open.filter(|open| open.controller == id).for_each(|open| open.calls += calls);
+    }
+
+    /// The innermost transaction with a parent sample around what stands in a controller: its place among those under way.
+    pub(crate) fn parent_around(&self, index: Index, inside: ControllerId) -> Option<usize> {
+        let open = &self.users[index].extra.as_ref()?.transactions;
+        if open.iter().all(|open| open.parent.is_none()) {
+            return None;
+        }
+        let mut at = Some(inside);
+        while let Some(id) = at {
+            let found = open.iter().position(|open| open.controller == id && open.parent.is_some());
+            if found.is_some() {
+                return found;
+            }
+            at = self.plan.controllers[id.0 as usize].parent;
+        }
+        None
+    }
+
+    /// Adds a reported sample to the sums of the open transactions that hear of it: those around it, and those beside what is around it.
+    pub(crate) fn add_to_transactions(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        timing: &Timing,
+        success: bool,
+    ) {
+        let inside = self.plan.samplers[id.0 as usize].controller;
+        self.add_below(index, inside, timing, success, None);
+    }
+
+    /// The same for a sample that becomes part of a transaction with a parent sample: those hear of it that JMeter does not count among that
+    /// one's own listeners, which are inside of it but not right inside.
+    pub(crate) fn add_inside_parent(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        around: usize,
+        timing: &Timing,
+        success: bool,
+    ) {
+        let open = &self.users[index].extra().transactions;
+        if open.len() > 1 {
+            let parent = open[around].controller;
+            let inside = self.plan.samplers[id.0 as usize].controller;
+            self.add_below(index, inside, timing, success, Some(parent));
+        }
+    }
+
+    fn add_below(
+        &mut self,
+        index: Index,
+        inside: ControllerId,
+        timing: &Timing,
+        success: bool,
+        parent: Option<ControllerId>,
+    ) {
+        let plan = self.plan;
+        let around = |id: ControllerId| plan.controllers[id.0 as usize].parent;
+        // What a lane does is heard of around its Parallel Controller as well.
+        if self.users[index].lane {
+            let around = self.users[index].branch_of;
+            self.add_below(around, inside, timing, success, parent);
+        }
+        for open in self.users[index].transactions() {
+            let ControllerKind::Transaction(settings) =
+                &plan.controllers[open.controller.0 as usize].kind
+            else {
+                continue;
+            };
+            if open.parent.is_some() || !is_around(plan, open.controller, inside) {
+                continue;
+            }
+            let mut above = around(open.controller).and_then(around);
+            while parent.is_some() && above.is_some() && above != parent {
+                above = above.and_then(around);
+            }
+            // Right inside of the parent, or outside of it.
+            if parent.is_some() && (around(open.controller) == parent || above.is_none()) {
+                continue;
+            }
+            open.seen = true;
+            open.bytes += timing.received;
+            open.sent += timing.sent;
+            open.latency += timing.latency;
+            open.connect += timing.connect;
+            open.lag += timing.lag;
+            open.thread.clone_from(&self.samples.result.thread);
+            if !settings.include_timers {
+                open.pause += timing.end - timing.elapsed() as i64 - open.previous_end;
+                open.previous_end = timing.end;
+            }
+            if !success {
+                open.success = false;
+                open.failing += 1;
+            }
+        }
+    }
+
+    /// Writes the core's result, which becomes part of a transaction's sample, where that is not heard of.
+    pub(crate) fn write_part(&mut self, index: Index, sampler: &Sampler) {
+        let heard = self.heard_around(index, sampler.controller).unwrap_or_default();
+        if !sampler.listeners.iter().all(|id| heard.contains(id)) {
+            let rest = sampler.listeners.iter().filter(|id| !heard.contains(id));
+            let rest: Vec<_> = rest.copied().collect();
+            self.write_rows(index, &rest, Part::Listeners, true);
+        }
+    }
+
+    /// Makes the core's result a sub-result of a transaction with a parent sample.
+    pub(crate) fn add_to_parent(
+        &mut self,
+        index: Index,
+        id: SamplerId,
+        around: usize,
+        timing: Timing,
+        success: bool,
+    ) {
+        if !self.observes(id) {
+            // Nobody keeps the parts, but the whole needs the code and the times.
+            self.samples.result.clear();
+            self.samples.result.start_ms = self.clock.wall_ms(timing.start);
+            (self.samples.result.elapsed, self.samples.result.success) =
+                (timing.elapsed(), success);
+        }
+        self.nest(index, around, &timing, success);
+    }
+
+    /// Moves the core's result into a transaction with a parent sample.
+    fn nest(&mut self, index: Index, around: usize, timing: &Timing, success: bool) {
+        let fresh = self.samples.results.pop().unwrap_or_default();
+        let mut child = std::mem::replace(&mut self.samples.result, fresh);
+        let read = self.reads_parts(index, around);
+        if !self.sinks.rows.with_bodies() && !read {
+            // Bodies are of no use to a sub-result; their buffers are, to the next sample.
+            std::mem::swap(&mut child.body, &mut self.samples.result.body);
+            std::mem::swap(&mut child.text, &mut self.samples.result.text);
+        }
+        let Some(open) = self.users[index].transactions().get_mut(around) else { return };
+        let Some(parent) = open.parent.as_mut() else { return };
+        if open.failing == 0 {
+            parent.code.clone_from(&child.code);
+        }
+        if !success {
+            open.success = false;
+            open.failing += 1;
+        }
+        parent.headers_size += child.headers_size;
+        open.calls += 1;
+        open.total += timing.elapsed();
+        open.connect += timing.connect;
+        open.bytes += timing.received;
+        open.sent += timing.sent;
+        open.lag += timing.lag;
+        open.previous_end = timing.end.max(open.previous_end);
+        // What the outcome asks of the user is read from the core's result afterwards.
+        let request = child.request;
+        let slot = parent.add_sub();
+        std::mem::swap(slot, &mut child);
+        self.samples.results.push(child);
+        self.samples.result.request = request;
+        self.samples.result.success = success;
+        self.samples.result.ignore = false;
+    }
+
+    /// Whether assertions of a transaction, or of one around it, look at what its parts received.
+    fn reads_parts(&self, index: Index, around: usize) -> bool {
+        let open =
+            self.users[index].extra.as_ref().map(|extra| extra.transactions[around].controller);
+        std::iter::successors(open, |id| self.plan.controllers[id.0 as usize].parent).any(|id| {
+            matches!(&self.plan.controllers[id.0 as usize].kind, ControllerKind::Transaction(settings)
+                if settings.parent && settings.needs.intersects(Needs::BODY | Needs::TEXT))
+        })
+    }
+
+    /// The normal end of a transaction.
+    pub(crate) fn finish_transaction(&mut self, index: Index, id: ControllerId) {
+        if let Some(open) = self.take_open(index, id) {
+            let now = self.clock.now();
+            if open.parent.is_some() {
+                self.report_parent(index, open, now, End::Complete);
+            } else {
+                self.report(index, open, now, true);
+            }
+        }
+    }
+
+    /// The end of a transaction without a parent sample whose body was left.
+    pub(crate) fn abort_transaction(&mut self, index: Index, id: ControllerId) {
+        if let Some(mut open) = self.take_open(index, id) {
+            open.success = self.users.of(index).last_ok;
+            self.report(index, open, self.clock.now(), false);
+        }
+    }
+
+    /// Reports transactions with a parent sample after a sampler in `from` was left. Those in `ended`, innermost first, were left with it; of
+    /// others around them, whose parts go on, JMeter reports the outermost as it is, and nothing of what ended inside.
+    pub(crate) fn report_left(&mut self, index: Index, from: ControllerId, ended: &[ControllerId]) {
+        let mut outermost = None;
+        let mut at = Some(from);
+        while let Some(id) = at {
+            let open = self.users[index].transactions().iter();
+            if open.into_iter().any(|open| open.controller == id && open.parent.is_some()) {
+                outermost = Some(id);
+            }
+            at = self.plan.controllers[id.0 as usize].parent;
+        }
+        let now = self.clock.now();
+        for id in ended {
+            let Some(open) = self.take_open(index, *id) else { continue };
+            if ended.last() != Some(id) {
+                self.report_parent(index, open, now, End::Inside);
+            } else if outermost == Some(*id) {
+                self.report_parent(index, open, now, End::Complete);
+            } else if let Some(unused) = open.parent {
+                self.samples.results.push(unused);
+            }
+        }
+        if let Some(id) = outermost
+            && let Some(open) = self.take_open(index, id)
+        {
+            self.report_parent(index, open, now, End::GoesOn);
+        }
+    }
+
+    /// A user stops at a sampler: the transactions around it that have a parent sample are still reported, as in JMeter.
+    pub(crate) fn end_transactions(&mut self, index: Index) {
+        let mut at =
+            self.users[index].last_sampler.map(|id| self.plan.samplers[id.0 as usize].controller);
+        while let Some(id) = at {
+            let open = self.users[index].transactions().iter();
+            if open.into_iter().any(|open| open.controller == id && open.parent.is_some())
+                && let Some(open) = self.take_open(index, id)
+            {
+                self.report_parent(index, open, self.clock.now(), End::Cut);
+            }
+            at = self.plan.controllers[id.0 as usize].parent;
+        }
+    }
+
+    /// The step after a transaction with a parent sample has come to its end. One that has failed then, by its assertions, has no sampler
+    /// that JMeter could leave for the next iteration: its thread ends with an exception.
+    pub(crate) fn after_transaction(&mut self, index: Index) {
+        let user = &self.users[index];
+        let next_loop = self.run.groups[user.group as usize].on_error == OnError::NextLoop;
+        if next_loop && !user.last_ok && !user.lane {
+            let thread = self.thread_name(index);
+            self.log(format!(
+                "Test failed! {thread} ends: a transaction with a parent sample failed by its assertions, and JMeter's \"start next thread \
+                 loop\" finds no sampler to leave"
+            ));
+            return self.end_of_plan(index);
+        }
+        self.continue_or_stop(index, None);
+    }
+
+    /// Forgets a transaction as though it had never begun.
+    pub(crate) fn drop_transaction(&mut self, index: Index, id: ControllerId) {
+        if let Some(unused) = self.take_open(index, id).and_then(|open| open.parent) {
+            self.samples.results.push(unused);
+        }
+    }
+
+    fn take_open(&mut self, index: Index, id: ControllerId) -> Option<Transaction> {
+        let open = &mut self.users[index].extra.as_mut()?.transactions;
+        let at = open.iter().position(|open| open.controller == id)?;
+        Some(open.remove(at))
+    }
+
+    /// Reports a transaction without a parent sample.
+    fn report(&mut self, index: Index, mut open: Transaction, now: i64, complete: bool) {
+        let plan = self.plan;
+        let controller = &plan.controllers[open.controller.0 as usize];
+        let ControllerKind::Transaction(settings) = &controller.kind else { return };
+        // Before any sampler has begun, JMeter has nobody to tell.
+        let Some(last) = self.users[index].last_sampler else { return };
+        let mut pause = open.pause;
+        if !settings.include_timers && complete {
+            pause += now - open.previous_end;
+        }
+        let timing = Timing {
+            start: open.start,
+            end: now,
+            idle: pause,
+            latency: open.latency,
+            connect: open.connect,
+            lag: open.lag,
+            wait: 0,
+            sent: open.sent,
+            received: open.bytes,
+        };
+        let saved = self.lend_result();
+        self.samples.result.clear();
+        self.fill_transaction(&open, &timing);
+        if open.success && complete {
+            self.samples.result.code.push_str("200");
+        }
+        (self.samples.result.start_ms, self.samples.result.thread) = (open.start_ms, open.thread);
+        if !self.is_silent(index) {
+            let listeners = &plan.samplers[last.0 as usize].listeners;
+            self.publish(index, &timing, (open.success, open.cut), listeners, open.seen);
+        }
+        let used = std::mem::replace(&mut self.samples.result, saved);
+        self.samples.results.push(used);
+        if let Some(label) = open.label.take() {
+            self.samples.texts.give(label);
+        }
+    }
+
+    /// Reports a transaction that its children are sub-results of.
+    fn report_parent(&mut self, index: Index, mut open: Transaction, now: i64, how: End) {
+        let plan = self.plan;
+        let controller = &plan.controllers[open.controller.0 as usize];
+        let ControllerKind::Transaction(settings) = &controller.kind else { return };
+        let Some(parent) = open.parent.take() else { return };
+        // JMeter ends such a transaction with its last child when timers count, else when it is left.
+        let end = if settings.include_timers { open.previous_end.max(open.start) } else { now };
+        let idle = if settings.include_timers {
+            0
+        } else {
+            (now - open.start).max(0).saturating_sub_unsigned(open.total)
+        };
+        let timing = Timing {
+            start: open.start,
+            end,
+            idle,
+            latency: 0,
+            connect: open.connect,
+            lag: open.lag,
+            wait: 0,
+            sent: open.sent,
+            received: open.bytes,
+        };
+        let saved = std::mem::replace(&mut self.samples.result, parent);
+        self.samples.result.start_ms = open.start_ms;
+        self.fill_transaction(&open, &timing);
+        if matches!(how, End::Cut | End::GoesOn) {
+            // It has come to no verdict of its own.
+            self.samples.result.message.clear();
+        } else if open.success {
+            self.samples.result.code.clear();
+            self.samples.result.code.push_str("200");
+        }
+        if how == End::Complete && settings.checks.iter().any(|check| check.job().is_some()) {
+            self.samples.results.push(saved);
+            return self.check_in_turn(index, Ended { open: Box::new(open), timing }, 0);
+        }
+        let mut success = open.success;
+        if !settings.checks.is_empty() && how != End::Inside {
+            let mut result = self.lend_result();
+            let user = self.users.of(index);
+            let mut env = env!(self, user, "");
+            // What Java checks is checked of transactions that come to their end.
+            for check in settings.checks.iter().filter(|check| check.job().is_none()) {
+                check.run(&mut result, &mut env);
+            }
+            success = result.success;
+            self.return_result(result);
+        }
+        self.samples.result.deep = how == End::Inside;
+        self.report_checked(index, &open, &timing, how, success);
+        let used = std::mem::replace(&mut self.samples.result, saved);
+        if how == End::GoesOn {
+            (open.parent, open.reported) = (Some(used), true);
+            self.users[index].extra().transactions.push(open);
+        } else {
+            self.samples.results.push(used);
+            if let Some(label) = open.label.take() {
+                self.samples.texts.give(label);
+            }
+        }
+    }
+
+    /// Reports a complete transaction with the core's result, once that has been checked.
+    pub(crate) fn report_complete(&mut self, index: Index, ended: &Ended) {
+        let success = self.samples.result.success;
+        self.report_checked(index, &ended.open, &ended.timing, End::Complete, success);
+    }
+
+    /// Reports the core's result, that of a transaction which has been checked.
+    fn report_checked(
+        &mut self,
+        index: Index,
+        open: &Transaction,
+        timing: &Timing,
+        how: End,
+        success: bool,
+    ) {
+        let plan = self.plan;
+        let controller = &plan.controllers[open.controller.0 as usize];
+        let ControllerKind::Transaction(settings) = &controller.kind else { return };
+        self.set_last_ok(index, success);
+        let around = controller.parent.and_then(|around| self.parent_around(index, around));
+        if let Some(around) = around.filter(|_| how != End::GoesOn) {
+            self.nest(index, around, timing, success);
+        } else if self.is_silent(index) {
+            self.show_to_lanes(index, timing, success);
+        } else if !open.reported {
+            self.publish(index, timing, (success, open.cut), &settings.listeners, true);
+            // Those right inside of it are its listeners, too; they are under way when its user stops.
+            self.add_below(index, open.controller, timing, success, None);
+        }
+    }
+
+    fn fill_transaction(&mut self, open: &Transaction, timing: &Timing) {
+        let plan = self.plan;
+        let name = &plan.controllers[open.controller.0 as usize].name;
+        let result = &mut *self.samples.result;
+        result.label.clear();
+        result.label.push_str(open.label.as_deref().or(name.fixed()).unwrap_or_default());
+        result.message.clear();
+        let _ = write!(
+            result.message,
+            "Number of samples in transaction : {}, number of failing samples : {}",
+            open.calls, open.failing
+        );
+        result.success = open.success;
+        result.count = 1;
+        result.errors = u32::from(!open.success);
+        (result.elapsed, result.latency, result.connect) =
+            (timing.elapsed(), timing.latency, timing.connect);
+        (result.idle, result.bytes, result.sent) = (timing.idle, timing.received, timing.sent);
+    }
+
+    fn publish(
+        &mut self,
+        index: Index,
+        timing: &Timing,
+        (success, cut): (bool, bool),
+        listeners: &[plan::plan::ListenerId],
+        named: bool,
+    ) {
+        let label = {
+            let label = std::mem::take(&mut self.samples.result.label);
+            let id = self.recorder.intern(&label);
+            self.samples.result.label = label;
+            id
+        };
+        let sample = Sample {
+            outcome: match success {
+                _ if cut => Outcome::CutByEnd,
+                true => Outcome::Ok,
+                false => Outcome::Status,
+            },
+            success,
+            elapsed: timing.elapsed(),
+            latency: timing.latency,
+            connect: timing.connect,
+            lag: timing.lag.min(timing.elapsed()),
+            idle: timing.idle,
+            sent: timing.sent,
+            received: timing.received,
+            errors: u32::from(!success),
+            transaction: true,
+            ..Sample::new(label, self.clock.wall_ms(timing.start))
+        };
+        self.recorder.record(&sample);
+        self.tell_of_transaction(index, listeners, named);
+    }
+}

@@ -1,0 +1,5 @@
+//! Streams of bytes and datagrams: TCP Samplers, raw requests, UDP.
+
+pub(crate) mod datagram;
+pub(crate) mod raw;
+pub(crate) mod stream;

@@ -1,0 +1,5 @@
+//! Time as a core has it: one clock, which tests step by hand, and timers in a wheel.
+
+pub(crate) mod clock;
+pub(crate) mod timing;
+pub(crate) mod wheel;

@@ -1,0 +1,25 @@
+//! The measurements of one sample.
+
+use crate::time::clock::Nanos;
+
+/// Times and sizes of a sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Timing {
+    pub(crate) start: Nanos,
+    pub(crate) end: Nanos,
+    pub(crate) idle: i64,
+    pub(crate) latency: u64,
+    pub(crate) connect: u64,
+    /// Part of the elapsed time spent in this process.
+    pub(crate) lag: u64,
+    /// From the intended to the actual start.
+    pub(crate) wait: u64,
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+}
+
+impl Timing {
+    pub(crate) fn elapsed(&self) -> u64 {
+        (self.end - self.start).max(0).saturating_sub(self.idle).max(0) as u64
+    }
+}

@@ -1,0 +1,498 @@
+//! WebSocket connections of one core: a slab of small entries, one per connection.
+//!
+//! A held connection that nobody talks on costs its entry and nothing else: what an opening, a sample or unfinished
+//! input needs hangs off it in boxes from the core's pools and goes back when it is no longer needed. Every socket
+//! is drained as soon as it has something, whatever its user is doing, so that no window closes because a plan pauses.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `open` | connecting, TLS, proxy, upgrade |
+//! | `sample` | the samplers, from the evaluated call to the concluded sample |
+//! | `receive`, `deliver` | bytes to frames; frames to who waits for them, or into the inbox |
+//! | `inbox` | frames that wait for their user, bounded |
+//! | `send` | frames on their way out |
+//! | `heartbeat`, `hold` | what the engine does on held connections by itself |
+//! | `exchange` | Zaleski's sampler |
+//! | `close` | how connections end, and how that is counted |
+
+#![allow(clippy::vec_box)] // Boxes move between pools and connections by their pointer.
+
+mod close;
+mod deliver;
+mod exchange;
+mod heartbeat;
+mod hold;
+mod inbox;
+mod open;
+mod receive;
+mod sample;
+mod send;
+mod unread;
+
+use std::os::fd::OwnedFd;
+
+use plan::plan::{Needs, Plan, Sampler, SamplerId, SamplerKind};
+use plan::websocket::HeartbeatId;
+use plan::websocket::wording::Sizes;
+use wire::websocket::deflate::Window;
+
+use crate::net::conn::Tls;
+use crate::time::clock::Nanos;
+use crate::time::wheel::{Index, Links, Waiting, Wheel};
+
+pub(crate) use close::Ending;
+pub(crate) use exchange::Talking;
+pub(crate) use hold::Holding;
+pub(crate) use inbox::Inbox;
+
+/// WebSocket connections of a core, and what its samplers need.
+pub(crate) struct WebSockets {
+    pub(crate) sockets: Sockets,
+    /// Timers of the heartbeats.
+    pub(crate) beats: Wheel,
+    /// Settings of the heartbeats, evaluated at their first use.
+    pub(crate) heartbeats: Vec<Option<Box<plan::websocket::HeartbeatSettings>>>,
+    /// Connections whose inbox has room again, by token.
+    pub(crate) resumed: Vec<u64>,
+    /// Somebody reads the URL of WebSocket connections.
+    pub(crate) shows_urls: bool,
+    /// It has been told that reading stopped somewhere.
+    pub(crate) told_stopped: bool,
+    /// A message after decompression.
+    pub(crate) inflated: Vec<u8>,
+    pub(crate) inflater: wire::websocket::deflate::Inflater,
+    pub(crate) call: plan::websocket::Call,
+    /// Calls that never change, rendered at their first use.
+    pub(crate) calls: Vec<Option<Box<plan::websocket::Call>>>,
+}
+
+impl WebSockets {
+    pub(crate) fn new(plan: &Plan, now: Nanos) -> Self {
+        let shows_url = |sampler: &Sampler| {
+            matches!(sampler.kind, SamplerKind::WebSocket(_))
+                && sampler.needs.contains(Needs::SAMPLER_DATA)
+        };
+        Self {
+            sockets: Sockets::default(),
+            beats: Wheel::new(now),
+            heartbeats: (0..plan.heartbeats.len()).map(|_| None).collect(),
+            resumed: Vec::new(),
+            shows_urls: plan.samplers.iter().any(shows_url),
+            told_stopped: false,
+            inflated: Vec::new(),
+            inflater: wire::websocket::deflate::Inflater::new(),
+            call: plan::websocket::Call::default(),
+            calls: (0..plan.samplers.len()).map(|_| None).collect(),
+        }
+    }
+}
+
+/// No WebSocket connection.
+pub(crate) const NO_SOCKET: u32 = u32::MAX;
+/// Tokens of WebSocket connections have this bit; those of HTTP connections do not.
+const TOKEN: u64 = 1 << 63;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// The slot is free.
+    Free,
+    Connecting,
+    Handshaking,
+    /// The proxy has been asked for a tunnel.
+    Tunnelling,
+    /// The upgrade has been asked for.
+    Upgrading,
+    Open,
+    /// The peer sends no more; what it sent may still wait in the inbox.
+    Ended(Ending),
+}
+
+/// The kind of the message whose fragments are arriving.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Fragments {
+    #[default]
+    None,
+    Text,
+    Binary,
+}
+
+#[derive(Debug)]
+pub(crate) struct Socket {
+    pub(crate) fd: Option<OwnedFd>,
+    pub(crate) state: State,
+    pub(crate) fragments: Fragments,
+    /// The message whose fragments are arriving is compressed.
+    pub(crate) compressed: bool,
+    /// The inbox is full: nothing more is taken off the socket.
+    pub(crate) stopped: bool,
+    /// A close frame has been sent.
+    pub(crate) closing: bool,
+    /// The end of the connection has been counted.
+    pub(crate) counted: bool,
+    /// Heartbeats sent since the peer was last heard.
+    pub(crate) unanswered: u8,
+    pub(crate) generation: u32,
+    pub(crate) user: Index,
+    pub(crate) route: u32,
+    pub(crate) heartbeat: Option<HeartbeatId>,
+    /// The timer of the heartbeat.
+    links: Links,
+    /// When the last byte went either way.
+    pub(crate) last_io: Nanos,
+    /// When the last heartbeat was sent.
+    pub(crate) beat_at: Nanos,
+    /// The sample under way.
+    pub(crate) task: Task,
+    pub(crate) rest: Option<Box<Rest>>,
+    pub(crate) tls: Option<Box<Tls>>,
+    /// Its URL, in plans where somebody reads it.
+    #[expect(
+        clippy::box_collection,
+        reason = "absent in most runs, which should pay for one word"
+    )]
+    pub(crate) url: Option<Box<String>>,
+}
+
+const _: () = assert!(size_of::<Socket>() <= 128);
+
+/// Who is told of what happens on a connection.
+#[derive(Debug, Default)]
+pub(crate) enum Task {
+    /// Nobody: the user is between samples.
+    #[default]
+    None,
+    Work(Box<Work>),
+    Hold(Box<Holding>),
+}
+
+/// A sample under way.
+#[derive(Debug)]
+pub(crate) struct Work {
+    pub(crate) sampler: SamplerId,
+    pub(crate) step: Step,
+    /// The connection was there before.
+    pub(crate) existing: bool,
+    /// What the sampler does on a connection has begun.
+    pub(crate) performed: bool,
+    /// The connection was opened by this sample.
+    pub(crate) opened: bool,
+    /// Nothing to read within the limit is no failure.
+    pub(crate) optional: bool,
+    /// Opcode of the frame to send; 0 if there is none.
+    pub(crate) opcode: u8,
+    /// Somebody reads the result beyond its measurements.
+    pub(crate) observed: bool,
+    /// Which of the route's addresses is being tried, and how many local ones have been.
+    pub(crate) attempt: u32,
+    pub(crate) sources_tried: u32,
+    pub(crate) intended: Nanos,
+    pub(crate) start: Nanos,
+    /// When the connection stood, TLS included.
+    pub(crate) connected_at: Nanos,
+    /// Time to the accepted upgrade; 0 if the connection was there.
+    pub(crate) connect: Nanos,
+    /// Time in the queue of connections to be opened, and since when it is there.
+    pub(crate) own: Nanos,
+    pub(crate) queued_at: Nanos,
+    /// When the last bytes arrived at this host.
+    pub(crate) arrival: Nanos,
+    /// What each filter's level of reading has left, the outermost first.
+    pub(crate) levels: Vec<Level>,
+    pub(crate) connect_limit: Nanos,
+    /// Nanoseconds; 0 is none.
+    pub(crate) read_limit: Nanos,
+    /// Bytes as JMeter counts them.
+    pub(crate) sizes: Sizes,
+    pub(crate) key: [u8; 24],
+    /// The upgrade request, then the frame to send once the connection stands.
+    pub(crate) request: Vec<u8>,
+    pub(crate) frame: Vec<u8>,
+    /// The upgrade's answer as on the wire.
+    pub(crate) answer: Vec<u8>,
+    /// What the result shows of the request.
+    pub(crate) shown: Shown,
+    /// The payload could not be made: code and message of the failure.
+    pub(crate) problem: Option<(String, String)>,
+    pub(crate) deflate: Option<plan::websocket::DeflateOffer>,
+    pub(crate) heartbeat: Option<HeartbeatId>,
+    /// Results of frames that filters took out.
+    pub(crate) discarded: Vec<plan::result::SampleResult>,
+}
+
+/// What the result shows of a request.
+#[derive(Debug, Default)]
+pub(crate) struct Shown {
+    pub(crate) url: String,
+    pub(crate) data: String,
+    pub(crate) headers: String,
+}
+
+impl Shown {
+    fn clear(&mut self) {
+        self.url.clear();
+        self.data.clear();
+        self.headers.clear();
+    }
+}
+
+/// A level of reading through filters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Level {
+    /// Milliseconds.
+    pub(crate) left: i64,
+    /// When it began to read the frame it waits for.
+    pub(crate) since: Nanos,
+}
+
+/// Compression of the server's messages.
+#[derive(Debug, Default)]
+pub(crate) struct Deflate {
+    /// What the server remembers between messages; `None` if it forgets.
+    pub(crate) window: Option<Window>,
+    /// Payload of the fragments so far.
+    pub(crate) parts: Vec<u8>,
+}
+
+/// What a sample waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The connection, up to the accepted upgrade.
+    Opening,
+    /// Room in the socket's buffer.
+    Sending,
+    /// A frame.
+    Reading,
+}
+
+/// What only connections with something unfinished have.
+#[derive(Debug, Default)]
+pub(crate) struct Rest {
+    /// Input that is not a whole frame yet (under TLS: not a whole record).
+    pub(crate) tail: Vec<u8>,
+    /// Decrypted input that is not a whole frame yet.
+    pub(crate) plain: Vec<u8>,
+    /// How long the input must be before it is worth another look.
+    pub(crate) need: usize,
+    /// Output that did not fit the socket's buffer, and how much of it has gone since.
+    pub(crate) unsent: Vec<u8>,
+    pub(crate) unsent_at: usize,
+    pub(crate) inbox: Inbox,
+    pub(crate) deflate: Option<Deflate>,
+    pub(crate) talking: Option<Box<Talking>>,
+}
+
+impl Rest {
+    fn is_idle(&self) -> bool {
+        self.tail.is_empty()
+            && self.plain.is_empty()
+            && self.unsent.is_empty()
+            && self.inbox.is_empty()
+            && self.deflate.is_none()
+            && self.talking.is_none()
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Sockets {
+    pub(crate) all: Vec<Socket>,
+    free: Vec<u32>,
+    /// Boxes to be used again, with their buffers.
+    pub(crate) works: Vec<Box<Work>>,
+    pub(crate) rests: Vec<Box<Rest>>,
+    /// The next one to be asked for unread bytes.
+    pub(crate) probe: u32,
+}
+
+/// Pools keep no more than this: a burst must not stay in memory for ever.
+const POOLED: usize = 256;
+
+impl std::ops::Index<u32> for Sockets {
+    type Output = Socket;
+    fn index(&self, index: u32) -> &Socket {
+        &self.all[index as usize]
+    }
+}
+
+impl std::ops::IndexMut<u32> for Sockets {
+    fn index_mut(&mut self, index: u32) -> &mut Socket {
+        &mut self.all[index as usize]
+    }
+}
+
+impl Waiting for Sockets {
+    fn links(&mut self, index: Index) -> &mut Links {
+        &mut self.all[index as usize].links
+    }
+}
+
+impl Sockets {
+    /// A slot for a connection of `user`, without a socket yet.
+    pub(crate) fn open(&mut self, user: Index, route: u32) -> u32 {
+        let fresh = |generation| Socket {
+            fd: None,
+            state: State::Connecting,
+            fragments: Fragments::None,
+            compressed: false,
+            stopped: false,
+            closing: false,
+            counted: false,
+            unanswered: 0,
+            generation,
+            user,
+            route,
+            heartbeat: None,
+            links: Links::default(),
+            last_io: 0,
+            beat_at: 0,
+            task: Task::None,
+            rest: None,
+            tls: None,
+            url: None,
+        };
+        if let Some(index) = self.free.pop() {
+            let generation = self.all[index as usize].generation;
+            self.all[index as usize] = fresh(generation);
+            return index;
+        }
+        self.all.push(fresh(0));
+        (self.all.len() - 1) as u32
+    }
+
+    /// The token under which the slot's present socket is registered.
+    pub(crate) fn token(&self, index: u32) -> u64 {
+        let generation = u64::from(self.all[index as usize].generation & 0x7fff_ffff);
+        TOKEN | generation << 32 | u64::from(index)
+    }
+
+    /// Whether a token is one of a WebSocket connection.
+    pub(crate) fn owns(token: u64) -> bool {
+        token & TOKEN != 0
+    }
+
+    /// The slot of a token, unless its socket is gone.
+    pub(crate) fn by_token(&self, token: u64) -> Option<u32> {
+        let index = token as u32;
+        let socket = self.all.get(index as usize)?;
+        let same = u64::from(socket.generation & 0x7fff_ffff) == (token & !TOKEN) >> 32;
+        (same && socket.state != State::Free).then_some(index)
+    }
+
+    /// Closes the socket but keeps the slot.
+    pub(crate) fn drop_socket(&mut self, index: u32) {
+        let socket = &mut self.all[index as usize];
+        socket.fd = None;
+        socket.generation = socket.generation.wrapping_add(1);
+        socket.tls = None;
+    }
+
+    /// Frees the slot. Its timer must have been taken out.
+    pub(crate) fn free(&mut self, index: u32) {
+        self.drop_socket(index);
+        let socket = &mut self.all[index as usize];
+        socket.state = State::Free;
+        socket.url = None;
+        let rest = socket.rest.take();
+        self.give_rest(rest);
+        self.free.push(index);
+    }
+
+    /// The unfinished things of a connection, made if there are none.
+    pub(crate) fn rest(&mut self, index: u32) -> &mut Rest {
+        let socket = &mut self.all[index as usize];
+        if socket.rest.is_none() {
+            socket.rest = Some(self.rests.pop().unwrap_or_default());
+        }
+        socket.rest.get_or_insert_default()
+    }
+
+    /// Takes the box off a connection that has nothing unfinished left.
+    pub(crate) fn tidy(&mut self, index: u32) {
+        let socket = &mut self.all[index as usize];
+        if socket.rest.as_ref().is_some_and(|rest| rest.is_idle()) {
+            let rest = socket.rest.take();
+            self.give_rest(rest);
+        }
+    }
+
+    fn give_rest(&mut self, rest: Option<Box<Rest>>) {
+        let Some(mut rest) = rest else { return };
+        if self.rests.len() >= POOLED {
+            return;
+        }
+        rest.tail.clear();
+        rest.plain.clear();
+        rest.unsent.clear();
+        rest.tail.shrink_to(4096);
+        rest.plain.shrink_to(4096);
+        rest.unsent.shrink_to(4096);
+        (rest.need, rest.unsent_at) = (0, 0);
+        rest.inbox.clear();
+        rest.deflate = None;
+        rest.talking = None;
+        self.rests.push(rest);
+    }
+
+    /// A work to fill in.
+    pub(crate) fn take_work(&mut self) -> Box<Work> {
+        self.works.pop().unwrap_or_else(|| Box::new(Work::NEW))
+    }
+
+    pub(crate) fn give_work(&mut self, mut work: Box<Work>) {
+        if self.works.len() < POOLED {
+            work.clear();
+            self.works.push(work);
+        }
+    }
+}
+
+impl Work {
+    const NEW: Self = Self {
+        sampler: SamplerId(0),
+        step: Step::Opening,
+        existing: false,
+        performed: false,
+        opened: false,
+        optional: false,
+        opcode: 0,
+        observed: false,
+        attempt: 0,
+        sources_tried: 0,
+        intended: 0,
+        start: 0,
+        connected_at: 0,
+        connect: 0,
+        own: 0,
+        queued_at: 0,
+        arrival: 0,
+        levels: Vec::new(),
+        connect_limit: 0,
+        read_limit: 0,
+        sizes: Sizes { headers: 0, body: 0, sent: 0 },
+        key: [0; 24],
+        request: Vec::new(),
+        frame: Vec::new(),
+        answer: Vec::new(),
+        shown: Shown { url: String::new(), data: String::new(), headers: String::new() },
+        problem: None,
+        deflate: None,
+        heartbeat: None,
+        discarded: Vec::new(),
+    };
+
+    fn clear(&mut self) {
+        let (mut request, mut frame, mut answer) = (
+            std::mem::take(&mut self.request),
+            std::mem::take(&mut self.frame),
+            std::mem::take(&mut self.answer),
+        );
+        let mut shown = std::mem::take(&mut self.shown);
+        let mut levels = std::mem::take(&mut self.levels);
+        levels.clear();
+        request.clear();
+        frame.clear();
+        frame.shrink_to(4096);
+        answer.clear();
+        shown.clear();
+        *self = Self { levels, request, frame, answer, shown, ..Self::NEW };
+    }
+}

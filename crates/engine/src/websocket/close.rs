@@ -1,0 +1,238 @@
+//! How WebSocket connections end, and how that is counted: once per connection, with who ended it and how long it
+//! had been silent.
+
+use stats::{CloseCause, Counter, Outcome};
+use wire::websocket::{self, Opcode};
+
+use super::{NO_SOCKET, State, Task};
+use crate::core::Core;
+use crate::net::driver;
+use crate::run::settings::AtUserEnd;
+use crate::time::clock::{MS, Nanos};
+use crate::time::wheel::Index;
+use crate::websocket::sample::Fault;
+
+/// How a connection ended that the plan had not closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// The peer closed its side.
+    Fin,
+    /// The peer reset it.
+    Reset,
+    /// The peer's host no longer answers.
+    Silence,
+    /// The peer broke the protocol.
+    Protocol,
+    /// Heartbeats went unanswered.
+    MissedHeartbeat,
+    /// More came than the inbox may hold.
+    InboxFull,
+    /// The peer sent a close frame, and got its answer.
+    CloseFrame,
+}
+
+impl Ending {
+    /// The ending that an error of the socket stands for.
+    pub(super) fn of(error: &std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::TimedOut => Self::Silence,
+            _ => Self::Reset,
+        }
+    }
+
+    fn cause(self) -> CloseCause {
+        match self {
+            Self::Fin => CloseCause::PeerFin,
+            Self::Reset => CloseCause::PeerReset,
+            Self::Silence => CloseCause::IdleTimeout,
+            Self::Protocol => CloseCause::Protocol,
+            Self::MissedHeartbeat => CloseCause::MissedHeartbeat,
+            Self::InboxFull => CloseCause::InboxFull,
+            Self::CloseFrame => CloseCause::PeerFrame,
+        }
+    }
+
+    pub(super) fn outcome(self) -> Outcome {
+        match self {
+            Self::Fin | Self::CloseFrame => Outcome::Closed,
+            Self::Reset => Outcome::Reset,
+            Self::Silence => Outcome::Timeout(stats::Phase::Response),
+            Self::Protocol => Outcome::Protocol,
+            Self::MissedHeartbeat | Self::InboxFull => Outcome::Other,
+        }
+    }
+}
+
+/// A connection that was lost counts as so many that failed.
+const LOST: u8 = 5;
+
+impl Core<'_> {
+    /// Something went wrong with a user's connection that an immediate new one would not mend.
+    pub(super) fn set_back(&mut self, index: Index, by: u8) {
+        let user = &mut self.users[index];
+        user.setbacks = user.setbacks.max(by - 1).saturating_add(1);
+    }
+
+    /// A connection ended that the plan had not closed. Who waits on it is told by `settle`.
+    pub(super) fn socket_ended(&mut self, at: u32, ending: Ending) {
+        let now = self.clock.now();
+        let unopened = !matches!(self.websocket.sockets[at].state, State::Open | State::Ended(_));
+        if matches!(self.websocket.sockets[at].state, State::Ended(_)) {
+            return;
+        }
+        self.websocket.beats.remove(at, &mut self.websocket.sockets);
+        let shaken = self.websocket.sockets[at].tls.as_ref().filter(|tls| tls.client.handshaking());
+        // However a peer ends a handshake, it is the same to the plug-in.
+        let ending = match shaken.map(|tls| tls.effort) {
+            Some(effort) => {
+                self.count_handshake(effort, None);
+                Ending::Fin
+            }
+            None => ending,
+        };
+        self.websocket.sockets[at].state = State::Ended(ending);
+        if !unopened {
+            // Where very many lose their connection at once, they must not all come back at once.
+            let index = self.websocket.sockets[at].user;
+            self.set_back(index, LOST);
+            self.count_close(at, ending.cause(), 0, now);
+        }
+        // A peer that only stopped sending can still be written to, as the plug-in would.
+        if ending != Ending::Fin || self.websocket.sockets[at].heartbeat.is_some() {
+            self.websocket.sockets.drop_socket(at);
+        }
+    }
+
+    /// Counts the end of an open connection, the first time.
+    pub(super) fn count_close(&mut self, at: u32, cause: CloseCause, code: u16, now: Nanos) {
+        let socket = &mut self.websocket.sockets[at];
+        if std::mem::replace(&mut socket.counted, true) {
+            return;
+        }
+        let idle = (now - socket.last_io).max(0) / MS;
+        self.recorder.closed(cause, code, idle as u64);
+        self.recorder.add(Counter::WsClosed, 1);
+        let counter = match cause {
+            CloseCause::PeerFrame | CloseCause::PeerFin | CloseCause::PeerReset => {
+                Counter::ConnClosedByPeer
+            }
+            _ => Counter::ConnClosedByUs,
+        };
+        self.recorder.add(counter, 1);
+    }
+
+    /// Closes a connection from our side and frees its slot; its user has none afterwards.
+    pub(super) fn close_socket(&mut self, at: u32, cause: CloseCause) {
+        let now = self.clock.now();
+        if matches!(self.websocket.sockets[at].state, State::Open | State::Ended(_)) {
+            self.count_close(at, cause, 0, now);
+        }
+        self.free_socket(at);
+    }
+
+    /// A connection that could not be opened.
+    pub(super) fn drop_unopened(&mut self, at: u32) {
+        self.recorder.add(Counter::ConnFailed, 1);
+        self.recorder.add(Counter::WsFailed, 1);
+        let index = self.websocket.sockets[at].user;
+        self.set_back(index, 1);
+        if !std::mem::replace(&mut self.websocket.sockets[at].counted, true) {
+            self.recorder.closed(CloseCause::ConnectFailed, 0, 0);
+        }
+        self.free_socket(at);
+    }
+
+    fn free_socket(&mut self, at: u32) {
+        self.websocket.beats.remove(at, &mut self.websocket.sockets);
+        let socket = &mut self.websocket.sockets[at];
+        if let (Some(tls), Some(fd)) = (socket.tls.as_mut(), socket.fd.as_ref()) {
+            self.net.out.clear();
+            tls.client.close(&mut self.net.out);
+            let _ = driver::send(fd, &self.net.out);
+        }
+        let queued = socket.rest.as_ref().map_or(0, |rest| rest.inbox.bytes());
+        self.recorder.add(Counter::InboxOut, queued as u64);
+        let index = socket.user;
+        if let Task::Work(work) = std::mem::take(&mut socket.task) {
+            self.websocket.sockets.give_work(work);
+        }
+        self.websocket.sockets.free(at);
+        if self.users[index].socket == at {
+            self.users[index].socket = NO_SOCKET;
+        }
+    }
+
+    /// The user ends: so does its connection, politely if the plan's properties say so.
+    pub(crate) fn end_socket(&mut self, index: Index) {
+        let at = self.users[index].socket;
+        if at == NO_SOCKET {
+            return;
+        }
+        let talks =
+            self.websocket.sockets[at].rest.as_ref().is_some_and(|rest| rest.talking.is_some());
+        if talks && self.websocket.sockets[at].state == State::Open {
+            let _ = self.send_frame(at, Opcode::CLOSE, plan::websocket::GOODBYE);
+            self.websocket.sockets[at].closing = true;
+        }
+        let polite = self.run.settings.at_user_end == AtUserEnd::CloseFrame;
+        if polite
+            && self.websocket.sockets[at].state == State::Open
+            && !self.websocket.sockets[at].closing
+        {
+            let mut payload = [0; 64];
+            let text = b"test thread finished";
+            payload[..2].copy_from_slice(&1000u16.to_be_bytes());
+            payload[2..2 + text.len()].copy_from_slice(text);
+            let _ = self.send_frame(at, Opcode::CLOSE, &payload[..2 + text.len()]);
+        }
+        let cause = if self.stop.asked { CloseCause::Stopped } else { CloseCause::UserEnded };
+        self.close_socket(at, cause);
+    }
+
+    /// The run ends at once while a sample is under way.
+    pub(crate) fn cut_socket(&mut self, index: Index) {
+        let at = self.users[index].socket;
+        if at == NO_SOCKET {
+            return self.end_wait(index);
+        }
+        match &self.websocket.sockets[at].task {
+            Task::Work(_) => self.fault(at, Fault::Cut),
+            Task::Hold(_) => self.finish_hold(at),
+            Task::None => self.end_wait(index),
+        }
+    }
+
+    /// How the plug-in words the end of a connection for who reads on it.
+    pub(super) fn ending_text(&self, at: u32, ending: Ending) -> String {
+        match ending {
+            Ending::Fin => self.end_of_stream(at),
+            Ending::Reset => "Connection reset".into(),
+            Ending::Silence => "Connection timed out".into(),
+            Ending::Protocol => "protocol error".into(),
+            Ending::MissedHeartbeat => "heartbeats went unanswered".into(),
+            Ending::InboxFull => "the inbox is full".into(),
+            Ending::CloseFrame => "the server closed the connection".into(),
+        }
+    }
+
+    /// The end of the stream within a frame has a wording of its own.
+    fn end_of_stream(&self, at: u32) -> String {
+        let rest =
+            self.websocket.sockets.all.get(at as usize).and_then(|socket| socket.rest.as_ref());
+        let tail = rest
+            .map_or(&[][..], |rest| if rest.plain.is_empty() { &rest.tail } else { &rest.plain });
+        match websocket::head(tail) {
+            Ok(Some(head)) => format!(
+                "WebSocket protocol error: expected payload of length {}, but can only read {} bytes",
+                head.length,
+                tail.len() - head.size
+            ),
+            // A length of eight bytes is read as one piece, shorter ones byte by byte.
+            Ok(None) if tail.get(1).is_some_and(|length| length & 0x7f == 127) => format!(
+                "WebSocket protocol error: expected 8 length bytes, but can only read {} bytes",
+                tail.len() - 2
+            ),
+            _ => "end of stream".into(),
+        }
+    }
+}

@@ -1,0 +1,403 @@
+//! Frames to who waits for them: the sample that reads, the hold that listens, or the inbox. Hot.
+
+use plan::websocket::{Act, FilterId, Frame, FrameFilter, FrameKind, wording};
+use stats::Counter;
+use wire::websocket::{Head, Opcode};
+
+use super::inbox::Queued;
+use super::{Ending, Fragments, Level, State, Step, Task};
+use crate::core::{Core, env};
+use crate::run::settings::WhenFull;
+use crate::time::clock::{MS, Nanos};
+use crate::websocket::sample::Fault;
+
+/// A compressed message, before or after decompression, is larger than may be.
+const TOO_LARGE: &str = "the message has more bytes than throng.response.most_bytes";
+
+/// How a frame is to be understood.
+enum Understood<'a> {
+    Frame(Frame<'a>),
+    /// It cannot be; the failure of who reads it.
+    Fault(Fault),
+}
+
+impl Core<'_> {
+    /// A whole frame has arrived.
+    pub(super) fn on_frame(
+        &mut self,
+        at: u32,
+        head: &Head,
+        payload: &[u8],
+        arrival: Nanos,
+        now: Nanos,
+    ) {
+        let opcode = head.opcode;
+        if !opcode.is_control() {
+            self.recorder.add(Counter::MessageBytesIn, payload.len() as u64);
+            if head.fin {
+                self.recorder.add(Counter::MessagesIn, 1);
+            }
+        }
+        if opcode == Opcode::CLOSE && !self.websocket.sockets[at].closing {
+            let code = payload.first_chunk::<2>().map_or(0, |code| u16::from_be_bytes(*code));
+            self.count_close(at, stats::CloseCause::PeerFrame, code, now);
+        }
+        if self.kept_alive(at, opcode, payload, now) {
+            return;
+        }
+        match &mut self.websocket.sockets[at].task {
+            Task::Work(work) if work.step == Step::Reading => {
+                work.arrival = arrival;
+                let limit = self.users[self.websocket.sockets[at].user].limit;
+                if arrival > limit.saturating_add(MS) {
+                    // Only a stall of this process made it look as if it had come in time. It is for who reads next.
+                    let generation = self.websocket.sockets[at].generation;
+                    self.fault(at, Fault::ReadTimeout);
+                    if self.websocket.sockets[at].generation == generation {
+                        let size = head.size as u64 + head.length;
+                        let (fin, rsv, payload) = (head.fin, head.rsv, payload.into());
+                        self.queue(at, Queued { opcode, fin, rsv, size, arrival, payload });
+                    }
+                    return;
+                }
+                let size = head.size as u64 + head.length;
+                self.give_to_sample(at, opcode, head.fin, head.rsv, size, payload, now);
+            }
+            Task::Hold(_) => self.hold_frame(at, head, payload, arrival, now),
+            _ => {
+                let size = head.size as u64 + head.length;
+                let (fin, rsv) = (head.fin, head.rsv);
+                let payload = payload.into();
+                self.queue(at, Queued { opcode, fin, rsv, size, arrival, payload });
+            }
+        }
+    }
+
+    /// Gives a frame to the sample that reads.
+    #[allow(clippy::too_many_arguments)] // A frame from the socket and one from the inbox have these in common.
+    fn give_to_sample(
+        &mut self,
+        at: u32,
+        opcode: Opcode,
+        fin: bool,
+        rsv: u8,
+        size: u64,
+        payload: &[u8],
+        now: Nanos,
+    ) {
+        let mut inflated = std::mem::take(&mut self.websocket.inflated);
+        inflated.clear();
+        match self.understand(at, (opcode, fin, rsv, size), payload, &mut inflated) {
+            Understood::Fault(fault) => self.fault(at, fault),
+            Understood::Frame(frame) => self.offer(at, &frame, now),
+        }
+        self.websocket.inflated = inflated;
+    }
+
+    /// What a frame is, given those before it.
+    fn understand<'a>(
+        &mut self,
+        at: u32,
+        (opcode, fin, rsv, size): (Opcode, bool, u8, u64),
+        payload: &'a [u8],
+        inflated: &'a mut Vec<u8>,
+    ) -> Understood<'a> {
+        let protocol = |text: &'static str| Understood::Fault(Fault::Protocol(text));
+        let socket = &mut self.websocket.sockets[at];
+        let before = socket.fragments;
+        let kind = match opcode {
+            Opcode::TEXT => FrameKind::Text,
+            Opcode::BINARY => FrameKind::Binary,
+            Opcode::CLOSE => FrameKind::Close,
+            Opcode::PING => FrameKind::Ping,
+            Opcode::PONG => FrameKind::Pong,
+            Opcode::CONTINUATION => match before {
+                Fragments::Text => FrameKind::Text,
+                Fragments::Binary => FrameKind::Binary,
+                Fragments::None => return protocol("no continuation frame expected"),
+            },
+            Opcode(other) => {
+                let text = format!("java.lang.RuntimeException: unsupported frame type: {other}");
+                return Understood::Fault(Fault::Beyond(text));
+            }
+        };
+        let data = !opcode.is_control();
+        let compressed =
+            data && if opcode == Opcode::CONTINUATION { socket.compressed } else { rsv & 4 != 0 };
+        let mut shown = payload;
+        if compressed {
+            if let Err(text) = self.inflate(at, payload, fin, inflated) {
+                return Understood::Fault(Fault::Beyond(text.into()));
+            }
+            shown = inflated;
+        }
+        let socket = &mut self.websocket.sockets[at];
+        socket.compressed = compressed;
+        let continuation = opcode == Opcode::CONTINUATION;
+        if data {
+            match (before, continuation) {
+                (Fragments::None, _) if !fin => {
+                    socket.fragments =
+                        if kind == FrameKind::Text { Fragments::Text } else { Fragments::Binary };
+                }
+                (Fragments::None, _) => {}
+                (_, true) if fin => socket.fragments = Fragments::None,
+                (_, true) => {}
+                (_, false) => return protocol("missing continuation frame"),
+            }
+        }
+        Understood::Frame(Frame {
+            kind,
+            fin,
+            continuation,
+            payload: shown,
+            size,
+            placeholder: compressed && !fin,
+        })
+    }
+
+    /// Inflates the message that a frame completes; of one that does not, nothing comes out yet.
+    pub(super) fn inflate(
+        &mut self,
+        at: u32,
+        payload: &[u8],
+        fin: bool,
+        inflated: &mut Vec<u8>,
+    ) -> Result<(), &'static str> {
+        let rest = self.websocket.sockets[at].rest.as_mut();
+        let Some(deflate) = rest.and_then(|rest| rest.deflate.as_mut()) else {
+            return Err(wording::NOT_INFLATED);
+        };
+        let most = self.run.settings.max_response;
+        if deflate.parts.len() + payload.len() > most {
+            deflate.parts = Vec::new();
+            return Err(TOO_LARGE);
+        }
+        if !fin {
+            deflate.parts.extend_from_slice(payload);
+            return Ok(());
+        }
+        let parts = std::mem::take(&mut deflate.parts);
+        let mut whole = parts;
+        let input = if whole.is_empty() {
+            payload
+        } else {
+            whole.extend_from_slice(payload);
+            &whole
+        };
+        self.websocket.inflater.message(deflate.window.as_mut(), input, inflated, most).map_err(
+            |error| match error {
+                wire::websocket::deflate::Error::TooLarge { .. } => TOO_LARGE,
+                wire::websocket::deflate::Error::Invalid => {
+                    "java.lang.RuntimeException: java.util.zip.DataFormatException"
+                }
+            },
+        )
+    }
+
+    /// Offers a frame to the filters, and to the sampler if none discards it.
+    fn offer(&mut self, at: u32, frame: &Frame<'_>, now: Nanos) {
+        let Task::Work(work) = &self.websocket.sockets[at].task else { return };
+        let Some(sampler) = self.socket_sampler(at, work.sampler) else { return };
+        if !sampler.filters.is_empty() && !self.passes_filters(at, &sampler.filters, frame, now) {
+            return;
+        }
+        let fits = match &sampler.act {
+            Act::RequestResponse(want) | Act::Read(want) => want.admits(frame),
+            Act::PingPong => frame.kind == FrameKind::Pong,
+            Act::Close => frame.kind == FrameKind::Close,
+            Act::Exchange(_) => return self.hear_message(at, frame, now),
+            Act::Open | Act::Write | Act::Pong | Act::Hold(_) => true,
+        };
+        if fits { self.succeed(at, Some(frame), now) } else { self.surprise(at, frame, now) }
+    }
+
+    /// Whether a frame passes all filters. The innermost reads from the connection; what it lets pass comes to the one
+    /// around it. Each level's time runs as the plug-in has it ([`plan::websocket::filter`]).
+    fn passes_filters(
+        &mut self,
+        at: u32,
+        filters: &[FilterId],
+        frame: &Frame<'_>,
+        now: Nanos,
+    ) -> bool {
+        let plan = self.plan;
+        let index = self.websocket.sockets[at].user;
+        for level in (0..filters.len()).rev() {
+            let filter = &plan.frame_filters[filters[level].0 as usize];
+            let user = self.users.of(index);
+            let discards = filter.discards(frame, &mut env!(self, user, ""));
+            if discards {
+                self.discard(at, filter, level, frame, now);
+            }
+            let Task::Work(work) = &mut self.websocket.sockets[at].task else { return false };
+            let Some(times) = work.levels.get_mut(level) else { return false };
+            // What came in time did, however late it is read here.
+            let spent = (work.arrival.clamp(times.since, now.max(times.since)) - times.since) / MS;
+            if spent >= times.left {
+                self.fault(at, Fault::ReadTimeout);
+                return false;
+            }
+            times.left -= spent;
+            times.since = now;
+            if discards {
+                let left = times.left;
+                work.levels.truncate(level + 1);
+                work.levels.resize(filters.len(), Level { left, since: now });
+                self.arm(index, now + left * MS);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// A filter takes a frame out: it may answer it, and the result shows it.
+    fn discard(
+        &mut self,
+        at: u32,
+        filter: &FrameFilter,
+        level: usize,
+        frame: &Frame<'_>,
+        now: Nanos,
+    ) {
+        let index = self.websocket.sockets[at].user;
+        let user = self.users.of(index);
+        let mut sent = 0;
+        if frame.kind == FrameKind::Ping && filter.replies(&mut env!(self, user, "")) {
+            sent = self.send_frame(at, Opcode::PONG, frame.payload).0 as u64;
+        }
+        let Task::Work(work) = &self.websocket.sockets[at].task else { return };
+        let since = work.levels.get(level).map_or(now, |times| times.since);
+        if work.observed {
+            let user = self.users.of(index);
+            let mut name = self.samples.texts.take();
+            filter.name(&mut env!(self, user, ""), &mut name);
+            let mut sub = plan::result::SampleResult::default();
+            sub.clear();
+            wording::discarded(&name, frame, &mut sub);
+            sub.sent = sent;
+            sub.start_ms = self.clock.wall_ms(since);
+            sub.elapsed = (now - since).max(0) as u64;
+            self.samples.texts.give(name);
+            if let Task::Work(work) = &mut self.websocket.sockets[at].task {
+                work.discarded.push(sub);
+            }
+        }
+        if self.run.settings.count_discarded
+            && let Task::Work(work) = &mut self.websocket.sockets[at].task
+        {
+            work.sizes.discarded(frame, sent);
+        }
+    }
+
+    /// Sets up the levels of a sample that reads through filters. False: a filter cannot work, and the sample has failed.
+    fn begin_levels(&mut self, at: u32, now: Nanos) -> bool {
+        let Task::Work(work) = &self.websocket.sockets[at].task else { return false };
+        let limit = work.read_limit / MS;
+        let Some(sampler) = self.socket_sampler(at, work.sampler) else { return false };
+        let plan = self.plan;
+        let index = self.websocket.sockets[at].user;
+        for id in &sampler.filters {
+            let user = self.users.of(index);
+            let filter = &plan.frame_filters[id.0 as usize];
+            if let Some(text) = filter.fault(&mut env!(self, user, "")) {
+                self.fault(at, Fault::Beyond(text));
+                return false;
+            }
+        }
+        if let Task::Work(work) = &mut self.websocket.sockets[at].task {
+            work.levels.clear();
+            work.levels.resize(sampler.filters.len(), Level { left: limit, since: now });
+        }
+        true
+    }
+
+    /// A sample begins to read: what waits in the inbox comes first.
+    pub(super) fn read_frame(&mut self, at: u32, now: Nanos) {
+        if !self.begin_levels(at, now) {
+            return;
+        }
+        let generation = self.websocket.sockets[at].generation;
+        while let Some(frame) = self.take_from_inbox(at) {
+            if let Task::Work(work) = &mut self.websocket.sockets[at].task {
+                work.arrival = work.start;
+            }
+            let Queued { opcode, fin, rsv, size, payload, .. } = frame;
+            self.give_to_sample(at, opcode, fin, rsv, size, &payload, now);
+            let socket = &self.websocket.sockets[at];
+            if socket.generation != generation || !matches!(socket.task, Task::Work(_)) {
+                return;
+            }
+        }
+        match self.websocket.sockets[at].state {
+            State::Ended(ending) => self.fault(at, Fault::Ended(ending)),
+            _ => {
+                self.resume_reading(at);
+                self.read_limit(at);
+            }
+        }
+    }
+
+    /// Somebody takes what comes: where reading had stopped, it goes on.
+    pub(super) fn resume_reading(&mut self, at: u32) {
+        if std::mem::take(&mut self.websocket.sockets[at].stopped) {
+            self.recorder.add(Counter::ReadingResumed, 1);
+            self.websocket.resumed.push(self.websocket.sockets.token(at));
+        }
+    }
+
+    /// Takes the oldest frame out of the inbox; where that had filled, reading goes on.
+    pub(super) fn take_from_inbox(&mut self, at: u32) -> Option<Queued> {
+        let rest = self.websocket.sockets[at].rest.as_mut()?;
+        let frame = rest.inbox.pop()?;
+        let left = rest.inbox.bytes();
+        self.recorder.add(Counter::InboxOut, frame.weight() as u64);
+        if left <= self.run.settings.inbox_bytes / 2 {
+            self.resume_reading(at);
+        }
+        Some(frame)
+    }
+
+    /// Puts a frame into the inbox.
+    fn queue(&mut self, at: u32, frame: Queued) {
+        let weight = frame.weight();
+        self.recorder.add(Counter::InboxIn, weight as u64);
+        let rest = self.websocket.sockets.rest(at);
+        rest.inbox.push(frame);
+        if rest.inbox.bytes() > self.run.settings.inbox_bytes {
+            self.inbox_is_full(at);
+        }
+    }
+
+    /// The inbox holds what it may hold.
+    pub(super) fn inbox_is_full(&mut self, at: u32) {
+        match self.run.settings.inbox_full {
+            WhenFull::Stop => {
+                if !std::mem::replace(&mut self.websocket.sockets[at].stopped, true) {
+                    self.recorder.add(Counter::ReadingStopped, 1);
+                    self.tell_stopped();
+                }
+            }
+            WhenFull::DropOldest => {
+                while self.websocket.sockets.rest(at).inbox.bytes() > self.run.settings.inbox_bytes
+                {
+                    let Some(frame) = self.websocket.sockets.rest(at).inbox.pop() else { break };
+                    self.recorder.add(Counter::InboxOut, frame.weight() as u64);
+                    self.recorder.add(Counter::InboxDropped, 1);
+                }
+            }
+            WhenFull::Fail => self.socket_ended(at, Ending::InboxFull),
+        }
+    }
+
+    /// Says once that reading stopped somewhere.
+    fn tell_stopped(&mut self) {
+        if !std::mem::replace(&mut self.websocket.told_stopped, true) {
+            let bytes = self.run.settings.inbox_bytes;
+            self.log(format!(
+                "reading stopped on a WebSocket connection: {bytes} bytes wait for a user that does not read; the \
+                 server's sends will stall (throng.websocket.inbox.bytes, throng.websocket.inbox.full)"
+            ));
+        }
+    }
+}

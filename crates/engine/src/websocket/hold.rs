@@ -1,0 +1,209 @@
+//! Holding a connection: messages are counted, matched and timed as they come, until the time is over.
+
+use plan::plan::SamplerId;
+use plan::websocket::{Act, Hold, HoldSettings, wording};
+use stats::{Outcome, Span};
+use wire::websocket::{Head, Opcode};
+
+use super::{Ending, NO_SOCKET, State, Task};
+use crate::core::user::Wait;
+use crate::core::{Core, env};
+use crate::time::clock::{MS, Nanos};
+use crate::time::timing::Timing;
+use crate::time::wheel::Index;
+
+/// A message's fragments are put together up to this, bytes; what is longer is matched by its end.
+const MESSAGE: usize = 1 << 20;
+
+/// A hold under way.
+#[derive(Debug)]
+pub(crate) struct Holding {
+    sampler: SamplerId,
+    intended: Nanos,
+    start: Nanos,
+    messages: u64,
+    matched: u64,
+    bytes: u64,
+    settings: HoldSettings,
+    /// Fragments of the message that is arriving.
+    message: Vec<u8>,
+}
+
+impl Core<'_> {
+    pub(super) fn begin_hold(&mut self, index: Index, id: SamplerId, hold: &Hold) {
+        let at = self.users[index].socket;
+        if at == NO_SOCKET {
+            return self.refuse(index, id, |result| wording::no_connection(&Act::Pong, result));
+        }
+        let user = self.users.of(index);
+        let settings = match hold.settings(&mut env!(self, user, "")) {
+            Ok(settings) => settings,
+            Err(problem) => {
+                return self.refuse(index, id, |result| wording::error(&problem, result));
+            }
+        };
+        let now = self.clock.now();
+        let user = &mut self.users[index];
+        let holding = Holding {
+            sampler: id,
+            intended: user.intended,
+            start: now,
+            messages: 0,
+            matched: 0,
+            bytes: 0,
+            settings,
+            message: Vec::new(),
+        };
+        self.websocket.sockets[at].task = Task::Hold(Box::new(holding));
+        user.wait = Wait::Socket(id);
+        let mut end = now + (settings.duration_ms as i64).saturating_mul(MS);
+        if let Some(last) = self.ends_at(index) {
+            end = end.min(last.max(now));
+        }
+        self.arm(index, end);
+        let generation = self.websocket.sockets[at].generation;
+        while let Some(frame) = self.take_from_inbox(at) {
+            let head = Head {
+                fin: frame.fin,
+                rsv: frame.rsv,
+                opcode: frame.opcode,
+                mask: None,
+                length: frame.payload.len() as u64,
+                size: frame.size as usize - frame.payload.len(),
+            };
+            // What came before the hold is counted in it: no message is lost between samplers.
+            self.hold_frame(at, &head, &frame.payload, frame.arrival, now);
+            let socket = &self.websocket.sockets[at];
+            if socket.generation != generation || !matches!(socket.task, Task::Hold(_)) {
+                return;
+            }
+        }
+        match self.websocket.sockets[at].state {
+            State::Ended(ending) => self.hold_ended(at, ending),
+            _ => self.resume_reading(at),
+        }
+    }
+
+    /// A frame for a connection that is held.
+    pub(super) fn hold_frame(
+        &mut self,
+        at: u32,
+        head: &Head,
+        payload: &[u8],
+        arrival: Nanos,
+        now: Nanos,
+    ) {
+        let Task::Hold(holding) = &mut self.websocket.sockets[at].task else { return };
+        if head.opcode == Opcode::CLOSE {
+            return self.socket_ended(at, Ending::CloseFrame);
+        }
+        if head.opcode.is_control() {
+            return;
+        }
+        holding.bytes += head.size as u64 + head.length;
+        let id = holding.sampler;
+        let Some(sampler) = self.socket_sampler(at, id) else { return };
+        let Act::Hold(hold) = &sampler.act else { return };
+        let mut inflated = std::mem::take(&mut self.websocket.inflated);
+        inflated.clear();
+        let compressed = head.rsv & 4 != 0 || self.websocket.sockets[at].compressed;
+        if compressed {
+            match self.inflate(at, payload, head.fin, &mut inflated) {
+                Ok(()) => self.websocket.sockets[at].compressed = !head.fin,
+                Err(_) => {
+                    self.websocket.inflated = inflated;
+                    return self.socket_ended(at, Ending::Protocol);
+                }
+            }
+        }
+        let Task::Hold(holding) = &mut self.websocket.sockets[at].task else { return };
+        if !compressed && (!head.fin || !holding.message.is_empty()) {
+            holding.message.extend_from_slice(payload);
+            let excess = holding.message.len().saturating_sub(MESSAGE);
+            holding.message.drain(..excess);
+        }
+        if head.fin {
+            holding.messages += 1;
+            let (message, settings) = (std::mem::take(&mut holding.message), holding.settings);
+            let whole = match (compressed, message.is_empty()) {
+                (true, _) => &inflated,
+                (false, true) => payload,
+                (false, false) => &message,
+            };
+            let index = self.websocket.sockets[at].user;
+            let user = self.users.of(index);
+            let heard = hold.hear(whole, &settings, &mut env!(self, user, ""));
+            if let Some(sent) = heard.sent_ns {
+                let sent = self.clock.of_wall(sent);
+                self.recorder.span(Span::Message, (arrival - sent).max(0) as u64);
+            }
+            if let Task::Hold(holding) = &mut self.websocket.sockets[at].task {
+                holding.matched += u64::from(heard.counts);
+            }
+        }
+        self.websocket.inflated = inflated;
+        let Task::Hold(holding) = &self.websocket.sockets[at].task else { return };
+        let until = holding.settings.until_messages;
+        if until > 0 && holding.matched >= until {
+            self.finish_hold_at(at, now);
+        }
+    }
+
+    /// Whether a user holds its connection.
+    pub(crate) fn holds(&self, index: Index) -> bool {
+        let at = self.users[index].socket;
+        at != NO_SOCKET && matches!(self.websocket.sockets[at].task, Task::Hold(_))
+    }
+
+    /// The time of a hold is over.
+    pub(crate) fn finish_hold(&mut self, at: u32) {
+        let now = self.clock.now();
+        self.finish_hold_at(at, now);
+    }
+
+    fn finish_hold_at(&mut self, at: u32, now: Nanos) {
+        self.conclude_hold(at, now, None);
+    }
+
+    /// The connection ended while it was held.
+    pub(super) fn hold_ended(&mut self, at: u32, ending: Ending) {
+        let now = self.clock.now();
+        self.conclude_hold(at, now, Some(ending));
+    }
+
+    fn conclude_hold(&mut self, at: u32, now: Nanos, ending: Option<Ending>) {
+        let index = self.websocket.sockets[at].user;
+        let Task::Hold(holding) = std::mem::take(&mut self.websocket.sockets[at].task) else {
+            return;
+        };
+        let id = holding.sampler;
+        self.users[index].wait = Wait::Ready;
+        self.users[index].limit = Nanos::MAX;
+        let wait = (holding.start - holding.intended).max(0) as u64;
+        let timing = Timing {
+            start: holding.start,
+            end: now,
+            lag: wait,
+            wait,
+            received: holding.bytes,
+            ..Timing::default()
+        };
+        let mut result = self.lend_result();
+        result.clear();
+        result.label.push_str(self.sampler_name(index, id));
+        result.start_ms = self.clock.wall_ms(holding.start);
+        let outcome = match ending {
+            Some(ending) => {
+                let reason = self.ending_text(at, ending);
+                wording::hold_broken(holding.messages, &reason, &mut result);
+                ending.outcome()
+            }
+            None => {
+                wording::held(holding.matched, holding.settings.least_messages, &mut result);
+                if result.success { Outcome::Ok } else { Outcome::Assertion }
+            }
+        };
+        self.return_result(result);
+        self.conclude(index, id, timing, outcome);
+    }
+}

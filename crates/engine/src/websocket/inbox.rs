@@ -1,0 +1,66 @@
+//! Frames that came while nobody was reading: kept in order, with their time of arrival, up to a bound.
+
+use std::collections::VecDeque;
+
+use wire::websocket::Opcode;
+
+use crate::time::clock::Nanos;
+
+/// A frame that waits.
+#[derive(Debug)]
+pub(crate) struct Queued {
+    pub(crate) opcode: Opcode,
+    pub(crate) fin: bool,
+    pub(crate) rsv: u8,
+    /// Size on the wire, bytes.
+    pub(crate) size: u64,
+    pub(crate) arrival: Nanos,
+    pub(crate) payload: Box<[u8]>,
+}
+
+/// What a waiting frame is counted with beside its payload, bytes.
+const OVERHEAD: usize = size_of::<Queued>();
+
+#[derive(Debug, Default)]
+pub(crate) struct Inbox {
+    frames: VecDeque<Queued>,
+    bytes: usize,
+}
+
+impl Queued {
+    /// Memory it is counted with, bytes.
+    pub(crate) fn weight(&self) -> usize {
+        self.payload.len() + OVERHEAD
+    }
+}
+
+impl Inbox {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Memory of all frames that wait, bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn push(&mut self, frame: Queued) {
+        self.bytes += frame.weight();
+        self.frames.push_back(frame);
+    }
+
+    /// The oldest frame.
+    pub(crate) fn pop(&mut self) -> Option<Queued> {
+        let frame = self.frames.pop_front()?;
+        self.bytes -= frame.weight();
+        if self.frames.is_empty() && self.frames.capacity() > 16 {
+            self.frames = VecDeque::new();
+        }
+        Some(frame)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.frames.clear();
+        self.bytes = 0;
+    }
+}

@@ -1,0 +1,423 @@
+//! Bytes off the socket, and the frames in them. Hot.
+//!
+//! A socket is read whenever it has something, unless its inbox is full. Input that ends within a frame is kept and
+//! looked at again when the frame is whole; everything else is parsed where it was received.
+
+use stats::Counter;
+use wire::websocket;
+
+use super::{Ending, State, Task};
+use crate::core::Core;
+use crate::core::user::Wait;
+use crate::net::driver::{self, Ready};
+use crate::time::clock::Nanos;
+use crate::time::wheel::Index;
+use crate::websocket::sample::Fault;
+
+/// Where one look at a socket's input ended.
+enum Look {
+    /// So many bytes are used up.
+    Used(usize),
+    /// The connection is gone, or nothing more can be understood on it.
+    Over,
+}
+
+impl Core<'_> {
+    /// A WebSocket connection has something to say.
+    pub(crate) fn on_socket_ready(&mut self, at: u32, ready: Ready) {
+        match self.websocket.sockets[at].state {
+            State::Connecting => {
+                if ready.writable {
+                    self.socket_connected(at);
+                }
+            }
+            State::Free | State::Ended(_) => {}
+            State::Handshaking | State::Tunnelling | State::Upgrading | State::Open => {
+                let generation = self.websocket.sockets[at].generation;
+                if ready.writable && !self.all_sent(at) {
+                    let _ = self.flush_socket(at);
+                    self.sent_or_not(at);
+                }
+                let same = self.websocket.sockets[at].generation == generation;
+                if ready.readable && same && !self.websocket.sockets[at].stopped {
+                    self.read_socket(at, ready.hangup);
+                }
+            }
+        }
+        self.settle(at);
+    }
+
+    /// Whether a user's sample waits for its WebSocket connection.
+    pub(super) fn waits_for_socket(&self, index: Index) -> bool {
+        matches!(self.users[index].wait, Wait::Socket(_))
+    }
+
+    /// A sample that waited for room in the socket's buffer is over when everything has gone.
+    fn sent_or_not(&mut self, at: u32) {
+        if let Task::Work(work) = &self.websocket.sockets[at].task
+            && work.step == super::Step::Sending
+            && self.all_sent(at)
+            && self.is_open(at)
+        {
+            let now = self.clock.now();
+            self.succeed(at, None, now);
+        }
+    }
+
+    /// Tells who waits on a connection that has ended.
+    pub(super) fn settle(&mut self, at: u32) {
+        let State::Ended(ending) = self.websocket.sockets[at].state else {
+            return self.websocket.sockets.tidy(at);
+        };
+        match &self.websocket.sockets[at].task {
+            Task::Work(work) if !work.existing && !work.opened => self.opening_ended(at, ending),
+            Task::Work(_) => self.fault(at, Fault::Ended(ending)),
+            Task::Hold(_) => self.hold_ended(at, ending),
+            Task::None => {}
+        }
+    }
+
+    /// The timer of a user that waits on its connection fired.
+    pub(crate) fn check_socket_limit(&mut self, index: Index, now: Nanos) {
+        let user = &self.users[index];
+        if user.limit == Nanos::MAX {
+            return;
+        }
+        if now < user.limit {
+            let limit = user.limit;
+            return self.timers.wheel.insert(index, limit, &mut self.users);
+        }
+        let at = user.socket;
+        if at == super::NO_SOCKET {
+            return;
+        }
+        match (&self.websocket.sockets[at].task, self.websocket.sockets[at].state) {
+            (Task::Hold(_), _) => self.finish_hold(at),
+            (Task::Work(_), State::Connecting) => {
+                if self.websocket.sockets[at].fd.as_ref().is_some_and(driver::has_settled) {
+                    self.socket_connected(at);
+                    self.settle(at);
+                } else {
+                    self.socket_connect_late(at);
+                }
+            }
+            (Task::Work(_), _) => self.read_is_late(index, at, now),
+            (Task::None, _) => {}
+        }
+    }
+
+    /// The time for reading is over. Timers fire before sockets are polled: after a stall of this process, what came in
+    /// time may lie there unread, and is taken first.
+    fn read_is_late(&mut self, index: Index, at: u32, now: Nanos) {
+        let generation = self.websocket.sockets[at].generation;
+        let shakes_hands = self.websocket.sockets[at].state == State::Handshaking;
+        if !self.websocket.sockets[at].stopped {
+            let any = self.read_socket(at, false);
+            self.settle(at);
+            let same = self.websocket.sockets[at].generation == generation;
+            if any && shakes_hands && same && self.websocket.sockets[at].state == State::Handshaking
+            {
+                // What it answers to was here in time, and went unanswered because of this process.
+                return self.read_limit(at);
+            }
+        }
+        let waits = self.users[index].alive
+            && self.waits_for_socket(index)
+            && self.websocket.sockets[at].generation == generation;
+        if !waits {
+            return;
+        }
+        let limit = self.users[index].limit;
+        if limit <= now {
+            self.fault(at, Fault::ReadTimeout);
+        } else if limit != Nanos::MAX {
+            self.arm(index, limit);
+        }
+    }
+
+    /// Reads on where an inbox has room again.
+    pub(crate) fn read_resumed(&mut self) {
+        while let Some(token) = self.websocket.resumed.pop() {
+            let Some(at) = self.websocket.sockets.by_token(token) else { continue };
+            self.read_kept(at);
+            if self.websocket.sockets.by_token(token).is_some()
+                && !self.websocket.sockets[at].stopped
+            {
+                // What else arrived meanwhile made no new edge.
+                self.read_socket(at, true);
+            }
+            self.settle(at);
+        }
+    }
+
+    /// Looks at the frames that stayed in the input when reading stopped.
+    fn read_kept(&mut self, at: u32) {
+        let secure = self.websocket.sockets[at].tls.is_some();
+        let Some(rest) = self.websocket.sockets[at].rest.as_mut() else { return };
+        let kept = if secure { &mut rest.plain } else { &mut rest.tail };
+        let mut bytes = std::mem::take(kept);
+        rest.need = 0;
+        let generation = self.websocket.sockets[at].generation;
+        let now = self.clock.now();
+        let look = self.take_plain_input(at, &bytes, now, now);
+        if self.websocket.sockets[at].generation != generation {
+            return;
+        }
+        if let Look::Used(used) = look {
+            bytes.drain(..used);
+            let rest = self.websocket.sockets.rest(at);
+            if secure {
+                rest.plain = bytes;
+            } else {
+                rest.tail = bytes;
+            }
+        }
+    }
+
+    /// Takes what a socket has. False: it has nothing.
+    pub(super) fn read_socket(&mut self, at: u32, hangup: bool) -> bool {
+        let mut any = false;
+        let mut until = Nanos::MAX;
+        let generation = self.websocket.sockets[at].generation;
+        let mut scratch = std::mem::take(&mut self.net.scratch);
+        while let Some(fd) = self.websocket.sockets[at].fd.as_ref() {
+            let received = match self.net.driver.receive(fd, &mut scratch) {
+                Ok(Some(received)) => received,
+                Ok(None) => break,
+                Err(error) => {
+                    any = true;
+                    self.socket_ended(at, Ending::of(&error));
+                    break;
+                }
+            };
+            any = true;
+            let now = self.clock.now();
+            if received.bytes == 0 {
+                self.socket_ended(at, Ending::Fin);
+                break;
+            }
+            self.recorder.add(Counter::BytesIn, received.bytes as u64);
+            self.websocket.sockets[at].unanswered = 0;
+            let arrival = received.arrival.map_or(now, |wall| self.clock.of_wall(wall)).min(now);
+            let full = received.bytes == scratch.len();
+            self.take_input(at, &mut scratch[..received.bytes], arrival, now);
+            let socket = &mut self.websocket.sockets[at];
+            // Only now: a close frame is told with how long it had been silent before.
+            socket.last_io = now;
+            let over = socket.generation != generation
+                || socket.stopped
+                || matches!(socket.state, State::Free | State::Ended(_));
+            if over || !(full || hangup) {
+                break;
+            }
+            if now >= until {
+                self.net.unfinished.push_back((self.websocket.sockets.token(at), hangup));
+                break;
+            }
+            until = until.min(now + crate::core::TURN);
+        }
+        self.net.scratch = scratch;
+        any
+    }
+
+    /// Takes bytes as they came from the socket.
+    fn take_input(&mut self, at: u32, bytes: &mut [u8], arrival: Nanos, now: Nanos) {
+        if self.websocket.sockets[at].tls.is_some() {
+            return self.take_records(at, bytes, arrival, now);
+        }
+        let generation = self.websocket.sockets[at].generation;
+        let kept =
+            self.websocket.sockets[at].rest.as_ref().is_some_and(|rest| !rest.tail.is_empty());
+        if kept {
+            let rest = self.websocket.sockets.rest(at);
+            rest.tail.extend_from_slice(bytes);
+            if rest.tail.len() < rest.need {
+                return self.input_kept(at);
+            }
+            let mut tail = std::mem::take(&mut rest.tail);
+            rest.need = 0;
+            let look = self.take_plain_input(at, &tail, arrival, now);
+            if self.websocket.sockets[at].generation != generation {
+                return;
+            }
+            if let Look::Used(used) = look {
+                tail.drain(..used);
+            } else {
+                tail.clear();
+            }
+            if tail.capacity() > 64 * 1024 && tail.is_empty() {
+                tail = Vec::new();
+            }
+            self.websocket.sockets.rest(at).tail = tail;
+            self.input_kept(at);
+        } else if let Look::Used(used) = self.take_plain_input(at, bytes, arrival, now)
+            && used < bytes.len()
+            && self.websocket.sockets[at].generation == generation
+        {
+            self.websocket.sockets.rest(at).tail.extend_from_slice(&bytes[used..]);
+            self.input_kept(at);
+        }
+    }
+
+    /// Takes TLS records.
+    fn take_records(&mut self, at: u32, bytes: &mut [u8], arrival: Nanos, now: Nanos) {
+        let generation = self.websocket.sockets[at].generation;
+        let kept =
+            self.websocket.sockets[at].rest.as_mut().map(|rest| std::mem::take(&mut rest.tail));
+        let mut joined = kept.unwrap_or_default();
+        let bytes = if joined.is_empty() {
+            bytes
+        } else {
+            joined.extend_from_slice(bytes);
+            &mut joined[..]
+        };
+        let mut at_byte = 0;
+        if self.websocket.sockets[at].state == State::Handshaking {
+            at_byte = self.shake_hands(at, bytes, crate::time::clock::thread_cpu());
+            if self.websocket.sockets[at].generation != generation {
+                return;
+            }
+        }
+        let mut plain = std::mem::take(&mut self.net.plain);
+        plain.clear();
+        let mut closed = false;
+        let socket = &mut self.websocket.sockets[at];
+        if let Some(tls) = socket.tls.as_mut() {
+            plain.append(&mut tls.plain);
+        }
+        if self.websocket.sockets[at].state != State::Handshaking && at_byte < bytes.len() {
+            let mut out = std::mem::take(&mut self.net.out);
+            out.clear();
+            if let Some(tls) = self.websocket.sockets[at].tls.as_mut() {
+                let progress = tls.client.advance(&mut bytes[at_byte..], &mut out, &mut |data| {
+                    plain.extend_from_slice(data);
+                });
+                match progress {
+                    Ok(progress) => {
+                        at_byte += progress.used;
+                        closed = progress.peer_closed;
+                    }
+                    Err(_) => self.socket_ended(at, Ending::Protocol),
+                }
+            }
+            let _ = self.send_raw_bytes(at, &out);
+            self.net.out = out;
+        }
+        if at_byte < bytes.len() {
+            let left = bytes[at_byte..].to_vec();
+            self.websocket.sockets.rest(at).tail = left;
+        }
+        if self.websocket.sockets[at].rest.as_ref().is_some_and(|rest| !rest.plain.is_empty()) {
+            self.take_with_kept(at, &plain, arrival, now);
+        } else if !plain.is_empty()
+            && let Look::Used(used) = self.take_plain_input(at, &plain, arrival, now)
+            && used < plain.len()
+            && self.websocket.sockets[at].generation == generation
+        {
+            self.websocket.sockets.rest(at).plain.extend_from_slice(&plain[used..]);
+        }
+        self.net.plain = plain;
+        if closed && self.websocket.sockets[at].generation == generation {
+            self.socket_ended(at, Ending::Fin);
+        }
+    }
+
+    /// Takes decrypted bytes behind those that wait for the rest of their frame. They are looked at when it is whole, not
+    /// with each record.
+    fn take_with_kept(&mut self, at: u32, plain: &[u8], arrival: Nanos, now: Nanos) {
+        let generation = self.websocket.sockets[at].generation;
+        let rest = self.websocket.sockets.rest(at);
+        rest.plain.extend_from_slice(plain);
+        if rest.plain.len() < rest.need {
+            return;
+        }
+        let mut whole = std::mem::take(&mut rest.plain);
+        rest.need = 0;
+        let look = self.take_plain_input(at, &whole, arrival, now);
+        if self.websocket.sockets[at].generation != generation {
+            return;
+        }
+        match look {
+            Look::Used(used) => drop(whole.drain(..used)),
+            Look::Over => whole.clear(),
+        }
+        if whole.capacity() > 64 * 1024 && whole.is_empty() {
+            whole = Vec::new();
+        }
+        self.websocket.sockets.rest(at).plain = whole;
+    }
+
+    /// Takes bytes of the connection itself: the answers of its opening, then frames.
+    fn take_plain_input(&mut self, at: u32, bytes: &[u8], arrival: Nanos, now: Nanos) -> Look {
+        let generation = self.websocket.sockets[at].generation;
+        let mut used = 0;
+        while used < bytes.len() {
+            let took = match self.websocket.sockets[at].state {
+                State::Tunnelling => self.on_tunnel_answer(at, &bytes[used..]),
+                State::Upgrading => {
+                    if let Task::Work(work) = &mut self.websocket.sockets[at].task {
+                        work.arrival = arrival;
+                    }
+                    self.on_upgrade_answer(at, &bytes[used..], now)
+                }
+                State::Open => return self.take_frames(at, bytes, used, arrival, now),
+                _ => break,
+            };
+            if self.websocket.sockets[at].generation != generation {
+                return Look::Over;
+            }
+            if took == 0 {
+                break;
+            }
+            used += took;
+        }
+        Look::Used(used)
+    }
+
+    fn take_frames(
+        &mut self,
+        at: u32,
+        bytes: &[u8],
+        mut used: usize,
+        arrival: Nanos,
+        now: Nanos,
+    ) -> Look {
+        let generation = self.websocket.sockets[at].generation;
+        let largest = self.run.settings.max_response as u64;
+        while used < bytes.len() {
+            let head = match websocket::head(&bytes[used..]) {
+                Ok(Some(head)) if head.length <= largest && head.mask.is_none() => head,
+                Ok(None) => break,
+                Ok(Some(_)) | Err(_) => {
+                    self.socket_ended(at, Ending::Protocol);
+                    return Look::Over;
+                }
+            };
+            let whole = head.size + head.length as usize;
+            if bytes.len() - used < whole {
+                self.websocket.sockets.rest(at).need = whole;
+                break;
+            }
+            let payload = &bytes[used + head.size..used + whole];
+            used += whole;
+            self.on_frame(at, &head, payload, arrival, now);
+            let socket = &self.websocket.sockets[at];
+            if socket.generation != generation || matches!(socket.state, State::Ended(_)) {
+                return Look::Over;
+            }
+            if socket.stopped {
+                break;
+            }
+        }
+        Look::Used(used)
+    }
+
+    /// Input waits for the rest of its frame: where nobody is to get it, it counts against the inbox.
+    fn input_kept(&mut self, at: u32) {
+        let socket = &self.websocket.sockets[at];
+        let waiting = socket.rest.as_ref().map_or(0, |rest| rest.tail.len() + rest.inbox.bytes());
+        if waiting > self.run.settings.inbox_bytes && matches!(socket.task, Task::None) {
+            self.inbox_is_full(at);
+        }
+    }
+}
