@@ -37,6 +37,7 @@ use plan::websocket::wording::Sizes;
 use wire::websocket::deflate::Window;
 
 use crate::net::conn::Tls;
+use crate::net::routes::RouteId;
 use crate::time::clock::Nanos;
 use crate::time::wheel::{Index, Links, Waiting, Wheel};
 
@@ -133,7 +134,7 @@ pub(crate) struct Socket {
     pub(crate) unanswered: u8,
     pub(crate) generation: u32,
     pub(crate) user: Index,
-    pub(crate) route: u32,
+    pub(crate) route: RouteId,
     pub(crate) heartbeat: Option<HeartbeatId>,
     /// The timer of the heartbeat.
     links: Links,
@@ -327,7 +328,7 @@ impl Waiting for Sockets {
 
 impl Sockets {
     /// A slot for a connection of `user`, without a socket yet.
-    pub(crate) fn open(&mut self, user: Index, route: u32) -> u32 {
+    pub(crate) fn open(&mut self, user: Index, route: RouteId) -> u32 {
         let fresh = |generation| Socket {
             fd: None,
             state: State::Connecting,

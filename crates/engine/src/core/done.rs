@@ -13,6 +13,7 @@ use stats::Outcome;
 use crate::core::Core;
 use crate::core::user::Wait;
 use crate::net::conn::{Exchange, Stash};
+use crate::net::routes::RouteId;
 use crate::time::timing::Timing;
 use crate::time::wheel::Index;
 
@@ -44,7 +45,7 @@ pub(crate) struct Sampled {
 pub(crate) struct Unanswered {
     pub(crate) user: Index,
     pub(crate) sampler: SamplerId,
-    pub(crate) route: u32,
+    pub(crate) route: RouteId,
     pub(crate) exchange: Exchange,
     pub(crate) stash: Box<Stash>,
 }

@@ -15,6 +15,7 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use stats::Snapshot;
 
 use crate::net::resolve::Found;
+use crate::net::routes::RouteId;
 use crate::time::clock::Nanos;
 
 /// After how long a core looks for messages that were left, at the latest.
@@ -119,7 +120,7 @@ pub(crate) enum Message {
     },
     Resolved {
         user: u32,
-        route: u32,
+        route: RouteId,
         /// The name that was asked for; the route may be another's by now.
         host: String,
         found: Found,
@@ -127,13 +128,13 @@ pub(crate) enum Message {
     /// Addresses of the plan's own, with the names they were found under.
     Looked {
         user: u32,
-        route: u32,
+        route: RouteId,
         addresses: Vec<(String, std::net::SocketAddr)>,
     },
     /// What name servers of the plan's own said.
     Named {
         user: u32,
-        route: u32,
+        route: RouteId,
         found: crate::net::nameserver::Found,
     },
     Process {

@@ -8,6 +8,8 @@ use plan::plan::{ControllerId, SamplerId};
 use plan::result::SampleResult;
 use plan::vars::Vars;
 
+use crate::net::conn::{ConnId, NO_CONN};
+use crate::net::routes::RouteId;
 use crate::time::clock::Nanos;
 use crate::time::wheel::{Index, Links, Waiting};
 use crate::websocket::NO_SOCKET;
@@ -55,8 +57,6 @@ pub(crate) enum Wait {
     Java,
 }
 
-/// No connection.
-pub(crate) const NO_CONN: u32 = u32::MAX;
 /// No user.
 pub(crate) const NO_USER: Index = Index::MAX;
 
@@ -70,7 +70,7 @@ pub(crate) struct User {
     /// Iteration of the group's main loop, from 1 once running.
     pub(crate) iteration: u32,
     /// The connection used last; others are in `extra`.
-    pub(crate) conn: u32,
+    pub(crate) conn: ConnId,
     /// The WebSocket connection; a user has one at most.
     pub(crate) socket: u32,
     /// When what runs now should have started.
@@ -122,7 +122,7 @@ pub(crate) struct Extra {
     /// What it has cached, per Cache Manager of the plan.
     pub(crate) caches: Vec<Option<Box<wire::cache::Cache>>>,
     /// Names it has looked up, with the routes that have the addresses, per DNS Cache Manager of the plan.
-    pub(crate) names: Vec<Vec<(String, u32)>>,
+    pub(crate) names: Vec<Vec<(String, RouteId)>>,
     /// How often it has asked name servers, per DNS Cache Manager of the plan.
     pub(crate) lookups: Vec<u32>,
     /// Credentials known to its HTTP client, by route.
@@ -134,7 +134,7 @@ pub(crate) struct Extra {
     /// What samplers of raw requests have kept.
     pub(crate) saved: Vec<(SamplerId, crate::tcp::raw::Saved)>,
     /// Connections besides [`User::conn`].
-    pub(crate) conns: Vec<u32>,
+    pub(crate) conns: Vec<ConnId>,
     /// The user's own TLS configuration with its sessions.
     pub(crate) tls: Option<std::sync::Arc<wire::tls::rustls::ClientConfig>>,
     /// The key that this configuration presents, where a variable names it.

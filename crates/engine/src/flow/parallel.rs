@@ -9,11 +9,12 @@ use plan::plan::{ControllerId, OnError, Parallel, SamplerId, SamplerKind};
 use plan::result::{Request, SampleResult};
 use stats::Outcome;
 
-use crate::core::user::{NO_CONN, NO_USER, Wait};
+use crate::core::user::{NO_USER, Wait};
 use crate::core::{Core, env};
 use crate::flow::loop_control::Leave;
 use crate::flow::state;
 use crate::http::redirect::copy;
+use crate::net::conn::NO_CONN;
 use crate::time::timing::Timing;
 use crate::time::wheel::Index;
 use crate::websocket::NO_SOCKET;

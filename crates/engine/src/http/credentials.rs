@@ -14,19 +14,20 @@ use wire::auth::{Asker, Credentials, Dialogue, Message};
 use crate::core::Core;
 use crate::http::fill::value_of;
 use crate::net::conn::{Exchange, Stash};
+use crate::net::routes::RouteId;
 use crate::time::wheel::Index;
 
 /// What a user's HTTP client knows for one server.
 #[derive(Debug)]
 pub(crate) struct Keyring {
-    route: u32,
+    route: RouteId,
     keys: Vec<Key>,
 }
 
 /// What a user and a proxy have agreed on; kept from one request to the next.
 #[derive(Debug)]
 pub(crate) struct Talk {
-    pub(crate) route: u32,
+    pub(crate) route: RouteId,
     pub(crate) dialogue: Dialogue,
     /// An Authorization Manager without an entry for the URL has made the HTTP client forget the proxy's credentials.
     pub(crate) lost: bool,
@@ -42,7 +43,7 @@ struct Key {
 /// The talk about credentials in one sample.
 #[derive(Debug)]
 pub(crate) struct Round {
-    route: u32,
+    route: RouteId,
     server: Dialogue,
     keys: Vec<Key>,
     /// With a proxy that passes requests on.
@@ -58,7 +59,7 @@ pub(crate) struct Round {
 
 impl crate::core::user::Extra {
     /// The routes that the user knows credentials of, or talks about some with.
-    pub(crate) fn credential_routes(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn credential_routes(&self) -> impl Iterator<Item = RouteId> + '_ {
         let rings = self.keyrings.iter().map(|ring| ring.route);
         let talks = self.talks.iter().map(|talk| talk.route);
         rings.chain(talks).chain(self.round.iter().map(|round| round.route))
@@ -74,7 +75,7 @@ impl Core<'_> {
         id: SamplerId,
         http: &Http,
         request: &Request,
-        route: u32,
+        route: RouteId,
         out: &mut Vec<u8>,
     ) -> bool {
         if request.java {
@@ -115,7 +116,7 @@ impl Core<'_> {
     }
 
     /// What the user has agreed on with the proxy of a route.
-    pub(crate) fn talk(&mut self, index: Index, route: u32) -> &mut Talk {
+    pub(crate) fn talk(&mut self, index: Index, route: RouteId) -> &mut Talk {
         let owner = self.users.owner(index);
         let talks = &mut self.users[owner].extra().talks;
         let at = match talks.iter().position(|talk| talk.route == route) {
@@ -129,11 +130,11 @@ impl Core<'_> {
     }
 
     /// The user's credentials for the proxy of a route.
-    pub(crate) fn proxy_login(&mut self, index: Index, route: u32) -> Option<Credentials> {
+    pub(crate) fn proxy_login(&mut self, index: Index, route: RouteId) -> Option<Credentials> {
         if self.talk(index, route).lost || !self.run.settings.auth_preemptive {
             return None;
         }
-        self.net.routes[route as usize].tunnel.as_ref()?.credentials.clone()
+        self.net.routes[route].tunnel.as_ref()?.credentials.clone()
     }
 
     /// Takes an answer. True: it asked for credentials, and the request goes out again.
@@ -230,7 +231,7 @@ impl Core<'_> {
         id: SamplerId,
         manager: Option<u32>,
         request: &Request,
-        route: u32,
+        route: RouteId,
     ) -> Round {
         let mut round = Round {
             route,
@@ -269,7 +270,7 @@ impl Core<'_> {
         let owner = self.users.owner(index);
         let Some(entry) = entry else {
             self.users[owner].extra().keyrings.retain(|ring| ring.route != route);
-            if self.net.routes[route as usize].tunnel.is_some() {
+            if self.net.routes[route].tunnel.is_some() {
                 self.talk(index, route).lost = true;
             }
             return round;

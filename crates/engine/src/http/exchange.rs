@@ -13,9 +13,11 @@ use crate::core::Core;
 use crate::core::user::Wait;
 use crate::http::assemble::{Added, assemble};
 use crate::http::cache::Lookup;
+use crate::net::conn::ConnId;
 use crate::net::conn::{Exchange, Stash, State};
 use crate::net::driver;
 use crate::net::outcome::Failure;
+use crate::net::routes::RouteId;
 use crate::time::clock::{MS, Nanos};
 use crate::time::wheel::Index;
 
@@ -25,7 +27,7 @@ pub(crate) struct Fixed {
     pub(crate) request: Request,
     /// As sent, without cookies.
     pub(crate) bytes: Vec<u8>,
-    pub(crate) route: u32,
+    pub(crate) route: RouteId,
 }
 
 /// How a request goes out.
@@ -44,7 +46,7 @@ impl Core<'_> {
         if self.http.fixed[slot].is_none() && http.is_fixed() {
             let mut request = Request::default();
             if self.with_env(index, id, |env, _| http.render(env, &mut request)).is_ok() {
-                let route = self.way(&request);
+                let route = self.route_of(&request);
                 let mut bytes = Vec::new();
                 assemble(&request, &Added::default(), &mut bytes);
                 self.http.fixed[slot] = Some(Box::new(Fixed { request, bytes, route }));
@@ -163,7 +165,7 @@ impl Core<'_> {
             Some(Lookup::Send(conditions)) => Some(conditions).filter(|some| !some.is_empty()),
             None => None,
         };
-        let route = self.way(request);
+        let route = self.route_of(request);
         let forwarded = self.is_forwarded(route);
         assemble(request, &Added { conditions, cookies: cookie_line, forwarded }, &mut out);
         let challenges = self.add_credentials(index, id, http, request, route, &mut out);
@@ -189,7 +191,7 @@ impl Core<'_> {
         http: &Http,
         request: &Request,
         (bytes, cookies): (&[u8], &[u8]),
-        route: u32,
+        route: RouteId,
         Sending { repeatable, challenges }: Sending,
     ) {
         let needs = self.plan.samplers[id.0 as usize].needs;
@@ -266,7 +268,7 @@ impl Core<'_> {
         &mut self,
         index: Index,
         id: SamplerId,
-        conn: u32,
+        conn: ConnId,
         exchange: Exchange,
         stash: Option<Box<Stash>>,
         bytes: &[u8],
@@ -285,7 +287,7 @@ impl Core<'_> {
     }
 
     /// Sends a request on an established connection.
-    pub(crate) fn transmit(&mut self, conn: u32, bytes: &[u8]) {
+    pub(crate) fn transmit(&mut self, conn: ConnId, bytes: &[u8]) {
         let limits = Limits::default();
         let entry = &mut self.net.conns[conn];
         entry.decoder = Decoder::new(entry.exchange.is_head, limits);
@@ -328,7 +330,7 @@ impl Core<'_> {
     }
 
     /// Hands bytes to the kernel; keeps what does not fit. False: the exchange has failed.
-    pub(crate) fn send_raw(&mut self, conn: u32, bytes: &[u8]) -> bool {
+    pub(crate) fn send_raw(&mut self, conn: ConnId, bytes: &[u8]) -> bool {
         let entry = &mut self.net.conns[conn];
         if bytes.is_empty() {
             return true;
@@ -354,7 +356,7 @@ impl Core<'_> {
     }
 
     /// Sends what is left over. False: the exchange has failed.
-    pub(crate) fn flush(&mut self, conn: u32) -> bool {
+    pub(crate) fn flush(&mut self, conn: ConnId) -> bool {
         loop {
             let entry = &mut self.net.conns[conn];
             let Some(fd) = entry.fd.as_ref() else { return false };

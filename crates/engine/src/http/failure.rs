@@ -6,15 +6,17 @@ use stats::{Counter, Outcome};
 use crate::core::Core;
 use crate::core::done::Unanswered;
 use crate::core::user::Wait;
+use crate::net::conn::ConnId;
 use crate::net::conn::{Exchange, Stash, State};
 use crate::net::driver;
 use crate::net::outcome::Failure;
+use crate::net::routes::RouteId;
 use crate::time::timing::Timing;
 use crate::time::wheel::Index;
 
 impl Core<'_> {
     /// An exchange failed: the connection is closed and the sample concluded, unless the request may be sent again.
-    pub(crate) fn fail(&mut self, conn: u32, failure: &Failure) {
+    pub(crate) fn fail(&mut self, conn: ConnId, failure: &Failure) {
         if self.net.conns[conn].stream.is_some() {
             return self.fail_stream(conn, failure);
         }
@@ -62,7 +64,7 @@ impl Core<'_> {
             crate::http::fill::show_request(&mut self.samples.result, &stash);
             self.net.stashes.push(stash);
         }
-        let route = &self.net.routes[via as usize];
+        let route = &self.net.routes[via];
         let result = &mut *self.samples.result;
         let describe = if exchange.java {
             crate::net::outcome::describe_java
@@ -105,7 +107,7 @@ impl Core<'_> {
         &mut self,
         index: Index,
         id: SamplerId,
-        route: u32,
+        route: RouteId,
         exchange: Exchange,
         stash: Option<Box<Stash>>,
     ) {
@@ -212,7 +214,7 @@ impl Core<'_> {
     /// The run ends at once while an exchange is under way.
     pub(crate) fn cut(&mut self, index: Index, _id: SamplerId) {
         let conn = self.users[index].conn;
-        if conn == crate::core::user::NO_CONN {
+        if conn == crate::net::conn::NO_CONN {
             self.end_wait(index);
         } else {
             self.fail(conn, &Failure::Cut);

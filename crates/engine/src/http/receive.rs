@@ -12,6 +12,7 @@ use wire::http1::{Event, Memo};
 use crate::core::user::Wait;
 use crate::core::{Core, TURN, env};
 use crate::http::fill::push_reason;
+use crate::net::conn::ConnId;
 use crate::net::conn::{Conn, Exchange, Stash, State};
 use crate::net::driver;
 use crate::net::outcome::Failure;
@@ -56,7 +57,7 @@ enum Fed {
 
 impl Core<'_> {
     /// Takes what a socket has. False: it has nothing.
-    pub(crate) fn read(&mut self, conn: u32, hangup: bool) -> bool {
+    pub(crate) fn read(&mut self, conn: ConnId, hangup: bool) -> bool {
         let mut any = false;
         let mut until = Nanos::MAX;
         let generation = self.net.conns[conn].generation;
@@ -71,7 +72,7 @@ impl Core<'_> {
             let unread = entry.unread_left().min(scratch.len() as u64) as usize;
             let room = match unread {
                 // Little is taken where the head of a large body that nobody reads comes next.
-                0 if kept == 0 && self.net.routes[entry.route as usize].large_unread => HEAD_ONLY,
+                0 if kept == 0 && self.net.routes[entry.route].large_unread => HEAD_ONLY,
                 0 => scratch.len() - kept,
                 unread => unread,
             };
@@ -134,7 +135,7 @@ impl Core<'_> {
     }
 
     /// Part of a body that nobody reads is gone.
-    fn pass_over(&mut self, conn: u32, bytes: u64, now: Nanos, hangup: bool) {
+    fn pass_over(&mut self, conn: ConnId, bytes: u64, now: Nanos, hangup: bool) {
         let entry = &mut self.net.conns[conn];
         entry.exchange.received += bytes;
         // The head may have come alone: then these are the first bytes of the body.
@@ -149,7 +150,7 @@ impl Core<'_> {
     }
 
     /// Takes plain bytes.
-    fn take(&mut self, conn: u32, bytes: &[u8], now: Nanos, hangup: bool) {
+    fn take(&mut self, conn: ConnId, bytes: &[u8], now: Nanos, hangup: bool) {
         let entry = &mut self.net.conns[conn];
         if entry.raw {
             return self.take_stream(conn, bytes, now, hangup);
@@ -167,7 +168,7 @@ impl Core<'_> {
         ) {
             Ok(Fed::More(used)) => {
                 keep(&mut entry.tail, &bytes[used..]);
-                let route = &mut self.net.routes[entry.route as usize];
+                let route = &mut self.net.routes[entry.route];
                 route.large_unread = entry.unread_left() >= LARGE;
                 self.progress(conn, now);
             }
@@ -181,7 +182,7 @@ impl Core<'_> {
     }
 
     /// Takes TLS records.
-    fn take_sealed(&mut self, conn: u32, bytes: &mut [u8], now: Nanos, hangup: bool) {
+    fn take_sealed(&mut self, conn: ConnId, bytes: &mut [u8], now: Nanos, hangup: bool) {
         if self.net.conns[conn].state == State::Handshaking {
             let generation = self.net.conns[conn].generation;
             let used = self.handshake(conn, bytes, thread_cpu());
@@ -225,7 +226,7 @@ impl Core<'_> {
         self.net.plain = plain;
     }
 
-    fn take_plain(&mut self, conn: u32, plain: &[u8], now: Nanos, hangup: bool) {
+    fn take_plain(&mut self, conn: ConnId, plain: &[u8], now: Nanos, hangup: bool) {
         let entry = &mut self.net.conns[conn];
         match feed(
             entry,
@@ -252,7 +253,7 @@ impl Core<'_> {
     }
 
     /// Part of a response arrived: its time limit starts anew, as a socket timeout does.
-    pub(crate) fn progress(&mut self, conn: u32, now: Nanos) {
+    pub(crate) fn progress(&mut self, conn: ConnId, now: Nanos) {
         let entry = &self.net.conns[conn];
         if entry.exchange.limit > 0 {
             let (index, limit) = (entry.user, entry.exchange.limit);
@@ -261,7 +262,7 @@ impl Core<'_> {
     }
 
     /// The peer closed.
-    fn on_eof(&mut self, conn: u32, now: Nanos) {
+    fn on_eof(&mut self, conn: ConnId, now: Nanos) {
         let entry = &mut self.net.conns[conn];
         if entry.state == State::Handshaking {
             if let Some(tls) = &entry.tls {
@@ -289,7 +290,7 @@ impl Core<'_> {
     }
 
     /// A response is complete.
-    pub(crate) fn finish(&mut self, conn: u32, now: Nanos, closing: Closing) {
+    pub(crate) fn finish(&mut self, conn: ConnId, now: Nanos, closing: Closing) {
         let entry = &mut self.net.conns[conn];
         if let Some(stash) = &mut entry.stash
             && !stash.connection_fault.is_empty()

@@ -12,13 +12,15 @@ use wire::http1::{Decoder, Event, Limits};
 use crate::core::Core;
 use crate::core::user::Wait;
 use crate::http::receive::{Closing, broken, keep};
+use crate::net::conn::ConnId;
 use crate::net::conn::{Route, State, Tunnel};
 use crate::net::outcome::Failure;
+use crate::net::routes::RouteId;
 use crate::time::clock::Nanos;
 
 impl Core<'_> {
     /// The route of a request: to its server, or to the proxy before it.
-    pub(crate) fn way(&mut self, request: &Request) -> u32 {
+    pub(crate) fn route_of(&mut self, request: &Request) -> RouteId {
         let own = &request.proxy;
         let dynamic = !own.host.trim().is_empty() && own.port > 0;
         let settings = &self.run.settings;
@@ -70,19 +72,19 @@ impl Core<'_> {
     }
 
     /// Whether requests of a route are passed on by a proxy.
-    pub(crate) fn is_forwarded(&self, route: u32) -> bool {
-        self.net.routes[route as usize].tunnel.as_ref().is_some_and(|tunnel| tunnel.forwarded)
+    pub(crate) fn is_forwarded(&self, route: RouteId) -> bool {
+        self.net.routes[route].tunnel.as_ref().is_some_and(|tunnel| tunnel.forwarded)
     }
 
     /// The connection to a proxy stands: it is asked for a tunnel.
-    pub(crate) fn ask_for_way(&mut self, conn: u32) {
+    pub(crate) fn ask_for_way(&mut self, conn: ConnId) {
         let now = self.clock.now();
         let random = self.random.bits().to_be_bytes();
         let entry = &mut self.net.conns[conn];
         entry.state = State::Tunnelling;
         entry.exchange.connect = now - entry.exchange.start;
         let (index, route) = (entry.user, entry.route);
-        let Some(tunnel) = &self.net.routes[route as usize].tunnel else { return };
+        let Some(tunnel) = &self.net.routes[route].tunnel else { return };
         let authority = format!("{}:{}", tunnel.host, tunnel.port);
         // JMeter's URLs do not show the usual port.
         let host = if tunnel.port == 443 { &tunnel.host } else { &authority };
@@ -122,7 +124,7 @@ impl Core<'_> {
     }
 
     /// Takes bytes of a proxy's answer to the request for a tunnel.
-    pub(crate) fn take_way(&mut self, conn: u32, bytes: &[u8], now: Nanos) {
+    pub(crate) fn take_way(&mut self, conn: ConnId, bytes: &[u8], now: Nanos) {
         let mut at = 0;
         loop {
             let entry = &mut self.net.conns[conn];
@@ -166,7 +168,7 @@ impl Core<'_> {
     }
 
     /// The tunnel is made.
-    fn way_is_free(&mut self, conn: u32) {
+    fn way_is_free(&mut self, conn: ConnId) {
         let (index, route) = (self.net.conns[conn].user, self.net.conns[conn].route);
         self.talk(index, route).dialogue.accepted();
         // What it took counts in no sample.
@@ -182,7 +184,7 @@ impl Core<'_> {
     }
 
     /// The proxy has answered, but made no tunnel. It may want credentials; else its answer is the sample's.
-    pub(crate) fn no_way(&mut self, conn: u32, now: Nanos, ended: bool) {
+    pub(crate) fn no_way(&mut self, conn: ConnId, now: Nanos, ended: bool) {
         let entry = &self.net.conns[conn];
         let (index, route, keeps) = (entry.user, entry.route, entry.exchange.keep_alive && !ended);
         if entry.exchange.status < 200 {

@@ -11,8 +11,16 @@ use plan::http::Source;
 use plan::plan::SamplerId;
 use wire::http1::Decoder;
 
+use crate::net::routes::RouteId;
 use crate::time::clock::Nanos;
 use crate::time::wheel::Index;
+
+/// The place of a connection in its core's slab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ConnId(u32);
+
+/// No connection.
+pub(crate) const NO_CONN: ConnId = ConnId(u32::MAX);
 
 /// Where a connection leads.
 #[derive(Debug, Default)]
@@ -76,9 +84,9 @@ pub(crate) struct Conn {
     pub(crate) state: State,
     pub(crate) generation: u32,
     pub(crate) user: Index,
-    pub(crate) route: u32,
+    pub(crate) route: RouteId,
     /// The route whose addresses count: the same, but for users that look names up for themselves.
-    pub(crate) via: u32,
+    pub(crate) via: RouteId,
     /// Which of the route's addresses is being tried.
     pub(crate) attempt: u32,
     /// How many local addresses have been tried.
@@ -346,26 +354,26 @@ pub(crate) fn keep_part(all: &mut Vec<u8>, part: &[u8], most: usize) -> usize {
 #[derive(Debug, Default)]
 pub(crate) struct Conns {
     pub(crate) all: Vec<Conn>,
-    free: Vec<u32>,
+    free: Vec<ConnId>,
 }
 
-impl std::ops::Index<u32> for Conns {
+impl std::ops::Index<ConnId> for Conns {
     type Output = Conn;
-    fn index(&self, index: u32) -> &Conn {
-        &self.all[index as usize]
+    fn index(&self, id: ConnId) -> &Conn {
+        &self.all[id.0 as usize]
     }
 }
 
-impl std::ops::IndexMut<u32> for Conns {
-    fn index_mut(&mut self, index: u32) -> &mut Conn {
-        &mut self.all[index as usize]
+impl std::ops::IndexMut<ConnId> for Conns {
+    fn index_mut(&mut self, id: ConnId) -> &mut Conn {
+        &mut self.all[id.0 as usize]
     }
 }
 
 impl Conns {
     /// A free slot for `user`, in state `Connecting`, without a socket yet.
-    pub(crate) fn open(&mut self, user: Index, route: u32) -> u32 {
-        let index = self.free.pop().unwrap_or_else(|| {
+    pub(crate) fn open(&mut self, user: Index, route: RouteId) -> ConnId {
+        let id = self.free.pop().unwrap_or_else(|| {
             self.all.push(Conn {
                 fd: None,
                 state: State::Closed,
@@ -390,32 +398,32 @@ impl Conns {
                 expires: Nanos::MAX,
                 end: Nanos::MAX,
             });
-            (self.all.len() - 1) as u32
+            ConnId((self.all.len() - 1) as u32)
         });
-        let conn = &mut self.all[index as usize];
+        let conn = &mut self[id];
         (conn.state, conn.user, conn.route, conn.attempt) = (State::Connecting, user, route, 0);
         conn.via = route;
         (conn.expires, conn.end) = (Nanos::MAX, Nanos::MAX);
         (conn.sources_tried, conn.holder) = (0, 0);
         (conn.raw, conn.datagram, conn.stream) = (false, None, None);
-        index
+        id
     }
 
     /// The token under which the slot's present socket is registered.
-    pub(crate) fn token(&self, index: u32) -> u64 {
-        u64::from(self.all[index as usize].generation) << 32 | u64::from(index)
+    pub(crate) fn token(&self, id: ConnId) -> u64 {
+        u64::from(self[id].generation) << 32 | u64::from(id.0)
     }
 
     /// The slot of a token, unless its socket is gone.
-    pub(crate) fn by_token(&self, token: u64) -> Option<u32> {
-        let index = token as u32;
-        let conn = self.all.get(index as usize)?;
-        (conn.generation == (token >> 32) as u32 && conn.state != State::Closed).then_some(index)
+    pub(crate) fn by_token(&self, token: u64) -> Option<ConnId> {
+        let id = ConnId(token as u32);
+        let conn = self.all.get(id.0 as usize)?;
+        (conn.generation == (token >> 32) as u32 && conn.state != State::Closed).then_some(id)
     }
 
     /// Drops the socket and what belongs to it, but keeps the slot (for another attempt).
-    pub(crate) fn drop_socket(&mut self, index: u32) {
-        let conn = &mut self.all[index as usize];
+    pub(crate) fn drop_socket(&mut self, id: ConnId) {
+        let conn = &mut self[id];
         conn.fd = None;
         conn.generation = conn.generation.wrapping_add(1);
         conn.tls = None;
@@ -425,9 +433,9 @@ impl Conns {
     }
 
     /// Frees the slot; the stash must have been taken.
-    pub(crate) fn close(&mut self, index: u32) {
-        self.drop_socket(index);
-        self.all[index as usize].state = State::Closed;
-        self.free.push(index);
+    pub(crate) fn close(&mut self, id: ConnId) {
+        self.drop_socket(id);
+        self[id].state = State::Closed;
+        self.free.push(id);
     }
 }

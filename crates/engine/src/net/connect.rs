@@ -11,11 +11,14 @@ use stats::Counter;
 use wire::tls::Handshake;
 
 use crate::core::Core;
-use crate::core::user::{NO_CONN, Wait};
+use crate::core::user::Wait;
+use crate::net::conn::ConnId;
+use crate::net::conn::NO_CONN;
 use crate::net::conn::{Conn, Effort, Exchange, Route, Stash, State};
 use crate::net::driver::{self, Ready};
 use crate::net::outcome::Failure;
 use crate::net::resolve::{self, Found, Question};
+use crate::net::routes::RouteId;
 use crate::net::source;
 use crate::tcp::stream::{Stream, Talk};
 use crate::time::clock::{Nanos, thread_cpu};
@@ -27,7 +30,13 @@ const CONNECTS: u32 = 64;
 
 impl Core<'_> {
     /// The route to a peer; made at its first use.
-    pub(crate) fn route(&mut self, secure: bool, host: &str, port: u16, source: &Source) -> u32 {
+    pub(crate) fn route(
+        &mut self,
+        secure: bool,
+        host: &str,
+        port: u16,
+        source: &Source,
+    ) -> RouteId {
         let same = |route: &Route| {
             route.tunnel.is_none()
                 && !route.pinned
@@ -52,14 +61,14 @@ impl Core<'_> {
     pub(crate) fn idle_connection(
         &mut self,
         index: Index,
-        route: u32,
+        route: RouteId,
         java: bool,
         now: Nanos,
-    ) -> Option<u32> {
+    ) -> Option<ConnId> {
         let owner = self.users.owner(index);
         let holder = self.holder(index);
         let user = &self.users[owner];
-        let fits = |conns: &crate::net::conn::Conns, c: u32| {
+        let fits = |conns: &crate::net::conn::Conns, c: ConnId| {
             c != NO_CONN
                 && conns[c].route == route
                 && matches!(conns[c].state, State::Idle | State::Dead)
@@ -93,7 +102,7 @@ impl Core<'_> {
     }
 
     /// Gives a connection that a branch used back to its user.
-    pub(crate) fn give_back(&mut self, index: Index, conn: u32) {
+    pub(crate) fn give_back(&mut self, index: Index, conn: ConnId) {
         let owner = self.users.owner(index);
         if owner == index {
             return;
@@ -113,7 +122,7 @@ impl Core<'_> {
         &mut self,
         index: Index,
         id: SamplerId,
-        route: u32,
+        route: RouteId,
         exchange: Exchange,
         stash: Box<Stash>,
     ) {
@@ -126,7 +135,7 @@ impl Core<'_> {
         &mut self,
         index: Index,
         id: SamplerId,
-        route: u32,
+        route: RouteId,
         exchange: Exchange,
         (stash, stream): (Box<Stash>, Box<Stream>),
     ) {
@@ -142,7 +151,7 @@ impl Core<'_> {
         &mut self,
         index: Index,
         id: SamplerId,
-        conn: u32,
+        conn: ConnId,
         exchange: Exchange,
         stash: Box<Stash>,
     ) {
@@ -156,7 +165,7 @@ impl Core<'_> {
         if self.look_up_name(index, id, conn) {
             return;
         }
-        let route_data = &mut self.net.routes[route as usize];
+        let route_data = &mut self.net.routes[route];
         let now = exchange.start;
         if route_data.addresses.is_empty() || route_data.fresh_until < now {
             if let Some(ip) = resolve::literal(&route_data.host) {
@@ -184,10 +193,10 @@ impl Core<'_> {
     }
 
     /// An answer of the resolver.
-    pub(crate) fn on_resolved(&mut self, index: Index, route: u32, host: &str, found: Found) {
+    pub(crate) fn on_resolved(&mut self, index: Index, route: RouteId, host: &str, found: Found) {
         let now = self.clock.now();
         let still = found == Found::StillUnknown;
-        let route_data = &mut self.net.routes[route as usize];
+        let route_data = &mut self.net.routes[route];
         if let Found::Addresses(addresses) = found
             && route_data.host == host
         {
@@ -202,7 +211,7 @@ impl Core<'_> {
         }
         user.wait = Wait::Exchange(id);
         let conn = user.conn;
-        if self.net.routes[route as usize].addresses.is_empty() {
+        if self.net.routes[route].addresses.is_empty() {
             self.fail(conn, &Failure::UnknownHost { still });
         } else {
             self.keep_name(index, id, conn);
@@ -211,7 +220,7 @@ impl Core<'_> {
     }
 
     /// Tries the connection's addresses from the next one on, until one does not fail at once.
-    pub(crate) fn connect(&mut self, conn: u32) {
+    pub(crate) fn connect(&mut self, conn: ConnId) {
         let token = self.net.conns.token(conn);
         if !self.may_connect(token, self.net.conns[conn].user) {
             self.net.conns[conn].exchange.own -= self.clock.now();
@@ -252,9 +261,9 @@ impl Core<'_> {
     }
 
     /// Tries the connection's next address. An error is one of connecting; other failures have ended the exchange.
-    fn try_connect(&mut self, conn: u32) -> std::io::Result<()> {
+    fn try_connect(&mut self, conn: ConnId) -> std::io::Result<()> {
         let attempt = self.net.conns[conn].attempt as usize;
-        let route = &self.net.routes[self.net.conns[conn].via as usize];
+        let route = &self.net.routes[self.net.conns[conn].via];
         let Some(address) = route.addresses.get(attempt).copied() else {
             let unknown = if route.pinned {
                 Failure::NoAddress
@@ -286,7 +295,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    fn arm_connect_limit(&mut self, conn: u32) {
+    fn arm_connect_limit(&mut self, conn: ConnId) {
         let index = self.net.conns[conn].user;
         match self.net.conns[conn].exchange.connect_limit {
             0 => self.users[index].limit = Nanos::MAX,
@@ -297,7 +306,7 @@ impl Core<'_> {
         }
     }
 
-    fn connect_failed(&mut self, conn: u32, error: std::io::Error) {
+    fn connect_failed(&mut self, conn: ConnId, error: std::io::Error) {
         if self.next_source(conn, &error) || self.next_address(conn) {
             return self.connect(conn);
         }
@@ -305,10 +314,10 @@ impl Core<'_> {
     }
 
     /// Goes to the next address; only HTTP tries all of a name. False: there is none left.
-    fn next_address(&mut self, conn: u32) -> bool {
+    fn next_address(&mut self, conn: ConnId) -> bool {
         self.net.conns[conn].attempt += 1;
         let entry = &self.net.conns[conn];
-        let addresses = &self.net.routes[entry.via as usize].addresses;
+        let addresses = &self.net.routes[entry.via].addresses;
         if entry.raw || entry.attempt as usize >= addresses.len() {
             return false;
         }
@@ -317,9 +326,9 @@ impl Core<'_> {
     }
 
     /// Goes to the next local address, if the one tried has no port left. False: there is none.
-    fn next_source(&mut self, conn: u32, error: &std::io::Error) -> bool {
+    fn next_source(&mut self, conn: ConnId, error: &std::io::Error) -> bool {
         let entry = &self.net.conns[conn];
-        let route = &self.net.routes[entry.via as usize];
+        let route = &self.net.routes[entry.via];
         let tried = entry.sources_tried;
         if !source::is_exhausted(error)
             || !route.source.is_any()
@@ -337,7 +346,7 @@ impl Core<'_> {
     }
 
     /// A socket has something to say.
-    pub(crate) fn on_ready(&mut self, conn: u32, ready: Ready) {
+    pub(crate) fn on_ready(&mut self, conn: ConnId, ready: Ready) {
         match self.net.conns[conn].state {
             State::Connecting if ready.writable => self.on_connected(conn),
             State::Busy | State::Handshaking | State::Tunnelling => {
@@ -356,7 +365,7 @@ impl Core<'_> {
         }
     }
 
-    fn on_connected(&mut self, conn: u32) {
+    fn on_connected(&mut self, conn: ConnId) {
         let Some(fd) = self.net.conns[conn].fd.as_ref() else { return };
         if let Err(error) = driver::connect_result(fd) {
             return self.connect_failed(conn, error);
@@ -367,7 +376,7 @@ impl Core<'_> {
             let exchange = &mut self.net.conns[conn].exchange;
             exchange.own += (self.net.woke - self.net.stalled_since.max(exchange.start)).max(0);
         }
-        let route = &self.net.routes[self.net.conns[conn].route as usize];
+        let route = &self.net.routes[self.net.conns[conn].route];
         if route.tunnel.as_ref().is_some_and(|tunnel| !tunnel.forwarded) {
             self.ask_for_way(conn);
         } else if route.secure {
@@ -380,10 +389,10 @@ impl Core<'_> {
     }
 
     /// The connection stands, TLS included: the waiting request goes out.
-    pub(crate) fn connected(&mut self, conn: u32) {
+    pub(crate) fn connected(&mut self, conn: ConnId) {
         let now = self.clock.now();
         // Behind a proxy, connecting ends with the connection to it.
-        let tunnelled = self.net.routes[self.net.conns[conn].route as usize].tunnel.is_some();
+        let tunnelled = self.net.routes[self.net.conns[conn].route].tunnel.is_some();
         let entry = &mut self.net.conns[conn];
         if entry.exchange.connect == 0 || !tunnelled {
             entry.exchange.connect = now - entry.exchange.start;
@@ -407,7 +416,7 @@ impl Core<'_> {
         }
     }
 
-    pub(crate) fn start_tls(&mut self, conn: u32) {
+    pub(crate) fn start_tls(&mut self, conn: ConnId) {
         let cpu = thread_cpu();
         let began = self.clock.now();
         let index = self.net.conns[conn].user;
@@ -415,7 +424,7 @@ impl Core<'_> {
             Ok(config) => config,
             Err(error) => return self.fail(conn, &Failure::Tls(error)),
         };
-        let route = &self.net.routes[self.net.conns[conn].route as usize];
+        let route = &self.net.routes[self.net.conns[conn].route];
         let host = route.tunnel.as_ref().map_or(&route.host, |tunnel| &tunnel.host);
         match wire::tls::Client::new(&config, host) {
             Ok(client) => {
@@ -440,7 +449,7 @@ impl Core<'_> {
 
     /// Continues a handshake with what arrived; returns how much of it is used up. `cpu` is the thread's processor time
     /// when this began.
-    pub(crate) fn handshake(&mut self, conn: u32, incoming: &mut [u8], cpu: u64) -> usize {
+    pub(crate) fn handshake(&mut self, conn: ConnId, incoming: &mut [u8], cpu: u64) -> usize {
         let mut out = std::mem::take(&mut self.net.out);
         out.clear();
         let Some(tls) = self.net.conns[conn].tls.as_mut() else { return 0 };
@@ -473,7 +482,7 @@ impl Core<'_> {
     }
 
     /// Makes a connection one of the user's, the one used last.
-    pub(crate) fn remember(&mut self, index: Index, conn: u32) {
+    pub(crate) fn remember(&mut self, index: Index, conn: ConnId) {
         let old = self.users[index].conn;
         if old != NO_CONN
             && old != conn
@@ -490,7 +499,7 @@ impl Core<'_> {
     }
 
     /// An idle connection became readable: the peer closed it, or broke the protocol.
-    fn read_idle(&mut self, conn: u32) {
+    fn read_idle(&mut self, conn: ConnId) {
         let mut scratch = std::mem::take(&mut self.net.scratch);
         let received = match self.net.conns[conn].fd.as_ref() {
             Some(fd) => self.net.driver.receive(fd, &mut scratch),
@@ -516,7 +525,7 @@ impl Core<'_> {
     }
 
     /// The peer closed a connection that the user would have used again.
-    pub(crate) fn peer_gave_up(&mut self, conn: u32) {
+    pub(crate) fn peer_gave_up(&mut self, conn: ConnId) {
         if self.net.conns[conn].raw {
             self.net.conns[conn].state = State::Dead;
             return;
@@ -528,7 +537,7 @@ impl Core<'_> {
         self.net.conns[conn].state = State::Dead;
     }
 
-    fn take_late_records(&mut self, conn: u32, incoming: &mut [u8]) -> bool {
+    fn take_late_records(&mut self, conn: ConnId, incoming: &mut [u8]) -> bool {
         let entry = &mut self.net.conns[conn];
         let Some(tls) = entry.tls.as_mut() else { return false };
         let mut data = std::mem::take(&mut entry.tail);
@@ -551,7 +560,7 @@ impl Core<'_> {
     }
 
     /// Closes one of the user's connections and forgets it.
-    pub(crate) fn drop_connection(&mut self, conn: u32, counter: Counter) {
+    pub(crate) fn drop_connection(&mut self, conn: ConnId, counter: Counter) {
         let index = self.net.conns[conn].user;
         self.recorder.add(counter, 1);
         if let Some(stash) = self.net.conns[conn].stash.take() {
@@ -562,7 +571,7 @@ impl Core<'_> {
     }
 
     /// A connection is none of the user's any more.
-    fn forget(&mut self, index: Index, conn: u32) {
+    fn forget(&mut self, index: Index, conn: ConnId) {
         let user = &mut self.users[index];
         if user.conn == conn {
             user.conn = NO_CONN;
@@ -621,7 +630,7 @@ impl Core<'_> {
 
     /// Takes what the socket of a user has whose time is over. Timers fire before sockets are polled: after a stall of
     /// this process, what came in time may lie there unread. False: there was nothing.
-    pub(crate) fn takes_what_lies_there(&mut self, index: Index, conn: u32) -> bool {
+    pub(crate) fn takes_what_lies_there(&mut self, index: Index, conn: ConnId) -> bool {
         match self.net.conns[conn].state {
             State::Connecting => {
                 if !self.net.conns[conn].fd.as_ref().is_some_and(driver::has_settled) {

@@ -10,27 +10,30 @@ use plan::plan::{SamplerId, SamplerKind};
 use stats::Counter;
 
 use crate::core::Core;
-use crate::core::user::{NO_CONN, Wait};
+use crate::core::user::Wait;
+use crate::net::conn::ConnId;
+use crate::net::conn::NO_CONN;
 use crate::net::conn::Route;
 use crate::net::nameserver::{Found, Lookup};
 use crate::net::outcome::Failure;
 use crate::net::resolve::{self, Question};
+use crate::net::routes::RouteId;
 use crate::time::clock::Nanos;
 use crate::time::wheel::Index;
 
 impl Core<'_> {
     /// Finds the addresses for a new connection among what the user keeps. True: it is being connected, or waits for
     /// addresses of the plan's own.
-    pub(crate) fn look_up_name(&mut self, index: Index, id: SamplerId, conn: u32) -> bool {
+    pub(crate) fn look_up_name(&mut self, index: Index, id: SamplerId, conn: ConnId) -> bool {
         let Some(manager) = self.dns_manager(id) else { return false };
         let route = self.net.conns[conn].route;
-        let Route { host, port, .. } = &self.net.routes[route as usize];
+        let Route { host, port, .. } = &self.net.routes[route];
         let (host, port) = (host.clone(), *port);
         let owner = self.users.root(index);
         let kept = self.users[owner].extra.as_ref().and_then(|extra| extra.names.get(manager));
         let kept = kept.and_then(|names| names.iter().find(|(name, _)| *name == host));
         if let Some((_, via)) = kept {
-            let via = &self.net.routes[*via as usize];
+            let via = &self.net.routes[*via];
             let (addresses, found_as) = (via.addresses.clone(), via.found_as.clone());
             self.net.conns[conn].via = self.pin(route, addresses, found_as);
             self.connect(conn);
@@ -83,7 +86,7 @@ impl Core<'_> {
         index: Index,
         id: SamplerId,
         manager: usize,
-        conn: u32,
+        conn: ConnId,
         host: String,
         aliases: Option<Vec<String>>,
         servers: Vec<String>,
@@ -107,7 +110,7 @@ impl Core<'_> {
     }
 
     /// Name servers of the plan's own have answered.
-    pub(crate) fn on_named(&mut self, index: Index, route: u32, found: Found) {
+    pub(crate) fn on_named(&mut self, index: Index, route: RouteId, found: Found) {
         let user = &self.users[index];
         let (Wait::Resolve(id), conn) = (user.wait, user.conn) else { return };
         if conn == NO_CONN || self.net.conns[conn].route != route {
@@ -126,7 +129,7 @@ impl Core<'_> {
     pub(crate) fn on_looked(
         &mut self,
         index: Index,
-        route: u32,
+        route: RouteId,
         addresses: Vec<(String, SocketAddr)>,
     ) {
         let (Wait::Resolve(id), conn) = (self.users[index].wait, self.users[index].conn) else {
@@ -139,7 +142,7 @@ impl Core<'_> {
         let (found_as, addresses) = addresses.into_iter().unzip();
         let via = self.pin(route, addresses, found_as);
         if let Some(manager) = self.dns_manager(id) {
-            let host = self.net.routes[route as usize].host.clone();
+            let host = self.net.routes[route].host.clone();
             self.keep(self.users.root(index), manager, host, via);
         }
         self.net.conns[conn].via = via;
@@ -147,10 +150,10 @@ impl Core<'_> {
     }
 
     /// The system's resolver has answered: a user with a DNS Cache Manager keeps what it said.
-    pub(crate) fn keep_name(&mut self, index: Index, id: SamplerId, conn: u32) {
+    pub(crate) fn keep_name(&mut self, index: Index, id: SamplerId, conn: ConnId) {
         let Some(manager) = self.dns_manager(id) else { return };
         let route = self.net.conns[conn].route;
-        let data = &self.net.routes[route as usize];
+        let data = &self.net.routes[route];
         if resolve::literal(&data.host).is_some() {
             return;
         }
@@ -167,7 +170,7 @@ impl Core<'_> {
         }
     }
 
-    fn keep(&mut self, owner: Index, manager: usize, host: String, via: u32) {
+    fn keep(&mut self, owner: Index, manager: usize, host: String, via: RouteId) {
         let names = &mut self.users[owner].extra().names;
         if names.len() <= manager {
             names.resize_with(manager + 1, Vec::new);
@@ -177,8 +180,13 @@ impl Core<'_> {
     }
 
     /// The route like `route` that is pinned to these addresses.
-    fn pin(&mut self, route: u32, mut addresses: Vec<SocketAddr>, found_as: Vec<String>) -> u32 {
-        let like = &self.net.routes[route as usize];
+    fn pin(
+        &mut self,
+        route: RouteId,
+        mut addresses: Vec<SocketAddr>,
+        found_as: Vec<String>,
+    ) -> RouteId {
+        let like = &self.net.routes[route];
         for address in &mut addresses {
             address.set_port(like.port);
         }

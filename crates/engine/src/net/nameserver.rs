@@ -21,6 +21,7 @@ use crate::core::inbox::{Inbox, Message, Wake};
 use crate::net::driver::{self, Driver, Events, INBOX};
 use crate::net::ports::Ports;
 use crate::net::resolve;
+use crate::net::routes::RouteId;
 use crate::time::clock::Nanos;
 use crate::time::wheel::Index;
 
@@ -50,7 +51,7 @@ pub(crate) struct Lookup {
     /// Which server is asked first.
     pub(crate) turn: u32,
     pub(crate) user: Index,
-    pub(crate) route: u32,
+    pub(crate) route: RouteId,
     pub(crate) reply_to: Inbox,
 }
 

@@ -9,6 +9,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use crate::core::inbox::{Inbox, Message};
+use crate::net::routes::RouteId;
 use crate::time::wheel::Index;
 
 /// A question from a core.
@@ -17,7 +18,7 @@ pub(crate) struct Question {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) user: Index,
-    pub(crate) route: u32,
+    pub(crate) route: RouteId,
     /// Asked for instead, if there are any: the plan's own addresses of the host.
     pub(crate) aliases: Vec<String>,
     pub(crate) reply_to: Inbox,

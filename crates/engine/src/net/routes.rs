@@ -13,29 +13,34 @@ use crate::websocket;
 /// Below this nothing is forgotten.
 const FEW: usize = 1024;
 
+/// The place of a route in its core's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct RouteId(pub(super) u32);
+
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     all: Vec<Route>,
     /// Places without a route.
-    free: Vec<u32>,
+    free: Vec<RouteId>,
     /// With so many routes they are looked through.
     limit: usize,
 }
 
 impl Routes {
     /// The number of the first route that is meant.
-    pub(crate) fn position(&self, same: impl Fn(&Route) -> bool) -> Option<u32> {
-        self.all.iter().position(|route| !route.forgotten && same(route)).map(|at| at as u32)
+    pub(crate) fn position(&self, same: impl Fn(&Route) -> bool) -> Option<RouteId> {
+        let at = self.all.iter().position(|route| !route.forgotten && same(route));
+        at.map(|at| RouteId(at as u32))
     }
 
     /// Adds a route; its number.
-    pub(crate) fn add(&mut self, route: Route) -> u32 {
+    pub(crate) fn add(&mut self, route: Route) -> RouteId {
         if let Some(at) = self.free.pop() {
-            self.all[at as usize] = route;
+            self.all[at.0 as usize] = route;
             return at;
         }
         self.all.push(route);
-        (self.all.len() - 1) as u32
+        RouteId((self.all.len() - 1) as u32)
     }
 
     fn are_many(&self) -> bool {
@@ -47,23 +52,23 @@ impl Routes {
         for (at, route) in (0..).zip(&mut self.all) {
             if !used[at as usize] && !route.forgotten {
                 *route = Route::forgotten();
-                self.free.push(at);
+                self.free.push(RouteId(at));
             }
         }
         self.limit = 2 * (self.all.len() - self.free.len());
     }
 }
 
-impl Index<usize> for Routes {
+impl Index<RouteId> for Routes {
     type Output = Route;
-    fn index(&self, at: usize) -> &Route {
-        &self.all[at]
+    fn index(&self, at: RouteId) -> &Route {
+        &self.all[at.0 as usize]
     }
 }
 
-impl IndexMut<usize> for Routes {
-    fn index_mut(&mut self, at: usize) -> &mut Route {
-        &mut self.all[at]
+impl IndexMut<RouteId> for Routes {
+    fn index_mut(&mut self, at: RouteId) -> &mut Route {
+        &mut self.all[at.0 as usize]
     }
 }
 
@@ -74,7 +79,7 @@ impl Core<'_> {
             return;
         }
         let mut used = vec![false; self.net.routes.all.len()];
-        let mut mark = |route: u32| used[route as usize] = true;
+        let mut mark = |route: RouteId| used[route.0 as usize] = true;
         self.http.fixed.iter().flatten().for_each(|fixed| mark(fixed.route));
         for conn in self.net.conns.all.iter().filter(|conn| conn.state != State::Closed) {
             mark(conn.route);
@@ -101,16 +106,16 @@ mod tests {
     #[test]
     fn what_is_not_used_is_forgotten_and_its_place_used_again() {
         let mut routes = Routes::default();
-        let numbers: Vec<u32> = (0..4).map(|port| routes.add(to(port))).collect();
-        assert_eq!(numbers, [0, 1, 2, 3]);
+        let numbers: Vec<RouteId> = (0..4).map(|port| routes.add(to(port))).collect();
+        assert_eq!(numbers, [0, 1, 2, 3].map(RouteId));
         routes.keep(&[true, false, true, false]);
-        assert_eq!(routes.position(|route| route.port == 2), Some(2));
+        assert_eq!(routes.position(|route| route.port == 2), Some(RouteId(2)));
         assert_eq!(routes.position(|route| route.port == 1), None);
-        assert_eq!(routes.position(|route| route.host.is_empty() && route.port == 0), Some(0));
-        let mut again = [routes.add(to(7)), routes.add(to(8))];
+        assert_eq!(routes.position(|route| route.host.is_empty() && route.port == 0), Some(RouteId(0)));
+        let mut again = [routes.add(to(7)).0, routes.add(to(8)).0];
         again.sort_unstable();
         assert_eq!(again, [1, 3]);
-        assert_eq!(routes.add(to(9)), 4);
+        assert_eq!(routes.add(to(9)), RouteId(4));
     }
 
     #[test]

@@ -7,7 +7,8 @@ use plan::plan::SamplerKind;
 use stats::Phase;
 
 use crate::core::Core;
-use crate::core::user::{NO_CONN, Wait};
+use crate::core::user::Wait;
+use crate::net::conn::NO_CONN;
 use crate::net::conn::State;
 use crate::net::outcome::Failure;
 use crate::time::clock::{MS, Nanos};

@@ -12,6 +12,7 @@ use stats::Counter;
 
 use crate::core::Core;
 use crate::core::user::Wait;
+use crate::net::conn::ConnId;
 use crate::net::conn::{Exchange, State};
 use crate::net::driver;
 use crate::net::outcome::{Failure, io_words, kind};
@@ -86,11 +87,11 @@ impl Core<'_> {
     }
 
     /// The open socket of a user's sampler.
-    fn own_socket(&self, index: Index, id: SamplerId) -> Option<u32> {
+    fn own_socket(&self, index: Index, id: SamplerId) -> Option<ConnId> {
         let user = &self.users[index];
         let others = user.extra.as_ref().map_or(&[][..], |extra| &extra.conns);
-        let fits = |conn: &u32| {
-            *conn != crate::core::user::NO_CONN
+        let fits = |conn: &ConnId| {
+            *conn != crate::net::conn::NO_CONN
                 && self.net.conns[*conn].datagram == Some(id)
                 && self.net.conns[*conn].state == State::Idle
         };
@@ -98,7 +99,7 @@ impl Core<'_> {
     }
 
     /// Opens a socket; nothing has to be waited for.
-    pub(crate) fn connect_datagram(&mut self, conn: u32, to: SocketAddr) {
+    pub(crate) fn connect_datagram(&mut self, conn: ConnId, to: SocketAddr) {
         let token = self.net.conns.token(conn);
         let from = match self.net.conns[conn].stream.as_deref().map(|stream| &stream.talk) {
             Some(Talk::Datagram(call)) => bound(call).ok().flatten(),
@@ -115,7 +116,7 @@ impl Core<'_> {
     }
 
     /// Sends on a socket that is open; without a wait for an answer that is all.
-    pub(crate) fn start_datagram(&mut self, conn: u32, bytes: &[u8]) {
+    pub(crate) fn start_datagram(&mut self, conn: ConnId, bytes: &[u8]) {
         let Some(Stream { ticket, talk: Talk::Datagram(call) }) =
             self.net.conns[conn].stream.as_deref()
         else {
@@ -138,13 +139,13 @@ impl Core<'_> {
     }
 
     /// A datagram came.
-    pub(crate) fn take_datagram(&mut self, conn: u32, bytes: &[u8], _now: Nanos) {
+    pub(crate) fn take_datagram(&mut self, conn: ConnId, bytes: &[u8], _now: Nanos) {
         self.end_datagram(conn, bytes, After::Plan, Ok(()));
     }
 
-    pub(crate) fn fail_datagram(&mut self, conn: u32, failure: &Failure) {
+    pub(crate) fn fail_datagram(&mut self, conn: ConnId, failure: &Failure) {
         let entry = &self.net.conns[conn];
-        let route = &self.net.routes[entry.via as usize];
+        let route = &self.net.routes[entry.via];
         let unwritten = entry.state == State::Busy && entry.exchange.sent_at == 0;
         let text = match failure {
             Failure::UnknownHost { .. } => "java.nio.channels.UnresolvedAddressException".into(),
@@ -170,7 +171,7 @@ impl Core<'_> {
 
     fn end_datagram(
         &mut self,
-        conn: u32,
+        conn: ConnId,
         received: &[u8],
         after: After,
         ended: Result<(), Thrown>,

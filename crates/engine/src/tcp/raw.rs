@@ -11,6 +11,7 @@ use plan::plan::SamplerId;
 use stats::{Counter, Outcome};
 
 use crate::core::Core;
+use crate::net::conn::ConnId;
 use crate::net::conn::{Exchange, State, keep_part};
 use crate::net::driver;
 use crate::net::outcome::{Failure, io_words, kind};
@@ -110,7 +111,7 @@ impl Core<'_> {
     }
 
     /// The connection stands.
-    pub(crate) fn start_raw(&mut self, conn: u32, bytes: &[u8]) {
+    pub(crate) fn start_raw(&mut self, conn: ConnId, bytes: &[u8]) {
         let Some(Stream { ticket, talk: Talk::Raw(raw) }) = self.net.conns[conn].stream.as_deref()
         else {
             return;
@@ -129,9 +130,9 @@ impl Core<'_> {
         }
     }
 
-    pub(crate) fn fail_raw(&mut self, conn: u32, failure: &Failure) {
+    pub(crate) fn fail_raw(&mut self, conn: ConnId, failure: &Failure) {
         let entry = &self.net.conns[conn];
-        let route = &self.net.routes[entry.via as usize];
+        let route = &self.net.routes[entry.via];
         let unwritten = entry.exchange.sent_at == 0;
         let text = match failure {
             Failure::UnknownHost { .. } => "java.nio.channels.UnresolvedAddressException".into(),
@@ -170,7 +171,7 @@ impl Core<'_> {
     }
 
     /// The server sends no more.
-    pub(crate) fn end_raw(&mut self, conn: u32, now: Nanos) {
+    pub(crate) fn end_raw(&mut self, conn: ConnId, now: Nanos) {
         let raw = self.net.conns[conn].stream.as_deref().map(|stream| &stream.talk);
         let left = match raw {
             Some(Talk::Raw(raw)) if raw.call.keep && raw.total > 0 => {
@@ -182,7 +183,7 @@ impl Core<'_> {
     }
 
     /// The exchange is over; `left` is what the sampler has of its connection.
-    fn leave_raw(&mut self, conn: u32, now: Nanos, left: Saved, ended: Result<(), Thrown>) {
+    fn leave_raw(&mut self, conn: ConnId, now: Nanos, left: Saved, ended: Result<(), Thrown>) {
         let Some((stream, mut exchange, index, id)) = self.stream_of(conn) else { return };
         let Talk::Raw(raw) = stream.talk else { return };
         let connecting = self.net.conns[conn].state == State::Connecting;

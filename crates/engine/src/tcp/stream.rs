@@ -12,9 +12,11 @@ use stats::{Counter, Outcome};
 
 use crate::core::Core;
 use crate::core::user::Wait;
+use crate::net::conn::ConnId;
 use crate::net::conn::{Exchange, State, keep_part};
 use crate::net::driver;
 use crate::net::outcome::{Failure, kind, socket_text};
+use crate::net::routes::RouteId;
 use crate::tcp::raw::Raw;
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
@@ -133,16 +135,16 @@ impl Core<'_> {
         }
     }
 
-    pub(crate) fn has_stream(&self, conn: u32, ticket: u64) -> bool {
+    pub(crate) fn has_stream(&self, conn: ConnId, ticket: u64) -> bool {
         self.net.conns[conn].stream.as_ref().is_some_and(|stream| stream.ticket == ticket)
     }
 
     /// The user's kept connection to a peer, be it closed by now.
-    fn idle_stream(&self, index: Index, route: u32) -> Option<u32> {
+    fn idle_stream(&self, index: Index, route: RouteId) -> Option<ConnId> {
         let user = &self.users[index];
         let others = user.extra.as_ref().map_or(&[][..], |extra| &extra.conns);
-        let fits = |conn: &u32| {
-            *conn != crate::core::user::NO_CONN
+        let fits = |conn: &ConnId| {
+            *conn != crate::net::conn::NO_CONN
                 && self.net.conns[*conn].raw
                 && self.net.conns[*conn].datagram.is_none()
                 && self.net.conns[*conn].route == route
@@ -152,7 +154,7 @@ impl Core<'_> {
     }
 
     /// Writes the request on a connection that stands.
-    pub(crate) fn start_stream(&mut self, conn: u32, bytes: &[u8]) {
+    pub(crate) fn start_stream(&mut self, conn: ConnId, bytes: &[u8]) {
         let Some(stream) = self.net.conns[conn].stream.as_deref() else { return };
         match &stream.talk {
             Talk::Tcp(tcp) => match tcp.call.unwritable.clone() {
@@ -167,7 +169,7 @@ impl Core<'_> {
     }
 
     /// Takes what came on a connection with a stream under way.
-    pub(crate) fn take_stream(&mut self, conn: u32, bytes: &[u8], now: Nanos, hangup: bool) {
+    pub(crate) fn take_stream(&mut self, conn: ConnId, bytes: &[u8], now: Nanos, hangup: bool) {
         let entry = &mut self.net.conns[conn];
         let Some(stream) = entry.stream.as_deref_mut() else { return };
         if entry.exchange.latency == 0 && !bytes.is_empty() {
@@ -190,7 +192,7 @@ impl Core<'_> {
     }
 
     /// A stream's exchange failed, or its time is over.
-    pub(crate) fn fail_stream(&mut self, conn: u32, failure: &Failure) {
+    pub(crate) fn fail_stream(&mut self, conn: ConnId, failure: &Failure) {
         match self.net.conns[conn].stream.as_deref().map(|stream| &stream.talk) {
             Some(Talk::Tcp(_)) => {}
             Some(Talk::Raw(_)) => return self.fail_raw(conn, failure),
@@ -198,7 +200,7 @@ impl Core<'_> {
             None => return,
         }
         let now = self.clock.now();
-        let route = &self.net.routes[self.net.conns[conn].route as usize];
+        let route = &self.net.routes[self.net.conns[conn].route];
         let text = match failure {
             Failure::Connect(_) => {
                 format!("java.net.ConnectException: {}", socket_text(failure, route))
@@ -228,7 +230,7 @@ impl Core<'_> {
     /// Takes the exchange off a connection, with when it was and whose.
     pub(crate) fn stream_of(
         &mut self,
-        conn: u32,
+        conn: ConnId,
     ) -> Option<(Box<Stream>, Exchange, Index, SamplerId)> {
         let entry = &mut self.net.conns[conn];
         let stream = entry.stream.take()?;
@@ -273,7 +275,7 @@ impl Core<'_> {
     }
 
     /// Ends a stream's exchange, and its sample.
-    pub(crate) fn end_stream(&mut self, conn: u32, now: Nanos, ending: Ending) {
+    pub(crate) fn end_stream(&mut self, conn: ConnId, now: Nanos, ending: Ending) {
         if let Some(Talk::Raw(_)) =
             self.net.conns[conn].stream.as_deref().map(|stream| &stream.talk)
         {

@@ -132,7 +132,7 @@ impl Core<'_> {
             }
             match fault {
                 Some(Fault::Failure(failure)) => {
-                    let text = outcome::socket_text(failure, &self.net.routes[route as usize]);
+                    let text = outcome::socket_text(failure, &self.net.routes[route]);
                     talking.talk.fail(&text, &mut result);
                 }
                 _ => talking.talk.finish(talking.keeps, opened, close && !over, &mut result),
@@ -145,7 +145,7 @@ impl Core<'_> {
         let outcome = match (&result.success, fault) {
             (true, _) => Outcome::Ok,
             (false, Some(Fault::Failure(failure))) => {
-                outcome::kind(failure, &self.net.routes[route as usize])
+                outcome::kind(failure, &self.net.routes[route])
             }
             (false, Some(Fault::Cut)) => Outcome::CutByEnd,
             (false, _) => Outcome::Other,

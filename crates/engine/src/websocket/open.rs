@@ -15,6 +15,7 @@ use crate::net::conn::Effort;
 use crate::net::driver;
 use crate::net::outcome::Failure;
 use crate::net::resolve::{self, Found, Question};
+use crate::net::routes::RouteId;
 use crate::net::source;
 use crate::time::clock::{Nanos, thread_cpu};
 use crate::time::wheel::Index;
@@ -25,7 +26,7 @@ impl Core<'_> {
     pub(super) fn open_socket(&mut self, at: u32, id: SamplerId) {
         let socket = &self.websocket.sockets[at];
         let (index, route) = (socket.user, socket.route);
-        let entry = &mut self.net.routes[route as usize];
+        let entry = &mut self.net.routes[route];
         let now = self.clock.now();
         self.recorder.add(Counter::WsStarted, 1);
         self.users[index].wait = Wait::Socket(id);
@@ -55,13 +56,13 @@ impl Core<'_> {
     pub(crate) fn on_socket_resolved(&mut self, index: Index, found: &Found) {
         let Wait::SocketResolve(id) = self.users[index].wait else { return };
         let at = self.users[index].socket;
-        let route = &mut self.net.routes[self.websocket.sockets[at].route as usize];
+        let route = &mut self.net.routes[self.websocket.sockets[at].route];
         if let Found::Addresses(addresses) = found {
             route.addresses.clone_from(addresses);
             route.fresh_until = self.clock.now().saturating_add(self.run.settings.address_life);
         }
         self.users[index].wait = Wait::Socket(id);
-        if self.net.routes[self.websocket.sockets[at].route as usize].addresses.is_empty() {
+        if self.net.routes[self.websocket.sockets[at].route].addresses.is_empty() {
             let still = *found == Found::StillUnknown;
             self.fault(at, Fault::Failure(Failure::UnknownHost { still }));
         } else {
@@ -98,7 +99,7 @@ impl Core<'_> {
     fn try_connect_socket(&mut self, at: u32) -> Result<(), (std::io::Error, Option<IpAddr>)> {
         let Task::Work(work) = &self.websocket.sockets[at].task else { return Ok(()) };
         let (attempt, limit) = (work.attempt as usize, work.connect_limit);
-        let route = &self.net.routes[self.websocket.sockets[at].route as usize];
+        let route = &self.net.routes[self.websocket.sockets[at].route];
         let Some(address) = route.addresses.get(attempt).copied() else {
             self.fault(at, Fault::Failure(Failure::UnknownHost { still: false }));
             return Ok(());
@@ -123,8 +124,7 @@ impl Core<'_> {
     /// Goes to the next local address if this one has no port left, or else to the next address. False: there is none.
     fn next_attempt(&mut self, at: u32, error: &std::io::Error, from: Option<IpAddr>) -> bool {
         let sources = self.net.sources.len() as u32;
-        let addresses =
-            self.net.routes[self.websocket.sockets[at].route as usize].addresses.len() as u32;
+        let addresses = self.net.routes[self.websocket.sockets[at].route].addresses.len() as u32;
         let Task::Work(work) = &mut self.websocket.sockets[at].task else { return false };
         if source::is_exhausted(error) && work.sources_tried + 1 < sources {
             work.sources_tried += 1;
@@ -144,8 +144,7 @@ impl Core<'_> {
 
     /// The time limit for connecting is over: the next address is tried, if there is one.
     pub(super) fn socket_connect_late(&mut self, at: u32) {
-        let addresses =
-            self.net.routes[self.websocket.sockets[at].route as usize].addresses.len() as u32;
+        let addresses = self.net.routes[self.websocket.sockets[at].route].addresses.len() as u32;
         let Task::Work(work) = &mut self.websocket.sockets[at].task else { return };
         work.attempt += 1;
         if work.attempt < addresses {
@@ -175,13 +174,12 @@ impl Core<'_> {
 
     /// Whether the connection goes through a proxy.
     fn proxied(&self, at: u32) -> bool {
-        self.net.routes[self.websocket.sockets[at].route as usize].tunnel.is_some()
+        self.net.routes[self.websocket.sockets[at].route].tunnel.is_some()
     }
 
     fn ask_for_tunnel(&mut self, at: u32) {
         self.websocket.sockets[at].state = State::Tunnelling;
-        let Some(tunnel) = &self.net.routes[self.websocket.sockets[at].route as usize].tunnel
-        else {
+        let Some(tunnel) = &self.net.routes[self.websocket.sockets[at].route].tunnel else {
             return;
         };
         let mut request =
@@ -198,7 +196,7 @@ impl Core<'_> {
     }
 
     fn secure_or_upgrade(&mut self, at: u32) {
-        let route = &self.net.routes[self.websocket.sockets[at].route as usize];
+        let route = &self.net.routes[self.websocket.sockets[at].route];
         if route.secure { self.start_socket_tls(at) } else { self.ask_for_upgrade(at) }
     }
 
@@ -210,7 +208,7 @@ impl Core<'_> {
             Ok(config) => config,
             Err(error) => return self.fault(at, Fault::Failure(Failure::Tls(error))),
         };
-        let route = &self.net.routes[self.websocket.sockets[at].route as usize];
+        let route = &self.net.routes[self.websocket.sockets[at].route];
         let host = route.tunnel.as_ref().map_or(&*route.host, |tunnel| &*tunnel.host);
         match wire::tls::Client::new(&config, host) {
             Ok(client) => {
@@ -338,7 +336,7 @@ impl Core<'_> {
     pub(super) fn opening_ended(&mut self, at: u32, ending: Ending) {
         let Task::Work(work) = &self.websocket.sockets[at].task else { return };
         let (asked, key) = (work.connected_at > 0, work.key);
-        let secure = self.net.routes[self.websocket.sockets[at].route as usize].secure;
+        let secure = self.net.routes[self.websocket.sockets[at].route].secure;
         if ending != Ending::Fin {
             return self.fault(at, Fault::Ended(ending));
         }
@@ -374,9 +372,9 @@ impl Core<'_> {
         work: &mut Work,
         call: &plan::websocket::Call,
         cookie: &str,
-        route: u32,
+        route: RouteId,
     ) {
-        let proxied = self.net.routes[route as usize].tunnel.is_some();
+        let proxied = self.net.routes[route].tunnel.is_some();
         let mut random = [0; 16];
         for half in random.chunks_exact_mut(8) {
             half.copy_from_slice(&self.random.bits().to_ne_bytes());

@@ -21,6 +21,7 @@ use crate::core::user::Wait;
 use crate::core::{Core, env};
 use crate::net::conn::{Route, Tunnel};
 use crate::net::outcome::{self, Failure};
+use crate::net::routes::RouteId;
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
 use crate::time::wheel::Index;
@@ -386,7 +387,7 @@ impl<'p> Core<'p> {
     }
 
     /// Words a failure in the result.
-    fn word(&self, at: u32, route: u32, fault: &Fault, result: &mut SampleResult) -> Outcome {
+    fn word(&self, at: u32, route: RouteId, fault: &Fault, result: &mut SampleResult) -> Outcome {
         match fault {
             Fault::Refused(Refusal::Status { status, line }) => {
                 wording::refused(Ok((*status, line)), result);
@@ -421,7 +422,7 @@ impl<'p> Core<'p> {
                 Outcome::Status
             }
             Fault::Failure(failure) => {
-                let route = &self.net.routes[route as usize];
+                let route = &self.net.routes[route];
                 wording::io_error(&outcome::socket_text(failure, route), result);
                 outcome::kind(failure, route)
             }
@@ -485,7 +486,7 @@ impl<'p> Core<'p> {
     }
 
     /// The route of a connection: to the server, or to the proxy before it.
-    fn socket_route(&mut self, call: &Call) -> u32 {
+    fn socket_route(&mut self, call: &Call) -> RouteId {
         let proxy = self.run.settings.proxy.as_ref().filter(|proxy| proxy.serves(&call.host));
         let Some(proxy) = proxy else {
             return self.route(call.secure, &call.host, call.port, &Source::default());

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::sync::Mutex;
 
 use super::*;
+use crate::net::routes::RouteId;
 
 /// Names asked for so far.
 type Asked = Arc<Mutex<Vec<String>>>;
@@ -78,11 +79,11 @@ fn look_up(
         servers: owned(servers),
         turn: 0,
         user: 3,
-        route: 5,
+        route: RouteId(5),
         reply_to,
     });
     match answers.recv().expect("an answer") {
-        Message::Named { user: 3, route: 5, found } => found,
+        Message::Named { user: 3, route: RouteId(5), found } => found,
         other => panic!("{other:?}"),
     }
 }
