@@ -470,6 +470,7 @@ fn only_the_walk_through_the_controllers_recurs() {
 /// The rooms of the engine with their floors.
 const ROOMS: &[(&str, u32)] = &[
     ("time", 0),
+    ("ids", 0),
     ("net", 1),
     ("offload", 1),
     ("http", 2),

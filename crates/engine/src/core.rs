@@ -26,6 +26,7 @@ use crate::flow::barriers::home_of;
 use crate::flow::schedule::Start;
 use crate::flow::search::Turn;
 use crate::http::requests::Requests;
+use crate::ids::UserId;
 use crate::net::Net;
 use crate::net::driver::{Driver, Events, INBOX, Ready};
 use crate::run::rows::Rows;
@@ -33,7 +34,7 @@ use crate::run::sinks::Sinks;
 use crate::run::{Report, RunShared};
 use crate::sample::samples::Samples;
 use crate::time::clock::{Clock, MS, Nanos, second_after};
-use crate::time::wheel::{Index, Wheel};
+use crate::time::wheel::Wheel;
 use crate::websocket::{Sockets, WebSockets};
 
 /// How many operations a user may run before others get their turn.
@@ -75,7 +76,7 @@ pub(crate) struct Core<'p> {
 pub(crate) struct Timers {
     pub(crate) wheel: Wheel,
     /// Users whose timers have fired.
-    due: Vec<Index>,
+    due: Vec<UserId>,
     /// The next snapshot.
     next_second: Nanos,
 }
@@ -262,11 +263,13 @@ impl<'p> Core<'p> {
             }
             self.carry_out_done();
         }
-        self.websocket.beats.expire(now, &mut self.websocket.sockets, &mut due);
-        for socket in due.drain(..) {
+        let mut beats = std::mem::take(&mut self.websocket.due);
+        self.websocket.beats.expire(now, &mut self.websocket.sockets, &mut beats);
+        for socket in beats.drain(..) {
             self.on_beat(socket, now);
             self.carry_out_done();
         }
+        self.websocket.due = beats;
         self.samples.watch.expire(now, &mut due);
         for index in due.drain(..) {
             self.interrupt(index);
@@ -276,7 +279,7 @@ impl<'p> Core<'p> {
     }
 
     /// Goes on with a user whose wait is over.
-    pub(crate) fn resume(&mut self, index: Index) {
+    pub(crate) fn resume(&mut self, index: UserId) {
         let user = &mut self.users[index];
         if !user.alive {
             return;
@@ -318,12 +321,12 @@ impl<'p> Core<'p> {
     }
 
     /// Goes on with a user once those before it had their turn.
-    pub(crate) fn put_in_line(&mut self, index: Index) {
+    pub(crate) fn put_in_line(&mut self, index: UserId) {
         self.queue.later.push_user(index);
     }
 
     /// Puts a user into the ready queue, if it has nothing to wait for.
-    fn enqueue(&mut self, index: Index) {
+    fn enqueue(&mut self, index: UserId) {
         let user = &mut self.users[index];
         if user.alive && user.wait == Wait::Ready {
             user.wait = Wait::Queued;
@@ -380,7 +383,7 @@ impl<'p> Core<'p> {
     }
 
     /// Runs a user until it must wait.
-    fn take_turn(&mut self, index: Index) {
+    fn take_turn(&mut self, index: UserId) {
         let before = self.queue.now.len();
         let over = self.run_user(index);
         // What the turn has completed has its own when others had theirs.
@@ -396,7 +399,7 @@ impl<'p> Core<'p> {
     }
 
     /// Runs a user until it must wait, or has had its turn. True: it has looked for a sampler for long, and found none.
-    fn run_user(&mut self, index: Index) -> bool {
+    fn run_user(&mut self, index: UserId) -> bool {
         let mut until = Nanos::MAX;
         for operation in 1..=BUDGET {
             if !self.users[index].alive || self.users[index].wait != Wait::Ready {
@@ -466,7 +469,7 @@ impl<'p> Core<'p> {
         self.stop.asked = true;
         self.stop.now |= now;
         let groups: Vec<u32> = self.flow.starts.drain(..).map(|start| start.group).collect();
-        for index in 0..self.users.all.len() as u32 {
+        for index in (0..self.users.all.len() as u32).map(UserId::from) {
             if !self.users[index].alive {
                 continue;
             }
@@ -509,7 +512,7 @@ impl<'p> Core<'p> {
     }
 
     /// Ends a user that waits before a sampler, or in one of which nothing is reported.
-    pub(crate) fn end_wait(&mut self, index: Index) {
+    pub(crate) fn end_wait(&mut self, index: UserId) {
         self.timers.wheel.remove(index, &mut self.users);
         self.unwatch(index);
         self.leave_meeting(index);
@@ -558,7 +561,7 @@ impl<'p> Core<'p> {
     }
 
     /// The name of the sampler a user runs.
-    pub(crate) fn sampler_name(&self, index: Index, sampler: SamplerId) -> &str {
+    pub(crate) fn sampler_name(&self, index: UserId, sampler: SamplerId) -> &str {
         if let Some(name) = self.own_label(index) {
             return name;
         }
@@ -572,7 +575,7 @@ impl<'p> Core<'p> {
     }
 
     /// What scripts have named the sampler of the user's sample, if they did.
-    pub(crate) fn own_label(&self, index: Index) -> Option<&str> {
+    pub(crate) fn own_label(&self, index: UserId) -> Option<&str> {
         if self.plan.hosted.is_empty() {
             return None;
         }

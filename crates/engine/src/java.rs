@@ -58,9 +58,9 @@ pub(crate) use reply::{Act, Reply};
 use session::Hearing;
 pub(crate) use trust::Trust;
 
+use crate::ids::UserId;
 use crate::offload::Offload;
 use crate::time::clock::Nanos;
-use crate::time::wheel::Index;
 
 /// Where a user goes on when its job is done.
 #[derive(Debug)]
@@ -271,6 +271,6 @@ impl Jobs {
 /// A user of a core that a job is for, as the reply names it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Addressee {
-    pub(crate) index: Index,
+    pub(crate) index: UserId,
     pub(crate) ticket: u64,
 }

@@ -21,11 +21,12 @@
 //! | `process` | programs that a plan runs |
 //! | `java`, `offload` | messages to Java and its answers, and the seam to whoever runs it |
 //! | `net` | connections, sockets, addresses, local ports, TLS, the connect rate, the wording of failures |
-//! | `time` | the clock, timers, the measurements of a sample |
+//! | `time`, `ids` | the clock, timers, the measurements of a sample; numbers of users |
 
 mod core;
 mod flow;
 mod http;
+mod ids;
 mod java;
 mod net;
 pub mod offload;

@@ -19,9 +19,9 @@ use stats::Outcome;
 use crate::core::Core;
 use crate::core::inbox::{Inbox, Message};
 use crate::core::user::Wait;
+use crate::ids::UserId;
 use crate::net::conn::keep_part;
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 /// Bytes of a thread's stack: it holds a buffer and little else.
 const STACK: usize = 256 * 1024;
@@ -67,7 +67,7 @@ enum Failure {
 }
 
 impl Core<'_> {
-    pub(crate) fn begin_process(&mut self, index: Index, id: SamplerId, process: &OsProcess) {
+    pub(crate) fn begin_process(&mut self, index: UserId, id: SamplerId, process: &OsProcess) {
         let timing = self.begin_plain(index, id);
         let command = Arc::new(self.with_env(index, id, |env, _| process.command(env)));
         if self.loses_sample(index, id) {
@@ -106,7 +106,7 @@ impl Core<'_> {
     }
 
     /// A program has ended.
-    pub(crate) fn on_process(&mut self, index: Index, done: Done) {
+    pub(crate) fn on_process(&mut self, index: UserId, done: Done) {
         let user = &mut self.users[index];
         let Wait::Job(id) = user.wait else { return };
         let process = &mut user.extra().process;
@@ -125,7 +125,7 @@ impl Core<'_> {
     }
 
     /// Fills the core's result.
-    fn show(&mut self, index: Index, id: SamplerId, running: &Running, done: Done) -> Outcome {
+    fn show(&mut self, index: UserId, id: SamplerId, running: &Running, done: Done) -> Outcome {
         let start_ms = self.clock.wall_ms(running.timing.start);
         let mut result = self.lend_result();
         result.clear();
@@ -176,7 +176,7 @@ impl Core<'_> {
     }
 
     /// The run ends at once: so does the user's program, and the sample with it.
-    pub(crate) fn cut_process(&mut self, index: Index) {
+    pub(crate) fn cut_process(&mut self, index: UserId) {
         if let Some(running) = self.users[index].extra().process.as_ref() {
             let _ = rustix::io::write(&running.cancel, &1u64.to_ne_bytes());
         }
@@ -187,7 +187,7 @@ fn start(
     command: Arc<Command>,
     cancel: Arc<OwnedFd>,
     ticket: u64,
-    user: Index,
+    user: UserId,
     reply_to: Inbox,
     most: usize,
 ) -> io::Result<()> {

@@ -18,12 +18,12 @@ use stats::{Counter, Outcome, Sample};
 use crate::core::user::Wait;
 use crate::core::{Core, env};
 use crate::flow::loop_control::Leave;
+use crate::ids::UserId;
 use crate::java::{Act, Closing, Then};
 use crate::run::Report;
 use crate::sample::record::Part;
 use crate::time::clock::Nanos;
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 /// The requests of a sample to its user: to end, and to leave where it is. JMeter does both.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,7 +41,7 @@ impl Asked {
 
 impl Core<'_> {
     /// Begins a sampler: pre-processors and timers. False: the user waits or has ended.
-    pub(crate) fn sample(&mut self, index: Index, id: SamplerId) -> bool {
+    pub(crate) fn sample(&mut self, index: UserId, id: SamplerId) -> bool {
         let plan = self.plan;
         let sampler = &plan.samplers[id.0 as usize];
         if self.jobs.listens && self.catch_up(index, Then::Start(id)) {
@@ -63,7 +63,7 @@ impl Core<'_> {
     }
 
     /// Runs a sampler's pre-processors from one on; then its timers.
-    pub(crate) fn run_before(&mut self, index: Index, id: SamplerId, from: usize) {
+    pub(crate) fn run_before(&mut self, index: UserId, id: SamplerId, from: usize) {
         let plan = self.plan;
         let all = &plan.samplers[id.0 as usize].before;
         if from < all.len() {
@@ -108,7 +108,7 @@ impl Core<'_> {
     }
 
     /// Runs a sampler's timers from one on, after those before it took `delay`; then the sampler.
-    pub(crate) fn run_timers(&mut self, index: Index, id: SamplerId, from: usize, delay: u64) {
+    pub(crate) fn run_timers(&mut self, index: UserId, id: SamplerId, from: usize, delay: u64) {
         let plan = self.plan;
         let timers = &plan.samplers[id.0 as usize].timers;
         let mut delay = delay;
@@ -173,7 +173,7 @@ impl Core<'_> {
     }
 
     /// There are no more turns: the user does nothing until it ends then.
-    fn await_end(&mut self, index: Index, id: SamplerId, end: Nanos) {
+    fn await_end(&mut self, index: UserId, id: SamplerId, end: Nanos) {
         let now = self.clock.now();
         if end <= now {
             return self.stop_before(index, true);
@@ -185,7 +185,7 @@ impl Core<'_> {
     }
 
     /// Asks Java for the delay of timers from one on.
-    fn time_in_java(&mut self, index: Index, id: SamplerId, at: usize, delay: u64, job: Job) {
+    fn time_in_java(&mut self, index: UserId, id: SamplerId, at: usize, delay: u64, job: Job) {
         if let Job::Evaluate(range) = job {
             return self.hand_over_texts(index, Then::Timers(id, at + 1, delay), range);
         }
@@ -200,7 +200,7 @@ impl Core<'_> {
     }
 
     /// Starts the sampler itself, once its texts are known.
-    pub(crate) fn begin(&mut self, index: Index, id: SamplerId) {
+    pub(crate) fn begin(&mut self, index: UserId, id: SamplerId) {
         if self.users[index].stopping {
             return self.stop_before(index, self.stop.asked);
         }
@@ -212,7 +212,7 @@ impl Core<'_> {
     }
 
     /// Starts the sampler itself.
-    pub(crate) fn begin_now(&mut self, index: Index, id: SamplerId) {
+    pub(crate) fn begin_now(&mut self, index: UserId, id: SamplerId) {
         let plan = self.plan;
         let sampler = &plan.samplers[id.0 as usize];
         if !sampler.timeouts.is_empty() {
@@ -232,7 +232,7 @@ impl Core<'_> {
     }
 
     /// Starts a sampler, the plan's or as scripts have left it.
-    fn begin_kind(&mut self, index: Index, id: SamplerId, kind: &SamplerKind) {
+    fn begin_kind(&mut self, index: UserId, id: SamplerId, kind: &SamplerKind) {
         match kind {
             SamplerKind::Http(http) => self.begin_http(index, id, http),
             SamplerKind::WebSocket(sampler) => self.begin_socket(index, id, sampler),
@@ -272,7 +272,7 @@ impl Core<'_> {
     /// Runs `work` with the user's environment and the core's result.
     pub(crate) fn with_env<T>(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         work: impl FnOnce(&mut plan::env::Env<'_>, &mut plan::result::SampleResult) -> T,
     ) -> T {
@@ -285,7 +285,7 @@ impl Core<'_> {
         value
     }
 
-    pub(crate) fn begin_plain(&mut self, index: Index, id: SamplerId) -> Timing {
+    pub(crate) fn begin_plain(&mut self, index: UserId, id: SamplerId) -> Timing {
         let start = self.clock.now();
         self.samples.result.clear();
         let mut label = std::mem::take(&mut self.samples.result.label);
@@ -296,7 +296,7 @@ impl Core<'_> {
         Timing { start, end: start, wait, ..Timing::default() }
     }
 
-    fn sleep_or_end(&mut self, index: Index, id: SamplerId, timing: Timing, sleep: u64) {
+    fn sleep_or_end(&mut self, index: UserId, id: SamplerId, timing: Timing, sleep: u64) {
         if sleep == 0 || self.has_thrown() {
             return self.end_plain(index, id, timing);
         }
@@ -310,7 +310,7 @@ impl Core<'_> {
     }
 
     /// A sampler that only took time is done.
-    pub(crate) fn wake_sampler(&mut self, index: Index, id: SamplerId) {
+    pub(crate) fn wake_sampler(&mut self, index: UserId, id: SamplerId) {
         let user = &mut self.users[index];
         let start = user.intended;
         let due = user.links.deadline;
@@ -321,7 +321,7 @@ impl Core<'_> {
         self.end_plain(index, id, Timing { start, lag, ..Timing::default() });
     }
 
-    pub(crate) fn end_plain(&mut self, index: Index, id: SamplerId, mut timing: Timing) {
+    pub(crate) fn end_plain(&mut self, index: UserId, id: SamplerId, mut timing: Timing) {
         if self.loses_sample(index, id) {
             return;
         }
@@ -341,7 +341,7 @@ impl Core<'_> {
     /// what is embedded in it is loaded first.
     pub(crate) fn end_work(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         timing: Timing,
         outcome: Outcome,
@@ -357,7 +357,7 @@ impl Core<'_> {
     /// ready for its next operation, or has ended, or waits for what Java has to do with its result.
     pub(crate) fn close_sample(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         timing: Timing,
         outcome: Outcome,
@@ -395,7 +395,7 @@ impl Core<'_> {
     }
 
     /// The end of a sample whose processors, assertions and listeners in Java are through.
-    pub(crate) fn finish_sample(&mut self, index: Index, closing: Closing) {
+    pub(crate) fn finish_sample(&mut self, index: UserId, closing: Closing) {
         let Closing { id, timing, outcome, observed, since, told, .. } = closing;
         let plan = self.plan;
         let sampler = &plan.samplers[id.0 as usize];
@@ -480,7 +480,7 @@ impl Core<'_> {
 
     pub(crate) fn measured(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         timing: &Timing,
         outcome: Outcome,
@@ -524,7 +524,7 @@ impl Core<'_> {
     }
 
     /// What a sample's outcome asks of its user.
-    pub(crate) fn after_sample(&mut self, index: Index, id: SamplerId, ok: bool, asked: Asked) {
+    pub(crate) fn after_sample(&mut self, index: UserId, id: SamplerId, ok: bool, asked: Asked) {
         let sampler = &self.plan.samplers[id.0 as usize];
         let user = &self.users[index];
         let group = &self.run.groups[user.group as usize];
@@ -559,7 +559,7 @@ impl Core<'_> {
 
     /// The step after a sample or an action: the user goes on, here or elsewhere, or it ends. One that is told to end still looks for its next
     /// sampler ([`Core::operate`]), as JMeter's thread does, unless it leaves where it is.
-    pub(crate) fn continue_or_stop(&mut self, index: Index, leave: Option<(ControllerId, Leave)>) {
+    pub(crate) fn continue_or_stop(&mut self, index: UserId, leave: Option<(ControllerId, Leave)>) {
         let time_is_up = self.time_is_up(index);
         let group = &self.run.groups[self.users[index].group as usize];
         let ends_here = time_is_up && group.ends_with_samples();
@@ -584,19 +584,19 @@ impl Core<'_> {
     }
 
     /// Whether the duration of a user's group is over.
-    pub(crate) fn time_is_up(&self, index: Index) -> bool {
+    pub(crate) fn time_is_up(&self, index: UserId) -> bool {
         self.ends_at(index).is_some_and(|end| self.clock.now() >= end)
     }
 
     /// When a user must end, if it must.
-    pub(crate) fn ends_at(&self, index: Index) -> Option<Nanos> {
+    pub(crate) fn ends_at(&self, index: UserId) -> Option<Nanos> {
         let user = &self.users[index];
         // A lane runs to its end, as in JMeter.
         if user.lane { None } else { self.run.ends_at(user.group, user.number) }
     }
 
     /// Ends a user before the sampler that it has; `cut` if that is because the run or the group ends.
-    pub(crate) fn stop_before(&mut self, index: Index, cut: bool) {
+    pub(crate) fn stop_before(&mut self, index: UserId, cut: bool) {
         self.users[index].stopping = true;
         if cut {
             self.cut_transactions(index);
@@ -605,7 +605,7 @@ impl Core<'_> {
     }
 
     /// Carries out a Flow Control Action.
-    fn act(&mut self, index: Index, id: SamplerId, action: &Action) {
+    fn act(&mut self, index: UserId, id: SamplerId, action: &Action) {
         match action {
             Action::Pause(text) => {
                 let pause = self.number(index, text, 0);
@@ -645,12 +645,12 @@ impl Core<'_> {
         self.after_action(index, id);
     }
 
-    fn leave_sampler(&mut self, index: Index, id: SamplerId, how: Leave) {
+    fn leave_sampler(&mut self, index: UserId, id: SamplerId, how: Leave) {
         self.continue_or_stop(index, Some((self.plan.samplers[id.0 as usize].controller, how)));
     }
 
     /// Goes on after an action that makes no result.
-    pub(crate) fn after_action(&mut self, index: Index, id: SamplerId) {
+    pub(crate) fn after_action(&mut self, index: UserId, id: SamplerId) {
         if !self.plan.samplers[id.0 as usize].timeouts.is_empty() {
             self.unwatch(index);
         }
@@ -662,7 +662,7 @@ impl Core<'_> {
         self.continue_or_stop(index, None);
     }
 
-    pub(crate) fn set_last_ok(&mut self, index: Index, ok: bool) {
+    pub(crate) fn set_last_ok(&mut self, index: UserId, ok: bool) {
         let user = self.users.of(index);
         user.last_ok = ok;
         if let Some(variable) = self.run.last_sample_ok {
@@ -674,7 +674,7 @@ impl Core<'_> {
     }
 
     /// An element told its user, or all, to stop.
-    pub(crate) fn on_stop(&mut self, index: Index, stop: &Stop) {
+    pub(crate) fn on_stop(&mut self, index: UserId, stop: &Stop) {
         match stop {
             Stop::User(reason) => {
                 self.log(format!("user stopped: {reason}"));
@@ -689,7 +689,7 @@ impl Core<'_> {
     }
 
     /// Logs a sample that has been recorded, where that was asked for.
-    fn log_sample(&self, index: Index, sample: &Sample, observed: bool) {
+    fn log_sample(&self, index: UserId, sample: &Sample, observed: bool) {
         let line = self.run.diary.sample(self.clock.now(), || {
             let label = self.recorder.name(sample.label);
             let outcome = if sample.success { "ok" } else { "failed" };

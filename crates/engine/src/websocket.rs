@@ -36,10 +36,11 @@ use plan::websocket::HeartbeatId;
 use plan::websocket::wording::Sizes;
 use wire::websocket::deflate::Window;
 
+use crate::ids::UserId;
 use crate::net::conn::Tls;
 use crate::net::routes::RouteId;
 use crate::time::clock::Nanos;
-use crate::time::wheel::{Index, Links, Waiting, Wheel};
+use crate::time::wheel::{Links, Waiting, Wheel};
 
 pub(crate) use close::Ending;
 pub(crate) use exchange::Talking;
@@ -51,6 +52,8 @@ pub(crate) struct WebSockets {
     pub(crate) sockets: Sockets,
     /// Timers of the heartbeats.
     pub(crate) beats: Wheel,
+    /// Connections whose heartbeat is due.
+    pub(crate) due: Vec<u32>,
     /// Settings of the heartbeats, evaluated at their first use.
     pub(crate) heartbeats: Vec<Option<Box<plan::websocket::HeartbeatSettings>>>,
     /// Connections whose inbox has room again, by token.
@@ -76,6 +79,7 @@ impl WebSockets {
         Self {
             sockets: Sockets::default(),
             beats: Wheel::new(now),
+            due: Vec::new(),
             heartbeats: (0..plan.heartbeats.len()).map(|_| None).collect(),
             resumed: Vec::new(),
             shows_urls: plan.samplers.iter().any(shows_url),
@@ -133,7 +137,7 @@ pub(crate) struct Socket {
     /// Heartbeats sent since the peer was last heard.
     pub(crate) unanswered: u8,
     pub(crate) generation: u32,
-    pub(crate) user: Index,
+    pub(crate) user: UserId,
     pub(crate) route: RouteId,
     pub(crate) heartbeat: Option<HeartbeatId>,
     /// The timer of the heartbeat.
@@ -321,14 +325,16 @@ impl std::ops::IndexMut<u32> for Sockets {
 }
 
 impl Waiting for Sockets {
-    fn links(&mut self, index: Index) -> &mut Links {
+    type Id = u32;
+
+    fn links(&mut self, index: u32) -> &mut Links {
         &mut self.all[index as usize].links
     }
 }
 
 impl Sockets {
     /// A slot for a connection of `user`, without a socket yet.
-    pub(crate) fn open(&mut self, user: Index, route: RouteId) -> u32 {
+    pub(crate) fn open(&mut self, user: UserId, route: RouteId) -> u32 {
         let fresh = |generation| Socket {
             fd: None,
             state: State::Connecting,

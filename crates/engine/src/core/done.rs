@@ -12,10 +12,10 @@ use stats::Outcome;
 
 use crate::core::Core;
 use crate::core::user::Wait;
+use crate::ids::UserId;
 use crate::net::conn::{Exchange, Stash};
 use crate::net::routes::RouteId;
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 /// A completion.
 #[derive(Debug)]
@@ -25,13 +25,13 @@ pub(crate) enum Done {
     /// A request got no answer because its connection was gone: it is to be sent anew.
     Unanswered(Box<Unanswered>),
     /// A user has nothing to wait for any more.
-    User(Index),
+    User(UserId),
 }
 
 /// A sampler's work that has ended.
 #[derive(Debug)]
 pub(crate) struct Sampled {
-    pub(crate) user: Index,
+    pub(crate) user: UserId,
     pub(crate) sampler: SamplerId,
     pub(crate) timing: Timing,
     pub(crate) outcome: Outcome,
@@ -43,7 +43,7 @@ pub(crate) struct Sampled {
 /// A request that got no answer because its connection was gone.
 #[derive(Debug)]
 pub(crate) struct Unanswered {
-    pub(crate) user: Index,
+    pub(crate) user: UserId,
     pub(crate) sampler: SamplerId,
     pub(crate) route: RouteId,
     pub(crate) exchange: Exchange,
@@ -81,7 +81,7 @@ impl Queue {
     }
 
     /// A user's place among others that are ready.
-    pub(crate) fn push_user(&mut self, index: Index) {
+    pub(crate) fn push_user(&mut self, index: UserId) {
         self.push(Done::User(index));
     }
 
@@ -91,7 +91,7 @@ impl Queue {
     }
 
     /// The last completion, if it is that of a user's sample which passed.
-    pub(crate) fn pop_passed(&mut self, index: Index) -> Option<Sampled> {
+    pub(crate) fn pop_passed(&mut self, index: UserId) -> Option<Sampled> {
         let passed = |done: &Done| matches!(done, Done::Sample(one) if one.user == index && one.outcome == Outcome::Ok);
         match self.0.back().is_some_and(passed).then(|| self.0.pop_back()).flatten() {
             Some(Done::Sample(sampled)) => Some(sampled),
@@ -104,7 +104,7 @@ impl Core<'_> {
     /// A sampler's work has ended; its result stands in the core's result, or is not looked at.
     pub(crate) fn conclude(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         timing: Timing,
         outcome: Outcome,
@@ -115,7 +115,7 @@ impl Core<'_> {
     /// A page's sample has ended, with all that is embedded in it; its result stands in the core's result.
     pub(crate) fn complete_page(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         timing: Timing,
         outcome: Outcome,
@@ -125,7 +125,7 @@ impl Core<'_> {
 
     fn complete(
         &mut self,
-        user: Index,
+        user: UserId,
         sampler: SamplerId,
         (timing, outcome): (Timing, Outcome),
         whole: bool,
@@ -149,7 +149,7 @@ impl Core<'_> {
     }
 
     /// A user goes on, if it has nothing to wait for.
-    pub(crate) fn go_on(&mut self, index: Index) {
+    pub(crate) fn go_on(&mut self, index: UserId) {
         let user = &mut self.users[index];
         if user.alive && user.wait == Wait::Ready {
             user.wait = Wait::Queued;

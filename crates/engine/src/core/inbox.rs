@@ -14,6 +14,7 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use stats::Snapshot;
 
+use crate::ids::UserId;
 use crate::net::resolve::Found;
 use crate::net::routes::RouteId;
 use crate::time::clock::Nanos;
@@ -119,7 +120,7 @@ pub(crate) enum Message {
         at: Nanos,
     },
     Resolved {
-        user: u32,
+        user: UserId,
         route: RouteId,
         /// The name that was asked for; the route may be another's by now.
         host: String,
@@ -127,22 +128,22 @@ pub(crate) enum Message {
     },
     /// Addresses of the plan's own, with the names they were found under.
     Looked {
-        user: u32,
+        user: UserId,
         route: RouteId,
         addresses: Vec<(String, std::net::SocketAddr)>,
     },
     /// What name servers of the plan's own said.
     Named {
-        user: u32,
+        user: UserId,
         route: RouteId,
         found: crate::net::nameserver::Found,
     },
     Process {
-        user: u32,
+        user: UserId,
         done: Box<crate::process::Done>,
     },
     File {
-        user: u32,
+        user: UserId,
         content: Box<crate::http::file::Content>,
     },
     /// A job is done, or why it is not.

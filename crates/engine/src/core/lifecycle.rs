@@ -11,9 +11,9 @@ use crate::core::Core;
 use crate::core::user::User;
 use crate::flow::schedule::Start;
 use crate::flow::state;
+use crate::ids::UserId;
 use crate::run::Report;
 use crate::time::clock::{MS, Nanos};
-use crate::time::wheel::Index;
 
 /// Between the end of a user and the start of who replaces it: JMeter's threads take as long.
 const REPLACED_AFTER: Nanos = MS;
@@ -88,7 +88,7 @@ impl Core<'_> {
     }
 
     /// Ends a user: its connections are closed, its slot is free.
-    pub(crate) fn end_user(&mut self, index: Index) {
+    pub(crate) fn end_user(&mut self, index: UserId) {
         self.timers.wheel.remove(index, &mut self.users);
         self.unwatch(index);
         self.close_connections(index);

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use crate::core::Core;
 use crate::core::user::Wait;
+use crate::ids::UserId;
 use crate::net::driver::Events;
 use crate::time::clock::{MS, Nanos};
 use crate::websocket::State;
@@ -73,7 +74,7 @@ impl Core<'_> {
                     | Wait::Job(_)
                     | Wait::File(_)
                     | Wait::Java => true,
-                    Wait::Socket(_) => !self.holds(index),
+                    Wait::Socket(_) => !self.holds(UserId::from(index)),
                     Wait::Ready
                     | Wait::Delay(_)
                     | Wait::Pause(_)

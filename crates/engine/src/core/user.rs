@@ -8,10 +8,11 @@ use plan::plan::{ControllerId, SamplerId};
 use plan::result::SampleResult;
 use plan::vars::Vars;
 
+use crate::ids::UserId;
 use crate::net::conn::{ConnId, NO_CONN};
 use crate::net::routes::RouteId;
 use crate::time::clock::Nanos;
-use crate::time::wheel::{Index, Links, Waiting};
+use crate::time::wheel::{Links, Waiting};
 use crate::websocket::NO_SOCKET;
 
 /// What a user waits for.
@@ -58,7 +59,7 @@ pub(crate) enum Wait {
 }
 
 /// No user.
-pub(crate) const NO_USER: Index = Index::MAX;
+pub(crate) const NO_USER: UserId = UserId::NONE;
 
 #[derive(Debug)]
 pub(crate) struct User {
@@ -93,7 +94,7 @@ pub(crate) struct User {
     /// The sampler whose listeners a transaction's sample goes to.
     pub(crate) last_sampler: Option<SamplerId>,
     /// The user that this one works for; it is no virtual user then, but a branch of that one, which loads something for it, or a lane.
-    pub(crate) branch_of: Index,
+    pub(crate) branch_of: UserId,
     /// It is a lane: it runs a child of a Parallel Controller, as a user would.
     pub(crate) lane: bool,
     /// Connections that failed or were lost since one stood; the next is opened later for it.
@@ -235,47 +236,49 @@ pub(crate) struct Transaction {
 #[derive(Debug, Default)]
 pub(crate) struct Users {
     pub(crate) all: Vec<User>,
-    free: Vec<Index>,
+    free: Vec<UserId>,
     /// Numbers given so far to what users wait for: programs, files, exchanges, jobs.
     pub(crate) tickets: u64,
 }
 
 impl Waiting for Users {
-    fn links(&mut self, index: Index) -> &mut Links {
-        &mut self.all[index as usize].links
+    type Id = UserId;
+
+    fn links(&mut self, index: UserId) -> &mut Links {
+        &mut self.all[index.at()].links
     }
 }
 
-impl std::ops::Index<Index> for Users {
+impl std::ops::Index<UserId> for Users {
     type Output = User;
-    fn index(&self, index: Index) -> &User {
-        &self.all[index as usize]
+    fn index(&self, index: UserId) -> &User {
+        &self.all[index.at()]
     }
 }
 
-impl std::ops::IndexMut<Index> for Users {
-    fn index_mut(&mut self, index: Index) -> &mut User {
-        &mut self.all[index as usize]
+impl std::ops::IndexMut<UserId> for Users {
+    fn index_mut(&mut self, index: UserId) -> &mut User {
+        &mut self.all[index.at()]
     }
 }
 
 impl Users {
-    pub(crate) fn insert(&mut self, user: User) -> Index {
+    pub(crate) fn insert(&mut self, user: User) -> UserId {
         if let Some(index) = self.free.pop() {
-            self.all[index as usize] = user;
+            self.all[index.at()] = user;
             return index;
         }
         self.all.push(user);
-        (self.all.len() - 1) as Index
+        UserId::from((self.all.len() - 1) as u32)
     }
 
     /// Whether one loads a part of a page for another.
-    pub(crate) fn is_branch(&self, index: Index) -> bool {
+    pub(crate) fn is_branch(&self, index: UserId) -> bool {
         self[index].branch_of != NO_USER && !self[index].lane
     }
 
     /// The user whose connections a branch uses; a lane has its own.
-    pub(crate) fn owner(&self, index: Index) -> Index {
+    pub(crate) fn owner(&self, index: UserId) -> UserId {
         let mut index = index;
         while self[index].branch_of != NO_USER && !self[index].lane {
             index = self[index].branch_of;
@@ -284,7 +287,7 @@ impl Users {
     }
 
     /// The virtual user that a branch or a lane works for: it has the variables, the cookies and the state of the controllers.
-    pub(crate) fn root(&self, index: Index) -> Index {
+    pub(crate) fn root(&self, index: UserId) -> UserId {
         let mut index = index;
         while self[index].branch_of != NO_USER {
             index = self[index].branch_of;
@@ -293,14 +296,14 @@ impl Users {
     }
 
     /// The virtual user itself.
-    pub(crate) fn of(&mut self, index: Index) -> &mut User {
+    pub(crate) fn of(&mut self, index: UserId) -> &mut User {
         let root = self.root(index);
         &mut self[root]
     }
 
     /// Ends a user and frees what it held.
-    pub(crate) fn remove(&mut self, index: Index) {
-        let user = &mut self.all[index as usize];
+    pub(crate) fn remove(&mut self, index: UserId) {
+        let user = &mut self.all[index.at()];
         user.alive = false;
         user.vars = Vars::default();
         user.memory = Memory::default();

@@ -13,8 +13,8 @@ use crate::core::inbox::Message;
 use crate::core::user::Wait;
 use crate::flow::barriers::{Ask, Ticket};
 use crate::flow::state;
+use crate::ids::UserId;
 use crate::time::clock::Nanos;
-use crate::time::wheel::Index;
 
 /// In place of the number of an arrival: the schedule is over.
 pub(crate) const OVER: u32 = u32::MAX;
@@ -136,7 +136,7 @@ impl Core<'_> {
             return self.start_user(group, number, at);
         };
         let index = ticket.user();
-        let waits = self.users.all.get(index as usize).is_some_and(|user| {
+        let waits = self.users.all.get(index.at()).is_some_and(|user| {
             user.alive
                 && user.wait == Wait::Arrival
                 && user.extra.as_ref().is_some_and(|extra| extra.free == Some(ticket))
@@ -158,7 +158,7 @@ impl Core<'_> {
         for start in self.flow.starts.iter_mut().filter(|start| start.group == group) {
             start.close();
         }
-        for index in 0..self.users.all.len() as u32 {
+        for index in (0..self.users.all.len() as u32).map(UserId::from) {
             let user = &self.users[index];
             if user.alive && user.group == group && user.wait == Wait::Arrival {
                 self.end_user(index);
@@ -167,7 +167,7 @@ impl Core<'_> {
     }
 
     /// Whether a user has come for this iteration. False: it waits for the next arrival, or has ended because there is none.
-    pub(crate) fn has_arrived(&mut self, index: Index) -> bool {
+    pub(crate) fn has_arrived(&mut self, index: UserId) -> bool {
         let (group, number) = (self.users[index].group, self.users[index].number);
         if self.users[index].lane || self.arrival_bounds(group).is_none() {
             return true;
@@ -190,7 +190,7 @@ impl Core<'_> {
     }
 
     /// A user ends: it is neither free nor busy.
-    pub(crate) fn end_arrival(&mut self, index: Index) {
+    pub(crate) fn end_arrival(&mut self, index: UserId) {
         let user = &mut self.users[index];
         let (group, number) = (user.group, user.number);
         if user.lane || self.run.groups[group as usize].arrivals.is_none() {
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn who_is_free_comes_first_and_then_somebody_new() {
         let mut pool = Pool::default();
-        let ticket = |number| Ticket::new(0, number, u64::from(number));
+        let ticket = |number: u32| Ticket::new(0, number.into(), number.into());
         assert_eq!(pool.arrive(2), Some(Who::New));
         assert_eq!(pool.arrive(2), Some(Who::New));
         assert_eq!(pool.arrive(2), None);

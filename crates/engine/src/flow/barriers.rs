@@ -15,14 +15,14 @@ use crate::core::user::Wait;
 use crate::core::{Core, env};
 use crate::flow::arrivals::Pool;
 use crate::flow::state;
+use crate::ids::UserId;
 use crate::time::clock::MS;
-use crate::time::wheel::Index;
 
 /// One wait of one user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticket {
     core: u32,
-    user: Index,
+    user: UserId,
     /// Which of all waits of the users of that core.
     number: u64,
 }
@@ -56,7 +56,7 @@ pub(crate) struct Home {
 
 impl Ticket {
     #[cfg(test)]
-    pub(crate) fn new(core: u32, user: Index, number: u64) -> Self {
+    pub(crate) fn new(core: u32, user: UserId, number: u64) -> Self {
         Self { core, user, number }
     }
 
@@ -64,7 +64,7 @@ impl Ticket {
         self.core
     }
 
-    pub(crate) fn user(&self) -> Index {
+    pub(crate) fn user(&self) -> UserId {
         self.user
     }
 }
@@ -176,7 +176,7 @@ impl Core<'_> {
         }
     }
 
-    pub(crate) fn ticket(&mut self, user: Index) -> Ticket {
+    pub(crate) fn ticket(&mut self, user: UserId) -> Ticket {
         self.flow.meetings += 1;
         Ticket { core: self.index, user, number: self.flow.meetings }
     }
@@ -184,8 +184,7 @@ impl Core<'_> {
     /// A user has what it waited for.
     pub(crate) fn let_go(&mut self, ticket: Ticket) {
         let index = ticket.user;
-        let Some(extra) =
-            self.users.all.get_mut(index as usize).and_then(|user| user.extra.as_mut())
+        let Some(extra) = self.users.all.get_mut(index.at()).and_then(|user| user.extra.as_mut())
         else {
             return;
         };
@@ -209,7 +208,7 @@ impl Core<'_> {
     /// A user comes to a Synchronizing Timer. False: it goes on at once.
     pub(crate) fn arrive(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         sync: &SyncTimer,
         (timer, delay): (usize, u64),
@@ -242,7 +241,7 @@ impl Core<'_> {
     }
 
     /// A user's wait at a barrier is over; `met` if the barrier let it go. It goes on with its timers.
-    pub(crate) fn leave_barrier(&mut self, index: Index, id: SamplerId, met: bool) {
+    pub(crate) fn leave_barrier(&mut self, index: UserId, id: SamplerId, met: bool) {
         let Some(meeting) = self.users[index].extra().meeting.take() else { return };
         if !met {
             self.ask(Ask::GiveUp { barrier: meeting.barrier, ticket: meeting.ticket });
@@ -252,7 +251,7 @@ impl Core<'_> {
     }
 
     /// A user comes to a Critical Section. False: it waits.
-    pub(crate) fn enter_section(&mut self, index: Index, id: ControllerId, lock: &Text) -> bool {
+    pub(crate) fn enter_section(&mut self, index: UserId, id: ControllerId, lock: &Text) -> bool {
         if let Some(extra) = &self.users[index].extra
             && let Some(held) = extra.locks.iter().find(|held| held.controller == id)
         {
@@ -290,7 +289,7 @@ impl Core<'_> {
     }
 
     /// A user leaves a Critical Section.
-    pub(crate) fn leave_section(&mut self, index: Index, id: ControllerId) {
+    pub(crate) fn leave_section(&mut self, index: UserId, id: ControllerId) {
         let Some(extra) = &mut self.users[index].extra else { return };
         let Some(at) = extra.locks.iter().position(|held| held.controller == id) else { return };
         let held = extra.locks.remove(at);
@@ -300,7 +299,7 @@ impl Core<'_> {
     }
 
     /// A user ends: nobody waits for it.
-    pub(crate) fn end_meetings(&mut self, index: Index) {
+    pub(crate) fn end_meetings(&mut self, index: UserId) {
         self.leave_meeting(index);
         let Some(extra) = &mut self.users[index].extra else { return };
         for held in std::mem::take(&mut extra.locks) {
@@ -311,7 +310,7 @@ impl Core<'_> {
     }
 
     /// Nobody waits for a user at a barrier any more.
-    pub(crate) fn leave_meeting(&mut self, index: Index) {
+    pub(crate) fn leave_meeting(&mut self, index: UserId) {
         let extra = self.users[index].extra.as_mut();
         if let Some(meeting) = extra.and_then(|extra| extra.meeting.take()) {
             self.ask(Ask::GiveUp { barrier: meeting.barrier, ticket: meeting.ticket });
@@ -319,7 +318,7 @@ impl Core<'_> {
     }
 
     /// Whether a controller is a Critical Section that is to be entered.
-    pub(crate) fn may_enter(&mut self, index: Index, id: ControllerId) -> bool {
+    pub(crate) fn may_enter(&mut self, index: UserId, id: ControllerId) -> bool {
         let ControllerKind::Critical(lock) = &self.controller(id).kind else { return true };
         self.place(index, id).is(state::BEGUN) || self.enter_section(index, id, lock)
     }
@@ -330,7 +329,7 @@ mod tests {
     use super::*;
 
     fn ticket(number: u64) -> Ticket {
-        Ticket { core: 0, user: number as Index, number }
+        Ticket { core: 0, user: UserId::from(number as u32), number }
     }
 
     fn names(tickets: &[Ticket]) -> Vec<u64> {

@@ -7,11 +7,11 @@ use plan::text::Text;
 
 use crate::core::{Core, env};
 use crate::flow::state::{self, NOWHERE};
-use crate::time::wheel::Index;
+use crate::ids::UserId;
 
 impl Core<'_> {
     /// The current child, or the first behind it that is still there, with its place in the order.
-    pub(crate) fn child(&mut self, index: Index, id: ControllerId) -> Option<(u32, Child)> {
+    pub(crate) fn child(&mut self, index: UserId, id: ControllerId) -> Option<(u32, Child)> {
         let controller = self.controller(id);
         let from = self.place(index, id).current();
         for at in from..controller.children.len() as u32 {
@@ -25,7 +25,7 @@ impl Core<'_> {
 
     pub(crate) fn child_at(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ControllerId,
         of: &Controller,
         at: u32,
@@ -37,7 +37,7 @@ impl Core<'_> {
         of.children[at as usize]
     }
 
-    pub(crate) fn is_dropped(&self, index: Index, child: Child) -> bool {
+    pub(crate) fn is_dropped(&self, index: UserId, child: Child) -> bool {
         match child {
             Child::Sampler(_) => false,
             Child::Controller(id) => {
@@ -48,23 +48,23 @@ impl Core<'_> {
         }
     }
 
-    pub(crate) fn is_empty(&self, index: Index, controller: &Controller) -> bool {
+    pub(crate) fn is_empty(&self, index: UserId, controller: &Controller) -> bool {
         controller.children.iter().all(|child| self.is_dropped(index, *child))
     }
 
     /// Where among all children the one is that is number `n` of those still there; behind the last if there are not so many.
-    pub(crate) fn nth_left(&self, index: Index, controller: &Controller, n: usize) -> u32 {
+    pub(crate) fn nth_left(&self, index: UserId, controller: &Controller, n: usize) -> u32 {
         let left = controller.children.iter().enumerate();
         let mut left = left.filter(|(_, child)| !self.is_dropped(index, **child));
         left.nth(n).map_or(NOWHERE, |(at, _)| at as u32)
     }
 
-    pub(crate) fn count_left(&self, index: Index, controller: &Controller) -> usize {
+    pub(crate) fn count_left(&self, index: UserId, controller: &Controller) -> usize {
         controller.children.iter().filter(|child| !self.is_dropped(index, **child)).count()
     }
 
     /// The child that a Switch Controller's value names: by number, else by name, else the one named `default`.
-    pub(crate) fn switch(&mut self, index: Index, controller: &Controller, value: &Text) -> u32 {
+    pub(crate) fn switch(&mut self, index: UserId, controller: &Controller, value: &Text) -> u32 {
         let user = self.users.of(index);
         let mut chosen = self.samples.texts.take();
         value.eval(&mut env!(self, user, ""), &mut chosen);
@@ -86,7 +86,7 @@ impl Core<'_> {
 
     pub(crate) fn switch_by_name(
         &mut self,
-        index: Index,
+        index: UserId,
         controller: &Controller,
         sought: &str,
     ) -> u32 {

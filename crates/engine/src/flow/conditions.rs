@@ -5,11 +5,11 @@ use plan::text::Text;
 
 use crate::core::{Core, env};
 use crate::flow::state;
-use crate::time::wheel::Index;
+use crate::ids::UserId;
 
 impl Core<'_> {
     /// Whether a controller gives nothing any more, so that the one around it drops it.
-    pub(crate) fn is_done(&mut self, index: Index, id: ControllerId) -> bool {
+    pub(crate) fn is_done(&mut self, index: UserId, id: ControllerId) -> bool {
         let controller = self.controller(id);
         let done = self.place(index, id).is(state::DONE);
         match &controller.kind {
@@ -39,7 +39,7 @@ impl Core<'_> {
     /// without end.
     pub(crate) fn loop_is_over(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ControllerId,
         count: &LoopCount,
     ) -> bool {
@@ -68,7 +68,7 @@ impl Core<'_> {
 
     pub(crate) fn while_is_over(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ControllerId,
         condition: &WhileCondition,
         at_end: bool,
@@ -101,7 +101,7 @@ impl Core<'_> {
     /// Whether a Runtime Controller's time is over; it begins with the first look.
     pub(crate) fn runtime_is_over(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ControllerId,
         seconds: &Text,
     ) -> bool {
@@ -116,7 +116,7 @@ impl Core<'_> {
         (now - start) / crate::time::clock::SECOND >= self.seconds(index, seconds)
     }
 
-    pub(crate) fn seconds(&mut self, index: Index, text: &Text) -> i64 {
+    pub(crate) fn seconds(&mut self, index: UserId, text: &Text) -> i64 {
         let user = self.users.of(index);
         let seconds = text.parsed(&mut env!(self, user, ""), |text| text.parse().unwrap_or(0));
         self.forgive_number();
@@ -124,13 +124,13 @@ impl Core<'_> {
     }
 
     /// Whether a ForEach controller's next value is there.
-    pub(crate) fn has_value(&mut self, index: Index, id: ControllerId, each: &ForEach) -> bool {
+    pub(crate) fn has_value(&mut self, index: UserId, id: ControllerId, each: &ForEach) -> bool {
         let at = self.place(index, id).count();
         self.with_value(index, each, at, |_, _, value| value.is_some())
     }
 
     /// Sets a ForEach controller's output to its value number `at` + 1. False: there is none.
-    pub(crate) fn bind(&mut self, index: Index, each: &ForEach, at: i32) -> bool {
+    pub(crate) fn bind(&mut self, index: UserId, each: &ForEach, at: i32) -> bool {
         self.with_value(index, each, at, |core, index, value| {
             let Some(value) = value else { return false };
             let mut name = core.samples.texts.take();
@@ -144,10 +144,10 @@ impl Core<'_> {
 
     pub(crate) fn with_value(
         &mut self,
-        index: Index,
+        index: UserId,
         each: &ForEach,
         at: i32,
-        work: impl FnOnce(&mut Self, Index, Option<&str>) -> bool,
+        work: impl FnOnce(&mut Self, UserId, Option<&str>) -> bool,
     ) -> bool {
         use std::fmt::Write;
         let user = self.users.of(index);
@@ -165,12 +165,12 @@ impl Core<'_> {
     }
 
     /// Index before the first value; what is no number is 0.
-    pub(crate) fn first_value(&mut self, index: Index, each: &ForEach) -> i32 {
+    pub(crate) fn first_value(&mut self, index: UserId, each: &ForEach) -> i32 {
         i32::try_from(self.number(index, &each.start, 0)).unwrap_or(0)
     }
 
     /// Index of the last value; what is no number is 0.
-    pub(crate) fn last_value(&mut self, index: Index, each: &ForEach) -> i32 {
+    pub(crate) fn last_value(&mut self, index: UserId, each: &ForEach) -> i32 {
         match each.end.fixed() {
             Some("") => i32::MAX,
             _ => i32::try_from(self.number(index, &each.end, 0)).unwrap_or(0),
@@ -178,13 +178,13 @@ impl Core<'_> {
     }
 
     /// A number as JMeter's properties have it: blanks are none.
-    pub(crate) fn java_number(&mut self, index: Index, text: &Text) -> i64 {
+    pub(crate) fn java_number(&mut self, index: UserId, text: &Text) -> i64 {
         let user = self.users.of(index);
         text.parsed(&mut env!(self, user, ""), |text| text.parse().unwrap_or(0))
     }
 
     /// Evaluates a text that should be a number, as JMeter reads it: with a blank around it, it is none.
-    pub(crate) fn number(&mut self, index: Index, text: &Text, default: i64) -> i64 {
+    pub(crate) fn number(&mut self, index: UserId, text: &Text, default: i64) -> i64 {
         let user = self.users.of(index);
         let mut value = self.samples.texts.take();
         text.eval(&mut env!(self, user, ""), &mut value);

@@ -4,14 +4,14 @@ use plan::plan::{Child, Controller, ControllerId, ControllerKind, OnIteration};
 
 use crate::core::{Core, env};
 use crate::flow::state;
+use crate::ids::UserId;
 use crate::java::Tell;
-use crate::time::wheel::Index;
 
 impl<'p> Core<'p> {
     /// Begins a pass, unless it has begun: tells who wants to know. False: the user has ended, or waits.
     pub(crate) fn begin_pass(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ControllerId,
         controller: &'p Controller,
     ) -> bool {
@@ -50,7 +50,7 @@ impl<'p> Core<'p> {
     /// Tells who listens that a controller begins an iteration; loops count theirs from 1. False: the user has ended, or waits.
     pub(crate) fn tell_of_iteration(
         &mut self,
-        index: Index,
+        index: UserId,
         controller: &'p Controller,
         iteration: i32,
         is_loop: bool,
@@ -62,7 +62,7 @@ impl<'p> Core<'p> {
     /// As `tell_of_iteration`, after `knows_shares`.
     fn fire_iteration(
         &mut self,
-        index: Index,
+        index: UserId,
         controller: &'p Controller,
         iteration: i32,
         is_loop: bool,
@@ -83,7 +83,7 @@ impl<'p> Core<'p> {
     }
 
     /// Whether the Throughput Controllers that decide now can. False: the user waits for what they need.
-    fn knows_shares(&mut self, index: Index, controller: &Controller) -> bool {
+    fn knows_shares(&mut self, index: UserId, controller: &Controller) -> bool {
         controller.on_iteration.iter().all(|event| match event {
             OnIteration::Controller(inner) => {
                 !matches!(self.controller(*inner).kind, ControllerKind::Throughput(_))
@@ -94,7 +94,7 @@ impl<'p> Core<'p> {
     }
 
     /// The controller around this one begins an iteration.
-    fn around_begins(&mut self, index: Index, id: ControllerId, iteration: i32, is_loop: bool) {
+    fn around_begins(&mut self, index: UserId, id: ControllerId, iteration: i32, is_loop: bool) {
         match &self.controller(id).kind {
             ControllerKind::Hosted(_) => {
                 let number = (iteration as u32) << 1 | u32::from(is_loop);
@@ -124,7 +124,7 @@ impl<'p> Core<'p> {
     }
 
     /// Carries out what an iteration's start brings. False: the user has ended.
-    pub(crate) fn fire(&mut self, index: Index, event: OnIteration) -> bool {
+    pub(crate) fn fire(&mut self, index: UserId, event: OnIteration) -> bool {
         let plan = self.plan;
         let user = self.users.of(index);
         let stop = plan::element::iterate(event, plan, &mut env!(self, user, ""));
@@ -138,7 +138,7 @@ impl<'p> Core<'p> {
     }
 
     /// Begins a user: all controllers are as JMeter's threads initialise them. False: the user has ended.
-    pub(crate) fn initialize(&mut self, index: Index, id: ControllerId) -> bool {
+    pub(crate) fn initialize(&mut self, index: UserId, id: ControllerId) -> bool {
         let controller = self.controller(id);
         if matches!(controller.kind, ControllerKind::Hosted(_)) {
             self.tell_controller(index, id, Tell::Initialize, 0);
@@ -176,7 +176,7 @@ impl<'p> Core<'p> {
         true
     }
 
-    pub(crate) fn initialize_children(&mut self, index: Index, controller: &Controller) -> bool {
+    pub(crate) fn initialize_children(&mut self, index: UserId, controller: &Controller) -> bool {
         controller.children.iter().all(|child| match child {
             Child::Sampler(_) => true,
             Child::Controller(inner) => {
@@ -186,7 +186,7 @@ impl<'p> Core<'p> {
     }
 
     /// Ends a pass: the next one begins with the first child.
-    pub(crate) fn re_initialize(&mut self, index: Index, id: ControllerId) {
+    pub(crate) fn re_initialize(&mut self, index: UserId, id: ControllerId) {
         let kind = &self.controller(id).kind;
         if matches!(kind, ControllerKind::Critical(_)) {
             self.leave_section(index, id);
@@ -209,7 +209,7 @@ impl<'p> Core<'p> {
     }
 
     /// Forgets how many iterations there were.
-    pub(crate) fn reset_count(&mut self, index: Index, id: ControllerId) {
+    pub(crate) fn reset_count(&mut self, index: UserId, id: ControllerId) {
         let start = match &self.controller(id).kind {
             ControllerKind::ForEach(each) => self.first_value(index, each),
             _ => 0,
@@ -225,7 +225,7 @@ impl<'p> Core<'p> {
     }
 
     /// Goes to the first child; in a Random Controller, to any.
-    pub(crate) fn reset_current(&mut self, index: Index, id: ControllerId) {
+    pub(crate) fn reset_current(&mut self, index: UserId, id: ControllerId) {
         let controller = self.controller(id);
         let mut at = 0;
         if let ControllerKind::Interleave(settings) = &controller.kind
@@ -238,7 +238,7 @@ impl<'p> Core<'p> {
         self.place(index, id).set_current(at);
     }
 
-    pub(crate) fn shuffle(&mut self, index: Index, id: ControllerId) {
+    pub(crate) fn shuffle(&mut self, index: UserId, id: ControllerId) {
         let count = self.controller(id).children.len();
         for at in 0..count {
             let other = self.random.below(at as u64 + 1) as usize;
@@ -249,7 +249,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    pub(crate) fn end_for_good(&mut self, index: Index, id: ControllerId) {
+    pub(crate) fn end_for_good(&mut self, index: UserId, id: ControllerId) {
         let is_loop = matches!(self.controller(id).kind, ControllerKind::Loop { .. });
         let mut place = self.place(index, id);
         place.set(state::DONE);
@@ -260,7 +260,7 @@ impl<'p> Core<'p> {
     }
 
     /// What a Throughput Controller has counted for the user.
-    pub(crate) fn ran(&mut self, index: Index, id: ControllerId) -> plan::element::Ran {
+    pub(crate) fn ran(&mut self, index: UserId, id: ControllerId) -> plan::element::Ran {
         let mut place = self.place(index, id);
         let slots = place.more();
         plan::element::Ran { executions: slots[0], iterations: slots[1] }

@@ -8,8 +8,8 @@ use plan::plan::{ControllerId, ControllerKind};
 
 use crate::core::Core;
 use crate::flow::state;
+use crate::ids::UserId;
 use crate::java::Tell;
-use crate::time::wheel::Index;
 
 /// Where to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) enum Leave {
 
 impl Core<'_> {
     /// Leaves the place in the plan where `from` is the innermost controller.
-    pub(crate) fn unwind(&mut self, index: Index, from: ControllerId, how: Leave) {
+    pub(crate) fn unwind(&mut self, index: UserId, from: ControllerId, how: Leave) {
         let mut ended = Vec::new();
         let mut at = Some(from);
         while let Some(id) = at {
@@ -61,7 +61,7 @@ impl Core<'_> {
         self.report_left(index, from, &ended);
     }
 
-    fn break_loop(&mut self, index: Index, id: ControllerId) {
+    fn break_loop(&mut self, index: UserId, id: ControllerId) {
         let mut place = self.place(index, id);
         place.set(state::BROKEN);
         place.clear(state::BEGUN);
@@ -69,7 +69,7 @@ impl Core<'_> {
         self.reset_count(index, id);
     }
 
-    pub(crate) fn trigger_end_of_loop(&mut self, index: Index, id: ControllerId) {
+    pub(crate) fn trigger_end_of_loop(&mut self, index: UserId, id: ControllerId) {
         let controller = self.controller(id);
         match &controller.kind {
             ControllerKind::Hosted(_) => self.tell_controller(index, id, Tell::EndOfLoop, 0),

@@ -14,9 +14,9 @@ use crate::core::{Core, env};
 use crate::flow::loop_control::Leave;
 use crate::flow::state;
 use crate::http::redirect::copy;
+use crate::ids::UserId;
 use crate::net::conn::NO_CONN;
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 use crate::websocket::NO_SOCKET;
 
 /// The lanes of a user's Parallel Controller.
@@ -44,7 +44,7 @@ pub(crate) struct Lanes {
 
 impl<'p> Core<'p> {
     /// Starts the lanes of a Parallel Controller.
-    pub(crate) fn begin_lanes(&mut self, index: Index, id: SamplerId, parallel: &'p Parallel) {
+    pub(crate) fn begin_lanes(&mut self, index: UserId, id: SamplerId, parallel: &'p Parallel) {
         let timing = self.begin_plain(index, id);
         let at_a_time = match &parallel.most {
             None => usize::MAX,
@@ -83,7 +83,7 @@ impl<'p> Core<'p> {
     }
 
     /// The sample around all lanes, as it begins; its label and start stand in the core's result.
-    fn whole_of(&mut self, index: Index, parallel: &Parallel) -> Box<SampleResult> {
+    fn whole_of(&mut self, index: UserId, parallel: &Parallel) -> Box<SampleResult> {
         let mut whole = self.lend_result();
         whole.success = true;
         whole.code.push_str("200");
@@ -98,12 +98,12 @@ impl<'p> Core<'p> {
         whole
     }
 
-    fn lanes(&mut self, index: Index) -> Option<&mut Lanes> {
+    fn lanes(&mut self, index: UserId) -> Option<&mut Lanes> {
         self.users[index].extra.as_mut()?.lanes.as_deref_mut()
     }
 
     /// Starts a lane, if one more may run; the next when that has had its first turn. True: all have ended.
-    fn start_lanes(&mut self, index: Index) -> bool {
+    fn start_lanes(&mut self, index: UserId) -> bool {
         let plan = self.plan;
         let stopping = self.stop.asked;
         let Some(lanes) = self.lanes(index) else { return false };
@@ -125,7 +125,7 @@ impl<'p> Core<'p> {
         false
     }
 
-    fn start_lane(&mut self, parent: Index, main: ControllerId) {
+    fn start_lane(&mut self, parent: UserId, main: ControllerId) {
         let lane = self.spare(parent);
         let user = &mut self.users[lane];
         // To JMeter each lane is the first user of a group.
@@ -146,7 +146,7 @@ impl<'p> Core<'p> {
     }
 
     /// A lane has ended; what it had is given back.
-    pub(crate) fn end_lane(&mut self, lane: Index) {
+    pub(crate) fn end_lane(&mut self, lane: UserId) {
         let user = &mut self.users[lane];
         let parent = user.branch_of;
         (user.alive, user.lane, user.branch_of, user.wait) = (false, false, NO_USER, Wait::Ready);
@@ -163,7 +163,7 @@ impl<'p> Core<'p> {
     }
 
     /// A user looks after its lanes. False: it still waits for some.
-    pub(crate) fn go_on_with_lanes(&mut self, index: Index) -> bool {
+    pub(crate) fn go_on_with_lanes(&mut self, index: UserId) -> bool {
         if let Some(lanes) = self.lanes(index) {
             lanes.called = false;
         }
@@ -175,7 +175,7 @@ impl<'p> Core<'p> {
     }
 
     /// All lanes have ended.
-    fn join(&mut self, index: Index) {
+    fn join(&mut self, index: UserId) {
         let user = &mut self.users[index];
         let Some(mut lanes) = user.extra().lanes.take() else { return };
         user.wait = Wait::Ready;
@@ -206,7 +206,7 @@ impl<'p> Core<'p> {
     }
 
     /// Goes on behind lanes of which there is no sample.
-    fn after_lanes(&mut self, index: Index, id: SamplerId, leaves: bool) {
+    fn after_lanes(&mut self, index: UserId, id: SamplerId, leaves: bool) {
         let sampler = &self.plan.samplers[id.0 as usize];
         if !sampler.timeouts.is_empty() {
             self.unwatch(index);
@@ -220,7 +220,7 @@ impl<'p> Core<'p> {
     }
 
     /// A sampler in a lane asks for what leads out of it: the lane ends, and its user may have to go on elsewhere.
-    pub(crate) fn leave_lane(&mut self, lane: Index, main: ControllerId, how: Leave) {
+    pub(crate) fn leave_lane(&mut self, lane: UserId, main: ControllerId, how: Leave) {
         self.end_for_good(lane, main);
         let parent = self.users[lane].branch_of;
         if how == Leave::NextIteration
@@ -231,7 +231,7 @@ impl<'p> Core<'p> {
     }
 
     /// An action has ended its user: of a lane, the user ends when its other lanes have.
-    pub(crate) fn stop_around(&mut self, index: Index) {
+    pub(crate) fn stop_around(&mut self, index: UserId) {
         let parent = self.users[index].branch_of;
         if parent != NO_USER
             && let Some(lanes) = self.lanes(parent)
@@ -242,7 +242,7 @@ impl<'p> Core<'p> {
 
     /// The first HTTP sample of a lane. If the lane has been there before, it is another visitor's to JMeter: what HttpClient has learned of
     /// who the user is begins anew, by the name of this thread, and connections of other names are not used any more.
-    pub(crate) fn refresh_lane(&mut self, lane: Index) {
+    pub(crate) fn refresh_lane(&mut self, lane: UserId) {
         let resets = self.run.settings.reset_state;
         let (parent, main) = (self.users[lane].branch_of, self.users[lane].extra().main);
         let (Some(lanes), Some(main)) = (self.lanes(parent), main) else { return };
@@ -263,7 +263,7 @@ impl<'p> Core<'p> {
     }
 
     /// To whom HttpClient counts what a user opens now.
-    pub(crate) fn holder(&self, index: Index) -> u16 {
+    pub(crate) fn holder(&self, index: UserId) -> u16 {
         if !self.samples.has_lanes {
             return 0;
         }
@@ -272,7 +272,7 @@ impl<'p> Core<'p> {
     }
 
     /// Whether what one reports is only part of the sample around its lane.
-    pub(crate) fn is_silent(&self, index: Index) -> bool {
+    pub(crate) fn is_silent(&self, index: UserId) -> bool {
         let user = &self.users[index];
         user.lane
             && self.users[user.branch_of]
@@ -283,7 +283,7 @@ impl<'p> Core<'p> {
     }
 
     /// Moves the core's result into the sample around a lane.
-    pub(crate) fn add_to_lanes(&mut self, lane: Index, timing: &Timing, success: bool) {
+    pub(crate) fn add_to_lanes(&mut self, lane: UserId, timing: &Timing, success: bool) {
         let fresh = self.samples.results.pop().unwrap_or_default();
         let mut part = std::mem::replace(&mut self.samples.result, fresh);
         if !self.sinks.rows.with_bodies() {
@@ -301,7 +301,7 @@ impl<'p> Core<'p> {
     }
 
     /// Puts a copy of the core's result into the sample around a lane.
-    pub(crate) fn show_to_lanes(&mut self, lane: Index, timing: &Timing, success: bool) {
+    pub(crate) fn show_to_lanes(&mut self, lane: UserId, timing: &Timing, success: bool) {
         let part = self.lend_result();
         if let Some(whole) = self.note_part(lane, &part, timing, success) {
             duplicate(&part, whole.add_sub());
@@ -312,7 +312,7 @@ impl<'p> Core<'p> {
     /// Adds the figures of a part to those of the whole.
     fn note_part(
         &mut self,
-        lane: Index,
+        lane: UserId,
         part: &SampleResult,
         timing: &Timing,
         success: bool,
@@ -330,7 +330,7 @@ impl<'p> Core<'p> {
     }
 
     /// Notes that the run's end has cut a lane.
-    pub(crate) fn cut_lane(&mut self, lane: Index) {
+    pub(crate) fn cut_lane(&mut self, lane: UserId) {
         let parent = self.users[lane].branch_of;
         if let Some(lanes) = self.lanes(parent) {
             lanes.cut = true;
@@ -338,7 +338,7 @@ impl<'p> Core<'p> {
     }
 
     /// Writes what JMeter calls the thread of a lane; gives how many lanes run beside it and itself.
-    pub(crate) fn write_lane_name(&self, lane: Index, out: &mut String) -> u32 {
+    pub(crate) fn write_lane_name(&self, lane: UserId, out: &mut String) -> u32 {
         let parent = self.users[lane].branch_of;
         let lanes = self.users[parent].extra.as_ref().and_then(|extra| extra.lanes.as_ref());
         let Some(lanes) = lanes else { return 0 };

@@ -13,8 +13,8 @@ use plan::plan::{Child, Controller, ControllerId, ControllerKind, SamplerId};
 use crate::core::user::Wait;
 use crate::core::{Core, env};
 use crate::flow::state::{self, NOWHERE, Place};
+use crate::ids::UserId;
 use crate::java::Then;
-use crate::time::wheel::Index;
 
 /// An Interleave Controller that has asked this often in vain will do so for ever; JMeter's thread ends with a stack overflow.
 const IN_VAIN: u32 = 500;
@@ -69,7 +69,7 @@ pub(crate) enum Turn {
 
 impl<'p> Core<'p> {
     /// Finds a user's next sampler and begins it.
-    pub(crate) fn operate(&mut self, index: Index) -> Turn {
+    pub(crate) fn operate(&mut self, index: UserId) -> Turn {
         let main = self.main(index);
         let replays = if self.jobs.picks { self.pending_calls(index) } else { 0 };
         let mut search = Search::new(STEPS, replays);
@@ -116,7 +116,7 @@ impl<'p> Core<'p> {
     }
 
     /// A user has run all that there is for it.
-    pub(crate) fn end_of_plan(&mut self, index: Index) {
+    pub(crate) fn end_of_plan(&mut self, index: UserId) {
         if self.jobs.listens && !self.gives_up(index) && self.catch_up(index, Then::End) {
             return;
         }
@@ -128,14 +128,14 @@ impl<'p> Core<'p> {
     }
 
     /// The controller that a user asks.
-    fn main(&self, index: Index) -> ControllerId {
+    fn main(&self, index: UserId) -> ControllerId {
         let user = &self.users[index];
         let lane = user.extra.as_ref().filter(|_| user.lane).and_then(|extra| extra.main);
         lane.unwrap_or(self.plan.groups[user.group as usize].main)
     }
 
     /// Asks a controller for the next sampler.
-    pub(crate) fn pull(&mut self, index: Index, id: ControllerId, search: &mut Search) -> Pull {
+    pub(crate) fn pull(&mut self, index: UserId, id: ControllerId, search: &mut Search) -> Pull {
         let controller = self.controller(id);
         if self.needs_texts(index, id, false) && !self.knows_texts(index, id) {
             return Pull::Later;
@@ -185,7 +185,7 @@ impl<'p> Core<'p> {
     /// A transaction whose children are its sub-results.
     fn pull_parent(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ControllerId,
         controller: &'p Controller,
         search: &mut Search,
@@ -213,7 +213,7 @@ impl<'p> Core<'p> {
     /// A transaction that sums up its children.
     fn pull_sum(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ControllerId,
         controller: &'p Controller,
         search: &mut Search,
@@ -250,7 +250,7 @@ impl<'p> Core<'p> {
 
     fn begin_transaction_if_first(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ControllerId,
         controller: &'p Controller,
     ) {
@@ -264,7 +264,7 @@ impl<'p> Core<'p> {
     /// What a kind looks at before it asks a child. `Some`: no child is asked.
     fn before(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ControllerId,
         controller: &'p Controller,
     ) -> Option<Pull> {
@@ -330,7 +330,7 @@ impl<'p> Core<'p> {
     /// Asks the current child. `None`: the controller is to be asked again.
     pub(crate) fn advance(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ControllerId,
         controller: &'p Controller,
         search: &mut Search,
@@ -405,7 +405,7 @@ impl<'p> Core<'p> {
     /// All children have been asked. `None`: the controller is to be asked again.
     fn behind(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ControllerId,
         controller: &'p Controller,
     ) -> Option<Pull> {
@@ -464,7 +464,7 @@ impl<'p> Core<'p> {
     }
 
     /// Goes to the child behind the current one.
-    fn move_on(&mut self, index: Index, id: ControllerId) {
+    fn move_on(&mut self, index: UserId, id: ControllerId) {
         let controller = self.controller(id);
         let mut place = self.place(index, id);
         let next = place.current().saturating_add(1);
@@ -483,7 +483,7 @@ impl<'p> Core<'p> {
     }
 
     /// Drops a controller from the one around it if it gives nothing any more.
-    fn drop_if_done(&mut self, index: Index, id: ControllerId) -> bool {
+    fn drop_if_done(&mut self, index: UserId, id: ControllerId) -> bool {
         let done = self.is_done(index, id);
         if done {
             self.place(index, id).set(state::DROPPED);
@@ -491,7 +491,7 @@ impl<'p> Core<'p> {
         done
     }
 
-    fn end_loop(&mut self, index: Index, id: ControllerId, once: bool) {
+    fn end_loop(&mut self, index: UserId, id: ControllerId, once: bool) {
         if once {
             self.end_for_good(index, id);
         }
@@ -499,7 +499,7 @@ impl<'p> Core<'p> {
     }
 
     /// Sets a loop's index variable, if the plan mentions it.
-    fn write_index(&mut self, index: Index, id: ControllerId) {
+    fn write_index(&mut self, index: UserId, id: ControllerId) {
         let controller = self.controller(id);
         if !controller.kind.iterates() {
             return;
@@ -515,7 +515,7 @@ impl<'p> Core<'p> {
     }
 
     /// Sets the index variable of a loop whose name is an expression, which is evaluated for it.
-    fn write_named_index(&mut self, index: Index, controller: &Controller, count: i32) {
+    fn write_named_index(&mut self, index: UserId, controller: &Controller, count: i32) {
         let mut name = self.samples.texts.take();
         name.push_str("__jm__");
         let user = self.users.of(index);
@@ -537,7 +537,7 @@ impl<'p> Core<'p> {
         &self.plan.controllers[id.0 as usize]
     }
 
-    pub(crate) fn place(&mut self, index: Index, id: ControllerId) -> Place<'_> {
+    pub(crate) fn place(&mut self, index: UserId, id: ControllerId) -> Place<'_> {
         let controller = self.controller(id);
         let from = controller.slot as usize;
         Place(&mut self.users.of(index).state[from..from + controller.slots as usize])

@@ -9,12 +9,12 @@ use plan::plan::{Child, Controller, ControllerId, ControllerKind, WeightedSwitch
 use crate::core::{Core, env};
 use crate::flow::search::{Pull, Search};
 use crate::flow::state;
-use crate::time::wheel::Index;
+use crate::ids::UserId;
 
 impl<'p> Core<'p> {
     pub(crate) fn pull_weighted(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ControllerId,
         controller: &'p Controller,
         switch: &'p WeightedSwitch,
@@ -51,7 +51,7 @@ impl<'p> Core<'p> {
     /// Goes to the child of a new pass. False: there is none to choose.
     fn choose_weighted(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ControllerId,
         controller: &Controller,
         switch: &WeightedSwitch,
@@ -74,14 +74,14 @@ impl<'p> Core<'p> {
     }
 
     /// Whether the current child is the one that was chosen, by their numbers among those still there.
-    fn is_at_chosen(&mut self, index: Index, id: ControllerId, controller: &Controller) -> bool {
+    fn is_at_chosen(&mut self, index: UserId, id: ControllerId, controller: &Controller) -> bool {
         let current = self.place(index, id).current() as usize;
         let before = controller.children.iter().take(current);
         let before = before.filter(|child| !self.is_dropped(index, **child)).count();
         before == self.place(index, id).more()[0] as usize
     }
 
-    fn reset_weighted(&mut self, index: Index, id: ControllerId, controller: &Controller) {
+    fn reset_weighted(&mut self, index: UserId, id: ControllerId, controller: &Controller) {
         self.choose_anew(index, id, controller);
         for inner in self.inner(index, controller) {
             self.forget_pass(index, inner);
@@ -89,7 +89,7 @@ impl<'p> Core<'p> {
     }
 
     /// The next pass of it, and of those directly in it, begins with a choice.
-    fn choose_anew(&mut self, index: Index, id: ControllerId, controller: &Controller) {
+    fn choose_anew(&mut self, index: UserId, id: ControllerId, controller: &Controller) {
         self.place(index, id).clear(state::CHOSEN);
         for inner in self.inner(index, controller) {
             let inside = self.controller(inner);
@@ -99,7 +99,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    fn forget_pass(&mut self, index: Index, id: ControllerId) {
+    fn forget_pass(&mut self, index: UserId, id: ControllerId) {
         let controller = self.controller(id);
         match &controller.kind {
             ControllerKind::Transaction(settings) => {
@@ -118,7 +118,7 @@ impl<'p> Core<'p> {
     }
 
     /// Controllers directly in one, without those that were dropped.
-    fn inner(&self, index: Index, controller: &Controller) -> Vec<ControllerId> {
+    fn inner(&self, index: UserId, controller: &Controller) -> Vec<ControllerId> {
         let left = controller.children.iter().filter(|child| !self.is_dropped(index, **child));
         left.filter_map(|child| match child {
             Child::Controller(inner) => Some(*inner),

@@ -8,13 +8,13 @@ use plan::plan::SamplerId;
 use crate::core::Core;
 use crate::http::credentials::names_of;
 use crate::http::fill::value_of;
-use crate::time::wheel::Index;
+use crate::ids::UserId;
 
 impl Core<'_> {
     /// Puts the credentials of an Authorization Manager into a request that has been put together.
     pub(crate) fn add_basic(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         manager: u32,
         request: &Request,

@@ -9,10 +9,10 @@ use wire::cache::{Cache, Conditions, Malformed};
 
 use crate::core::Core;
 use crate::http::assemble::latin1;
+use crate::ids::UserId;
 use crate::net::conn::{Exchange, Stash};
 use crate::run::settings::CacheHit;
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 /// What a user's cache has to say about a request.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Core<'_> {
     /// Looks a request up that is about to be sent. `cookies`: the value of its cookie line.
     pub(crate) fn look_up(
         &mut self,
-        index: Index,
+        index: UserId,
         manager: u32,
         request: &Request,
         cookies: Option<&[u8]>,
@@ -57,7 +57,7 @@ impl Core<'_> {
     /// A request that is not sent: depending on the mode there is no sample, or one that nobody answered.
     pub(crate) fn answer_from_cache(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         request: &Request,
         cookies: &[u8],
@@ -98,7 +98,7 @@ impl Core<'_> {
     /// Notes an answer that may be cached. False: JMeter throws at its headers; the result says so.
     pub(crate) fn note_answer(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         exchange: &Exchange,
         stash: &Stash,
@@ -133,7 +133,7 @@ impl Core<'_> {
     }
 
     /// The user's cache; made at its first use.
-    fn cache(&mut self, index: Index, manager: u32) -> Option<&mut Cache> {
+    fn cache(&mut self, index: UserId, manager: u32) -> Option<&mut Cache> {
         let index = self.users.root(index);
         let at = manager as usize;
         let known = self.users[index].extra.as_ref().and_then(|extra| extra.caches.get(at));

@@ -5,12 +5,12 @@ use wire::cookie::{Cookie, Jar, Origin, Policy, Rules, Stored};
 
 use crate::core::{Core, env};
 use crate::http::fill::value_of;
+use crate::ids::UserId;
 use crate::net::conn::Stash;
-use crate::time::wheel::Index;
 
 impl Core<'_> {
     /// The place of the user's jar for a Cookie Manager; made, with the plan's own cookies, at its first use.
-    pub(crate) fn jar(&mut self, index: Index, manager: u32) -> Option<usize> {
+    pub(crate) fn jar(&mut self, index: UserId, manager: u32) -> Option<usize> {
         let at = manager as usize;
         let extra = self.users[index].extra();
         if extra.jars.len() <= at {
@@ -35,7 +35,7 @@ impl Core<'_> {
         Some(at)
     }
 
-    fn add_own_cookies(&mut self, index: Index, manager: u32, jar: &mut Jar) {
+    fn add_own_cookies(&mut self, index: UserId, manager: u32, jar: &mut Jar) {
         let plan = self.plan;
         for own in &plan.cookie_managers[manager as usize].cookies {
             let user = self.users.of(index);
@@ -60,7 +60,7 @@ impl Core<'_> {
     }
 
     /// Stores the cookies of a response.
-    pub(crate) fn store_cookies(&mut self, index: Index, id: SamplerId, stash: &Stash) {
+    pub(crate) fn store_cookies(&mut self, index: UserId, id: SamplerId, stash: &Stash) {
         let SamplerKind::Http(http) = &self.plan.samplers[id.0 as usize].kind else { return };
         let Some(manager) = http.cookies else { return };
         let now_ms = self.clock.wall_ms(self.clock.now());
@@ -91,7 +91,7 @@ impl Core<'_> {
     }
 
     /// Sets the variable that shows a cookie.
-    pub(crate) fn show_cookie(&mut self, index: Index, cookie: &str, value: &str) {
+    pub(crate) fn show_cookie(&mut self, index: UserId, cookie: &str, value: &str) {
         let mut name = self.samples.texts.take();
         name.push_str(&self.run.settings.cookie_prefix);
         name.push_str(cookie);
@@ -100,7 +100,7 @@ impl Core<'_> {
     }
 
     /// An iteration of the group begins.
-    pub(crate) fn begin_iteration(&mut self, index: Index) {
+    pub(crate) fn begin_iteration(&mut self, index: UserId) {
         let plan = self.plan;
         let user = &mut self.users[index];
         user.iteration += 1;
@@ -138,7 +138,7 @@ impl Core<'_> {
 
     /// The first HTTP sample of an iteration: a group whose iterations are different users drops the connections
     /// and sessions of the one before.
-    pub(crate) fn refresh_user(&mut self, index: Index) {
+    pub(crate) fn refresh_user(&mut self, index: UserId) {
         let user = &mut self.users[index];
         if !std::mem::replace(&mut user.fresh, false) {
             return;

@@ -13,9 +13,9 @@ use wire::auth::{Asker, Credentials, Dialogue, Message};
 
 use crate::core::Core;
 use crate::http::fill::value_of;
+use crate::ids::UserId;
 use crate::net::conn::{Exchange, Stash};
 use crate::net::routes::RouteId;
-use crate::time::wheel::Index;
 
 /// What a user's HTTP client knows for one server.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl Core<'_> {
     /// answer that asks for credentials is answered.
     pub(crate) fn add_credentials(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         http: &Http,
         request: &Request,
@@ -116,7 +116,7 @@ impl Core<'_> {
     }
 
     /// What the user has agreed on with the proxy of a route.
-    pub(crate) fn talk(&mut self, index: Index, route: RouteId) -> &mut Talk {
+    pub(crate) fn talk(&mut self, index: UserId, route: RouteId) -> &mut Talk {
         let owner = self.users.owner(index);
         let talks = &mut self.users[owner].extra().talks;
         let at = match talks.iter().position(|talk| talk.route == route) {
@@ -130,7 +130,7 @@ impl Core<'_> {
     }
 
     /// The user's credentials for the proxy of a route.
-    pub(crate) fn proxy_login(&mut self, index: Index, route: RouteId) -> Option<Credentials> {
+    pub(crate) fn proxy_login(&mut self, index: UserId, route: RouteId) -> Option<Credentials> {
         if self.talk(index, route).lost || !self.run.settings.auth_preemptive {
             return None;
         }
@@ -140,7 +140,7 @@ impl Core<'_> {
     /// Takes an answer. True: it asked for credentials, and the request goes out again.
     pub(crate) fn answers_challenge(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         exchange: &Exchange,
         stash: &mut Option<Box<Stash>>,
@@ -227,7 +227,7 @@ impl Core<'_> {
 
     fn begin_round(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         manager: Option<u32>,
         request: &Request,
@@ -298,7 +298,7 @@ impl Core<'_> {
         round
     }
 
-    fn key_of(&mut self, index: Index, id: SamplerId, entry: &Authorization) -> Key {
+    fn key_of(&mut self, index: UserId, id: SamplerId, entry: &Authorization) -> Key {
         let domain = self.text_of(index, id, &entry.domain);
         let user = self.text_of(index, id, &entry.user);
         let password = self.text_of(index, id, &entry.password);
@@ -309,7 +309,7 @@ impl Core<'_> {
         }
     }
 
-    pub(crate) fn text_of(&mut self, index: Index, id: SamplerId, text: &Text) -> String {
+    pub(crate) fn text_of(&mut self, index: UserId, id: SamplerId, text: &Text) -> String {
         let mut value = String::new();
         self.with_env(index, id, |env, _| text.eval(env, &mut value));
         value

@@ -13,13 +13,13 @@ use crate::core::Core;
 use crate::core::user::Wait;
 use crate::http::assemble::{Added, assemble};
 use crate::http::cache::Lookup;
+use crate::ids::UserId;
 use crate::net::conn::ConnId;
 use crate::net::conn::{Exchange, Stash, State};
 use crate::net::driver;
 use crate::net::outcome::Failure;
 use crate::net::routes::RouteId;
 use crate::time::clock::{MS, Nanos};
-use crate::time::wheel::Index;
 
 /// A request that never changes.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ struct Sending {
 }
 
 impl Core<'_> {
-    pub(crate) fn begin_http(&mut self, index: Index, id: SamplerId, http: &Http) {
+    pub(crate) fn begin_http(&mut self, index: UserId, id: SamplerId, http: &Http) {
         self.refresh_user(index);
         let slot = id.0 as usize;
         if self.http.fixed[slot].is_none() && http.is_fixed() {
@@ -139,7 +139,7 @@ impl Core<'_> {
     /// Sends a request that was just rendered.
     pub(crate) fn send_rendered(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         http: &Http,
         request: &Request,
@@ -186,7 +186,7 @@ impl Core<'_> {
     #[allow(clippy::too_many_arguments)] // One call, told apart by one flag.
     fn dispatch(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         http: &Http,
         request: &Request,
@@ -266,7 +266,7 @@ impl Core<'_> {
     /// Sends `bytes` on a kept connection of the user.
     pub(crate) fn send_on(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         conn: ConnId,
         exchange: Exchange,
@@ -378,7 +378,7 @@ impl Core<'_> {
     }
 
     /// Writes the user's cookies for a request into `self.http.cookie_line`. False: there are none.
-    pub(crate) fn cookie_line(&mut self, index: Index, http: &Http, request: &Request) -> bool {
+    pub(crate) fn cookie_line(&mut self, index: UserId, http: &Http, request: &Request) -> bool {
         let Some(manager) = http.cookies else { return false };
         let index = self.jar_around(index, manager);
         let now_ms = self.clock.wall_ms(self.clock.now());

@@ -6,13 +6,13 @@ use stats::{Counter, Outcome};
 use crate::core::Core;
 use crate::core::done::Unanswered;
 use crate::core::user::Wait;
+use crate::ids::UserId;
 use crate::net::conn::ConnId;
 use crate::net::conn::{Exchange, Stash, State};
 use crate::net::driver;
 use crate::net::outcome::Failure;
 use crate::net::routes::RouteId;
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 impl Core<'_> {
     /// An exchange failed: the connection is closed and the sample concluded, unless the request may be sent again.
@@ -105,7 +105,7 @@ impl Core<'_> {
     /// The connection is gone and there was no answer: the request is to be sent anew.
     fn repeat(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         route: RouteId,
         exchange: Exchange,
@@ -130,7 +130,7 @@ impl Core<'_> {
     /// Fails the sample of a request in whose texts a function has thrown; before the URL is known, it has neither that nor a name. False: none has.
     pub(crate) fn fails_by_exception(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         request: Option<&plan::http::Request>,
     ) -> bool {
@@ -152,7 +152,7 @@ impl Core<'_> {
     /// A request that could not even be made.
     pub(crate) fn unsendable(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         code: &str,
         message: &str,
@@ -168,7 +168,7 @@ impl Core<'_> {
     /// Concludes a sample that failed before it had an answer; code, message and URL stand in the result.
     pub(crate) fn fail_result(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         timing: Timing,
         outcome: Outcome,
@@ -212,7 +212,7 @@ impl Core<'_> {
     }
 
     /// The run ends at once while an exchange is under way.
-    pub(crate) fn cut(&mut self, index: Index, _id: SamplerId) {
+    pub(crate) fn cut(&mut self, index: UserId, _id: SamplerId) {
         let conn = self.users[index].conn;
         if conn == crate::net::conn::NO_CONN {
             self.end_wait(index);

@@ -16,9 +16,9 @@ use stats::Outcome;
 use crate::core::Core;
 use crate::core::inbox::{Inbox, Message};
 use crate::core::user::Wait;
+use crate::ids::UserId;
 use crate::net::conn::keep_part;
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 /// A file that is being read, as its user sees it.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ struct Wanted {
     host: String,
     most: usize,
     ticket: u64,
-    user: Index,
+    user: UserId,
     reply_to: Inbox,
 }
 
@@ -80,7 +80,7 @@ fn start() -> std::io::Result<Sender<Wanted>> {
 
 impl Core<'_> {
     /// Begins to read the file that a request names.
-    pub(crate) fn begin_file(&mut self, index: Index, id: SamplerId, request: &Request) {
+    pub(crate) fn begin_file(&mut self, index: UserId, id: SamplerId, request: &Request) {
         let timing = self.begin_plain(index, id);
         self.users.tickets += 1;
         let ticket = self.users.tickets;
@@ -111,7 +111,7 @@ impl Core<'_> {
     }
 
     /// A file was read.
-    pub(crate) fn on_file(&mut self, index: Index, content: Content) {
+    pub(crate) fn on_file(&mut self, index: UserId, content: Content) {
         let user = &self.users[index];
         let Wait::File(id) = user.wait else { return };
         let reading = user.extra.as_ref().and_then(|extra| extra.reading.as_ref());
@@ -122,7 +122,7 @@ impl Core<'_> {
 
     fn end_file(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         content: Result<(Vec<u8>, u64), (&'static str, String)>,
     ) {
@@ -170,7 +170,7 @@ impl Core<'_> {
     }
 
     /// The run ends at once while a file is read.
-    pub(crate) fn cut_file(&mut self, index: Index, id: SamplerId) {
+    pub(crate) fn cut_file(&mut self, index: UserId, id: SamplerId) {
         let user = &mut self.users[index];
         user.wait = Wait::Ready;
         let Some(reading) = user.extra().reading.take() else { return };

@@ -7,15 +7,15 @@ use plan::result::SampleResult;
 use wire::coding::{Coding, CodingError};
 
 use crate::core::Core;
+use crate::ids::UserId;
 use crate::net::conn::{Exchange, Stash};
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 impl Core<'_> {
     /// Fills the core's result from a response.
     pub(crate) fn fill(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         exchange: &Exchange,
         timing: &Timing,

@@ -16,8 +16,8 @@ use wire::cookie::Jar;
 use crate::core::Core;
 use crate::core::user::{NO_USER, User, Wait};
 use crate::http::redirect::copy;
+use crate::ids::UserId;
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 /// Results that a core keeps for the next parts; a page with more gives the others back.
 const SPARE: usize = 256;
@@ -38,7 +38,7 @@ pub(crate) struct Page {
     jars: Vec<(usize, Box<Jar>)>,
     next: usize,
     /// The branch that was started last.
-    last: Index,
+    last: UserId,
     under_way: usize,
     at_a_time: usize,
     /// The run ends at once.
@@ -47,7 +47,7 @@ pub(crate) struct Page {
 
 impl<'p> Core<'p> {
     /// Loads what is embedded in the page that stands in the core's result; then the sample is closed.
-    pub(crate) fn load_page(&mut self, index: Index, id: SamplerId, mut timing: Timing) {
+    pub(crate) fn load_page(&mut self, index: UserId, id: SamplerId, mut timing: Timing) {
         (self.samples.result.bytes, self.samples.result.sent) = (timing.received, timing.sent);
         // Parts of files are named after the file, not after the sampler.
         let is_file = self.samples.result.url.starts_with("file:");
@@ -68,7 +68,7 @@ impl<'p> Core<'p> {
     }
 
     /// Gives the core's result the name of its sampler.
-    fn name_page(&mut self, index: Index, id: SamplerId) {
+    fn name_page(&mut self, index: UserId, id: SamplerId) {
         let mut label = std::mem::take(&mut self.samples.result.label);
         label.clear();
         label.push_str(self.sampler_name(index, id));
@@ -76,7 +76,7 @@ impl<'p> Core<'p> {
     }
 
     /// Looks for what is embedded. `Some`: there is nothing to load, and the sample passed or not.
-    fn begin_page(&mut self, index: Index, id: SamplerId, timing: Timing) -> Option<bool> {
+    fn begin_page(&mut self, index: UserId, id: SamplerId, timing: Timing) -> Option<bool> {
         let plan = self.plan;
         let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return Some(true) };
         let Some(resources) = http.resources.as_ref() else { return Some(true) };
@@ -156,7 +156,7 @@ impl<'p> Core<'p> {
     /// Takes the links that the plan's patterns accept; those that cannot be loaded have their result at once.
     fn choose(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         resources: &Resources,
         found: Vec<String>,
@@ -211,7 +211,7 @@ impl<'p> Core<'p> {
     }
 
     /// Starts branches while there is something to load, and ends the page when all is there.
-    fn fill_branches(&mut self, index: Index) {
+    fn fill_branches(&mut self, index: UserId) {
         loop {
             let Some(page) = self.page(index) else { return };
             let more = !page.cut && page.next < page.links.len();
@@ -232,11 +232,11 @@ impl<'p> Core<'p> {
         }
     }
 
-    fn page(&mut self, index: Index) -> Option<&mut Page> {
+    fn page(&mut self, index: UserId) -> Option<&mut Page> {
         self.users[index].extra.as_mut()?.page.as_deref_mut()
     }
 
-    fn start_branch(&mut self, parent: Index, id: SamplerId, link: usize) {
+    fn start_branch(&mut self, parent: UserId, id: SamplerId, link: usize) {
         let plan = self.plan;
         let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return };
         let branch = self.branch(parent, link);
@@ -253,7 +253,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    fn load_link(&mut self, branch: Index, id: SamplerId, http: &'p Http, url: &str) {
+    fn load_link(&mut self, branch: UserId, id: SamplerId, http: &'p Http, url: &str) {
         self.read_name(branch, id);
         let mut request = std::mem::take(&mut self.http.request);
         let rendered =
@@ -270,7 +270,7 @@ impl<'p> Core<'p> {
     }
 
     /// A branch of a user.
-    fn branch(&mut self, parent: Index, link: usize) -> Index {
+    fn branch(&mut self, parent: UserId, link: usize) -> UserId {
         let depth = self.users[parent].extra.as_ref().map_or(0, |extra| extra.depth) + 1;
         let branch = self.spare(parent);
         let extra = self.users[branch].extra();
@@ -279,7 +279,7 @@ impl<'p> Core<'p> {
     }
 
     /// A slot for one that works for a user.
-    pub(crate) fn spare(&mut self, parent: Index) -> Index {
+    pub(crate) fn spare(&mut self, parent: UserId) -> UserId {
         let now = self.clock.now();
         let owner = &self.users[parent];
         let (group, number, iteration) = (owner.group, owner.number, owner.iteration);
@@ -295,13 +295,13 @@ impl<'p> Core<'p> {
     }
 
     /// The branch that loads something, where a page is loaded one by one.
-    pub(crate) fn only_branch(&mut self, index: Index) -> Option<Index> {
+    pub(crate) fn only_branch(&mut self, index: UserId) -> Option<UserId> {
         let page = self.page(index)?;
         (page.at_a_time == 1 && page.under_way == 1).then_some(page.last)
     }
 
     /// A branch has its result, which stands in the core's.
-    pub(crate) fn branch_done(&mut self, branch: Index, timing: &Timing, outcome: Outcome) {
+    pub(crate) fn branch_done(&mut self, branch: UserId, timing: &Timing, outcome: Outcome) {
         self.timers.wheel.remove(branch, &mut self.users);
         let mut result = self.lend_result();
         (result.elapsed, result.latency, result.connect) =
@@ -319,7 +319,7 @@ impl<'p> Core<'p> {
     }
 
     /// What a branch was to load is in the user's cache: there is no result of it.
-    pub(crate) fn branch_left_out(&mut self, branch: Index) {
+    pub(crate) fn branch_left_out(&mut self, branch: UserId) {
         let (parent, _) = self.put_away(branch);
         if let Some(page) = self.page(parent) {
             page.under_way -= 1;
@@ -327,7 +327,7 @@ impl<'p> Core<'p> {
     }
 
     /// A branch has nothing to do; gives the user it worked for, and what it loaded.
-    fn put_away(&mut self, branch: Index) -> (Index, usize) {
+    fn put_away(&mut self, branch: UserId) -> (UserId, usize) {
         let user = &mut self.users[branch];
         let (parent, link) = (user.branch_of, user.extra().link);
         let jar = user.extra().jars.iter_mut().find_map(Option::take);
@@ -340,7 +340,7 @@ impl<'p> Core<'p> {
     }
 
     /// All is loaded: the page becomes the sample, and its parts sub-results.
-    fn end_page(&mut self, index: Index) {
+    fn end_page(&mut self, index: UserId) {
         let Some(mut page) = self.users[index].extra().page.take() else { return };
         let id = page.id;
         self.users[index].wait = Wait::Ready;
@@ -383,7 +383,7 @@ impl<'p> Core<'p> {
     }
 
     /// Whether a branch loads a part beside others.
-    pub(crate) fn is_beside_others(&mut self, branch: Index) -> bool {
+    pub(crate) fn is_beside_others(&mut self, branch: UserId) -> bool {
         let parent = self.users[branch].branch_of;
         parent != NO_USER && self.page(parent).is_some_and(|page| page.at_a_time > 1)
     }

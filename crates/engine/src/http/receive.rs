@@ -12,6 +12,7 @@ use wire::http1::{Event, Memo};
 use crate::core::user::Wait;
 use crate::core::{Core, TURN, env};
 use crate::http::fill::push_reason;
+use crate::ids::UserId;
 use crate::net::conn::ConnId;
 use crate::net::conn::{Conn, Exchange, Stash, State};
 use crate::net::driver;
@@ -19,7 +20,6 @@ use crate::net::outcome::Failure;
 use crate::run::settings::Settings;
 use crate::time::clock::{MS, Nanos, SECOND, thread_cpu};
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 /// Bytes taken where a head is expected and the body behind it will not be read.
 const HEAD_ONLY: usize = 2048;
@@ -351,7 +351,7 @@ impl Core<'_> {
     /// A response was read whole: cookies, redirects, the result; then the sample is concluded.
     fn answered(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         exchange: &Exchange,
         mut timing: Timing,

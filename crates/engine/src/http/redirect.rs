@@ -9,10 +9,10 @@ use std::fmt::Write;
 use crate::core::Core;
 use crate::core::user::Redirect;
 use crate::http::fill::value_of;
+use crate::ids::UserId;
 use crate::net::conn::{Exchange, Stash};
 use crate::net::outcome::Failure;
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 /// How many requests Java's own client sends for one, at most.
 const JAVA_HOPS: u32 = 20;
@@ -22,7 +22,7 @@ impl Core<'_> {
     /// False: the chain, if there is one, is complete.
     pub(crate) fn follow(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         timing: &Timing,
         exchange: &Exchange,
@@ -240,7 +240,7 @@ impl Core<'_> {
     }
 
     /// An answer by Java's own client that does not say where to is to be followed by JMeter, which has no sample of that then.
-    fn names_no_location(&mut self, index: Index, id: SamplerId) {
+    fn names_no_location(&mut self, index: UserId, id: SamplerId) {
         self.samples.result.clear();
         let code = "Non HTTP response code: java.lang.NullPointerException";
         let message = "Non HTTP response message: Cannot invoke \"String.indexOf(int)\" because \"source\" is null";
@@ -279,7 +279,7 @@ impl Core<'_> {
     }
 
     /// Adds the core's result, which nobody was asked for, to the chain under way.
-    pub(crate) fn last_hop(&mut self, index: Index, timing: &Timing) {
+    pub(crate) fn last_hop(&mut self, index: UserId, timing: &Timing) {
         if let Some(mut chain) = self.users[index].extra().redirect.take() {
             self.add_hop(&mut chain, timing, false);
             self.users[index].extra().redirect = Some(chain);
@@ -314,7 +314,7 @@ impl Core<'_> {
     }
 
     /// The last hop was taken: the chain becomes the sample.
-    pub(crate) fn conclude_chain(&mut self, index: Index, id: SamplerId) {
+    pub(crate) fn conclude_chain(&mut self, index: UserId, id: SamplerId) {
         let outcome = if self.samples.result.success { Outcome::Ok } else { Outcome::Status };
         self.end_chain(index, id, outcome);
     }
@@ -322,7 +322,7 @@ impl Core<'_> {
     /// A hop failed: the chain fails with it.
     pub(crate) fn fail_chain(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         timing: Timing,
         outcome: Outcome,
@@ -336,7 +336,7 @@ impl Core<'_> {
         self.end_chain(index, id, outcome);
     }
 
-    fn end_chain(&mut self, index: Index, id: SamplerId, outcome: Outcome) {
+    fn end_chain(&mut self, index: UserId, id: SamplerId, outcome: Outcome) {
         let Some(mut chain) = self.users[index].extra().redirect.take() else { return };
         if chain.silent && self.samples.result.code.starts_with("Non HTTP") {
             // The exception came out of HttpClient: the sampler knows of its first request only.

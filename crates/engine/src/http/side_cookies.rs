@@ -9,12 +9,12 @@ use wire::cookie::{Cookie, Jar};
 
 use crate::core::Core;
 use crate::core::user::NO_USER;
+use crate::ids::UserId;
 use crate::net::conn::Stash;
-use crate::time::wheel::Index;
 
 impl Core<'_> {
     /// Takes the cookies of a response.
-    pub(crate) fn take_cookies(&mut self, index: Index, id: SamplerId, stash: &Stash) {
+    pub(crate) fn take_cookies(&mut self, index: UserId, id: SamplerId, stash: &Stash) {
         let Some(manager) = self.cookie_manager(id) else { return };
         let holder = self.own_jar(index, manager);
         self.store_cookies(holder, id, stash);
@@ -23,7 +23,7 @@ impl Core<'_> {
     /// Adds the cookies of the parts of a page to the page's: of each link whether it is a part, and the copies by link.
     pub(crate) fn merge_cookies(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         parts: &[bool],
         mut copies: Vec<(usize, Box<Jar>)>,
@@ -53,7 +53,7 @@ impl Core<'_> {
     }
 
     /// Whose cookies a request takes: those of the part it belongs to, or of the nearest around it that has its own.
-    pub(crate) fn jar_around(&self, index: Index, manager: u32) -> Index {
+    pub(crate) fn jar_around(&self, index: UserId, manager: u32) -> UserId {
         let mut index = index;
         loop {
             let user = &self.users[index];
@@ -68,7 +68,7 @@ impl Core<'_> {
 
     /// Who holds the cookies that a response changes: the nearest part that is loaded beside others, which gets its copy here,
     /// or the user.
-    fn own_jar(&mut self, index: Index, manager: u32) -> Index {
+    fn own_jar(&mut self, index: UserId, manager: u32) -> UserId {
         let mut holder = index;
         while self.users[holder].branch_of != NO_USER && !self.is_beside_others(holder) {
             holder = self.users[holder].branch_of;
@@ -93,7 +93,7 @@ impl Core<'_> {
         }
     }
 
-    fn cookies_in(&mut self, holder: Index, manager: u32) -> Vec<Cookie> {
+    fn cookies_in(&mut self, holder: UserId, manager: u32) -> Vec<Cookie> {
         let jars = &self.users[holder].extra().jars;
         let jar = jars.get(manager as usize).and_then(Option::as_ref);
         jar.map_or(Vec::new(), |jar| jar.iter().cloned().collect())
@@ -101,7 +101,7 @@ impl Core<'_> {
 
     fn add_cookies<'c>(
         &mut self,
-        holder: Index,
+        holder: UserId,
         manager: u32,
         cookies: impl Iterator<Item = &'c Cookie>,
     ) {

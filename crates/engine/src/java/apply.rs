@@ -12,8 +12,8 @@ use super::Reply;
 use super::reply::{Changes, Line, Name, Out};
 use super::request::Changed;
 use crate::core::Core;
+use crate::ids::UserId;
 use crate::run::{Report, RunShared};
-use crate::time::wheel::Index;
 
 impl Core<'_> {
     /// What counts for all users: properties and the log.
@@ -22,7 +22,7 @@ impl Core<'_> {
         self.log_lines(&reply.log);
     }
 
-    pub(super) fn apply_variables(&mut self, index: Index, changes: &Changes<'_>) {
+    pub(super) fn apply_variables(&mut self, index: UserId, changes: &Changes<'_>) {
         let names = &self.plan.names;
         let vars = &mut self.users.of(index).vars;
         for (name, value) in &changes.variables {
@@ -36,7 +36,7 @@ impl Core<'_> {
         }
     }
 
-    pub(super) fn apply_cookies(&mut self, index: Index, id: SamplerId, reply: &Reply<'_>) {
+    pub(super) fn apply_cookies(&mut self, index: UserId, id: SamplerId, reply: &Reply<'_>) {
         let Some(cookies) = &reply.cookies else { return };
         let Some(manager) = cookie_manager(&self.plan.samplers[id.0 as usize].kind) else { return };
         let index = self.jar_around(index, manager);
@@ -50,7 +50,7 @@ impl Core<'_> {
     }
 
     /// The sampler of this sample is another one now, or the plan's again.
-    pub(super) fn apply_sampler(&mut self, index: Index, id: SamplerId, reply: &Reply<'_>) {
+    pub(super) fn apply_sampler(&mut self, index: UserId, id: SamplerId, reply: &Reply<'_>) {
         let plan = self.plan;
         let Some(changed) = &reply.sampler else { return };
         let kind = &plan.samplers[id.0 as usize].kind;
@@ -72,7 +72,7 @@ impl Core<'_> {
     }
 
     /// The sampler of the sample under way, if scripts have changed it.
-    pub(crate) fn own_sampler(&self, index: Index) -> Option<&Arc<SamplerKind>> {
+    pub(crate) fn own_sampler(&self, index: UserId) -> Option<&Arc<SamplerKind>> {
         if !self.jobs.owns() {
             return None;
         }
@@ -81,7 +81,7 @@ impl Core<'_> {
     }
 
     /// Keeps what texts were evaluated to, for whoever reads them next.
-    pub(super) fn apply_texts(&mut self, index: Index, first: u32, reply: &Reply<'_>) {
+    pub(super) fn apply_texts(&mut self, index: UserId, first: u32, reply: &Reply<'_>) {
         let Out::Texts(texts) = &reply.out else { return };
         let values = self.users.of(index).notes.java_mut();
         for (id, text) in (first..).zip(texts) {

@@ -14,11 +14,11 @@ use super::result::Found;
 use super::{Act, Addressee, Reply, Then, UnderWay, session};
 use crate::core::Core;
 use crate::core::user::Wait;
+use crate::ids::UserId;
 use crate::run::Report;
 use crate::sample::Asked;
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 impl Core<'_> {
     /// A job is done, or why it is not.
@@ -59,7 +59,7 @@ impl Core<'_> {
 
     /// Where the user goes on, if it still waits for that job.
     fn take_then(&mut self, to: Addressee) -> Option<Then> {
-        let user = self.users.all.get_mut(to.index as usize)?;
+        let user = self.users.all.get_mut(to.index.at())?;
         if !user.alive || user.wait != Wait::Java {
             return None;
         }
@@ -73,7 +73,7 @@ impl Core<'_> {
 
     fn resume_with(
         &mut self,
-        index: Index,
+        index: UserId,
         then: Then,
         job: &UnderWay,
         read: Result<Reply<'_>, Failed>,
@@ -160,7 +160,7 @@ impl Core<'_> {
     /// Goes on before or at a sampler.
     fn proceed(
         &mut self,
-        index: Index,
+        index: UserId,
         then: &Then,
         job: &UnderWay,
         reply: &Reply<'_>,
@@ -195,7 +195,7 @@ impl Core<'_> {
     }
 
     /// Carries out what changed for the user, but for the result.
-    fn apply(&mut self, index: Index, then: &Then, reply: &Reply<'_>) {
+    fn apply(&mut self, index: UserId, then: &Then, reply: &Reply<'_>) {
         self.apply_everywhere(reply);
         self.apply_variables(index, &reply.changes);
         if let Some(id) = then.sampler() {
@@ -206,7 +206,7 @@ impl Core<'_> {
     }
 
     /// A script asked the user to end, or everybody was told to: it is stopping.
-    pub(super) fn must_end(&mut self, index: Index) -> bool {
+    pub(super) fn must_end(&mut self, index: UserId) -> bool {
         let asked = self.users[index].java().asked;
         let user = &mut self.users[index];
         user.stopping |= asked >= Request::StopUser;
@@ -214,7 +214,7 @@ impl Core<'_> {
     }
 
     /// Whether a user that looks for a sampler does not wait for Java any more, because the run ends at once.
-    pub(crate) fn gives_up(&self, index: Index) -> bool {
+    pub(crate) fn gives_up(&self, index: UserId) -> bool {
         self.stop.now && self.users[index].stopping
     }
 
@@ -258,7 +258,7 @@ impl Core<'_> {
     /// Takes the sample that Java has made.
     fn take_sample(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         found: &Found<'_>,
         job: &UnderWay,
@@ -293,7 +293,7 @@ impl Core<'_> {
     }
 
     /// The sampler gave nothing, which nobody is told of.
-    fn had_no_result(&mut self, index: Index, id: SamplerId) {
+    fn had_no_result(&mut self, index: UserId, id: SamplerId) {
         if !self.plan.samplers[id.0 as usize].timeouts.is_empty() {
             self.unwatch(index);
         }
@@ -305,7 +305,7 @@ impl Core<'_> {
     /// A job before or at a sampler has failed, and the sample with it.
     fn fail_for_java(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         job: &UnderWay,
         why: &str,
@@ -323,7 +323,7 @@ impl Core<'_> {
     }
 
     /// What a script asked of its user or of all.
-    fn apply_ask(&mut self, index: Index, ask: Request) {
+    fn apply_ask(&mut self, index: UserId, ask: Request) {
         if matches!(ask, Request::StopTest | Request::StopTestNow) {
             let _ = self.sinks.reports.send(Report::StopTest { now: ask == Request::StopTestNow });
         }

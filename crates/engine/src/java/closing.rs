@@ -10,9 +10,9 @@ use stats::Outcome;
 
 use super::{Act, Then};
 use crate::core::Core;
+use crate::ids::UserId;
 use crate::time::clock::Nanos;
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 /// A sample that ends.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub(crate) struct Closing {
 
 impl Core<'_> {
     /// Goes on with a sample's end.
-    pub(crate) fn close_on(&mut self, index: Index, mut closing: Closing) {
+    pub(crate) fn close_on(&mut self, index: UserId, mut closing: Closing) {
         if let Some(at) = closing.at {
             if !self.process(index, &mut closing, at) {
                 return;
@@ -56,7 +56,7 @@ impl Core<'_> {
     }
 
     /// Runs processors and assertions from a place on. False: the user waits for one.
-    fn process(&mut self, index: Index, closing: &mut Closing, from: usize) -> bool {
+    fn process(&mut self, index: UserId, closing: &mut Closing, from: usize) -> bool {
         let sampler = &self.plan.samplers[closing.id.0 as usize];
         let (after, checks) = (&sampler.after, &sampler.checks);
         let mut from = from;
@@ -109,7 +109,7 @@ impl Core<'_> {
     }
 
     /// Takes the result back that went with a user.
-    pub(crate) fn take_kept(&mut self, index: Index) {
+    pub(crate) fn take_kept(&mut self, index: UserId) {
         if let Some(kept) = self.users[index].java().result.take() {
             let used = std::mem::replace(&mut self.samples.result, kept);
             self.samples.results.push(used);
@@ -117,7 +117,7 @@ impl Core<'_> {
     }
 
     /// Keeps the core's result for whoever looks at the sample before.
-    pub(crate) fn keep_previous(&mut self, index: Index) {
+    pub(crate) fn keep_previous(&mut self, index: UserId) {
         if !self.jobs.keeps() {
             return;
         }

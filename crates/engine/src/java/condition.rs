@@ -10,11 +10,11 @@ use plan::plan::{ControllerId, ControllerKind};
 use super::{Act, Then};
 use crate::core::Core;
 use crate::flow::state;
-use crate::time::wheel::Index;
+use crate::ids::UserId;
 
 impl Core<'_> {
     /// Whether a controller's texts are known now. False: the user waits for them.
-    pub(crate) fn knows_texts(&mut self, index: Index, id: ControllerId) -> bool {
+    pub(crate) fn knows_texts(&mut self, index: UserId, id: ControllerId) -> bool {
         let range = self.controller(id).evaluates;
         if range.is_empty() {
             return true;
@@ -32,7 +32,7 @@ impl Core<'_> {
     }
 
     /// The next question needs texts evaluated anew.
-    pub(crate) fn forget_texts(&mut self, index: Index, id: ControllerId) {
+    pub(crate) fn forget_texts(&mut self, index: UserId, id: ControllerId) {
         if self.controller(id).evaluates.is_empty() {
             return;
         }
@@ -42,7 +42,7 @@ impl Core<'_> {
     }
 
     /// A look for a sampler has come to its end.
-    pub(crate) fn forget_all_texts(&mut self, index: Index) {
+    pub(crate) fn forget_all_texts(&mut self, index: UserId) {
         if let Some(java) = self.users[index].extra.as_mut().and_then(|extra| extra.java.as_mut()) {
             java.fresh.clear();
             java.questions.close();
@@ -50,7 +50,7 @@ impl Core<'_> {
     }
 
     /// Tells config elements in Java of an iteration of the group. False: the user waits for them.
-    pub(crate) fn tell_iteration(&mut self, index: Index) -> bool {
+    pub(crate) fn tell_iteration(&mut self, index: UserId) -> bool {
         if self.gives_up(index) {
             return true;
         }
@@ -81,7 +81,7 @@ impl Core<'_> {
     }
 
     /// Whether a controller is about to look at its texts, or does so `at_end` of a pass.
-    pub(crate) fn needs_texts(&mut self, index: Index, id: ControllerId, at_end: bool) -> bool {
+    pub(crate) fn needs_texts(&mut self, index: UserId, id: ControllerId, at_end: bool) -> bool {
         let controller = self.controller(id);
         if controller.evaluates.is_empty() {
             return false;

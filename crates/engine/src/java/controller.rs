@@ -15,7 +15,7 @@ use super::{Act, Reply, Then, UnderWay};
 use crate::core::Core;
 use crate::flow::search::{Pull, Search};
 use crate::flow::state;
-use crate::time::wheel::Index;
+use crate::ids::UserId;
 
 /// The controller is asked for a sampler.
 const NEXT: u32 = 0;
@@ -145,7 +145,7 @@ impl Said {
 
 impl<'p> Core<'p> {
     /// Pending calls to a user's controllers in Java, which its next search replays.
-    pub(crate) fn pending_calls(&self, index: Index) -> usize {
+    pub(crate) fn pending_calls(&self, index: UserId) -> usize {
         let java = self.users[index].extra.as_ref().and_then(|extra| extra.java.as_ref());
         java.map_or(0, |java| java.questions.open.len())
     }
@@ -153,7 +153,7 @@ impl<'p> Core<'p> {
     /// Asks a controller of a class of its own for the next sampler.
     pub(crate) fn pull_hosted(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ControllerId,
         controller: &'p Controller,
         element: HostedId,
@@ -203,7 +203,7 @@ impl<'p> Core<'p> {
     /// Puts a new question.
     fn ask_controller(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ControllerId,
         element: HostedId,
         at: usize,
@@ -222,7 +222,7 @@ impl<'p> Core<'p> {
     /// Does what a controller asks for; kind and number of the answer. `None`: not now.
     fn do_for_controller(
         &mut self,
-        index: Index,
+        index: UserId,
         controller: &'p Controller,
         ask: Ask,
         search: &mut Search,
@@ -249,7 +249,7 @@ impl<'p> Core<'p> {
     /// Has a controller told of something with the next question to any.
     pub(crate) fn tell_controller(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ControllerId,
         what: Tell,
         number: u32,
@@ -272,7 +272,7 @@ impl<'p> Core<'p> {
     /// A controller has said something, or its job has failed.
     pub(super) fn hear_controller(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ControllerId,
         read: Result<Reply<'_>, Failed>,
         job: &UnderWay,

@@ -9,9 +9,9 @@ use stats::Outcome;
 
 use super::{Jobs, Then};
 use crate::core::Core;
+use crate::ids::UserId;
 use crate::time::clock::{Nanos, SECOND};
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 /// How long a core waits for Java when its users have ended.
 pub(crate) const PATIENCE: Nanos = 10 * SECOND;
@@ -87,7 +87,7 @@ impl Core<'_> {
     }
 
     /// A user ends: Java is told, if it knows it.
-    pub(crate) fn end_java(&mut self, index: Index) {
+    pub(crate) fn end_java(&mut self, index: UserId) {
         self.tell_the_rest(index);
         let Some(java) = self.users[index].extra.as_mut().and_then(|extra| extra.java.take())
         else {
@@ -110,7 +110,7 @@ impl Core<'_> {
     }
 
     /// The run ends at once: what Java does for a user is broken off.
-    pub(crate) fn cut_java(&mut self, index: Index) {
+    pub(crate) fn cut_java(&mut self, index: UserId) {
         let number = self.users[index].java().number;
         if let Some(offload) = &self.jobs.offload {
             offload.interrupt(number);
@@ -148,7 +148,7 @@ impl Core<'_> {
     }
 
     /// A sample takes longer than its Sample Timeout allows.
-    pub(crate) fn interrupt_hosted(&mut self, index: Index) {
+    pub(crate) fn interrupt_hosted(&mut self, index: UserId) {
         let java = self.users[index].java();
         if matches!(java.then, Some(Then::Sampled(_))) {
             let number = java.number;

@@ -6,8 +6,8 @@ use plan::plan::ControllerKind;
 use super::{Act, Then};
 use crate::core::user::Transaction;
 use crate::core::{Core, env};
+use crate::ids::UserId;
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 /// A transaction that has come to its end; its result is the core's, or goes with its user.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Ended {
 
 impl Core<'_> {
     /// Checks a transaction's sample, from an assertion on, and reports it.
-    pub(crate) fn check_in_turn(&mut self, index: Index, ended: Ended, from: usize) {
+    pub(crate) fn check_in_turn(&mut self, index: UserId, ended: Ended, from: usize) {
         let plan = self.plan;
         let ControllerKind::Transaction(settings) =
             &plan.controllers[ended.open.controller.0 as usize].kind

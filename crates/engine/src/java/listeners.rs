@@ -11,9 +11,9 @@ use stats::Outcome;
 use super::reply::{Failed, Reply};
 use super::{Act, Closing, Then, UnderWay};
 use crate::core::Core;
+use crate::ids::UserId;
 use crate::sample::record::Part;
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 /// A transaction's sample that listeners are yet to be told of.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(super) struct Untold {
 
 impl<'p> Core<'p> {
     /// Tells Java's listeners of a sample, and others as far as they stand before them. True: the user waits for one.
-    pub(super) fn tell_java(&mut self, index: Index, closing: &mut Closing) -> bool {
+    pub(super) fn tell_java(&mut self, index: UserId, closing: &mut Closing) -> bool {
         // One that a listener has ignored is too late for that: the others are told all the same.
         let ignored = self.samples.result.ignore && closing.told == 0;
         if !self.jobs.listens || ignored || closing.outcome == Outcome::CutByEnd {
@@ -57,7 +57,7 @@ impl<'p> Core<'p> {
     /// The listeners that hear of the transaction around what stands in a controller, in place of its parts.
     pub(crate) fn heard_around(
         &self,
-        index: Index,
+        index: UserId,
         inside: ControllerId,
     ) -> Option<&'p [ListenerId]> {
         let at = self.parent_around(index, inside)?;
@@ -87,7 +87,7 @@ impl<'p> Core<'p> {
     /// Gives a transaction's sample, the core's result, to its listeners: at once, or if there are some in Java before the user's next sampler.
     pub(crate) fn tell_of_transaction(
         &mut self,
-        index: Index,
+        index: UserId,
         listeners: &[ListenerId],
         named: bool,
     ) {
@@ -106,7 +106,7 @@ impl<'p> Core<'p> {
     }
 
     /// Tells listeners of what they have not been told of yet. True: the user waits for them.
-    pub(crate) fn catch_up(&mut self, index: Index, then: Then) -> bool {
+    pub(crate) fn catch_up(&mut self, index: UserId, then: Then) -> bool {
         while let Some(mut untold) = self.next_untold(index) {
             let Untold { listeners, next, named, .. } = &mut untold;
             let Some((at, end)) = self.hosted_from(listeners, *next, None) else {
@@ -126,7 +126,7 @@ impl<'p> Core<'p> {
     }
 
     /// What is to be told first; its result is the core's.
-    fn next_untold(&mut self, index: Index) -> Option<Untold> {
+    fn next_untold(&mut self, index: UserId) -> Option<Untold> {
         let java = self.users[index].extra.as_mut()?.java.as_mut()?;
         let mut untold = java.untold.pop_front()?;
         if let Some(result) = untold.result.take().or_else(|| java.result.take()) {
@@ -139,7 +139,7 @@ impl<'p> Core<'p> {
     /// Listeners in Java have been told of a transaction; it is kept as they have made it.
     pub(super) fn take_told(
         &mut self,
-        index: Index,
+        index: UserId,
         read: &Result<Reply<'_>, Failed>,
         job: &UnderWay,
     ) {
@@ -157,7 +157,7 @@ impl<'p> Core<'p> {
     }
 
     /// Tells listeners of all that is left; the user ends, and does not wait.
-    pub(crate) fn tell_the_rest(&mut self, index: Index) {
+    pub(crate) fn tell_the_rest(&mut self, index: UserId) {
         if self.users[index].extra.as_ref().is_none_or(|extra| extra.java.is_none()) {
             return;
         }

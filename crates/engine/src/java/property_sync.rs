@@ -10,6 +10,7 @@ use plan::hosted::TextRange;
 
 use super::writer::Writer;
 use crate::core::Core;
+use crate::ids::UserId;
 
 /// First byte of what tells of properties.
 const PROPERTIES: u8 = 7;
@@ -72,6 +73,6 @@ impl Core<'_> {
         if out.properties(&run.shared, told).1 == 0 {
             return self.jobs.recycle(message);
         }
-        self.send(0, message, None, 0, "properties".into(), TextRange::default());
+        self.send(UserId::NONE, message, None, 0, "properties".into(), TextRange::default());
     }
 }

@@ -17,7 +17,7 @@ use super::{Act, Addressee, Java, Then, UnderWay, cookies};
 use crate::core::Core;
 use crate::core::inbox::Message;
 use crate::core::user::{User, Wait};
-use crate::time::wheel::Index;
+use crate::ids::UserId;
 
 /// First byte of a job.
 const JOB: u8 = 3;
@@ -32,7 +32,7 @@ impl Core<'_> {
     /// The user waits while Java runs elements, or evaluates texts.
     pub(crate) fn hand_over_run(
         &mut self,
-        index: Index,
+        index: UserId,
         then: Then,
         act: Act,
         jobs: impl Iterator<Item = Job>,
@@ -48,7 +48,7 @@ impl Core<'_> {
     }
 
     /// The user waits while Java evaluates texts.
-    pub(crate) fn hand_over_texts(&mut self, index: Index, then: Then, range: TextRange) {
+    pub(crate) fn hand_over_texts(&mut self, index: UserId, then: Then, range: TextRange) {
         let mut ids = std::mem::take(&mut self.jobs.ids);
         ids.clear();
         ids.extend((0..range.count).map(|nth| range.first + nth));
@@ -57,11 +57,11 @@ impl Core<'_> {
     }
 
     /// The user waits while Java does something that is said in numbers, of which the first is an element.
-    pub(super) fn hand_over_words(&mut self, index: Index, then: Then, act: Act, words: &[u32]) {
+    pub(super) fn hand_over_words(&mut self, index: UserId, then: Then, act: Act, words: &[u32]) {
         self.wait_for(index, then, act, words, TextRange::default());
     }
 
-    fn wait_for(&mut self, index: Index, then: Then, act: Act, ids: &[u32], range: TextRange) {
+    fn wait_for(&mut self, index: UserId, then: Then, act: Act, ids: &[u32], range: TextRange) {
         let message = self.message(index, &then, act, ids);
         let ticket = self.send_job(index, message, act, ids.first().copied(), range);
         let has_result = act == Act::Listener || matches!(then, Then::Close(_) | Then::Ended(..));
@@ -78,7 +78,7 @@ impl Core<'_> {
     }
 
     /// Whether Java is to be asked what a sampler sends, because scripts have changed headers that others share.
-    pub(crate) fn asks_for_headers(&self, index: Index, id: SamplerId) -> bool {
+    pub(crate) fn asks_for_headers(&self, index: UserId, id: SamplerId) -> bool {
         self.jobs.asking.get(id.0 as usize) == Some(&true)
             && self.users[index]
                 .extra
@@ -88,14 +88,14 @@ impl Core<'_> {
     }
 
     /// Tells Java's listeners of the core's result, which its user does not wait for.
-    pub(crate) fn tell_listeners(&mut self, index: Index, ids: &[u32]) {
+    pub(crate) fn tell_listeners(&mut self, index: UserId, ids: &[u32]) {
         let then = Then::Pull(None);
         let message = self.message(index, &then, Act::Listener, ids);
         self.send_job(index, message, Act::Listener, ids.first().copied(), TextRange::default());
     }
 
     /// Tells Java that a user has ended.
-    pub(super) fn say_goodbye(&mut self, index: Index, number: u64, what: Arc<str>) {
+    pub(super) fn say_goodbye(&mut self, index: UserId, number: u64, what: Arc<str>) {
         let mut message = self.jobs.buffer();
         let mut out = Writer(&mut message);
         out.byte(USER_END);
@@ -105,7 +105,7 @@ impl Core<'_> {
 
     fn send_job(
         &mut self,
-        index: Index,
+        index: UserId,
         message: Vec<u8>,
         act: Act,
         first: Option<u32>,
@@ -120,7 +120,7 @@ impl Core<'_> {
     #[allow(clippy::too_many_arguments)] // One letter with its address.
     pub(super) fn send(
         &mut self,
-        index: Index,
+        index: UserId,
         message: Vec<u8>,
         act: Option<Act>,
         number: u64,
@@ -155,7 +155,7 @@ impl Core<'_> {
     }
 
     /// Writes a job.
-    fn message(&mut self, index: Index, then: &Then, act: Act, ids: &[u32]) -> Vec<u8> {
+    fn message(&mut self, index: UserId, then: &Then, act: Act, ids: &[u32]) -> Vec<u8> {
         let plan = self.plan;
         let mut message = self.jobs.buffer();
         if self.users[index].java().number == 0 {

@@ -11,9 +11,9 @@ use plan::http::Source;
 use plan::plan::SamplerId;
 use wire::http1::Decoder;
 
+use crate::ids::UserId;
 use crate::net::routes::RouteId;
 use crate::time::clock::Nanos;
-use crate::time::wheel::Index;
 
 /// The place of a connection in its core's slab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub(crate) struct Conn {
     pub(crate) fd: Option<OwnedFd>,
     pub(crate) state: State,
     pub(crate) generation: u32,
-    pub(crate) user: Index,
+    pub(crate) user: UserId,
     pub(crate) route: RouteId,
     /// The route whose addresses count: the same, but for users that look names up for themselves.
     pub(crate) via: RouteId,
@@ -372,7 +372,7 @@ impl std::ops::IndexMut<ConnId> for Conns {
 
 impl Conns {
     /// A free slot for `user`, in state `Connecting`, without a socket yet.
-    pub(crate) fn open(&mut self, user: Index, route: RouteId) -> ConnId {
+    pub(crate) fn open(&mut self, user: UserId, route: RouteId) -> ConnId {
         let id = self.free.pop().unwrap_or_else(|| {
             self.all.push(Conn {
                 fd: None,

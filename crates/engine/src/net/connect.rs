@@ -12,6 +12,7 @@ use wire::tls::Handshake;
 
 use crate::core::Core;
 use crate::core::user::Wait;
+use crate::ids::UserId;
 use crate::net::conn::ConnId;
 use crate::net::conn::NO_CONN;
 use crate::net::conn::{Conn, Effort, Exchange, Route, Stash, State};
@@ -22,7 +23,6 @@ use crate::net::routes::RouteId;
 use crate::net::source;
 use crate::tcp::stream::{Stream, Talk};
 use crate::time::clock::{Nanos, thread_cpu};
-use crate::time::wheel::Index;
 use crate::websocket::Sockets;
 
 /// Connections opened in one turn of the loop, at most: 2 ms, after which answers are read again.
@@ -60,7 +60,7 @@ impl Core<'_> {
     /// An idle connection of the user to a route; Java's own client and HttpClient each have their own.
     pub(crate) fn idle_connection(
         &mut self,
-        index: Index,
+        index: UserId,
         route: RouteId,
         java: bool,
         now: Nanos,
@@ -102,7 +102,7 @@ impl Core<'_> {
     }
 
     /// Gives a connection that a branch used back to its user.
-    pub(crate) fn give_back(&mut self, index: Index, conn: ConnId) {
+    pub(crate) fn give_back(&mut self, index: UserId, conn: ConnId) {
         let owner = self.users.owner(index);
         if owner == index {
             return;
@@ -120,7 +120,7 @@ impl Core<'_> {
     /// Opens a connection for a request that waits in `stash`.
     pub(crate) fn open(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         route: RouteId,
         exchange: Exchange,
@@ -133,7 +133,7 @@ impl Core<'_> {
     /// Opens a connection for an exchange that is not HTTP's.
     pub(crate) fn open_stream(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         route: RouteId,
         exchange: Exchange,
@@ -149,7 +149,7 @@ impl Core<'_> {
 
     fn open_on(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         conn: ConnId,
         exchange: Exchange,
@@ -193,7 +193,7 @@ impl Core<'_> {
     }
 
     /// An answer of the resolver.
-    pub(crate) fn on_resolved(&mut self, index: Index, route: RouteId, host: &str, found: Found) {
+    pub(crate) fn on_resolved(&mut self, index: UserId, route: RouteId, host: &str, found: Found) {
         let now = self.clock.now();
         let still = found == Found::StillUnknown;
         let route_data = &mut self.net.routes[route];
@@ -234,7 +234,7 @@ impl Core<'_> {
     }
 
     /// Whether a connection may be opened in this turn of the loop; if not, it is queued, and no time limit runs meanwhile.
-    pub(crate) fn may_connect(&mut self, token: u64, index: Index) -> bool {
+    pub(crate) fn may_connect(&mut self, token: u64, index: UserId) -> bool {
         if self.net.connects > 0 {
             self.net.connects -= 1;
             return true;
@@ -482,7 +482,7 @@ impl Core<'_> {
     }
 
     /// Makes a connection one of the user's, the one used last.
-    pub(crate) fn remember(&mut self, index: Index, conn: ConnId) {
+    pub(crate) fn remember(&mut self, index: UserId, conn: ConnId) {
         let old = self.users[index].conn;
         if old != NO_CONN
             && old != conn
@@ -571,7 +571,7 @@ impl Core<'_> {
     }
 
     /// A connection is none of the user's any more.
-    fn forget(&mut self, index: Index, conn: ConnId) {
+    fn forget(&mut self, index: UserId, conn: ConnId) {
         let user = &mut self.users[index];
         if user.conn == conn {
             user.conn = NO_CONN;
@@ -587,16 +587,16 @@ impl Core<'_> {
     }
 
     /// Closes all connections of a user; returns how many were closed from here.
-    pub(crate) fn close_connections(&mut self, index: Index) -> u64 {
+    pub(crate) fn close_connections(&mut self, index: UserId) -> u64 {
         self.close_those(index, |_| true)
     }
 
     /// Closes a user's connections of HTTP, for its next iteration is another user's: sockets of other protocols stay, as in JMeter.
-    pub(crate) fn close_http_connections(&mut self, index: Index) -> u64 {
+    pub(crate) fn close_http_connections(&mut self, index: UserId) -> u64 {
         self.close_those(index, |entry| !entry.raw && entry.datagram.is_none())
     }
 
-    fn close_those(&mut self, index: Index, which: impl Fn(&Conn) -> bool) -> u64 {
+    fn close_those(&mut self, index: UserId, which: impl Fn(&Conn) -> bool) -> u64 {
         let mut closed = 0;
         loop {
             let user = &self.users[index];
@@ -620,7 +620,7 @@ impl Core<'_> {
     }
 
     /// Sets the time limit of the user's exchange. The timer is moved only if it would fire too late.
-    pub(crate) fn arm(&mut self, index: Index, limit: Nanos) {
+    pub(crate) fn arm(&mut self, index: UserId, limit: Nanos) {
         let user = &mut self.users[index];
         user.limit = limit;
         if !user.links.armed() || user.links.deadline > limit {
@@ -630,7 +630,7 @@ impl Core<'_> {
 
     /// Takes what the socket of a user has whose time is over. Timers fire before sockets are polled: after a stall of
     /// this process, what came in time may lie there unread. False: there was nothing.
-    pub(crate) fn takes_what_lies_there(&mut self, index: Index, conn: ConnId) -> bool {
+    pub(crate) fn takes_what_lies_there(&mut self, index: UserId, conn: ConnId) -> bool {
         match self.net.conns[conn].state {
             State::Connecting => {
                 if !self.net.conns[conn].fd.as_ref().is_some_and(driver::has_settled) {
@@ -657,7 +657,7 @@ impl Core<'_> {
     }
 
     /// The timer of a user with an exchange fired.
-    pub(crate) fn check_limit(&mut self, index: Index, now: Nanos) {
+    pub(crate) fn check_limit(&mut self, index: UserId, now: Nanos) {
         let user = &self.users[index];
         if user.limit == Nanos::MAX {
             return;

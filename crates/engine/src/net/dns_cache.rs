@@ -11,6 +11,7 @@ use stats::Counter;
 
 use crate::core::Core;
 use crate::core::user::Wait;
+use crate::ids::UserId;
 use crate::net::conn::ConnId;
 use crate::net::conn::NO_CONN;
 use crate::net::conn::Route;
@@ -19,12 +20,11 @@ use crate::net::outcome::Failure;
 use crate::net::resolve::{self, Question};
 use crate::net::routes::RouteId;
 use crate::time::clock::Nanos;
-use crate::time::wheel::Index;
 
 impl Core<'_> {
     /// Finds the addresses for a new connection among what the user keeps. True: it is being connected, or waits for
     /// addresses of the plan's own.
-    pub(crate) fn look_up_name(&mut self, index: Index, id: SamplerId, conn: ConnId) -> bool {
+    pub(crate) fn look_up_name(&mut self, index: UserId, id: SamplerId, conn: ConnId) -> bool {
         let Some(manager) = self.dns_manager(id) else { return false };
         let route = self.net.conns[conn].route;
         let Route { host, port, .. } = &self.net.routes[route];
@@ -83,7 +83,7 @@ impl Core<'_> {
     #[allow(clippy::too_many_arguments)] // One call, whose parts its caller has at hand.
     fn ask_servers(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         manager: usize,
         conn: ConnId,
@@ -110,7 +110,7 @@ impl Core<'_> {
     }
 
     /// Name servers of the plan's own have answered.
-    pub(crate) fn on_named(&mut self, index: Index, route: RouteId, found: Found) {
+    pub(crate) fn on_named(&mut self, index: UserId, route: RouteId, found: Found) {
         let user = &self.users[index];
         let (Wait::Resolve(id), conn) = (user.wait, user.conn) else { return };
         if conn == NO_CONN || self.net.conns[conn].route != route {
@@ -128,7 +128,7 @@ impl Core<'_> {
     /// Addresses of the plan's own were found.
     pub(crate) fn on_looked(
         &mut self,
-        index: Index,
+        index: UserId,
         route: RouteId,
         addresses: Vec<(String, SocketAddr)>,
     ) {
@@ -150,7 +150,7 @@ impl Core<'_> {
     }
 
     /// The system's resolver has answered: a user with a DNS Cache Manager keeps what it said.
-    pub(crate) fn keep_name(&mut self, index: Index, id: SamplerId, conn: ConnId) {
+    pub(crate) fn keep_name(&mut self, index: UserId, id: SamplerId, conn: ConnId) {
         let Some(manager) = self.dns_manager(id) else { return };
         let route = self.net.conns[conn].route;
         let data = &self.net.routes[route];
@@ -170,7 +170,7 @@ impl Core<'_> {
         }
     }
 
-    fn keep(&mut self, owner: Index, manager: usize, host: String, via: RouteId) {
+    fn keep(&mut self, owner: UserId, manager: usize, host: String, via: RouteId) {
         let names = &mut self.users[owner].extra().names;
         if names.len() <= manager {
             names.resize_with(manager + 1, Vec::new);

@@ -18,12 +18,12 @@ use std::time::{Duration, Instant};
 use wire::dns::{self, Answer, Name};
 
 use crate::core::inbox::{Inbox, Message, Wake};
+use crate::ids::UserId;
 use crate::net::driver::{self, Driver, Events, INBOX};
 use crate::net::ports::Ports;
 use crate::net::resolve;
 use crate::net::routes::RouteId;
 use crate::time::clock::Nanos;
-use crate::time::wheel::Index;
 
 /// How often a server is asked.
 const TRIES: u8 = 3;
@@ -50,7 +50,7 @@ pub(crate) struct Lookup {
     pub(crate) servers: Vec<String>,
     /// Which server is asked first.
     pub(crate) turn: u32,
-    pub(crate) user: Index,
+    pub(crate) user: UserId,
     pub(crate) route: RouteId,
     pub(crate) reply_to: Inbox,
 }

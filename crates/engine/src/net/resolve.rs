@@ -9,15 +9,15 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use crate::core::inbox::{Inbox, Message};
+use crate::ids::UserId;
 use crate::net::routes::RouteId;
-use crate::time::wheel::Index;
 
 /// A question from a core.
 #[derive(Debug)]
 pub(crate) struct Question {
     pub(crate) host: String,
     pub(crate) port: u16,
-    pub(crate) user: Index,
+    pub(crate) user: UserId,
     pub(crate) route: RouteId,
     /// Asked for instead, if there are any: the plan's own addresses of the host.
     pub(crate) aliases: Vec<String>,

@@ -111,7 +111,10 @@ mod tests {
         routes.keep(&[true, false, true, false]);
         assert_eq!(routes.position(|route| route.port == 2), Some(RouteId(2)));
         assert_eq!(routes.position(|route| route.port == 1), None);
-        assert_eq!(routes.position(|route| route.host.is_empty() && route.port == 0), Some(RouteId(0)));
+        assert_eq!(
+            routes.position(|route| route.host.is_empty() && route.port == 0),
+            Some(RouteId(0))
+        );
         let mut again = [routes.add(to(7)).0, routes.add(to(8)).0];
         again.sort_unstable();
         assert_eq!(again, [1, 3]);

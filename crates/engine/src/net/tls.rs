@@ -12,8 +12,8 @@ use wire::tls::rustls::{CipherSuite, ClientConfig};
 use wire::tls::{Handshake, Identity, Limits, Present, Verify};
 
 use crate::core::Core;
+use crate::ids::UserId;
 use crate::net::conn::Effort;
-use crate::time::wheel::Index;
 
 /// Servers whose sessions a user keeps, and tickets of each.
 const OWN: Limits = Limits { servers: 16, tickets: 4 };
@@ -168,7 +168,7 @@ impl Core<'_> {
     /// The configuration of a user's next connection.
     pub(crate) fn tls_config(
         &mut self,
-        index: Index,
+        index: UserId,
     ) -> Result<Arc<ClientConfig>, wire::tls::Error> {
         self.run.trust.begin();
         let secure = &self.run.settings.secure;

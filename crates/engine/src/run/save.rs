@@ -11,7 +11,7 @@ use plan::result::SampleResult;
 use plan::root::Root;
 
 use crate::core::{Core, env};
-use crate::time::wheel::Index;
+use crate::ids::UserId;
 
 /// What a saver of responses knows from the start of the run.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct SaverStart {
 
 impl Core<'_> {
     /// Saves the core's result and its sub-results.
-    pub(crate) fn save_response(&mut self, index: Index, id: ListenerId, saver: &ResponseSaver) {
+    pub(crate) fn save_response(&mut self, index: UserId, id: ListenerId, saver: &ResponseSaver) {
         let mut result = self.lend_result();
         let mut nth = 0;
         self.save_one(index, id, saver, &mut result, &mut nth);
@@ -37,7 +37,7 @@ impl Core<'_> {
 
     fn save_one(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ListenerId,
         saver: &ResponseSaver,
         result: &mut SampleResult,

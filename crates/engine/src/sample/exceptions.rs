@@ -8,8 +8,8 @@ use plan::plan::{Child, ControllerId, ControllerKind, SamplerId, SamplerKind};
 use plan::result::Request;
 
 use crate::core::{Core, env};
+use crate::ids::UserId;
 use crate::sample::Asked;
-use crate::time::wheel::Index;
 
 impl Core<'_> {
     /// Whether a function has thrown since somebody looked.
@@ -28,7 +28,7 @@ impl Core<'_> {
     }
 
     /// Ends a user on whose way to its next sampler a function has thrown. False: none has.
-    pub(crate) fn ends_by_exception(&mut self, index: Index) -> bool {
+    pub(crate) fn ends_by_exception(&mut self, index: UserId) -> bool {
         let Some(thrown) = self.samples.texts.thrown.take() else { return false };
         self.log(format!("user stopped: {}: {thrown}", self.thread_name(index)));
         self.end_of_plan(index);
@@ -36,7 +36,7 @@ impl Core<'_> {
     }
 
     /// Loses the sample of a sampler in which a function has thrown: it has no result, and its user goes on. False: none has.
-    pub(crate) fn loses_sample(&mut self, index: Index, id: SamplerId) -> bool {
+    pub(crate) fn loses_sample(&mut self, index: UserId, id: SamplerId) -> bool {
         let Some(thrown) = self.samples.texts.thrown.take() else { return false };
         let thread = self.thread_name(index);
         // JMeter names the sampler in its log, and its thread fails where that throws.
@@ -71,7 +71,7 @@ impl Core<'_> {
 
     /// Evaluates the names of transactions in a controller whose functions may count, as JMeter does for each user that begins: what is inside comes
     /// first.
-    pub(crate) fn read_names(&mut self, index: Index, id: ControllerId) {
+    pub(crate) fn read_names(&mut self, index: UserId, id: ControllerId) {
         let plan = self.plan;
         let controller = self.controller(id);
         for child in &controller.children {

@@ -8,11 +8,12 @@ use stats::Phase;
 
 use crate::core::Core;
 use crate::core::user::Wait;
+use crate::ids::UserId;
 use crate::net::conn::NO_CONN;
 use crate::net::conn::State;
 use crate::net::outcome::Failure;
 use crate::time::clock::{MS, Nanos};
-use crate::time::wheel::{Index, Links, Waiting, Wheel};
+use crate::time::wheel::{Links, Waiting, Wheel};
 
 /// Samples that may be interrupted, by user.
 #[derive(Debug)]
@@ -25,8 +26,10 @@ pub(crate) struct Watch {
 struct Entries(Vec<Links>);
 
 impl Waiting for Entries {
-    fn links(&mut self, index: Index) -> &mut Links {
-        &mut self.0[index as usize]
+    type Id = UserId;
+
+    fn links(&mut self, index: UserId) -> &mut Links {
+        &mut self.0[index.at()]
     }
 }
 
@@ -36,20 +39,20 @@ impl Watch {
     }
 
     /// Moves the users whose samples are to be interrupted to `due`.
-    pub(crate) fn expire(&mut self, now: Nanos, due: &mut Vec<Index>) {
+    pub(crate) fn expire(&mut self, now: Nanos, due: &mut Vec<UserId>) {
         self.wheel.expire(now, &mut self.entries, due);
     }
 
-    fn insert(&mut self, index: Index, at: Nanos) {
+    fn insert(&mut self, index: UserId, at: Nanos) {
         let entries = &mut self.entries.0;
-        if entries.len() <= index as usize {
-            entries.resize_with(index as usize + 1, Links::default);
+        if entries.len() <= index.at() {
+            entries.resize_with(index.at() + 1, Links::default);
         }
         self.wheel.insert(index, at, &mut self.entries);
     }
 
-    fn remove(&mut self, index: Index) {
-        if (index as usize) < self.entries.0.len() {
+    fn remove(&mut self, index: UserId) {
+        if index.at() < self.entries.0.len() {
             self.wheel.remove(index, &mut self.entries);
         }
     }
@@ -57,7 +60,7 @@ impl Watch {
 
 impl Core<'_> {
     /// A sampler starts that Sample Timeouts apply to; the first of them counts.
-    pub(crate) fn watch(&mut self, index: Index, timeouts: &[u32]) {
+    pub(crate) fn watch(&mut self, index: UserId, timeouts: &[u32]) {
         let plan = self.plan;
         let mut first = None;
         for timeout in timeouts {
@@ -73,12 +76,12 @@ impl Core<'_> {
     }
 
     /// The sampler has ended, or its user has.
-    pub(crate) fn unwatch(&mut self, index: Index) {
+    pub(crate) fn unwatch(&mut self, index: UserId) {
         self.samples.watch.remove(index);
     }
 
     /// A user's sampler has taken too long.
-    pub(crate) fn interrupt(&mut self, index: Index) {
+    pub(crate) fn interrupt(&mut self, index: UserId) {
         let user = &self.users[index];
         if !user.alive {
             return;
@@ -120,7 +123,7 @@ impl Core<'_> {
         }
     }
 
-    fn interrupt_exchange(&mut self, index: Index) {
+    fn interrupt_exchange(&mut self, index: UserId) {
         let conn = self.users[index].conn;
         if conn == NO_CONN
             || !matches!(self.users[index].wait, Wait::Exchange(_) | Wait::Resolve(_))

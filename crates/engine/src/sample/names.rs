@@ -8,11 +8,11 @@ use plan::action::Action;
 use plan::plan::{Before, SamplerId, SamplerKind};
 
 use crate::core::{Core, env};
-use crate::time::wheel::Index;
+use crate::ids::UserId;
 
 impl Core<'_> {
     /// Evaluates the name of a sampler that is to be prepared, for whoever asks for it before it starts. One that counts is evaluated when asked for.
-    pub(crate) fn name_before(&mut self, index: Index, id: SamplerId) {
+    pub(crate) fn name_before(&mut self, index: UserId, id: SamplerId) {
         let sampler = &self.plan.samplers[id.0 as usize];
         if !sampler.name.calls() || sampler.before.iter().any(|one| matches!(one, Before::Job(_))) {
             self.name_sampler(index, id);
@@ -24,7 +24,7 @@ impl Core<'_> {
     }
 
     /// The name of a user's sampler, for expressions; to be given back by [`Core::give_name`].
-    pub(crate) fn take_name(&mut self, index: Index, id: SamplerId) -> String {
+    pub(crate) fn take_name(&mut self, index: UserId, id: SamplerId) -> String {
         let plan = self.plan;
         let text = &plan.samplers[id.0 as usize].name;
         if text.calls() && self.own_label(index).is_none() {
@@ -41,7 +41,7 @@ impl Core<'_> {
     }
 
     /// Evaluates the name of a sampler that starts.
-    pub(crate) fn name_at_start(&mut self, index: Index, id: SamplerId) {
+    pub(crate) fn name_at_start(&mut self, index: UserId, id: SamplerId) {
         let sampler = &self.plan.samplers[id.0 as usize];
         if sampler.name.fixed().is_some() {
             return;
@@ -59,7 +59,7 @@ impl Core<'_> {
 
     /// The request of an HTTP sampler is put together: functions in its name count. Nobody may be there to send it (`no_client`): then the sample is
     /// named all the same, once.
-    pub(crate) fn name_request(&mut self, index: Index, id: SamplerId, no_client: bool) {
+    pub(crate) fn name_request(&mut self, index: UserId, id: SamplerId, no_client: bool) {
         let counts = self.plan.samplers[id.0 as usize].name.calls();
         if counts && (no_client || !self.run.settings.keep_sub_labels) {
             self.name_sampler(index, id);
@@ -67,7 +67,7 @@ impl Core<'_> {
     }
 
     /// An HTTP sampler sends another request: functions in its name count.
-    pub(crate) fn read_name(&mut self, index: Index, id: SamplerId) {
+    pub(crate) fn read_name(&mut self, index: UserId, id: SamplerId) {
         let plan = self.plan;
         let name = &plan.samplers[id.0 as usize].name;
         if self.run.settings.keep_sub_labels || !name.calls() || self.own_label(index).is_some() {
@@ -82,7 +82,7 @@ impl Core<'_> {
     }
 
     /// Names the sample of an HTTP sampler, the core's result if it is `observed`, once all is received.
-    pub(crate) fn name_at_end(&mut self, index: Index, id: SamplerId, observed: bool) {
+    pub(crate) fn name_at_end(&mut self, index: UserId, id: SamplerId, observed: bool) {
         let sampler = &self.plan.samplers[id.0 as usize];
         let is_http = matches!(sampler.kind, SamplerKind::Http(_));
         if !is_http || sampler.name.fixed().is_some() || self.own_label(index).is_some() {
@@ -103,7 +103,7 @@ impl Core<'_> {
     }
 
     /// Evaluates a sampler's name.
-    fn name_sampler(&mut self, index: Index, id: SamplerId) {
+    fn name_sampler(&mut self, index: UserId, id: SamplerId) {
         let plan = self.plan;
         let sampler = &plan.samplers[id.0 as usize];
         let mut name = std::mem::take(&mut self.users[index].extra().sampler_name);

@@ -10,7 +10,7 @@ use stats::backend::{self, Taken};
 use stats::jtl::{Columns, Detail, Finding, Http, Printer, Row};
 
 use crate::core::Core;
-use crate::time::wheel::Index;
+use crate::ids::UserId;
 
 /// Sub-results deeper than this are not written.
 const DEPTH: u32 = 10;
@@ -27,7 +27,7 @@ impl Core<'_> {
     /// transaction saw no sample.
     pub(crate) fn write_rows(
         &mut self,
-        index: Index,
+        index: UserId,
         listeners: &[ListenerId],
         part: Part,
         named: bool,
@@ -73,7 +73,7 @@ impl Core<'_> {
     }
 
     /// Writes what JMeter calls the user's thread; gives the active users of its group, and of all.
-    pub(crate) fn write_thread_name(&self, index: Index, out: &mut String) -> (u32, u32) {
+    pub(crate) fn write_thread_name(&self, index: UserId, out: &mut String) -> (u32, u32) {
         let user = &self.users[index];
         let group = &self.run.groups[user.group as usize];
         let mut active = self.run.counts.active(user.group);
@@ -89,7 +89,7 @@ impl Core<'_> {
     }
 
     /// The user's thread name in JMeter, as a text of its own.
-    pub(crate) fn thread_name(&self, index: Index) -> String {
+    pub(crate) fn thread_name(&self, index: UserId) -> String {
         let mut name = String::new();
         self.write_thread_name(index, &mut name);
         name
@@ -97,7 +97,7 @@ impl Core<'_> {
 
     fn write_to(
         &mut self,
-        index: Index,
+        index: UserId,
         sink: usize,
         written: &mut Written,
         thread_name: &str,

@@ -5,10 +5,10 @@ use plan::plan::{Plan, SamplerKind};
 use plan::result::SampleResult;
 use stats::{LabelId, Recorder};
 
+use crate::ids::UserId;
 use crate::run::RunShared;
 use crate::sample::interrupt::Watch;
 use crate::time::clock::Nanos;
-use crate::time::wheel::Index;
 
 #[allow(clippy::vec_box)] // Results and exchanges move between pools and owners by their pointer.
 /// Results and texts of a core's samples.
@@ -20,7 +20,7 @@ pub(crate) struct Samples {
     /// Labels of samplers whose name is fixed.
     pub(crate) labels: Vec<Option<LabelId>>,
     /// Branches of users that have nothing to load.
-    pub(crate) branches: Vec<Index>,
+    pub(crate) branches: Vec<UserId>,
     /// Samples that a Sample Timeout may interrupt, by user.
     pub(crate) watch: Watch,
     /// The plan has Parallel Controllers.

@@ -11,10 +11,10 @@ use std::fmt::Write;
 
 use crate::core::user::Transaction;
 use crate::core::{Core, env};
+use crate::ids::UserId;
 use crate::java::Ended;
 use crate::sample::record::Part;
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 /// How a transaction with a parent sample ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ fn is_around(plan: &Plan, transaction: ControllerId, inside: ControllerId) -> bo
 impl Core<'_> {
     pub(crate) fn begin_transaction(
         &mut self,
-        index: Index,
+        index: UserId,
         id: ControllerId,
         settings: &Settings,
     ) {
@@ -90,7 +90,7 @@ impl Core<'_> {
     }
 
     /// The end of the run, or of the group, cuts what a user does: the transactions under way have no end of their own, and are in no figure.
-    pub(crate) fn cut_transactions(&mut self, index: Index) {
+    pub(crate) fn cut_transactions(&mut self, index: UserId) {
         for open in self.users[index].transactions() {
             open.cut = true;
         }
@@ -100,13 +100,13 @@ impl Core<'_> {
     }
 
     /// Adds to what a transaction's message says of samples.
-    pub(crate) fn count_calls(&mut self, index: Index, id: ControllerId, calls: u32) {
+    pub(crate) fn count_calls(&mut self, index: UserId, id: ControllerId, calls: u32) {
         let open = self.users[index].transactions().iter_mut();
         open.filter(|open| open.controller == id).for_each(|open| open.calls += calls);
     }
 
     /// The innermost transaction with a parent sample around what stands in a controller: its place among those under way.
-    pub(crate) fn parent_around(&self, index: Index, inside: ControllerId) -> Option<usize> {
+    pub(crate) fn parent_around(&self, index: UserId, inside: ControllerId) -> Option<usize> {
         let open = &self.users[index].extra.as_ref()?.transactions;
         if open.iter().all(|open| open.parent.is_none()) {
             return None;
@@ -125,7 +125,7 @@ impl Core<'_> {
     /// Adds a reported sample to the sums of the open transactions that hear of it: those around it, and those beside what is around it.
     pub(crate) fn add_to_transactions(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         timing: &Timing,
         success: bool,
@@ -138,7 +138,7 @@ impl Core<'_> {
     /// one's own listeners, which are inside of it but not right inside.
     pub(crate) fn add_inside_parent(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         around: usize,
         timing: &Timing,
@@ -154,7 +154,7 @@ impl Core<'_> {
 
     fn add_below(
         &mut self,
-        index: Index,
+        index: UserId,
         inside: ControllerId,
         timing: &Timing,
         success: bool,
@@ -203,7 +203,7 @@ impl Core<'_> {
     }
 
     /// Writes the core's result, which becomes part of a transaction's sample, where that is not heard of.
-    pub(crate) fn write_part(&mut self, index: Index, sampler: &Sampler) {
+    pub(crate) fn write_part(&mut self, index: UserId, sampler: &Sampler) {
         let heard = self.heard_around(index, sampler.controller).unwrap_or_default();
         if !sampler.listeners.iter().all(|id| heard.contains(id)) {
             let rest = sampler.listeners.iter().filter(|id| !heard.contains(id));
@@ -215,7 +215,7 @@ impl Core<'_> {
     /// Makes the core's result a sub-result of a transaction with a parent sample.
     pub(crate) fn add_to_parent(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         around: usize,
         timing: Timing,
@@ -232,7 +232,7 @@ impl Core<'_> {
     }
 
     /// Moves the core's result into a transaction with a parent sample.
-    fn nest(&mut self, index: Index, around: usize, timing: &Timing, success: bool) {
+    fn nest(&mut self, index: UserId, around: usize, timing: &Timing, success: bool) {
         let fresh = self.samples.results.pop().unwrap_or_default();
         let mut child = std::mem::replace(&mut self.samples.result, fresh);
         let read = self.reads_parts(index, around);
@@ -269,7 +269,7 @@ impl Core<'_> {
     }
 
     /// Whether assertions of a transaction, or of one around it, look at what its parts received.
-    fn reads_parts(&self, index: Index, around: usize) -> bool {
+    fn reads_parts(&self, index: UserId, around: usize) -> bool {
         let open =
             self.users[index].extra.as_ref().map(|extra| extra.transactions[around].controller);
         std::iter::successors(open, |id| self.plan.controllers[id.0 as usize].parent).any(|id| {
@@ -279,7 +279,7 @@ impl Core<'_> {
     }
 
     /// The normal end of a transaction.
-    pub(crate) fn finish_transaction(&mut self, index: Index, id: ControllerId) {
+    pub(crate) fn finish_transaction(&mut self, index: UserId, id: ControllerId) {
         if let Some(open) = self.take_open(index, id) {
             let now = self.clock.now();
             if open.parent.is_some() {
@@ -291,7 +291,7 @@ impl Core<'_> {
     }
 
     /// The end of a transaction without a parent sample whose body was left.
-    pub(crate) fn abort_transaction(&mut self, index: Index, id: ControllerId) {
+    pub(crate) fn abort_transaction(&mut self, index: UserId, id: ControllerId) {
         if let Some(mut open) = self.take_open(index, id) {
             open.success = self.users.of(index).last_ok;
             self.report(index, open, self.clock.now(), false);
@@ -300,7 +300,12 @@ impl Core<'_> {
 
     /// Reports transactions with a parent sample after a sampler in `from` was left. Those in `ended`, innermost first, were left with it; of
     /// others around them, whose parts go on, JMeter reports the outermost as it is, and nothing of what ended inside.
-    pub(crate) fn report_left(&mut self, index: Index, from: ControllerId, ended: &[ControllerId]) {
+    pub(crate) fn report_left(
+        &mut self,
+        index: UserId,
+        from: ControllerId,
+        ended: &[ControllerId],
+    ) {
         let mut outermost = None;
         let mut at = Some(from);
         while let Some(id) = at {
@@ -329,7 +334,7 @@ impl Core<'_> {
     }
 
     /// A user stops at a sampler: the transactions around it that have a parent sample are still reported, as in JMeter.
-    pub(crate) fn end_transactions(&mut self, index: Index) {
+    pub(crate) fn end_transactions(&mut self, index: UserId) {
         let mut at =
             self.users[index].last_sampler.map(|id| self.plan.samplers[id.0 as usize].controller);
         while let Some(id) = at {
@@ -345,7 +350,7 @@ impl Core<'_> {
 
     /// The step after a transaction with a parent sample has come to its end. One that has failed then, by its assertions, has no sampler
     /// that JMeter could leave for the next iteration: its thread ends with an exception.
-    pub(crate) fn after_transaction(&mut self, index: Index) {
+    pub(crate) fn after_transaction(&mut self, index: UserId) {
         let user = &self.users[index];
         let next_loop = self.run.groups[user.group as usize].on_error == OnError::NextLoop;
         if next_loop && !user.last_ok && !user.lane {
@@ -360,20 +365,20 @@ impl Core<'_> {
     }
 
     /// Forgets a transaction as though it had never begun.
-    pub(crate) fn drop_transaction(&mut self, index: Index, id: ControllerId) {
+    pub(crate) fn drop_transaction(&mut self, index: UserId, id: ControllerId) {
         if let Some(unused) = self.take_open(index, id).and_then(|open| open.parent) {
             self.samples.results.push(unused);
         }
     }
 
-    fn take_open(&mut self, index: Index, id: ControllerId) -> Option<Transaction> {
+    fn take_open(&mut self, index: UserId, id: ControllerId) -> Option<Transaction> {
         let open = &mut self.users[index].extra.as_mut()?.transactions;
         let at = open.iter().position(|open| open.controller == id)?;
         Some(open.remove(at))
     }
 
     /// Reports a transaction without a parent sample.
-    fn report(&mut self, index: Index, mut open: Transaction, now: i64, complete: bool) {
+    fn report(&mut self, index: UserId, mut open: Transaction, now: i64, complete: bool) {
         let plan = self.plan;
         let controller = &plan.controllers[open.controller.0 as usize];
         let ControllerKind::Transaction(settings) = &controller.kind else { return };
@@ -413,7 +418,7 @@ impl Core<'_> {
     }
 
     /// Reports a transaction that its children are sub-results of.
-    fn report_parent(&mut self, index: Index, mut open: Transaction, now: i64, how: End) {
+    fn report_parent(&mut self, index: UserId, mut open: Transaction, now: i64, how: End) {
         let plan = self.plan;
         let controller = &plan.controllers[open.controller.0 as usize];
         let ControllerKind::Transaction(settings) = &controller.kind else { return };
@@ -477,7 +482,7 @@ impl Core<'_> {
     }
 
     /// Reports a complete transaction with the core's result, once that has been checked.
-    pub(crate) fn report_complete(&mut self, index: Index, ended: &Ended) {
+    pub(crate) fn report_complete(&mut self, index: UserId, ended: &Ended) {
         let success = self.samples.result.success;
         self.report_checked(index, &ended.open, &ended.timing, End::Complete, success);
     }
@@ -485,7 +490,7 @@ impl Core<'_> {
     /// Reports the core's result, that of a transaction which has been checked.
     fn report_checked(
         &mut self,
-        index: Index,
+        index: UserId,
         open: &Transaction,
         timing: &Timing,
         how: End,
@@ -529,7 +534,7 @@ impl Core<'_> {
 
     fn publish(
         &mut self,
-        index: Index,
+        index: UserId,
         timing: &Timing,
         (success, cut): (bool, bool),
         listeners: &[plan::plan::ListenerId],

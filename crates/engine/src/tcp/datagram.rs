@@ -12,6 +12,7 @@ use stats::Counter;
 
 use crate::core::Core;
 use crate::core::user::Wait;
+use crate::ids::UserId;
 use crate::net::conn::ConnId;
 use crate::net::conn::{Exchange, State};
 use crate::net::driver;
@@ -20,7 +21,6 @@ use crate::net::source;
 use crate::tcp::raw::Thrown;
 use crate::tcp::stream::{Stream, Talk};
 use crate::time::clock::{MS, Nanos};
-use crate::time::wheel::Index;
 
 /// What becomes of the socket after a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ enum After {
 }
 
 impl Core<'_> {
-    pub(crate) fn begin_datagram(&mut self, index: Index, id: SamplerId, sampler: &UdpSampler) {
+    pub(crate) fn begin_datagram(&mut self, index: UserId, id: SamplerId, sampler: &UdpSampler) {
         let call = self.with_env(index, id, |env, _| sampler.call(env));
         if self.loses_sample(index, id) {
             return;
@@ -87,7 +87,7 @@ impl Core<'_> {
     }
 
     /// The open socket of a user's sampler.
-    fn own_socket(&self, index: Index, id: SamplerId) -> Option<ConnId> {
+    fn own_socket(&self, index: UserId, id: SamplerId) -> Option<ConnId> {
         let user = &self.users[index];
         let others = user.extra.as_ref().map_or(&[][..], |extra| &extra.conns);
         let fits = |conn: &ConnId| {
@@ -200,7 +200,7 @@ impl Core<'_> {
 
     fn close_datagram(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         exchange: &Exchange,
         call: &UdpCall,

@@ -11,13 +11,13 @@ use plan::plan::SamplerId;
 use stats::{Counter, Outcome};
 
 use crate::core::Core;
+use crate::ids::UserId;
 use crate::net::conn::ConnId;
 use crate::net::conn::{Exchange, State, keep_part};
 use crate::net::driver;
 use crate::net::outcome::{Failure, io_words, kind};
 use crate::tcp::stream::{Stream, Talk};
 use crate::time::clock::{MS, Nanos};
-use crate::time::wheel::Index;
 
 /// An exchange under way.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl Raw {
 }
 
 impl Core<'_> {
-    pub(crate) fn begin_raw(&mut self, index: Index, id: SamplerId, sampler: &HttpRaw) {
+    pub(crate) fn begin_raw(&mut self, index: UserId, id: SamplerId, sampler: &HttpRaw) {
         let call = self.with_env(index, id, |env, _| sampler.call(env));
         if self.loses_sample(index, id) {
             return;
@@ -203,7 +203,7 @@ impl Core<'_> {
 
     fn close_raw(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         exchange: &Exchange,
         raw: Raw,
@@ -215,7 +215,7 @@ impl Core<'_> {
 
     fn close_raw_at(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         exchange: &Exchange,
         raw: Raw,
@@ -240,7 +240,7 @@ impl Core<'_> {
     /// Fills the core's result with an answer, or with the exception that there is instead.
     pub(crate) fn show_bytes(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         data: &str,
         body: &[u8],
@@ -273,14 +273,14 @@ impl Core<'_> {
     }
 
     /// Takes what the sampler has kept.
-    fn saved(&mut self, index: Index, id: SamplerId) -> Option<(Index, SamplerId, Saved)> {
+    fn saved(&mut self, index: UserId, id: SamplerId) -> Option<(UserId, SamplerId, Saved)> {
         let owner = self.users.owner(index);
         let kept = &mut self.users[owner].extra.as_mut()?.saved;
         let at = kept.iter().position(|(of, _)| *of == id)?;
         Some((owner, id, kept.swap_remove(at).1))
     }
 
-    fn save(&mut self, index: Index, id: SamplerId, saved: Saved) {
+    fn save(&mut self, index: UserId, id: SamplerId, saved: Saved) {
         let owner = self.users.owner(index);
         let kept = &mut self.users[owner].extra().saved;
         kept.retain(|(of, _)| *of != id);
@@ -290,7 +290,7 @@ impl Core<'_> {
     /// A request on what was kept: its bytes go out, if they can, and the end of the stream is the answer.
     fn use_saved(
         &mut self,
-        (owner, id, saved): (Index, SamplerId, Saved),
+        (owner, id, saved): (UserId, SamplerId, Saved),
         call: &RawCall,
     ) -> Result<(), Thrown> {
         let thrown = |text: String, outcome| Err(Thrown { text, outcome });

@@ -12,6 +12,7 @@ use stats::{Counter, Outcome};
 
 use crate::core::Core;
 use crate::core::user::Wait;
+use crate::ids::UserId;
 use crate::net::conn::ConnId;
 use crate::net::conn::{Exchange, State, keep_part};
 use crate::net::driver;
@@ -20,7 +21,6 @@ use crate::net::routes::RouteId;
 use crate::tcp::raw::Raw;
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 /// Bytes that a client of JMeter reads at once.
 const READ: usize = 4096;
@@ -64,7 +64,7 @@ impl Default for Stream {
 
 impl Core<'_> {
     /// Begins a sample of one of these kinds.
-    pub(crate) fn begin_stream(&mut self, index: Index, id: SamplerId, kind: &SamplerKind) {
+    pub(crate) fn begin_stream(&mut self, index: UserId, id: SamplerId, kind: &SamplerKind) {
         match kind {
             SamplerKind::Tcp(sampler) => self.begin_tcp(index, id, sampler),
             SamplerKind::HttpRaw(sampler) => self.begin_raw(index, id, sampler),
@@ -78,7 +78,7 @@ impl Core<'_> {
         self.users.tickets
     }
 
-    fn begin_tcp(&mut self, index: Index, id: SamplerId, sampler: &TcpSampler) {
+    fn begin_tcp(&mut self, index: UserId, id: SamplerId, sampler: &TcpSampler) {
         let mut stream = self.samples.spare_streams.pop().unwrap_or_default();
         stream.ticket = self.next_ticket();
         let ticket = stream.ticket;
@@ -140,7 +140,7 @@ impl Core<'_> {
     }
 
     /// The user's kept connection to a peer, be it closed by now.
-    fn idle_stream(&self, index: Index, route: RouteId) -> Option<ConnId> {
+    fn idle_stream(&self, index: UserId, route: RouteId) -> Option<ConnId> {
         let user = &self.users[index];
         let others = user.extra.as_ref().map_or(&[][..], |extra| &extra.conns);
         let fits = |conn: &ConnId| {
@@ -231,7 +231,7 @@ impl Core<'_> {
     pub(crate) fn stream_of(
         &mut self,
         conn: ConnId,
-    ) -> Option<(Box<Stream>, Exchange, Index, SamplerId)> {
+    ) -> Option<(Box<Stream>, Exchange, UserId, SamplerId)> {
         let entry = &mut self.net.conns[conn];
         let stream = entry.stream.take()?;
         let (exchange, index) = (entry.exchange, entry.user);
@@ -260,7 +260,7 @@ impl Core<'_> {
     /// Ends a sample, whose result is filled.
     pub(crate) fn close_stream(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         timing: Timing,
         outcome: Outcome,
@@ -315,7 +315,7 @@ impl Core<'_> {
 
     fn show_stream(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         stream: &Tcp,
         exception: Option<&str>,

@@ -6,8 +6,6 @@
 
 use crate::time::clock::{MS, Nanos};
 
-/// Index of a waiting thing (a user).
-pub(crate) type Index = u32;
 const NONE: u32 = u32::MAX;
 const LEVELS: usize = 5;
 const SLOTS: usize = 64;
@@ -40,7 +38,14 @@ impl Links {
 
 /// Access to the links of all waiting things.
 pub(crate) trait Waiting {
-    fn links(&mut self, index: Index) -> &mut Links;
+    /// The place of one of them.
+    type Id: Copy + From<u32> + Into<u32>;
+
+    fn links(&mut self, id: Self::Id) -> &mut Links;
+}
+
+fn links<W: Waiting>(all: &mut W, at: u32) -> &mut Links {
+    all.links(at.into())
 }
 
 #[derive(Debug)]
@@ -57,40 +62,42 @@ impl Wheel {
         Self { heads: [[NONE; SLOTS]; LEVELS], occupied: [0; LEVELS], tick: now / TICK, armed: 0 }
     }
 
-    /// Puts `index` in, to fire at `deadline` or, if it is in already, moves it.
-    pub(crate) fn insert(&mut self, index: Index, deadline: Nanos, all: &mut impl Waiting) {
-        if all.links(index).armed() {
-            self.remove(index, all);
+    /// Puts `id` in, to fire at `deadline` or, if it is in already, moves it.
+    pub(crate) fn insert<W: Waiting>(&mut self, id: W::Id, deadline: Nanos, all: &mut W) {
+        let index = id.into();
+        if links(all, index).armed() {
+            self.remove(id, all);
         }
-        all.links(index).deadline = deadline;
+        links(all, index).deadline = deadline;
         self.place(index, all);
         self.armed += 1;
     }
 
-    /// Takes `index` out if it is in.
-    pub(crate) fn remove(&mut self, index: Index, all: &mut impl Waiting) {
-        let links = *all.links(index);
-        if !links.armed() {
+    /// Takes `id` out if it is in.
+    pub(crate) fn remove<W: Waiting>(&mut self, id: W::Id, all: &mut W) {
+        let index = id.into();
+        let own = *links(all, index);
+        if !own.armed() {
             return;
         }
-        let (level, slot) = (links.place as usize / SLOTS, links.place as usize % SLOTS);
-        if links.prev == NONE {
-            self.heads[level][slot] = links.next;
-            if links.next == NONE {
+        let (level, slot) = (own.place as usize / SLOTS, own.place as usize % SLOTS);
+        if own.prev == NONE {
+            self.heads[level][slot] = own.next;
+            if own.next == NONE {
                 self.occupied[level] &= !(1 << slot);
             }
         } else {
-            all.links(links.prev).next = links.next;
+            links(all, own.prev).next = own.next;
         }
-        if links.next != NONE {
-            all.links(links.next).prev = links.prev;
+        if own.next != NONE {
+            links(all, own.next).prev = own.prev;
         }
-        all.links(index).place = NONE;
+        links(all, index).place = NONE;
         self.armed -= 1;
     }
 
     /// Moves everything that is due at `now` to `due`.
-    pub(crate) fn expire(&mut self, now: Nanos, all: &mut impl Waiting, due: &mut Vec<Index>) {
+    pub(crate) fn expire<W: Waiting>(&mut self, now: Nanos, all: &mut W, due: &mut Vec<W::Id>) {
         let target = now / TICK;
         if self.armed == 0 {
             self.tick = self.tick.max(target);
@@ -108,8 +115,8 @@ impl Wheel {
                 self.cascade(all);
             }
             self.drain(0, (self.tick % SLOTS as i64) as usize, all, |wheel, all, index| {
-                if all.links(index).deadline <= now {
-                    due.push(index);
+                if links(all, index).deadline <= now {
+                    due.push(index.into());
                 } else {
                     wheel.place(index, all);
                     wheel.armed += 1;
@@ -138,9 +145,9 @@ impl Wheel {
         None
     }
 
-    fn place(&mut self, index: Index, all: &mut impl Waiting) {
+    fn place(&mut self, index: u32, all: &mut impl Waiting) {
         // The first tick at which the deadline has passed.
-        let due = (all.links(index).deadline + TICK - 1).div_euclid(TICK).max(self.tick + 1);
+        let due = (links(all, index).deadline + TICK - 1).div_euclid(TICK).max(self.tick + 1);
         let ahead = (due - self.tick).min((SLOTS as i64).pow(LEVELS as u32) - 1);
         let due = self.tick + ahead;
         let mut level = 0;
@@ -150,10 +157,10 @@ impl Wheel {
         let slot = (due / (SLOTS as i64).pow(level as u32) % SLOTS as i64) as usize;
         let head = self.heads[level][slot];
         if head != NONE {
-            all.links(head).prev = index;
+            links(all, head).prev = index;
         }
-        let links = all.links(index);
-        (links.next, links.prev, links.place) = (head, NONE, (level * SLOTS + slot) as u32);
+        let own = links(all, index);
+        (own.next, own.prev, own.place) = (head, NONE, (level * SLOTS + slot) as u32);
         self.heads[level][slot] = index;
         self.occupied[level] |= 1 << slot;
     }
@@ -165,7 +172,7 @@ impl Wheel {
             let slot = (self.tick / span % SLOTS as i64) as usize;
             self.drain(level, slot, all, |wheel, all, index| {
                 // A timer due at this very tick must not wait for the next one.
-                if all.links(index).deadline <= wheel.tick * TICK {
+                if links(all, index).deadline <= wheel.tick * TICK {
                     wheel.place_now(index, all);
                 } else {
                     wheel.place(index, all);
@@ -179,14 +186,14 @@ impl Wheel {
         }
     }
 
-    fn place_now(&mut self, index: Index, all: &mut impl Waiting) {
+    fn place_now(&mut self, index: u32, all: &mut impl Waiting) {
         let slot = (self.tick % SLOTS as i64) as usize;
         let head = self.heads[0][slot];
         if head != NONE {
-            all.links(head).prev = index;
+            links(all, head).prev = index;
         }
-        let links = all.links(index);
-        (links.next, links.prev, links.place) = (head, NONE, slot as u32);
+        let own = links(all, index);
+        (own.next, own.prev, own.place) = (head, NONE, slot as u32);
         self.heads[0][slot] = index;
         self.occupied[0] |= 1 << slot;
     }
@@ -196,14 +203,14 @@ impl Wheel {
         level: usize,
         slot: usize,
         all: &mut W,
-        mut each: impl FnMut(&mut Self, &mut W, Index),
+        mut each: impl FnMut(&mut Self, &mut W, u32),
     ) {
         let mut index = std::mem::replace(&mut self.heads[level][slot], NONE);
         self.occupied[level] &= !(1 << slot);
         while index != NONE {
-            let links = all.links(index);
-            let next = links.next;
-            links.place = NONE;
+            let own = links(all, index);
+            let next = own.next;
+            own.place = NONE;
             self.armed -= 1;
             each(self, all, index);
             index = next;
@@ -216,7 +223,9 @@ mod tests {
     use super::*;
 
     impl Waiting for Vec<Links> {
-        fn links(&mut self, index: Index) -> &mut Links {
+        type Id = u32;
+
+        fn links(&mut self, index: u32) -> &mut Links {
             &mut self[index as usize]
         }
     }

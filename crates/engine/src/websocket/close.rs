@@ -6,10 +6,10 @@ use wire::websocket::{self, Opcode};
 
 use super::{NO_SOCKET, State, Task};
 use crate::core::Core;
+use crate::ids::UserId;
 use crate::net::driver;
 use crate::run::settings::AtUserEnd;
 use crate::time::clock::{MS, Nanos};
-use crate::time::wheel::Index;
 use crate::websocket::sample::Fault;
 
 /// How a connection ended that the plan had not closed.
@@ -68,7 +68,7 @@ const LOST: u8 = 5;
 
 impl Core<'_> {
     /// Something went wrong with a user's connection that an immediate new one would not mend.
-    pub(super) fn set_back(&mut self, index: Index, by: u8) {
+    pub(super) fn set_back(&mut self, index: UserId, by: u8) {
         let user = &mut self.users[index];
         user.setbacks = user.setbacks.max(by - 1).saturating_add(1);
     }
@@ -163,7 +163,7 @@ impl Core<'_> {
     }
 
     /// The user ends: so does its connection, politely if the plan's properties say so.
-    pub(crate) fn end_socket(&mut self, index: Index) {
+    pub(crate) fn end_socket(&mut self, index: UserId) {
         let at = self.users[index].socket;
         if at == NO_SOCKET {
             return;
@@ -190,7 +190,7 @@ impl Core<'_> {
     }
 
     /// The run ends at once while a sample is under way.
-    pub(crate) fn cut_socket(&mut self, index: Index) {
+    pub(crate) fn cut_socket(&mut self, index: UserId) {
         let at = self.users[index].socket;
         if at == NO_SOCKET {
             return self.end_wait(index);

@@ -10,9 +10,9 @@ use wire::websocket::Opcode;
 use super::sample::{Fault, timing};
 use super::{Ending, NO_SOCKET, State, Task};
 use crate::core::{Core, env};
+use crate::ids::UserId;
 use crate::net::outcome;
 use crate::time::clock::Nanos;
-use crate::time::wheel::Index;
 
 /// What a connection of this sampler remembers.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Core<'_> {
     /// Begins a sample on a connection, new or kept.
     pub(super) fn begin_talk(
         &mut self,
-        index: Index,
+        index: UserId,
         at: u32,
         exchange: &Zaleski,
         call: &Call,

@@ -8,9 +8,9 @@ use wire::websocket::{Head, Opcode};
 use super::{Ending, NO_SOCKET, State, Task};
 use crate::core::user::Wait;
 use crate::core::{Core, env};
+use crate::ids::UserId;
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 /// A message's fragments are put together up to this, bytes; what is longer is matched by its end.
 const MESSAGE: usize = 1 << 20;
@@ -30,7 +30,7 @@ pub(crate) struct Holding {
 }
 
 impl Core<'_> {
-    pub(super) fn begin_hold(&mut self, index: Index, id: SamplerId, hold: &Hold) {
+    pub(super) fn begin_hold(&mut self, index: UserId, id: SamplerId, hold: &Hold) {
         let at = self.users[index].socket;
         if at == NO_SOCKET {
             return self.refuse(index, id, |result| wording::no_connection(&Act::Pong, result));
@@ -150,7 +150,7 @@ impl Core<'_> {
     }
 
     /// Whether a user holds its connection.
-    pub(crate) fn holds(&self, index: Index) -> bool {
+    pub(crate) fn holds(&self, index: UserId) -> bool {
         let at = self.users[index].socket;
         at != NO_SOCKET && matches!(self.websocket.sockets[at].task, Task::Hold(_))
     }

@@ -11,6 +11,7 @@ use wire::websocket::handshake::{self, Refusal};
 use super::{Deflate, Ending, State, Step, Task, Work};
 use crate::core::Core;
 use crate::core::user::Wait;
+use crate::ids::UserId;
 use crate::net::conn::Effort;
 use crate::net::driver;
 use crate::net::outcome::Failure;
@@ -18,7 +19,6 @@ use crate::net::resolve::{self, Found, Question};
 use crate::net::routes::RouteId;
 use crate::net::source;
 use crate::time::clock::{Nanos, thread_cpu};
-use crate::time::wheel::Index;
 use crate::websocket::sample::Fault;
 
 impl Core<'_> {
@@ -53,7 +53,7 @@ impl Core<'_> {
     }
 
     /// The address that a connection waited for is known, or is not to be had.
-    pub(crate) fn on_socket_resolved(&mut self, index: Index, found: &Found) {
+    pub(crate) fn on_socket_resolved(&mut self, index: UserId, found: &Found) {
         let Wait::SocketResolve(id) = self.users[index].wait else { return };
         let at = self.users[index].socket;
         let route = &mut self.net.routes[self.websocket.sockets[at].route];

@@ -9,9 +9,9 @@ use wire::websocket;
 use super::{Ending, State, Task};
 use crate::core::Core;
 use crate::core::user::Wait;
+use crate::ids::UserId;
 use crate::net::driver::{self, Ready};
 use crate::time::clock::Nanos;
-use crate::time::wheel::Index;
 use crate::websocket::sample::Fault;
 
 /// Where one look at a socket's input ended.
@@ -48,7 +48,7 @@ impl Core<'_> {
     }
 
     /// Whether a user's sample waits for its WebSocket connection.
-    pub(super) fn waits_for_socket(&self, index: Index) -> bool {
+    pub(super) fn waits_for_socket(&self, index: UserId) -> bool {
         matches!(self.users[index].wait, Wait::Socket(_))
     }
 
@@ -78,7 +78,7 @@ impl Core<'_> {
     }
 
     /// The timer of a user that waits on its connection fired.
-    pub(crate) fn check_socket_limit(&mut self, index: Index, now: Nanos) {
+    pub(crate) fn check_socket_limit(&mut self, index: UserId, now: Nanos) {
         let user = &self.users[index];
         if user.limit == Nanos::MAX {
             return;
@@ -108,7 +108,7 @@ impl Core<'_> {
 
     /// The time for reading is over. Timers fire before sockets are polled: after a stall of this process, what came in
     /// time may lie there unread, and is taken first.
-    fn read_is_late(&mut self, index: Index, at: u32, now: Nanos) {
+    fn read_is_late(&mut self, index: UserId, at: u32, now: Nanos) {
         let generation = self.websocket.sockets[at].generation;
         let shakes_hands = self.websocket.sockets[at].state == State::Handshaking;
         if !self.websocket.sockets[at].stopped {

@@ -19,12 +19,12 @@ use wire::websocket::handshake::Refusal;
 use super::{Ending, NO_SOCKET, State, Step, Task, Work};
 use crate::core::user::Wait;
 use crate::core::{Core, env};
+use crate::ids::UserId;
 use crate::net::conn::{Route, Tunnel};
 use crate::net::outcome::{self, Failure};
 use crate::net::routes::RouteId;
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
-use crate::time::wheel::Index;
 
 /// Why a sample failed.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Deref for Sampling<'_> {
 }
 
 impl<'p> Core<'p> {
-    pub(crate) fn begin_socket(&mut self, index: Index, id: SamplerId, sampler: &WebSocket) {
+    pub(crate) fn begin_socket(&mut self, index: UserId, id: SamplerId, sampler: &WebSocket) {
         if let Act::Hold(hold) = &sampler.act {
             return self.begin_hold(index, id, hold);
         }
@@ -102,7 +102,7 @@ impl<'p> Core<'p> {
     }
 
     /// Whether a user that opens a connection has to wait for its turn: by the connect rate, or after a setback.
-    fn must_wait(&mut self, index: Index, id: SamplerId, sampler: &WebSocket) -> bool {
+    fn must_wait(&mut self, index: UserId, id: SamplerId, sampler: &WebSocket) -> bool {
         if std::mem::take(&mut self.users[index].paced) {
             return false;
         }
@@ -123,7 +123,7 @@ impl<'p> Core<'p> {
         true
     }
 
-    fn begin_call(&mut self, index: Index, id: SamplerId, sampler: &WebSocket, call: &Call) {
+    fn begin_call(&mut self, index: UserId, id: SamplerId, sampler: &WebSocket, call: &Call) {
         let at = self.users[index].socket;
         let opens = call.opens && !self.goes_on_talking(at, call);
         if opens {
@@ -189,7 +189,7 @@ impl<'p> Core<'p> {
     /// A sampler that cannot even start: its result has neither start nor length.
     pub(super) fn refuse(
         &mut self,
-        index: Index,
+        index: UserId,
         id: SamplerId,
         fill: impl FnOnce(&mut SampleResult),
     ) {
@@ -260,7 +260,7 @@ impl<'p> Core<'p> {
     }
 
     /// The same, of a user.
-    fn socket_sampler_of(&self, index: Index, id: SamplerId) -> Option<Sampling<'p>> {
+    fn socket_sampler_of(&self, index: UserId, id: SamplerId) -> Option<Sampling<'p>> {
         let SamplerKind::WebSocket(planned) = &self.plan.samplers[id.0 as usize].kind else {
             return None;
         };
@@ -271,7 +271,7 @@ impl<'p> Core<'p> {
     }
 
     /// Takes the work off a connection whose sample is over; its user may go on.
-    pub(super) fn take_finished(&mut self, at: u32) -> Option<(Index, Box<Work>)> {
+    pub(super) fn take_finished(&mut self, at: u32) -> Option<(UserId, Box<Work>)> {
         let socket = &mut self.websocket.sockets[at];
         if !matches!(socket.task, Task::Work(_)) {
             return None;
@@ -460,7 +460,7 @@ impl<'p> Core<'p> {
     }
 
     /// The core's result, begun with what is known of a sample.
-    pub(super) fn start_result(&mut self, index: Index, work: &mut Work) -> Box<SampleResult> {
+    pub(super) fn start_result(&mut self, index: UserId, work: &mut Work) -> Box<SampleResult> {
         let mut result = self.lend_result();
         result.clear();
         result.label.push_str(self.sampler_name(index, work.sampler));
@@ -512,7 +512,7 @@ impl<'p> Core<'p> {
     }
 
     /// The user's cookies for a connection, in a text of the core's.
-    fn socket_cookies(&mut self, index: Index, sampler: &WebSocket, call: &Call) -> String {
+    fn socket_cookies(&mut self, index: UserId, sampler: &WebSocket, call: &Call) -> String {
         let mut text = self.samples.texts.take();
         let Some(manager) = sampler.cookies else { return text };
         let now_ms = self.clock.wall_ms(self.clock.now());

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::sync::Mutex;
 
 use super::*;
+use crate::ids::UserId;
 use crate::net::routes::RouteId;
 
 /// Names asked for so far.
@@ -78,12 +79,12 @@ fn look_up(
         aliases: aliases.map(owned),
         servers: owned(servers),
         turn: 0,
-        user: 3,
+        user: UserId::from(3),
         route: RouteId(5),
         reply_to,
     });
     match answers.recv().expect("an answer") {
-        Message::Named { user: 3, route: RouteId(5), found } => found,
+        Message::Named { user, route: RouteId(5), found } if user == UserId::from(3) => found,
         other => panic!("{other:?}"),
     }
 }
