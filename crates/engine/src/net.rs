@@ -12,6 +12,7 @@ pub(crate) mod resolve;
 pub(crate) mod routes;
 pub(crate) mod source;
 pub(crate) mod tls;
+pub(crate) mod transport;
 
 use std::collections::VecDeque;
 use std::sync::Arc;

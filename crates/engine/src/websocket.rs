@@ -29,16 +29,14 @@ mod sample;
 mod send;
 mod unread;
 
-use std::os::fd::OwnedFd;
-
 use plan::plan::{Needs, Plan, Sampler, SamplerId, SamplerKind};
 use plan::websocket::HeartbeatId;
 use plan::websocket::wording::Sizes;
 use wire::websocket::deflate::Window;
 
 use crate::ids::UserId;
-use crate::net::conn::Tls;
 use crate::net::routes::RouteId;
+use crate::net::transport::Transport;
 use crate::time::clock::Nanos;
 use crate::time::wheel::{Links, Waiting, Wheel};
 
@@ -123,7 +121,7 @@ pub(crate) enum Fragments {
 
 #[derive(Debug)]
 pub(crate) struct Socket {
-    pub(crate) fd: Option<OwnedFd>,
+    pub(crate) transport: Transport,
     pub(crate) state: State,
     pub(crate) fragments: Fragments,
     /// The message whose fragments are arriving is compressed.
@@ -136,7 +134,6 @@ pub(crate) struct Socket {
     pub(crate) counted: bool,
     /// Heartbeats sent since the peer was last heard.
     pub(crate) unanswered: u8,
-    pub(crate) generation: u32,
     pub(crate) user: UserId,
     pub(crate) route: RouteId,
     pub(crate) heartbeat: Option<HeartbeatId>,
@@ -149,7 +146,6 @@ pub(crate) struct Socket {
     /// The sample under way.
     pub(crate) task: Task,
     pub(crate) rest: Option<Box<Rest>>,
-    pub(crate) tls: Option<Box<Tls>>,
     /// Its URL, in plans where somebody reads it.
     #[expect(
         clippy::box_collection,
@@ -158,7 +154,7 @@ pub(crate) struct Socket {
     pub(crate) url: Option<Box<String>>,
 }
 
-const _: () = assert!(size_of::<Socket>() <= 128);
+const _: () = assert!(size_of::<Socket>() <= 112);
 
 /// Who is told of what happens on a connection.
 #[derive(Debug, Default)]
@@ -278,9 +274,6 @@ pub(crate) struct Rest {
     pub(crate) plain: Vec<u8>,
     /// How long the input must be before it is worth another look.
     pub(crate) need: usize,
-    /// Output that did not fit the socket's buffer, and how much of it has gone since.
-    pub(crate) unsent: Vec<u8>,
-    pub(crate) unsent_at: usize,
     pub(crate) inbox: Inbox,
     pub(crate) deflate: Option<Deflate>,
     pub(crate) talking: Option<Box<Talking>>,
@@ -290,7 +283,6 @@ impl Rest {
     fn is_idle(&self) -> bool {
         self.tail.is_empty()
             && self.plain.is_empty()
-            && self.unsent.is_empty()
             && self.inbox.is_empty()
             && self.deflate.is_none()
             && self.talking.is_none()
@@ -335,8 +327,8 @@ impl Waiting for Sockets {
 impl Sockets {
     /// A slot for a connection of `user`, without a socket yet.
     pub(crate) fn open(&mut self, user: UserId, route: RouteId) -> u32 {
-        let fresh = |generation| Socket {
-            fd: None,
+        let fresh = |transport| Socket {
+            transport,
             state: State::Connecting,
             fragments: Fragments::None,
             compressed: false,
@@ -344,7 +336,6 @@ impl Sockets {
             closing: false,
             counted: false,
             unanswered: 0,
-            generation,
             user,
             route,
             heartbeat: None,
@@ -353,21 +344,20 @@ impl Sockets {
             beat_at: 0,
             task: Task::None,
             rest: None,
-            tls: None,
             url: None,
         };
         if let Some(index) = self.free.pop() {
-            let generation = self.all[index as usize].generation;
-            self.all[index as usize] = fresh(generation);
+            let transport = std::mem::take(&mut self.all[index as usize].transport);
+            self.all[index as usize] = fresh(transport);
             return index;
         }
-        self.all.push(fresh(0));
+        self.all.push(fresh(Transport::default()));
         (self.all.len() - 1) as u32
     }
 
     /// The token under which the slot's present socket is registered.
     pub(crate) fn token(&self, index: u32) -> u64 {
-        let generation = u64::from(self.all[index as usize].generation & 0x7fff_ffff);
+        let generation = u64::from(self.all[index as usize].transport.generation & 0x7fff_ffff);
         TOKEN | generation << 32 | u64::from(index)
     }
 
@@ -380,16 +370,14 @@ impl Sockets {
     pub(crate) fn by_token(&self, token: u64) -> Option<u32> {
         let index = token as u32;
         let socket = self.all.get(index as usize)?;
-        let same = u64::from(socket.generation & 0x7fff_ffff) == (token & !TOKEN) >> 32;
+        let same = u64::from(socket.transport.generation & 0x7fff_ffff) == (token & !TOKEN) >> 32;
         (same && socket.state != State::Free).then_some(index)
     }
 
     /// Closes the socket but keeps the slot.
     pub(crate) fn drop_socket(&mut self, index: u32) {
         let socket = &mut self.all[index as usize];
-        socket.fd = None;
-        socket.generation = socket.generation.wrapping_add(1);
-        socket.tls = None;
+        socket.transport.close();
     }
 
     /// Frees the slot. Its timer must have been taken out.
@@ -428,11 +416,9 @@ impl Sockets {
         }
         rest.tail.clear();
         rest.plain.clear();
-        rest.unsent.clear();
         rest.tail.shrink_to(4096);
         rest.plain.shrink_to(4096);
-        rest.unsent.shrink_to(4096);
-        (rest.need, rest.unsent_at) = (0, 0);
+        rest.need = 0;
         rest.inbox.clear();
         rest.deflate = None;
         rest.talking = None;

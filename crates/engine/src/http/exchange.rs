@@ -16,9 +16,9 @@ use crate::http::cache::Lookup;
 use crate::ids::UserId;
 use crate::net::conn::ConnId;
 use crate::net::conn::{Exchange, Stash, State};
-use crate::net::driver;
 use crate::net::outcome::Failure;
 use crate::net::routes::RouteId;
+use crate::net::transport::Unwritten;
 use crate::time::clock::{MS, Nanos};
 
 /// A request that never changes.
@@ -280,7 +280,7 @@ impl Core<'_> {
         entry.state = State::Busy;
         self.remember(index, conn);
         self.users[index].wait = Wait::Exchange(id);
-        if self.net.conns[conn].fd.is_none() {
+        if self.net.conns[conn].transport.fd.is_none() {
             return self.fail(conn, &Failure::Http(wire::http1::Error::NoResponse));
         }
         self.transmit(conn, bytes);
@@ -293,27 +293,14 @@ impl Core<'_> {
         entry.decoder = Decoder::new(entry.exchange.is_head, limits);
         entry.exchange.sent = bytes.len() as u64;
         self.recorder.add(Counter::BytesOut, bytes.len() as u64);
-        let sent = if self.net.conns[conn].tls.is_some() {
-            let mut sealed = std::mem::take(&mut self.net.sealed);
-            sealed.clear();
-            let written = match self.net.conns[conn].tls.as_mut() {
-                Some(tls) => tls.client.write(bytes, &mut sealed),
-                None => Ok(()),
-            };
-            let sent = match written {
-                Ok(()) => self.send_raw(conn, &sealed),
-                Err(error) => {
-                    self.fail(conn, &Failure::Tls(error));
-                    false
-                }
-            };
-            self.net.sealed = sealed;
-            sent
-        } else {
-            self.send_raw(conn, bytes)
+        let entry = &mut self.net.conns[conn];
+        let failure = match entry.transport.send(bytes, &mut self.net.sealed) {
+            Ok(_) => None,
+            Err(Unwritten::Socket(error)) => Some(Failure::Socket(error)),
+            Err(Unwritten::Tls(error)) => Some(Failure::Tls(error)),
         };
-        if !sent {
-            return;
+        if let Some(failure) = failure {
+            return self.fail(conn, &failure);
         }
         let entry = &mut self.net.conns[conn];
         // Of a reused connection the start is the sending; another look at the clock would only measure itself.
@@ -329,52 +316,16 @@ impl Core<'_> {
         }
     }
 
-    /// Hands bytes to the kernel; keeps what does not fit. False: the exchange has failed.
+    /// Hands bytes to the kernel as they are. False: the exchange has failed.
     pub(crate) fn send_raw(&mut self, conn: ConnId, bytes: &[u8]) -> bool {
-        let entry = &mut self.net.conns[conn];
-        if bytes.is_empty() {
-            return true;
-        }
-        if !entry.unsent.is_empty() {
-            entry.unsent.extend_from_slice(bytes);
-            return true;
-        }
-        let Some(fd) = entry.fd.as_ref() else { return false };
-        match driver::send(fd, bytes) {
-            Ok(n) if n == bytes.len() => true,
-            Ok(n) => {
-                entry.unsent.extend_from_slice(&bytes[n..]);
-                entry.unsent_at = 0;
-                // What the socket had no room for may already fit again: an edge could otherwise be missed.
-                n == 0 || self.flush(conn)
-            }
-            Err(error) => {
-                self.fail(conn, &Failure::Socket(error));
-                false
-            }
-        }
+        let sent = self.net.conns[conn].transport.send_raw(bytes);
+        sent.map_err(|error| self.fail(conn, &Failure::Socket(error))).is_ok()
     }
 
     /// Sends what is left over. False: the exchange has failed.
     pub(crate) fn flush(&mut self, conn: ConnId) -> bool {
-        loop {
-            let entry = &mut self.net.conns[conn];
-            let Some(fd) = entry.fd.as_ref() else { return false };
-            match driver::send(fd, &entry.unsent[entry.unsent_at..]) {
-                Ok(0) => return true,
-                Ok(n) => {
-                    entry.unsent_at += n;
-                    if entry.unsent_at == entry.unsent.len() {
-                        (entry.unsent, entry.unsent_at) = (Vec::new(), 0);
-                        return true;
-                    }
-                }
-                Err(error) => {
-                    self.fail(conn, &Failure::Socket(error));
-                    return false;
-                }
-            }
-        }
+        let sent = self.net.conns[conn].transport.flush();
+        sent.map_err(|error| self.fail(conn, &Failure::Socket(error))).is_ok()
     }
 
     /// Writes the user's cookies for a request into `self.http.cookie_line`. False: there are none.

@@ -32,7 +32,7 @@ impl Core<'_> {
         if self.net.conns[conn].state == State::Connecting {
             self.drop_connection(conn, Counter::ConnFailed);
         } else {
-            if !by_peer && let Some(fd) = self.net.conns[conn].fd.as_ref() {
+            if !by_peer && let Some(fd) = self.net.conns[conn].transport.fd.as_ref() {
                 driver::reset(fd);
             }
             self.drop_connection(

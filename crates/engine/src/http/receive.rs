@@ -60,7 +60,7 @@ impl Core<'_> {
     pub(crate) fn read(&mut self, conn: ConnId, hangup: bool) -> bool {
         let mut any = false;
         let mut until = Nanos::MAX;
-        let generation = self.net.conns[conn].generation;
+        let generation = self.net.conns[conn].transport.generation;
         let mut scratch = std::mem::take(&mut self.net.scratch);
         loop {
             let entry = &mut self.net.conns[conn];
@@ -76,7 +76,7 @@ impl Core<'_> {
                 0 => scratch.len() - kept,
                 unread => unread,
             };
-            let Some(fd) = entry.fd.as_ref() else { break };
+            let Some(fd) = entry.transport.fd.as_ref() else { break };
             let received = match unread {
                 0 => self.net.driver.receive(fd, &mut scratch[kept..kept + room]),
                 _ => self.net.driver.discard(fd, &mut scratch[..room]),
@@ -112,13 +112,13 @@ impl Core<'_> {
             let full = received.bytes == room;
             if unread > 0 {
                 self.pass_over(conn, received.bytes as u64, now, hangup);
-            } else if entry.tls.is_some() {
+            } else if entry.transport.tls().is_some() {
                 self.take_sealed(conn, &mut scratch[..all], now, hangup);
             } else {
                 self.take(conn, &scratch[..all], now, hangup);
             }
             let entry = &self.net.conns[conn];
-            let over = entry.generation != generation
+            let over = entry.transport.generation != generation
                 || !matches!(entry.state, State::Busy | State::Handshaking | State::Tunnelling);
             if over || !(full || hangup) {
                 break;
@@ -184,10 +184,10 @@ impl Core<'_> {
     /// Takes TLS records.
     fn take_sealed(&mut self, conn: ConnId, bytes: &mut [u8], now: Nanos, hangup: bool) {
         if self.net.conns[conn].state == State::Handshaking {
-            let generation = self.net.conns[conn].generation;
+            let generation = self.net.conns[conn].transport.generation;
             let used = self.handshake(conn, bytes, thread_cpu());
             let entry = &mut self.net.conns[conn];
-            if entry.generation == generation {
+            if entry.transport.generation == generation {
                 keep(&mut entry.tail, &bytes[used..]);
             }
             return;
@@ -198,7 +198,7 @@ impl Core<'_> {
         out.clear();
         let entry = &mut self.net.conns[conn];
         let mut progress = None;
-        if let Some(tls) = entry.tls.as_mut() {
+        if let Some(tls) = entry.transport.tls_mut() {
             plain.extend_from_slice(&tls.plain);
             progress = Some(
                 tls.client.advance(bytes, &mut out, &mut |data| plain.extend_from_slice(data)),
@@ -237,13 +237,13 @@ impl Core<'_> {
             now,
         ) {
             Ok(Fed::More(used)) => {
-                if let Some(tls) = entry.tls.as_mut() {
+                if let Some(tls) = entry.transport.tls_mut() {
                     keep(&mut tls.plain, &plain[used..]);
                 }
                 self.progress(conn, now);
             }
             Ok(Fed::Done(used)) => {
-                if let Some(tls) = entry.tls.as_mut() {
+                if let Some(tls) = entry.transport.tls_mut() {
                     tls.plain = Vec::new();
                 }
                 self.finish(conn, now, Closing::of(used < plain.len(), hangup));
@@ -265,7 +265,7 @@ impl Core<'_> {
     fn on_eof(&mut self, conn: ConnId, now: Nanos) {
         let entry = &mut self.net.conns[conn];
         if entry.state == State::Handshaking {
-            if let Some(tls) = &entry.tls {
+            if let Some(tls) = entry.transport.tls() {
                 let effort = tls.effort;
                 self.count_handshake(effort, None);
             }
@@ -274,7 +274,7 @@ impl Core<'_> {
         if entry.raw {
             return self.end_stream(conn, now, crate::tcp::stream::Ending::Eof);
         }
-        let unread = match &entry.tls {
+        let unread = match entry.transport.tls() {
             Some(tls) => &tls.plain,
             None => &entry.tail,
         };

@@ -5,7 +5,6 @@
 
 use std::net::SocketAddr;
 use std::ops::Range;
-use std::os::fd::OwnedFd;
 
 use plan::http::Source;
 use plan::plan::SamplerId;
@@ -13,6 +12,7 @@ use wire::http1::Decoder;
 
 use crate::ids::UserId;
 use crate::net::routes::RouteId;
+use crate::net::transport::Transport;
 use crate::time::clock::Nanos;
 
 /// The place of a connection in its core's slab.
@@ -80,9 +80,8 @@ pub(crate) enum State {
 
 #[derive(Debug)]
 pub(crate) struct Conn {
-    pub(crate) fd: Option<OwnedFd>,
+    pub(crate) transport: Transport,
     pub(crate) state: State,
-    pub(crate) generation: u32,
     pub(crate) user: UserId,
     pub(crate) route: RouteId,
     /// The route whose addresses count: the same, but for users that look names up for themselves.
@@ -96,10 +95,6 @@ pub(crate) struct Conn {
     pub(crate) decoder: Decoder,
     /// Input that is not used up (raw bytes, or ciphertext under TLS).
     pub(crate) tail: Vec<u8>,
-    /// Output that did not fit the socket buffer.
-    pub(crate) unsent: Vec<u8>,
-    pub(crate) unsent_at: usize,
-    pub(crate) tls: Option<Box<Tls>>,
     pub(crate) exchange: Exchange,
     pub(crate) stash: Option<Box<Stash>>,
     /// Not of HTTP; and its exchange under way.
@@ -113,24 +108,6 @@ pub(crate) struct Conn {
     pub(crate) expires: Nanos,
     /// However much it is used, not after this.
     pub(crate) end: Nanos,
-}
-
-/// TLS on a connection.
-#[derive(Debug)]
-pub(crate) struct Tls {
-    pub(crate) client: wire::tls::Client,
-    /// Decrypted input that is not used up.
-    pub(crate) plain: Vec<u8>,
-    pub(crate) effort: Effort,
-}
-
-/// What a handshake has cost so far.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Effort {
-    /// When TCP stood.
-    pub(crate) began: Nanos,
-    /// Processor time, nanoseconds.
-    pub(crate) cpu: u64,
 }
 
 /// The exchange under way.
@@ -263,7 +240,8 @@ impl Exchange {
 impl Conn {
     /// Bytes of the response under way that may be dropped unseen.
     pub(crate) fn unread_left(&self) -> u64 {
-        let dropped = self.state == State::Busy && self.tls.is_none() && !self.exchange.keep_body;
+        let dropped =
+            self.state == State::Busy && self.transport.tls().is_none() && !self.exchange.keep_body;
         if dropped { self.decoder.body_left() } else { 0 }
     }
 }
@@ -375,9 +353,8 @@ impl Conns {
     pub(crate) fn open(&mut self, user: UserId, route: RouteId) -> ConnId {
         let id = self.free.pop().unwrap_or_else(|| {
             self.all.push(Conn {
-                fd: None,
+                transport: Transport::default(),
                 state: State::Closed,
-                generation: 0,
                 user,
                 route,
                 via: route,
@@ -385,9 +362,6 @@ impl Conns {
                 sources_tried: 0,
                 decoder: Decoder::new(false, wire::http1::Limits::default()),
                 tail: Vec::new(),
-                unsent: Vec::new(),
-                unsent_at: 0,
-                tls: None,
                 exchange: Exchange::NONE,
                 stash: None,
                 holder: 0,
@@ -411,25 +385,22 @@ impl Conns {
 
     /// The token under which the slot's present socket is registered.
     pub(crate) fn token(&self, id: ConnId) -> u64 {
-        u64::from(self[id].generation) << 32 | u64::from(id.0)
+        u64::from(self[id].transport.generation) << 32 | u64::from(id.0)
     }
 
     /// The slot of a token, unless its socket is gone.
     pub(crate) fn by_token(&self, token: u64) -> Option<ConnId> {
         let id = ConnId(token as u32);
         let conn = self.all.get(id.0 as usize)?;
-        (conn.generation == (token >> 32) as u32 && conn.state != State::Closed).then_some(id)
+        (conn.transport.generation == (token >> 32) as u32 && conn.state != State::Closed)
+            .then_some(id)
     }
 
     /// Drops the socket and what belongs to it, but keeps the slot (for another attempt).
     pub(crate) fn drop_socket(&mut self, id: ConnId) {
         let conn = &mut self[id];
-        conn.fd = None;
-        conn.generation = conn.generation.wrapping_add(1);
-        conn.tls = None;
+        conn.transport.close();
         conn.tail = Vec::new();
-        conn.unsent = Vec::new();
-        conn.unsent_at = 0;
     }
 
     /// Frees the slot; the stash must have been taken.

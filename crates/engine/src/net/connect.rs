@@ -8,19 +8,19 @@ use std::net::{IpAddr, SocketAddr};
 use plan::http::Source;
 use plan::plan::SamplerId;
 use stats::Counter;
-use wire::tls::Handshake;
 
 use crate::core::Core;
 use crate::core::user::Wait;
 use crate::ids::UserId;
 use crate::net::conn::ConnId;
 use crate::net::conn::NO_CONN;
-use crate::net::conn::{Conn, Effort, Exchange, Route, Stash, State};
+use crate::net::conn::{Conn, Exchange, Route, Stash, State};
 use crate::net::driver::{self, Ready};
 use crate::net::outcome::Failure;
 use crate::net::resolve::{self, Found, Question};
 use crate::net::routes::RouteId;
 use crate::net::source;
+use crate::net::transport::Shaken;
 use crate::tcp::stream::{Stream, Talk};
 use crate::time::clock::{Nanos, thread_cpu};
 use crate::websocket::Sockets;
@@ -289,7 +289,7 @@ impl Core<'_> {
             }
         };
         let token = self.net.conns.token(conn);
-        self.net.conns[conn].fd =
+        self.net.conns[conn].transport.fd =
             Some(self.net.driver.connect(address, source, &mut self.net.ports, token)?);
         self.arm_connect_limit(conn);
         Ok(())
@@ -350,7 +350,8 @@ impl Core<'_> {
         match self.net.conns[conn].state {
             State::Connecting if ready.writable => self.on_connected(conn),
             State::Busy | State::Handshaking | State::Tunnelling => {
-                if ready.writable && !self.net.conns[conn].unsent.is_empty() && !self.flush(conn) {
+                if ready.writable && !self.net.conns[conn].transport.all_sent() && !self.flush(conn)
+                {
                     return;
                 }
                 if ready.readable {
@@ -366,7 +367,7 @@ impl Core<'_> {
     }
 
     fn on_connected(&mut self, conn: ConnId) {
-        let Some(fd) = self.net.conns[conn].fd.as_ref() else { return };
+        let Some(fd) = self.net.conns[conn].transport.fd.as_ref() else { return };
         if let Err(error) = driver::connect_result(fd) {
             return self.connect_failed(conn, error);
         }
@@ -401,14 +402,14 @@ impl Core<'_> {
         let Some(mut stash) = entry.stash.take() else { return };
         let request = std::mem::take(&mut stash.request);
         entry.stash = Some(stash);
-        let generation = entry.generation;
+        let generation = entry.transport.generation;
         if self.net.conns[conn].raw {
             self.start_stream(conn, &request);
         } else {
             self.transmit(conn, &request);
         }
         // A request that failed at once is over, and the slot may be that of the user's next one by now.
-        let same = self.net.conns[conn].generation == generation;
+        let same = self.net.conns[conn].transport.generation == generation;
         if let Some(stash) = self.net.conns[conn].stash.as_mut().filter(|_| same) {
             stash.request = request;
         } else if let Some(stash) = self.net.stashes.last_mut() {
@@ -429,9 +430,7 @@ impl Core<'_> {
         match wire::tls::Client::new(&config, host) {
             Ok(client) => {
                 let entry = &mut self.net.conns[conn];
-                let effort = Effort { began, cpu: 0 };
-                entry.tls =
-                    Some(Box::new(crate::net::conn::Tls { client, plain: Vec::new(), effort }));
+                entry.transport.start_tls(client, began);
                 entry.state = State::Handshaking;
                 entry.exchange.arrival = began;
                 match entry.exchange.limit {
@@ -450,18 +449,15 @@ impl Core<'_> {
     /// Continues a handshake with what arrived; returns how much of it is used up. `cpu` is the thread's processor time
     /// when this began.
     pub(crate) fn handshake(&mut self, conn: ConnId, incoming: &mut [u8], cpu: u64) -> usize {
-        let mut out = std::mem::take(&mut self.net.out);
-        out.clear();
-        let Some(tls) = self.net.conns[conn].tls.as_mut() else { return 0 };
-        let plain = &mut tls.plain;
-        let progress =
-            tls.client.advance(incoming, &mut out, &mut |bytes| plain.extend_from_slice(bytes));
-        let sent = self.send_raw(conn, &out);
-        self.net.out = out;
         let entry = &mut self.net.conns[conn];
-        let Some(tls) = entry.tls.as_mut() else { return 0 };
-        tls.effort.cpu += thread_cpu() - cpu;
-        let (effort, kind) = (tls.effort, tls.client.kind());
+        let Some(shaken) = entry.transport.handshake(incoming, &mut self.net.out, cpu) else {
+            return 0;
+        };
+        let Shaken { progress, sent, effort, kind } = shaken;
+        if let Err(error) = sent {
+            self.fail(conn, &Failure::Socket(error));
+            return 0;
+        }
         // All since the bytes arrived was spent here.
         entry.exchange.own += (self.clock.now() - entry.exchange.arrival).max(0);
         match progress {
@@ -470,10 +466,9 @@ impl Core<'_> {
                 self.fail(conn, &Failure::Tls(error));
                 0
             }
-            Ok(_) if !sent => 0,
             Ok(progress) => {
                 if !progress.handshaking && self.net.conns[conn].state == State::Handshaking {
-                    self.count_handshake(effort, Some(kind.unwrap_or(Handshake::Full)));
+                    self.count_handshake(effort, Some(kind));
                     self.connected(conn);
                 }
                 progress.used
@@ -501,7 +496,7 @@ impl Core<'_> {
     /// An idle connection became readable: the peer closed it, or broke the protocol.
     fn read_idle(&mut self, conn: ConnId) {
         let mut scratch = std::mem::take(&mut self.net.scratch);
-        let received = match self.net.conns[conn].fd.as_ref() {
+        let received = match self.net.conns[conn].transport.fd.as_ref() {
             Some(fd) => self.net.driver.receive(fd, &mut scratch),
             None => Ok(None),
         };
@@ -512,7 +507,9 @@ impl Core<'_> {
                 self.net.conns[conn].tail.extend_from_slice(&scratch[..received.bytes]);
                 false
             }
-            Ok(Some(received)) if received.bytes > 0 && self.net.conns[conn].tls.is_some() => {
+            Ok(Some(received))
+                if received.bytes > 0 && self.net.conns[conn].transport.tls().is_some() =>
+            {
                 // Under TLS, session tickets arrive after the handshake or the first answer.
                 !self.take_late_records(conn, &mut scratch[..received.bytes])
             }
@@ -539,7 +536,7 @@ impl Core<'_> {
 
     fn take_late_records(&mut self, conn: ConnId, incoming: &mut [u8]) -> bool {
         let entry = &mut self.net.conns[conn];
-        let Some(tls) = entry.tls.as_mut() else { return false };
+        let Some(tls) = entry.transport.tls_mut() else { return false };
         let mut data = std::mem::take(&mut entry.tail);
         data.extend_from_slice(incoming);
         let mut surprise = false;
@@ -604,11 +601,7 @@ impl Core<'_> {
             let mut own = std::iter::once(user.conn).chain(others).filter(|conn| *conn != NO_CONN);
             let Some(conn) = own.find(|conn| which(&self.net.conns[*conn])) else { break };
             let entry = &mut self.net.conns[conn];
-            if let (Some(tls), Some(fd)) = (entry.tls.as_mut(), entry.fd.as_ref()) {
-                self.net.out.clear();
-                tls.client.close(&mut self.net.out);
-                let _ = driver::send(fd, &self.net.out);
-            }
+            entry.transport.say_goodbye(&mut self.net.out);
             let dead = entry.state == State::Dead;
             closed += u64::from(!dead);
             self.drop_connection(
@@ -633,7 +626,7 @@ impl Core<'_> {
     pub(crate) fn takes_what_lies_there(&mut self, index: UserId, conn: ConnId) -> bool {
         match self.net.conns[conn].state {
             State::Connecting => {
-                if !self.net.conns[conn].fd.as_ref().is_some_and(driver::has_settled) {
+                if !self.net.conns[conn].transport.fd.as_ref().is_some_and(driver::has_settled) {
                     return false;
                 }
                 self.on_connected(conn);

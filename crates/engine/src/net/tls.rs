@@ -13,7 +13,7 @@ use wire::tls::{Handshake, Identity, Limits, Present, Verify};
 
 use crate::core::Core;
 use crate::ids::UserId;
-use crate::net::conn::Effort;
+use crate::net::transport::Effort;
 
 /// Servers whose sessions a user keeps, and tickets of each.
 const OWN: Limits = Limits { servers: 16, tickets: 4 };

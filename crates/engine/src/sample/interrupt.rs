@@ -140,10 +140,10 @@ impl Core<'_> {
         if entry.stream.is_some() && phase != Phase::Response {
             return;
         }
-        let (generation, start) = (entry.generation, entry.exchange.start);
+        let (generation, start) = (entry.transport.generation, entry.exchange.start);
         if phase != Phase::Connect && self.takes_what_lies_there(index, conn) {
             let entry = &self.net.conns[conn];
-            let same = entry.generation == generation && entry.exchange.start == start;
+            let same = entry.transport.generation == generation && entry.exchange.start == start;
             let waits = matches!(self.users[index].wait, Wait::Exchange(_));
             if !(same && waits && self.users[index].conn == conn) {
                 return;

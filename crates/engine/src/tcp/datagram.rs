@@ -76,7 +76,7 @@ impl Core<'_> {
         self.net.stashes.push(stash);
         // What came since the last sample told nobody of itself.
         if self.has_stream(conn, ticket) {
-            match self.net.conns[conn].fd.as_ref().map_or(Ok(false), driver::has_input) {
+            match self.net.conns[conn].transport.fd.as_ref().map_or(Ok(false), driver::has_input) {
                 Ok(true) => {
                     self.read(conn, false);
                 }
@@ -107,7 +107,7 @@ impl Core<'_> {
         };
         match self.net.driver.connect_datagram(to, from, token) {
             Ok(fd) => {
-                self.net.conns[conn].fd = Some(fd);
+                self.net.conns[conn].transport.fd = Some(fd);
                 self.recorder.add(Counter::ConnOpened, 1);
                 self.connected(conn);
             }
@@ -181,7 +181,7 @@ impl Core<'_> {
         let Talk::Datagram(call) = stream.talk else { return };
         let closes = match after {
             After::Plan => call.close,
-            After::Open => self.net.conns[conn].fd.is_none(),
+            After::Open => self.net.conns[conn].transport.fd.is_none(),
             After::Closed => true,
         };
         if closes {

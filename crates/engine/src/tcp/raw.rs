@@ -175,7 +175,7 @@ impl Core<'_> {
         let raw = self.net.conns[conn].stream.as_deref().map(|stream| &stream.talk);
         let left = match raw {
             Some(Talk::Raw(raw)) if raw.call.keep && raw.total > 0 => {
-                self.net.conns[conn].fd.take()
+                self.net.conns[conn].transport.fd.take()
             }
             _ => None,
         };

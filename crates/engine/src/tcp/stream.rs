@@ -295,7 +295,9 @@ impl Core<'_> {
             entry.state = if ended { State::Dead } else { State::Idle };
             entry.idle_since = now;
         } else {
-            if let (Some(linger), Some(fd)) = (call.linger_s, self.net.conns[conn].fd.as_ref()) {
+            if let (Some(linger), Some(fd)) =
+                (call.linger_s, self.net.conns[conn].transport.fd.as_ref())
+            {
                 driver::linger(fd, linger);
             }
             let opening = self.net.conns[conn].state == State::Connecting;

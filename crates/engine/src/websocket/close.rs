@@ -7,7 +7,6 @@ use wire::websocket::{self, Opcode};
 use super::{NO_SOCKET, State, Task};
 use crate::core::Core;
 use crate::ids::UserId;
-use crate::net::driver;
 use crate::run::settings::AtUserEnd;
 use crate::time::clock::{MS, Nanos};
 use crate::websocket::sample::Fault;
@@ -81,7 +80,8 @@ impl Core<'_> {
             return;
         }
         self.websocket.beats.remove(at, &mut self.websocket.sockets);
-        let shaken = self.websocket.sockets[at].tls.as_ref().filter(|tls| tls.client.handshaking());
+        let shaken =
+            self.websocket.sockets[at].transport.tls().filter(|tls| tls.client.handshaking());
         // However a peer ends a handshake, it is the same to the plug-in.
         let ending = match shaken.map(|tls| tls.effort) {
             Some(effort) => {
@@ -145,11 +145,7 @@ impl Core<'_> {
     fn free_socket(&mut self, at: u32) {
         self.websocket.beats.remove(at, &mut self.websocket.sockets);
         let socket = &mut self.websocket.sockets[at];
-        if let (Some(tls), Some(fd)) = (socket.tls.as_mut(), socket.fd.as_ref()) {
-            self.net.out.clear();
-            tls.client.close(&mut self.net.out);
-            let _ = driver::send(fd, &self.net.out);
-        }
+        socket.transport.say_goodbye(&mut self.net.out);
         let queued = socket.rest.as_ref().map_or(0, |rest| rest.inbox.bytes());
         self.recorder.add(Counter::InboxOut, queued as u64);
         let index = socket.user;

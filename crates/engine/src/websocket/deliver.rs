@@ -51,9 +51,9 @@ impl Core<'_> {
                 let limit = self.users[self.websocket.sockets[at].user].limit;
                 if arrival > limit.saturating_add(MS) {
                     // Only a stall of this process made it look as if it had come in time. It is for who reads next.
-                    let generation = self.websocket.sockets[at].generation;
+                    let generation = self.websocket.sockets[at].transport.generation;
                     self.fault(at, Fault::ReadTimeout);
-                    if self.websocket.sockets[at].generation == generation {
+                    if self.websocket.sockets[at].transport.generation == generation {
                         let size = head.size as u64 + head.length;
                         let (fin, rsv, payload) = (head.fin, head.rsv, payload.into());
                         self.queue(at, Queued { opcode, fin, rsv, size, arrival, payload });
@@ -317,7 +317,7 @@ impl Core<'_> {
         if !self.begin_levels(at, now) {
             return;
         }
-        let generation = self.websocket.sockets[at].generation;
+        let generation = self.websocket.sockets[at].transport.generation;
         while let Some(frame) = self.take_from_inbox(at) {
             if let Task::Work(work) = &mut self.websocket.sockets[at].task {
                 work.arrival = work.start;
@@ -325,7 +325,7 @@ impl Core<'_> {
             let Queued { opcode, fin, rsv, size, payload, .. } = frame;
             self.give_to_sample(at, opcode, fin, rsv, size, &payload, now);
             let socket = &self.websocket.sockets[at];
-            if socket.generation != generation || !matches!(socket.task, Task::Work(_)) {
+            if socket.transport.generation != generation || !matches!(socket.task, Task::Work(_)) {
                 return;
             }
         }

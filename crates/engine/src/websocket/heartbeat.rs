@@ -61,11 +61,11 @@ impl Core<'_> {
         }
         if self.websocket.sockets[at].unanswered > 0 && !self.websocket.sockets[at].stopped {
             // The answer may lie there: timers fire before sockets are polled.
-            let generation = self.websocket.sockets[at].generation;
+            let generation = self.websocket.sockets[at].transport.generation;
             self.read_socket(at, false);
             self.settle(at);
-            let same = self.websocket.sockets[at].generation == generation;
-            if !same || self.websocket.sockets[at].generation != generation {
+            let same = self.websocket.sockets[at].transport.generation == generation;
+            if !same || self.websocket.sockets[at].transport.generation != generation {
                 return;
             }
             if self.websocket.sockets[at].state != State::Open || self.websocket.sockets[at].closing

@@ -61,7 +61,7 @@ impl Core<'_> {
             end = end.min(last.max(now));
         }
         self.arm(index, end);
-        let generation = self.websocket.sockets[at].generation;
+        let generation = self.websocket.sockets[at].transport.generation;
         while let Some(frame) = self.take_from_inbox(at) {
             let head = Head {
                 fin: frame.fin,
@@ -74,7 +74,7 @@ impl Core<'_> {
             // What came before the hold is counted in it: no message is lost between samplers.
             self.hold_frame(at, &head, &frame.payload, frame.arrival, now);
             let socket = &self.websocket.sockets[at];
-            if socket.generation != generation || !matches!(socket.task, Task::Hold(_)) {
+            if socket.transport.generation != generation || !matches!(socket.task, Task::Hold(_)) {
                 return;
             }
         }

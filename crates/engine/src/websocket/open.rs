@@ -5,19 +5,18 @@ use std::net::{IpAddr, SocketAddr};
 use base64::Engine;
 use plan::plan::SamplerId;
 use stats::{CloseCause, Counter, Span};
-use wire::tls::Handshake;
 use wire::websocket::handshake::{self, Refusal};
 
 use super::{Deflate, Ending, State, Step, Task, Work};
 use crate::core::Core;
 use crate::core::user::Wait;
 use crate::ids::UserId;
-use crate::net::conn::Effort;
 use crate::net::driver;
 use crate::net::outcome::Failure;
 use crate::net::resolve::{self, Found, Question};
 use crate::net::routes::RouteId;
 use crate::net::source;
+use crate::net::transport::Shaken;
 use crate::time::clock::{Nanos, thread_cpu};
 use crate::websocket::sample::Fault;
 
@@ -111,7 +110,7 @@ impl Core<'_> {
             .driver
             .connect(address, from, &mut self.net.ports, token)
             .map_err(|error| (error, from))?;
-        self.websocket.sockets[at].fd = Some(fd);
+        self.websocket.sockets[at].transport.fd = Some(fd);
         self.websocket.sockets[at].state = State::Connecting;
         let (index, now) = (self.websocket.sockets[at].user, self.clock.now());
         match limit {
@@ -156,7 +155,7 @@ impl Core<'_> {
 
     /// The TCP connection stands, or could not be made.
     pub(super) fn socket_connected(&mut self, at: u32) {
-        let Some(fd) = self.websocket.sockets[at].fd.as_ref() else { return };
+        let Some(fd) = self.websocket.sockets[at].transport.fd.as_ref() else { return };
         if let Err(error) = driver::connect_result(fd) {
             if self.next_attempt(at, &error, None) {
                 return self.connect_socket(at);
@@ -202,7 +201,7 @@ impl Core<'_> {
 
     fn start_socket_tls(&mut self, at: u32) {
         let cpu = thread_cpu();
-        let effort = Effort { began: self.clock.now(), cpu: 0 };
+        let began = self.clock.now();
         let index = self.websocket.sockets[at].user;
         let config = match self.tls_config(index) {
             Ok(config) => config,
@@ -213,8 +212,7 @@ impl Core<'_> {
         match wire::tls::Client::new(&config, host) {
             Ok(client) => {
                 let socket = &mut self.websocket.sockets[at];
-                socket.tls =
-                    Some(Box::new(crate::net::conn::Tls { client, plain: Vec::new(), effort }));
+                socket.transport.start_tls(client, began);
                 socket.state = State::Handshaking;
                 self.shake_hands(at, &mut [], cpu);
             }
@@ -225,27 +223,21 @@ impl Core<'_> {
     /// Continues a handshake with what arrived; returns how much of it is used up. `cpu` is the thread's processor time
     /// when this began.
     pub(super) fn shake_hands(&mut self, at: u32, incoming: &mut [u8], cpu: u64) -> usize {
-        let mut out = std::mem::take(&mut self.net.out);
-        out.clear();
-        let Some(tls) = self.websocket.sockets[at].tls.as_mut() else { return 0 };
-        let plain = &mut tls.plain;
-        let progress =
-            tls.client.advance(incoming, &mut out, &mut |bytes| plain.extend_from_slice(bytes));
-        let sent = self.send_raw_bytes(at, &out);
-        self.net.out = out;
-        let Some(tls) = self.websocket.sockets[at].tls.as_mut() else { return 0 };
-        tls.effort.cpu += thread_cpu() - cpu;
-        let (effort, kind) = (tls.effort, tls.client.kind());
+        let transport = &mut self.websocket.sockets[at].transport;
+        let Some(shaken) = transport.handshake(incoming, &mut self.net.out, cpu) else { return 0 };
+        let Shaken { progress, sent, effort, kind } = shaken;
+        if self.note_sent(at, sent).is_err() {
+            return 0;
+        }
         match progress {
             Err(error) => {
                 self.count_handshake(effort, None);
                 self.fault(at, Fault::Failure(Failure::Tls(error)));
                 0
             }
-            Ok(_) if sent.is_err() => 0,
             Ok(progress) => {
                 if !progress.handshaking && self.websocket.sockets[at].state == State::Handshaking {
-                    self.count_handshake(effort, Some(kind.unwrap_or(Handshake::Full)));
+                    self.count_handshake(effort, Some(kind));
                     self.ask_for_upgrade(at);
                 }
                 progress.used

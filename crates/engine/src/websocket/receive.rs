@@ -33,12 +33,12 @@ impl Core<'_> {
             }
             State::Free | State::Ended(_) => {}
             State::Handshaking | State::Tunnelling | State::Upgrading | State::Open => {
-                let generation = self.websocket.sockets[at].generation;
+                let generation = self.websocket.sockets[at].transport.generation;
                 if ready.writable && !self.all_sent(at) {
                     let _ = self.flush_socket(at);
                     self.sent_or_not(at);
                 }
-                let same = self.websocket.sockets[at].generation == generation;
+                let same = self.websocket.sockets[at].transport.generation == generation;
                 if ready.readable && same && !self.websocket.sockets[at].stopped {
                     self.read_socket(at, ready.hangup);
                 }
@@ -94,7 +94,8 @@ impl Core<'_> {
         match (&self.websocket.sockets[at].task, self.websocket.sockets[at].state) {
             (Task::Hold(_), _) => self.finish_hold(at),
             (Task::Work(_), State::Connecting) => {
-                if self.websocket.sockets[at].fd.as_ref().is_some_and(driver::has_settled) {
+                if self.websocket.sockets[at].transport.fd.as_ref().is_some_and(driver::has_settled)
+                {
                     self.socket_connected(at);
                     self.settle(at);
                 } else {
@@ -109,12 +110,12 @@ impl Core<'_> {
     /// The time for reading is over. Timers fire before sockets are polled: after a stall of this process, what came in
     /// time may lie there unread, and is taken first.
     fn read_is_late(&mut self, index: UserId, at: u32, now: Nanos) {
-        let generation = self.websocket.sockets[at].generation;
+        let generation = self.websocket.sockets[at].transport.generation;
         let shakes_hands = self.websocket.sockets[at].state == State::Handshaking;
         if !self.websocket.sockets[at].stopped {
             let any = self.read_socket(at, false);
             self.settle(at);
-            let same = self.websocket.sockets[at].generation == generation;
+            let same = self.websocket.sockets[at].transport.generation == generation;
             if any && shakes_hands && same && self.websocket.sockets[at].state == State::Handshaking
             {
                 // What it answers to was here in time, and went unanswered because of this process.
@@ -123,7 +124,7 @@ impl Core<'_> {
         }
         let waits = self.users[index].alive
             && self.waits_for_socket(index)
-            && self.websocket.sockets[at].generation == generation;
+            && self.websocket.sockets[at].transport.generation == generation;
         if !waits {
             return;
         }
@@ -152,15 +153,15 @@ impl Core<'_> {
 
     /// Looks at the frames that stayed in the input when reading stopped.
     fn read_kept(&mut self, at: u32) {
-        let secure = self.websocket.sockets[at].tls.is_some();
+        let secure = self.websocket.sockets[at].transport.tls().is_some();
         let Some(rest) = self.websocket.sockets[at].rest.as_mut() else { return };
         let kept = if secure { &mut rest.plain } else { &mut rest.tail };
         let mut bytes = std::mem::take(kept);
         rest.need = 0;
-        let generation = self.websocket.sockets[at].generation;
+        let generation = self.websocket.sockets[at].transport.generation;
         let now = self.clock.now();
         let look = self.take_plain_input(at, &bytes, now, now);
-        if self.websocket.sockets[at].generation != generation {
+        if self.websocket.sockets[at].transport.generation != generation {
             return;
         }
         if let Look::Used(used) = look {
@@ -178,9 +179,9 @@ impl Core<'_> {
     pub(super) fn read_socket(&mut self, at: u32, hangup: bool) -> bool {
         let mut any = false;
         let mut until = Nanos::MAX;
-        let generation = self.websocket.sockets[at].generation;
+        let generation = self.websocket.sockets[at].transport.generation;
         let mut scratch = std::mem::take(&mut self.net.scratch);
-        while let Some(fd) = self.websocket.sockets[at].fd.as_ref() {
+        while let Some(fd) = self.websocket.sockets[at].transport.fd.as_ref() {
             let received = match self.net.driver.receive(fd, &mut scratch) {
                 Ok(Some(received)) => received,
                 Ok(None) => break,
@@ -204,7 +205,7 @@ impl Core<'_> {
             let socket = &mut self.websocket.sockets[at];
             // Only now: a close frame is told with how long it had been silent before.
             socket.last_io = now;
-            let over = socket.generation != generation
+            let over = socket.transport.generation != generation
                 || socket.stopped
                 || matches!(socket.state, State::Free | State::Ended(_));
             if over || !(full || hangup) {
@@ -222,10 +223,10 @@ impl Core<'_> {
 
     /// Takes bytes as they came from the socket.
     fn take_input(&mut self, at: u32, bytes: &mut [u8], arrival: Nanos, now: Nanos) {
-        if self.websocket.sockets[at].tls.is_some() {
+        if self.websocket.sockets[at].transport.tls().is_some() {
             return self.take_records(at, bytes, arrival, now);
         }
-        let generation = self.websocket.sockets[at].generation;
+        let generation = self.websocket.sockets[at].transport.generation;
         let kept =
             self.websocket.sockets[at].rest.as_ref().is_some_and(|rest| !rest.tail.is_empty());
         if kept {
@@ -237,7 +238,7 @@ impl Core<'_> {
             let mut tail = std::mem::take(&mut rest.tail);
             rest.need = 0;
             let look = self.take_plain_input(at, &tail, arrival, now);
-            if self.websocket.sockets[at].generation != generation {
+            if self.websocket.sockets[at].transport.generation != generation {
                 return;
             }
             if let Look::Used(used) = look {
@@ -252,7 +253,7 @@ impl Core<'_> {
             self.input_kept(at);
         } else if let Look::Used(used) = self.take_plain_input(at, bytes, arrival, now)
             && used < bytes.len()
-            && self.websocket.sockets[at].generation == generation
+            && self.websocket.sockets[at].transport.generation == generation
         {
             self.websocket.sockets.rest(at).tail.extend_from_slice(&bytes[used..]);
             self.input_kept(at);
@@ -261,7 +262,7 @@ impl Core<'_> {
 
     /// Takes TLS records.
     fn take_records(&mut self, at: u32, bytes: &mut [u8], arrival: Nanos, now: Nanos) {
-        let generation = self.websocket.sockets[at].generation;
+        let generation = self.websocket.sockets[at].transport.generation;
         let kept =
             self.websocket.sockets[at].rest.as_mut().map(|rest| std::mem::take(&mut rest.tail));
         let mut joined = kept.unwrap_or_default();
@@ -274,7 +275,7 @@ impl Core<'_> {
         let mut at_byte = 0;
         if self.websocket.sockets[at].state == State::Handshaking {
             at_byte = self.shake_hands(at, bytes, crate::time::clock::thread_cpu());
-            if self.websocket.sockets[at].generation != generation {
+            if self.websocket.sockets[at].transport.generation != generation {
                 return;
             }
         }
@@ -282,13 +283,13 @@ impl Core<'_> {
         plain.clear();
         let mut closed = false;
         let socket = &mut self.websocket.sockets[at];
-        if let Some(tls) = socket.tls.as_mut() {
+        if let Some(tls) = socket.transport.tls_mut() {
             plain.append(&mut tls.plain);
         }
         if self.websocket.sockets[at].state != State::Handshaking && at_byte < bytes.len() {
             let mut out = std::mem::take(&mut self.net.out);
             out.clear();
-            if let Some(tls) = self.websocket.sockets[at].tls.as_mut() {
+            if let Some(tls) = self.websocket.sockets[at].transport.tls_mut() {
                 let progress = tls.client.advance(&mut bytes[at_byte..], &mut out, &mut |data| {
                     plain.extend_from_slice(data);
                 });
@@ -312,12 +313,12 @@ impl Core<'_> {
         } else if !plain.is_empty()
             && let Look::Used(used) = self.take_plain_input(at, &plain, arrival, now)
             && used < plain.len()
-            && self.websocket.sockets[at].generation == generation
+            && self.websocket.sockets[at].transport.generation == generation
         {
             self.websocket.sockets.rest(at).plain.extend_from_slice(&plain[used..]);
         }
         self.net.plain = plain;
-        if closed && self.websocket.sockets[at].generation == generation {
+        if closed && self.websocket.sockets[at].transport.generation == generation {
             self.socket_ended(at, Ending::Fin);
         }
     }
@@ -325,7 +326,7 @@ impl Core<'_> {
     /// Takes decrypted bytes behind those that wait for the rest of their frame. They are looked at when it is whole, not
     /// with each record.
     fn take_with_kept(&mut self, at: u32, plain: &[u8], arrival: Nanos, now: Nanos) {
-        let generation = self.websocket.sockets[at].generation;
+        let generation = self.websocket.sockets[at].transport.generation;
         let rest = self.websocket.sockets.rest(at);
         rest.plain.extend_from_slice(plain);
         if rest.plain.len() < rest.need {
@@ -334,7 +335,7 @@ impl Core<'_> {
         let mut whole = std::mem::take(&mut rest.plain);
         rest.need = 0;
         let look = self.take_plain_input(at, &whole, arrival, now);
-        if self.websocket.sockets[at].generation != generation {
+        if self.websocket.sockets[at].transport.generation != generation {
             return;
         }
         match look {
@@ -349,7 +350,7 @@ impl Core<'_> {
 
     /// Takes bytes of the connection itself: the answers of its opening, then frames.
     fn take_plain_input(&mut self, at: u32, bytes: &[u8], arrival: Nanos, now: Nanos) -> Look {
-        let generation = self.websocket.sockets[at].generation;
+        let generation = self.websocket.sockets[at].transport.generation;
         let mut used = 0;
         while used < bytes.len() {
             let took = match self.websocket.sockets[at].state {
@@ -363,7 +364,7 @@ impl Core<'_> {
                 State::Open => return self.take_frames(at, bytes, used, arrival, now),
                 _ => break,
             };
-            if self.websocket.sockets[at].generation != generation {
+            if self.websocket.sockets[at].transport.generation != generation {
                 return Look::Over;
             }
             if took == 0 {
@@ -382,7 +383,7 @@ impl Core<'_> {
         arrival: Nanos,
         now: Nanos,
     ) -> Look {
-        let generation = self.websocket.sockets[at].generation;
+        let generation = self.websocket.sockets[at].transport.generation;
         let largest = self.run.settings.max_response as u64;
         while used < bytes.len() {
             let head = match websocket::head(&bytes[used..]) {
@@ -402,7 +403,8 @@ impl Core<'_> {
             used += whole;
             self.on_frame(at, &head, payload, arrival, now);
             let socket = &self.websocket.sockets[at];
-            if socket.generation != generation || matches!(socket.state, State::Ended(_)) {
+            if socket.transport.generation != generation || matches!(socket.state, State::Ended(_))
+            {
                 return Look::Over;
             }
             if socket.stopped {

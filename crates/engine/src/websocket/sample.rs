@@ -217,7 +217,7 @@ impl<'p> Core<'p> {
         if opcode != 0 {
             // A peer that reset the connection is found out by sending; one that only stopped sending is not.
             if let State::Ended(ending) = self.websocket.sockets[at].state
-                && self.websocket.sockets[at].fd.is_none()
+                && self.websocket.sockets[at].transport.fd.is_none()
             {
                 return self.fault(at, Fault::Ended(ending));
             }

@@ -18,7 +18,9 @@ impl Core<'_> {
         for _ in 0..PROBES.min(all) {
             self.websocket.sockets.probe = (self.websocket.sockets.probe + 1) % all;
             let socket = &self.websocket.sockets.all[self.websocket.sockets.probe as usize];
-            let (State::Open, Some(fd)) = (socket.state, socket.fd.as_ref()) else { continue };
+            let (State::Open, Some(fd)) = (socket.state, socket.transport.fd.as_ref()) else {
+                continue;
+            };
             let Ok(bytes) = rustix::io::ioctl_fionread(fd) else { continue };
             self.recorder.add(Counter::UnreadProbed, 1);
             self.recorder.add(Counter::UnreadBytes, bytes);

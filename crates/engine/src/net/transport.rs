@@ -1,0 +1,185 @@
+//! A connection to a peer: its descriptor, TLS on it, and output that has not gone yet. Hot.
+//!
+//! Every protocol's connections are made of it. It holds no buffer while nothing is unfinished.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use wire::tls::{Client, Handshake, Progress};
+
+use crate::net::driver;
+use crate::time::clock::{Nanos, thread_cpu};
+
+/// A connection to a peer.
+#[derive(Debug, Default)]
+pub(crate) struct Transport {
+    pub(crate) fd: Option<OwnedFd>,
+    /// Tells the sockets apart that a slot has had.
+    pub(crate) generation: u32,
+    // In one box, for most connections have neither.
+    layers: Option<Box<Layers>>,
+}
+
+#[derive(Debug, Default)]
+struct Layers {
+    tls: Option<Tls>,
+    unsent: Option<Box<Unsent>>,
+}
+
+const _: () = assert!(size_of::<Transport>() == 16);
+
+/// TLS on a connection.
+#[derive(Debug)]
+pub(crate) struct Tls {
+    pub(crate) client: Client,
+    /// Decrypted input that is not used up.
+    pub(crate) plain: Vec<u8>,
+    pub(crate) effort: Effort,
+}
+
+/// The cost of a handshake so far.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// When TCP stood.
+    pub(crate) began: Nanos,
+    /// Processor time, nanoseconds.
+    pub(crate) cpu: u64,
+}
+
+/// Output that did not fit the socket's buffer.
+#[derive(Debug)]
+struct Unsent {
+    bytes: Vec<u8>,
+    /// So many of them have gone since.
+    gone: usize,
+}
+
+/// A step of a handshake.
+#[derive(Debug)]
+pub(crate) struct Shaken {
+    pub(crate) progress: Result<Progress, wire::tls::Error>,
+    /// Whether the answer could be sent.
+    pub(crate) sent: io::Result<usize>,
+    pub(crate) effort: Effort,
+    /// The kind of handshake, once it is known.
+    pub(crate) kind: Handshake,
+}
+
+/// Bytes could not be sent.
+#[derive(Debug)]
+pub(crate) enum Unwritten {
+    Socket(io::Error),
+    Tls(wire::tls::Error),
+}
+
+impl Transport {
+    /// Whether all output has gone to the kernel.
+    pub(crate) fn all_sent(&self) -> bool {
+        self.layers.as_ref().is_none_or(|layers| layers.unsent.is_none())
+    }
+
+    pub(crate) fn tls(&self) -> Option<&Tls> {
+        self.layers.as_ref()?.tls.as_ref()
+    }
+
+    pub(crate) fn tls_mut(&mut self) -> Option<&mut Tls> {
+        self.layers.as_mut()?.tls.as_mut()
+    }
+
+    /// Closes the socket; what belongs to it is gone, too.
+    pub(crate) fn close(&mut self) {
+        *self = Self { generation: self.generation.wrapping_add(1), ..Self::default() };
+    }
+
+    /// Says goodbye where TLS wants it, as far as the socket has room. `out`: a buffer.
+    pub(crate) fn say_goodbye(&mut self, out: &mut Vec<u8>) {
+        if let Some(tls) = self.tls_mut() {
+            out.clear();
+            tls.client.close(out);
+            let _ = self.fd.as_ref().map(|fd| driver::send(fd, out));
+        }
+    }
+
+    /// Sends bytes, under TLS as records; how many have gone to the kernel. `sealed`: a buffer.
+    pub(crate) fn send(&mut self, bytes: &[u8], sealed: &mut Vec<u8>) -> Result<usize, Unwritten> {
+        let Some(tls) = self.tls_mut() else {
+            return self.send_raw(bytes).map_err(Unwritten::Socket);
+        };
+        sealed.clear();
+        tls.client.write(bytes, sealed).map_err(Unwritten::Tls)?;
+        self.send_raw(sealed).map_err(Unwritten::Socket)
+    }
+
+    /// Hands bytes to the kernel, which go out as they are; keeps what does not fit. How many have gone.
+    pub(crate) fn send_raw(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.is_empty() {
+            return Ok(0);
+        }
+        if let Some(unsent) = self.layers.as_mut().and_then(|layers| layers.unsent.as_mut()) {
+            unsent.bytes.extend_from_slice(bytes);
+            return Ok(0);
+        }
+        let Some(fd) = self.fd.as_ref() else { return Err(gone()) };
+        let sent = driver::send(fd, bytes)?;
+        if sent == bytes.len() {
+            return Ok(sent);
+        }
+        let unsent = Unsent { bytes: bytes[sent..].to_vec(), gone: 0 };
+        self.layers.get_or_insert_default().unsent = Some(Box::new(unsent));
+        // What the socket had no room for may already fit again: an edge could otherwise be missed.
+        Ok(if sent == 0 { 0 } else { sent + self.flush()? })
+    }
+
+    /// Sends what is left over; how many bytes have gone.
+    pub(crate) fn flush(&mut self) -> io::Result<usize> {
+        let mut all = 0;
+        let Some(fd) = self.fd.as_ref() else { return Err(gone()) };
+        let Some(layers) = self.layers.as_mut() else { return Ok(0) };
+        while let Some(unsent) = &mut layers.unsent {
+            let sent = driver::send(fd, &unsent.bytes[unsent.gone..])?;
+            if sent == 0 {
+                return Ok(all);
+            }
+            all += sent;
+            unsent.gone += sent;
+            if unsent.gone == unsent.bytes.len() {
+                layers.unsent = None;
+            }
+        }
+        if layers.tls.is_none() {
+            self.layers = None;
+        }
+        Ok(all)
+    }
+
+    /// Begins a handshake on the connection, which stands since `began`.
+    pub(crate) fn start_tls(&mut self, client: Client, began: Nanos) {
+        let effort = Effort { began, cpu: 0 };
+        self.layers.get_or_insert_default().tls = Some(Tls { client, plain: Vec::new(), effort });
+    }
+
+    /// Continues a handshake with what arrived, and sends the answer. `cpu` is the thread's processor time when this began, `out` a buffer. `None`: there is
+    /// no TLS.
+    pub(crate) fn handshake(
+        &mut self,
+        incoming: &mut [u8],
+        out: &mut Vec<u8>,
+        cpu: u64,
+    ) -> Option<Shaken> {
+        out.clear();
+        let tls = self.tls_mut()?;
+        let plain = &mut tls.plain;
+        let progress =
+            tls.client.advance(incoming, out, &mut |bytes| plain.extend_from_slice(bytes));
+        let sent = self.send_raw(out);
+        let tls = self.tls_mut()?;
+        tls.effort.cpu += thread_cpu() - cpu;
+        let kind = tls.client.kind().unwrap_or(Handshake::Full);
+        Some(Shaken { progress, sent, effort: tls.effort, kind })
+    }
+}
+
+/// There is no socket any more.
+fn gone() -> io::Error {
+    io::ErrorKind::NotConnected.into()
+}
