@@ -1,4 +1,4 @@
-//! What a core knows of the flow of its users: who is to start, who waits for others.
+//! The flow of a core's users: starts to come, and waits for others.
 
 pub(crate) mod arrivals;
 pub(crate) mod barriers;

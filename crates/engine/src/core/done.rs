@@ -36,7 +36,7 @@ pub(crate) struct Sampled {
     pub(crate) timing: Timing,
     pub(crate) outcome: Outcome,
     pub(crate) result: Box<SampleResult>,
-    /// What is embedded in its result is loaded, or nobody asked for it.
+    /// Embedded resources of its result are loaded, or were not asked for.
     pub(crate) whole: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a core keeps of HTTP requests: those that never change, and buffers for the one under work.
+//! HTTP requests of a core: those that never change, and buffers for the one under work.
 
 use plan::plan::Plan;
 

@@ -1,4 +1,4 @@
-//! What a core needs to make samples: the result under work, texts being evaluated, labels.
+//! State of a core's samples: the result under work, texts being evaluated, labels.
 
 use plan::env::Scratch;
 use plan::plan::{Plan, SamplerKind};
