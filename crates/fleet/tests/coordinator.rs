@@ -252,7 +252,9 @@ fn workers_of_another_version_and_of_another_plan_are_refused() {
     let other = Plan { hash: plan.hash ^ 1, ..compile(&text) };
     let mut fleet = Fleet::start(Box::new(bus), &other, job(&text, &plan)).expect("workers");
     run(&mut fleet);
-    assert!(fleet.aborted().is_some_and(|reason| reason.contains("differs from the coordinator's")));
+    assert!(
+        fleet.aborted().is_some_and(|reason| reason.contains("differs from the coordinator's"))
+    );
 }
 
 #[test]
