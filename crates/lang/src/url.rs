@@ -2,7 +2,11 @@
 //!
 //! A URL is its external form, with ranges into it. Nothing is allocated beyond the text's own buffer.
 
+mod absolute;
+
 use std::ops::Range;
+
+pub use absolute::{Absolute, NoAddress, absolute};
 
 /// Where the parts of a URL lie in its external form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -139,22 +143,18 @@ pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), M
         }
     }
     known(&protocol)?;
-    let (spec, reference) = match spec.find('#') {
-        Some(at) => (&spec[..at], Some(&spec[at + 1..])),
-        None => (spec, None),
-    };
-    let (mut rest, query) = match spec.find('?') {
-        Some(at) => (&spec[..at], Some(&spec[at + 1..])),
-        None => (spec, None),
-    };
+    let (spec, reference) = cut(spec, '#');
+    let (mut rest, query) = cut(spec, '?');
     let query_only = rest.is_empty() && query.is_some() && base.is_some();
     let mut authority = String::new();
     let mut path = String::new();
-    let mut inherited = None;
+    let (mut inherited, mut inherited_reference) = (None, None);
     if let Some((text, parts)) = &base {
         authority.push_str(&text[parts.authority.clone()]);
         path.push_str(&text[parts.path.clone()]);
         inherited = parts.query.clone().map(|query| &text[query]);
+        let end = parts.query.as_ref().map_or(parts.path.end, |query| query.end);
+        inherited_reference = text[end..].strip_prefix('#');
     }
     let unc = rest.starts_with("////");
     if !unc && rest.starts_with("//") {
@@ -201,11 +201,16 @@ pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), M
         out.push('?');
         out.push_str(query);
     }
-    if let Some(reference) = reference {
+    if let Some(reference) = reference.or(inherited_reference.filter(|_| spec.is_empty())) {
         out.push('#');
         out.push_str(reference);
     }
     Ok(())
+}
+
+/// What is before a sign, and what is behind it.
+fn cut(text: &str, sign: char) -> (&str, Option<&str>) {
+    text.split_once(sign).map_or((text, None), |(before, behind)| (before, Some(behind)))
 }
 
 /// Whether an absolute URL is its own external form, as nearly all are.

@@ -160,6 +160,77 @@ fn redirects_lead_where_jmeter_goes() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// Where a redirect leads; the error is the message of an exception.
+fn redirected(base: &str, reference: &str) -> Result<String, String> {
+    let mut url = String::new();
+    plan::http::location(base, reference, true, &mut url).map_err(|failure| failure.message)?;
+    Ok(url)
+}
+
+/// The right-hand sides are what JMeter 5.6.3 on Java 17 makes of the left ones.
+#[test]
+fn redirects_resolve_as_in_jmeter() {
+    let base = "http://h:81/a/b/c?x=1#f";
+    for (reference, expected) in [
+        ("https://other/p?q", "https://other/p?q"),
+        ("//other/p", "http://other/p"),
+        ("/p", "http://h:81/p"),
+        ("p", "http://h:81/a/b/p"),
+        ("./p", "http://h:81/a/b/p"),
+        ("p/./q/.", "http://h:81/a/b/p/q/"),
+        ("../p", "http://h:81/a/p"),
+        ("../../p", "http://h:81/p"),
+        ("../../../p", "http://h:81/p"),
+        ("../..", "http://h:81/"),
+        ("/p/../q", "http://h:81/q"),
+        ("/../q", "http://h:81/../q"),
+        ("/./q", "http://h:81/./q"),
+        ("/p/../", "http://h:81/"),
+        ("http://other/a//b/../c?x/..", "http://other/a/c?x/.."),
+        ("?q=2", "http://h:81/a/b/?q=2"),
+        ("", base),
+        ("#g", "http://h:81/a/b/c?x=1#g"),
+        ("p?q#g", "http://h:81/a/b/p?q#g"),
+        ("http:p", "http://h:81/a/b/p"),
+        ("HTTP://Other/P", "http://Other/P"),
+        ("  /p q  ", "http://h:81/p%20q"),
+        ("/p?a=b c|d", "http://h:81/p?a=b%2520c%7Cd"),
+        ("/p%20q", "http://h:81/p%20q"),
+        ("/p%2", "http://h:81/p%252"),
+        ("/p?a[]=1", "http://h:81/p?a[]=1"),
+        ("/p[]", "http://h:81/p%5B%5D"),
+        ("/é?ü", "http://h:81/é?ü"),
+        ("/login?next=http://x/../y", "http://h:81/login?next=http://x/../y"),
+    ] {
+        assert_eq!(redirected(base, reference).as_deref(), Ok(expected), "{reference}");
+    }
+    for (base, reference, expected) in [
+        ("http://h", "p", "http://h/p"),
+        ("http://h", "?q", "http://h/?q"),
+        ("http://h/a/", "../../../../../x", "http://h/../../x"),
+        ("http://u@h/a", "/b", "http://u@h/b"),
+    ] {
+        assert_eq!(redirected(base, reference).as_deref(), Ok(expected), "{reference}");
+    }
+    assert!(
+        redirected("http://h/a", "p:q")
+            .is_err_and(|message| message.ends_with("unknown protocol: p"))
+    );
+    assert!(redirected("a/b", "/c").is_err());
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_redirect_leads_to_an_address_with_blanks(
+        base in "(http|https)://(u@)?h(:[0-9]{1,5})?(/[ab.]{0,3}){0,4}(\\?q)?",
+        reference in "([ab ]|/|\\.|\\.\\./|//|\\?|#|:|@|%[0-9a-f]{0,2}|http:|é|\\[|\\]|\\||\u{1}){0,12}",
+    ) {
+        if let Ok(url) = redirected(&base, &reference) {
+            proptest::prop_assert!(!url.contains(' '), "{}", url);
+        }
+    }
+}
+
 /// A form with a file; the path of the file is the argument.
 fn upload(path: &str) -> World {
     let more = format!(

@@ -2,7 +2,7 @@
 //!
 //! * [`http1`] reads responses without copying them.
 //! * [`coding`] undoes content codings, [`charset`] turns a body into text.
-//! * [`cookie`] keeps a user's cookies, [`cache`] its cached responses, [`url`] splits and resolves addresses.
+//! * [`cookie`] keeps a user's cookies, [`cache`] its cached responses.
 //! * [`dns`] asks for addresses of names.
 //! * [`auth`] answers challenges for credentials.
 //! * [`websocket`] reads and writes frames and messages, and checks the opening handshake.
@@ -16,5 +16,4 @@ pub mod cookie;
 pub mod dns;
 pub mod http1;
 pub mod tls;
-pub mod url;
 pub mod websocket;

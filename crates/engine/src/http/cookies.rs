@@ -65,7 +65,7 @@ impl Core<'_> {
         let Some(manager) = http.cookies else { return };
         let now_ms = self.clock.wall_ms(self.clock.now());
         let Some(at) = self.jar(index, manager) else { return };
-        let Ok(url) = wire::url::split(&stash.url) else { return };
+        let Ok(url) = lang::url::absolute(&stash.url) else { return };
         let path = url.path_and_query.split('?').next().unwrap_or("/");
         let path = if path.is_empty() { "/" } else { path };
         let origin =

@@ -253,7 +253,7 @@ impl Core<'_> {
                     self.text_of(index, id, &entry.password),
                 );
                 let realm = Some(self.text_of(index, id, &entry.realm));
-                let fits = wire::url::split(&url).is_ok_and(|url| {
+                let fits = lang::url::absolute(&url).is_ok_and(|url| {
                     url.host == request.host.to_lowercase() && url.port_or_default() == request.port
                 });
                 if fits {
