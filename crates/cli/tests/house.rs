@@ -137,7 +137,8 @@ fn what_is_measured_knows_nothing_of_plans() {
         let manifest = fs::read_to_string(root().join(format!("crates/{name}/Cargo.toml")))
             .expect("a manifest");
         for own in dependencies(&manifest, "dependencies") {
-            if FLOORS.iter().any(|(name, _)| *name == own) {
+            // Numbers and addresses as Java writes them are in `lang`, which knows nothing of plans either.
+            if own != "lang" && FLOORS.iter().any(|(name, _)| *name == own) {
                 found.push(format!("{name} depends on {own}"));
             }
         }

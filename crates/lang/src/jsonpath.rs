@@ -80,13 +80,3 @@ impl JsonPath {
         Ok(found)
     }
 }
-
-/// Appends a number as JSON Assertions show a `double`: without exponent.
-pub fn write_double_plain(value: f64, out: &mut String) {
-    number::write_double_plain(value, out);
-}
-
-/// Appends a number as Java's `Double.toString` writes it.
-pub fn write_double(value: f64, out: &mut String) {
-    number::write_double(value, out);
-}

@@ -12,7 +12,8 @@
 //! | `tidy` | pages as JTidy cleans them up |
 //! | `links` | links of pages and style sheets to what is loaded with them |
 //! | `regexp` | regular expressions in Jakarta ORO's dialect |
-//! | `java` | numbers as Java reads and writes them |
+//! | `java`, `decimal_format` | numbers as Java reads and writes them |
+//! | `java_date` | dates by patterns of Java's `DateTimeFormatter` |
 //! | `url`, `uri`, `percent` | addresses as `java.net` has them, and their escapes |
 //! | `charset` | character sets by Java's names |
 //! | `property_file` | Java's property files |
@@ -20,7 +21,9 @@
 //! | `work` | the bound of work of one evaluation |
 
 pub mod charset;
+pub mod decimal_format;
 pub mod java;
+pub mod java_date;
 pub mod jmespath;
 pub mod jodd;
 pub mod jsonpath;

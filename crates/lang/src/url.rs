@@ -208,7 +208,7 @@ pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), M
     Ok(())
 }
 
-/// What is before a sign, and what is behind it.
+/// The text before a sign, and the text behind it.
 fn cut(text: &str, sign: char) -> (&str, Option<&str>) {
     text.split_once(sign).map_or((text, None), |(before, behind)| (before, Some(behind)))
 }

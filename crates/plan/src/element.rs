@@ -12,7 +12,6 @@ pub(crate) mod cookie_manager;
 mod counter;
 mod csv_data_set;
 pub(crate) mod debug_sampler;
-mod decimal_format;
 pub(crate) mod dns_cache_manager;
 mod dummy_sampler;
 mod event;

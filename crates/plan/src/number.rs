@@ -1,17 +1,9 @@
 //! Texts read as numbers, as JMeter reads properties: what cannot be read is 0, blanks included.
 
+use lang::java::{parse_int, parse_long};
+
 use crate::env::Env;
 use crate::text::Text;
-
-/// A 32-bit number as Java's `Integer.parseInt` reads it; `None` if the text is none.
-pub fn int(text: &str) -> Option<i32> {
-    text.parse().ok()
-}
-
-/// A 64-bit number as Java's `Long.parseLong` reads it; `None` if the text is none.
-pub fn long(text: &str) -> Option<i64> {
-    text.parse().ok()
-}
 
 /// A setting of a thread group that is a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +24,8 @@ impl Setting {
     /// The message about a value that JMeter takes for 0 because it is no number; `None` if it is one, or blank where that is usual.
     pub fn complaint(self, text: &str) -> Option<String> {
         let is_number = match self {
-            Self::Threads | Self::RampUp | Self::Loops => int(text).is_some(),
-            Self::Delay | Self::Duration => long(text).is_some(),
+            Self::Threads | Self::RampUp | Self::Loops => parse_int(text).is_some(),
+            Self::Delay | Self::Duration => parse_long(text).is_some(),
         };
         if is_number || (text.is_empty() && !matches!(self, Self::Threads | Self::Loops)) {
             return None;
@@ -58,12 +50,12 @@ impl Setting {
 impl Text {
     /// The value as a 32-bit number; 0 if it is none.
     pub fn int(&self, env: &mut Env<'_>) -> i32 {
-        self.parsed(env, int).unwrap_or(0)
+        self.parsed(env, parse_int).unwrap_or(0)
     }
 
     /// The value as a 64-bit number; 0 if it is none.
     pub fn long(&self, env: &mut Env<'_>) -> i64 {
-        self.parsed(env, long).unwrap_or(0)
+        self.parsed(env, parse_long).unwrap_or(0)
     }
 
     /// The value as a floating-point number; 0 if it is none.

@@ -6,9 +6,9 @@
 //! Table formats are those of the GUI table, CSV formats those of its "save table data" button.
 use std::collections::HashMap;
 
+use lang::decimal_format::{bare, fixed, percent};
 use serde::Serialize;
 
-use crate::decimal::{bare, fixed, percent};
 use crate::totals::{Row, Totals};
 
 pub const TOTAL: &str = "TOTAL";

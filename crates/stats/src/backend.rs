@@ -6,7 +6,6 @@
 mod graphite;
 mod influx;
 mod metric;
-mod number;
 mod pickle;
 mod window;
 

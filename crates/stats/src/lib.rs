@@ -9,7 +9,6 @@ pub mod backend;
 pub mod cause;
 pub mod close;
 pub mod counter;
-pub mod decimal;
 pub mod flow;
 pub mod grouped;
 pub mod hist;

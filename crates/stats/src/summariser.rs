@@ -3,7 +3,8 @@
 //! Fed with the sums of an interval and the clock, gives back finished lines; prints nothing
 //! itself. Formulas and format: Summariser and SummariserRunningSample of JMeter 5.6.3. The
 //! total spans from the start of the test, a delta from the moment the last one was cleared.
-use crate::decimal::{fixed, percent};
+use lang::decimal_format::{fixed, percent};
+
 use crate::snapshot::Brief;
 
 /// Latest delay of a report that still belongs to its slot, seconds.

@@ -7,12 +7,12 @@
 mod connections;
 mod handshakes;
 
+use lang::decimal_format::percent;
 use serde::Serialize;
 
 use crate::aggregate::{Percentages, Report, cut};
 use crate::close::CloseCause;
 use crate::counter::{Counter, Counters};
-use crate::decimal::percent;
 use crate::hist::Hist;
 use crate::laws;
 use crate::process::Usage;

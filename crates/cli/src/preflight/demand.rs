@@ -8,11 +8,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
+use lang::java::parse_int;
 use plan::element::{Memory, RunState};
 use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
 use plan::http::{Destination, Target};
-use plan::number::{self, Setting};
+use plan::number::Setting;
 use plan::plan::{ControllerKind, Group, LoopCount, Plan, SamplerKind};
 use plan::text::Text;
 use plan::vars::Vars;
@@ -190,8 +191,8 @@ fn numbers(
         known(Setting::Delay, &group.delay);
         known(Setting::Duration, &group.duration);
     }
-    let users = users.map(|value| number::int(&value).unwrap_or(0).max(0) as u64);
-    (users, ramp.and_then(|value| number::int(&value)).unwrap_or(0).into())
+    let users = users.map(|value| parse_int(&value).unwrap_or(0).max(0) as u64);
+    (users, ramp.and_then(|value| parse_int(&value)).unwrap_or(0).into())
 }
 
 impl Demand {

@@ -8,11 +8,12 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
 use std::time::Instant;
 
+use lang::java::{parse_int, parse_long};
 use plan::element::{Bounds, KeySelection, Memory, RunState, Span, key_selection};
 use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
 use plan::hosted::{TextId, Values};
-use plan::number::{self, Setting};
+use plan::number::Setting;
 use plan::plan::{Group, Listener, ListenerKind, Plan};
 use plan::text::Text;
 use plan::vars::{Initial, VarId, Vars};
@@ -373,18 +374,18 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Str
     };
     let text = value(&group.users, env);
     odd(Setting::Threads, &text);
-    let mut users = number::int(&text).unwrap_or(0).max(0) as u32;
+    let mut users = parse_int(&text).unwrap_or(0).max(0) as u32;
     let text = value(&group.ramp_up, env);
     odd(Setting::RampUp, &text);
-    let ramp = number::int(&text).unwrap_or(0).into();
+    let ramp = parse_int(&text).unwrap_or(0).into();
     let (mut delay, mut duration) = (0, None);
     if group.scheduler {
         let text = value(&group.delay, env);
         odd(Setting::Delay, &text);
-        let delay_s = number::long(&text).unwrap_or(0);
+        let delay_s = parse_long(&text).unwrap_or(0);
         let text = value(&group.duration, env);
         odd(Setting::Duration, &text);
-        let duration_s = number::long(&text).unwrap_or(0);
+        let duration_s = parse_long(&text).unwrap_or(0);
         // Where threads are made when they start, nobody looks whether the delay is one.
         let invalid = if delay_s < 0 && !group.delayed_start {
             Some(format!("Invalid delay {delay_s} set in Thread Group:{name}"))

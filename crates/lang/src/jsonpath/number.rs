@@ -112,106 +112,14 @@ impl Decimal {
     }
 }
 
-/// Shortest digits of a finite positive number, and the position of the point behind the first of them.
-fn shortest(value: f64) -> (String, i32) {
-    let text = format!("{value:e}");
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    (mantissa.replace('.', ""), exponent.parse().unwrap_or(0))
-}
-
-/// Java's `Double.toString`.
-pub(super) fn write_double(value: f64, out: &mut String) {
-    if value.is_nan() {
-        return out.push_str("NaN");
-    }
-    if value.is_sign_negative() {
-        out.push('-');
-    }
-    let value = value.abs();
-    if value.is_infinite() {
-        return out.push_str("Infinity");
-    }
-    if value == 0.0 {
-        return out.push_str("0.0");
-    }
-    let (digits, exponent) = shortest(value);
-    if (1e-3..1e7).contains(&value) {
-        write_plain(&digits, exponent, out);
-    } else {
-        let fraction = if digits.len() > 1 { &digits[1..] } else { "0" };
-        let _ = write!(out, "{}.{fraction}E{exponent}", &digits[..1]);
-    }
-}
-
-/// A number without exponent, with at least one digit behind the point, as JSON Assertions show `double`s.
-pub(super) fn write_double_plain(value: f64, out: &mut String) {
-    if value.is_nan() {
-        return out.push_str("NaN");
-    }
-    if value.is_sign_negative() {
-        out.push('-');
-    }
-    let value = value.abs();
-    if value.is_infinite() {
-        return out.push('∞');
-    }
-    if value == 0.0 {
-        return out.push_str("0.0");
-    }
-    let (digits, exponent) = shortest(value);
-    write_plain(&digits, exponent, out);
-}
-
-fn write_plain(digits: &str, exponent: i32, out: &mut String) {
-    if exponent < 0 {
-        out.push_str("0.");
-        (exponent..-1).for_each(|_| out.push('0'));
-        out.push_str(digits);
-        return;
-    }
-    let whole = exponent as usize + 1;
-    if digits.len() <= whole {
-        out.push_str(digits);
-        (digits.len()..whole).for_each(|_| out.push('0'));
-        out.push_str(".0");
-    } else {
-        let _ = write!(out, "{}.{}", &digits[..whole], &digits[whole..]);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn double(value: f64) -> String {
-        let mut out = String::new();
-        write_double(value, &mut out);
-        out
-    }
 
     fn decimal(text: &str) -> Option<String> {
         let mut out = String::new();
         Decimal::parse(text)?.write(&mut out);
         Some(out)
-    }
-
-    #[test]
-    fn doubles_are_written_as_java_does() {
-        let expected = [
-            (1.0, "1.0"),
-            (-0.0, "-0.0"),
-            (0.001, "0.001"),
-            (0.0001, "1.0E-4"),
-            (9_999_999.5, "9999999.5"),
-            (1e7, "1.0E7"),
-            (1.25e-7, "1.25E-7"),
-            (123_456_789.125, "1.23456789125E8"),
-            (100.0, "100.0"),
-            (f64::MIN_POSITIVE / 4.0, "5.562684646268003E-309"),
-        ];
-        for (value, text) in expected {
-            assert_eq!(double(value), text);
-        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::java::write_double_plain;
 
 /// Paths on which this evaluator answers differently: Jayway has two messages for an empty path.
 const KNOWN: &[&str] = &[""];

@@ -5,7 +5,8 @@
 
 use std::borrow::Cow;
 
-use super::number::{Decimal, write_double};
+use super::number::Decimal;
+use crate::java::write_double;
 
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq)]

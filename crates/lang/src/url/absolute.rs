@@ -84,7 +84,7 @@ fn is_scheme(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
 }
 
-/// Why an address cannot be used.
+/// The reason why an address cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoAddress {
     /// It is not absolute.

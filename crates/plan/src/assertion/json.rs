@@ -4,6 +4,7 @@
 //! for its arrays and objects.
 
 use jmx::Props;
+use lang::java::write_double_plain;
 use lang::jsonpath::{self, Failure, JsonPath, Projection, Value};
 
 use super::fail_for_null;
@@ -219,7 +220,7 @@ impl JsonAssertion {
 fn shown(value: &Value<'_>) -> String {
     let mut out = String::new();
     match value {
-        Value::Double(value) => jsonpath::write_double_plain(*value, &mut out),
+        Value::Double(value) => write_double_plain(*value, &mut out),
         Value::Object(_) => value.write_json_hashed(&mut out),
         other => other.write_java(&mut out),
     }

@@ -4,9 +4,9 @@
 //! [`Setting`](crate::number::Setting)s, for what they come to is known only when their expressions have been evaluated.
 
 use jmx::ElementId;
+use lang::java::parse_long;
 
 use super::Context;
-use crate::number;
 
 /// A property, what it is called, and what a text that is no number stands for.
 const NUMBERS: &[(&str, &str, &str)] = &[
@@ -26,7 +26,7 @@ pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
         let text = ctx.props(id).str(name)?;
         // Ports are read without blanks around them.
         let read = if name.ends_with("port") { text.trim() } else { text };
-        let is_odd = !read.is_empty() && !read.contains("${") && number::long(read).is_none();
+        let is_odd = !read.is_empty() && !read.contains("${") && parse_long(read).is_none();
         is_odd.then(|| format!("the {what} is {text:?}, no whole number: {instead}, as in JMeter"))
     };
     let found: Vec<_> = NUMBERS.iter().filter_map(odd).collect();

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use jmx::ElementId;
+use lang::decimal_format::DecimalFormat;
 
-use super::decimal_format::DecimalFormat;
 use crate::compile::Context;
 use crate::env::Env;
 use crate::text::Text;

@@ -4,6 +4,7 @@
 //! `<name>_matchNr`. What cannot be read, leads nowhere or is an empty list becomes the default.
 
 use jmx::Props;
+use lang::java::write_double_plain;
 use lang::jsonpath::{self, Failure, JsonPath, Projection, Value};
 
 use super::Problem;
@@ -144,7 +145,7 @@ fn clear(family: &mut Family, env: &mut Env<'_>) {
 /// The text of a value.
 fn show(value: &Value<'_>, out: &mut String) {
     match value {
-        Value::Double(value) => jsonpath::write_double_plain(*value, out),
+        Value::Double(value) => write_double_plain(*value, out),
         Value::Object(_) => value.write_json_hashed(out),
         other => other.write_java(out),
     }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use lang::charset::Charset;
+use lang::java_date::Pattern;
 
-use super::java_date::Pattern;
 use super::shared::{Map, Shared};
 use crate::text::Text;
 

@@ -4,7 +4,8 @@
 //! pattern of Java's `DecimalFormat` and files follow each other; behind the last the user ends. A lock guards the
 //! position: JMeter's function is synchronized, too.
 
-use super::decimal_format;
+use lang::decimal_format::DecimalFormat;
+
 use super::{Call, Level, trim};
 use crate::env::Env;
 use crate::text::{Outcome, Thrown};
@@ -85,8 +86,11 @@ impl Lines {
             if self.end.is_some_and(|end| current > end) {
                 return Ok(());
             }
-            if self.start.is_some() {
-                file = decimal_format::format(&file, i64::from(current));
+            if self.start.is_some()
+                && let Some(format) = DecimalFormat::parse(&file)
+            {
+                file.clear();
+                format.write(i64::from(current), &mut file);
             }
             self.current = Some(current.wrapping_add(1));
         }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use jiff::civil::Date;
 use jiff::tz::{Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp};
+use lang::java_date::{Defaults, Moment, Pattern, Zone, epoch_day};
 
-use super::java_date::{Defaults, Moment, Pattern, Zone, epoch_day};
 use super::{Call, Level, trim};
 use crate::env::Env;
 use crate::text::{Outcome, Text, Thrown};

@@ -127,17 +127,4 @@ proptest! {
         let late = Text::compile("${__evalVar(late)}", &mut compiler);
         eval(&late, &compiler.names, &mut vars, &mut core);
     }
-
-    #[test]
-    fn no_date_breaks_its_pattern(pattern in "[a-zA-Z'\\[\\] :.-]{0,12}", date in "[0-9A-Za-z:. +-]{0,16}", ms in any::<i64>()) {
-        use crate::function::java_date::{Defaults, Moment, Pattern};
-        use jiff::{Timestamp, tz::TimeZone};
-        if let Ok(pattern) = Pattern::parse(&pattern) {
-            let instant = Timestamp::from_millisecond(ms % 250_000_000_000_000).unwrap();
-            let mut out = String::new();
-            let _ = pattern.format(&Moment::at(instant, &TimeZone::UTC), &mut out);
-            pattern.read(&date, Defaults::None);
-            pattern.read(&out, Defaults::None);
-        }
-    }
 }

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::metric::{Metrics, SamplerMetric, Taken, Windows};
-use super::number::{java, short};
+use lang::java::double_to_string;
+
+use super::metric::{Metrics, SamplerMetric, Taken, Windows, short};
 
 /// The label of all samples together, and the name it is sent under.
 const TOTAL: &str = "__cumulated__";
@@ -90,11 +91,19 @@ impl Graphite {
             for (name, value) in
                 [("min", window.min()), ("max", window.max()), ("avg", window.mean())]
             {
-                found.push(self.metric(context, &format!("{kind}.{name}"), java(value)));
+                found.push(self.metric(
+                    context,
+                    &format!("{kind}.{name}"),
+                    double_to_string(value),
+                ));
             }
             for (name, percent) in &self.percentiles {
                 let value = recent.percentile(*percent, self.metrics.windows.estimator);
-                found.push(self.metric(context, &format!("{kind}.pct{name}"), java(value)));
+                found.push(self.metric(
+                    context,
+                    &format!("{kind}.pct{name}"),
+                    double_to_string(value),
+                ));
             }
         }
     }

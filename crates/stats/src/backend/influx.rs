@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::metric::{Metrics, SamplerMetric, Taken, Windows};
-use super::number::{java, short};
+use lang::java::double_to_string;
+
+use super::metric::{Metrics, SamplerMetric, Taken, Windows, short};
 
 /// The label of all samples together.
 const ALL: &str = "all";
@@ -114,7 +115,7 @@ impl Influx {
             let _ = write!(out, ",statut={status}{} count={count}", self.user_tags);
             let figures = [("avg", window.mean()), ("min", window.min()), ("max", window.max())];
             for (name, value) in figures.iter().filter(|figure| !figure.1.is_nan()) {
-                let _ = write!(out, ",{name}={}", java(*value));
+                let _ = write!(out, ",{name}={}", double_to_string(*value));
             }
             self.rest(metric, recent, now_ms, out);
         }
@@ -140,7 +141,7 @@ impl Influx {
         let ok = &metric.ok;
         let figures = [("avg", ok.mean()), ("min", ok.min()), ("max", ok.max())];
         for (name, value) in figures.iter().filter(|figure| !figure.1.is_nan()) {
-            let _ = write!(out, ",{name}={}", java(*value));
+            let _ = write!(out, ",{name}={}", double_to_string(*value));
         }
         self.rest(metric, &metric.recent, now_ms, out);
     }
@@ -155,7 +156,7 @@ impl Influx {
         let _ = write!(out, ",hit={},sb={},rb={}", metric.hits, metric.sent, metric.received);
         for percent in &self.percentiles {
             let value = window.percentile(f64::from(*percent), self.metrics.windows.estimator);
-            let _ = write!(out, ",pct{percent:?}={}", java(value));
+            let _ = write!(out, ",pct{percent:?}={}", double_to_string(value));
         }
         let _ = writeln!(out, " {now_ms}000000");
     }

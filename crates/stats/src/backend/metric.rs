@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use lang::decimal_format::DecimalFormat;
 use serde::{Deserialize, Serialize};
 
 use super::window::{Estimator, Window};
@@ -170,5 +171,23 @@ impl Metrics {
         for metric in self.samplers.values_mut() {
             metric.end_interval(timed);
         }
+    }
+}
+
+/// A percentage as names of figures have it: the pattern `0.##`.
+pub(super) fn short(percent: f32) -> String {
+    let mut out = String::new();
+    DecimalFormat::up_to(2).write_double(percent.into(), &mut out);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_have_two_digits_at_most() {
+        let shown = [90.0, 99.5, 99.95, 99.999, 0.5].map(short);
+        assert_eq!(shown, ["90", "99.5", "99.95", "100", "0.5"]);
     }
 }

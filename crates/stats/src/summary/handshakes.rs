@@ -1,10 +1,10 @@
 //! The summary's block on TLS: how many handshakes of each kind, what they cost here, and which part of the response time they were.
 //!
 //! Costs are processor time of the threads that shook hands: cryptography and sending, without receiving. Absent in runs without TLS.
+use lang::decimal_format::percent;
 use serde::Serialize;
 
 use crate::counter::Counter;
-use crate::decimal::percent;
 use crate::grouped::{count, rate};
 use crate::span::Span;
 use crate::timeline::Timeline;

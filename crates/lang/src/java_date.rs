@@ -10,6 +10,8 @@ mod names;
 mod parse;
 mod pattern;
 mod resolve;
+#[cfg(test)]
+mod tests;
 mod week;
 
 use std::fmt::Write;
@@ -18,7 +20,7 @@ use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 use jiff::tz::{Offset, TimeZone};
 
-pub(super) use field::epoch_day;
+pub use field::epoch_day;
 use field::{FIELDS, Field};
 pub use parse::{Defaults, Parsed};
 use week::Week;

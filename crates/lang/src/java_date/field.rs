@@ -127,7 +127,7 @@ impl Field {
 }
 
 /// Days since 1970-01-01.
-pub(in super::super) fn epoch_day(date: Date) -> i64 {
+pub fn epoch_day(date: Date) -> i64 {
     Offset::UTC
         .to_timestamp(date.at(0, 0, 0, 0))
         .map_or(0, |instant| instant.as_second().div_euclid(86_400))
