@@ -2,20 +2,23 @@
 //!
 //! ```text
 //! error[bad-number]: the intProp n holds "x", which is not a number
-//!   --> plan.jmx:12
+//!   --> plan.jmx:12:3
 //!    |
 //! 12 |   <intProp name="n">x</intProp>
+//!    |   ^^^^^^^^^^^^^^^^^^
 //!    |
 //!    = in: Test Plan > Users
 //!    = help: write it as a stringProp
 //! ```
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-use jmx::{Diag, Severity};
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
+use jmx::{Diag, Severity, Span};
 use serde::Serialize;
 
-/// The longest part of a line that is shown, in characters.
+/// Columns of a finding: of a longer line, the part around the finding is shown.
 const WIDTH: usize = 120;
 
 /// Colours, where the output is a terminal.
@@ -27,28 +30,56 @@ pub(crate) enum Colour {
 
 /// One finding. `source` is the plan's text, empty where it is not at hand.
 pub(crate) fn diag(diag: &Diag, file: &str, source: &str, colour: Colour) -> String {
-    let code = if diag.code.is_empty() { String::new() } else { format!("[{}]", diag.code) };
-    let word =
-        paint(severity_colour(diag.severity), &format!("{}{code}", diag.severity.word()), colour);
-    let mut out = format!("{word}: {}\n", diag.message);
-    let margin = " ".repeat(diag.line.to_string().len());
-    if diag.line > 0 {
-        out.push_str(&format!("{margin}--> {file}:{}\n", diag.line));
-        if let Some(text) =
-            source.lines().nth(diag.line as usize - 1).filter(|text| !text.trim().is_empty())
-        {
-            out.push_str(&format!("{margin} |\n{} | {}\n{margin} |\n", diag.line, shortened(text)));
-        }
-    } else {
-        out.push_str(&format!("{margin}--> {file}\n"));
+    let level = match diag.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
+    };
+    let mut title = level.primary_title(diag.message.as_str());
+    if !diag.code.is_empty() {
+        title = title.id(diag.code);
     }
+    let line = diag.line as usize;
+    let mut report = match line_of(source, line) {
+        Some((start, text)) => {
+            let snippet = Snippet::source(text).line_start(line).path(file);
+            // A finding about a property has the element's span: its whole line is marked.
+            let whole = text.len() - text.trim_start().len()..text.trim_end().len();
+            let marked = diag.span.and_then(|span| within(span, start, text)).unwrap_or(whole);
+            title.element(snippet.annotation(AnnotationKind::Primary.span(marked)))
+        }
+        None if line > 0 => title.element(Origin::path(file).line(line)),
+        None => title.element(Origin::path(file)),
+    };
     if let Some(element) = &diag.element {
-        out.push_str(&format!("{margin} = in: {}\n", path(element)));
+        report = report.element(Level::NOTE.with_name("in").message(path(element)));
     }
     if let Some(help) = &diag.help {
-        out.push_str(&format!("{margin} = help: {help}\n"));
+        report = report.element(Level::HELP.message(help.as_str()));
     }
-    out
+    let renderer = match colour {
+        Colour::Plain => Renderer::plain(),
+        Colour::Ansi => Renderer::styled(),
+    };
+    renderer.term_width(WIDTH).render(&[report]) + "\n"
+}
+
+/// A line by its number, if it holds anything, and its offset in the text.
+fn line_of(source: &str, number: usize) -> Option<(usize, &str)> {
+    let start = match number {
+        0 => return None,
+        1 => 0,
+        _ => source.match_indices('\n').nth(number - 2)?.0 + 1,
+    };
+    let line = source[start..].lines().next()?;
+    (!line.trim().is_empty()).then_some((start, line))
+}
+
+/// The part of a span that lies in the line.
+fn within(span: Span, start: usize, line: &str) -> Option<Range<usize>> {
+    let from = (span.start as usize).checked_sub(start).filter(|from| *from <= line.len())?;
+    let to = (span.end as usize).saturating_sub(start).min(line.len()).max(from);
+    Some(line.floor_char_boundary(from)..line.ceil_char_boundary(to))
 }
 
 /// Of a list, the first few of each kind; behind the last of them, how many more there are.
@@ -119,37 +150,25 @@ pub(crate) fn error(message: &str, colour: Colour) -> String {
     format!("{}: {message}\n", paint("31;1", "error", colour))
 }
 
-fn severity_colour(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "31;1",
-        Severity::Warning => "33;1",
-        Severity::Note => "36;1",
-    }
-}
-
-/// The escape sequences around a colour: all that is ever sent to a terminal of this kind.
-pub(crate) const PAINT: [&str; 4] = ["\x1b[31;1m", "\x1b[33;1m", "\x1b[36;1m", "\x1b[0m"];
+/// The escape sequences around a colour: all that is ever sent to a terminal of this kind, by this program and by the
+/// renderer of findings.
+pub(crate) const PAINT: [&str; 9] = [
+    "\x1b[31;1m",
+    "\x1b[33;1m",
+    "\x1b[0m",
+    "\x1b[1m",
+    "\x1b[91m",
+    "\x1b[92m",
+    "\x1b[33m",
+    "\x1b[94m",
+    "\x1b[96m",
+];
 
 fn paint(code: &str, text: &str, colour: Colour) -> String {
     match colour {
         Colour::Plain => text.to_string(),
         Colour::Ansi => format!("\x1b[{code}m{text}\x1b[0m"),
     }
-}
-
-/// The line without control characters, cut to the width.
-fn shortened(text: &str) -> String {
-    let mut out: String = text
-        .trim_end()
-        .replace('\t', "  ")
-        .chars()
-        .filter(|char| !char.is_control())
-        .take(WIDTH)
-        .collect();
-    if text.trim_end().chars().count() > WIDTH {
-        out.push('…');
-    }
-    out
 }
 
 /// A finding as JSON shows it.
@@ -201,25 +220,63 @@ mod tests {
         assert_eq!(path("a > b"), "a > b");
     }
 
-    #[test]
-    fn a_finding_shows_its_line_path_and_help() {
+    fn bad_number() -> Diag {
         let mut found = Diag::error("bad-number", "no number").help("write one");
         found.line = 2;
         found.element = Some("Plan > Users".into());
+        found
+    }
+
+    #[test]
+    fn a_finding_marks_its_place_and_shows_path_and_help() {
+        let mut found = bad_number();
+        found.span = Some(Span { start: 5, end: 8 });
         let text = diag(&found, "p.jmx", "<a>\n\t<b>\u{1}\n", Colour::Plain);
         assert_eq!(
             text,
-            "error[bad-number]: no number\n --> p.jmx:2\n  |\n2 |   <b>\n  |\n  = in: Plan > Users\n  = help: write one\n"
+            "error[bad-number]: no number\n --> p.jmx:2:2\n  |\n2 |     <b>␁\n  |     ^^^\n  |\n  = in: Plan > Users\n  \
+             = help: write one\n"
         );
+    }
+
+    #[test]
+    fn a_place_that_the_text_does_not_have_is_left_out() {
+        let mut found = bad_number();
+        for (start, end) in [(0, 3), (900, 901), (u32::MAX, 0), (6, u32::MAX)] {
+            found.span = Some(Span { start, end });
+            let text = diag(&found, "p.jmx", "<a>\n\t<ü>\n", Colour::Plain);
+            assert!(text.contains("p.jmx:2:"), "{text}");
+            assert!(text.contains("\n2 |     <ü>\n"), "{text}");
+            let none = diag(&found, "p.jmx", "", Colour::Plain);
+            assert!(none.starts_with("error[bad-number]: no number\n--> p.jmx:2\n"), "{none}");
+        }
     }
 
     #[test]
     fn a_finding_without_a_place_is_short_and_long_lines_are_cut() {
         let found = Diag::warning("w", "m");
-        assert_eq!(
-            diag(&found, "p.jmx", "", Colour::Ansi),
-            "\x1b[33;1mwarning[w]\x1b[0m: m\n --> p.jmx\n"
-        );
-        assert_eq!(shortened(&"x".repeat(500)).chars().count(), WIDTH + 1);
+        let text = diag(&found, "p.jmx", "", Colour::Plain);
+        assert_eq!(text, "warning[w]: m\n--> p.jmx\n");
+        let mut found = Diag::warning("w", "m");
+        found.line = 1;
+        found.span = Some(Span { start: 40_000, end: 40_003 });
+        let text = diag(&found, "p.jmx", &"x".repeat(90_000), Colour::Plain);
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH + 20), "{text}");
+        assert!(text.contains("^^^"), "{text}");
+    }
+
+    #[test]
+    fn a_terminal_gets_the_colours_of_findings_and_nothing_else() {
+        let mut found = bad_number();
+        found.span = Some(Span { start: 5, end: 8 });
+        for severity in [Severity::Error, Severity::Warning, Severity::Note] {
+            found.severity = severity;
+            let text = diag(&found, "p.jmx", "<a>\n\t<b>\n", Colour::Ansi);
+            assert!(text.contains("\x1b[1m"), "{text:?}");
+            assert_eq!(crate::terminal::visible(&text), text);
+        }
+        found.message = "a\x1b]0;x\x07b\u{202e}".into();
+        let text = diag(&found, "p.jmx", "<a>\n\x1b[8m\n", Colour::Plain);
+        assert!(!text.contains(['\x1b', '\x07', '\u{202e}']), "{text:?}");
     }
 }

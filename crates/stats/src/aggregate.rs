@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use lang::decimal_format::{bare, fixed, percent};
 use serde::Serialize;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::totals::{Row, Totals};
 
@@ -136,7 +137,7 @@ impl Report {
     pub fn text(&self, width: Option<usize>) -> String {
         let mut rows = vec![self.headings()];
         rows.extend(self.lines.iter().chain([&self.total]).map(Line::text_cells));
-        let wide = |n: usize| rows.iter().map(|r| r[n].chars().count()).max().unwrap_or(0);
+        let wide = |n: usize| rows.iter().map(|r| r[n].width()).max().unwrap_or(0);
         let mut widths: [usize; 13] = std::array::from_fn(wide);
         let mut shown = [true; 13];
         let room = width.unwrap_or(usize::MAX);
@@ -151,8 +152,8 @@ impl Report {
         widths[0] = widths[0].saturating_sub(over).max(LABEL_LEAST.min(widths[0]));
         let mut out = String::new();
         for row in &rows {
-            let first = widths[0];
-            let mut line = format!("{:<first$}", cut(&row[0], first));
+            let mut line = cut(&row[0], widths[0]);
+            line.push_str(&" ".repeat(widths[0].saturating_sub(line.width())));
             for ((cell, &width), _) in
                 row.iter().zip(&widths).zip(shown).skip(1).filter(|(_, shown)| *shown)
             {
@@ -169,14 +170,18 @@ impl Report {
     }
 }
 
-/// The text in so many characters, the last a mark where something is missing.
+/// The text in so many columns of a terminal, the last a mark where something is missing.
 pub(crate) fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
+    if text.width() <= width {
         return text.to_owned();
     }
-    let mut cut: String = text.chars().take(width.saturating_sub(1)).collect();
-    cut.push('…');
-    cut
+    let mut left = width.saturating_sub(1);
+    let fits = |c: &char| {
+        let rest = left.checked_sub(c.width().unwrap_or(1));
+        left = rest.unwrap_or(0);
+        rest.is_some()
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
 }
 
 impl Line {

@@ -134,7 +134,7 @@ fn a_narrow_table_leaves_columns_out_and_no_line_is_longer_than_asked_for() {
     let report = Report::new(&totals, &Percentages::default());
     for width in [79, 100, 120] {
         let text = report.text(Some(width));
-        assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
+        assert!(text.lines().all(|line| line.width() <= width), "{width}:\n{text}");
         for heading in ["Label", "# Samples", "Median", "99% Line", "Error %", "Throughput"] {
             assert!(
                 text.lines().next().is_some_and(|line| line.contains(heading)),
@@ -149,4 +149,25 @@ fn a_narrow_table_leaves_columns_out_and_no_line_is_longer_than_asked_for() {
     );
     assert!(report.text(Some(1000)).contains("lines  "), "nothing is cut where there is room");
     assert_eq!(report.text(Some(1000)), report.text(None));
+}
+
+/// A character of Chinese or Japanese takes two columns of a terminal, an accent of its own none.
+#[test]
+fn columns_are_those_of_a_terminal() {
+    let mut recorder = Recorder::new();
+    for name in ["订单查询", "Ordre e\u{301}te\u{301}", "plain"] {
+        let label = recorder.intern(name);
+        recorder.record(&Sample::new(label, 1_700_000_000_000));
+    }
+    let mut snapshot = Snapshot::new();
+    recorder.drain(&mut snapshot);
+    let mut totals = Totals::new();
+    totals.add(&snapshot);
+    let text = Report::new(&totals, &Percentages::default()).text(None);
+    let widths: Vec<usize> = text.lines().map(UnicodeWidthStr::width).collect();
+    assert!(widths.iter().all(|width| *width == widths[0]), "{text}");
+    assert_eq!(cut("订单查询", 6), "订单…");
+    assert_eq!(cut("订单查询", 8), "订单查询");
+    assert_eq!(cut("abc", 2), "a…");
+    assert_eq!(cut("abc", 0), "…");
 }
