@@ -13,20 +13,20 @@ const HEAD: &str = "\
 
 <!-- Made from the tables in crates/plan by its test `support_table`: UPDATE_DOCS=1 cargo test -p throng-plan --test support_table -->
 
-What becomes of each element of a JMeter plan. `throng check PLAN.jmx` says it for a plan of yours, with lines and paths
+The support level of each element of a JMeter plan. `throng check PLAN.jmx` shows it for your plan, with lines and paths
 ([checking a plan](checking-a-plan.md)).
 
 | level | meaning |
 |---|---|
 | native | Throng runs it, with JMeter 5.6.3's semantics. |
 | ignored | It is left out; neither the load nor its checking changes. |
-| jvm | Its own class runs it, in a Java machine within the process. Where there is none, a plan that has it enabled is refused. |
+| jvm | Its own class runs it, in a Java machine within the process. Without Java, a plan that has it enabled is refused. |
 | unsupported | It would change the load or its checking and cannot run yet: a plan that has it enabled is refused. |
 
-The remark of an element on the level `jvm` says what is missing from a run without it. `--skip-unsupported` runs a plan without the
-elements that cannot run, and says which they are. A single element may stand lower than its class: an If Controller whose
-JavaScript does more than compare runs its condition in Java. A class that is in no table belongs to a plug-in: it is run in Java if the
-jar is there, as what its name and what it holds say it is; thread groups cannot.
+For an element of the level `jvm`, the remark says what a run without it lacks. `--skip-unsupported` runs a plan without
+the elements that cannot run, and lists them. A single element may have a lower level than its class: an If Controller
+whose JavaScript does more than compare runs its condition in Java. A class that is in no table belongs to a plug-in: it
+runs in Java if its jar is there, and its kind is taken from its name and its children; thread groups cannot.
 ";
 
 /// Kinds in the order of the document, with their headings.
