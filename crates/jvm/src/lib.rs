@@ -8,8 +8,8 @@
 //! | `bridge`, `class_path`, `options` | the machine's own jar, class path and options |
 //! | `listing` | the classes on a class path |
 //! | `machine`, `child`, `carrier` | the machine in this process or in one of its own, and the transport of bytes to either |
-//! | `workers`, `seats`, `replies` | threads that run jobs, the stack of parked ones, batching of core wake-ups |
-//! | `tend`, `states` | the supervisor of the pool, and the thread states it reads |
+//! | `workers`, `parked`, `wake_batch` | threads that run jobs, the stack of parked ones, batching of core wake-ups |
+//! | `supervisor`, `thread_states` | the supervisor of the pool, and the thread states it reads |
 //! | `start` | the start of all of it |
 //!
 //! The engine and the Java side (`java/`) know what the bytes mean; this crate does not. A plan that needs no Java
@@ -27,13 +27,13 @@ mod java;
 mod listing;
 mod machine;
 mod options;
-mod replies;
+mod parked;
 mod repository;
-mod seats;
 mod settings;
 mod start;
-mod states;
-mod tend;
+mod supervisor;
+mod thread_states;
+mod wake_batch;
 mod workers;
 
 pub use artefacts::{VERSION, artefacts, plugins};

@@ -1,9 +1,9 @@
 //! Threads that run jobs: one fewer than processors at first, more while they are blocked and jobs are queued, then fewer again.
 //!
-//! Submitting a job takes no lock: it goes into a queue, and one parked worker is woken ([`crate::seats`]), unless a worker is looking for work already. A worker
+//! Submitting a job takes no lock: it goes into a queue, and one parked worker is woken ([`crate::parked`]), unless a worker is looking for work already. A worker
 //! looks into the queue before it parks, so that it takes the job that follows from its own reply without being woken. A worker that finds a job wakes another if jobs are queued. When none
-//! is parked, the pool supervisor ([`crate::tend`]) gets a notice. While jobs are short and follow each other, a core is woken once for several replies
-//! ([`crate::replies`]). Every job is finished, with its reply or with an error message.
+//! is parked, the pool supervisor ([`crate::supervisor`]) gets a notice. While jobs are short and follow each other, a core is woken once for several replies
+//! ([`crate::wake_batch`]). Every job is finished, with its reply or with an error message.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -15,9 +15,9 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use engine::offload::{Job, Offload};
 
 use crate::carrier::Carrier;
-use crate::replies::Replies;
-use crate::seats::{Call, Seats};
-use crate::tend::{self, Notice};
+use crate::parked::{Call, Slots};
+use crate::supervisor::{self, Notice};
+use crate::wake_batch::WakeBatch;
 
 /// Nice value of workers: beside a core they get a tenth of a processor.
 const NICE: i32 = 10;
@@ -35,8 +35,8 @@ const ALLOW_EXIT: u8 = 9;
 const LINGER: u8 = 10;
 const EXIT_WITH: u8 = 11;
 
-/// Seats beyond the limit of threads: a worker that ends keeps its seat for a moment after it is no longer counted.
-const SPARE_SEATS: u32 = 64;
+/// Slots beyond the limit of threads: a worker that ends keeps its slot for a moment after it is no longer counted.
+const SPARE_SLOTS: u32 = 64;
 
 /// Something to carry.
 #[derive(Debug)]
@@ -63,10 +63,10 @@ impl Task {
     }
 
     /// Delivers the reply; `goes_on` says whether the worker continues with another task.
-    fn give(self, reply: Result<Vec<u8>, String>, replies: &mut Replies, goes_on: bool) {
+    fn deliver(self, reply: Result<Vec<u8>, String>, batch: &mut WakeBatch, goes_on: bool) {
         match self.done {
             Done::Call(_) => self.finish(reply),
-            Done::Job(job) => replies.give(job, reply, goes_on),
+            Done::Job(job) => batch.deliver(job, reply, goes_on),
         }
     }
 }
@@ -92,8 +92,8 @@ pub(crate) struct Shared {
     pub(crate) most: usize,
     stack: usize,
     pub(crate) threads: AtomicUsize,
-    pub(crate) seats: Seats,
-    /// Seats of no thread.
+    pub(crate) slots: Slots,
+    /// Slots of no thread.
     free: Mutex<Vec<u32>>,
     /// Threads that look for a task, or are about to.
     looking: AtomicUsize,
@@ -103,7 +103,7 @@ pub(crate) struct Shared {
     pub(crate) surplus: AtomicUsize,
     began: Instant,
     /// A busy notice has been sent and not yet been read.
-    pub(crate) told: AtomicBool,
+    pub(crate) notified: AtomicBool,
     /// No more tasks will come.
     closed: AtomicBool,
     numbers: AtomicU64,
@@ -136,7 +136,7 @@ impl Workers {
     ) -> Result<Arc<Self>, String> {
         let (queue, tasks) = unbounded();
         let (notices, noticed) = unbounded();
-        let seats = u32::try_from(most).unwrap_or(u32::MAX).saturating_add(SPARE_SEATS);
+        let slots = u32::try_from(most).unwrap_or(u32::MAX).saturating_add(SPARE_SLOTS);
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let shared = Arc::new(Shared {
             carrier,
@@ -147,14 +147,14 @@ impl Workers {
             most,
             stack,
             threads: AtomicUsize::new(0),
-            seats: Seats::new(seats as usize),
+            slots: Slots::new(slots as usize),
             // The lowest are given out first.
-            free: Mutex::new((0..seats).rev().collect()),
+            free: Mutex::new((0..slots).rev().collect()),
             looking: AtomicUsize::new(0),
             done: AtomicU64::new(0),
             surplus: AtomicUsize::new(0),
             began: Instant::now(),
-            told: AtomicBool::new(false),
+            notified: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             numbers: AtomicU64::new(0),
             cut: Mutex::default(),
@@ -165,7 +165,7 @@ impl Workers {
         for _ in 0..shared.least {
             shared.add_thread().map_err(|error| format!("cannot start a thread: {error}"))?;
         }
-        tend::start(Arc::clone(&shared), noticed)
+        supervisor::start(Arc::clone(&shared), noticed)
             .map_err(|error| format!("cannot start a thread: {error}"))?;
         Ok(Arc::new(Self { queue, shared }))
     }
@@ -182,12 +182,12 @@ impl Workers {
         let _ = self.shared.notices.send(Notice::End);
     }
 
-    fn give(&self, task: Task) {
+    fn submit(&self, task: Task) {
         if let Err(error) = self.queue.send(task) {
             error.into_inner().finish(Err("all threads that run Java have ended".into()));
             return;
         }
-        self.shared.rouse();
+        self.shared.wake_if_queued();
     }
 }
 
@@ -200,12 +200,12 @@ impl Drop for Workers {
 impl Offload for Workers {
     fn submit(&self, mut job: Job) {
         let message = std::mem::take(&mut job.message);
-        self.give(Task { message, user: job.user, done: Done::Job(job) });
+        self.submit(Task { message, user: job.user, done: Done::Job(job) });
     }
 
     fn call(&self, message: Vec<u8>) -> Result<Vec<u8>, String> {
         let (to, reply) = bounded(1);
-        self.give(Task { message, user: 0, done: Done::Call(to) });
+        self.submit(Task { message, user: 0, done: Done::Call(to) });
         reply.recv().unwrap_or_else(|_| Err("there is no reply from Java".into()))
     }
 
@@ -280,16 +280,16 @@ impl Shared {
 
     /// Wakes a worker if tasks are queued and none is looking. Called after submitting a task, after finding one, and before parking, for a task may
     /// have been queued after the worker looked.
-    pub(crate) fn rouse(&self) {
+    pub(crate) fn wake_if_queued(&self) {
         fence(SeqCst);
         while !self.tasks.is_empty() {
-            if self.looking.compare_exchange(0, 1, SeqCst, SeqCst).is_err() || self.seats.wake() {
+            if self.looking.compare_exchange(0, 1, SeqCst, SeqCst).is_err() || self.slots.wake() {
                 // That worker calls this function for the next one.
                 return;
             }
             self.looking.fetch_sub(1, SeqCst);
-            if !self.seats.any_rests() {
-                if !self.told.swap(true, SeqCst) {
+            if !self.slots.any_parked() {
+                if !self.notified.swap(true, SeqCst) {
                     let _ = self.notices.send(Notice::Busy);
                 }
                 return;
@@ -297,10 +297,10 @@ impl Shared {
         }
     }
 
-    /// Wakes one that rests, to look.
+    /// Wakes a parked worker, to look for a task.
     fn wake(&self) -> bool {
         self.looking.fetch_add(1, SeqCst);
-        let woken = self.seats.wake();
+        let woken = self.slots.wake();
         if !woken {
             self.looking.fetch_sub(1, SeqCst);
         }
@@ -313,8 +313,8 @@ impl Shared {
 
     /// Starts one more worker.
     pub(crate) fn add_thread(self: &Arc<Self>) -> std::io::Result<()> {
-        let full = || std::io::Error::other("all seats are taken");
-        let seat = lock(&self.free).pop().ok_or_else(full)?;
+        let full = || std::io::Error::other("all slots are taken");
+        let slot = lock(&self.free).pop().ok_or_else(full)?;
         let number = self.numbers.fetch_add(1, Relaxed) + 1;
         let name = format!("java worker {number}");
         let shared = Arc::clone(self);
@@ -323,42 +323,42 @@ impl Shared {
         let started = std::thread::Builder::new()
             .name(name.clone())
             .stack_size(self.stack)
-            .spawn(move || shared.work(seat, &name));
+            .spawn(move || shared.work(slot, &name));
         if started.is_err() {
             self.threads.fetch_sub(1, Relaxed);
             self.looking.fetch_sub(1, SeqCst);
-            lock(&self.free).push(seat);
+            lock(&self.free).push(slot);
         }
         started.map(drop)
     }
 
     /// A worker's life.
-    fn work(self: &Arc<Self>, seat: u32, name: &str) {
+    fn work(self: &Arc<Self>, slot: u32, name: &str) {
         let served = self.carrier.serve(name, &mut |thread, carry| {
             step_back(thread);
-            let mut replies = Replies::new();
-            while let Some(task) = self.next_task(seat, &mut replies) {
+            let mut batch = WakeBatch::new();
+            while let Some(task) = self.next_task(slot, &mut batch) {
                 let is_cut = self.is_cut(task.user);
                 let reply = if is_cut {
                     Err("the run has ended".into())
                 } else {
-                    self.seats.begin(seat, thread, task.user);
-                    replies.begin();
+                    self.slots.begin(slot, thread, task.user);
+                    batch.begin();
                     let reply = carry(&task.message);
-                    replies.end();
-                    self.seats.end(seat);
+                    batch.end();
+                    self.slots.end(slot);
                     self.done.fetch_add(1, Relaxed);
                     reply
                 };
                 // What follows from the reply finds this one looking.
                 self.looking.fetch_add(1, SeqCst);
-                task.give(reply, &mut replies, !self.tasks.is_empty());
+                task.deliver(reply, &mut batch, !self.tasks.is_empty());
             }
         });
-        lock(&self.free).push(seat);
+        lock(&self.free).push(slot);
         let Err(words) = served else { return };
         self.looking.fetch_sub(1, SeqCst);
-        self.rouse();
+        self.wake_if_queued();
         self.complain(words.clone());
         if self.threads.fetch_sub(1, Relaxed) == 1 {
             // No other worker is left: queued tasks must fail.
@@ -370,11 +370,11 @@ impl Shared {
 
     /// The next task of a worker that is counted as looking; `None` when it is to end. Afterwards it is not counted any more. Before parking it wakes
     /// the cores that have unread replies of it.
-    fn next_task(&self, seat: u32, replies: &mut Replies) -> Option<Task> {
+    fn next_task(&self, slot: u32, batch: &mut WakeBatch) -> Option<Task> {
         let is_surplus = self.surplus.load(Relaxed) > 0 && self.surplus.swap(0, Relaxed) > 0;
-        if is_surplus && self.leaves() {
+        if is_surplus && self.may_end() {
             self.looking.fetch_sub(1, SeqCst);
-            self.rouse();
+            self.wake_if_queued();
             return None;
         }
         loop {
@@ -383,11 +383,11 @@ impl Shared {
             if ends {
                 self.threads.fetch_sub(1, Relaxed);
             } else if task.is_none() {
-                replies.wake();
-                self.seats.sit_down(seat, self.now());
+                batch.wake();
+                self.slots.park(slot, self.now());
             }
             self.looking.fetch_sub(1, SeqCst);
-            self.rouse();
+            self.wake_if_queued();
             if task.is_some() || ends {
                 return task;
             }
@@ -395,7 +395,7 @@ impl Shared {
                 // The end came before this worker had parked.
                 self.wake();
             }
-            if self.seats.rest(seat) == Call::Leave {
+            if self.slots.wait(slot) == Call::End {
                 return None;
             }
         }
@@ -407,16 +407,16 @@ impl Shared {
     }
 
     /// Ends workers that have been parked for that long, except the first ones.
-    pub(crate) fn send_away(&self, rest: Duration) {
-        if let Some(earlier) = self.now().checked_sub(rest.as_millis() as u64) {
-            self.seats.send_away(earlier, || self.leaves());
+    pub(crate) fn end_parked(&self, limit: Duration) {
+        if let Some(earlier) = self.now().checked_sub(limit.as_millis() as u64) {
+            self.slots.end_parked(earlier, || self.may_end());
             // During the call above, parked workers were not in the stack.
-            self.rouse();
+            self.wake_if_queued();
         }
     }
 
     /// Takes this thread out of the count, unless it is one of the first.
-    fn leaves(&self) -> bool {
+    fn may_end(&self) -> bool {
         let one_less = |threads: usize| (threads > self.least).then(|| threads - 1);
         self.threads.fetch_update(Relaxed, Relaxed, one_less).is_ok()
     }

@@ -103,14 +103,14 @@ fn what_runs_for_a_user_is_interrupted_and_what_waits_is_not_begun() {
     });
     let (done, reply) = bounded(1);
     let task = |done| Task { message: vec![3], user: 77, done };
-    workers.give(task(Done::Call(done.clone())));
+    workers.submit(task(Done::Call(done.clone())));
     running.recv().expect("it runs");
     workers.interrupt(5);
     workers.interrupt(77);
     assert_eq!(interrupted.recv().expect("it is interrupted"), [6, 77, 0, 0, 0, 0, 0, 0, 0]);
     release.wait();
     assert_eq!(reply.recv().expect("a reply"), Ok(Vec::new()));
-    workers.give(task(Done::Call(done)));
+    workers.submit(task(Done::Call(done)));
     assert_eq!(reply.recv().expect("a reply"), Err("the run has ended".into()));
 }
 

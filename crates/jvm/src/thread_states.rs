@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::fs::read_to_string;
 
-use crate::seats::Running;
+use crate::parked::Running;
 
 /// Readings in a row at which a thread must have waited to count as blocked.
 const PROOF: u32 = 3;
@@ -24,10 +24,10 @@ pub(crate) struct States {
 
 /// Results of earlier readings.
 #[derive(Debug, Default)]
-pub(crate) struct Looks {
-    /// By seat: its task, and readings in a row at which it waited.
+pub(crate) struct Readings {
+    /// By slot: its task, and readings in a row at which it waited.
     waited: HashMap<u32, (u64, u32)>,
-    /// By seat: the task it computed.
+    /// By slot: the task it computed.
     computed: HashMap<u32, u64>,
 }
 
@@ -41,10 +41,10 @@ enum State {
     Blocked,
 }
 
-impl Looks {
+impl Readings {
     /// Reads the states of the running threads.
-    pub(crate) fn look(&mut self, running: impl Iterator<Item = (u32, Running)>) -> States {
-        self.judge(running.map(|(seat, one)| (seat, one.task, state(one.thread))))
+    pub(crate) fn read(&mut self, running: impl Iterator<Item = (u32, Running)>) -> States {
+        self.judge(running.map(|(slot, one)| (slot, one.task, state(one.thread))))
     }
 
     fn judge(&mut self, all: impl Iterator<Item = (u32, u64, State)>) -> States {
@@ -60,9 +60,9 @@ impl Looks {
                 State::Blocked => states.blocked += 1,
                 State::Waits => {
                     let before = self.waited.get(&worker).filter(|(of, _)| *of == task);
-                    let looks = before.map_or(0, |(_, looks)| *looks) + 1;
-                    waited.insert(worker, (task, looks));
-                    states.blocked += usize::from(looks >= PROOF);
+                    let readings = before.map_or(0, |(_, readings)| *readings) + 1;
+                    waited.insert(worker, (task, readings));
+                    states.blocked += usize::from(readings >= PROOF);
                 }
             }
         }
@@ -97,8 +97,8 @@ mod tests {
 
     #[test]
     fn waiting_is_blocking_once_it_lasts_in_one_task() {
-        let mut looks = Looks::default();
-        let mut blocked = |task, state| looks.judge([(1, task, state)].into_iter()).blocked;
+        let mut readings = Readings::default();
+        let mut blocked = |task, state| readings.judge([(1, task, state)].into_iter()).blocked;
         let of_one = [7, 7, 7, 7].map(|task| blocked(task, State::Waits));
         assert_eq!(of_one, [0, 0, 1, 1]);
         assert_eq!([8, 9, 10, 11].map(|task| blocked(task, State::Waits)), [0; 4]);

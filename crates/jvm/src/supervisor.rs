@@ -1,6 +1,6 @@
 //! The pool supervisor: starts more workers when they are blocked, ends some when they only take turns, and forwards interruptions.
 //!
-//! The kernel knows whether a worker is blocked ([`crate::states`]): one that waits for a server leaves its processor to others, so another worker helps.
+//! The kernel knows whether a worker is blocked ([`crate::thread_states`]): one that waits for a server leaves its processor to others, so another worker helps.
 //! More workers that compute would only take processors from the cores; they are added slowly, so that scripts that never end do not
 //! block all others for good.
 
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use crate::states::{Looks, States};
+use crate::thread_states::{Readings, States};
 use crate::workers::Shared;
 
 /// A message to the supervisor.
@@ -25,15 +25,15 @@ pub(crate) enum Notice {
     End,
 }
 
-/// Shortest interval between readings while tasks are queued; `LOOK_EACH` per worker is added, for reading its state takes time.
-const LOOK: Duration = Duration::from_millis(1);
-const LOOK_EACH: Duration = Duration::from_micros(100);
+/// Shortest interval between readings while tasks are queued; `INTERVAL_EACH` per worker is added, for reading its state takes time.
+const INTERVAL: Duration = Duration::from_millis(1);
+const INTERVAL_EACH: Duration = Duration::from_micros(100);
 
 /// While readings change nothing, the interval grows up to this factor.
-const RARELY: u32 = 8;
+const SLOWEST: u32 = 8;
 
 /// A worker that has had nothing to do for so long ends, unless it is one of the first.
-const REST: Duration = Duration::from_secs(30);
+const PARKED_AT_MOST: Duration = Duration::from_secs(30);
 
 /// While tasks wait for so long without a break, all processors may be used.
 const BACKLOG: Duration = Duration::from_millis(500);
@@ -51,7 +51,7 @@ const CROWDED: u32 = 20;
 const INTERRUPT: u8 = 6;
 
 /// The supervisor.
-struct Tender {
+struct Supervisor {
     shared: Arc<Shared>,
     notices: Receiver<Notice>,
     /// Users whose jobs are to be interrupted, for the thread that does it.
@@ -62,27 +62,27 @@ struct Tender {
 
 /// Starts the thread.
 pub(crate) fn start(shared: Arc<Shared>, notices: Receiver<Notice>) -> std::io::Result<()> {
-    let mut tender = Tender { shared, notices, interrupter: None, refused: false };
-    let tend = move || while tender.turn().is_continue() {};
-    std::thread::Builder::new().name("java tending".into()).spawn(tend).map(drop)
+    let mut supervisor = Supervisor { shared, notices, interrupter: None, refused: false };
+    let supervise = move || while supervisor.turn().is_continue() {};
+    std::thread::Builder::new().name("java supervisor".into()).spawn(supervise).map(drop)
 }
 
-impl Tender {
+impl Supervisor {
     fn turn(&mut self) -> ControlFlow<()> {
-        match self.notices.recv_timeout(REST) {
+        match self.notices.recv_timeout(PARKED_AT_MOST) {
             Ok(notice) => {
-                self.obey(notice)?;
+                self.handle(notice)?;
                 self.grow()?;
             }
             Err(error) if error.is_disconnected() => return ControlFlow::Break(()),
-            Err(_) => self.shared.send_away(REST),
+            Err(_) => self.shared.end_parked(PARKED_AT_MOST),
         }
         ControlFlow::Continue(())
     }
 
-    fn obey(&mut self, notice: Notice) -> ControlFlow<()> {
+    fn handle(&mut self, notice: Notice) -> ControlFlow<()> {
         match notice {
-            Notice::Busy => self.shared.told.store(false, SeqCst),
+            Notice::Busy => self.shared.notified.store(false, SeqCst),
             Notice::Interrupt(user, sampler) => self.interrupt(user, sampler),
             Notice::End => return ControlFlow::Break(()),
         }
@@ -98,25 +98,25 @@ impl Tender {
             // During this pause most tasks find a worker.
             let threads = u32::try_from(shared.threads.load(Relaxed)).unwrap_or(u32::MAX);
             let before = shared.done.load(Relaxed);
-            std::thread::sleep((LOOK + LOOK_EACH * threads) * times);
+            std::thread::sleep((INTERVAL + INTERVAL_EACH * threads) * times);
             let notices: Vec<_> = self.notices.try_iter().collect();
-            notices.into_iter().try_for_each(|notice| self.obey(notice))?;
+            notices.into_iter().try_for_each(|notice| self.handle(notice))?;
             let (waiting, threads) = (shared.waiting(), shared.threads.load(Relaxed));
-            if shared.seats.any_rests() || threads >= shared.most {
+            if shared.slots.any_parked() || threads >= shared.most {
                 break;
             }
             if shared.done.load(Relaxed) - before >= waiting as u64 {
                 // Queued tasks will have found a worker before the next reading.
-                times = (2 * times).min(RARELY);
+                times = (2 * times).min(SLOWEST);
                 continue;
             }
-            let states = course.looks.look(shared.seats.running());
+            let states = course.readings.read(shared.slots.running());
             let pool = Pool { threads, least: shared.least, processors: shared.processors };
             let more = course.more(pool, states, shared.done.load(Relaxed), Instant::now());
             if course.is_crowded(pool, states) {
                 shared.surplus.store(1, Relaxed);
             }
-            times = if more > 0 { 1 } else { (2 * times).min(RARELY) };
+            times = if more > 0 { 1 } else { (2 * times).min(SLOWEST) };
             for _ in 0..more.min(waiting).min(shared.most - threads) {
                 if let Err(error) = shared.add_thread() {
                     if !std::mem::replace(&mut self.refused, true) {
@@ -133,7 +133,7 @@ impl Tender {
 
     /// Forwards an interruption, on a thread of its own, because it may take long.
     fn interrupt(&mut self, user: u64, sampler: bool) {
-        if !self.shared.seats.running().any(|(_, one)| one.user == user) {
+        if !self.shared.slots.running().any(|(_, one)| one.user == user) {
             return;
         }
         let to = self.interrupter.get_or_insert_with(|| {
@@ -178,7 +178,7 @@ struct Pool {
 /// A period in which tasks are queued.
 #[derive(Debug)]
 struct Course {
-    looks: Looks,
+    readings: Readings,
     began: Instant,
     /// Tasks done, and the time when that number last changed or a thread was added because it did not.
     done: (u64, Instant),
@@ -189,7 +189,7 @@ struct Course {
 impl Course {
     fn new(done: u64) -> Self {
         let now = Instant::now();
-        Self { looks: Looks::default(), began: now, done: (done, now), crowded: 0, idle: 0 }
+        Self { readings: Readings::default(), began: now, done: (done, now), crowded: 0, idle: 0 }
     }
 
     /// Number of threads to add.
@@ -204,7 +204,7 @@ impl Course {
         let wanted = if lasts { pool.processors } else { pool.least };
         if free < wanted {
             // Where all are blocked, those that are added will be as well. One that has only begun, and computes nothing, is about to be: while it counted against
-            // this, one thread was added at a time, each look took longer than the one before, and the last of 500 users waited for half a minute.
+            // this, one thread was added at a time, each reading took longer than the one before, and the last of 500 users waited for half a minute.
             let follow = if states.computing == 0 { states.blocked / 2 } else { 0 };
             return follow.max(wanted - free);
         }

@@ -2,7 +2,7 @@
 //!
 //! Where worker and core share a processor, a core that is woken for a reply runs first, does the little work that follows, and sleeps again: two context switches
 //! for each job, which cost more than a short script. So a worker that has more to do keeps its replies for a moment and wakes the core once for all of them. It
-//! does so only while all its jobs are short, because a reply must not wait for another user's script. If a job takes long all the same, the core looks by
+//! does so only while all its jobs are short, because a reply must not wait for another user's script. If a job takes long all the same, the core checks by
 //! itself after a millisecond.
 
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ const PROOF: u32 = 64;
 
 /// The replies of one worker.
 #[derive(Debug)]
-pub(crate) struct Replies {
+pub(crate) struct WakeBatch {
     /// Cores with replies that they have not been woken for.
     unread: Unread,
     /// Time when cores were last woken.
@@ -31,7 +31,7 @@ pub(crate) struct Replies {
     short: u32,
 }
 
-impl Replies {
+impl WakeBatch {
     pub(crate) fn new() -> Self {
         let now = Instant::now();
         Self { unread: Unread::default(), woken: now, began: now, ended: now, short: 0 }
@@ -52,19 +52,19 @@ impl Replies {
         self.short = if ended - began <= SHORT { self.short.saturating_add(1) } else { 0 };
     }
 
-    fn may_leave(&self) -> bool {
+    fn may_batch(&self) -> bool {
         self.short >= PROOF && self.ended - self.woken < MOMENT
     }
 
     /// Delivers a reply. `goes_on`: the worker continues with another job, so the reply may be batched.
-    pub(crate) fn give(&mut self, job: Job, reply: Result<Vec<u8>, String>, goes_on: bool) {
-        let leaves = goes_on && self.may_leave();
-        if self.unread.is_empty() && !leaves {
+    pub(crate) fn deliver(&mut self, job: Job, reply: Result<Vec<u8>, String>, goes_on: bool) {
+        let batches = goes_on && self.may_batch();
+        if self.unread.is_empty() && !batches {
             self.woken = self.ended;
             return job.finish(reply);
         }
         job.leave(reply, &mut self.unread);
-        if !leaves {
+        if !batches {
             self.woken = self.ended;
             self.unread.wake();
         }
@@ -82,20 +82,20 @@ mod tests {
     use super::*;
 
     /// Whether replies may be left by a worker that woke cores, did short jobs, and after so long, in all, one of that length.
-    fn leaves(shorts: u32, last: Duration, after: Duration) -> bool {
-        let mut replies = Replies::new();
-        let began = replies.woken;
-        (0..shorts).for_each(|_| replies.count(began, began));
-        replies.count(began + after, began + after + last);
-        replies.may_leave()
+    fn may_batch(shorts: u32, last: Duration, after: Duration) -> bool {
+        let mut batch = WakeBatch::new();
+        let began = batch.woken;
+        (0..shorts).for_each(|_| batch.count(began, began));
+        batch.count(began + after, began + after + last);
+        batch.may_batch()
     }
 
     #[test]
     fn replies_are_left_for_a_moment_while_all_jobs_are_short() {
         let (short, moment) = (SHORT / 4, MOMENT / 2);
-        assert!(leaves(PROOF, short, moment));
-        assert!(!leaves(PROOF - 2, short, moment), "too few are known");
-        assert!(!leaves(2 * PROOF, SHORT * 2, Duration::ZERO), "the last was long");
-        assert!(!leaves(PROOF, short, MOMENT), "it is time");
+        assert!(may_batch(PROOF, short, moment));
+        assert!(!may_batch(PROOF - 2, short, moment), "too few are known");
+        assert!(!may_batch(2 * PROOF, SHORT * 2, Duration::ZERO), "the last was long");
+        assert!(!may_batch(PROOF, short, MOMENT), "it is time");
     }
 }
