@@ -1,12 +1,12 @@
 //! What a plan means: `jmx::Document` in, [`Plan`](plan::Plan) out.
 //!
-//! Data and pure functions only: no sockets, no threads, no clock. A compiled plan is shared by all cores; what
+//! Data and functions: no sockets and no threads; the current time is an argument. A compiled plan is shared by all cores; what
 //! changes during a run is passed in through [`env::Env`].
 //!
 //! | module | holds |
 //! |---|---|
 //! | `plan` | the compiled form: operations, controllers, samplers |
-//! | `compile` | from the document to the plan: scopes, controllers as jumps, what was found wrong |
+//! | `compile` | from the document to the plan: scopes, the tree of controllers, findings |
 //! | `support` | what becomes of each class of JMeter's elements |
 //! | `element` | one file per JMeter element: its properties, compiled form, `compile`, support level |
 //! | `text`, `function` | expressions with `${…}` and the functions in them |

@@ -1,4 +1,4 @@
-//! Documents in, plans out: scopes, controllers as jumps, findings.
+//! Documents in, plans out: scopes, the tree of controllers, findings.
 
 #![allow(clippy::format_collect, reason = "documents of tests are short")]
 
