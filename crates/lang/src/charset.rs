@@ -79,7 +79,7 @@ impl Charset {
         }
     }
 
-    /// The text of `bytes`; what cannot be read becomes U+FFFD.
+    /// The text of `bytes`; invalid bytes become U+FFFD.
     pub fn decode(self, bytes: &[u8]) -> String {
         let decoded = match self {
             Self::Utf8 => String::from_utf8_lossy(bytes),

@@ -16,7 +16,7 @@ const UNBOUNDED: usize = 340;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecimalFormat {
     around: Affixes,
-    /// Around negative numbers. Without it, they have a minus in front of what is around others.
+    /// Prefix and suffix of negative numbers. Without it, they have a minus before those of positive ones.
     negative: Option<Affixes>,
     shape: Shape,
     /// Powers of ten that percent and per mille signs multiply by.
@@ -34,7 +34,7 @@ struct Affixes {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Shape {
     min_whole: usize,
-    /// Digits between separators; 0 is no separator.
+    /// Digits between separators; 0: no separators.
     grouping: usize,
     min_fraction: usize,
     max_fraction: usize,

@@ -104,7 +104,7 @@ enum Part {
     Always,
 }
 
-/// What is formatted, and what reading gives.
+/// Input of formatting, and result of reading.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Moment<'z> {
     /// Date.

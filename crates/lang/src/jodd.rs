@@ -1,4 +1,4 @@
-//! HTML documents and CSS selectors as Jodd Lagarto 5.0.13 has them, which JMeter's CSS Selector Extractor uses where it is told to.
+//! HTML documents and CSS selectors as Jodd Lagarto 5.0.13 has them, which JMeter's CSS Selector Extractor uses if its settings say so.
 //!
 //! Tags stand where the text has them: no element is made up, and an open one ends where Jodd's rules say. Selectors are those of
 //! CSSelly, with its pseudo classes of results (`:first`, `:eq(2)`). A page may be unreadable, by an exception of Jodd's.
@@ -13,7 +13,7 @@ pub use selector::{Selectors, Unreadable};
 pub use tree::Document;
 
 impl Document {
-    /// Hands the trimmed text, or an attribute, of each element that the selectors select to `found`, until told to stop. Results of one
+    /// Passes the trimmed text, or an attribute, of each selected element to `found`, until that returns `Break`. Results of one
     /// selector follow those of the one before.
     pub fn select(
         &self,

@@ -49,7 +49,7 @@ impl JsonPath {
         projection.add(&self.0);
     }
 
-    /// What it leads to: a value if it is definite, a list otherwise.
+    /// The value of the path: one value if the path is definite, a list otherwise.
     pub fn value<'m, 't>(&self, document: &'m Value<'t>) -> Result<Cow<'m, Value<'t>>, Failure> {
         if *document == Value::Null {
             return Err(Failure::Other("json can not be null".into()));

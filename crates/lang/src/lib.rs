@@ -1,6 +1,6 @@
 //! The languages that plans contain, as JMeter and Java have them; nothing here knows of plans, elements or variables.
 //!
-//! Pure functions of texts: a path, a selector, a pattern is read once and then evaluated on documents. What loops over
+//! Pure functions of texts: a path, a selector, a pattern is read once and then evaluated on documents. Code that loops over
 //! data of servers counts its steps with [`work::spend`], so that no text holds a thread for long.
 //!
 //! | module | holds |
@@ -10,7 +10,7 @@
 //! | `xml`, `xpath` | documents as Xerces reads them, expressions as Xalan evaluates them |
 //! | `jsoup`, `jodd` | pages and CSS selectors as these two libraries have them |
 //! | `tidy` | pages as JTidy cleans them up |
-//! | `links` | links of pages and style sheets to what is loaded with them |
+//! | `links` | links of pages and style sheets to resources that are loaded with them |
 //! | `regexp` | regular expressions in Jakarta ORO's dialect |
 //! | `java`, `decimal_format` | numbers as Java reads and writes them |
 //! | `java_date` | dates by patterns of Java's `DateTimeFormatter` |
@@ -18,7 +18,7 @@
 //! | `charset` | character sets by Java's names |
 //! | `property_file` | Java's property files |
 //! | `zone` | the time zone of this machine |
-//! | `work` | the bound of work of one evaluation |
+//! | `work` | the limit of steps of one evaluation |
 
 pub mod charset;
 pub mod decimal_format;

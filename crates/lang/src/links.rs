@@ -69,7 +69,7 @@ struct Links<'a> {
 }
 
 impl Links<'_> {
-    /// Adds a link as it stands in the page. One that is no address is passed over; an error is an exception of
+    /// Adds a link as written in the page. One that is not an address is ignored; an error is an exception of
     /// JMeter's, which ends the reading.
     fn add(&mut self, link: &str, base: &str) -> Result<(), String> {
         if link.is_empty() {

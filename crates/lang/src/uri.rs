@@ -5,7 +5,7 @@
 
 use crate::{percent, url};
 
-/// Why a text is no URI: what is wrong, and where (in UTF-16 units; `None` where Java gives no place).
+/// The reason why a text is not a URI: the error, and its position (in UTF-16 units; `None` if Java gives none).
 #[derive(Debug, PartialEq, Eq)]
 pub struct BadUri {
     reason: String,
@@ -291,7 +291,7 @@ pub fn target(path: &str, query: Option<&str>, bytes: &mut Vec<u8>, out: &mut St
                 out.push('/');
                 bytes.clear();
                 decode_segment(segment, bytes);
-                // Bytes that are no UTF-8 are lost in decoding.
+                // Bytes that are not UTF-8 are lost in decoding.
                 percent::segment(String::from_utf8_lossy(bytes).as_bytes(), out);
             }
         }

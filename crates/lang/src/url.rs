@@ -87,7 +87,7 @@ pub fn check_host(host: &str) -> Result<(), Malformed> {
     }
 }
 
-/// What keeps a host that was given by itself from becoming part of a URI; the message without its input.
+/// The error of a separately given host that cannot be part of a URI; the message without its input.
 #[inline]
 pub fn host_fault(host: &str) -> Option<String> {
     let bad = host

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Steps of one evaluation unless the plan's user says otherwise: about half a second of a processor. Fewer in tests of this crate, which are not optimized.
 pub const DEFAULT_STEPS: u64 = if cfg!(test) { 2_000_000 } else { 50_000_000 };
-/// Bytes of text that one step makes or finds: what is found can have more text than fits into memory, nested elements above all.
+/// Bytes of text that one step makes or finds: results can have more text than fits into memory, above all with nested elements.
 const BYTES_PER_STEP: u64 = 4;
 /// Steps after which an evaluation looks whether the run is to stop.
 const SLICE: u64 = 1 << 16;
@@ -63,7 +63,7 @@ impl std::fmt::Display for GaveUp {
     }
 }
 
-/// The evaluation under way.
+/// The current evaluation.
 #[derive(Clone, Copy)]
 struct Meter {
     is_open: bool,
@@ -101,7 +101,7 @@ pub fn bounded<R>(evaluation: impl FnOnce() -> R) -> (R, Option<GaveUp>) {
     (result, meter.gave_up)
 }
 
-/// Steps that the evaluation under way took.
+/// Steps that the current evaluation has taken.
 #[cfg(test)]
 fn taken() -> u64 {
     let meter = METER.get();
@@ -160,14 +160,14 @@ fn spend_slowly(steps: u64) -> bool {
     meter.gave_up.is_none()
 }
 
-/// Ends the evaluation under way.
+/// Ends the current evaluation.
 pub fn give_up(why: GaveUp) {
     let meter = METER.get();
     let gave_up = meter.gave_up.or(Some(why));
     METER.set(Meter { slice: 0, left: 0, gave_up, ..meter });
 }
 
-/// Why the evaluation under way must end, if it must.
+/// The reason why the current evaluation must end, if it must.
 #[inline]
 pub fn gave_up() -> Option<GaveUp> {
     let meter = METER.get();

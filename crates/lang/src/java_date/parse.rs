@@ -14,7 +14,7 @@ use super::{
     Style, Zone,
 };
 
-/// What stands in for fields that the text does not hold.
+/// Defaults for fields that the text does not have.
 #[derive(Clone, Copy, Debug)]
 pub enum Defaults {
     /// Nothing.
@@ -33,7 +33,7 @@ pub enum Defaults {
     },
 }
 
-/// What was read.
+/// The fields that were read.
 #[derive(Clone, Debug, Default)]
 pub struct Parsed {
     /// Date, if the fields made one.
@@ -208,7 +208,7 @@ fn read_number(number: Number, fixed: bool, text: &str) -> Read<(i64, &str)> {
     if negative && value == 0 {
         return Err(Unreadable);
     }
-    // A plus stands exactly before numbers that are wider than they would be padded.
+    // A plus sign precedes exactly those numbers that are wider than their padding.
     if number.sign == Sign::ExceedsPad && !negative && plus != (length > min) {
         return Err(Unreadable);
     }

@@ -85,7 +85,7 @@ impl Reader<'_> {
     }
 }
 
-/// The item that `count` times `letter` stands for.
+/// The item of `count` times `letter`.
 fn letter(letter: char, count: usize) -> Result<Item, String> {
     let too_many = || Err(format!("Too many pattern letters: {letter}"));
     let digits = count.min(19) as u8;

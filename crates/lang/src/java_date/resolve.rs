@@ -1,4 +1,4 @@
-//! Puts fields together to a date and a time; what is left over must agree with them.
+//! Combines fields to a date and a time; the remaining fields must agree with them.
 
 use jiff::civil::{Date, Time};
 use jiff::tz::{Offset, TimeZone};
@@ -6,7 +6,7 @@ use jiff::tz::{Offset, TimeZone};
 use super::parse::{Defaults, Parsed, Rest};
 use super::{FIELDS, Field, Week};
 
-/// Why a date was not read; nobody sees more than that it failed.
+/// The error of a date that cannot be read; callers only see that it failed.
 pub(super) struct Unreadable;
 
 pub(super) type Read<T> = Result<T, Unreadable>;
@@ -118,7 +118,7 @@ impl Fields {
                 return Err(Unreadable);
             }
             let month = Date::new(year, month as i8, 1).map_err(|_| Unreadable)?;
-            // A day behind the end of a short month is its last; it is no conflict.
+            // A day after the end of a short month becomes its last day; it is not a conflict.
             let day = (day as i8).min(month.days_in_month());
             self.take(Field::Day);
             return Date::new(year, month.month(), day).map(Some).map_err(|_| Unreadable);

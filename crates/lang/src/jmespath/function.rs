@@ -1,4 +1,4 @@
-//! The functions of JMESPath, with the results of jmespath-core: what is calculated is a floating-point number.
+//! The functions of JMESPath, with the results of jmespath-core: calculated numbers are floating-point numbers.
 
 use std::cmp::Ordering;
 use std::sync::Arc;

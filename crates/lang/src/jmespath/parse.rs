@@ -181,7 +181,7 @@ impl<'t> Parser<'_, 't> {
         if self.accept(sign) { Ok(()) } else { self.unexpected(expected) }
     }
 
-    /// Nothing that can stand in brackets begins as what was read since `from`.
+    /// Reports the text since `from`, with which nothing in brackets can begin.
     fn no_bracket<T>(&self, from: usize) -> Reading<T> {
         let end = (self.at + 1).min(self.tokens.len() - 1);
         let read: String = self.tokens[from..end].iter().map(|token| token.text).collect();

@@ -31,7 +31,7 @@ pub fn read(text: &str) -> Reading<Value> {
     Reader::new(text, true).document()
 }
 
-/// Reads what stands between backquotes in an expression; messages do not show it.
+/// Reads the JSON between backquotes in an expression; messages do not show it.
 pub(super) fn read_literal(text: &str) -> Reading<Value> {
     Reader::new(text, false).document()
 }
@@ -133,7 +133,7 @@ impl<'t> Reader<'t> {
         self.fail(&format!("Unexpected character ({}) in numeric value: {why}", described(found)))
     }
 
-    /// The next character that is no space.
+    /// The next character that is not a space.
     fn next(&mut self) -> Reading<Option<char>> {
         while let Some(found) = self.take() {
             match found {

@@ -1,6 +1,6 @@
 //! The words of an expression: the longest possible one at each place.
 //!
-//! Blanks between them mean nothing, not even inside of a literal. What is no word is left out and told. One pass; words point into
+//! Blanks between them mean nothing, not even inside of a literal. Characters that are not part of a token are left out and reported. One pass; words point into
 //! the expression.
 
 use super::parse::Problem;

@@ -97,7 +97,7 @@ impl Value {
         }
     }
 
-    /// The number as a `double`; 0 of what is none.
+    /// The number as a `double`; 0 if it is not a number.
     pub(super) fn number(&self) -> f64 {
         match self {
             Self::Int(value) => f64::from(*value),

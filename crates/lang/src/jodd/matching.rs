@@ -1,6 +1,6 @@
 //! Which elements selectors select: step by step, from the results of one step to those of the next.
 //!
-//! A step looks below or beside each result of the one before, keeps each element once, and then asks for places among what it found.
+//! A step searches below or beside each result of the previous one, keeps each element once, and then filters by position among its results.
 
 use std::collections::HashSet;
 

@@ -5,7 +5,7 @@
 /// Nesting of selectors in one another; each level costs a pair of brackets that Jodd would not match anyway.
 const MAX_DEPTH: u32 = 8;
 
-/// A text that is no selector.
+/// A text that is not a selector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreadable;
 
@@ -16,7 +16,7 @@ pub struct Selectors(pub(super) Vec<Vec<Step>>);
 /// A step on the way to the elements that are selected.
 #[derive(Debug)]
 pub(super) struct Step {
-    /// How it goes on from what was selected before.
+    /// The combinator with the part before.
     pub(super) from: Combinator,
     /// `None` is any.
     pub(super) element: Option<String>,
@@ -194,7 +194,7 @@ impl<'t> Reader<'t> {
             if self.byte().is_none() {
                 return Ok(steps);
             }
-            // A line's end is no blank right behind an element.
+            // A line's end does not count as a blank directly after an element.
             if matches!(self.byte(), Some(b'\n' | b'\r' | 0xC)) {
                 return Err(Unreadable);
             }

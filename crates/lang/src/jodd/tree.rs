@@ -122,7 +122,7 @@ fn ends_with(open: &str, end: &str) -> bool {
 }
 
 impl Document {
-    /// The document itself, which is no element.
+    /// The document itself, which is not an element.
     pub(super) const ROOT: NodeId = 0;
 
     /// Reads a page.

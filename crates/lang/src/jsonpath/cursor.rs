@@ -91,7 +91,7 @@ impl Cursor {
         at
     }
 
-    /// Index of the next character that is no blank, if it is `value`.
+    /// Index of the next character that is not a blank, if it is `value`.
     pub(super) fn index_of_next(&self, from: usize, value: char) -> Reading<Option<usize>> {
         let at = self.next_significant(from);
         Ok((self.char_at(at)? == value).then_some(at))
@@ -101,7 +101,7 @@ impl Cursor {
         self.next_significant_char(from) == value
     }
 
-    /// The next character that is no blank; a blank at the end.
+    /// The next character that is not a blank; a blank at the end.
     pub(super) fn next_significant_char(&self, from: usize) -> char {
         let at = self.next_significant(from);
         if self.contains(at) { self.text[at] } else { ' ' }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A failure. The kinds are those that somebody tells apart.
+/// A failure. The kinds are those that callers distinguish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The path leads nowhere (`PathNotFoundException`).

@@ -1,6 +1,6 @@
 //! Numbers as Java keeps and writes them.
 //!
-//! What a JSON text calls a number is a `long`, a `BigInteger`, a `double` or a `BigDecimal` in JMeter, and each
+//! A number of a JSON text is a `long`, a `BigInteger`, a `double` or a `BigDecimal` in JMeter, and each
 //! has its own text: `1.0E10`, `1E+10` or `10000000000`. Comparisons in filters are decimal and exact.
 
 use std::cmp::Ordering;

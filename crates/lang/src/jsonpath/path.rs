@@ -349,7 +349,7 @@ impl Reader {
         Ok(parameters)
     }
 
-    /// `[?]` stands for a filter handed over by a program, of which there is none here.
+    /// `[?]` refers to a filter passed by a program; there is none here.
     fn placeholder(&mut self) -> Reading<bool> {
         let cursor = &self.cursor;
         let Some(mark) = cursor.index_of_next(cursor.at, '?')? else { return Ok(false) };

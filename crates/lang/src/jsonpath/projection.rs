@@ -1,7 +1,7 @@
 //! Which parts of a document some paths can see.
 //!
 //! A path such as `$.data.token` looks at no other member of the document than `data`, so nothing else of it is
-//! kept when it is read. Everything is still read, as what cannot be read fails the whole document.
+//! kept when it is read. Everything is still read, because any error fails the whole document.
 
 use super::path::{Path, Token};
 

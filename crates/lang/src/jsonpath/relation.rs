@@ -17,7 +17,7 @@ use crate::work::{self, GaveUp};
 
 type Deciding<T> = Result<T, Failure>;
 
-/// Whether a node passes a filter. What cannot be applied to a node does not pass.
+/// Whether a node passes a filter. A filter that cannot be applied to a node fails it.
 pub(super) fn accepts(filter: &Filter, item: &Value<'_>, root: &Value<'_>) -> Deciding<bool> {
     match holds(filter, item, root) {
         Err(Failure::InvalidPath(_) | Failure::NotFound(_)) => Ok(false),

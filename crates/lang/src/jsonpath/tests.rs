@@ -9,7 +9,7 @@ use crate::java::write_double_plain;
 /// Paths on which this evaluator answers differently: Jayway has two messages for an empty path.
 const KNOWN: &[&str] = &[""];
 
-/// What JMeter's JSON Extractor makes of a found value.
+/// The text of a found value in JMeter's JSON Extractor.
 fn text(value: &Value<'_>) -> Option<String> {
     let mut out = String::new();
     match value {
@@ -20,7 +20,7 @@ fn text(value: &Value<'_>) -> Option<String> {
     Some(out)
 }
 
-/// What JMeter's JSON Assertion makes of one.
+/// The text of a value in JMeter's JSON Assertion.
 fn shown(value: &Value<'_>) -> String {
     let mut out = String::new();
     match value {

@@ -90,7 +90,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// The value as a `double`; `None` if it is no number.
+    /// The value as a `double`; `None` if it is not a number.
     pub(super) fn as_f64(&self) -> Option<f64> {
         match self {
             Self::Int(value) => Some(*value as f64),

@@ -11,7 +11,7 @@ pub struct Selector(pub(super) Vec<Group>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable(pub String);
 
-/// Compounds from left to right. A first combinator stands before the first compound where the group hangs on the root.
+/// Compounds from left to right. A combinator precedes the first compound if the group is relative to the root.
 pub(super) type Group = Vec<(Combinator, Compound)>;
 pub(super) type Compound = Vec<Test>;
 

@@ -28,7 +28,7 @@ pub enum Kind {
         attributes: Vec<(Box<str>, Box<str>)>,
     },
     Text(String),
-    /// Text of scripts and style sheets, which is no text of the document.
+    /// Text of scripts and style sheets, which is not part of the document's text.
     Data(String),
     Comment(String),
     /// Document types and instructions.
@@ -246,7 +246,7 @@ impl Document {
         self.nodes[parent].children.insert(at, id);
     }
 
-    /// Its parent and its place there while the document is read; what is looked for is near the end.
+    /// Its parent and its position there while the document is read; the search begins at the end.
     fn find(&self, id: NodeId) -> Option<(NodeId, usize)> {
         let parent = self.nodes[id].parent?;
         let children = &self.nodes[parent].children;
@@ -497,7 +497,7 @@ impl TreeSink for Sink {
         document.nodes[Document::ROOT].children.push(id);
     }
 
-    // jsoup keeps what is in a template where it stands.
+    // jsoup keeps the content of a template in place.
     fn get_template_contents(&self, target: &Handle) -> Handle {
         target.clone()
     }

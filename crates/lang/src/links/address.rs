@@ -16,7 +16,7 @@ pub fn escape(link: &mut String) {
     }
 }
 
-/// Takes `.`, `..` and repeated slashes out of the path, as `java.net.URI` does. False: it is no URI.
+/// Takes `.`, `..` and repeated slashes out of the path, as `java.net.URI` does. False: it is not a URI.
 pub fn normalize(link: &mut String) -> bool {
     if uri::verify(link).is_err() {
         return false;

@@ -81,7 +81,7 @@ struct Sheet<'t> {
 
 impl Sheet<'_> {
     fn read(&mut self, imports: &mut Vec<String>) {
-        // After a rule that is no import, closing braces and semicolons too many are overlooked.
+        // After a rule other than an import, surplus closing braces and semicolons are ignored.
         let mut lenient = false;
         while let Some((token, range)) = self.next() {
             match token {
@@ -155,7 +155,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// Reads an import after its word. False: it is none; what it breaks off at is not read yet.
+    /// Reads an import after its keyword. False: it is not one; the token at which it fails is not read yet.
     fn import(&mut self, imports: &mut Vec<String>) -> bool {
         let Some((token, range)) = self.solid() else { return true };
         let link = match token {
@@ -240,7 +240,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// Puts back what does not belong where it stands.
+    /// Puts back a token that is not allowed at its position.
     fn broken(&mut self, token: Option<(Token, Range<usize>)>) -> bool {
         if let Some((_, range)) = token {
             self.at = range.start;
@@ -260,7 +260,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// The next token that is no space.
+    /// The next token that is not a space.
     fn solid(&mut self) -> Option<(Token, Range<usize>)> {
         loop {
             let token = self.next()?;
@@ -270,7 +270,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// The next token and where it stands; comments are passed over.
+    /// The next token and its position; comments are skipped.
     fn next(&mut self) -> Option<(Token, Range<usize>)> {
         loop {
             let rest = self.text.get(self.at..)?;
@@ -359,7 +359,7 @@ fn named(rest: &str, length: usize) -> (Token, usize) {
     (Token::Function, length + 1)
 }
 
-/// The length of what stands in a `url(` with its closing parenthesis.
+/// The length of the content of a `url(` with its closing parenthesis.
 fn url_end(inside: &str) -> Option<usize> {
     let blank = |c: char| matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{c}');
     let content = inside.trim_start_matches(blank);
@@ -383,7 +383,7 @@ fn url_end(inside: &str) -> Option<usize> {
     after.starts_with(')').then(|| inside.len() - after.len() + 1)
 }
 
-/// At-rules that ph-css knows; others reach up to the next brace, whatever stands before it.
+/// At-rules that ph-css knows; others reach up to the next brace, whatever precedes it.
 fn known(word: &str) -> bool {
     matches!(word, "@media" | "@page" | "@font-face" | "@keyframes" | "@viewport" | "@supports")
         || (word.starts_with("@-")

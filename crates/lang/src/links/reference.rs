@@ -12,7 +12,7 @@ pub(super) fn beyond(input: &str) -> Thrown {
     )
 }
 
-/// Resolves the reference whose `&` stands before `at`, and appends what it means. In attributes a name needs its
+/// Resolves the reference whose `&` is before `at`, and appends its characters. In attributes a name needs its
 /// semicolon. Returns how many bytes from `at` on belong to it.
 pub(super) fn resolve(
     input: &str,
@@ -71,7 +71,7 @@ fn run(rest: &[u8]) -> usize {
 /// Length of the longest name of HTML.
 const LONGEST: usize = 31;
 
-/// The characters that a name stands for.
+/// The characters of a name.
 fn meaning(name: &[u8]) -> Option<&'static str> {
     let mut key = [0; LONGEST + 2];
     let length = name.len().min(LONGEST);

@@ -1,4 +1,4 @@
-//! A tag as Lagarto has it: its name, its kind, and those of its attributes that somebody asks for.
+//! A tag as Lagarto has it: its name, its kind, and those of its attributes that callers ask for.
 
 use crate::work;
 

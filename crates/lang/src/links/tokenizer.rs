@@ -20,7 +20,7 @@ pub trait Visitor {
 
     /// A tag.
     fn tag(&mut self, tag: &Tag<'_>) -> Result<(), Thrown>;
-    /// A script with what is in it.
+    /// A script with its content.
     fn script(&mut self, tag: &Tag<'_>, body: &str) -> Result<(), Thrown>;
     /// Text with its references resolved.
     fn text(&mut self, text: &str);
@@ -97,7 +97,7 @@ struct Reader<'t> {
     next: usize,
     conditional: bool,
     keeps_text: bool,
-    /// Text that was read and not told yet.
+    /// Text that was read and not passed on yet.
     content: String,
     /// Where the text of the element begins whose tags do not count.
     body_at: usize,
@@ -172,7 +172,7 @@ impl Reader<'_> {
     /// Adds a part of the input to the text.
     fn keep(&mut self, mut from: usize, to: usize) {
         if self.keeps_text {
-            // What was taken may have ended inside of a character.
+            // The part that was taken may end inside a character.
             while from < to && !self.input.is_char_boundary(from) {
                 from += 1;
             }
@@ -629,7 +629,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds what was taken since a `<` that begins no tag, with the rest of its last character.
+    /// Adds the text since a `<` that does not begin a tag, with the rest of its last character.
     fn keep_odd(&mut self, from: usize) {
         let mut to = self.next;
         if to > self.text.len() {

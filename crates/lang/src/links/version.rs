@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use crate::regexp::Regexp;
 
-/// The version of Internet Explorer in a user agent. The error is Java's exception for one that is no number.
+/// The version of Internet Explorer in a user agent. The error is Java's exception for one that is not a number.
 pub(super) fn of_user_agent(user_agent: &str) -> Result<Option<f32>, String> {
     if !user_agent.contains("MSIE ") {
         return Ok(None);
@@ -44,7 +44,7 @@ pub(super) fn matches(version: f32, expression: &str) -> Result<bool, String> {
 
 #[allow(clippy::float_cmp)] // Versions are compared as Lagarto compares them.
 fn holds(version: f32, condition: &str) -> Result<bool, String> {
-    // A whole number stands for all versions that begin with it.
+    // A whole number means all versions that begin with it.
     let about = |number: f32| if number.trunc() == number { version.trunc() } else { version };
     let (rest, test): (_, fn(f32, f32, f32) -> bool) =
         if let Some(rest) = condition.strip_prefix("IE ") {

@@ -139,7 +139,7 @@ pub(super) struct Memory {
     known: Vec<u64>,
     /// The memory holds for the text that is searched.
     is_known: bool,
-    /// Steps until what is found out is remembered.
+    /// Steps after which results at positions are remembered.
     patience: u64,
 }
 
@@ -568,7 +568,7 @@ impl Search<'_> {
         self.memory.stack.push(Frame::Register { register: register as u32, was });
     }
 
-    /// Takes back what was set above a height of the stack.
+    /// Undoes the changes recorded above a height of the stack.
     fn undo(&mut self, height: usize) {
         for frame in self.memory.stack.drain(height..).rev() {
             match frame {

@@ -102,7 +102,7 @@ impl Program {
 }
 
 impl Node {
-    /// Characters that can be told apart in it, with all repetitions written out.
+    /// Number of character positions in it, with all repetitions written out.
     fn size(&self) -> usize {
         match self {
             Self::Group(_, node) | Self::Ahead { node, .. } => node.size(),

@@ -294,7 +294,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether `{n}`, `{n,}` or `{n,m}` stands there; any other brace is a plain character.
+    /// Whether `{n}`, `{n,}` or `{n,m}` is at this position; any other brace is a plain character.
     fn is_interval(&self, at: usize) -> bool {
         let digits = |mut at: usize| {
             while self.text.get(at).is_some_and(char::is_ascii_digit) {
@@ -436,7 +436,7 @@ impl Reader<'_> {
         Ok(node)
     }
 
-    /// The character that an escape stands for; the position is behind the backslash before, behind all after.
+    /// The character of an escape; the position is after the backslash before the call, and after the escape then.
     fn escaped_char(&mut self, in_class: bool) -> char {
         let value = self.value();
         match value {

@@ -39,7 +39,7 @@ impl<'a> Absolute<'a> {
     }
 }
 
-/// Takes an absolute address apart, and refuses what has no sound host or port. Allocates nothing.
+/// Splits an absolute address, and refuses one without a valid host or port. Allocates nothing.
 pub fn absolute(text: &str) -> Result<Absolute<'_>, NoAddress> {
     let parts = split(text);
     let scheme = &text[parts.protocol.clone()];

@@ -1,12 +1,12 @@
 //! From bytes to text: the encoding that a byte order mark or the XML declaration says, else UTF-8.
 //!
-//! Bytes that are no text end it; what was before them is read first, and may be wrong in another way.
+//! Bytes that are not text end it; the part before them is read first, and may have another error.
 
 use std::borrow::Cow;
 
 use super::fault::Fault;
 
-/// The text of a document, and what is wrong with the bytes after it.
+/// The text of a document, and the error of the bytes after it.
 pub(super) fn decode(bytes: &[u8]) -> Result<(Cow<'_, str>, Option<Fault>), Fault> {
     let (encoding, bytes) = match bytes {
         [0xEF, 0xBB, 0xBF, rest @ ..] => (None, rest),

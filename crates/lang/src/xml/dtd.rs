@@ -1,4 +1,4 @@
-//! Document types: what the document itself declares. Of what is outside nothing is read, as if it were empty.
+//! Document types: the declarations in the document itself. External parts are not read, as if they were empty.
 //!
 //! Entities, defaults and types of attributes, and which elements hold elements alone are kept; nothing is validated.
 
@@ -28,7 +28,7 @@ pub(super) struct Dtd {
     /// Parameter entities expanded.
     parameters_used: u32,
     pub(super) standalone: bool,
-    /// The document type is being read: comments are no nodes.
+    /// The document type is being read: comments do not become nodes.
     pub(super) is_being_read: bool,
 }
 
@@ -75,7 +75,7 @@ impl Dtd {
         self.open.pop();
     }
 
-    /// Whether what was not read may declare entities.
+    /// Whether a part that was not read may declare entities.
     pub(super) fn may_declare_more(&self) -> bool {
         self.has_more && !self.standalone
     }

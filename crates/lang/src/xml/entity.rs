@@ -22,7 +22,7 @@ pub(super) enum Entity {
     Internal(Rc<str>),
     /// Something outside, which is taken to be empty.
     External,
-    /// Something that is no XML.
+    /// Something that is not XML.
     Unparsed,
 }
 

@@ -5,7 +5,7 @@
 pub struct Fault {
     /// The message.
     pub message: String,
-    /// It is not about XML but about bytes that are no text, which Java calls an `IOException`.
+    /// The error is not about XML but about bytes that are not text, which Java calls an `IOException`.
     pub is_io: bool,
 }
 

@@ -279,7 +279,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Adds text, unless it is blanks that nobody wants.
+    /// Adds text, unless it is blanks that are to be dropped.
     pub(super) fn add_text(&mut self, text: &str) {
         let is_dropped = self.options.drops_blanks
             && self.dtd.holds_elements_only(self.builder.open_name())

@@ -265,7 +265,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// More than this is no document to look into: places are numbers of 32 bits.
+    /// Limit of a document's size: positions are numbers of 32 bits.
     pub const MAX_TEXT: usize = 1 << 28;
 
     pub fn new(has_namespaces: bool) -> Self {
@@ -351,7 +351,7 @@ impl Builder {
         self.add(kind, name, value, 0);
     }
 
-    /// The tree; what is open is closed.
+    /// The tree; open elements are closed.
     pub fn end(mut self) -> Tree {
         while self.depth() > 0 {
             self.close();

@@ -5,7 +5,7 @@ use super::tree::{Kind, NodeId, Tree};
 impl Tree {
     /// Appends an element with all that is in it.
     pub fn write_fragment(&self, id: NodeId, out: &mut String) {
-        // Prefixes that are declared in what is being written, the innermost last.
+        // Prefixes declared in the elements being written, the innermost last.
         let mut declared: Vec<(&str, &str)> =
             vec![("", ""), ("xml", "http://www.w3.org/XML/1998/namespace")];
         let mut open: Vec<(NodeId, usize)> = Vec::new();

@@ -47,7 +47,7 @@ pub(super) fn compare(operator: Operator, left: &Value, right: &Value, tree: &Tr
     }
 }
 
-/// Whether one of the nodes compares so with a number, as XPath 2.0 has it: the first that is no number is an error.
+/// Whether one of the nodes compares so with a number, as XPath 2.0 has it: the first that is not a number is an error.
 pub(super) fn cast(
     operator: Operator,
     nodes: &[NodeId],

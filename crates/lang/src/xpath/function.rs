@@ -172,7 +172,7 @@ fn substring(text: &str, start: f64, length: Option<f64>) -> String {
     };
     let all = units.len() as f64;
     let end = match length {
-        // Java rounds what is no number to 0.
+        // Java rounds NaN to 0.
         Some(length) => {
             let length = if length.is_nan() { 0.0 } else { round(length) };
             let end = start + length - 1.0;

@@ -127,7 +127,7 @@ impl XPath {
                 Evaluation::look(text.len() as u64 / 4)?;
                 found(Some(&text));
             } else {
-                // JMeter takes what is first in an element, which has no text if it is an element itself.
+                // JMeter takes the first child of an element, which has no text if it is an element itself.
                 found(tree.value(tree.children(*id).next().unwrap_or(*id)));
             }
         }

@@ -1,4 +1,4 @@
-//! From pieces to an expression: the grammar as Xalan's parser has it, and its words for what does not follow it.
+//! From tokens to an expression: the grammar of Xalan's parser, and its messages about errors.
 
 use super::expr::{Axis, Expr, From, Function, Operator, Path, Predicate, Step, Test};
 use super::lex::pieces;
