@@ -12,6 +12,7 @@
 //! | `tidy` | pages as JTidy cleans them up |
 //! | `links` | links of pages and style sheets to resources that are loaded with them |
 //! | `regexp` | regular expressions in Jakarta ORO's dialect |
+//! | `jexl` | scripts in JEXL 3 |
 //! | `java`, `decimal_format` | numbers as Java reads and writes them |
 //! | `java_date` | dates by patterns of Java's `DateTimeFormatter` |
 //! | `url`, `uri`, `percent` | addresses as `java.net` has them, and their escapes |
@@ -24,6 +25,7 @@ pub mod charset;
 pub mod decimal_format;
 pub mod java;
 pub mod java_date;
+pub mod jexl;
 pub mod jmespath;
 pub mod jodd;
 pub mod jsonpath;

@@ -14,7 +14,7 @@ mod draw;
 mod escape;
 mod fifo;
 mod file;
-mod jexl;
+pub(crate) mod jexl;
 mod jpgc;
 mod letters;
 mod log;
@@ -69,7 +69,7 @@ pub(crate) enum Support {
     Jvm,
     /// Runs a script of the Java machine, natively where that is a comparison.
     Script(Dialect, Run),
-    /// Runs a script in JEXL 3, natively as far as [`jexl`](crate::jexl) knows it.
+    /// Runs a script in JEXL 3, natively as far as [`lang::jexl`] knows it.
     Jexl(Run),
 }
 

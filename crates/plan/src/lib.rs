@@ -18,7 +18,7 @@
 //! | `evaluation` | evaluations under a bound of work, and what the log says of those that gave up |
 //! | `number` | texts read as numbers |
 //! | `input` | files that a plan names, read within bounds |
-//! | `condition`, `jexl` | conditions of If controllers, and scripts in JEXL |
+//! | `condition` | conditions of If controllers |
 //! | `script` | scripts in Groovy and BeanShell that are simple enough to run natively |
 //! | `result` | a finished sample as processors see it |
 
@@ -34,7 +34,6 @@ pub mod function;
 pub mod hosted;
 pub mod http;
 pub mod input;
-mod jexl;
 pub mod number;
 mod pattern;
 pub mod plan;

@@ -1,9 +1,58 @@
 //! `__jexl3`: scripts in JEXL, as far as they are known here; any other needs a JVM.
 
+use lang::jexl::{self, World};
+
 use super::{Call, Level};
+use crate::condition::with_values;
 use crate::env::Env;
-use crate::jexl;
 use crate::text::Outcome;
+
+/// Whether a script of a plan can be computed here, whatever stands for the values of its variables.
+pub(crate) fn is_known(source: &str) -> bool {
+    let mut plain = with_values(source);
+    if source.contains("${") {
+        // Text with expressions in it still has its escapes.
+        for (escaped, meant) in [("\\,", ","), ("\\$", "$"), ("\\\\", "\\")] {
+            plain = plain.replace(escaped, meant);
+        }
+    }
+    jexl::is_known(&plain)
+}
+
+impl World for Env<'_> {
+    fn variable(&self, name: &str) -> Option<&str> {
+        self.vars.get_named(self.names, name)
+    }
+
+    fn set_variable(&mut self, name: &str, value: &str) {
+        self.vars.set_named(self.names, name, value);
+    }
+
+    fn remove_variable(&mut self, name: &str) {
+        self.vars.remove_named(self.names, name);
+    }
+
+    fn property(&mut self, name: &str) -> Option<&str> {
+        self.core.cache.property(self.shared, name)
+    }
+
+    fn set_property(&mut self, name: &str, value: &str) -> Option<String> {
+        self.shared.set_property(name, value).map(Into::into)
+    }
+
+    fn log(&mut self, level: jexl::Level, text: &str) {
+        let level = match level {
+            jexl::Level::Error => Level::Error,
+            jexl::Level::Warn => Level::Warn,
+            jexl::Level::Info => Level::Info,
+        };
+        self.shared.log(level, text);
+    }
+
+    fn thread_name(&self, out: &mut String) {
+        self.who.thread_name(out);
+    }
+}
 
 /// `__jexl3(script, variable)`.
 pub(super) fn run(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
@@ -18,4 +67,23 @@ pub(super) fn run(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     }
     env.core.give(script);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_known;
+
+    #[test]
+    fn values_of_variables_may_stand_anywhere() {
+        for source in [
+            "${a} + 1",
+            "\"${a}\".substring(0\\, 2) == \"x\"",
+            "vars.get(\"a\") == null ? 1 : \"${b}\".length()",
+            "empty(vars.get('x'))",
+            "not (1 eq 2) and size('abc') ge 3",
+            "\"${path}\".startsWith(\"http\" )",
+        ] {
+            assert!(is_known(source), "{source}");
+        }
+    }
 }

@@ -9,9 +9,9 @@
 
 use super::{Part, Problem, Reason, Text, TextCompiler};
 use crate::condition::is_comparison;
+use crate::function::jexl;
 use crate::function::{self, Call, Spec, Support};
 use crate::hosted::TextId;
-use crate::jexl;
 use crate::script::{self, Place, Role, Script};
 use crate::vars::Names;
 

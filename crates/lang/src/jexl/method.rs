@@ -2,11 +2,9 @@
 //!
 //! A method that the receiver does not have, or not for these parameters, throws; one of nothing is nothing.
 
-use lang::regexp::Regexp;
-
 use super::value::{Fault, Value};
-use crate::env::Env;
-use crate::function::Level;
+use super::{Level, World};
+use crate::regexp::Regexp;
 
 /// How a text is held against another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +93,7 @@ pub(super) fn call<'a>(
     receiver: &Value<'a>,
     name: &str,
     values: &[Value<'a>],
-    env: &mut Env<'_>,
+    world: &mut dyn World,
 ) -> Result<Value<'a>, Fault> {
     if values.iter().any(|value| matches!(value, Value::Undefined)) {
         return Err(Fault::Throws);
@@ -104,9 +102,9 @@ pub(super) fn call<'a>(
         Value::Undefined => Err(Fault::Throws),
         Value::Null => Ok(Value::Null),
         Value::Text(text) => of_text(text, name, values),
-        Value::Variables => of_variables(name, values, env),
-        Value::Properties => of_properties(name, values, env),
-        Value::Log => of_log(name, values, env),
+        Value::Variables => of_variables(name, values, world),
+        Value::Properties => of_properties(name, values, world),
+        Value::Log => of_log(name, values, world),
         number => match (name, values) {
             ("toString", []) => Ok(Value::text(number.shown().into_owned())),
             ("equals", [other]) => Ok(Value::Bool(number == other)),
@@ -220,20 +218,20 @@ fn compare(one: &str, two: &str) -> i32 {
 fn of_variables<'a>(
     name: &str,
     values: &[Value<'a>],
-    env: &mut Env<'_>,
+    world: &mut dyn World,
 ) -> Result<Value<'a>, Fault> {
     match (name, values) {
         ("get", [Value::Text(key)]) => {
-            let value = env.vars.get_named(env.names, key);
+            let value = world.variable(key);
             Ok(value.map_or(Value::Null, |value| Value::text(value.to_owned())))
         }
         ("put", [Value::Text(key), Value::Text(value)]) => {
-            env.vars.set_named(env.names, key, value);
+            world.set_variable(key, value);
             Ok(Value::Null)
         }
         ("remove", [Value::Text(key)]) => {
-            let value = env.vars.get_named(env.names, key).map(str::to_owned);
-            env.vars.remove_named(env.names, key);
+            let value = world.variable(key).map(str::to_owned);
+            world.remove_variable(key);
             Ok(value.map_or(Value::Null, Value::text))
         }
         _ => Err(Fault::Throws),
@@ -243,10 +241,10 @@ fn of_variables<'a>(
 fn of_properties<'a>(
     name: &str,
     values: &[Value<'a>],
-    env: &mut Env<'_>,
+    world: &mut dyn World,
 ) -> Result<Value<'a>, Fault> {
     let mut read = |key: &str| {
-        let value = env.core.cache.property(env.shared, key);
+        let value = world.property(key);
         value.map_or(Value::Null, |value| Value::text(value.to_owned()))
     };
     match (name, values) {
@@ -256,14 +254,14 @@ fn of_properties<'a>(
             value => value,
         }),
         ("put", [Value::Text(key), Value::Text(value)]) => {
-            let before = env.shared.set_property(key, value);
-            Ok(before.map_or(Value::Null, |before| Value::text(before.into_string())))
+            let before = world.set_property(key, value);
+            Ok(before.map_or(Value::Null, Value::text))
         }
         _ => Err(Fault::Throws),
     }
 }
 
-fn of_log<'a>(name: &str, values: &[Value<'a>], env: &Env<'_>) -> Result<Value<'a>, Fault> {
+fn of_log<'a>(name: &str, values: &[Value<'a>], world: &mut dyn World) -> Result<Value<'a>, Fault> {
     let level = match name {
         "info" => Level::Info,
         "warn" => Level::Warn,
@@ -272,7 +270,7 @@ fn of_log<'a>(name: &str, values: &[Value<'a>], env: &Env<'_>) -> Result<Value<'
     };
     match values {
         [Value::Text(text)] => {
-            env.shared.log(level, &**text);
+            world.log(level, text);
             Ok(Value::Null)
         }
         _ => Err(Fault::Throws),

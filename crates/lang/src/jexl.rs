@@ -10,39 +10,59 @@ mod method;
 mod read;
 mod value;
 
-use crate::condition::with_values;
-use crate::env::Env;
 use read::{Reader, Step};
 use value::Fault;
 
 /// How a script came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub enum Outcome {
     /// It has a value, or none because something in it threw: JMeter sets its variable to it.
     Done,
     /// It cannot be read, or takes a text for a number that is none: JMeter logs it and sets nothing.
     Failed,
 }
 
-/// Whether a script of a plan can be computed here, whatever stands for the values of its variables.
-pub(crate) fn is_known(source: &str) -> bool {
-    let mut plain = with_values(source);
-    if source.contains("${") {
-        // Text with expressions in it still has its escapes.
-        for (escaped, meant) in [("\\,", ","), ("\\$", "$"), ("\\\\", "\\")] {
-            plain = plain.replace(escaped, meant);
-        }
-    }
-    Reader::new(&plain).script(&mut Step::Reading).is_ok()
+/// Severity of a line in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Something does not work.
+    Error,
+    /// Something may not be as meant.
+    Warn,
+    /// Worth knowing.
+    Info,
+}
+
+/// The surroundings of a script: `vars`, `props`, `log` and `threadName`.
+pub trait World {
+    /// The value of a variable.
+    fn variable(&self, name: &str) -> Option<&str>;
+    /// Sets a variable.
+    fn set_variable(&mut self, name: &str, value: &str);
+    /// Removes a variable.
+    fn remove_variable(&mut self, name: &str);
+    /// The value of a property.
+    fn property(&mut self, name: &str) -> Option<&str>;
+    /// Sets a property; the answer is its value before.
+    fn set_property(&mut self, name: &str, value: &str) -> Option<String>;
+    /// Writes a line into the log.
+    fn log(&mut self, level: Level, text: &str);
+    /// Appends the name of the user's thread.
+    fn thread_name(&self, out: &mut String);
+}
+
+/// Whether a script can be computed here.
+pub fn is_known(source: &str) -> bool {
+    Reader::new(source).script(&mut Step::Reading).is_ok()
 }
 
 /// Appends the value of a script.
-pub(crate) fn run(source: &str, env: &mut Env<'_>, out: &mut String) -> Outcome {
+pub fn run(source: &str, world: &mut dyn World, out: &mut String) -> Outcome {
     if Reader::new(source).script(&mut Step::Reading).is_err() {
         return Outcome::Failed;
     }
     let start = out.len();
-    match Reader::new(source).script(&mut Step::Computing(env)) {
+    match Reader::new(source).script(&mut Step::Computing(world)) {
         Ok(value) => value.write(out),
         Err(Fault::Throws) => out.truncate(start),
         Err(Fault::Unreadable | Fault::NoNumber) => return Outcome::Failed,

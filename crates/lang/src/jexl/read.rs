@@ -6,9 +6,8 @@
 use std::borrow::Cow;
 use std::cmp::Ordering::{Equal, Greater, Less};
 
-use super::method;
 use super::value::{Arithmetic, Fault, Value};
-use crate::env::Env;
+use super::{World, method};
 
 /// Nesting beyond this is not read.
 const MAX_DEPTH: u32 = 64;
@@ -21,14 +20,14 @@ const RESERVED: [&str; 33] = [
 ];
 
 /// Whether values are computed.
-pub(super) enum Step<'s, 'e> {
+pub(super) enum Step<'s> {
     /// No: it is only found out whether the script can be read.
     Reading,
     /// Yes.
-    Computing(&'s mut Env<'e>),
+    Computing(&'s mut dyn World),
 }
 
-impl Step<'_, '_> {
+impl Step<'_> {
     /// Computes, unless this is only read.
     fn compute<'a>(
         &self,
@@ -55,7 +54,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Expressions with `;` between them; the value is that of the last.
-    pub(super) fn script(&mut self, step: &mut Step<'_, '_>) -> Read<'a> {
+    pub(super) fn script(&mut self, step: &mut Step<'_>) -> Read<'a> {
         self.skip();
         let mut value = Value::Null;
         while !self.rest.is_empty() {
@@ -104,7 +103,7 @@ impl<'a> Reader<'a> {
         tokens.iter().find(|(token, _)| self.take(token)).map(|(_, meaning)| *meaning)
     }
 
-    fn expression(&mut self, step: &mut Step<'_, '_>) -> Read<'a> {
+    fn expression(&mut self, step: &mut Step<'_>) -> Read<'a> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(Fault::Unreadable);
@@ -114,7 +113,7 @@ impl<'a> Reader<'a> {
         value
     }
 
-    fn ternary(&mut self, step: &mut Step<'_, '_>) -> Read<'a> {
+    fn ternary(&mut self, step: &mut Step<'_>) -> Read<'a> {
         let condition = self.or(step)?;
         let elvis = self.take("?:");
         if elvis || self.take("??") {
@@ -142,11 +141,11 @@ impl<'a> Reader<'a> {
     }
 
     /// An operand that is computed only if it is `live`.
-    fn branch(&mut self, live: bool, step: &mut Step<'_, '_>) -> Read<'a> {
+    fn branch(&mut self, live: bool, step: &mut Step<'_>) -> Read<'a> {
         if live { self.expression(step) } else { self.expression(&mut Step::Reading) }
     }
 
-    fn or(&mut self, step: &mut Step<'_, '_>) -> Read<'a> {
+    fn or(&mut self, step: &mut Step<'_>) -> Read<'a> {
         let mut left = self.and(step)?;
         while self.take("||") || self.take("or") {
             let holds = matches!(step, Step::Computing(_)) && left.truth()?;
@@ -156,7 +155,7 @@ impl<'a> Reader<'a> {
         Ok(left)
     }
 
-    fn and(&mut self, step: &mut Step<'_, '_>) -> Read<'a> {
+    fn and(&mut self, step: &mut Step<'_>) -> Read<'a> {
         let mut left = self.bits(0, step)?;
         while self.take("&&") || self.take("and") {
             let holds = matches!(step, Step::Computing(_)) && left.truth()?;
@@ -167,7 +166,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `|`, `^` and `&`, each level tighter than the one before.
-    fn bits(&mut self, level: usize, step: &mut Step<'_, '_>) -> Read<'a> {
+    fn bits(&mut self, level: usize, step: &mut Step<'_>) -> Read<'a> {
         let Some(operator) = ["|", "^", "&"].get(level) else { return self.equality(step) };
         let mut left = self.bits(level + 1, step)?;
         while self.take(operator) {
@@ -180,7 +179,7 @@ impl<'a> Reader<'a> {
         Ok(left)
     }
 
-    fn equality(&mut self, step: &mut Step<'_, '_>) -> Read<'a> {
+    fn equality(&mut self, step: &mut Step<'_>) -> Read<'a> {
         let left = self.order(step)?;
         let operators = [("==", true), ("!=", false), ("eq", true), ("ne", false)];
         let Some(wanted) = self.takes_any(&operators) else { return Ok(left) };
@@ -188,7 +187,7 @@ impl<'a> Reader<'a> {
         step.compute(|| Ok(Value::Bool(left.equals(&right)? == wanted)))
     }
 
-    fn order(&mut self, step: &mut Step<'_, '_>) -> Read<'a> {
+    fn order(&mut self, step: &mut Step<'_>) -> Read<'a> {
         let left = self.sum(step)?;
         let orders: [(&str, &[std::cmp::Ordering]); 8] = [
             ("<=", &[Less, Equal]),
@@ -232,7 +231,7 @@ impl<'a> Reader<'a> {
         if method::is_common_pattern(&self.rest[1..=end]) { Ok(()) } else { Err(Fault::Unreadable) }
     }
 
-    fn sum(&mut self, step: &mut Step<'_, '_>) -> Read<'a> {
+    fn sum(&mut self, step: &mut Step<'_>) -> Read<'a> {
         let mut left = self.product(step)?;
         let operators = [("+", Arithmetic::Add), ("-", Arithmetic::Subtract)];
         while let Some(how) = self.takes_any(&operators) {
@@ -242,7 +241,7 @@ impl<'a> Reader<'a> {
         Ok(left)
     }
 
-    fn product(&mut self, step: &mut Step<'_, '_>) -> Read<'a> {
+    fn product(&mut self, step: &mut Step<'_>) -> Read<'a> {
         let mut left = self.unary(step)?;
         let operators = [
             ("*", Arithmetic::Multiply),
@@ -258,7 +257,7 @@ impl<'a> Reader<'a> {
         Ok(left)
     }
 
-    fn unary(&mut self, step: &mut Step<'_, '_>) -> Read<'a> {
+    fn unary(&mut self, step: &mut Step<'_>) -> Read<'a> {
         // Signs may stack up; a loop keeps them off the stack.
         let mut signs = Vec::new();
         let operators =
@@ -293,7 +292,7 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    fn primary(&mut self, step: &mut Step<'_, '_>) -> Read<'a> {
+    fn primary(&mut self, step: &mut Step<'_>) -> Read<'a> {
         let first = self.rest.chars().next().ok_or(Fault::Unreadable)?;
         let mut value = match first {
             '(' => {
@@ -332,7 +331,7 @@ impl<'a> Reader<'a> {
         word
     }
 
-    fn name(&mut self, step: &mut Step<'_, '_>) -> Read<'a> {
+    fn name(&mut self, step: &mut Step<'_>) -> Read<'a> {
         let word = self.word();
         let value = match word {
             "true" => Value::Bool(true),
@@ -344,9 +343,9 @@ impl<'a> Reader<'a> {
             "ctx" | "sampler" | "sampleResult" | "OUT" => return Err(Fault::Unreadable),
             "threadName" => match step {
                 Step::Reading => Value::Null,
-                Step::Computing(env) => {
+                Step::Computing(world) => {
                     let mut name = String::new();
-                    env.who.thread_name(&mut name);
+                    world.thread_name(&mut name);
                     Value::text(name)
                 }
             },
@@ -363,7 +362,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What follows a point: a method with its parameters.
-    fn call(&mut self, receiver: Value<'a>, step: &mut Step<'_, '_>) -> Read<'a> {
+    fn call(&mut self, receiver: Value<'a>, step: &mut Step<'_>) -> Read<'a> {
         let name = self.word();
         if name.is_empty() || !self.take("(") {
             // A property of an object, or a name with points in it.
@@ -384,7 +383,7 @@ impl<'a> Reader<'a> {
         match step {
             Step::Reading if method::is_known(name, values.len()) => Ok(Value::Null),
             Step::Reading => Err(Fault::Unreadable),
-            Step::Computing(env) => method::call(&receiver, name, &values, env),
+            Step::Computing(world) => method::call(&receiver, name, &values, *world),
         }
     }
 

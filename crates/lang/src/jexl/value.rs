@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use lang::java::{parse_double, write_double};
+use crate::java::{parse_double, write_double};
 
 /// Why there is no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
