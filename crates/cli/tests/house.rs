@@ -307,6 +307,37 @@ fn tests_that_do_not_run_are_counted_as_skipped() {
     nothing_found(&found);
 }
 
+/// Columns of a line of prose. Tables and code are as wide as they are, and a word or link cannot be broken.
+const MOST_COLUMNS: usize = 120;
+
+#[test]
+fn lines_of_documents_are_short() {
+    let pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md"];
+    let mut found = Vec::new();
+    for (path, text) in files(&[".md"]) {
+        // docs/elements.md is made by a test.
+        let page = path.starts_with("docs/") && path != "docs/elements.md";
+        if !page && !pages.contains(&path.as_str()) {
+            continue;
+        }
+        let mut fenced = false;
+        for (number, line) in text.lines().enumerate() {
+            let code = line.trim_start().starts_with("```");
+            fenced ^= code;
+            let prose = !(fenced || code || line.starts_with("    ") || line.starts_with('|'));
+            let breaks = line.trim_start_matches(['-', ' ']).contains(' ');
+            let columns = line.chars().count();
+            if prose && breaks && columns > MOST_COLUMNS {
+                found.push(format!(
+                    "{path}:{}: {columns} columns, {MOST_COLUMNS} at most",
+                    number + 1
+                ));
+            }
+        }
+    }
+    nothing_found(&found);
+}
+
 #[test]
 fn links_in_documents_lead_somewhere() {
     let mut found = Vec::new();
