@@ -80,7 +80,7 @@ fn stages(request: &Request, bytes: Vec<u8>, console: &mut Console) -> Result<Ex
         .then(|| control::listen(&properties, &interrupt))
         .flatten();
     let port = control.as_ref().and_then(|control| control.port).filter(|_| stops_itself);
-    let options = settings::options(request, &properties, &plan, (&columns, port), &mut traces)?;
+    let options = settings::options(request, &properties, &plan, &columns, port, &mut traces)?;
     let evaluated = engine::evaluate(&plan, &options);
     let found = room.check(&plan, Some(&evaluated), traces.console)?;
     let start = Start { request, bytes, plan, options, evaluated, found };
@@ -248,7 +248,7 @@ impl Ending<'_> {
             let words = format!("{dropped} rows or responses were dropped: the disk is too slow");
             traces.last.add_lost(&words);
         }
-        traces.report(&summary, (workers, &self.losses), (self.request, &self.end(&run)));
+        traces.report(&summary, workers, &self.losses, self.request, &self.end(&run));
         let last = std::mem::take(&mut traces.last);
         let whole = last.is_whole();
         last.lines(traces.log.path()).for_each(|line| traces.console.warn(&line));

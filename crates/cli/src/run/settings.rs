@@ -20,7 +20,8 @@ pub(crate) fn options(
     request: &Request,
     properties: &Properties,
     plan: &Plan,
-    (columns, port): (&Columns, Option<u16>),
+    columns: &Columns,
+    port: Option<u16>,
     traces: &mut Traces<'_>,
 ) -> Result<Options, Exit> {
     let all = properties.all();

@@ -124,8 +124,10 @@ impl<'a> Traces<'a> {
     pub(crate) fn report(
         &mut self,
         summary: &Summary,
-        (workers, losses): (u32, &[Loss]),
-        (request, end): (&Request, &End),
+        workers: u32,
+        losses: &[Loss],
+        request: &Request,
+        end: &End,
     ) {
         let Self { console, folder, last, .. } = self;
         if folder.seconds_lost() > 0 {
