@@ -3,6 +3,15 @@
 //! [`parse`] turns bytes into a [`Document`] and a list of [`Diag`]s. Nothing but text that is not XML, or that
 //! has no `jmeterTestPlan` root, makes it fail. The crate knows the file's structure (`hashTree` pairs and the
 //! property tags) and not a single element name.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `reader` | the one pass over the text; property tags, references |
+//! | `references` | the targets of XStream's references |
+//! | `document`, `props` | the arena of elements, and their properties |
+//! | `graft` | copies of subtrees |
+//! | `decode`, `text` | encodings; character references and line ends |
+//! | `diag` | [`Diag`], the finding that every layer above uses |
 
 mod decode;
 mod diag;

@@ -4,6 +4,19 @@
 //! into a `Snapshot`; snapshots of all cores merge into `Totals`; aggregate report, summary,
 //! summariser lines and per-second file are read from those. `jtl` writes and reads result rows.
 //! Times inside are nanoseconds; JMeter's own formulas work on whole milliseconds.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `sample`, `recorder` | a finished sample; a core's samples, counted |
+//! | `hist`, `tally`, `counter`, `span`, `close`, `cause` | the stores: histograms, sums of a label, counters, phases of connections, ends of connections, errors by cause |
+//! | `snapshot`, `totals` | a second of one core; the whole run, merged |
+//! | `aggregate`, `summariser` | JMeter's report and its `summary` lines |
+//! | `summary`, `verdict`, `laws` | the end of a run, and whether the generator kept up |
+//! | `snapshot_file`, `timeline`, `flow` | `seconds.jsonl`, the course of a run, WebSocket connections per second |
+//! | `jtl` | result files: rows, XML elements, reading |
+//! | `backend` | metrics of Backend Listeners, for InfluxDB and Graphite |
+//! | `machine`, `process` | the machine, and the generator's own CPU and memory |
+//! | `grouped` | numbers as text for people |
 pub mod aggregate;
 pub mod backend;
 pub mod cause;
