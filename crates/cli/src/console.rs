@@ -214,7 +214,7 @@ fn status(second: &Second, elapsed_s: u64) -> String {
         second.errors as f64 * 100.0 / second.samples as f64
     };
     format!(
-        "{minutes:02}:{seconds:02}  users {}{}{}  {}/s  p50 {:.0}  p95 {:.0}  p99 {:.0} ms  errors {errors:.1}%  CPU {:.0}%  lag p99 {:.1} ms",
+        "{minutes:02}:{seconds:02}  users {}{}{}  {}/s  p50 {:.0}  p95 {:.0}  p99 {:.0} ms  errors {errors:.1}%  CPU {:.0}%  overhead p99 {:.1} ms",
         second.users,
         if second.workers > 0 { format!(" on {} workers", second.workers) } else { String::new() },
         second
@@ -266,7 +266,7 @@ mod tests {
         let text = status(&second, 75);
         assert_eq!(
             text,
-            "01:15  users 5  200/s  p50 0  p95 0  p99 12 ms  errors 0.5%  CPU 25%  lag p99 0.3 ms"
+            "01:15  users 5  200/s  p50 0  p95 0  p99 12 ms  errors 0.5%  CPU 25%  overhead p99 0.3 ms"
         );
     }
 }
