@@ -40,7 +40,7 @@ impl Step<'_> {
     }
 }
 
-/// What of a script is left to be read.
+/// The part of a script that is not read yet.
 pub(super) struct Reader<'a> {
     rest: &'a str,
     depth: u32,
@@ -361,7 +361,7 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    /// What follows a point: a method with its parameters.
+    /// Calls the method after a dot, with its parameters.
     fn call(&mut self, receiver: Value<'a>, step: &mut Step<'_>) -> Read<'a> {
         let name = self.word();
         if name.is_empty() || !self.take("(") {
