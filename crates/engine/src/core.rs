@@ -354,6 +354,7 @@ impl<'p> Core<'p> {
     }
 
     /// Carries out a completion, and gives its user a turn.
+    #[inline]
     fn carry_out(&mut self, done: Done) {
         match done {
             Done::Sample(sampled) => {
@@ -367,6 +368,7 @@ impl<'p> Core<'p> {
     }
 
     /// Ends the sample of a sampler whose work has ended.
+    #[inline]
     fn end_sampled(&mut self, sampled: Sampled) {
         let Sampled { user, sampler, timing, outcome, result, whole } = sampled;
         self.return_result(result);

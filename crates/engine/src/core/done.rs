@@ -64,10 +64,12 @@ pub(crate) struct Completions {
 }
 
 impl Queue {
+    #[inline]
     fn push(&mut self, done: Done) {
         self.0.push_back(done);
     }
 
+    #[inline]
     pub(crate) fn pop(&mut self) -> Option<Done> {
         self.0.pop_front()
     }
@@ -87,7 +89,9 @@ impl Queue {
 
     /// Moves all behind the first `kept` to the end of another queue.
     pub(crate) fn move_behind(&mut self, kept: usize, to: &mut Self) {
-        to.0.extend(self.0.drain(kept..));
+        if self.0.len() > kept {
+            to.0.extend(self.0.drain(kept..));
+        }
     }
 
     /// The last completion, if it is that of a user's sample which passed.
@@ -123,6 +127,7 @@ impl Core<'_> {
         self.complete(index, id, (timing, outcome), true);
     }
 
+    #[inline]
     fn complete(
         &mut self,
         user: UserId,
