@@ -10,10 +10,10 @@
 //! | `result`, `cookies`, `request`, `reply` | what messages hold |
 //! | `submit` | a job goes out |
 //! | `arrive`, `apply` | its reply comes in, and what it changes |
-//! | `news` | what jobs that run already are told |
+//! | `property_sync` | changed properties, for jobs that already run |
 //! | `trust` | whether HTTPS that scripts open is trusted |
 //! | `closing`, `ended` | what is done with a result: processors, assertions, listeners; transactions |
-//! | `told` | listeners in Java are told of results, each at its place |
+//! | `listeners` | results for listeners in Java, each at its place |
 //! | `condition` | texts that controllers need before they can be asked |
 //! | `controller` | controllers that their own classes are |
 //! | `end` | users that end or are cut, jobs that take long |
