@@ -1,7 +1,7 @@
 //! HTML documents and CSS selectors as jsoup 1.17 has them, which JMeter's CSS Selector Extractor uses.
 //!
 //! The tree is what HTML's own rules make of the text (html5ever); selectors are jsoup's dialect. Nothing here fails on a document;
-//! a selector that cannot be read, or that is not known here, is an [`Unreadable`](selector::Unreadable).
+//! a selector that cannot be read, or that is not known here, is an [`Unreadable`].
 
 mod element;
 mod matching;
