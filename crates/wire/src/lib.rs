@@ -1,4 +1,4 @@
-//! Sans-I/O codecs for the client side of HTTP and for WebSocket: bytes in, events out, no sockets and no clock.
+//! Sans-I/O codecs for the client side of protocols: bytes in, events out, no sockets and no clock.
 //!
 //! * [`http1`] reads responses without copying them.
 //! * [`coding`] undoes content codings, [`charset`] turns a body into text.
@@ -6,6 +6,7 @@
 //! * [`dns`] asks for addresses of names.
 //! * [`auth`] answers challenges for credentials.
 //! * [`websocket`] reads and writes frames and messages, and checks the opening handshake.
+//! * [`session`] is the shape of a protocol on a connection; [`stream`] is the plainest of them.
 //! * [`tls`] drives one TLS connection over buffers that the caller owns.
 
 pub mod auth;
@@ -15,5 +16,7 @@ pub mod coding;
 pub mod cookie;
 pub mod dns;
 pub mod http1;
+pub mod session;
+pub mod stream;
 pub mod tls;
 pub mod websocket;
