@@ -4,10 +4,8 @@
 //! second hand over a snapshot. Nothing in it blocks but the wait for events, whose length the next due time bounds.
 
 pub(crate) mod done;
-pub(crate) mod inbox;
 pub(crate) mod lifecycle;
 pub(crate) mod stepped;
-pub(crate) mod user;
 
 use std::io;
 use std::sync::Arc;
@@ -18,29 +16,28 @@ use plan::plan::{Plan, SamplerId};
 use plan::result::SampleResult;
 use stats::{Counter, Recorder};
 
-use crate::core::done::{Completions, Done, Sampled};
-use crate::core::inbox::{Message, Wake};
-use crate::core::user::{Users, Wait};
+use crate::completions::{Completions, Done, Sampled};
 use crate::flow::Flow;
 use crate::flow::barriers::home_of;
 use crate::flow::schedule::Start;
 use crate::flow::search::Turn;
 use crate::http::requests::Requests;
 use crate::ids::UserId;
+use crate::inbox::{Message, Wake};
 use crate::net::Net;
 use crate::net::driver::{Driver, Events, INBOX, Ready};
 use crate::run::rows::Rows;
 use crate::run::sinks::Sinks;
 use crate::run::{Report, RunShared};
 use crate::sample::samples::Samples;
-use crate::time::clock::{Clock, MS, Nanos, second_after};
+use crate::time::clock::{Clock, MS, Nanos, TURN, second_after};
 use crate::time::wheel::Wheel;
+use crate::users::{Users, Wait};
 use crate::websocket::{Sockets, WebSockets};
 
 /// How many operations a user may run before others get their turn.
 const BUDGET: u32 = 4096;
-/// How long a turn may take, and all users of the ready queue together before the sockets are polled, nanoseconds.
-pub(crate) const TURN: Nanos = 2 * MS;
+/// How long all users of the ready queue together may take before the sockets are polled, nanoseconds.
 const ROUND: Nanos = 10 * MS;
 /// No wait for events is longer: how late one ends shows how long this process stood still.
 const WATCHED: Nanos = 100 * MS;
@@ -581,7 +578,12 @@ impl<'p> Core<'p> {
         if self.plan.hosted.is_empty() {
             return None;
         }
-        self.users[self.users.owner(index)].extra.as_ref()?.java.as_ref()?.label()
+        self.users[self.users.owner(index)]
+            .extra
+            .as_ref()?
+            .parts
+            .get::<crate::java::Java>()?
+            .label()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Numbers of a core's users.
+//! Numbers of what a core has: users, connections, routes, waits.
 
 /// The place of a user, or of what works for one, in its core's slab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,4 +23,34 @@ impl From<UserId> for u32 {
     fn from(id: UserId) -> Self {
         id.0
     }
+}
+
+/// The place of a connection in its core's slab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ConnId(pub(crate) u32);
+
+/// No connection.
+pub(crate) const NO_CONN: ConnId = ConnId(u32::MAX);
+
+/// No WebSocket connection.
+pub(crate) const NO_SOCKET: u32 = u32::MAX;
+
+/// The place of a route in its core's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct RouteId(pub(crate) u32);
+
+/// One wait of one user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ticket {
+    pub(crate) core: u32,
+    pub(crate) user: UserId,
+    /// Which of all waits of the users of that core.
+    pub(crate) number: u64,
+}
+
+/// A user of a core that a job is for, as the reply names it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Addressee {
+    pub(crate) index: UserId,
+    pub(crate) ticket: u64,
 }

@@ -1,7 +1,7 @@
 //! What only Java can do for a user: jobs, which it waits for.
 //!
 //! A job is a message of bytes ([`Offload`] carries it); its reply comes back through the core's inbox and says what
-//! changed. Meanwhile the user waits as [`Wait::Java`](crate::core::user::Wait::Java), and [`Then`] says where it goes on. What a user needs for that hangs off its
+//! changed. Meanwhile the user waits as [`Wait::Java`](crate::users::Wait::Java), and [`Then`] says where it goes on. What a user needs for that hangs off its
 //! `extra` and is there from its first job on; a plan in which nothing is hosted pays for none of it.
 //!
 //! | module | holds |
@@ -58,7 +58,7 @@ pub(crate) use reply::{Act, Reply};
 use session::Hearing;
 pub(crate) use trust::Trust;
 
-use crate::ids::UserId;
+pub(crate) use crate::ids::Addressee;
 use crate::offload::Offload;
 use crate::time::clock::Nanos;
 
@@ -266,11 +266,4 @@ impl Jobs {
             self.buffers.push(buffer);
         }
     }
-}
-
-/// A user of a core that a job is for, as the reply names it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Addressee {
-    pub(crate) index: UserId,
-    pub(crate) ticket: u64,
 }

@@ -10,8 +10,9 @@ use std::time::Instant;
 
 use plan::plan::Plan;
 
-use crate::core::inbox::{Inbox, Message};
-use crate::java::{Act, Addressee, Reply, session};
+use crate::ids::Addressee;
+use crate::inbox::{Inbox, Message};
+use crate::java::{Act, Reply, session};
 use crate::run::Options;
 
 /// Runs jobs on threads of its own.

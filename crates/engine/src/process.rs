@@ -17,11 +17,12 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use stats::Outcome;
 
 use crate::core::Core;
-use crate::core::inbox::{Inbox, Message};
-use crate::core::user::Wait;
 use crate::ids::UserId;
+use crate::inbox::results::{Done, Failure, Output};
+use crate::inbox::{Inbox, Message};
 use crate::net::conn::keep_part;
 use crate::time::timing::Timing;
+use crate::users::Wait;
 
 /// Bytes of a thread's stack: it holds a buffer and little else.
 const STACK: usize = 256 * 1024;
@@ -38,32 +39,6 @@ pub(crate) struct Running {
     timing: Timing,
     /// Readable once the program is to be ended.
     cancel: Arc<OwnedFd>,
-}
-
-/// What came of a program.
-#[derive(Debug)]
-pub(crate) struct Done {
-    ticket: u64,
-    result: Result<i32, Failure>,
-    output: Output,
-    elapsed: Duration,
-}
-
-/// The output of a program, as far as it is kept.
-#[derive(Debug)]
-struct Output {
-    kept: Vec<u8>,
-    most: usize,
-    dropped: usize,
-}
-
-#[derive(Debug)]
-enum Failure {
-    /// It could not be started, or its files not be opened.
-    Io(String),
-    Timeout(u64),
-    /// The run ended at once.
-    Cut,
 }
 
 impl Core<'_> {
@@ -92,7 +67,7 @@ impl Core<'_> {
         match begun {
             Ok(cancel) => {
                 let user = &mut self.users[index];
-                user.extra().process = Some(Box::new(running(cancel)));
+                user.extra().parts.put(Box::new(running(cancel)));
                 user.wait = Wait::Job(id);
             }
             Err(error) => {
@@ -109,11 +84,11 @@ impl Core<'_> {
     pub(crate) fn on_process(&mut self, index: UserId, done: Done) {
         let user = &mut self.users[index];
         let Wait::Job(id) = user.wait else { return };
-        let process = &mut user.extra().process;
-        if process.as_ref().is_none_or(|running| running.ticket != done.ticket) {
+        let parts = &mut user.extra().parts;
+        if parts.get::<Running>().is_none_or(|running| running.ticket != done.ticket) {
             return;
         }
-        let Some(running) = process.take() else { return };
+        let Some(running) = parts.take::<Running>() else { return };
         user.wait = Wait::Ready;
         let mut timing = running.timing;
         timing.end = timing.start + done.elapsed.as_nanos() as i64;
@@ -177,7 +152,7 @@ impl Core<'_> {
 
     /// The run ends at once: so does the user's program, and the sample with it.
     pub(crate) fn cut_process(&mut self, index: UserId) {
-        if let Some(running) = self.users[index].extra().process.as_ref() {
+        if let Some(running) = self.users[index].extra().parts.get::<Running>() {
             let _ = rustix::io::write(&running.cancel, &1u64.to_ne_bytes());
         }
     }

@@ -14,7 +14,6 @@ pub(crate) mod prepare;
 pub(crate) mod rows;
 pub(crate) mod save;
 pub(crate) mod sender;
-pub(crate) mod settings;
 pub(crate) mod sinks;
 
 use std::collections::HashMap;
@@ -30,8 +29,8 @@ use plan::plan::{ListenerId, Phase, Plan};
 use plan::vars::{Initial, VarId};
 use stats::Snapshot;
 
-use crate::core::inbox::{Inbox, Message, Wake};
 use crate::core::{Core, Parts};
+use crate::inbox::{Inbox, Message, Wake};
 use crate::net::driver::Driver;
 use crate::net::nameserver::NameServers;
 use crate::net::resolve::{self, Question};
@@ -41,7 +40,7 @@ use crate::run::group::{Counts, GroupSettings};
 use crate::run::prepare::Evaluated;
 use crate::run::rows::{ResultFile, Rows, Writer};
 use crate::run::save::SaverStart;
-use crate::run::settings::Settings;
+use crate::settings::Settings;
 use crate::time::clock::{Clock, MS, Nanos, SECOND};
 
 /// How a run is to be carried out.

@@ -15,7 +15,6 @@ use plan::plan::{Before, ControllerId, Needs, OnError, SamplerId, SamplerKind};
 use plan::result::Request;
 use stats::{Counter, Outcome, Sample};
 
-use crate::core::user::Wait;
 use crate::core::{Core, env};
 use crate::flow::loop_control::Leave;
 use crate::ids::UserId;
@@ -24,6 +23,7 @@ use crate::run::Report;
 use crate::sample::record::Part;
 use crate::time::clock::Nanos;
 use crate::time::timing::Timing;
+use crate::users::Wait;
 
 /// The requests of a sample to its user: to end, and to leave where it is. JMeter does both.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,7 +52,9 @@ impl Core<'_> {
         if self.jobs.previous_sampler {
             user.java();
         }
-        if let Some(java) = user.extra.as_mut().and_then(|extra| extra.java.as_mut()) {
+        if let Some(java) =
+            user.extra.as_mut().and_then(|extra| extra.parts.get_mut::<crate::java::Java>())
+        {
             java.begin_sample(before);
         }
         if sampler.name.fixed().is_none() {
@@ -363,7 +365,7 @@ impl Core<'_> {
         outcome: Outcome,
     ) {
         let user = &self.users[index];
-        if user.branch_of != crate::core::user::NO_USER && !user.lane {
+        if user.branch_of != crate::users::NO_USER && !user.lane {
             return self.branch_done(index, &timing, outcome);
         }
         let plan = self.plan;
@@ -468,7 +470,11 @@ impl Core<'_> {
         if observed {
             asked.add(self.samples.result.request);
         }
-        if let Some(java) = self.users[index].extra.as_mut().and_then(|extra| extra.java.as_mut()) {
+        if let Some(java) = self.users[index]
+            .extra
+            .as_mut()
+            .and_then(|extra| extra.parts.get_mut::<crate::java::Java>())
+        {
             asked.add(java.end_sample());
         }
         if !(success || ignored) {

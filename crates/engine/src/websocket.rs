@@ -34,6 +34,7 @@ use plan::websocket::HeartbeatId;
 use plan::websocket::wording::Sizes;
 use wire::websocket::deflate::Window;
 
+pub(crate) use crate::ids::NO_SOCKET;
 use crate::ids::UserId;
 use crate::net::routes::RouteId;
 use crate::net::transport::Transport;
@@ -90,8 +91,6 @@ impl WebSockets {
     }
 }
 
-/// No WebSocket connection.
-pub(crate) const NO_SOCKET: u32 = u32::MAX;
 /// Tokens of WebSocket connections have this bit; those of HTTP connections do not.
 const TOKEN: u64 = 1 << 63;
 

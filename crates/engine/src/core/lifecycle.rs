@@ -8,12 +8,12 @@ use std::sync::Arc;
 use stats::Counter;
 
 use crate::core::Core;
-use crate::core::user::User;
 use crate::flow::schedule::Start;
 use crate::flow::state;
 use crate::ids::UserId;
 use crate::run::Report;
 use crate::time::clock::{MS, Nanos};
+use crate::users::User;
 
 /// Between the end of a user and the start of who replaces it: JMeter's threads take as long.
 const REPLACED_AFTER: Nanos = MS;

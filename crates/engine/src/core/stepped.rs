@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use crate::core::Core;
-use crate::core::user::Wait;
 use crate::ids::UserId;
 use crate::net::driver::Events;
 use crate::time::clock::{MS, Nanos};
+use crate::users::Wait;
 use crate::websocket::State;
 
 /// How long a core waits, in real time, before it looks again whether it may go on.

@@ -9,12 +9,11 @@ use std::collections::BTreeMap;
 use plan::element::Bounds;
 
 use crate::core::Core;
-use crate::core::inbox::Message;
-use crate::core::user::Wait;
-use crate::flow::barriers::{Ask, Ticket};
 use crate::flow::state;
-use crate::ids::UserId;
+use crate::ids::{Ticket, UserId};
+use crate::inbox::{Ask, Message};
 use crate::time::clock::Nanos;
+use crate::users::Wait;
 
 /// In place of the number of an arrival: the schedule is over.
 pub(crate) const OVER: u32 = u32::MAX;
@@ -90,7 +89,7 @@ impl Core<'_> {
         let is_last =
             bounds.arrivals > 0 && pool.arrived >= self.run.shard.users_of(bounds.arrivals).max(1);
         let (core, ticket) = match who {
-            Who::Free(ticket) => (ticket.core(), Some(ticket)),
+            Who::Free(ticket) => (ticket.core, Some(ticket)),
             Who::New => {
                 pool.next += 1;
                 ((pool.next - 1) % cores, None)
@@ -135,7 +134,7 @@ impl Core<'_> {
             let number = self.run.counts.number(group, self.run.shard);
             return self.start_user(group, number, at);
         };
-        let index = ticket.user();
+        let index = ticket.user;
         let waits = self.users.all.get(index.at()).is_some_and(|user| {
             user.alive
                 && user.wait == Wait::Arrival
@@ -210,7 +209,7 @@ mod tests {
     #[test]
     fn who_is_free_comes_first_and_then_somebody_new() {
         let mut pool = Pool::default();
-        let ticket = |number: u32| Ticket::new(0, number.into(), number.into());
+        let ticket = |number: u32| Ticket { core: 0, user: number.into(), number: number.into() };
         assert_eq!(pool.arrive(2), Some(Who::New));
         assert_eq!(pool.arrive(2), Some(Who::New));
         assert_eq!(pool.arrive(2), None);

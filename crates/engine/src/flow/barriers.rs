@@ -10,41 +10,15 @@ use plan::element::SyncTimer;
 use plan::plan::{BarrierId, ControllerId, ControllerKind, SamplerId};
 use plan::text::Text;
 
-use crate::core::inbox::Message;
-use crate::core::user::Wait;
 use crate::core::{Core, env};
 use crate::flow::arrivals::Pool;
 use crate::flow::state;
-use crate::ids::UserId;
+use crate::ids::{Ticket, UserId};
+use crate::inbox::{Ask, Message};
 use crate::time::clock::MS;
+use crate::users::{Held, Meeting, Wait};
 
-/// One wait of one user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ticket {
-    core: u32,
-    user: UserId,
-    /// Which of all waits of the users of that core.
-    number: u64,
-}
-
-/// What a home is asked.
-#[derive(Debug)]
-pub(crate) enum Ask {
-    /// A user is at a barrier that opens for so many.
-    Arrive { barrier: BarrierId, size: u32, ticket: Ticket },
-    /// A user waits no longer; a barrier opens for all who are there, as in JMeter.
-    GiveUp { barrier: BarrierId, ticket: Ticket },
-    /// A user wants a lock.
-    Lock { name: Box<str>, ticket: Ticket },
-    /// A user has no more use for it.
-    Unlock { name: Box<str>, ticket: Ticket },
-    /// A user is free for an arrival.
-    Free { group: u32, number: u32, ticket: Ticket },
-    /// A user of a group of arrivals has ended.
-    Leave { group: u32, number: u32 },
-}
-
-/// What a home knows.
+/// Barriers, locks and arrivals that a core owns.
 #[derive(Debug, Default)]
 pub(crate) struct Home {
     barriers: HashMap<BarrierId, Vec<Ticket>>,
@@ -52,42 +26,6 @@ pub(crate) struct Home {
     locks: HashMap<Box<str>, VecDeque<Ticket>>,
     /// Groups of arrivals.
     pub(crate) pools: HashMap<u32, Pool>,
-}
-
-impl Ticket {
-    #[cfg(test)]
-    pub(crate) fn new(core: u32, user: UserId, number: u64) -> Self {
-        Self { core, user, number }
-    }
-
-    pub(crate) fn core(&self) -> u32 {
-        self.core
-    }
-
-    pub(crate) fn user(&self) -> UserId {
-        self.user
-    }
-}
-
-/// A user at a barrier.
-#[derive(Debug)]
-pub(crate) struct Meeting {
-    barrier: BarrierId,
-    ticket: Ticket,
-    /// The timer to go on with, and the delay of those before it.
-    timer: usize,
-    delay: u64,
-}
-
-/// A lock that a user has or waits for.
-#[derive(Debug)]
-pub(crate) struct Held {
-    controller: ControllerId,
-    name: Box<str>,
-    ticket: Ticket,
-    granted: bool,
-    /// A section inside of another with the same lock: it has nothing to give back.
-    inner: bool,
 }
 
 impl Home {

@@ -9,7 +9,6 @@ use plan::plan::{ControllerId, OnError, Parallel, SamplerId, SamplerKind};
 use plan::result::{Request, SampleResult};
 use stats::Outcome;
 
-use crate::core::user::{NO_USER, Wait};
 use crate::core::{Core, env};
 use crate::flow::loop_control::Leave;
 use crate::flow::state;
@@ -17,6 +16,7 @@ use crate::http::redirect::copy;
 use crate::ids::UserId;
 use crate::net::conn::NO_CONN;
 use crate::time::timing::Timing;
+use crate::users::{NO_USER, Wait};
 use crate::websocket::NO_SOCKET;
 
 /// The lanes of a user's Parallel Controller.
@@ -58,7 +58,7 @@ impl<'p> Core<'p> {
         let whole = parallel.parent.then(|| self.whole_of(index, parallel));
         let user = &mut self.users[index];
         user.wait = Wait::Lanes(id);
-        user.extra().lanes = Some(Box::new(Lanes {
+        user.extra().parts.put(Box::new(Lanes {
             id,
             timing,
             whole,
@@ -99,7 +99,7 @@ impl<'p> Core<'p> {
     }
 
     fn lanes(&mut self, index: UserId) -> Option<&mut Lanes> {
-        self.users[index].extra.as_mut()?.lanes.as_deref_mut()
+        self.users[index].extra.as_mut()?.parts.get_mut()
     }
 
     /// Starts a lane, if one more may run; the next when that has had its first turn. True: all have ended.
@@ -177,7 +177,7 @@ impl<'p> Core<'p> {
     /// All lanes have ended.
     fn join(&mut self, index: UserId) {
         let user = &mut self.users[index];
-        let Some(mut lanes) = user.extra().lanes.take() else { return };
+        let Some(mut lanes) = user.extra().parts.take::<Lanes>() else { return };
         user.wait = Wait::Ready;
         if lanes.stops {
             user.stopping = true;
@@ -278,7 +278,7 @@ impl<'p> Core<'p> {
             && self.users[user.branch_of]
                 .extra
                 .as_ref()
-                .and_then(|extra| extra.lanes.as_ref())
+                .and_then(|extra| extra.parts.get::<Lanes>())
                 .is_some_and(|lanes| lanes.whole.is_some())
     }
 
@@ -340,7 +340,7 @@ impl<'p> Core<'p> {
     /// Writes what JMeter calls the thread of a lane; gives how many lanes run beside it and itself.
     pub(crate) fn write_lane_name(&self, lane: UserId, out: &mut String) -> u32 {
         let parent = self.users[lane].branch_of;
-        let lanes = self.users[parent].extra.as_ref().and_then(|extra| extra.lanes.as_ref());
+        let lanes = self.users[parent].extra.as_ref().and_then(|extra| extra.parts.get::<Lanes>());
         let Some(lanes) = lanes else { return 0 };
         out.push_str("parallel ");
         out.push_str(self.sampler_name(parent, lanes.id));

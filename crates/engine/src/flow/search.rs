@@ -10,11 +10,11 @@
 
 use plan::plan::{Child, Controller, ControllerId, ControllerKind, SamplerId};
 
-use crate::core::user::Wait;
 use crate::core::{Core, env};
 use crate::flow::state::{self, NOWHERE, Place};
 use crate::ids::UserId;
 use crate::java::Then;
+use crate::users::Wait;
 
 /// An Interleave Controller that has asked this often in vain will do so for ever; JMeter's thread ends with a stack overflow.
 const IN_VAIN: u32 = 500;

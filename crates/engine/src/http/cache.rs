@@ -11,7 +11,7 @@ use crate::core::Core;
 use crate::http::assemble::latin1;
 use crate::ids::UserId;
 use crate::net::conn::{Exchange, Stash};
-use crate::run::settings::CacheHit;
+use crate::settings::CacheHit;
 use crate::time::timing::Timing;
 
 /// What a user's cache has to say about a request.

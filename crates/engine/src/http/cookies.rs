@@ -147,7 +147,7 @@ impl Core<'_> {
             return self.refresh_lane(index);
         }
         // Lanes count as iterations, but the first is the first.
-        let is_first = |extra: &crate::core::user::Extra| extra.new_each_iteration && !extra.again;
+        let is_first = |extra: &crate::users::Extra| extra.new_each_iteration && !extra.again;
         if user.iteration == 1 || user.extra.as_deref().is_some_and(is_first) {
             return;
         }

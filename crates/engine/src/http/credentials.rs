@@ -57,12 +57,22 @@ pub(crate) struct Round {
     own_proxy: bool,
 }
 
-impl crate::core::user::Extra {
+/// Credentials and talks that a user's HTTP client has learned.
+#[derive(Debug, Default)]
+struct Learned {
+    keyrings: Vec<Keyring>,
+    talks: Vec<Talk>,
+}
+
+impl crate::users::Extra {
     /// The routes that the user knows credentials of, or talks about some with.
     pub(crate) fn credential_routes(&self) -> impl Iterator<Item = RouteId> + '_ {
-        let rings = self.keyrings.iter().map(|ring| ring.route);
-        let talks = self.talks.iter().map(|talk| talk.route);
-        rings.chain(talks).chain(self.round.iter().map(|round| round.route))
+        let learned = self.parts.get::<Learned>().into_iter();
+        let known = learned.flat_map(|learned| {
+            let rings = learned.keyrings.iter().map(|ring| ring.route);
+            rings.chain(learned.talks.iter().map(|talk| talk.route))
+        });
+        known.chain(self.parts.get::<Round>().map(|round| round.route))
     }
 }
 
@@ -90,7 +100,7 @@ impl Core<'_> {
         }
         let extra = self.users[index].extra();
         let silent = extra.redirect.as_ref().is_some_and(|chain| chain.silent);
-        let kept = extra.round.take().filter(|round| silent && round.route == route);
+        let kept = extra.parts.take::<Round>().filter(|round| silent && round.route == route);
         let mut round = match kept {
             Some(round) => round,
             None => Box::new(self.begin_round(index, id, http.auth, request, route)),
@@ -111,14 +121,14 @@ impl Core<'_> {
             round.proxy = Some(std::mem::take(&mut self.talk(index, route).dialogue));
         }
         self.write_credentials(&mut round, out);
-        self.users[index].extra().round = Some(round);
+        self.users[index].extra().parts.put(round);
         true
     }
 
     /// What the user has agreed on with the proxy of a route.
     pub(crate) fn talk(&mut self, index: UserId, route: RouteId) -> &mut Talk {
         let owner = self.users.owner(index);
-        let talks = &mut self.users[owner].extra().talks;
+        let talks = &mut self.users[owner].extra().parts.or_default::<Learned>().talks;
         let at = match talks.iter().position(|talk| talk.route == route) {
             Some(at) => at,
             None => {
@@ -145,7 +155,7 @@ impl Core<'_> {
         exchange: &Exchange,
         stash: &mut Option<Box<Stash>>,
     ) -> bool {
-        let round = self.users[index].extra.as_mut().and_then(|extra| extra.round.take());
+        let round = self.users[index].extra.as_mut().and_then(|extra| extra.parts.take::<Round>());
         let Some(mut round) = round else { return false };
         let route = round.route;
         let login = self.proxy_login(index, route);
@@ -173,12 +183,14 @@ impl Core<'_> {
             let goes_on = exchange.auto_follow
                 && matches!(exchange.status, 301..=308)
                 && round.server.has_begun();
-            extra.round = goes_on.then_some(round);
+            if goes_on {
+                extra.parts.put(round);
+            }
             return false;
         };
         let mut request = std::mem::take(&mut stash.request);
         self.write_credentials(&mut round, &mut request);
-        self.users[index].extra().round = Some(round);
+        self.users[index].extra().parts.put(round);
         stash.clear_answer();
         if !stash.request_headers.is_empty() {
             stash.request_headers.clear();
@@ -269,14 +281,19 @@ impl Core<'_> {
         });
         let owner = self.users.owner(index);
         let Some(entry) = entry else {
-            self.users[owner].extra().keyrings.retain(|ring| ring.route != route);
+            self.users[owner]
+                .extra()
+                .parts
+                .or_default::<Learned>()
+                .keyrings
+                .retain(|ring| ring.route != route);
             if self.net.routes[route].tunnel.is_some() {
                 self.talk(index, route).lost = true;
             }
             return round;
         };
         let key = self.key_of(index, id, entry);
-        let rings = &mut self.users[owner].extra().keyrings;
+        let rings = &mut self.users[owner].extra().parts.or_default::<Learned>().keyrings;
         let ring = match rings.iter_mut().position(|ring| ring.route == route) {
             Some(at) => &mut rings[at],
             None => {

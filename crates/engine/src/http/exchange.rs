@@ -10,7 +10,6 @@ use wire::cookie::Origin;
 use wire::http1::{Decoder, Limits};
 
 use crate::core::Core;
-use crate::core::user::Wait;
 use crate::http::assemble::{Added, assemble};
 use crate::http::cache::Lookup;
 use crate::ids::UserId;
@@ -20,6 +19,7 @@ use crate::net::outcome::Failure;
 use crate::net::routes::RouteId;
 use crate::net::transport::Unwritten;
 use crate::time::clock::{MS, Nanos};
+use crate::users::Wait;
 
 /// A request that never changes.
 #[derive(Debug)]

@@ -3,9 +3,8 @@
 use plan::plan::{Needs, SamplerId};
 use stats::{Counter, Outcome};
 
+use crate::completions::Unanswered;
 use crate::core::Core;
-use crate::core::done::Unanswered;
-use crate::core::user::Wait;
 use crate::ids::UserId;
 use crate::net::conn::ConnId;
 use crate::net::conn::{Exchange, Stash, State};
@@ -13,6 +12,7 @@ use crate::net::driver;
 use crate::net::outcome::Failure;
 use crate::net::routes::RouteId;
 use crate::time::timing::Timing;
+use crate::users::Wait;
 
 impl Core<'_> {
     /// An exchange failed: the connection is closed and the sample concluded, unless the request may be sent again.

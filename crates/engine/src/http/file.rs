@@ -14,11 +14,12 @@ use plan::plan::{Needs, SamplerId};
 use stats::Outcome;
 
 use crate::core::Core;
-use crate::core::inbox::{Inbox, Message};
-use crate::core::user::Wait;
 use crate::ids::UserId;
+use crate::inbox::results::Content;
+use crate::inbox::{Inbox, Message};
 use crate::net::conn::keep_part;
 use crate::time::timing::Timing;
+use crate::users::Wait;
 
 /// A file that is being read, as its user sees it.
 #[derive(Debug)]
@@ -41,14 +42,6 @@ struct Wanted {
     ticket: u64,
     user: UserId,
     reply_to: Inbox,
-}
-
-/// What was read.
-#[derive(Debug)]
-pub(crate) struct Content {
-    ticket: u64,
-    /// The bytes that are kept, and how many there are; or JMeter's exception with its message.
-    result: Result<(Vec<u8>, u64), (&'static str, String)>,
 }
 
 /// The thread that reads, once there is one.
@@ -103,7 +96,7 @@ impl Core<'_> {
             sampler_data,
         };
         let user = &mut self.users[index];
-        user.extra().reading = Some(Box::new(reading));
+        user.extra().parts.put(Box::new(reading));
         user.wait = Wait::File(id);
         if !self.run.files.ask(wanted) {
             self.end_file(index, id, Err(("java.io.IOException", "Resource unavailable".into())));
@@ -114,7 +107,7 @@ impl Core<'_> {
     pub(crate) fn on_file(&mut self, index: UserId, content: Content) {
         let user = &self.users[index];
         let Wait::File(id) = user.wait else { return };
-        let reading = user.extra.as_ref().and_then(|extra| extra.reading.as_ref());
+        let reading = user.extra.as_ref().and_then(|extra| extra.parts.get::<Reading>());
         if reading.is_some_and(|reading| reading.ticket == content.ticket) {
             self.end_file(index, id, content.result);
         }
@@ -128,7 +121,7 @@ impl Core<'_> {
     ) {
         let user = &mut self.users[index];
         user.wait = Wait::Ready;
-        let Some(reading) = user.extra().reading.take() else { return };
+        let Some(reading) = user.extra().parts.take::<Reading>() else { return };
         let mut timing = reading.timing;
         timing.end = self.clock.now();
         let start_ms = self.clock.wall_ms(timing.start);
@@ -173,7 +166,7 @@ impl Core<'_> {
     pub(crate) fn cut_file(&mut self, index: UserId, id: SamplerId) {
         let user = &mut self.users[index];
         user.wait = Wait::Ready;
-        let Some(reading) = user.extra().reading.take() else { return };
+        let Some(reading) = user.extra().parts.take::<Reading>() else { return };
         let timing = Timing { end: self.clock.now(), ..reading.timing };
         self.samples.result.clear();
         self.samples.result.url.push_str(&reading.url);

@@ -14,10 +14,10 @@ use stats::Outcome;
 use wire::cookie::Jar;
 
 use crate::core::Core;
-use crate::core::user::{NO_USER, User, Wait};
 use crate::http::redirect::copy;
 use crate::ids::UserId;
 use crate::time::timing::Timing;
+use crate::users::{NO_USER, User, Wait};
 
 /// Results that a core keeps for the next parts; a page with more gives the others back.
 const SPARE: usize = 256;
@@ -148,7 +148,7 @@ impl<'p> Core<'p> {
         self.choose(index, id, resources, found, &mut page);
         page.whole = self.lend_result();
         let user = &mut self.users[index];
-        user.extra().page = Some(page);
+        user.extra().parts.put(page);
         user.wait = Wait::Page(id);
         None
     }
@@ -233,7 +233,7 @@ impl<'p> Core<'p> {
     }
 
     fn page(&mut self, index: UserId) -> Option<&mut Page> {
-        self.users[index].extra.as_mut()?.page.as_deref_mut()
+        self.users[index].extra.as_mut()?.parts.get_mut()
     }
 
     fn start_branch(&mut self, parent: UserId, id: SamplerId, link: usize) {
@@ -341,7 +341,7 @@ impl<'p> Core<'p> {
 
     /// All is loaded: the page becomes the sample, and its parts sub-results.
     fn end_page(&mut self, index: UserId) {
-        let Some(mut page) = self.users[index].extra().page.take() else { return };
+        let Some(mut page) = self.users[index].extra().parts.take::<Page>() else { return };
         let id = page.id;
         self.users[index].wait = Wait::Ready;
         if !page.jars.is_empty() {

@@ -9,17 +9,17 @@ use plan::plan::SamplerId;
 use stats::{Counter, Outcome};
 use wire::http1::{Event, Memo};
 
-use crate::core::user::Wait;
-use crate::core::{Core, TURN, env};
+use crate::core::{Core, env};
 use crate::http::fill::push_reason;
 use crate::ids::UserId;
 use crate::net::conn::ConnId;
 use crate::net::conn::{Conn, Exchange, Stash, State};
 use crate::net::driver;
 use crate::net::outcome::Failure;
-use crate::run::settings::Settings;
-use crate::time::clock::{MS, Nanos, SECOND, thread_cpu};
+use crate::settings::Settings;
+use crate::time::clock::{MS, Nanos, SECOND, TURN, thread_cpu};
 use crate::time::timing::Timing;
+use crate::users::Wait;
 
 /// Bytes taken where a head is expected and the body behind it will not be read.
 const HEAD_ONLY: usize = 2048;

@@ -7,12 +7,12 @@ use stats::{Counter, Outcome};
 use std::fmt::Write;
 
 use crate::core::Core;
-use crate::core::user::Redirect;
 use crate::http::fill::value_of;
 use crate::ids::UserId;
 use crate::net::conn::{Exchange, Stash};
 use crate::net::outcome::Failure;
 use crate::time::timing::Timing;
+use crate::users::Redirect;
 
 /// How many requests Java's own client sends for one, at most.
 const JAVA_HOPS: u32 = 20;

@@ -8,9 +8,9 @@ use plan::plan::{SamplerId, SamplerKind};
 use wire::cookie::{Cookie, Jar};
 
 use crate::core::Core;
-use crate::core::user::NO_USER;
 use crate::ids::UserId;
 use crate::net::conn::Stash;
+use crate::users::NO_USER;
 
 impl Core<'_> {
     /// Takes the cookies of a response.

@@ -10,13 +10,13 @@ use wire::auth::{Asker, Credentials, Message};
 use wire::http1::{Decoder, Event, Limits};
 
 use crate::core::Core;
-use crate::core::user::Wait;
 use crate::http::receive::{Closing, broken, keep};
 use crate::net::conn::ConnId;
 use crate::net::conn::{Route, State, Tunnel};
 use crate::net::outcome::Failure;
 use crate::net::routes::RouteId;
 use crate::time::clock::Nanos;
+use crate::users::Wait;
 
 impl Core<'_> {
     /// The route of a request: to its server, or to the proxy before it.

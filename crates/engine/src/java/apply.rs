@@ -77,7 +77,7 @@ impl Core<'_> {
             return None;
         }
         let user = &self.users[self.users.owner(index)];
-        user.extra.as_ref()?.java.as_ref()?.sampler.as_ref()
+        user.extra.as_ref()?.parts.get::<super::Java>()?.sampler.as_ref()
     }
 
     /// Keeps what texts were evaluated to, for whoever reads them next.

@@ -13,12 +13,12 @@ use super::reply::{Failed, Out};
 use super::result::Found;
 use super::{Act, Addressee, Reply, Then, UnderWay, session};
 use crate::core::Core;
-use crate::core::user::Wait;
 use crate::ids::UserId;
 use crate::run::Report;
 use crate::sample::Asked;
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
+use crate::users::Wait;
 
 impl Core<'_> {
     /// A job is done, or why it is not.
@@ -63,7 +63,7 @@ impl Core<'_> {
         if !user.alive || user.wait != Wait::Java {
             return None;
         }
-        let java = user.extra.as_mut()?.java.as_deref_mut()?;
+        let java = user.extra.as_mut()?.parts.get_mut::<super::Java>()?;
         if java.ticket != to.ticket {
             return None;
         }

@@ -36,14 +36,18 @@ impl Core<'_> {
         if self.controller(id).evaluates.is_empty() {
             return;
         }
-        if let Some(java) = self.users[index].extra.as_mut().and_then(|extra| extra.java.as_mut()) {
+        if let Some(java) =
+            self.users[index].extra.as_mut().and_then(|extra| extra.parts.get_mut::<super::Java>())
+        {
             java.fresh.retain(|known| *known != id);
         }
     }
 
     /// A look for a sampler has come to its end.
     pub(crate) fn forget_all_texts(&mut self, index: UserId) {
-        if let Some(java) = self.users[index].extra.as_mut().and_then(|extra| extra.java.as_mut()) {
+        if let Some(java) =
+            self.users[index].extra.as_mut().and_then(|extra| extra.parts.get_mut::<super::Java>())
+        {
             java.fresh.clear();
             java.questions.close();
         }

@@ -146,7 +146,8 @@ impl Said {
 impl<'p> Core<'p> {
     /// Pending calls to a user's controllers in Java, which its next search replays.
     pub(crate) fn pending_calls(&self, index: UserId) -> usize {
-        let java = self.users[index].extra.as_ref().and_then(|extra| extra.java.as_ref());
+        let java =
+            self.users[index].extra.as_ref().and_then(|extra| extra.parts.get::<super::Java>());
         java.map_or(0, |java| java.questions.open.len())
     }
 

@@ -89,7 +89,8 @@ impl Core<'_> {
     /// A user ends: Java is told, if it knows it.
     pub(crate) fn end_java(&mut self, index: UserId) {
         self.tell_the_rest(index);
-        let Some(java) = self.users[index].extra.as_mut().and_then(|extra| extra.java.take())
+        let Some(java) =
+            self.users[index].extra.as_mut().and_then(|extra| extra.parts.take::<super::Java>())
         else {
             return;
         };
@@ -118,7 +119,7 @@ impl Core<'_> {
         let then = self.users[index].java().then.take();
         let ticket = self.users[index].java().ticket;
         let since = self.jobs.under_way.get(&ticket).map(|job| job.since);
-        self.users[index].wait = crate::core::user::Wait::Ready;
+        self.users[index].wait = crate::users::Wait::Ready;
         match then {
             Some(Then::Sampled(id)) => {
                 let mut timing: Timing = self.begin_plain(index, id);

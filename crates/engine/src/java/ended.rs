@@ -4,10 +4,10 @@ use plan::hosted::Job;
 use plan::plan::ControllerKind;
 
 use super::{Act, Then};
-use crate::core::user::Transaction;
 use crate::core::{Core, env};
 use crate::ids::UserId;
 use crate::time::timing::Timing;
+use crate::users::Transaction;
 
 /// A transaction that has come to its end; its result is the core's, or goes with its user.
 #[derive(Debug)]

@@ -127,7 +127,7 @@ impl<'p> Core<'p> {
 
     /// What is to be told first; its result is the core's.
     fn next_untold(&mut self, index: UserId) -> Option<Untold> {
-        let java = self.users[index].extra.as_mut()?.java.as_mut()?;
+        let java = self.users[index].extra.as_mut()?.parts.get_mut::<super::Java>()?;
         let mut untold = java.untold.pop_front()?;
         if let Some(result) = untold.result.take().or_else(|| java.result.take()) {
             let used = std::mem::replace(&mut self.samples.result, result);
@@ -158,7 +158,11 @@ impl<'p> Core<'p> {
 
     /// Tells listeners of all that is left; the user ends, and does not wait.
     pub(crate) fn tell_the_rest(&mut self, index: UserId) {
-        if self.users[index].extra.as_ref().is_none_or(|extra| extra.java.is_none()) {
+        if self.users[index]
+            .extra
+            .as_ref()
+            .is_none_or(|extra| extra.parts.get::<super::Java>().is_none())
+        {
             return;
         }
         let fresh = self.samples.results.pop().unwrap_or_default();

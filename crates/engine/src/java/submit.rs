@@ -15,9 +15,9 @@ use super::result::{self, About};
 use super::writer::Writer;
 use super::{Act, Addressee, Java, Then, UnderWay, cookies};
 use crate::core::Core;
-use crate::core::inbox::Message;
-use crate::core::user::{User, Wait};
 use crate::ids::UserId;
+use crate::inbox::Message;
+use crate::users::{User, Wait};
 
 /// First byte of a job.
 const JOB: u8 = 3;
@@ -83,7 +83,7 @@ impl Core<'_> {
             && self.users[index]
                 .extra
                 .as_ref()
-                .and_then(|extra| extra.java.as_ref())
+                .and_then(|extra| extra.parts.get::<Java>())
                 .is_some_and(|java| java.lasting)
     }
 
@@ -177,7 +177,7 @@ impl Core<'_> {
         });
         let user = &self.users[index];
         let root = &self.users[self.users.root(index)];
-        let java = user.extra.as_ref().and_then(|extra| extra.java.as_deref());
+        let java = user.extra.as_ref().and_then(|extra| extra.parts.get::<Java>());
         let label = sampler.map_or("", |id| self.sampler_name(index, id));
         let trusts = if self.run.trust.holds() { TRUSTS } else { 0 };
         let flags = if first { FIRST } else { 0 } | trusts;
@@ -272,6 +272,6 @@ fn write_variables(user: &User, plan: &plan::plan::Plan, out: &mut Writer<'_>) {
 impl User {
     /// What it has for jobs; made at its first.
     pub(crate) fn java(&mut self) -> &mut Java {
-        self.extra().java.get_or_insert_default()
+        self.extra().parts.or_default()
     }
 }

@@ -11,16 +11,10 @@ use plan::plan::SamplerId;
 use wire::http1::Decoder;
 
 use crate::ids::UserId;
+pub(crate) use crate::ids::{ConnId, NO_CONN};
 use crate::net::routes::RouteId;
 use crate::net::transport::Transport;
 use crate::time::clock::Nanos;
-
-/// The place of a connection in its core's slab.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ConnId(u32);
-
-/// No connection.
-pub(crate) const NO_CONN: ConnId = ConnId(u32::MAX);
 
 /// Where a connection leads.
 #[derive(Debug, Default)]

@@ -10,7 +10,6 @@ use plan::plan::SamplerId;
 use stats::Counter;
 
 use crate::core::Core;
-use crate::core::user::Wait;
 use crate::ids::UserId;
 use crate::net::conn::ConnId;
 use crate::net::conn::NO_CONN;
@@ -23,6 +22,7 @@ use crate::net::source;
 use crate::net::transport::Shaken;
 use crate::tcp::stream::{Stream, Talk};
 use crate::time::clock::{Nanos, thread_cpu};
+use crate::users::Wait;
 use crate::websocket::Sockets;
 
 /// Connections opened in one turn of the loop, at most: 2 ms, after which answers are read again.

@@ -10,7 +10,6 @@ use plan::plan::{SamplerId, SamplerKind};
 use stats::Counter;
 
 use crate::core::Core;
-use crate::core::user::Wait;
 use crate::ids::UserId;
 use crate::net::conn::ConnId;
 use crate::net::conn::NO_CONN;
@@ -20,6 +19,7 @@ use crate::net::outcome::Failure;
 use crate::net::resolve::{self, Question};
 use crate::net::routes::RouteId;
 use crate::time::clock::Nanos;
+use crate::users::Wait;
 
 impl Core<'_> {
     /// Finds the addresses for a new connection among what the user keeps. True: it is being connected, or waits for

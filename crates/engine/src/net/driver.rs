@@ -15,7 +15,7 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-use crate::core::inbox::Wake;
+use crate::inbox::Wake;
 use crate::net::ports::{self, Ports};
 use crate::net::source;
 use crate::time::clock::{MS, Nanos, SECOND};

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 use wire::dns::{self, Answer, Name};
 
-use crate::core::inbox::{Inbox, Message, Wake};
 use crate::ids::UserId;
+use crate::inbox::{Inbox, Message, Wake};
 use crate::net::driver::{self, Driver, Events, INBOX};
 use crate::net::ports::Ports;
 use crate::net::resolve;

@@ -8,8 +8,9 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
-use crate::core::inbox::{Inbox, Message};
 use crate::ids::UserId;
+pub(crate) use crate::inbox::results::Found;
+use crate::inbox::{Inbox, Message};
 use crate::net::routes::RouteId;
 
 /// A question from a core.
@@ -31,16 +32,6 @@ pub(crate) fn literal(host: &str) -> Option<IpAddr> {
 
 /// How long it is remembered that a name is not to be had: Java's `networkaddress.cache.negative.ttl`.
 const UNKNOWN_FOR: Duration = Duration::from_secs(10);
-
-/// What is known of a name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// At least one.
-    Addresses(Vec<SocketAddr>),
-    Unknown,
-    /// Not asked for again: it was unknown a moment ago. Java words that differently.
-    StillUnknown,
-}
 
 /// Which addresses are tried first (`java.net.preferIPv6Addresses`, `java.net.preferIPv4Stack`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,15 +7,12 @@
 use std::ops::{Index, IndexMut};
 
 use crate::core::Core;
+pub(crate) use crate::ids::RouteId;
 use crate::net::conn::{Route, State};
 use crate::websocket;
 
 /// Below this nothing is forgotten.
 const FEW: usize = 1024;
-
-/// The place of a route in its core's list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct RouteId(pub(super) u32);
 
 #[derive(Debug, Default)]
 pub(crate) struct Routes {

@@ -27,8 +27,8 @@ use crate::run::group::GroupSettings;
 use crate::run::output::Made;
 use crate::run::rows::{self, ResultFile};
 use crate::run::save::SaverStart;
-use crate::run::settings::Settings;
 use crate::run::{Options, StartError, ramp_step, seconds};
+use crate::settings::Settings;
 use crate::time::clock::Clock;
 
 /// What is known once the plan's texts have been evaluated for the run.
@@ -245,7 +245,7 @@ fn listeners(
     options: &Options,
     told: &[Vec<String>],
 ) -> Result<Vec<Option<ResultFile>>, StartError> {
-    let prefix = crate::run::settings::base_prefix(|key| options.properties.get(key).cloned());
+    let prefix = crate::settings::base_prefix(|key| options.properties.get(key).cloned());
     let mut files = Vec::new();
     for (listener, told) in plan.listeners.iter().zip(told) {
         let (ListenerKind::File(file), [path]) = (&listener.kind, &told[..]) else {
@@ -312,8 +312,7 @@ pub(crate) fn backends(plan: &Plan, evaluated: &Evaluated) -> Vec<(usize, Backen
 fn savers(plan: &Plan, options: &Options, told: &[Vec<String>]) -> Vec<Option<SaverStart>> {
     let now = jiff::Timestamp::now().to_zoned(lang::zone::here());
     let get = |key: &str| options.properties.get(key).cloned();
-    let (prefix, anywhere) =
-        (crate::run::settings::base_prefix(get), crate::run::settings::anywhere(get));
+    let (prefix, anywhere) = (crate::settings::base_prefix(get), crate::settings::anywhere(get));
     let with = |(listener, told): (&Listener, &Vec<String>)| {
         let ListenerKind::Saver(saver) = &listener.kind else { return None };
         Some(SaverStart {

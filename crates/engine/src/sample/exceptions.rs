@@ -54,7 +54,11 @@ impl Core<'_> {
         if thrown.stops_user() {
             asked.add(Request::StopUser);
         }
-        if let Some(java) = self.users[index].extra.as_mut().and_then(|extra| extra.java.as_mut()) {
+        if let Some(java) = self.users[index]
+            .extra
+            .as_mut()
+            .and_then(|extra| extra.parts.get_mut::<crate::java::Java>())
+        {
             asked.add(java.end_sample());
         }
         if !self.plan.samplers[id.0 as usize].timeouts.is_empty() {

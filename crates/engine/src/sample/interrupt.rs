@@ -7,13 +7,13 @@ use plan::plan::SamplerKind;
 use stats::Phase;
 
 use crate::core::Core;
-use crate::core::user::Wait;
 use crate::ids::UserId;
 use crate::net::conn::NO_CONN;
 use crate::net::conn::State;
 use crate::net::outcome::Failure;
 use crate::time::clock::{MS, Nanos};
 use crate::time::wheel::{Links, Waiting, Wheel};
+use crate::users::Wait;
 
 /// Samples that may be interrupted, by user.
 #[derive(Debug)]

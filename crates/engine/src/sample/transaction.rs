@@ -9,12 +9,12 @@ use plan::plan::{
 use stats::{Outcome, Sample};
 use std::fmt::Write;
 
-use crate::core::user::Transaction;
 use crate::core::{Core, env};
 use crate::ids::UserId;
 use crate::java::Ended;
 use crate::sample::record::Part;
 use crate::time::timing::Timing;
+use crate::users::Transaction;
 
 /// How a transaction with a parent sample ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,6 @@ use plan::plan::SamplerId;
 use stats::Counter;
 
 use crate::core::Core;
-use crate::core::user::Wait;
 use crate::ids::UserId;
 use crate::net::conn::ConnId;
 use crate::net::conn::{Exchange, State};
@@ -21,6 +20,7 @@ use crate::net::source;
 use crate::tcp::raw::Thrown;
 use crate::tcp::stream::{Stream, Talk};
 use crate::time::clock::{MS, Nanos};
+use crate::users::Wait;
 
 /// What becomes of the socket after a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -31,6 +31,10 @@ pub(crate) struct Raw {
     dropped: usize,
 }
 
+/// All that samplers of a user have kept.
+#[derive(Debug, Default)]
+struct AllSaved(Vec<(SamplerId, Saved)>);
+
 /// What a sampler has of a connection that it asked to be kept.
 #[derive(Debug)]
 pub(crate) enum Saved {
@@ -275,14 +279,14 @@ impl Core<'_> {
     /// Takes what the sampler has kept.
     fn saved(&mut self, index: UserId, id: SamplerId) -> Option<(UserId, SamplerId, Saved)> {
         let owner = self.users.owner(index);
-        let kept = &mut self.users[owner].extra.as_mut()?.saved;
+        let kept = &mut self.users[owner].extra.as_mut()?.parts.get_mut::<AllSaved>()?.0;
         let at = kept.iter().position(|(of, _)| *of == id)?;
         Some((owner, id, kept.swap_remove(at).1))
     }
 
     fn save(&mut self, index: UserId, id: SamplerId, saved: Saved) {
         let owner = self.users.owner(index);
-        let kept = &mut self.users[owner].extra().saved;
+        let kept = &mut self.users[owner].extra().parts.or_default::<AllSaved>().0;
         kept.retain(|(of, _)| *of != id);
         kept.push((id, saved));
     }

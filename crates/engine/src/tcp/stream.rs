@@ -11,7 +11,6 @@ use plan::result::SampleResult;
 use stats::{Counter, Outcome};
 
 use crate::core::Core;
-use crate::core::user::Wait;
 use crate::ids::UserId;
 use crate::net::conn::ConnId;
 use crate::net::conn::{Exchange, State, keep_part};
@@ -21,6 +20,7 @@ use crate::net::routes::RouteId;
 use crate::tcp::raw::Raw;
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
+use crate::users::Wait;
 
 /// Bytes that a client of JMeter reads at once.
 const READ: usize = 4096;

@@ -13,6 +13,8 @@ pub(crate) type Nanos = i64;
 
 /// One millisecond.
 pub(crate) const MS: Nanos = 1_000_000;
+/// How long a turn of a user may take, nanoseconds.
+pub(crate) const TURN: Nanos = 2 * MS;
 /// One second.
 pub(crate) const SECOND: Nanos = 1_000_000_000;
 

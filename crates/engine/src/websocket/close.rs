@@ -7,7 +7,7 @@ use wire::websocket::{self, Opcode};
 use super::{NO_SOCKET, State, Task};
 use crate::core::Core;
 use crate::ids::UserId;
-use crate::run::settings::AtUserEnd;
+use crate::settings::AtUserEnd;
 use crate::time::clock::{MS, Nanos};
 use crate::websocket::sample::Fault;
 

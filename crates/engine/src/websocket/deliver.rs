@@ -7,7 +7,7 @@ use wire::websocket::{Head, Opcode};
 use super::inbox::Queued;
 use super::{Ending, Fragments, Level, State, Step, Task};
 use crate::core::{Core, env};
-use crate::run::settings::WhenFull;
+use crate::settings::WhenFull;
 use crate::time::clock::{MS, Nanos};
 use crate::websocket::sample::Fault;
 

@@ -6,11 +6,11 @@ use stats::{Outcome, Span};
 use wire::websocket::{Head, Opcode};
 
 use super::{Ending, NO_SOCKET, State, Task};
-use crate::core::user::Wait;
 use crate::core::{Core, env};
 use crate::ids::UserId;
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
+use crate::users::Wait;
 
 /// A message's fragments are put together up to this, bytes; what is longer is matched by its end.
 const MESSAGE: usize = 1 << 20;

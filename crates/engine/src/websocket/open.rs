@@ -9,7 +9,6 @@ use wire::websocket::handshake::{self, Refusal};
 
 use super::{Deflate, Ending, State, Step, Task, Work};
 use crate::core::Core;
-use crate::core::user::Wait;
 use crate::ids::UserId;
 use crate::net::driver;
 use crate::net::outcome::Failure;
@@ -18,6 +17,7 @@ use crate::net::routes::RouteId;
 use crate::net::source;
 use crate::net::transport::Shaken;
 use crate::time::clock::{Nanos, thread_cpu};
+use crate::users::Wait;
 use crate::websocket::sample::Fault;
 
 impl Core<'_> {

@@ -8,10 +8,10 @@ use wire::websocket;
 
 use super::{Ending, State, Task};
 use crate::core::Core;
-use crate::core::user::Wait;
 use crate::ids::UserId;
 use crate::net::driver::{self, Ready};
 use crate::time::clock::Nanos;
+use crate::users::Wait;
 use crate::websocket::sample::Fault;
 
 /// Where one look at a socket's input ended.
@@ -215,7 +215,7 @@ impl Core<'_> {
                 self.net.unfinished.push_back((self.websocket.sockets.token(at), hangup));
                 break;
             }
-            until = until.min(now + crate::core::TURN);
+            until = until.min(now + crate::time::clock::TURN);
         }
         self.net.scratch = scratch;
         any

@@ -17,7 +17,6 @@ use wire::websocket::Opcode;
 use wire::websocket::handshake::Refusal;
 
 use super::{Ending, NO_SOCKET, State, Step, Task, Work};
-use crate::core::user::Wait;
 use crate::core::{Core, env};
 use crate::ids::UserId;
 use crate::net::conn::{Route, Tunnel};
@@ -25,6 +24,7 @@ use crate::net::outcome::{self, Failure};
 use crate::net::routes::RouteId;
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
+use crate::users::Wait;
 
 /// Why a sample failed.
 #[derive(Debug)]

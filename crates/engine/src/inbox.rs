@@ -3,6 +3,8 @@
 //! A core that sleeps is woken by an event of its own; one that was woken already, and has not looked yet, needs no other: so whoever sends much pays for one call of the
 //! system, not for one each. Who has more to send in a moment can leave messages meanwhile: should it be kept from waking the core then, an alarm does.
 
+pub(crate) mod results;
+
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
@@ -12,11 +14,10 @@ use std::time::{Duration, Instant};
 
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use plan::plan::BarrierId;
 use stats::Snapshot;
 
-use crate::ids::UserId;
-use crate::net::resolve::Found;
-use crate::net::routes::RouteId;
+use crate::ids::{Addressee, RouteId, Ticket, UserId};
 use crate::time::clock::Nanos;
 
 /// After how long a core looks for messages that were left, at the latest.
@@ -112,6 +113,23 @@ impl Inbox {
     }
 }
 
+/// A question to the core that owns a barrier, a lock or a group of arrivals.
+#[derive(Debug)]
+pub(crate) enum Ask {
+    /// A user is at a barrier that opens for so many.
+    Arrive { barrier: BarrierId, size: u32, ticket: Ticket },
+    /// A user waits no longer; a barrier opens for all who are there, as in JMeter.
+    GiveUp { barrier: BarrierId, ticket: Ticket },
+    /// A user wants a lock.
+    Lock { name: Box<str>, ticket: Ticket },
+    /// A user has no more use for it.
+    Unlock { name: Box<str>, ticket: Ticket },
+    /// A user is free for an arrival.
+    Free { group: u32, number: u32, ticket: Ticket },
+    /// A user of a group of arrivals has ended.
+    Leave { group: u32, number: u32 },
+}
+
 /// To a core.
 #[derive(Debug)]
 pub(crate) enum Message {
@@ -124,7 +142,7 @@ pub(crate) enum Message {
         route: RouteId,
         /// The name that was asked for; the route may be another's by now.
         host: String,
-        found: Found,
+        found: results::Found,
     },
     /// Addresses of the plan's own, with the names they were found under.
     Looked {
@@ -136,30 +154,30 @@ pub(crate) enum Message {
     Named {
         user: UserId,
         route: RouteId,
-        found: crate::net::nameserver::Found,
+        found: Result<Vec<(String, std::net::SocketAddr)>, String>,
     },
     Process {
         user: UserId,
-        done: Box<crate::process::Done>,
+        done: Box<results::Done>,
     },
     File {
         user: UserId,
-        content: Box<crate::http::file::Content>,
+        content: Box<results::Content>,
     },
     /// A job is done, or why it is not.
     Job {
-        to: crate::java::Addressee,
+        to: Addressee,
         reply: Result<Vec<u8>, String>,
         /// When it was done.
         done: Instant,
     },
     Recycle(Box<Snapshot>),
     /// Asks this core as the home of a barrier or a lock.
-    Ask(crate::flow::barriers::Ask),
+    Ask(Ask),
     /// A user of this core may go on.
-    LetGo(crate::flow::barriers::Ticket),
+    LetGo(Ticket),
     /// A user of this core, one of a group, begins an iteration then: one that is free, or a new one.
-    Arrival(u32, Option<crate::flow::barriers::Ticket>, Nanos),
+    Arrival(u32, Option<Ticket>, Nanos),
     /// Nobody comes to that group any more.
     NoArrivals(u32),
     Stop,

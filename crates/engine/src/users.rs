@@ -3,17 +3,17 @@
 //! What only some plans need (transactions, cookies, further connections, redirects) hangs off `extra`, absent until
 //! used. The compiler holds the size to its bound.
 
+pub(crate) mod parts;
+
 use plan::function::Memory;
-use plan::plan::{ControllerId, SamplerId};
+use plan::plan::{BarrierId, ControllerId, SamplerId};
 use plan::result::SampleResult;
 use plan::vars::Vars;
 
-use crate::ids::UserId;
-use crate::net::conn::{ConnId, NO_CONN};
-use crate::net::routes::RouteId;
+use crate::ids::{ConnId, NO_CONN, NO_SOCKET, RouteId, Ticket, UserId};
 use crate::time::clock::Nanos;
 use crate::time::wheel::{Links, Waiting};
-use crate::websocket::NO_SOCKET;
+use parts::Parts;
 
 /// What a user waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,11 +111,11 @@ const _: () = assert!(size_of::<User>() <= 320);
 #[derive(Debug, Default)]
 pub(crate) struct Extra {
     /// The barrier that the user waits at.
-    pub(crate) meeting: Option<crate::flow::barriers::Meeting>,
+    pub(crate) meeting: Option<Meeting>,
     /// Locks of Critical Sections.
-    pub(crate) locks: Vec<crate::flow::barriers::Held>,
+    pub(crate) locks: Vec<Held>,
     /// It is free for an arrival.
-    pub(crate) free: Option<crate::flow::barriers::Ticket>,
+    pub(crate) free: Option<Ticket>,
     /// Transactions under way, in the order of their beginning.
     pub(crate) transactions: Vec<Transaction>,
     /// Cookies, per Cookie Manager of the plan.
@@ -126,14 +126,8 @@ pub(crate) struct Extra {
     pub(crate) names: Vec<Vec<(String, RouteId)>>,
     /// How often it has asked name servers, per DNS Cache Manager of the plan.
     pub(crate) lookups: Vec<u32>,
-    /// Credentials known to its HTTP client, by route.
-    pub(crate) keyrings: Vec<crate::http::credentials::Keyring>,
-    /// Talks with proxies about credentials.
-    pub(crate) talks: Vec<crate::http::credentials::Talk>,
-    /// The talk about credentials under way.
-    pub(crate) round: Option<Box<crate::http::credentials::Round>>,
-    /// What samplers of raw requests have kept.
-    pub(crate) saved: Vec<(SamplerId, crate::tcp::raw::Saved)>,
+    /// State that other rooms keep of the user, of types of their own.
+    pub(crate) parts: Parts,
     /// Connections besides [`User::conn`].
     pub(crate) conns: Vec<ConnId>,
     /// The user's own TLS configuration with its sessions.
@@ -142,20 +136,10 @@ pub(crate) struct Extra {
     pub(crate) alias: Option<Box<str>>,
     /// Redirects under way.
     pub(crate) redirect: Option<Box<Redirect>>,
-    /// What it has of jobs in Java.
-    pub(crate) java: Option<Box<crate::java::Java>>,
     /// The result that a sleeping sampler will have.
     pub(crate) pending: Option<Box<SampleResult>>,
     /// The sampler's name as evaluated at its start, if it is not fixed.
     pub(crate) sampler_name: String,
-    /// A program that runs.
-    pub(crate) process: Option<Box<crate::process::Running>>,
-    /// A file that is being read.
-    pub(crate) reading: Option<Box<crate::http::file::Reading>>,
-    /// A page that is being loaded.
-    pub(crate) page: Option<Box<crate::http::page::Page>>,
-    /// Lanes under way.
-    pub(crate) lanes: Option<Box<crate::flow::parallel::Lanes>>,
     /// Parallel Controllers that run nothing any more, because a Sample Timeout has interrupted them.
     pub(crate) closed: Vec<SamplerId>,
     /// Of a lane: what it runs.
@@ -196,6 +180,27 @@ pub(crate) struct Redirect {
     /// Absolute URL of the last hop.
     pub(crate) url: String,
     pub(crate) method: String,
+}
+
+/// A user at a barrier.
+#[derive(Debug)]
+pub(crate) struct Meeting {
+    pub(crate) barrier: BarrierId,
+    pub(crate) ticket: Ticket,
+    /// The timer to go on with, and the delay of those before it.
+    pub(crate) timer: usize,
+    pub(crate) delay: u64,
+}
+
+/// A lock that a user has or waits for.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) controller: ControllerId,
+    pub(crate) name: Box<str>,
+    pub(crate) ticket: Ticket,
+    pub(crate) granted: bool,
+    /// A section inside of another with the same lock: it has nothing to give back.
+    pub(crate) inner: bool,
 }
 
 /// A transaction under way.

@@ -1,0 +1,103 @@
+//! Completions: what the parts of a core have finished, for its loop to go on with. Hot.
+//!
+//! A part that finishes something (an answer, a failure, the work of another thread) pushes it here and returns; it steps
+//! no user. Only the loop takes completions and gives users their turns. So no part is called again from within its own
+//! work, nothing recurs, and a sample that fails at once a million times is a million turns of a loop.
+
+use std::collections::VecDeque;
+
+use plan::plan::SamplerId;
+use plan::result::SampleResult;
+use stats::Outcome;
+
+use crate::ids::UserId;
+use crate::net::conn::{Exchange, Stash};
+use crate::net::routes::RouteId;
+use crate::time::timing::Timing;
+
+/// A completion.
+#[derive(Debug)]
+pub(crate) enum Done {
+    /// A sampler's work has ended, with its result.
+    Sample(Sampled),
+    /// A request got no answer because its connection was gone: it is to be sent anew.
+    Unanswered(Box<Unanswered>),
+    /// A user has nothing to wait for any more.
+    User(UserId),
+}
+
+/// A sampler's work that has ended.
+#[derive(Debug)]
+pub(crate) struct Sampled {
+    pub(crate) user: UserId,
+    pub(crate) sampler: SamplerId,
+    pub(crate) timing: Timing,
+    pub(crate) outcome: Outcome,
+    pub(crate) result: Box<SampleResult>,
+    /// Embedded resources of its result are loaded, or were not asked for.
+    pub(crate) whole: bool,
+}
+
+/// A request that got no answer because its connection was gone.
+#[derive(Debug)]
+pub(crate) struct Unanswered {
+    pub(crate) user: UserId,
+    pub(crate) sampler: SamplerId,
+    pub(crate) route: RouteId,
+    pub(crate) exchange: Exchange,
+    pub(crate) stash: Box<Stash>,
+}
+
+/// Completions in the order in which they came.
+#[derive(Debug, Default)]
+pub(crate) struct Queue(VecDeque<Done>);
+
+/// Completions of a core.
+#[derive(Debug, Default)]
+pub(crate) struct Completions {
+    /// Of what the loop does just now.
+    pub(crate) now: Queue,
+    /// To be carried out when all others had their turn.
+    pub(crate) later: Queue,
+}
+
+impl Queue {
+    #[inline]
+    pub(crate) fn push(&mut self, done: Done) {
+        self.0.push_back(done);
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Done> {
+        self.0.pop_front()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A user's place among others that are ready.
+    pub(crate) fn push_user(&mut self, index: UserId) {
+        self.push(Done::User(index));
+    }
+
+    /// Moves all behind the first `kept` to the end of another queue.
+    pub(crate) fn move_behind(&mut self, kept: usize, to: &mut Self) {
+        if self.0.len() > kept {
+            to.0.extend(self.0.drain(kept..));
+        }
+    }
+
+    /// The last completion, if it is that of a user's sample which passed.
+    pub(crate) fn pop_passed(&mut self, index: UserId) -> Option<Sampled> {
+        let passed = |done: &Done| matches!(done, Done::Sample(one) if one.user == index && one.outcome == Outcome::Ok);
+        match self.0.back().is_some_and(passed).then(|| self.0.pop_back()).flatten() {
+            Some(Done::Sample(sampled)) => Some(sampled),
+            _ => None,
+        }
+    }
+}
