@@ -19,8 +19,11 @@
 //! | `charset` | character sets by Java's names |
 //! | `property_file` | Java's property files |
 //! | `zone` | the time zone of this machine |
+//! | `thrown` | exceptions of Java |
+//! | `buffers` | reusable buffers of text |
 //! | `work` | the limit of steps of one evaluation |
 
+pub mod buffers;
 pub mod charset;
 pub mod decimal_format;
 pub mod java;
@@ -34,6 +37,7 @@ pub mod links;
 pub mod percent;
 pub mod property_file;
 pub mod regexp;
+pub mod thrown;
 pub mod tidy;
 pub mod uri;
 pub mod url;

@@ -4,6 +4,8 @@
 //! Nothing here blocks: shared counters are atomics, properties are read from a snapshot that is renewed only
 //! after somebody wrote one.
 
+use lang::buffers::Buffers;
+
 use crate::function::{Memory, Shared};
 use crate::text::Thrown;
 use crate::vars::{Names, Vars};
@@ -77,7 +79,7 @@ pub struct Scratch {
     pub(crate) cache: crate::function::Cache,
     /// Files that requests send.
     pub(crate) files: crate::http::Contents,
-    pool: Vec<String>,
+    pub(crate) buffers: Buffers,
 }
 
 impl Scratch {
@@ -92,18 +94,17 @@ impl Scratch {
             told: std::collections::HashSet::new(),
             cache,
             files: crate::http::Contents::default(),
-            pool: Vec::new(),
+            buffers: Buffers::default(),
         }
     }
 
     /// Lends an empty buffer; give it back with [`Scratch::give`].
     pub fn take(&mut self) -> String {
-        self.pool.pop().unwrap_or_default()
+        self.buffers.take()
     }
 
     /// Takes a buffer back for reuse.
-    pub fn give(&mut self, mut buffer: String) {
-        buffer.clear();
-        self.pool.push(buffer);
+    pub fn give(&mut self, buffer: String) {
+        self.buffers.give(buffer);
     }
 }

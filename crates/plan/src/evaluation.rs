@@ -7,17 +7,9 @@ use lang::work::{self, GaveUp};
 
 use crate::env::Env;
 use crate::function::Level;
-use crate::text::Thrown;
 
 thread_local! {
     static SAID: RefCell<HashMap<String, u64>> = RefCell::default();
-}
-
-/// The exception of a function that had to end before its text was whole.
-#[cold]
-pub(crate) fn too_much() -> Thrown {
-    let why = work::gave_up().map_or_else(String::new, |why| why.to_string());
-    Thrown::new("java.lang.OutOfMemoryError", why)
 }
 
 /// Runs an evaluation of the plan's under the limits of this thread. One that gave up is in the log, with what it was and of which sampler.

@@ -6,7 +6,6 @@ use lang::work;
 
 use super::{Call, trim};
 use crate::env::Env;
-use crate::evaluation;
 use crate::random::Random;
 use crate::text::{Outcome, Thrown};
 
@@ -79,7 +78,7 @@ fn draw(random: &mut Random, from: &str, count: u32, out: &mut String) -> Outcom
     while left > 0 {
         let part = left.min(PART);
         if !work::spend_bytes(part as usize * cost) {
-            return Err(evaluation::too_much());
+            return Err(Thrown::too_much());
         }
         if from.is_empty() {
             any_letters(random, part, out);

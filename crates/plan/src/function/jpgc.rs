@@ -13,7 +13,6 @@ use md5::Digest;
 
 use super::{Call, Level, trim};
 use crate::env::Env;
-use crate::evaluation;
 use crate::text::{Outcome, Thrown};
 
 /// `__strLen(text, variable)`: in UTF-16 units.
@@ -225,7 +224,7 @@ pub(super) fn replace(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outco
         out.push_str(&text[at..found]);
         out.push_str(&new);
         if !work::spend_bytes(found - at + new.len() + 1) {
-            return Err(evaluation::too_much());
+            return Err(Thrown::too_much());
         }
         at = found + old.len();
     }

@@ -6,7 +6,6 @@ use lang::work;
 
 use super::{Call, trim};
 use crate::env::Env;
-use crate::evaluation;
 use crate::text::{Outcome, Thrown};
 
 /// Steps that a piece costs, which also bounds the memory of its variable.
@@ -48,11 +47,11 @@ pub(super) fn split(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
     };
     // Each character is looked for among the separators, and each piece becomes a variable.
     if !work::spend_bytes(text.len().saturating_mul(separators.len()) / 16) {
-        return Err(evaluation::too_much());
+        return Err(Thrown::too_much());
     }
     for token in tokens(&text, separators) {
         if !work::spend(PIECE) {
-            return Err(evaluation::too_much());
+            return Err(Thrown::too_much());
         }
         let separator = token.chars().count() == 1 && separators.contains(token);
         if !separator || after_separator {
@@ -86,7 +85,7 @@ pub(super) fn random_value(call: &Call, env: &mut Env<'_>, out: &mut String) -> 
     let mut total = 0u64;
     for name in trim(&names).split('|').filter(|name| !name.is_empty()) {
         if !work::spend(PIECE) {
-            return Err(evaluation::too_much());
+            return Err(Thrown::too_much());
         }
         total += held(name, env)?;
     }

@@ -6,7 +6,6 @@ use lang::work;
 use super::method::Method;
 use super::value::Value;
 use crate::env::Scratch;
-use crate::evaluation;
 use crate::text::Thrown;
 
 /// Carries out a method of a value that is not `null`.
@@ -72,7 +71,7 @@ pub(super) fn method<'s>(
             let new = two.text().unwrap_or_default();
             let times = if new.len() > other.len() { text.matches(other).count() } else { 0 };
             if !work::spend_bytes(text.len() + times.saturating_mul(new.len())) {
-                return Err(evaluation::too_much());
+                return Err(Thrown::too_much());
             }
             made(&mut |out| out.push_str(&text.replace(other, new)))
         }
