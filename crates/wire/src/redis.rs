@@ -1,0 +1,417 @@
+//! RESP2, the protocol of Redis, as a client speaks it: commands out, answers in, in the order of the commands.
+//!
+//! An answer's type byte is the status of its [`Told::Head`], and the content of its first line are the bytes: the text of
+//! a simple string (`+`) or an error (`-`), the digits of an integer (`:`), a length (`$`, `*`), which is `-1` for nil. The
+//! content of a bulk string follows as [`Told::Data`], in one piece or several. That of an array are its elements as they
+//! stand on the wire, checked, whatever is nested in them.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::io::Write as _;
+
+use memchr::memchr;
+
+use crate::session::{Begun, Broken, Room, Session, Ticket, Told};
+
+/// Arrays within arrays, at most.
+pub const DEPTH: usize = 8;
+
+/// Type byte of an answer, which is the status of its head.
+pub mod kind {
+    /// `+OK`.
+    pub const SIMPLE: u16 = b'+' as u16;
+    /// `-ERR unknown command`.
+    pub const ERROR: u16 = b'-' as u16;
+    /// `:1`.
+    pub const INTEGER: u16 = b':' as u16;
+    /// `$5`, and five bytes; `$-1` is nil.
+    pub const BULK: u16 = b'$' as u16;
+    /// `*2`, and two answers; `*-1` is nil.
+    pub const ARRAY: u16 = b'*' as u16;
+}
+
+/// The content of a first line that stands for nil.
+pub const NIL: &[u8] = b"-1";
+
+/// Bounds on an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a line without its end.
+    pub line: u32,
+    /// Bytes of an answer behind its first line.
+    pub content: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        // Redis itself takes no longer strings (proto-max-bulk-len).
+        Self { line: 1 << 16, content: 512 << 20 }
+    }
+}
+
+/// The greeting: user, password and database, named before the first command.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Login<'a> {
+    /// Empty: the password is that of the default user.
+    pub user: &'a str,
+    /// Empty: nobody logs in.
+    pub password: &'a str,
+    /// 0 needs not be selected.
+    pub database: u32,
+}
+
+/// Commands of a greeting whose answers are yet to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Awaited {
+    Nothing,
+    Auth { then_select: bool },
+    Select,
+}
+
+/// The part of an answer that is read next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// A line: the first of an answer, or of an element of one.
+    Line,
+    /// So many bytes of a bulk string.
+    Bulk(u64),
+    /// The end of its line: so many bytes of it are there.
+    BulkEnd(u8),
+}
+
+/// A connection to a Redis server.
+#[derive(Debug)]
+pub struct Redis {
+    limits: Limits,
+    /// Exchanges under way, at most.
+    most: u32,
+    greeting: Box<[u8]>,
+    awaited: Awaited,
+    under_way: VecDeque<Ticket>,
+    state: State,
+    /// Elements yet to come of each array that is open.
+    open: [u64; DEPTH],
+    depth: usize,
+    /// Bytes of the answer behind its first line.
+    content: u64,
+    /// Bytes of an unfinished line that were already searched in vain.
+    scanned: usize,
+}
+
+/// Appends a command.
+pub fn push_command(arguments: &[&[u8]], out: &mut Vec<u8>) {
+    // A vector takes all that is written.
+    let _ = write!(out, "*{}\r\n", arguments.len());
+    for argument in arguments {
+        let _ = write!(out, "${}\r\n", argument.len());
+        out.extend_from_slice(argument);
+        out.extend_from_slice(b"\r\n");
+    }
+}
+
+impl Redis {
+    /// A connection that carries as many exchanges at once as `most` says, once its greeting is answered.
+    #[must_use]
+    pub fn new(login: Login<'_>, most: u32, limits: Limits) -> Self {
+        let mut greeting = Vec::new();
+        let password = login.password.as_bytes();
+        match (login.user, login.password) {
+            (_, "") => {}
+            ("", _) => push_command(&[b"AUTH", password], &mut greeting),
+            (user, _) => push_command(&[b"AUTH", user.as_bytes(), password], &mut greeting),
+        }
+        let selects = login.database != 0;
+        if selects {
+            let database = login.database.to_string();
+            push_command(&[b"SELECT", database.as_bytes()], &mut greeting);
+        }
+        let awaited = match (login.password, selects) {
+            ("", false) => Awaited::Nothing,
+            ("", true) => Awaited::Select,
+            (_, then_select) => Awaited::Auth { then_select },
+        };
+        Self {
+            limits,
+            most,
+            greeting: greeting.into(),
+            awaited,
+            under_way: VecDeque::new(),
+            state: State::Line,
+            open: [0; DEPTH],
+            depth: 0,
+            content: 0,
+            scanned: 0,
+        }
+    }
+
+    /// The line that begins the input, and its length with its end; `None` if it is not complete.
+    fn line<'b>(&mut self, input: &'b [u8]) -> Result<Option<(&'b [u8], usize)>, Broken> {
+        let limit = self.limits.line as usize;
+        let from = self.scanned.min(input.len());
+        let Some(end) = memchr(b'\n', &input[from..]).map(|at| from + at) else {
+            // The last byte may be the first of the line's end.
+            if input.len() > limit + 1 {
+                return Err(too_long(limit));
+            }
+            self.scanned = input.len();
+            return Ok(None);
+        };
+        self.scanned = 0;
+        if end > limit + 1 {
+            return Err(too_long(limit));
+        }
+        match input[..end].split_last() {
+            Some((b'\r', line)) => Ok(Some((line, end + 1))),
+            _ => Err(broken("a line does not end in CR LF")),
+        }
+    }
+
+    /// Takes a line that is the first of an answer or of an element. True: nothing of what it began is missing.
+    fn enter(&mut self, kind: u8, rest: &[u8]) -> Result<bool, Broken> {
+        match u16::from(kind) {
+            kind::SIMPLE | kind::ERROR => Ok(true),
+            kind::INTEGER => match number(rest) {
+                Some(_) => Ok(true),
+                None => Err(not_a(rest, "an integer")),
+            },
+            kind::BULK => match length(rest)? {
+                None => Ok(true),
+                Some(length) => {
+                    self.count(length)?;
+                    self.state = if length == 0 { State::BulkEnd(0) } else { State::Bulk(length) };
+                    Ok(false)
+                }
+            },
+            kind::ARRAY => match length(rest)? {
+                None | Some(0) => Ok(true),
+                Some(_) if self.depth == DEPTH => {
+                    Err(broken(&format!("arrays are nested more than {DEPTH} deep")))
+                }
+                Some(elements) => {
+                    // An element has three bytes at least.
+                    if elements > self.limits.content / 3 {
+                        return Err(self.too_large());
+                    }
+                    self.open[self.depth] = elements;
+                    self.depth += 1;
+                    Ok(false)
+                }
+            },
+            _ => Err(broken(&format!(
+                "an answer begins with '{}', which is no type of RESP2",
+                kind.escape_ascii()
+            ))),
+        }
+    }
+
+    /// Counts content that is there or announced.
+    fn count(&mut self, bytes: u64) -> Result<(), Broken> {
+        self.content = self.content.saturating_add(bytes);
+        if self.content > self.limits.content { Err(self.too_large()) } else { Ok(()) }
+    }
+
+    fn too_large(&self) -> Broken {
+        broken(&format!("an answer has more than {} bytes", self.limits.content))
+    }
+
+    /// Something is complete that is no array with elements. True: so is the whole answer.
+    fn close(&mut self) -> bool {
+        self.state = State::Line;
+        while let Some(at) = self.depth.checked_sub(1) {
+            self.open[at] -= 1;
+            if self.open[at] > 0 {
+                return false;
+            }
+            self.depth = at;
+        }
+        true
+    }
+
+    /// Takes a line. It is told if it belongs to an exchange.
+    fn take_line(
+        &mut self,
+        line: &[u8],
+        whole: &[u8],
+        tell: &mut impl FnMut(Told<'_>),
+    ) -> Result<bool, Broken> {
+        let Some((kind, rest)) = line.split_first() else {
+            return Err(broken("an answer is an empty line"));
+        };
+        if self.awaited != Awaited::Nothing {
+            return self.greeted(*kind, rest, tell).map(|()| false);
+        }
+        let Some(to) = self.under_way.front().copied() else {
+            return Err(match u16::from(*kind) {
+                kind::ERROR => broken(&String::from_utf8_lossy(rest)),
+                _ => broken("an answer came that nothing was asked for"),
+            });
+        };
+        if self.depth > 0 {
+            self.count(whole.len() as u64)?;
+            let ended = self.enter(*kind, rest)?;
+            tell(Told::Data { to, bytes: whole });
+            return Ok(ended);
+        }
+        self.content = 0;
+        let ended = self.enter(*kind, rest)?;
+        tell(Told::Head { to, status: u16::from(*kind), bytes: rest });
+        Ok(ended)
+    }
+
+    /// Takes an answer to the greeting.
+    fn greeted(
+        &mut self,
+        kind: u8,
+        rest: &[u8],
+        tell: &mut impl FnMut(Told<'_>),
+    ) -> Result<(), Broken> {
+        match u16::from(kind) {
+            kind::SIMPLE => {}
+            kind::ERROR => return Err(broken(&String::from_utf8_lossy(rest))),
+            _ => return Err(broken("the greeting was not answered with a simple string")),
+        }
+        self.awaited = match self.awaited {
+            Awaited::Auth { then_select: true } => Awaited::Select,
+            _ => Awaited::Nothing,
+        };
+        if self.awaited == Awaited::Nothing {
+            tell(Told::Ready);
+        }
+        Ok(())
+    }
+
+    fn done(&mut self, tell: &mut impl FnMut(Told<'_>)) {
+        if let Some(to) = self.under_way.pop_front() {
+            tell(Told::Done { to, kept: true });
+        }
+    }
+
+    /// Takes a part of a bulk string; how many bytes.
+    fn bulk(&mut self, left: u64, input: &[u8], tell: &mut impl FnMut(Told<'_>)) -> usize {
+        let part = &input[..input.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
+        if let Some(to) = self.under_way.front().copied() {
+            tell(Told::Data { to, bytes: part });
+        }
+        let left = left - part.len() as u64;
+        self.state = if left == 0 { State::BulkEnd(0) } else { State::Bulk(left) };
+        part.len()
+    }
+
+    /// Takes a byte of a bulk string's end.
+    fn bulk_end(
+        &mut self,
+        seen: u8,
+        input: &[u8],
+        tell: &mut impl FnMut(Told<'_>),
+    ) -> Result<(), Broken> {
+        let end = b"\r\n";
+        if input[0] != end[usize::from(seen)] {
+            return Err(broken("a bulk string is longer than its length says"));
+        }
+        if self.depth > 0 {
+            self.count(1)?;
+            if let Some(to) = self.under_way.front().copied() {
+                tell(Told::Data { to, bytes: &input[..1] });
+            }
+        }
+        self.state = State::BulkEnd(1);
+        if seen == 1 && self.close() {
+            self.done(tell);
+        }
+        Ok(())
+    }
+}
+
+impl Session for Redis {
+    /// A command: its name, then its arguments.
+    type Call<'a> = &'a [&'a [u8]];
+
+    fn greet(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&std::mem::take(&mut self.greeting));
+    }
+
+    fn room(&self) -> Room {
+        let under_way = u32::try_from(self.under_way.len()).unwrap_or(u32::MAX);
+        match self.most.saturating_sub(under_way) {
+            _ if self.awaited != Awaited::Nothing => Room::Greeting,
+            0 => Room::Full,
+            more => Room::Free(more),
+        }
+    }
+
+    fn begin(&mut self, to: Ticket, call: &[&[u8]], out: &mut Vec<u8>) -> Begun {
+        if call.is_empty() {
+            return Begun::Refused("a command needs a name".to_owned());
+        }
+        push_command(call, out);
+        self.under_way.push_back(to);
+        Begun::Sent
+    }
+
+    fn feed(
+        &mut self,
+        input: &[u8],
+        _out: &mut Vec<u8>,
+        tell: &mut impl FnMut(Told<'_>),
+    ) -> Result<usize, Broken> {
+        let mut used = 0;
+        while used < input.len() {
+            let rest = &input[used..];
+            match self.state {
+                State::Line => {
+                    let Some((line, length)) = self.line(rest)? else { break };
+                    used += length;
+                    if self.take_line(line, &rest[..length], tell)? && self.close() {
+                        self.done(tell);
+                    }
+                }
+                State::Bulk(left) => used += self.bulk(left, rest, tell),
+                State::BulkEnd(seen) => {
+                    self.bulk_end(seen, rest, tell)?;
+                    used += 1;
+                }
+            }
+        }
+        Ok(used)
+    }
+
+    fn end(&mut self, rest: &[u8], _tell: &mut impl FnMut(Told<'_>)) -> Result<(), Broken> {
+        let whole = rest.is_empty() && self.state == State::Line && self.depth == 0;
+        match self.awaited {
+            Awaited::Nothing if whole => Ok(()),
+            Awaited::Nothing => Err(broken("connection closed within an answer")),
+            _ => Err(broken("connection closed before the greeting was answered")),
+        }
+    }
+}
+
+fn broken(why: &str) -> Broken {
+    Broken(why.to_owned())
+}
+
+fn too_long(limit: usize) -> Broken {
+    broken(&format!("a line of an answer has more than {limit} bytes"))
+}
+
+fn not_a(text: &[u8], what: &str) -> Broken {
+    let begin = &text[..text.len().min(40)];
+    broken(&format!("'{}' is not {what}", begin.escape_ascii()))
+}
+
+/// An integer of 64 bits: digits, maybe with a sign.
+fn number(text: &[u8]) -> Option<i64> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// The length of a bulk string or an array; `None` is nil.
+fn length(text: &[u8]) -> Result<Option<u64>, Broken> {
+    if text == NIL {
+        return Ok(None);
+    }
+    match number(text).map(u64::try_from) {
+        Some(Ok(length)) => Ok(Some(length)),
+        _ => Err(not_a(text, "a length")),
+    }
+}

@@ -1,0 +1,164 @@
+//! The event stream of the HTML standard (9.2.6): lines, fields, events.
+//!
+//! Text is not decoded: a name and data are told as they stand, and bytes that are not UTF-8 are the reader's matter. An
+//! event that has no blank line behind it is none. Lines end in LF, CR or both; an event is told at the first byte that
+//! ends it, though an LF may follow.
+
+use memchr::memchr2;
+
+use crate::session::Broken;
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Bounds on what is held of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a line.
+    pub line: usize,
+    /// Bytes of an event's data.
+    pub event: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { line: 1 << 20, event: 4 << 20 }
+    }
+}
+
+/// An event stream being read.
+#[derive(Debug, Default)]
+pub struct Events {
+    limits: Limits,
+    /// The beginning of a line whose end is yet to come.
+    line: Vec<u8>,
+    data: Vec<u8>,
+    name: Vec<u8>,
+    /// The id that the next event makes the last one.
+    id: Vec<u8>,
+    last_id: Vec<u8>,
+    retry_ms: Option<u64>,
+    /// The last byte was a CR: an LF that follows ends no line.
+    after_cr: bool,
+    /// A line was read, or it is known that no byte order mark stands before the first.
+    begun: bool,
+}
+
+impl Events {
+    /// A stream with these bounds.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
+    /// The id of the last event that had one, which a new request names as `Last-Event-ID`. Empty: none.
+    #[must_use]
+    pub fn last_id(&self) -> &[u8] {
+        &self.last_id
+    }
+
+    /// Milliseconds before a new request, if the stream names them.
+    #[must_use]
+    pub fn retry_ms(&self) -> Option<u64> {
+        self.retry_ms
+    }
+
+    /// Forgets what is unfinished: another stream follows. The last id and the time before a new request stay.
+    pub fn restart(&mut self) {
+        let (last_id, retry_ms) = (std::mem::take(&mut self.last_id), self.retry_ms);
+        *self = Self { id: last_id.clone(), last_id, retry_ms, ..Self::new(self.limits) };
+    }
+
+    /// Takes a piece of the stream, all of it, and tells of each event: its name, empty where it has none (which the
+    /// standard calls `message`), and its data.
+    ///
+    /// # Errors
+    ///
+    /// A line or an event is larger than its bound.
+    pub fn feed(
+        &mut self,
+        mut input: &[u8],
+        tell: &mut impl FnMut(&[u8], &[u8]),
+    ) -> Result<(), Broken> {
+        while let Some(first) = input.first() {
+            if std::mem::take(&mut self.after_cr) && *first == b'\n' {
+                input = &input[1..];
+                continue;
+            }
+            let end = memchr2(b'\r', b'\n', input);
+            let part = &input[..end.unwrap_or(input.len())];
+            if self.line.len() + part.len() > self.limits.line {
+                return Err(Broken(format!(
+                    "a line of the event stream has more than {} bytes",
+                    self.limits.line
+                )));
+            }
+            let Some(end) = end else {
+                self.line.extend_from_slice(part);
+                return Ok(());
+            };
+            self.after_cr = input[end] == b'\r';
+            input = &input[end + 1..];
+            if self.line.is_empty() {
+                self.end_of_line(part, tell)?;
+            } else {
+                let mut line = std::mem::take(&mut self.line);
+                line.extend_from_slice(part);
+                let ended = self.end_of_line(&line, tell);
+                line.clear();
+                self.line = line;
+                ended?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end_of_line(
+        &mut self,
+        line: &[u8],
+        tell: &mut impl FnMut(&[u8], &[u8]),
+    ) -> Result<(), Broken> {
+        let begun = std::mem::replace(&mut self.begun, true);
+        let line = if begun { line } else { line.strip_prefix(BOM).unwrap_or(line) };
+        if line.is_empty() {
+            self.end_of_event(tell);
+            return Ok(());
+        }
+        let (field, value) = match line.iter().position(|byte| *byte == b':') {
+            Some(colon) => {
+                let value = &line[colon + 1..];
+                (&line[..colon], value.strip_prefix(b" ").unwrap_or(value))
+            }
+            None => (line, &[][..]),
+        };
+        match field {
+            b"data" => {
+                // The line feed behind the last line is not told.
+                if self.data.len() + value.len() > self.limits.event {
+                    return Err(Broken(format!(
+                        "an event has more than {} bytes",
+                        self.limits.event
+                    )));
+                }
+                self.data.extend_from_slice(value);
+                self.data.push(b'\n');
+            }
+            b"event" => value.clone_into(&mut self.name),
+            b"id" if !value.contains(&0) => value.clone_into(&mut self.id),
+            b"retry" if value.iter().all(u8::is_ascii_digit) => {
+                let digits = std::str::from_utf8(value).ok().and_then(|digits| digits.parse().ok());
+                self.retry_ms = digits.or(self.retry_ms);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end_of_event(&mut self, tell: &mut impl FnMut(&[u8], &[u8])) {
+        self.id.clone_into(&mut self.last_id);
+        if self.data.pop().is_some() {
+            tell(&self.name, &self.data);
+        }
+        self.data.clear();
+        self.name.clear();
+    }
+}
