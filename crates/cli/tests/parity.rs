@@ -187,6 +187,7 @@ cases! {
     fn_refused_three
     fn_refused_urlencode
     fn_script_free_conditions
+    fn_string_from_file_no_digits
     fn_string_from_file_sequence
     fn_text
     fn_time

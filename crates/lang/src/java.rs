@@ -42,21 +42,26 @@ fn shortest(value: f64) -> (String, i32) {
     (mantissa.replace('.', ""), exponent.parse().unwrap_or(0))
 }
 
-/// Appends a number as Java's `Double.toString` writes it.
-pub fn write_double(value: f64, out: &mut String) {
+/// Appends the sign of a number and returns the rest; `None` if the number has no digits and is written.
+fn magnitude(value: f64, infinity: &str, out: &mut String) -> Option<f64> {
     if value.is_nan() {
-        return out.push_str("NaN");
+        out.push_str("NaN");
+        return None;
     }
     if value.is_sign_negative() {
         out.push('-');
     }
     let value = value.abs();
-    if value.is_infinite() {
-        return out.push_str("Infinity");
+    if value.is_infinite() || value == 0.0 {
+        out.push_str(if value == 0.0 { "0.0" } else { infinity });
+        return None;
     }
-    if value == 0.0 {
-        return out.push_str("0.0");
-    }
+    Some(value)
+}
+
+/// Appends a number as Java's `Double.toString` writes it.
+pub fn write_double(value: f64, out: &mut String) {
+    let Some(value) = magnitude(value, "Infinity", out) else { return };
     let (digits, exponent) = shortest(value);
     if (1e-3..1e7).contains(&value) {
         write_plain(&digits, exponent, out);
@@ -75,19 +80,7 @@ pub fn double_to_string(value: f64) -> String {
 
 /// Appends a number without exponent, with at least one digit behind the point, as JSON Assertions show `double`s.
 pub fn write_double_plain(value: f64, out: &mut String) {
-    if value.is_nan() {
-        return out.push_str("NaN");
-    }
-    if value.is_sign_negative() {
-        out.push('-');
-    }
-    let value = value.abs();
-    if value.is_infinite() {
-        return out.push('∞');
-    }
-    if value == 0.0 {
-        return out.push_str("0.0");
-    }
+    let Some(value) = magnitude(value, "∞", out) else { return };
     let (digits, exponent) = shortest(value);
     write_plain(&digits, exponent, out);
 }

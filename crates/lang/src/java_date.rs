@@ -22,6 +22,7 @@ use jiff::tz::{Offset, TimeZone};
 
 pub use field::epoch_day;
 use field::{FIELDS, Field};
+pub use names::{MONTHS, WEEKDAYS};
 pub use parse::{Defaults, Parsed};
 use week::Week;
 

@@ -34,6 +34,7 @@ pub mod jodd;
 pub mod jsonpath;
 pub mod jsoup;
 pub mod links;
+mod members;
 pub mod percent;
 pub mod property_file;
 pub mod regexp;

@@ -322,15 +322,11 @@ pub fn relative(base: &str, link: &str, out: &mut String) -> Result<(), Malforme
     if !link.starts_with("../") {
         return Ok(());
     }
-    let path = out[split(out).path].to_string();
-    let mut above = path.strip_prefix('/').unwrap_or(&path);
-    let mut prefix = String::new();
-    while let Some(rest) = above.strip_prefix("../") {
-        prefix.push_str("../");
-        above = rest;
-    }
-    if !prefix.is_empty() && link.starts_with(&prefix) {
-        resolve(Some(base), &link[prefix.len()..], out)?;
+    let path = &out[split(out).path];
+    let above = path.strip_prefix('/').unwrap_or(path);
+    let steps = above.len() - above.trim_start_matches("../").len();
+    if steps > 0 && link.starts_with(&above[..steps]) {
+        resolve(Some(base), &link[steps..], out)?;
     }
     Ok(())
 }

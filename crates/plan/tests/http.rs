@@ -4,7 +4,8 @@
 
 mod world;
 
-use plan::http::Request;
+use plan::http::{Request, Unsendable};
+use plan::plan::SamplerKind;
 use world::{World, http_sampler};
 
 fn unescaped(field: &str) -> String {
@@ -212,20 +213,47 @@ fn redirects_resolve_as_in_jmeter() {
     ] {
         assert_eq!(redirected(base, reference).as_deref(), Ok(expected), "{reference}");
     }
-    assert!(
-        redirected("http://h/a", "p:q")
-            .is_err_and(|message| message.ends_with("unknown protocol: p"))
-    );
-    assert!(redirected("a/b", "/c").is_err());
+}
+
+/// The URL of the request that follows a redirect, or the failure of its sample.
+fn followed(base: &str, reference: &str) -> Result<String, Unsendable> {
+    let mut url = String::new();
+    plan::http::location(base, reference, true, &mut url)?;
+    let mut world = World::literal(&http_sampler(&[], "", ""));
+    let mut request = Request::default();
+    world.with(|plan, env| match &plan.samplers[0].kind {
+        SamplerKind::Http(http) => http.render_redirect(&url, "GET", env, &mut request),
+        other => panic!("{other:?}"),
+    })?;
+    Ok(url)
+}
+
+#[test]
+fn redirects_to_nowhere() {
+    for (base, reference, message) in [
+        ("http://h/a", "ftp://h/", "ftp protocol is not supported"),
+        ("http://h/a", "mailto:x@y", "URI does not specify a valid host name: mailto:x@y"),
+        ("http://h/a", "p:q", "unknown protocol: p"),
+        ("http://h/a", "https:p", "URI does not specify a valid host name: https:p"),
+        ("http://h/a", "http://h:99999/", "port out of range:99999"),
+        ("http://h/a", "//<h>/", "Illegal character in authority at index 7: http://<h>/"),
+        ("a/b", "/c", "unknown protocol: "),
+    ] {
+        let failure = followed(base, reference).expect_err(reference);
+        let shown = format!("Non HTTP response message: {message}");
+        assert_eq!(failure.message, shown, "{reference}");
+    }
 }
 
 proptest::proptest! {
     #[test]
-    fn no_redirect_leads_to_an_address_with_blanks(
+    fn any_redirect_leads_to_an_address_or_fails(
         base in "(http|https)://(u@)?h(:[0-9]{1,5})?(/[ab.]{0,3}){0,4}(\\?q)?",
         reference in "([ab ]|/|\\.|\\.\\./|//|\\?|#|:|@|%[0-9a-f]{0,2}|http:|é|\\[|\\]|\\||\u{1}){0,12}",
     ) {
-        if let Ok(url) = redirected(&base, &reference) {
+        if let Ok(url) = followed(&base, &reference) {
+            let address = lang::url::absolute(&url);
+            proptest::prop_assert!(address.is_ok(), "{:?}: {}", address, url);
             proptest::prop_assert!(!url.contains(' '), "{}", url);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Field, Names, Style};
 
-const MONTHS: [&str; 12] = [
+pub const MONTHS: [&str; 12] = [
     "January",
     "February",
     "March",
@@ -16,7 +16,8 @@ const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
-const WEEKDAYS: [&str; 7] =
+/// Monday is the first.
+pub const WEEKDAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const QUARTERS: [(&str, &str, &str); 4] = [
     ("Q1", "1st quarter", "1"),

@@ -3,12 +3,12 @@
 //! Errors have Jackson's words with its idea of the position, as assertions show them. One pass; nesting ends at 1000
 //! levels, as there.
 
-use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
 use super::Failure;
 use super::value::{Members, Value};
+use crate::members::insert;
 
 const MAX_DEPTH: u32 = 1000;
 const MAX_NUMBER: usize = 1000;
@@ -18,8 +18,6 @@ const SHOWN: usize = 500;
 const WORD: usize = 256;
 /// Longer texts are a stream to Jackson, whose messages do not show them.
 const TEXT: usize = 0x8000;
-/// Objects with more members look for repeated keys with a table.
-const FEW: usize = 24;
 const EXPECTED: &str = "(JSON String, Number, Array, Object or token 'null', 'true' or 'false')";
 const IN_STRING: &str = "string value";
 const NO_DIGIT: &str = "expected digit (0-9) to follow minus sign, for valid numeric value";
@@ -567,30 +565,5 @@ pub(super) fn push_unit(out: &mut String, high: &mut Option<u16>, unit: u16) {
         Some(value) => out.push(value),
         None if unit < 0xDC00 => *high = Some(unit),
         None => out.push(char::REPLACEMENT_CHARACTER),
-    }
-}
-
-/// Adds a member; a repeated key keeps its place and takes the new value.
-fn insert(
-    members: &mut Members,
-    many: &mut Option<HashMap<Arc<str>, usize>>,
-    key: Arc<str>,
-    value: Value,
-) {
-    let known = if members.len() < FEW {
-        members.iter().position(|(name, _)| *name == key)
-    } else {
-        let table = many.get_or_insert_with(|| {
-            members.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect()
-        });
-        let known = table.get(&key).copied();
-        if known.is_none() {
-            table.insert(key.clone(), members.len());
-        }
-        known
-    };
-    match known {
-        Some(at) => members[at].1 = value,
-        None => members.push((key, value)),
     }
 }

@@ -8,12 +8,11 @@ use std::borrow::Cow;
 
 use super::projection::Projection;
 use super::value::{Object, Value};
+use crate::members::insert;
 
 const MAX_DEPTH: u32 = 400;
 /// The library's mark for the end; the control character itself ends a text too.
 const END: u8 = 0x1A;
-/// Objects with more members look for repeated keys with a table.
-const FEW: usize = 24;
 
 /// Why a text is not read, in json-smart's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -394,31 +393,6 @@ fn push_unit(out: &mut String, high: &mut Option<u16>, unit: u16) {
         Some(value) => out.push(value),
         None if unit < 0xDC00 => *high = Some(unit),
         None => out.push(char::REPLACEMENT_CHARACTER),
-    }
-}
-
-/// Adds a member; a repeated key keeps its place and takes the new value.
-fn insert<'t>(
-    members: &mut Vec<(Cow<'t, str>, Value<'t>)>,
-    many: &mut Option<std::collections::HashMap<Cow<'t, str>, usize>>,
-    key: Cow<'t, str>,
-    value: Value<'t>,
-) {
-    let known = if members.len() < FEW {
-        members.iter().position(|(name, _)| *name == key)
-    } else {
-        let table = many.get_or_insert_with(|| {
-            members.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect()
-        });
-        let known = table.get(&key).copied();
-        if known.is_none() {
-            table.insert(key.clone(), members.len());
-        }
-        known
-    };
-    match known {
-        Some(at) => members[at].1 = value,
-        None => members.push((key, value)),
     }
 }
 

@@ -58,7 +58,7 @@ impl Page {
         let base = document.tags().find(|tag| tag.name() == "base");
         let mut context = String::new();
         let base = address(base.and_then(|tag| tag.attribute("href")).unwrap_or(""));
-        if relative(&self.url, &base, &mut context).is_err() {
+        if url::relative(&self.url, &base, &mut context).is_err() {
             context.clear();
         }
         let mut in_form = false;
@@ -149,25 +149,10 @@ fn field(tag: &Tag<'_>) -> Option<Added> {
     })
 }
 
-/// A URL as JMeter makes it from one that is relative to another: `../` beyond the root goes no further than that.
-fn relative(base: &str, to: &str, out: &mut String) -> Result<(), url::Malformed> {
-    url::resolve(Some(base), to, out)?;
-    if !to.starts_with("../") {
-        return Ok(());
-    }
-    let path = &out[url::split(out).path];
-    let beyond = path.strip_prefix('/').unwrap_or(path);
-    let ups = beyond.len() - beyond.trim_start_matches("../").len();
-    if ups > 0 && to.starts_with(&beyond[..ups]) {
-        return url::resolve(Some(base), &to[ups..], out);
-    }
-    Ok(())
-}
-
 impl Link {
     fn to(context: &str, location: &str) -> Option<Self> {
         let mut link = String::new();
-        relative(context, location, &mut link).ok()?;
+        url::relative(context, location, &mut link).ok()?;
         let parts = url::split(&link);
         let mut arguments = Vec::new();
         let query = parts.query.map_or("", |query| &link[query]);

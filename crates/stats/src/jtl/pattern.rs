@@ -3,6 +3,7 @@
 //! Parsed once; formatting walks the parts. The letters are those of commons-lang3's
 //! FastDateFormat, which JMeter formats with; week years are not among those understood.
 use jiff::{Timestamp, Zoned, tz::TimeZone};
+use lang::java_date::{MONTHS, WEEKDAYS};
 
 #[derive(Clone, Debug)]
 pub struct Pattern {
@@ -16,23 +17,6 @@ enum Part {
     /// A pattern letter and how often it stood there.
     Field(char, usize),
 }
-
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-const DAYS: [&str; 7] =
-    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 impl Pattern {
     /// `None` if the pattern has a letter that is not understood or an open quote.
@@ -102,7 +86,7 @@ fn field(out: &mut String, at: &Zoned, letter: char, n: usize) {
         'M' | 'L' => i64::from(at.month()),
         'd' => i64::from(at.day()),
         'D' => i64::from(at.day_of_year()),
-        'E' => return name(out, DAYS[at.weekday().to_monday_zero_offset() as usize], n),
+        'E' => return name(out, WEEKDAYS[at.weekday().to_monday_zero_offset() as usize], n),
         'u' => i64::from(at.weekday().to_monday_one_offset()),
         'H' => hour,
         'k' => (hour + 23) % 24 + 1,
