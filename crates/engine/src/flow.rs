@@ -5,13 +5,12 @@ pub(crate) mod barriers;
 pub(crate) mod choice;
 pub(crate) mod conditions;
 pub(crate) mod iteration;
+pub(crate) mod kinds;
 pub(crate) mod loop_control;
-pub(crate) mod parallel;
 pub(crate) mod polling;
 pub(crate) mod schedule;
 pub(crate) mod search;
 pub(crate) mod state;
-pub(crate) mod weighted;
 
 use plan::plan::Plan;
 

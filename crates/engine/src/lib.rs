@@ -13,7 +13,7 @@
 //! |---|---|
 //! | `run` | everything around cores: starting groups in order, what is evaluated before, shared counters, writers of rows and figures, properties |
 //! | `core` | the loop of a core; a clock that tests step |
-//! | `flow` | controllers: the search for the next sampler, iterations, conditions, loop control; schedules, barriers, arrivals, parallel branches |
+//! | `flow` | controllers: the search for the next sampler, kinds of controllers (`flow/kinds`), iterations, conditions, loop control; schedules, barriers, arrivals, parallel branches |
 //! | `sample` | a sample: pre-processors, timers, recording, transactions, interruption, exceptions of functions |
 //! | `http` | HTTP requests and responses, pages, redirects, cookies, caches, credentials; files by their URLs |
 //! | `websocket` | WebSocket connections and their samplers |

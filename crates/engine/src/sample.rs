@@ -16,14 +16,13 @@ use plan::result::Request;
 use stats::{Counter, Outcome, Sample};
 
 use crate::core::{Core, env};
-use crate::flow::loop_control::Leave;
 use crate::ids::UserId;
 use crate::java::{Act, Closing, Then};
 use crate::run::Report;
 use crate::sample::record::Part;
 use crate::time::clock::Nanos;
 use crate::time::timing::Timing;
-use crate::users::Wait;
+use crate::users::{Leave, Wait};
 
 /// The requests of a sample to its user: to end, and to leave where it is. JMeter does both.
 #[derive(Clone, Copy, Debug, Default)]

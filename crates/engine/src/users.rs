@@ -58,6 +58,17 @@ pub(crate) enum Wait {
     Java,
 }
 
+/// Where a user goes on that leaves the middle of an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leave {
+    /// The next iteration of its group.
+    NextIteration,
+    /// The next iteration of the loop around the sampler.
+    NextLoopIteration,
+    /// Out of the loop around the sampler.
+    BreakLoop,
+}
+
 /// No user.
 pub(crate) const NO_USER: UserId = UserId::NONE;
 

@@ -82,7 +82,7 @@ impl Core<'_> {
         if self.has_thrown() {
             self.ends_by_exception(index);
         } else if begun {
-            self.place(index, compiled.main).set(state::ARRIVED);
+            self.controller_state(index, compiled.main).set(state::ARRIVED);
             self.go_on(index);
         }
     }

@@ -147,7 +147,7 @@ impl Core<'_> {
             user.wait = Wait::Ready;
             user.intended = at;
             let main = self.plan.groups[group as usize].main;
-            self.place(index, main).set(state::ARRIVED);
+            self.controller_state(index, main).set(state::ARRIVED);
             self.put_in_line(index);
         }
     }
@@ -172,7 +172,7 @@ impl Core<'_> {
             return true;
         }
         let main = self.plan.groups[group as usize].main;
-        if self.place(index, main).is(state::ARRIVED) {
+        if self.controller_state(index, main).is(state::ARRIVED) {
             return true;
         }
         if !self.flow.starts.iter().any(|start| start.group == group && !start.finished()) {

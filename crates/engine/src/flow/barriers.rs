@@ -7,16 +7,14 @@
 use std::collections::{HashMap, VecDeque};
 
 use plan::element::SyncTimer;
-use plan::plan::{BarrierId, ControllerId, ControllerKind, SamplerId};
-use plan::text::Text;
+use plan::plan::{BarrierId, SamplerId};
 
 use crate::core::{Core, env};
 use crate::flow::arrivals::Pool;
-use crate::flow::state;
 use crate::ids::{Ticket, UserId};
 use crate::inbox::{Ask, Message};
 use crate::time::clock::MS;
-use crate::users::{Held, Meeting, Wait};
+use crate::users::{Meeting, Wait};
 
 /// Barriers, locks and arrivals that a core owns.
 #[derive(Debug, Default)]
@@ -188,54 +186,6 @@ impl Core<'_> {
         self.run_timers(index, id, meeting.timer, meeting.delay);
     }
 
-    /// A user comes to a Critical Section. False: it waits.
-    pub(crate) fn enter_section(&mut self, index: UserId, id: ControllerId, lock: &Text) -> bool {
-        if let Some(extra) = &self.users[index].extra
-            && let Some(held) = extra.locks.iter().find(|held| held.controller == id)
-        {
-            return held.granted;
-        }
-        let user = self.users.of(index);
-        let mut name = self.samples.texts.take();
-        lock.eval(&mut env!(self, user, ""), &mut name);
-        if name.is_empty() {
-            self.samples.texts.give(name);
-            return true;
-        }
-        let ticket = self.ticket(index);
-        let locks = &mut self.users[index].extra().locks;
-        let around = locks.iter().any(|held| *held.name == *name && held.granted);
-        let own: Box<str> = name.as_str().into();
-        self.samples.texts.give(name);
-        locks.push(Held {
-            controller: id,
-            name: own.clone(),
-            ticket,
-            granted: around,
-            inner: around,
-        });
-        if around {
-            return true;
-        }
-        self.ask(Ask::Lock { name: own, ticket });
-        let locks = &self.users[index].extra().locks;
-        if locks.iter().any(|held| held.ticket == ticket && held.granted) {
-            return true;
-        }
-        self.users[index].wait = Wait::Lock;
-        false
-    }
-
-    /// A user leaves a Critical Section.
-    pub(crate) fn leave_section(&mut self, index: UserId, id: ControllerId) {
-        let Some(extra) = &mut self.users[index].extra else { return };
-        let Some(at) = extra.locks.iter().position(|held| held.controller == id) else { return };
-        let held = extra.locks.remove(at);
-        if !held.inner {
-            self.ask(Ask::Unlock { name: held.name, ticket: held.ticket });
-        }
-    }
-
     /// A user ends: nobody waits for it.
     pub(crate) fn end_meetings(&mut self, index: UserId) {
         self.leave_meeting(index);
@@ -253,12 +203,6 @@ impl Core<'_> {
         if let Some(meeting) = extra.and_then(|extra| extra.meeting.take()) {
             self.ask(Ask::GiveUp { barrier: meeting.barrier, ticket: meeting.ticket });
         }
-    }
-
-    /// Whether a controller is a Critical Section that is to be entered.
-    pub(crate) fn may_enter(&mut self, index: UserId, id: ControllerId) -> bool {
-        let ControllerKind::Critical(lock) = &self.controller(id).kind else { return true };
-        self.place(index, id).is(state::BEGUN) || self.enter_section(index, id, lock)
     }
 }
 

@@ -6,6 +6,7 @@ use plan::plan::{Child, Controller, ControllerId, ControllerKind};
 use plan::text::Text;
 
 use crate::core::{Core, env};
+use crate::flow::kinds::random_order;
 use crate::flow::state::{self, NOWHERE};
 use crate::ids::UserId;
 
@@ -13,7 +14,7 @@ impl Core<'_> {
     /// The current child, or the first behind it that is still there, with its place in the order.
     pub(crate) fn child(&mut self, index: UserId, id: ControllerId) -> Option<(u32, Child)> {
         let controller = self.controller(id);
-        let from = self.place(index, id).current();
+        let from = self.controller_state(index, id).current();
         for at in from..controller.children.len() as u32 {
             let child = self.child_at(index, id, controller, at);
             if !self.is_dropped(index, child) {
@@ -31,7 +32,9 @@ impl Core<'_> {
         at: u32,
     ) -> Child {
         let at = match of.kind {
-            ControllerKind::RandomOrder => self.place(index, id).more()[at as usize],
+            ControllerKind::RandomOrder => {
+                random_order::child_at(&mut self.controller_state(index, id), at)
+            }
             _ => at,
         };
         of.children[at as usize]

@@ -4,6 +4,7 @@ use plan::plan::{ControllerId, ControllerKind, ForEach, LoopCount, WhileConditio
 use plan::text::Text;
 
 use crate::core::{Core, env};
+use crate::flow::kinds::{runtime, throughput, while_loop};
 use crate::flow::state;
 use crate::ids::UserId;
 
@@ -11,12 +12,12 @@ impl Core<'_> {
     /// Whether a controller gives nothing any more, so that the one around it drops it.
     pub(crate) fn is_done(&mut self, index: UserId, id: ControllerId) -> bool {
         let controller = self.controller(id);
-        let done = self.place(index, id).is(state::DONE);
+        let done = self.controller_state(index, id).is(state::DONE);
         match &controller.kind {
             ControllerKind::If { .. } => false,
             ControllerKind::ForEach(each) => {
                 let end = self.last_value(index, each);
-                let at = self.place(index, id).count();
+                let at = self.controller_state(index, id).count();
                 // JMeter sets the output when it looks whether there is more to do.
                 at >= end || (!self.bind(index, each, at) && done)
             }
@@ -27,7 +28,8 @@ impl Core<'_> {
                 if self.is_empty(index, controller) {
                     return true;
                 }
-                let (ran, at_end) = (self.ran(index, id), self.child(index, id).is_none());
+                let ran = throughput::ran(&mut self.controller_state(index, id));
+                let at_end = self.child(index, id).is_none();
                 let user = self.users.of(index);
                 throughput.is_done(ran, at_end, &mut env!(self, user, ""))
             }
@@ -43,7 +45,7 @@ impl Core<'_> {
         id: ControllerId,
         count: &LoopCount,
     ) -> bool {
-        let mut place = self.place(index, id);
+        let mut place = self.controller_state(index, id);
         if place.is(state::BROKEN) {
             return true;
         }
@@ -61,9 +63,9 @@ impl Core<'_> {
                 }
             };
             self.forgive_number();
-            self.place(index, id).more()[0] = most as u32;
+            self.controller_state(index, id).more()[0] = most as u32;
         }
-        most > -1 && self.place(index, id).count() >= most
+        most > -1 && self.controller_state(index, id).count() >= most
     }
 
     pub(crate) fn while_is_over(
@@ -73,7 +75,7 @@ impl Core<'_> {
         condition: &WhileCondition,
         at_end: bool,
     ) -> bool {
-        if self.place(index, id).is(state::BROKEN) {
+        if self.controller_state(index, id).is(state::BROKEN) {
             return true;
         }
         let last_ok = self.users.of(index).last_ok;
@@ -85,13 +87,7 @@ impl Core<'_> {
                 let user = self.users.of(index);
                 let mut value = self.samples.texts.take();
                 text.eval(&mut env!(self, user, ""), &mut value);
-                let trimmed = value.trim();
-                let over = if (at_end && trimmed.is_empty()) || trimmed.eq_ignore_ascii_case("LAST")
-                {
-                    !last_ok
-                } else {
-                    trimmed.eq_ignore_ascii_case("false")
-                };
+                let over = while_loop::is_over(&value, at_end, last_ok);
                 self.samples.texts.give(value);
                 over
             }
@@ -105,15 +101,9 @@ impl Core<'_> {
         id: ControllerId,
         seconds: &Text,
     ) -> bool {
-        let now = self.clock.now().max(1);
-        let mut place = self.place(index, id);
-        let slots = place.more();
-        let mut start = i64::from(slots[0]) | i64::from(slots[1]) << 32;
-        if start == 0 {
-            start = now;
-            (slots[0], slots[1]) = (now as u32, (now >> 32) as u32);
-        }
-        (now - start) / crate::time::clock::SECOND >= self.seconds(index, seconds)
+        let now = self.clock.now();
+        let run = runtime::seconds_run(&mut self.controller_state(index, id), now);
+        run >= self.seconds(index, seconds)
     }
 
     pub(crate) fn seconds(&mut self, index: UserId, text: &Text) -> i64 {
@@ -125,7 +115,7 @@ impl Core<'_> {
 
     /// Whether a ForEach controller's next value is there.
     pub(crate) fn has_value(&mut self, index: UserId, id: ControllerId, each: &ForEach) -> bool {
-        let at = self.place(index, id).count();
+        let at = self.controller_state(index, id).count();
         self.with_value(index, each, at, |_, _, value| value.is_some())
     }
 

@@ -3,7 +3,8 @@
 use plan::plan::{Child, Controller, ControllerId, ControllerKind, OnIteration};
 
 use crate::core::{Core, env};
-use crate::flow::state;
+use crate::flow::kinds::{random_order, runtime, throughput};
+use crate::flow::state::{self, ControllerState};
 use crate::ids::UserId;
 use crate::java::Tell;
 
@@ -15,7 +16,7 @@ impl<'p> Core<'p> {
         id: ControllerId,
         controller: &'p Controller,
     ) -> bool {
-        let place = self.place(index, id);
+        let place = self.controller_state(index, id);
         if place.is(state::BEGUN) {
             return true;
         }
@@ -32,7 +33,7 @@ impl<'p> Core<'p> {
             self.end_user(index);
             return false;
         }
-        let place = self.place(index, id);
+        let place = self.controller_state(index, id);
         let is_loop = matches!(controller.kind, ControllerKind::Loop { .. });
         let counts_from_one = is_loop
             || matches!(controller.kind, ControllerKind::ForEach(_) | ControllerKind::Runtime(_));
@@ -43,7 +44,7 @@ impl<'p> Core<'p> {
         if !self.fire_iteration(index, controller, iteration, is_loop) {
             return false;
         }
-        self.place(index, id).set(state::BEGUN);
+        self.controller_state(index, id).set(state::BEGUN);
         controller.parent.is_some() || self.tell_iteration(index)
     }
 
@@ -106,15 +107,10 @@ impl<'p> Core<'p> {
                 }
             }
             ControllerKind::Throughput(throughput) => {
-                let mut ran = self.ran(index, id);
+                let mut ran = throughput::ran(&mut self.controller_state(index, id));
                 let user = self.users.of(index);
                 let runs = throughput.decide(&mut ran, &mut env!(self, user, ""));
-                let mut place = self.place(index, id);
-                place.more()[..2].copy_from_slice(&[ran.executions, ran.iterations]);
-                place.clear(state::RUNS);
-                if runs {
-                    place.set(state::RUNS);
-                }
+                throughput::decided(&mut self.controller_state(index, id), ran, runs);
             }
             _ => {
                 self.re_initialize(index, id);
@@ -144,7 +140,7 @@ impl<'p> Core<'p> {
             self.tell_controller(index, id, Tell::Initialize, 0);
             return true;
         }
-        let mut place = self.place(index, id);
+        let mut place = self.controller_state(index, id);
         place.set_current(0);
         place.clear(state::DONE | state::BEGUN);
         if !matches!(controller.kind, ControllerKind::Loop { .. } | ControllerKind::Runtime(_)) {
@@ -168,7 +164,7 @@ impl<'p> Core<'p> {
                         return false;
                     };
                     let at = self.nth_left(index, controller, first);
-                    self.place(index, id).set_current(at);
+                    self.controller_state(index, id).set_current(at);
                 }
             }
             _ => {}
@@ -192,7 +188,7 @@ impl<'p> Core<'p> {
             self.leave_section(index, id);
         }
         self.forget_texts(index, id);
-        let mut place = self.place(index, id);
+        let mut place = self.controller_state(index, id);
         place.set_count(place.count().wrapping_add(1));
         place.clear(state::BEGUN | state::ARRIVED);
         match kind {
@@ -215,11 +211,11 @@ impl<'p> Core<'p> {
             _ => 0,
         };
         let kind = &self.controller(id).kind;
-        let mut place = self.place(index, id);
+        let mut place = self.controller_state(index, id);
         place.set_count(start);
         match kind {
             ControllerKind::Loop { .. } => place.more()[0] = 0,
-            ControllerKind::Runtime(_) => place.more()[..2].fill(0),
+            ControllerKind::Runtime(_) => runtime::forget(&mut place),
             _ => {}
         }
     }
@@ -235,34 +231,22 @@ impl<'p> Core<'p> {
             let drawn = if left == 0 { 0 } else { self.random.below(left as u64) };
             at = self.nth_left(index, controller, drawn as usize);
         }
-        self.place(index, id).set_current(at);
+        self.controller_state(index, id).set_current(at);
     }
 
     pub(crate) fn shuffle(&mut self, index: UserId, id: ControllerId) {
-        let count = self.controller(id).children.len();
-        for at in 0..count {
-            let other = self.random.below(at as u64 + 1) as usize;
-            let mut place = self.place(index, id);
-            let order = place.more();
-            order[at] = order[other];
-            order[other] = at as u32;
-        }
+        let controller = self.controller(id);
+        let mut state = ControllerState::of(self.users.of(index), controller);
+        random_order::shuffle(&mut state, controller.children.len(), &mut self.random);
     }
 
     pub(crate) fn end_for_good(&mut self, index: UserId, id: ControllerId) {
         let is_loop = matches!(self.controller(id).kind, ControllerKind::Loop { .. });
-        let mut place = self.place(index, id);
+        let mut place = self.controller_state(index, id);
         place.set(state::DONE);
         if is_loop {
             place.clear(state::BROKEN);
             place.more()[0] = 0;
         }
-    }
-
-    /// What a Throughput Controller has counted for the user.
-    pub(crate) fn ran(&mut self, index: UserId, id: ControllerId) -> plan::element::Ran {
-        let mut place = self.place(index, id);
-        let slots = place.more();
-        plan::element::Ran { executions: slots[0], iterations: slots[1] }
     }
 }

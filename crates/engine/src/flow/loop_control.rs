@@ -10,17 +10,7 @@ use crate::core::Core;
 use crate::flow::state;
 use crate::ids::UserId;
 use crate::java::Tell;
-
-/// Where to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Leave {
-    /// The next iteration of its group.
-    NextIteration,
-    /// The next iteration of the loop around the sampler.
-    NextLoopIteration,
-    /// Out of the loop around the sampler.
-    BreakLoop,
-}
+use crate::users::Leave;
 
 impl Core<'_> {
     /// Leaves the place in the plan where `from` is the innermost controller.
@@ -62,7 +52,7 @@ impl Core<'_> {
     }
 
     fn break_loop(&mut self, index: UserId, id: ControllerId) {
-        let mut place = self.place(index, id);
+        let mut place = self.controller_state(index, id);
         place.set(state::BROKEN);
         place.clear(state::BEGUN);
         place.set_current(0);

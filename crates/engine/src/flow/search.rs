@@ -1,7 +1,7 @@
 //! Which sampler a user runs next. Hot.
 //!
 //! The tree of controllers is asked from its root, as JMeter's threads ask theirs: each controller asks its current child, moves on when
-//! that has nothing, and remembers where it is in the user's slots ([`Place`]). What happens at the start, between, and at the end of a pass is all
+//! that has nothing, and remembers where it is in the user's slots ([`ControllerState`]). What happens at the start, between, and at the end of a pass is all
 //! that kinds differ in; [`before`](Core::before), [`behind`](Core::behind) and [`move_on`](Core::move_on) have it. Where a controller asks itself
 //! again, JMeter recurs, and dies of it when nothing comes; here it is a loop, which gives way to other users.
 //!
@@ -11,7 +11,7 @@
 use plan::plan::{Child, Controller, ControllerId, ControllerKind, SamplerId};
 
 use crate::core::{Core, env};
-use crate::flow::state::{self, NOWHERE, Place};
+use crate::flow::state::{self, ControllerState, NOWHERE};
 use crate::ids::UserId;
 use crate::java::Then;
 use crate::users::Wait;
@@ -190,8 +190,8 @@ impl<'p> Core<'p> {
         controller: &'p Controller,
         search: &mut Search,
     ) -> Pull {
-        if self.place(index, id).is(state::TOLD) {
-            self.place(index, id).clear(state::TOLD);
+        if self.controller_state(index, id).is(state::TOLD) {
+            self.controller_state(index, id).clear(state::TOLD);
             return Pull::Nothing;
         }
         self.begin_transaction_if_first(index, id, controller);
@@ -201,7 +201,7 @@ impl<'p> Core<'p> {
             }
             match self.advance(index, id, controller, search) {
                 Some(Pull::Nothing) => {
-                    self.place(index, id).set(state::TOLD);
+                    self.controller_state(index, id).set(state::TOLD);
                     return Pull::Ended(id);
                 }
                 Some(given) => return given,
@@ -255,7 +255,7 @@ impl<'p> Core<'p> {
         controller: &'p Controller,
     ) {
         if let ControllerKind::Transaction(settings) = &controller.kind
-            && !self.place(index, id).is(state::BEGUN)
+            && !self.controller_state(index, id).is(state::BEGUN)
         {
             self.begin_transaction(index, id, settings);
         }
@@ -269,7 +269,7 @@ impl<'p> Core<'p> {
         controller: &'p Controller,
     ) -> Option<Pull> {
         self.write_index(index, id);
-        let is_first = !self.place(index, id).is(state::BEGUN);
+        let is_first = !self.controller_state(index, id).is(state::BEGUN);
         match &controller.kind {
             ControllerKind::Loop { count, once } if self.loop_is_over(index, id, count) => {
                 self.end_loop(index, id, *once);
@@ -278,15 +278,15 @@ impl<'p> Core<'p> {
             ControllerKind::While(condition)
                 if is_first && self.while_is_over(index, id, condition, false) =>
             {
-                self.place(index, id).clear(state::BROKEN);
-                self.place(index, id).set_count(0);
+                self.controller_state(index, id).clear(state::BROKEN);
+                self.controller_state(index, id).set_count(0);
                 return Some(Pull::Nothing);
             }
             ControllerKind::ForEach(each)
-                if (self.place(index, id).is(state::BROKEN)
+                if (self.controller_state(index, id).is(state::BROKEN)
                     || !self.has_value(index, id, each)) =>
             {
-                self.place(index, id).clear(state::BROKEN);
+                self.controller_state(index, id).clear(state::BROKEN);
                 self.re_initialize(index, id);
                 self.reset_count(index, id);
                 return Some(Pull::Nothing);
@@ -301,9 +301,9 @@ impl<'p> Core<'p> {
             }
             ControllerKind::Switch(value) if is_first => {
                 let chosen = self.switch(index, controller, value);
-                self.place(index, id).set_current(chosen);
+                self.controller_state(index, id).set_current(chosen);
             }
-            ControllerKind::Interleave(_) if self.place(index, id).is(state::SKIP) => {
+            ControllerKind::Interleave(_) if self.controller_state(index, id).is(state::SKIP) => {
                 self.re_initialize(index, id);
                 return Some(Pull::Nothing);
             }
@@ -319,7 +319,7 @@ impl<'p> Core<'p> {
             ControllerKind::Critical(_) if !self.may_enter(index, id) => {
                 return Some(Pull::Later);
             }
-            ControllerKind::Throughput(_) if !self.place(index, id).is(state::RUNS) => {
+            ControllerKind::Throughput(_) if !self.controller_state(index, id).is(state::RUNS) => {
                 return Some(Pull::Nothing);
             }
             _ => {}
@@ -348,7 +348,7 @@ impl<'p> Core<'p> {
             }
             return self.behind(index, id, controller);
         };
-        self.place(index, id).set_current(at);
+        self.controller_state(index, id).set_current(at);
         let ControllerKind::Interleave(settings) = &controller.kind else {
             return match child {
                 Child::Sampler(sampler) => {
@@ -366,7 +366,7 @@ impl<'p> Core<'p> {
                 },
             };
         };
-        let mut place = self.place(index, id);
+        let mut place = self.controller_state(index, id);
         let begun_with = &mut place.more()[0];
         if *begun_with == 0 {
             *begun_with = at + 1;
@@ -376,7 +376,7 @@ impl<'p> Core<'p> {
         }
         match child {
             Child::Sampler(sampler) => {
-                self.place(index, id).set(state::SKIP);
+                self.controller_state(index, id).set(state::SKIP);
                 self.move_on(index, id);
                 Some(Pull::Sampler(sampler))
             }
@@ -389,12 +389,12 @@ impl<'p> Core<'p> {
                     None
                 }
                 given => {
-                    self.place(index, id).set(state::GAVE);
+                    self.controller_state(index, id).set(state::GAVE);
                     if settings.whole_controllers {
-                        self.place(index, id).more()[0] = 0;
+                        self.controller_state(index, id).more()[0] = 0;
                     } else {
                         self.move_on(index, id);
-                        self.place(index, id).set(state::SKIP);
+                        self.controller_state(index, id).set(state::SKIP);
                     }
                     Some(given)
                 }
@@ -442,9 +442,9 @@ impl<'p> Core<'p> {
             }
             ControllerKind::ForEach(each) => {
                 self.re_initialize(index, id);
-                self.place(index, id).is(state::BROKEN)
+                self.controller_state(index, id).is(state::BROKEN)
                     || !self.has_value(index, id, each)
-                    || self.place(index, id).count() >= self.last_value(index, each)
+                    || self.controller_state(index, id).count() >= self.last_value(index, each)
             }
             ControllerKind::Runtime(seconds) => {
                 self.re_initialize(index, id);
@@ -458,7 +458,7 @@ impl<'p> Core<'p> {
         if !over {
             return None;
         }
-        self.place(index, id).clear(state::BROKEN);
+        self.controller_state(index, id).clear(state::BROKEN);
         self.reset_count(index, id);
         Some(Pull::Nothing)
     }
@@ -466,7 +466,7 @@ impl<'p> Core<'p> {
     /// Goes to the child behind the current one.
     fn move_on(&mut self, index: UserId, id: ControllerId) {
         let controller = self.controller(id);
-        let mut place = self.place(index, id);
+        let mut place = self.controller_state(index, id);
         let next = place.current().saturating_add(1);
         match &controller.kind {
             ControllerKind::Switch(_) => place.set_current(NOWHERE),
@@ -486,7 +486,7 @@ impl<'p> Core<'p> {
     fn drop_if_done(&mut self, index: UserId, id: ControllerId) -> bool {
         let done = self.is_done(index, id);
         if done {
-            self.place(index, id).set(state::DROPPED);
+            self.controller_state(index, id).set(state::DROPPED);
         }
         done
     }
@@ -495,7 +495,7 @@ impl<'p> Core<'p> {
         if once {
             self.end_for_good(index, id);
         }
-        self.place(index, id).clear(state::BROKEN);
+        self.controller_state(index, id).clear(state::BROKEN);
     }
 
     /// Sets a loop's index variable, if the plan mentions it.
@@ -504,7 +504,7 @@ impl<'p> Core<'p> {
         if !controller.kind.iterates() {
             return;
         }
-        let count = self.place(index, id).count();
+        let count = self.controller_state(index, id).count();
         if controller.name.fixed().is_none() && controller.parent.is_some() {
             return self.write_named_index(index, controller, count);
         }
@@ -537,9 +537,12 @@ impl<'p> Core<'p> {
         &self.plan.controllers[id.0 as usize]
     }
 
-    pub(crate) fn place(&mut self, index: UserId, id: ControllerId) -> Place<'_> {
+    pub(crate) fn controller_state(
+        &mut self,
+        index: UserId,
+        id: ControllerId,
+    ) -> ControllerState<'_> {
         let controller = self.controller(id);
-        let from = controller.slot as usize;
-        Place(&mut self.users.of(index).state[from..from + controller.slots as usize])
+        ControllerState::of(self.users.of(index), controller)
     }
 }

@@ -3,6 +3,10 @@
 //! All zeros is how a controller begins. Which child is the current one is an index into the plan's list of children (for a Random Order
 //! Controller, into its own order); children that are done for good stay in that list and are passed over.
 
+use plan::plan::Controller;
+
+use crate::users::User;
+
 /// No child: behind the last.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
@@ -30,11 +34,17 @@ pub(crate) const CHOSEN: u32 = 1 << 9;
 /// Its user has come for this iteration (the loop of a group of arrivals).
 pub(crate) const ARRIVED: u32 = 1 << 10;
 
-/// Slots of a controller.
+/// The state of a controller: its slots of a user.
 #[derive(Debug)]
-pub(crate) struct Place<'a>(pub(crate) &'a mut [u32]);
+pub(crate) struct ControllerState<'a>(pub(crate) &'a mut [u32]);
 
-impl Place<'_> {
+impl<'a> ControllerState<'a> {
+    #[inline]
+    pub(crate) fn of(user: &'a mut User, controller: &Controller) -> Self {
+        let from = controller.slot as usize;
+        Self(&mut user.state[from..from + controller.slots as usize])
+    }
+
     pub(crate) fn current(&self) -> u32 {
         self.0[0]
     }

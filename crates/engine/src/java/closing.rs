@@ -126,7 +126,7 @@ impl Core<'_> {
             None => self.samples.results.pop().unwrap_or_default(),
         };
         kept.clear();
-        crate::flow::parallel::duplicate(&self.samples.result, &mut kept);
+        crate::flow::kinds::parallel::duplicate(&self.samples.result, &mut kept);
         (kept.ignore, kept.request, kept.count, kept.errors) = (
             self.samples.result.ignore,
             self.samples.result.request,

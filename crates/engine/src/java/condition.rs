@@ -90,7 +90,7 @@ impl Core<'_> {
         if controller.evaluates.is_empty() {
             return false;
         }
-        let mut place = self.place(index, id);
+        let mut place = self.controller_state(index, id);
         let is_first = !place.is(state::BEGUN);
         match &controller.kind {
             _ if place.is(state::BROKEN) => false,

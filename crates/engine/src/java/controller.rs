@@ -257,7 +257,7 @@ impl<'p> Core<'p> {
     ) {
         let ControllerKind::Hosted(element) = self.controller(id).kind else { return };
         if what == Tell::Initialize {
-            self.place(index, id).clear(state::DONE);
+            self.controller_state(index, id).clear(state::DONE);
         }
         if what != Tell::Iteration || self.jobs.hearing.counting.contains(&element) {
             self.users[index].java().questions.tell(element, what, number);
@@ -298,7 +298,7 @@ impl<'p> Core<'p> {
         // One that must end does so when it has its next sampler.
         self.must_end(index);
         if let Said::Nothing(done) = said {
-            let mut place = self.place(index, id);
+            let mut place = self.controller_state(index, id);
             place.clear(state::DONE);
             if done {
                 place.set(state::DONE);

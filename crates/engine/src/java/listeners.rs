@@ -99,7 +99,7 @@ impl<'p> Core<'p> {
         }
         let mut copy = self.samples.results.pop().unwrap_or_default();
         copy.clear();
-        crate::flow::parallel::duplicate(&self.samples.result, &mut copy);
+        crate::flow::kinds::parallel::duplicate(&self.samples.result, &mut copy);
         (copy.count, copy.errors) = (self.samples.result.count, self.samples.result.errors);
         let untold = Untold { result: Some(copy), listeners: listeners.into(), next: 0, named };
         self.users[index].java().untold.push_back(untold);

@@ -10,13 +10,12 @@ use plan::result::{Request, SampleResult};
 use stats::Outcome;
 
 use crate::core::{Core, env};
-use crate::flow::loop_control::Leave;
 use crate::flow::state;
 use crate::http::redirect::copy;
 use crate::ids::UserId;
 use crate::net::conn::NO_CONN;
 use crate::time::timing::Timing;
-use crate::users::{NO_USER, Wait};
+use crate::users::{Leave, NO_USER, Wait};
 use crate::websocket::NO_SOCKET;
 
 /// The lanes of a user's Parallel Controller.
@@ -134,10 +133,10 @@ impl<'p> Core<'p> {
         user.extra().main = Some(main);
         self.users.of(lane).iteration += 1;
         self.set_last_ok(lane, true);
-        self.place(lane, main).0.fill(0);
+        self.controller_state(lane, main).0.fill(0);
         for child in &self.controller(main).children {
             if let plan::plan::Child::Controller(inner) = child {
-                self.place(lane, *inner).clear(state::DROPPED);
+                self.controller_state(lane, *inner).clear(state::DROPPED);
             }
         }
         if self.initialize(lane, main) {

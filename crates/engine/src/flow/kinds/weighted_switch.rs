@@ -26,7 +26,7 @@ impl<'p> Core<'p> {
             if !self.may_go_on(search) {
                 return Pull::Later;
             }
-            if self.place(index, id).is(state::CHOSEN) {
+            if self.controller_state(index, id).is(state::CHOSEN) {
                 looks += 1;
             } else if !self.choose_weighted(index, id, controller, switch) {
                 self.end_user(index);
@@ -58,7 +58,7 @@ impl<'p> Core<'p> {
     ) -> bool {
         // From 0 up to 1, as Java draws it: 53 bits.
         let chance = (self.random.bits() >> 11) as f64 / (1_u64 << 53) as f64;
-        let mut place = self.place(index, id);
+        let mut place = self.controller_state(index, id);
         place.set(state::CHOSEN);
         let mut counted = place.more()[1..].to_vec();
         let [total, counts @ ..] = &mut counted[..] else { return false };
@@ -66,7 +66,7 @@ impl<'p> Core<'p> {
         let chosen = switch.choose(total, counts, chance, &mut env!(self, user, ""));
         let Some(chosen) = chosen else { return false };
         let at = self.nth_left(index, controller, chosen);
-        let mut place = self.place(index, id);
+        let mut place = self.controller_state(index, id);
         place.more()[0] = chosen as u32;
         place.more()[1..].copy_from_slice(&counted);
         place.set_current(at);
@@ -75,10 +75,10 @@ impl<'p> Core<'p> {
 
     /// Whether the current child is the one that was chosen, by their numbers among those still there.
     fn is_at_chosen(&mut self, index: UserId, id: ControllerId, controller: &Controller) -> bool {
-        let current = self.place(index, id).current() as usize;
+        let current = self.controller_state(index, id).current() as usize;
         let before = controller.children.iter().take(current);
         let before = before.filter(|child| !self.is_dropped(index, **child)).count();
-        before == self.place(index, id).more()[0] as usize
+        before == self.controller_state(index, id).more()[0] as usize
     }
 
     fn reset_weighted(&mut self, index: UserId, id: ControllerId, controller: &Controller) {
@@ -90,7 +90,7 @@ impl<'p> Core<'p> {
 
     /// The next pass of it, and of those directly in it, begins with a choice.
     fn choose_anew(&mut self, index: UserId, id: ControllerId, controller: &Controller) {
-        self.place(index, id).clear(state::CHOSEN);
+        self.controller_state(index, id).clear(state::CHOSEN);
         for inner in self.inner(index, controller) {
             let inside = self.controller(inner);
             if matches!(inside.kind, ControllerKind::WeightedSwitch(_)) {

@@ -1,0 +1,35 @@
+//! Random Order Controller: all children in an order that is drawn anew for each pass; its state has the order.
+
+use plan::random::Random;
+
+use crate::flow::state::ControllerState;
+
+/// Draws an order of so many children.
+pub(crate) fn shuffle(state: &mut ControllerState<'_>, children: usize, random: &mut Random) {
+    let order = state.more();
+    for at in 0..children {
+        let other = random.below(at as u64 + 1) as usize;
+        order[at] = order[other];
+        order[other] = at as u32;
+    }
+}
+
+/// The child at a place of the order.
+pub(crate) fn child_at(state: &mut ControllerState<'_>, at: u32) -> u32 {
+    state.more()[at as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_child_comes_once() {
+        let mut slots = [0; 3 + 5];
+        let mut state = ControllerState(&mut slots);
+        shuffle(&mut state, 5, &mut Random::new(7));
+        let mut order: Vec<_> = (0..5).map(|at| child_at(&mut state, at)).collect();
+        order.sort_unstable();
+        assert_eq!(order, [0, 1, 2, 3, 4]);
+    }
+}
