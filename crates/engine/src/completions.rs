@@ -10,8 +10,8 @@ use plan::plan::SamplerId;
 use plan::result::SampleResult;
 use stats::Outcome;
 
+use crate::http::conn::{Exchange, Stash};
 use crate::ids::UserId;
-use crate::net::conn::{Exchange, Stash};
 use crate::net::routes::RouteId;
 use crate::time::timing::Timing;
 
@@ -46,6 +46,8 @@ pub(crate) struct Unanswered {
     pub(crate) route: RouteId,
     pub(crate) exchange: Exchange,
     pub(crate) stash: Box<Stash>,
+    /// Time that opening that connection took in this process, nanoseconds.
+    pub(crate) own: u64,
 }
 
 /// Completions in the order in which they came.

@@ -3,6 +3,7 @@
 //! The loop: start users that are due, fire timers, run users that are ready, take what the sockets have, once a
 //! second hand over a snapshot. Nothing in it blocks but the wait for events, whose length the next due time bounds.
 
+pub(crate) mod connections;
 pub(crate) mod done;
 pub(crate) mod lifecycle;
 pub(crate) mod stepped;
@@ -131,7 +132,7 @@ impl<'p> Core<'p> {
             },
             flow: Flow::new(plan),
             samples: Samples::new(plan, run, index, now, &mut recorder),
-            net: Net::new(run, index, driver, now),
+            net: Net::new(run.connections(index), driver, now),
             http: Requests::new(plan),
             websocket: WebSockets::new(plan, now),
             jobs: crate::java::Jobs::new(plan, run.offload.clone(), run.hearing.clone()),
@@ -202,7 +203,7 @@ impl<'p> Core<'p> {
             if let Some(socket) = self.websocket.sockets.by_token(ready.token) {
                 self.on_socket_ready(socket, ready);
             }
-        } else if let Some(conn) = self.net.conns.by_token(ready.token) {
+        } else if let Some(conn) = self.http.conns.by_token(ready.token) {
             self.on_ready(conn, ready);
         }
         self.carry_out_done();
@@ -440,8 +441,12 @@ impl<'p> Core<'p> {
                     self.flow.starts.push(start);
                 }
                 Message::Resolved { user, route, host, found } => {
-                    self.on_socket_resolved(user, &found);
-                    self.on_resolved(user, route, &host, found);
+                    let known = self.net.learn(route, &host, found, self.clock.now());
+                    if matches!(self.users[user].wait, Wait::SocketResolve(_)) {
+                        self.on_socket_resolved(user, route, known);
+                    } else {
+                        self.on_resolved(user, route, known);
+                    }
                 }
                 Message::Process { user, done } => self.on_process(user, *done),
                 Message::File { user, content } => self.on_file(user, *content),

@@ -3,12 +3,16 @@
 pub(crate) mod assemble;
 pub(crate) mod basic;
 pub(crate) mod cache;
+pub(crate) mod conn;
+pub(crate) mod connections;
 pub(crate) mod cookies;
 pub(crate) mod credentials;
+pub(crate) mod dns_cache;
 pub(crate) mod exchange;
 pub(crate) mod failure;
 pub(crate) mod file;
 pub(crate) mod fill;
+pub(crate) mod opening;
 pub(crate) mod page;
 pub(crate) mod receive;
 pub(crate) mod redirect;

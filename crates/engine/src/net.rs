@@ -1,44 +1,65 @@
 //! Connections of a core, and what they need: sockets, addresses, local ports, TLS, buffers.
 
-pub(crate) mod conn;
-pub(crate) mod connect;
-pub(crate) mod dns_cache;
 pub(crate) mod driver;
 pub(crate) mod nameserver;
+pub(crate) mod opening;
 pub(crate) mod outcome;
 pub(crate) mod pace;
 pub(crate) mod ports;
 pub(crate) mod resolve;
 pub(crate) mod routes;
+pub(crate) mod slot;
 pub(crate) mod source;
 pub(crate) mod tls;
 pub(crate) mod transport;
 
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 
-use crate::net::conn::{Conns, Stash};
+use crate::inbox::Inbox;
 use crate::net::driver::{Driver, SCRATCH};
 use crate::net::pace::{Backoff, ConnectPace};
 use crate::net::ports::Ports;
+use crate::net::resolve::Question;
 use crate::net::routes::Routes;
 use crate::net::source::Sources;
-use crate::run::RunShared;
 use crate::time::clock::Nanos;
 
+/// The parts that connections of a core are made from.
+pub(crate) struct Parts<'a> {
+    /// Local addresses of the run.
+    pub(crate) sources: &'a [IpAddr],
+    /// Local ports of this core.
+    pub(crate) ports: Ports,
+    /// Number of this core among those of all processes, and how many those are.
+    pub(crate) rank: u32,
+    pub(crate) ranks: u32,
+    /// Connections opened per second by the whole run at most; 0 is no limit.
+    pub(crate) connect_rate: f64,
+    pub(crate) backoff: Backoff,
+    /// How long an address may be used without asking again.
+    pub(crate) address_life: Nanos,
+    pub(crate) resolver: Sender<Question>,
+    pub(crate) inbox: Inbox,
+}
+
 /// Connections of a core.
-#[allow(clippy::vec_box)] // Stashes move between pool and connections by their pointer.
 pub(crate) struct Net {
     pub(crate) driver: Driver,
-    pub(crate) conns: Conns,
-    pub(crate) stashes: Vec<Box<Stash>>,
     pub(crate) routes: Routes,
     /// Local addresses to connect from.
     pub(crate) sources: Sources,
     /// Local ports to connect from.
     pub(crate) ports: Ports,
+    /// The resolver, and where it answers.
+    resolver: Sender<Question>,
+    inbox: Inbox,
+    /// How long an address may be used.
+    address_life: Nanos,
     /// Connections that may yet be opened in this turn of the loop.
-    pub(crate) connects: u32,
+    connects: u32,
     /// Tokens of connections that wait to be opened.
     pub(crate) to_connect: VecDeque<u64>,
     pub(crate) connect_pace: ConnectPace,
@@ -62,18 +83,19 @@ pub(crate) struct Net {
 }
 
 impl Net {
-    pub(crate) fn new(run: &RunShared, core: u32, driver: Driver, now: Nanos) -> Self {
+    pub(crate) fn new(parts: Parts<'_>, driver: Driver, now: Nanos) -> Self {
         Self {
             driver,
-            conns: Conns::default(),
-            stashes: Vec::new(),
             routes: Routes::default(),
-            sources: Sources::new(&run.settings.sources, run.rank(core) as usize),
-            ports: Ports::of_core(run, core),
+            sources: Sources::new(parts.sources, parts.rank as usize),
+            ports: parts.ports,
+            resolver: parts.resolver,
+            inbox: parts.inbox,
+            address_life: parts.address_life,
             connects: 0,
             to_connect: VecDeque::new(),
-            connect_pace: ConnectPace::new(run.settings.connect_rate, run.ranks()),
-            backoff: run.settings.backoff,
+            connect_pace: ConnectPace::new(parts.connect_rate, parts.ranks),
+            backoff: parts.backoff,
             tls_config: None,
             scratch: vec![0; SCRATCH],
             plain: Vec::new(),

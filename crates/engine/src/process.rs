@@ -20,7 +20,7 @@ use crate::core::Core;
 use crate::ids::UserId;
 use crate::inbox::results::{Done, Failure, Output};
 use crate::inbox::{Inbox, Message};
-use crate::net::conn::keep_part;
+use crate::net::transport::keep_part;
 use crate::time::timing::Timing;
 use crate::users::Wait;
 

@@ -6,6 +6,7 @@
 pub(crate) mod backend;
 pub(crate) mod batches;
 pub(crate) mod client;
+mod connections;
 pub(crate) mod deadlines;
 pub(crate) mod diary;
 pub(crate) mod group;

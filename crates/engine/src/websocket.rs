@@ -36,7 +36,9 @@ use wire::websocket::deflate::Window;
 
 pub(crate) use crate::ids::NO_SOCKET;
 use crate::ids::UserId;
+use crate::net::opening::Opening;
 use crate::net::routes::RouteId;
+use crate::net::slot::{self, Slot};
 use crate::net::transport::Transport;
 use crate::time::clock::Nanos;
 use crate::time::wheel::{Links, Waiting, Wheel};
@@ -91,8 +93,8 @@ impl WebSockets {
     }
 }
 
-/// Tokens of WebSocket connections have this bit; those of HTTP connections do not.
-const TOKEN: u64 = 1 << 63;
+/// The number of this slab in tokens.
+pub(crate) const SLAB: u8 = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
@@ -182,18 +184,13 @@ pub(crate) struct Work {
     pub(crate) opcode: u8,
     /// Somebody reads the result beyond its measurements.
     pub(crate) observed: bool,
-    /// Which of the route's addresses is being tried, and how many local ones have been.
-    pub(crate) attempt: u32,
-    pub(crate) sources_tried: u32,
+    pub(crate) opening: Opening,
     pub(crate) intended: Nanos,
     pub(crate) start: Nanos,
     /// When the connection stood, TLS included.
     pub(crate) connected_at: Nanos,
     /// Time to the accepted upgrade; 0 if the connection was there.
     pub(crate) connect: Nanos,
-    /// Time in the queue of connections to be opened, and since when it is there.
-    pub(crate) own: Nanos,
-    pub(crate) queued_at: Nanos,
     /// When the last bytes arrived at this host.
     pub(crate) arrival: Nanos,
     /// What each filter's level of reading has left, the outermost first.
@@ -354,22 +351,28 @@ impl Sockets {
         (self.all.len() - 1) as u32
     }
 
+    /// Where a connection is.
+    pub(crate) fn slot(index: u32) -> Slot {
+        Slot { slab: SLAB, index }
+    }
+
     /// The token under which the slot's present socket is registered.
     pub(crate) fn token(&self, index: u32) -> u64 {
-        let generation = u64::from(self.all[index as usize].transport.generation & 0x7fff_ffff);
-        TOKEN | generation << 32 | u64::from(index)
+        Self::slot(index).token(&self.all[index as usize].transport)
     }
 
     /// Whether a token is one of a WebSocket connection.
+    #[inline]
     pub(crate) fn owns(token: u64) -> bool {
-        token & TOKEN != 0
+        Slot::of(token).slab == SLAB
     }
 
     /// The slot of a token, unless its socket is gone.
+    #[inline]
     pub(crate) fn by_token(&self, token: u64) -> Option<u32> {
         let index = token as u32;
         let socket = self.all.get(index as usize)?;
-        let same = u64::from(socket.transport.generation & 0x7fff_ffff) == (token & !TOKEN) >> 32;
+        let same = slot::is_present(token, &socket.transport);
         (same && socket.state != State::Free).then_some(index)
     }
 
@@ -447,14 +450,11 @@ impl Work {
         optional: false,
         opcode: 0,
         observed: false,
-        attempt: 0,
-        sources_tried: 0,
+        opening: Opening::NONE,
         intended: 0,
         start: 0,
         connected_at: 0,
         connect: 0,
-        own: 0,
-        queued_at: 0,
         arrival: 0,
         levels: Vec::new(),
         connect_limit: 0,

@@ -9,8 +9,8 @@ use wire::cache::{Cache, Conditions, Malformed};
 
 use crate::core::Core;
 use crate::http::assemble::latin1;
+use crate::http::conn::{Exchange, Stash};
 use crate::ids::UserId;
-use crate::net::conn::{Exchange, Stash};
 use crate::settings::CacheHit;
 use crate::time::timing::Timing;
 

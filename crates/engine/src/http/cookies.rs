@@ -4,9 +4,9 @@ use plan::plan::{SamplerId, SamplerKind};
 use wire::cookie::{Cookie, Jar, Origin, Policy, Rules, Stored};
 
 use crate::core::{Core, env};
+use crate::http::conn::Stash;
 use crate::http::fill::value_of;
 use crate::ids::UserId;
-use crate::net::conn::Stash;
 
 impl Core<'_> {
     /// The place of the user's jar for a Cookie Manager; made, with the plan's own cookies, at its first use.

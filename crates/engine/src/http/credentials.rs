@@ -12,9 +12,9 @@ use plan::text::Text;
 use wire::auth::{Asker, Credentials, Dialogue, Message};
 
 use crate::core::Core;
+use crate::http::conn::{Exchange, Stash};
 use crate::http::fill::value_of;
 use crate::ids::UserId;
-use crate::net::conn::{Exchange, Stash};
 use crate::net::routes::RouteId;
 
 /// What a user's HTTP client knows for one server.

@@ -12,9 +12,9 @@ use wire::http1::{Decoder, Limits};
 use crate::core::Core;
 use crate::http::assemble::{Added, assemble};
 use crate::http::cache::Lookup;
+use crate::http::conn::ConnId;
+use crate::http::conn::{Exchange, Stash, State};
 use crate::ids::UserId;
-use crate::net::conn::ConnId;
-use crate::net::conn::{Exchange, Stash, State};
 use crate::net::outcome::Failure;
 use crate::net::routes::RouteId;
 use crate::net::transport::Unwritten;
@@ -231,7 +231,7 @@ impl Core<'_> {
             || request.auto_redirects
             || !request.connection_fault.is_empty();
         let stash = needs_stash.then(|| {
-            let mut stash = self.net.stashes.pop().unwrap_or_default();
+            let mut stash = self.http.stashes.pop().unwrap_or_default();
             stash.clear();
             stash.url.push_str(&request.url);
             stash.method.push_str(&request.method);
@@ -274,13 +274,14 @@ impl Core<'_> {
         bytes: &[u8],
     ) {
         self.recorder.add(Counter::ConnReused, 1);
-        let entry = &mut self.net.conns[conn];
+        let entry = &mut self.http.conns[conn];
         entry.exchange = Exchange { reused: true, ..exchange };
+        entry.opening.set_own(0);
         entry.stash = stash;
         entry.state = State::Busy;
         self.remember(index, conn);
         self.users[index].wait = Wait::Exchange(id);
-        if self.net.conns[conn].transport.fd.is_none() {
+        if self.http.conns[conn].transport.fd.is_none() {
             return self.fail(conn, &Failure::Http(wire::http1::Error::NoResponse));
         }
         self.transmit(conn, bytes);
@@ -289,11 +290,11 @@ impl Core<'_> {
     /// Sends a request on an established connection.
     pub(crate) fn transmit(&mut self, conn: ConnId, bytes: &[u8]) {
         let limits = Limits::default();
-        let entry = &mut self.net.conns[conn];
+        let entry = &mut self.http.conns[conn];
         entry.decoder = Decoder::new(entry.exchange.is_head, limits);
         entry.exchange.sent = bytes.len() as u64;
         self.recorder.add(Counter::BytesOut, bytes.len() as u64);
-        let entry = &mut self.net.conns[conn];
+        let entry = &mut self.http.conns[conn];
         let failure = match entry.transport.send(bytes, &mut self.net.sealed) {
             Ok(_) => None,
             Err(Unwritten::Socket(error)) => Some(Failure::Socket(error)),
@@ -302,11 +303,11 @@ impl Core<'_> {
         if let Some(failure) = failure {
             return self.fail(conn, &failure);
         }
-        let entry = &mut self.net.conns[conn];
+        let entry = &mut self.http.conns[conn];
         // Of a reused connection the start is the sending; another look at the clock would only measure itself.
         let first = entry.exchange.reused && !entry.exchange.again;
         let now = if first { entry.exchange.start } else { self.clock.now() };
-        let entry = &mut self.net.conns[conn];
+        let entry = &mut self.http.conns[conn];
         entry.exchange.sent_at = now;
         let (index, limit) = (entry.user, entry.exchange.limit);
         if limit == 0 {
@@ -318,13 +319,13 @@ impl Core<'_> {
 
     /// Hands bytes to the kernel as they are. False: the exchange has failed.
     pub(crate) fn send_raw(&mut self, conn: ConnId, bytes: &[u8]) -> bool {
-        let sent = self.net.conns[conn].transport.send_raw(bytes);
+        let sent = self.http.conns[conn].transport.send_raw(bytes);
         sent.map_err(|error| self.fail(conn, &Failure::Socket(error))).is_ok()
     }
 
     /// Sends what is left over. False: the exchange has failed.
     pub(crate) fn flush(&mut self, conn: ConnId) -> bool {
-        let sent = self.net.conns[conn].transport.flush();
+        let sent = self.http.conns[conn].transport.flush();
         sent.map_err(|error| self.fail(conn, &Failure::Socket(error))).is_ok()
     }
 

@@ -5,9 +5,9 @@ use stats::{Counter, Outcome};
 
 use crate::completions::Unanswered;
 use crate::core::Core;
+use crate::http::conn::ConnId;
+use crate::http::conn::{Exchange, Stash, State};
 use crate::ids::UserId;
-use crate::net::conn::ConnId;
-use crate::net::conn::{Exchange, Stash, State};
 use crate::net::driver;
 use crate::net::outcome::Failure;
 use crate::net::routes::RouteId;
@@ -17,22 +17,22 @@ use crate::users::Wait;
 impl Core<'_> {
     /// An exchange failed: the connection is closed and the sample concluded, unless the request may be sent again.
     pub(crate) fn fail(&mut self, conn: ConnId, failure: &Failure) {
-        if self.net.conns[conn].stream.is_some() {
+        if self.http.conns[conn].stream.is_some() {
             return self.fail_stream(conn, failure);
         }
         let now = self.clock.now();
-        let entry = &mut self.net.conns[conn];
+        let entry = &mut self.http.conns[conn];
         let (exchange, index, route) = (entry.exchange, entry.user, entry.route);
-        let via = entry.via;
+        let (via, own) = (entry.opening.route, entry.opening.own());
         let stash = entry.stash.take();
         let dead =
             matches!(failure, Failure::Socket(_) | Failure::Http(wire::http1::Error::NoResponse));
         let untouched = !exchange.head_seen && entry.tail.is_empty();
         let by_peer = matches!(failure, Failure::Socket(_) | Failure::Http(_) | Failure::TlsClosed);
-        if self.net.conns[conn].state == State::Connecting {
+        if self.http.conns[conn].state == State::Connecting {
             self.drop_connection(conn, Counter::ConnFailed);
         } else {
-            if !by_peer && let Some(fd) = self.net.conns[conn].transport.fd.as_ref() {
+            if !by_peer && let Some(fd) = self.http.conns[conn].transport.fd.as_ref() {
                 driver::reset(fd);
             }
             self.drop_connection(
@@ -47,7 +47,7 @@ impl Core<'_> {
             let stale =
                 first && (exchange.java || exchange.reused && self.run.settings.retry_stale);
             if stale || self.repeats(id, &exchange, stash.as_deref()) {
-                return self.repeat(index, id, route, exchange, stash);
+                return self.repeat(index, id, (route, own), exchange, stash);
             }
         }
         self.users[index].wait = Wait::Ready;
@@ -62,7 +62,7 @@ impl Core<'_> {
         self.samples.result.clear();
         if let Some(stash) = stash {
             crate::http::fill::show_request(&mut self.samples.result, &stash);
-            self.net.stashes.push(stash);
+            self.http.stashes.push(stash);
         }
         let route = &self.net.routes[via];
         let result = &mut *self.samples.result;
@@ -93,9 +93,9 @@ impl Core<'_> {
 
     /// A request that got no answer goes out anew.
     pub(crate) fn send_again(&mut self, request: Unanswered) {
-        let Unanswered { user, sampler, route, exchange, stash } = request;
+        let Unanswered { user, sampler, .. } = request;
         if self.users[user].alive && self.users[user].wait == Wait::Done {
-            self.open(user, sampler, route, exchange, stash);
+            self.open_again(request);
             if self.stop.now {
                 self.cut(user, sampler);
             }
@@ -107,13 +107,13 @@ impl Core<'_> {
         &mut self,
         index: UserId,
         id: SamplerId,
-        route: RouteId,
+        (route, own): (RouteId, u64),
         exchange: Exchange,
         stash: Option<Box<Stash>>,
     ) {
         self.recorder.add(Counter::StaleRetried, 1);
         let mut stash = stash.unwrap_or_else(|| {
-            let mut stash = self.net.stashes.pop().unwrap_or_default();
+            let mut stash = self.http.stashes.pop().unwrap_or_default();
             stash.clear();
             stash
         });
@@ -124,7 +124,7 @@ impl Core<'_> {
         }
         let retries = exchange.retries.saturating_add(1);
         let exchange = Exchange { retries, reused: false, received: 0, ..exchange };
-        self.push_unanswered(Unanswered { user: index, sampler: id, route, exchange, stash });
+        self.push_unanswered(Unanswered { user: index, sampler: id, route, exchange, stash, own });
     }
 
     /// Fails the sample of a request in whose texts a function has thrown; before the URL is known, it has neither that nor a name. False: none has.
@@ -214,7 +214,7 @@ impl Core<'_> {
     /// The run ends at once while an exchange is under way.
     pub(crate) fn cut(&mut self, index: UserId, _id: SamplerId) {
         let conn = self.users[index].conn;
-        if conn == crate::net::conn::NO_CONN {
+        if conn == crate::http::conn::NO_CONN {
             self.end_wait(index);
         } else {
             self.fail(conn, &Failure::Cut);

@@ -17,7 +17,7 @@ use crate::core::Core;
 use crate::ids::UserId;
 use crate::inbox::results::Content;
 use crate::inbox::{Inbox, Message};
-use crate::net::conn::keep_part;
+use crate::net::transport::keep_part;
 use crate::time::timing::Timing;
 use crate::users::Wait;
 

@@ -7,8 +7,8 @@ use plan::result::SampleResult;
 use wire::coding::{Coding, CodingError};
 
 use crate::core::Core;
+use crate::http::conn::{Exchange, Stash};
 use crate::ids::UserId;
-use crate::net::conn::{Exchange, Stash};
 use crate::time::timing::Timing;
 
 impl Core<'_> {

@@ -10,10 +10,10 @@ use stats::{Counter, Outcome};
 use wire::http1::{Event, Memo};
 
 use crate::core::{Core, env};
+use crate::http::conn::ConnId;
+use crate::http::conn::{Conn, Exchange, Stash, State};
 use crate::http::fill::push_reason;
 use crate::ids::UserId;
-use crate::net::conn::ConnId;
-use crate::net::conn::{Conn, Exchange, Stash, State};
 use crate::net::driver;
 use crate::net::outcome::Failure;
 use crate::settings::Settings;
@@ -60,10 +60,10 @@ impl Core<'_> {
     pub(crate) fn read(&mut self, conn: ConnId, hangup: bool) -> bool {
         let mut any = false;
         let mut until = Nanos::MAX;
-        let generation = self.net.conns[conn].transport.generation;
+        let generation = self.http.conns[conn].transport.generation;
         let mut scratch = std::mem::take(&mut self.net.scratch);
         loop {
-            let entry = &mut self.net.conns[conn];
+            let entry = &mut self.http.conns[conn];
             let kept = entry.tail.len();
             if kept + 32 * 1024 > scratch.len() {
                 scratch.resize(kept + driver::SCRATCH, 0);
@@ -97,7 +97,7 @@ impl Core<'_> {
                 break;
             }
             self.recorder.add(Counter::BytesIn, received.bytes as u64);
-            let entry = &mut self.net.conns[conn];
+            let entry = &mut self.http.conns[conn];
             let arrival = received.arrival.map_or(now, |wall| self.clock.of_wall(wall));
             entry.exchange.arrival = arrival.clamp(entry.exchange.sent_at.min(now), now);
             if entry.exchange.awaits_first() && kept == 0 {
@@ -117,7 +117,7 @@ impl Core<'_> {
             } else {
                 self.take(conn, &scratch[..all], now, hangup);
             }
-            let entry = &self.net.conns[conn];
+            let entry = &self.http.conns[conn];
             let over = entry.transport.generation != generation
                 || !matches!(entry.state, State::Busy | State::Handshaking | State::Tunnelling);
             if over || !(full || hangup) {
@@ -125,7 +125,7 @@ impl Core<'_> {
             }
             if now >= until {
                 // A peer may send faster than it is read; others have their turns.
-                self.net.unfinished.push_back((self.net.conns.token(conn), hangup));
+                self.net.unfinished.push_back((self.http.conns.token(conn), hangup));
                 break;
             }
             until = until.min(now + TURN);
@@ -136,7 +136,7 @@ impl Core<'_> {
 
     /// Part of a body that nobody reads is gone.
     fn pass_over(&mut self, conn: ConnId, bytes: u64, now: Nanos, hangup: bool) {
-        let entry = &mut self.net.conns[conn];
+        let entry = &mut self.http.conns[conn];
         entry.exchange.received += bytes;
         // The head may have come alone: then these are the first bytes of the body.
         if entry.exchange.latency == 0 {
@@ -151,7 +151,7 @@ impl Core<'_> {
 
     /// Takes plain bytes.
     fn take(&mut self, conn: ConnId, bytes: &[u8], now: Nanos, hangup: bool) {
-        let entry = &mut self.net.conns[conn];
+        let entry = &mut self.http.conns[conn];
         if entry.raw {
             return self.take_stream(conn, bytes, now, hangup);
         }
@@ -160,7 +160,7 @@ impl Core<'_> {
         }
         match feed(
             entry,
-            &mut self.net.stashes,
+            &mut self.http.stashes,
             &mut self.http.memo,
             &self.run.settings,
             bytes,
@@ -183,10 +183,10 @@ impl Core<'_> {
 
     /// Takes TLS records.
     fn take_sealed(&mut self, conn: ConnId, bytes: &mut [u8], now: Nanos, hangup: bool) {
-        if self.net.conns[conn].state == State::Handshaking {
-            let generation = self.net.conns[conn].transport.generation;
+        if self.http.conns[conn].state == State::Handshaking {
+            let generation = self.http.conns[conn].transport.generation;
             let used = self.handshake(conn, bytes, thread_cpu());
-            let entry = &mut self.net.conns[conn];
+            let entry = &mut self.http.conns[conn];
             if entry.transport.generation == generation {
                 keep(&mut entry.tail, &bytes[used..]);
             }
@@ -196,7 +196,7 @@ impl Core<'_> {
         plain.clear();
         let mut out = std::mem::take(&mut self.net.out);
         out.clear();
-        let entry = &mut self.net.conns[conn];
+        let entry = &mut self.http.conns[conn];
         let mut progress = None;
         if let Some(tls) = entry.transport.tls_mut() {
             plain.extend_from_slice(&tls.plain);
@@ -212,7 +212,7 @@ impl Core<'_> {
                 self.net.out = out;
                 if sent {
                     self.take_plain(conn, &plain, now, hangup || progress.peer_closed);
-                    if progress.peer_closed && self.net.conns[conn].state == State::Busy {
+                    if progress.peer_closed && self.http.conns[conn].state == State::Busy {
                         self.on_eof(conn, now);
                     }
                 }
@@ -227,10 +227,10 @@ impl Core<'_> {
     }
 
     fn take_plain(&mut self, conn: ConnId, plain: &[u8], now: Nanos, hangup: bool) {
-        let entry = &mut self.net.conns[conn];
+        let entry = &mut self.http.conns[conn];
         match feed(
             entry,
-            &mut self.net.stashes,
+            &mut self.http.stashes,
             &mut self.http.memo,
             &self.run.settings,
             plain,
@@ -254,7 +254,7 @@ impl Core<'_> {
 
     /// Part of a response arrived: its time limit starts anew, as a socket timeout does.
     pub(crate) fn progress(&mut self, conn: ConnId, now: Nanos) {
-        let entry = &self.net.conns[conn];
+        let entry = &self.http.conns[conn];
         if entry.exchange.limit > 0 {
             let (index, limit) = (entry.user, entry.exchange.limit);
             self.users[index].limit = now + limit;
@@ -263,11 +263,10 @@ impl Core<'_> {
 
     /// The peer closed.
     fn on_eof(&mut self, conn: ConnId, now: Nanos) {
-        let entry = &mut self.net.conns[conn];
+        let entry = &mut self.http.conns[conn];
         if entry.state == State::Handshaking {
             if let Some(tls) = entry.transport.tls() {
-                let effort = tls.effort;
-                self.count_handshake(effort, None);
+                tls.effort.count(None, now, &mut self.recorder);
             }
             return self.fail(conn, &Failure::TlsClosed);
         }
@@ -291,7 +290,7 @@ impl Core<'_> {
 
     /// A response is complete.
     pub(crate) fn finish(&mut self, conn: ConnId, now: Nanos, closing: Closing) {
-        let entry = &mut self.net.conns[conn];
+        let entry = &mut self.http.conns[conn];
         if let Some(stash) = &mut entry.stash
             && !stash.connection_fault.is_empty()
         {
@@ -299,7 +298,7 @@ impl Core<'_> {
             return self.fail(conn, &Failure::Connection(fault));
         }
         let mut exchange = entry.exchange;
-        let index = entry.user;
+        let (index, own) = (entry.user, entry.opening.own());
         let stash = entry.stash.take();
         if exchange.has_body && exchange.latency == 0 {
             exchange.latency = now - exchange.start;
@@ -332,7 +331,7 @@ impl Core<'_> {
         self.users[index].wait = Wait::Ready;
         // From the intended to the actual start, and from the arrival of the last byte to our reading it; what opening cost here.
         let wait = (exchange.start - exchange.intended).max(0) as u64;
-        let lag = (now - exchange.arrival).max(0) as u64 + wait + exchange.own as u64;
+        let lag = (now - exchange.arrival).max(0) as u64 + wait + own;
         let timing = Timing {
             start: exchange.start,
             end: now,
@@ -395,7 +394,7 @@ impl Core<'_> {
                 self.samples.result.clear();
                 push_reason(&mut self.samples.result.message, &stash.head, exchange.java);
             }
-            self.net.stashes.push(stash);
+            self.http.stashes.push(stash);
             if goes_on {
                 return;
             }

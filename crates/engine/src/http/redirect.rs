@@ -7,9 +7,9 @@ use stats::{Counter, Outcome};
 use std::fmt::Write;
 
 use crate::core::Core;
+use crate::http::conn::{Exchange, Stash};
 use crate::http::fill::value_of;
 use crate::ids::UserId;
-use crate::net::conn::{Exchange, Stash};
 use crate::net::outcome::Failure;
 use crate::time::timing::Timing;
 use crate::users::Redirect;
@@ -89,7 +89,7 @@ impl Core<'_> {
         let most = if java { JAVA_HOPS } else { self.run.settings.max_redirects };
         if chain.hops + u32::from(java) >= most {
             // No connection led there.
-            let route = crate::net::conn::Route::forgotten();
+            let route = crate::net::routes::Route::forgotten();
             let failure = Failure::TooManyRedirects(most);
             let result = &mut *self.samples.result;
             let describe = if java {

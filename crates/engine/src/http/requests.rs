@@ -2,10 +2,14 @@
 
 use plan::plan::Plan;
 
+use crate::http::conn::{Conns, Stash};
 use crate::http::exchange::Fixed;
 
-/// Requests of a core.
+/// Requests of a core, and the connections they go out on.
+#[allow(clippy::vec_box)] // Stashes move between pool and connections by their pointer.
 pub(crate) struct Requests {
+    pub(crate) conns: Conns,
+    pub(crate) stashes: Vec<Box<Stash>>,
     pub(crate) request: plan::http::Request,
     /// A user's cookies for a request.
     pub(crate) cookie_line: Vec<u8>,
@@ -19,6 +23,8 @@ pub(crate) struct Requests {
 impl Requests {
     pub(crate) fn new(plan: &Plan) -> Self {
         Self {
+            conns: Conns::default(),
+            stashes: Vec::new(),
             request: plan::http::Request::default(),
             cookie_line: Vec::new(),
             fixed: (0..plan.samplers.len()).map(|_| None).collect(),

@@ -8,8 +8,8 @@ use plan::plan::{SamplerId, SamplerKind};
 use wire::cookie::{Cookie, Jar};
 
 use crate::core::Core;
+use crate::http::conn::Stash;
 use crate::ids::UserId;
-use crate::net::conn::Stash;
 use crate::users::NO_USER;
 
 impl Core<'_> {

@@ -10,11 +10,11 @@ use wire::auth::{Asker, Credentials, Message};
 use wire::http1::{Decoder, Event, Limits};
 
 use crate::core::Core;
+use crate::http::conn::ConnId;
+use crate::http::conn::State;
 use crate::http::receive::{Closing, broken, keep};
-use crate::net::conn::ConnId;
-use crate::net::conn::{Route, State, Tunnel};
 use crate::net::outcome::Failure;
-use crate::net::routes::RouteId;
+use crate::net::routes::{Route, RouteId, Tunnel};
 use crate::time::clock::Nanos;
 use crate::users::Wait;
 
@@ -43,7 +43,7 @@ impl Core<'_> {
                 (&own.host, own.port, (!own.user.is_empty()).then_some(login))
             }
             None => {
-                return self.route(request.secure, &request.host, request.port, source);
+                return self.net.routes.to(request.secure, &request.host, request.port, source);
             }
         };
         let tunnel = Tunnel {
@@ -80,7 +80,7 @@ impl Core<'_> {
     pub(crate) fn ask_for_way(&mut self, conn: ConnId) {
         let now = self.clock.now();
         let random = self.random.bits().to_be_bytes();
-        let entry = &mut self.net.conns[conn];
+        let entry = &mut self.http.conns[conn];
         entry.state = State::Tunnelling;
         entry.exchange.connect = now - entry.exchange.start;
         let (index, route) = (entry.user, entry.route);
@@ -102,7 +102,7 @@ impl Core<'_> {
         let message = Message { method: "CONNECT", uri: &authority, body: None, random };
         self.talk(index, route).dialogue.answer(Asker::Proxy, &message, &mut request);
         request.extend_from_slice(b"\r\n");
-        let entry = &mut self.net.conns[conn];
+        let entry = &mut self.http.conns[conn];
         entry.decoder = Decoder::new(false, Limits::default());
         (entry.exchange.sent, entry.exchange.received) = (request.len() as u64, 0);
         (entry.exchange.latency, entry.exchange.has_body) = (0, false);
@@ -127,7 +127,7 @@ impl Core<'_> {
     pub(crate) fn take_way(&mut self, conn: ConnId, bytes: &[u8], now: Nanos) {
         let mut at = 0;
         loop {
-            let entry = &mut self.net.conns[conn];
+            let entry = &mut self.http.conns[conn];
             let (used, event) = match entry.decoder.next(&bytes[at..]) {
                 Ok(next) => next,
                 Err(error) => return self.fail(conn, &broken((at, error), bytes)),
@@ -169,23 +169,23 @@ impl Core<'_> {
 
     /// The tunnel is made.
     fn way_is_free(&mut self, conn: ConnId) {
-        let (index, route) = (self.net.conns[conn].user, self.net.conns[conn].route);
+        let (index, route) = (self.http.conns[conn].user, self.http.conns[conn].route);
         self.talk(index, route).dialogue.accepted();
         // What it took counts in no sample.
-        self.net.conns[conn].exchange.received = 0;
-        if let Some(stash) = self.net.conns[conn].stash.as_mut() {
+        self.http.conns[conn].exchange.received = 0;
+        if let Some(stash) = self.http.conns[conn].stash.as_mut() {
             stash.clear_answer();
             if !stash.request_headers.is_empty() {
                 stash.request_headers.clear();
                 show_lines(&stash.request, &mut stash.request_headers);
             }
         }
-        self.start_tls(conn);
+        self.start_tls(conn, self.clock.now());
     }
 
     /// The proxy has answered, but made no tunnel. It may want credentials; else its answer is the sample's.
     pub(crate) fn no_way(&mut self, conn: ConnId, now: Nanos, ended: bool) {
-        let entry = &self.net.conns[conn];
+        let entry = &self.http.conns[conn];
         let (index, route, keeps) = (entry.user, entry.route, entry.exchange.keep_alive && !ended);
         if entry.exchange.status < 200 {
             return self.fail(conn, &Failure::Http(wire::http1::Error::NoResponse));
@@ -193,27 +193,27 @@ impl Core<'_> {
         if entry.exchange.status == Asker::Proxy.status() {
             let login = self.proxy_login(index, route);
             let head =
-                self.net.conns[conn].stash.as_mut().map(|stash| std::mem::take(&mut stash.head));
+                self.http.conns[conn].stash.as_mut().map(|stash| std::mem::take(&mut stash.head));
             let head = head.unwrap_or_default();
             let again = self
                 .talk(index, route)
                 .dialogue
                 .challenged(Asker::Proxy, &head, &|_| login.clone());
-            if let Some(stash) = self.net.conns[conn].stash.as_mut() {
+            if let Some(stash) = self.http.conns[conn].stash.as_mut() {
                 stash.head = head;
             }
             if again && keeps {
                 return self.ask_for_way(conn);
             }
             if again {
-                self.net.conns.drop_socket(conn);
-                self.net.conns[conn].state = State::Connecting;
+                self.http.conns.drop_socket(conn);
+                self.http.conns[conn].state = State::Connecting;
                 return self.connect(conn);
             }
         } else {
             self.talk(index, route).dialogue.accepted();
         }
-        let exchange = &mut self.net.conns[conn].exchange;
+        let exchange = &mut self.http.conns[conn].exchange;
         // Whatever it says, it is not talked to any more.
         (exchange.want_keep_alive, exchange.challenges, exchange.arrival) = (false, false, now);
         self.finish(conn, now, if ended { Closing::Broken } else { Closing::No });

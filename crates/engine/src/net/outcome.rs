@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 
 use stats::{Outcome, Phase};
 
-use crate::net::conn::Route;
+use crate::net::routes::Route;
 
 /// Why an exchange failed.
 #[derive(Debug)]

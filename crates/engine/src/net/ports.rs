@@ -14,8 +14,6 @@ use nix::{libc, setsockopt_impl, sockopt_impl};
 use plan::random::Random;
 use socket2::Socket;
 
-use crate::run::RunShared;
-
 /// Ports tried for a connection before the kernel is asked to search.
 pub(crate) const TRIES: u32 = 64;
 /// Pairs of source and destination whose cursor is remembered; where there are more, all begin anew.
@@ -89,12 +87,6 @@ impl Ports {
     /// The kernel chooses all of them.
     pub(crate) fn of_kernel() -> Self {
         Self::new(None, 0, 1, 0)
-    }
-
-    /// Those of a core of a run.
-    pub(crate) fn of_core(run: &RunShared, core: u32) -> Self {
-        let seed = run.seed.rotate_left(29) ^ u64::from(std::process::id());
-        Self::new(run.ports.clone(), run.rank(core), run.ranks(), seed)
     }
 
     /// Those of the core of that rank; `None` leaves the choice to the kernel.

@@ -4,15 +4,56 @@
 //! twice those in use, whichever is more, is the most that outlives a second. A number stays valid for as long as a connection, a
 //! user or a fixed request has it; a resolver's late answer names its host besides.
 
+use std::net::SocketAddr;
 use std::ops::{Index, IndexMut};
 
-use crate::core::Core;
+use plan::http::Source;
+
 pub(crate) use crate::ids::RouteId;
-use crate::net::conn::{Route, State};
-use crate::websocket;
+use crate::time::clock::Nanos;
 
 /// Below this nothing is forgotten.
 const FEW: usize = 1024;
+
+/// Where a connection leads.
+#[derive(Debug, Default)]
+pub(crate) struct Route {
+    pub(crate) secure: bool,
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// Behind a proxy: where it leads; host and port are then the proxy's.
+    pub(crate) tunnel: Option<Tunnel>,
+    pub(crate) source: Source,
+    /// Known addresses, and until when they may be used.
+    pub(crate) addresses: Vec<SocketAddr>,
+    pub(crate) fresh_until: Nanos,
+    /// A route of the same kind that only some users have: the addresses are theirs, as they looked them up.
+    pub(crate) pinned: bool,
+    /// Names that the addresses were found under, if not that of the host; empty for one that was written out.
+    pub(crate) found_as: Vec<String>,
+    /// The last body from there was large and nobody read it.
+    pub(crate) large_unread: bool,
+    /// The place is free for another.
+    pub(crate) forgotten: bool,
+}
+
+impl Route {
+    /// The content of a free place.
+    pub(crate) fn forgotten() -> Self {
+        Self { forgotten: true, ..Self::default() }
+    }
+}
+
+/// What is reached through a proxy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tunnel {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// Requests name it and the proxy passes them on, instead of making a tunnel.
+    pub(crate) forwarded: bool,
+    /// For the proxy.
+    pub(crate) credentials: Option<wire::auth::Credentials>,
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
@@ -40,12 +81,76 @@ impl Routes {
         RouteId((self.all.len() - 1) as u32)
     }
 
+    /// The route to a peer; made at its first use.
+    pub(crate) fn to(&mut self, secure: bool, host: &str, port: u16, source: &Source) -> RouteId {
+        let same = |route: &Route| {
+            route.tunnel.is_none()
+                && !route.pinned
+                && route.port == port
+                && route.secure == secure
+                && route.host == host
+                && route.source == *source
+        };
+        if let Some(at) = self.position(same) {
+            return at;
+        }
+        self.add(Route {
+            secure,
+            host: host.to_owned(),
+            port,
+            source: source.clone(),
+            ..Route::default()
+        })
+    }
+
+    /// The route like `route` that is pinned to these addresses; made at its first use.
+    pub(crate) fn pin(
+        &mut self,
+        route: RouteId,
+        mut addresses: Vec<SocketAddr>,
+        found_as: Vec<String>,
+    ) -> RouteId {
+        let like = &self[route];
+        for address in &mut addresses {
+            address.set_port(like.port);
+        }
+        let same = |route: &Route| {
+            route.pinned
+                && (&route.addresses, &route.found_as) == (&addresses, &found_as)
+                && (&route.host, route.port) == (&like.host, like.port)
+                && (route.secure, &route.tunnel, &route.source)
+                    == (like.secure, &like.tunnel, &like.source)
+        };
+        if let Some(at) = self.position(same) {
+            return at;
+        }
+        let pinned = Route {
+            secure: like.secure,
+            host: like.host.clone(),
+            port: like.port,
+            tunnel: like.tunnel.clone(),
+            source: like.source.clone(),
+            addresses,
+            fresh_until: 0,
+            pinned: true,
+            found_as,
+            large_unread: false,
+            forgotten: false,
+        };
+        self.add(pinned)
+    }
+
+    /// A mark for each route, if there are so many that those not used are to be forgotten.
+    pub(crate) fn marks(&self) -> Option<Marks> {
+        self.are_many().then(|| Marks(vec![false; self.all.len()]))
+    }
+
     fn are_many(&self) -> bool {
         self.all.len() - self.free.len() > self.limit.max(FEW)
     }
 
-    /// Forgets those that are not used.
-    fn keep(&mut self, used: &[bool]) {
+    /// Forgets those that are not marked.
+    pub(crate) fn keep(&mut self, Marks(used): &Marks) {
         for (at, route) in (0..).zip(&mut self.all) {
             if !used[at as usize] && !route.forgotten {
                 *route = Route::forgotten();
@@ -53,6 +158,16 @@ impl Routes {
             }
         }
         self.limit = 2 * (self.all.len() - self.free.len());
+    }
+}
+
+/// The routes that are used.
+#[derive(Debug)]
+pub(crate) struct Marks(Vec<bool>);
+
+impl Marks {
+    pub(crate) fn mark(&mut self, route: RouteId) {
+        self.0[route.0 as usize] = true;
     }
 }
 
@@ -69,29 +184,6 @@ impl IndexMut<RouteId> for Routes {
     }
 }
 
-impl Core<'_> {
-    /// Forgets routes that nothing leads to, if there are many.
-    pub(crate) fn forget_routes(&mut self) {
-        if !self.net.routes.are_many() {
-            return;
-        }
-        let mut used = vec![false; self.net.routes.all.len()];
-        let mut mark = |route: RouteId| used[route.0 as usize] = true;
-        self.http.fixed.iter().flatten().for_each(|fixed| mark(fixed.route));
-        for conn in self.net.conns.all.iter().filter(|conn| conn.state != State::Closed) {
-            mark(conn.route);
-            mark(conn.via);
-        }
-        let held = |one: &&websocket::Socket| one.state != websocket::State::Free;
-        self.websocket.sockets.all.iter().filter(held).for_each(|one| mark(one.route));
-        for extra in self.users.all.iter().filter_map(|user| user.extra.as_ref()) {
-            extra.names.iter().flatten().for_each(|(_, via)| mark(*via));
-            extra.credential_routes().for_each(&mut mark);
-        }
-        self.net.routes.keep(&used);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,7 +197,7 @@ mod tests {
         let mut routes = Routes::default();
         let numbers: Vec<RouteId> = (0..4).map(|port| routes.add(to(port))).collect();
         assert_eq!(numbers, [0, 1, 2, 3].map(RouteId));
-        routes.keep(&[true, false, true, false]);
+        routes.keep(&Marks(vec![true, false, true, false]));
         assert_eq!(routes.position(|route| route.port == 2), Some(RouteId(2)));
         assert_eq!(routes.position(|route| route.port == 1), None);
         assert_eq!(
@@ -127,7 +219,7 @@ mod tests {
         }
         assert!(routes.are_many());
         let used = vec![true; FEW + 1];
-        routes.keep(&used);
+        routes.keep(&Marks(used));
         for port in 0..=FEW {
             assert!(!routes.are_many());
             routes.add(to(port as u16));

@@ -6,14 +6,13 @@
 use std::sync::Arc;
 
 use plan::element::KeySelection;
-use stats::{Counter, Span};
+use stats::{Counter, Recorder, Span};
 use wire::tls::keystore::{self, KeyStore};
 use wire::tls::rustls::{CipherSuite, ClientConfig};
 use wire::tls::{Handshake, Identity, Limits, Present, Verify};
 
-use crate::core::Core;
-use crate::ids::UserId;
 use crate::net::transport::Effort;
+use crate::time::clock::Nanos;
 
 /// Servers whose sessions a user keeps, and tickets of each.
 const OWN: Limits = Limits { servers: 16, tickets: 4 };
@@ -164,61 +163,69 @@ impl Secure {
     }
 }
 
-impl Core<'_> {
-    /// The configuration of a user's next connection.
-    pub(crate) fn tls_config(
-        &mut self,
-        index: UserId,
-    ) -> Result<Arc<ClientConfig>, wire::tls::Error> {
-        self.run.trust.begin();
-        let secure = &self.run.settings.secure;
-        let base = match &self.net.tls_config {
+impl Secure {
+    /// The configuration that all users of a core begin with; made at its first use.
+    fn base<'a>(
+        &self,
+        made: &'a mut Option<Arc<ClientConfig>>,
+    ) -> Result<&'a Arc<ClientConfig>, wire::tls::Error> {
+        Ok(match made {
             Some(base) => base,
-            None => self.net.tls_config.insert(wire::tls::client_config(&secure.settings)?),
-        };
-        if secure.shared && secure.variable.is_empty() {
-            return Ok(Arc::clone(base));
-        }
-        let root = &self.users[self.users.root(index)];
-        let alias = match &*secure.variable {
-            "" => None,
-            variable => Some(root.vars.get_named(&self.plan.names, variable).unwrap_or_default()),
-        };
-        let user = &self.users[index];
-        let changed = alias.filter(|alias| {
-            user.extra.as_ref().and_then(|extra| extra.alias.as_deref()) != Some(*alias)
-        });
-        let changed = changed.map(Box::<str>::from);
-        let extra = self.users[index].extra();
-        let config = extra.tls.get_or_insert_with(|| {
-            if secure.shared {
+            None => made.insert(wire::tls::client_config(&self.settings)?),
+        })
+    }
+
+    /// The variable that names the key to present, if there is one.
+    pub(crate) fn variable(&self) -> Option<&str> {
+        Some(&*self.variable).filter(|variable| !variable.is_empty())
+    }
+
+    /// The configuration of a user's next connection, where it is the same for all of a core.
+    pub(crate) fn shared_config(
+        &self,
+        made: &mut Option<Arc<ClientConfig>>,
+    ) -> Result<Option<Arc<ClientConfig>>, wire::tls::Error> {
+        let base = self.base(made)?;
+        Ok((self.shared && self.variable.is_empty()).then(|| Arc::clone(base)))
+    }
+
+    /// The same where users have their own: `own` is the user's, with the key it presents, `alias` what the variable says now.
+    pub(crate) fn own_config(
+        &self,
+        made: &mut Option<Arc<ClientConfig>>,
+        (own, presented): (&mut Option<Arc<ClientConfig>>, &mut Option<Box<str>>),
+        alias: Option<&str>,
+    ) -> Result<Arc<ClientConfig>, wire::tls::Error> {
+        let base = self.base(made)?;
+        let config = own.get_or_insert_with(|| {
+            if self.shared {
                 Arc::clone(base)
             } else {
-                wire::tls::with_fresh_sessions(base, secure.own)
+                wire::tls::with_fresh_sessions(base, self.own)
             }
         });
-        if let Some(alias) = changed {
-            *config = wire::tls::presenting(config, secure.presented(&alias));
-            extra.alias = Some(alias);
+        if let Some(alias) = alias.filter(|alias| presented.as_deref() != Some(*alias)) {
+            *config = wire::tls::presenting(config, self.presented(alias));
+            *presented = Some(alias.into());
         }
         Ok(Arc::clone(config))
     }
 }
 
-impl Core<'_> {
+impl Effort {
     /// Counts a handshake that is over; `ended` is `None` if it failed.
-    pub(crate) fn count_handshake(&mut self, effort: Effort, ended: Option<Handshake>) {
+    pub(crate) fn count(self, ended: Option<Handshake>, now: Nanos, recorder: &mut Recorder) {
         let (number, cpu) = match ended {
             None => (Counter::TlsFailed, Counter::TlsFailedCpu),
             Some(Handshake::Full) => (Counter::TlsFull, Counter::TlsFullCpu),
             Some(Handshake::Resumed) => (Counter::TlsResumed, Counter::TlsResumedCpu),
         };
-        self.recorder.add(number, 1);
-        self.recorder.add(cpu, effort.cpu);
+        recorder.add(number, 1);
+        recorder.add(cpu, self.cpu);
         if ended.is_some() {
-            let time = (self.clock.now() - effort.began).max(0) as u64;
-            self.recorder.add(Counter::TlsTime, time);
-            self.recorder.span(Span::Tls, time);
+            let time = (now - self.began).max(0) as u64;
+            recorder.add(Counter::TlsTime, time);
+            recorder.span(Span::Tls, time);
         }
     }
 }

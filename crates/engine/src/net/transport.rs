@@ -56,7 +56,7 @@ struct Unsent {
 
 /// A step of a handshake.
 #[derive(Debug)]
-pub(crate) struct Shaken {
+pub(crate) struct Step {
     pub(crate) progress: Result<Progress, wire::tls::Error>,
     /// Whether the answer could be sent.
     pub(crate) sent: io::Result<usize>,
@@ -165,7 +165,7 @@ impl Transport {
         incoming: &mut [u8],
         out: &mut Vec<u8>,
         cpu: u64,
-    ) -> Option<Shaken> {
+    ) -> Option<Step> {
         out.clear();
         let tls = self.tls_mut()?;
         let plain = &mut tls.plain;
@@ -175,8 +175,19 @@ impl Transport {
         let tls = self.tls_mut()?;
         tls.effort.cpu += thread_cpu() - cpu;
         let kind = tls.client.kind().unwrap_or(Handshake::Full);
-        Some(Shaken { progress, sent, effort: tls.effort, kind })
+        Some(Step { progress, sent, effort: tls.effort, kind })
     }
+}
+
+/// Appends what fits of a part, so that there are at most `most` bytes; gives how many were left out.
+pub(crate) fn keep_part(all: &mut Vec<u8>, part: &[u8], most: usize) -> usize {
+    let fits = part.len().min(most.saturating_sub(all.len()));
+    if all.capacity() - all.len() < fits && all.capacity() > most / 2 {
+        // Growing by half as much again or more would go beyond what is ever kept.
+        all.reserve_exact(most - all.len());
+    }
+    all.extend_from_slice(&part[..fits]);
+    part.len() - fits
 }
 
 /// There is no socket any more.

@@ -7,9 +7,9 @@ use plan::plan::SamplerKind;
 use stats::Phase;
 
 use crate::core::Core;
+use crate::http::conn::NO_CONN;
+use crate::http::conn::State;
 use crate::ids::UserId;
-use crate::net::conn::NO_CONN;
-use crate::net::conn::State;
 use crate::net::outcome::Failure;
 use crate::time::clock::{MS, Nanos};
 use crate::time::wheel::{Links, Waiting, Wheel};
@@ -130,7 +130,7 @@ impl Core<'_> {
         {
             return;
         }
-        let entry = &self.net.conns[conn];
+        let entry = &self.http.conns[conn];
         let phase = match entry.state {
             State::Connecting => Phase::Connect,
             State::Handshaking | State::Tunnelling => Phase::Tls,
@@ -142,7 +142,7 @@ impl Core<'_> {
         }
         let (generation, start) = (entry.transport.generation, entry.exchange.start);
         if phase != Phase::Connect && self.takes_what_lies_there(index, conn) {
-            let entry = &self.net.conns[conn];
+            let entry = &self.http.conns[conn];
             let same = entry.transport.generation == generation && entry.exchange.start == start;
             let waits = matches!(self.users[index].wait, Wait::Exchange(_));
             if !(same && waits && self.users[index].conn == conn) {

@@ -11,9 +11,8 @@ use plan::plan::SamplerId;
 use stats::Counter;
 
 use crate::core::Core;
+use crate::http::conn::{ConnId, Conns, Exchange, NO_CONN, State};
 use crate::ids::UserId;
-use crate::net::conn::ConnId;
-use crate::net::conn::{Exchange, State};
 use crate::net::driver;
 use crate::net::outcome::{Failure, io_words, kind};
 use crate::net::source;
@@ -46,7 +45,7 @@ impl Core<'_> {
             ..Exchange::NONE
         };
         let ticket = self.next_ticket();
-        let mut stash = self.net.stashes.pop().unwrap_or_default();
+        let mut stash = self.http.stashes.pop().unwrap_or_default();
         stash.clear();
         if let Ok(bytes) = &call.bytes {
             stash.request.extend_from_slice(bytes);
@@ -55,28 +54,28 @@ impl Core<'_> {
             let port = match bound(&call).and(call.port.clone()) {
                 Ok(port) => port,
                 Err(text) => {
-                    self.net.stashes.push(stash);
+                    self.http.stashes.push(stash);
                     let thrown = Err(Thrown::other(text));
                     let now = self.clock.now();
                     return self.close_datagram(index, id, &exchange, &call, now, thrown);
                 }
             };
             let host = if call.host.is_empty() { "127.0.0.1" } else { &call.host };
-            let route = self.route(false, host, port, &Source::default());
+            let route = self.net.routes.to(false, host, port, &Source::default());
             let stream = Box::new(Stream { ticket, talk: Talk::Datagram(call) });
             return self.open_stream(index, id, route, exchange, (stash, stream));
         };
         self.remember(index, conn);
         self.users[index].wait = Wait::Exchange(id);
-        let entry = &mut self.net.conns[conn];
+        let entry = &mut self.http.conns[conn];
         entry.exchange = Exchange { reused: true, ..exchange };
         entry.stream = Some(Box::new(Stream { ticket, talk: Talk::Datagram(call) }));
         entry.state = State::Busy;
         self.start_datagram(conn, &stash.request);
-        self.net.stashes.push(stash);
+        self.http.stashes.push(stash);
         // What came since the last sample told nobody of itself.
         if self.has_stream(conn, ticket) {
-            match self.net.conns[conn].transport.fd.as_ref().map_or(Ok(false), driver::has_input) {
+            match self.http.conns[conn].transport.fd.as_ref().map_or(Ok(false), driver::has_input) {
                 Ok(true) => {
                     self.read(conn, false);
                 }
@@ -91,34 +90,31 @@ impl Core<'_> {
         let user = &self.users[index];
         let others = user.extra.as_ref().map_or(&[][..], |extra| &extra.conns);
         let fits = |conn: &ConnId| {
-            *conn != crate::net::conn::NO_CONN
-                && self.net.conns[*conn].datagram == Some(id)
-                && self.net.conns[*conn].state == State::Idle
+            *conn != NO_CONN
+                && self.http.conns[*conn].datagram == Some(id)
+                && self.http.conns[*conn].state == State::Idle
         };
         std::iter::once(&user.conn).chain(others).copied().find(fits)
     }
 
     /// Opens a socket; nothing has to be waited for.
-    pub(crate) fn connect_datagram(&mut self, conn: ConnId, to: SocketAddr) {
-        let token = self.net.conns.token(conn);
-        let from = match self.net.conns[conn].stream.as_deref().map(|stream| &stream.talk) {
+    pub(crate) fn connect_datagram(&mut self, conn: ConnId) {
+        let entry = &mut self.http.conns[conn];
+        let from = match entry.stream.as_deref().map(|stream| &stream.talk) {
             Some(Talk::Datagram(call)) => bound(call).ok().flatten(),
             _ => None,
         };
-        match self.net.driver.connect_datagram(to, from, token) {
-            Ok(fd) => {
-                self.net.conns[conn].transport.fd = Some(fd);
-                self.recorder.add(Counter::ConnOpened, 1);
-                self.connected(conn);
-            }
-            Err(error) => self.fail(conn, &Failure::Connect(error)),
-        }
+        let (opening, transport) = (&mut entry.opening, &mut entry.transport);
+        let (slot, clock) = (Conns::slot(conn), &self.clock);
+        let recorder = &mut self.recorder;
+        let opened = self.net.connect_datagram(opening, transport, slot, from, clock, recorder);
+        self.on_opened(conn, opened);
     }
 
     /// Sends on a socket that is open; without a wait for an answer that is all.
     pub(crate) fn start_datagram(&mut self, conn: ConnId, bytes: &[u8]) {
         let Some(Stream { ticket, talk: Talk::Datagram(call) }) =
-            self.net.conns[conn].stream.as_deref()
+            self.http.conns[conn].stream.as_deref()
         else {
             return;
         };
@@ -144,8 +140,8 @@ impl Core<'_> {
     }
 
     pub(crate) fn fail_datagram(&mut self, conn: ConnId, failure: &Failure) {
-        let entry = &self.net.conns[conn];
-        let route = &self.net.routes[entry.via];
+        let entry = &self.http.conns[conn];
+        let route = &self.net.routes[entry.opening.route];
         let unwritten = entry.state == State::Busy && entry.exchange.sent_at == 0;
         let text = match failure {
             Failure::UnknownHost { .. } => "java.nio.channels.UnresolvedAddressException".into(),
@@ -181,15 +177,15 @@ impl Core<'_> {
         let Talk::Datagram(call) = stream.talk else { return };
         let closes = match after {
             After::Plan => call.close,
-            After::Open => self.net.conns[conn].transport.fd.is_none(),
+            After::Open => self.http.conns[conn].transport.fd.is_none(),
             After::Closed => true,
         };
         if closes {
-            let opening = self.net.conns[conn].state == State::Connecting;
+            let opening = self.http.conns[conn].state == State::Connecting;
             let counter = if opening { Counter::ConnFailed } else { Counter::ConnClosedByUs };
             self.drop_connection(conn, counter);
         } else {
-            self.net.conns[conn].state = State::Idle;
+            self.http.conns[conn].state = State::Idle;
         }
         if ended.is_ok() {
             exchange.latency = now - exchange.start;

@@ -11,11 +11,11 @@ use plan::plan::SamplerId;
 use stats::{Counter, Outcome};
 
 use crate::core::Core;
+use crate::http::conn::{ConnId, Exchange, State};
 use crate::ids::UserId;
-use crate::net::conn::ConnId;
-use crate::net::conn::{Exchange, State, keep_part};
 use crate::net::driver;
 use crate::net::outcome::{Failure, io_words, kind};
+use crate::net::transport::keep_part;
 use crate::tcp::stream::{Stream, Talk};
 use crate::time::clock::{MS, Nanos};
 
@@ -102,8 +102,8 @@ impl Core<'_> {
         };
         // Java takes no name for this machine.
         let host = if raw.call.host.is_empty() { "127.0.0.1" } else { &raw.call.host };
-        let route = self.route(false, host, port, &Source::default());
-        let mut stash = self.net.stashes.pop().unwrap_or_default();
+        let route = self.net.routes.to(false, host, port, &Source::default());
+        let mut stash = self.http.stashes.pop().unwrap_or_default();
         stash.clear();
         stash.request.extend_from_slice(raw.call.data.as_bytes());
         if let Some(Ok(content)) = &raw.call.file {
@@ -116,7 +116,7 @@ impl Core<'_> {
 
     /// The connection stands.
     pub(crate) fn start_raw(&mut self, conn: ConnId, bytes: &[u8]) {
-        let Some(Stream { ticket, talk: Talk::Raw(raw) }) = self.net.conns[conn].stream.as_deref()
+        let Some(Stream { ticket, talk: Talk::Raw(raw) }) = self.http.conns[conn].stream.as_deref()
         else {
             return;
         };
@@ -135,8 +135,8 @@ impl Core<'_> {
     }
 
     pub(crate) fn fail_raw(&mut self, conn: ConnId, failure: &Failure) {
-        let entry = &self.net.conns[conn];
-        let route = &self.net.routes[entry.via];
+        let entry = &self.http.conns[conn];
+        let route = &self.net.routes[entry.opening.route];
         let unwritten = entry.exchange.sent_at == 0;
         let text = match failure {
             Failure::UnknownHost { .. } => "java.nio.channels.UnresolvedAddressException".into(),
@@ -176,10 +176,10 @@ impl Core<'_> {
 
     /// The server sends no more.
     pub(crate) fn end_raw(&mut self, conn: ConnId, now: Nanos) {
-        let raw = self.net.conns[conn].stream.as_deref().map(|stream| &stream.talk);
+        let raw = self.http.conns[conn].stream.as_deref().map(|stream| &stream.talk);
         let left = match raw {
             Some(Talk::Raw(raw)) if raw.call.keep && raw.total > 0 => {
-                self.net.conns[conn].transport.fd.take()
+                self.http.conns[conn].transport.fd.take()
             }
             _ => None,
         };
@@ -190,7 +190,7 @@ impl Core<'_> {
     fn leave_raw(&mut self, conn: ConnId, now: Nanos, left: Saved, ended: Result<(), Thrown>) {
         let Some((stream, mut exchange, index, id)) = self.stream_of(conn) else { return };
         let Talk::Raw(raw) = stream.talk else { return };
-        let connecting = self.net.conns[conn].state == State::Connecting;
+        let connecting = self.http.conns[conn].state == State::Connecting;
         if raw.call.keep {
             self.save(index, id, left);
         }

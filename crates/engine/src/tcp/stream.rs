@@ -11,12 +11,12 @@ use plan::result::SampleResult;
 use stats::{Counter, Outcome};
 
 use crate::core::Core;
+use crate::http::conn::{ConnId, Exchange, NO_CONN, State};
 use crate::ids::UserId;
-use crate::net::conn::ConnId;
-use crate::net::conn::{Exchange, State, keep_part};
 use crate::net::driver;
 use crate::net::outcome::{Failure, kind, socket_text};
 use crate::net::routes::RouteId;
+use crate::net::transport::keep_part;
 use crate::tcp::raw::Raw;
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
@@ -92,7 +92,7 @@ impl Core<'_> {
         (tcp.dropped, tcp.expected) = (0, None);
         let call = &tcp.call;
         let now = self.clock.now();
-        let route = self.route(false, &call.host, call.port, &Source::default());
+        let route = self.net.routes.to(false, &call.host, call.port, &Source::default());
         let exchange = Exchange {
             intended: self.users[index].intended,
             start: now,
@@ -106,7 +106,7 @@ impl Core<'_> {
             self.drop_connection(conn, Counter::ConnClosedByUs);
             connection = None;
         }
-        let mut stash = self.net.stashes.pop().unwrap_or_default();
+        let mut stash = self.http.stashes.pop().unwrap_or_default();
         stash.clear();
         if call.unwritable.is_none() {
             stash.request.extend_from_slice(&call.bytes);
@@ -117,14 +117,14 @@ impl Core<'_> {
         self.recorder.add(Counter::ConnReused, 1);
         self.remember(index, conn);
         self.users[index].wait = Wait::Exchange(id);
-        let entry = &mut self.net.conns[conn];
+        let entry = &mut self.http.conns[conn];
         entry.exchange = Exchange { reused: true, ..exchange };
         entry.stream = Some(stream);
         let ended = entry.state == State::Dead;
         entry.state = State::Busy;
         let waiting = std::mem::take(&mut entry.tail);
         self.start_stream(conn, &stash.request);
-        self.net.stashes.push(stash);
+        self.http.stashes.push(stash);
         // Where the sample has ended by now, the user may be in the middle of its next.
         if !waiting.is_empty() && self.has_stream(conn, ticket) {
             self.take_stream(conn, &waiting, now, ended);
@@ -136,7 +136,7 @@ impl Core<'_> {
     }
 
     pub(crate) fn has_stream(&self, conn: ConnId, ticket: u64) -> bool {
-        self.net.conns[conn].stream.as_ref().is_some_and(|stream| stream.ticket == ticket)
+        self.http.conns[conn].stream.as_ref().is_some_and(|stream| stream.ticket == ticket)
     }
 
     /// The user's kept connection to a peer, be it closed by now.
@@ -144,18 +144,18 @@ impl Core<'_> {
         let user = &self.users[index];
         let others = user.extra.as_ref().map_or(&[][..], |extra| &extra.conns);
         let fits = |conn: &ConnId| {
-            *conn != crate::net::conn::NO_CONN
-                && self.net.conns[*conn].raw
-                && self.net.conns[*conn].datagram.is_none()
-                && self.net.conns[*conn].route == route
-                && matches!(self.net.conns[*conn].state, State::Idle | State::Dead)
+            *conn != NO_CONN
+                && self.http.conns[*conn].raw
+                && self.http.conns[*conn].datagram.is_none()
+                && self.http.conns[*conn].route == route
+                && matches!(self.http.conns[*conn].state, State::Idle | State::Dead)
         };
         std::iter::once(&user.conn).chain(others).copied().find(fits)
     }
 
     /// Writes the request on a connection that stands.
     pub(crate) fn start_stream(&mut self, conn: ConnId, bytes: &[u8]) {
-        let Some(stream) = self.net.conns[conn].stream.as_deref() else { return };
+        let Some(stream) = self.http.conns[conn].stream.as_deref() else { return };
         match &stream.talk {
             Talk::Tcp(tcp) => match tcp.call.unwritable.clone() {
                 Some(exception) => {
@@ -170,7 +170,7 @@ impl Core<'_> {
 
     /// Takes what came on a connection with a stream under way.
     pub(crate) fn take_stream(&mut self, conn: ConnId, bytes: &[u8], now: Nanos, hangup: bool) {
-        let entry = &mut self.net.conns[conn];
+        let entry = &mut self.http.conns[conn];
         let Some(stream) = entry.stream.as_deref_mut() else { return };
         if entry.exchange.latency == 0 && !bytes.is_empty() {
             entry.exchange.latency = now - entry.exchange.start;
@@ -193,14 +193,14 @@ impl Core<'_> {
 
     /// A stream's exchange failed, or its time is over.
     pub(crate) fn fail_stream(&mut self, conn: ConnId, failure: &Failure) {
-        match self.net.conns[conn].stream.as_deref().map(|stream| &stream.talk) {
+        match self.http.conns[conn].stream.as_deref().map(|stream| &stream.talk) {
             Some(Talk::Tcp(_)) => {}
             Some(Talk::Raw(_)) => return self.fail_raw(conn, failure),
             Some(Talk::Datagram(_)) => return self.fail_datagram(conn, failure),
             None => return,
         }
         let now = self.clock.now();
-        let route = &self.net.routes[self.net.conns[conn].route];
+        let route = &self.net.routes[self.http.conns[conn].route];
         let text = match failure {
             Failure::Connect(_) => {
                 format!("java.net.ConnectException: {}", socket_text(failure, route))
@@ -210,7 +210,7 @@ impl Core<'_> {
             _ => format!("java.net.SocketException: {}", socket_text(failure, route)),
         };
         let outcome = kind(failure, route);
-        let entry = &self.net.conns[conn];
+        let entry = &self.http.conns[conn];
         let unwritten = entry.state == State::Busy && entry.exchange.sent_at == 0;
         let ending = match failure {
             Failure::Socket(error) if unwritten => {
@@ -219,7 +219,7 @@ impl Core<'_> {
                 Ending::Thrown(format!("java.net.SocketException: {words}"))
             }
             Failure::ResponseTimeout => Ending::Timeout,
-            _ if self.net.conns[conn].state == State::Busy && outcome != Outcome::CutByEnd => {
+            _ if self.http.conns[conn].state == State::Busy && outcome != Outcome::CutByEnd => {
                 Ending::Broken(outcome)
             }
             _ => Ending::Unconnected(text, outcome),
@@ -232,11 +232,11 @@ impl Core<'_> {
         &mut self,
         conn: ConnId,
     ) -> Option<(Box<Stream>, Exchange, UserId, SamplerId)> {
-        let entry = &mut self.net.conns[conn];
+        let entry = &mut self.http.conns[conn];
         let stream = entry.stream.take()?;
         let (exchange, index) = (entry.exchange, entry.user);
         if let Some(stash) = entry.stash.take() {
-            self.net.stashes.push(stash);
+            self.http.stashes.push(stash);
         }
         let (Wait::Exchange(id) | Wait::Resolve(id)) = self.users[index].wait else { return None };
         self.users[index].wait = Wait::Ready;
@@ -277,11 +277,11 @@ impl Core<'_> {
     /// Ends a stream's exchange, and its sample.
     pub(crate) fn end_stream(&mut self, conn: ConnId, now: Nanos, ending: Ending) {
         if let Some(Talk::Raw(_)) =
-            self.net.conns[conn].stream.as_deref().map(|stream| &stream.talk)
+            self.http.conns[conn].stream.as_deref().map(|stream| &stream.talk)
         {
             return self.end_raw(conn, now);
         }
-        if self.net.conns[conn].datagram.is_some() {
+        if self.http.conns[conn].datagram.is_some() {
             return self.take_datagram(conn, b"", now);
         }
         let Some((mut whole, exchange, index, id)) = self.stream_of(conn) else { return };
@@ -289,18 +289,18 @@ impl Core<'_> {
         let (exception, outcome, kept) = stream.came_of(&ending);
         let call = &stream.call;
         if kept && call.reuse && !call.close {
-            let entry = &mut self.net.conns[conn];
+            let entry = &mut self.http.conns[conn];
             let ended = matches!(ending, Ending::Eof | Ending::Complete { closed: true });
             // As JMeter's, it stays until writing to it fails.
             entry.state = if ended { State::Dead } else { State::Idle };
             entry.idle_since = now;
         } else {
             if let (Some(linger), Some(fd)) =
-                (call.linger_s, self.net.conns[conn].transport.fd.as_ref())
+                (call.linger_s, self.http.conns[conn].transport.fd.as_ref())
             {
                 driver::linger(fd, linger);
             }
-            let opening = self.net.conns[conn].state == State::Connecting;
+            let opening = self.http.conns[conn].state == State::Connecting;
             let counter = if opening { Counter::ConnFailed } else { Counter::ConnClosedByUs };
             self.drop_connection(conn, counter);
         }

@@ -85,7 +85,7 @@ impl Core<'_> {
         // However a peer ends a handshake, it is the same to the plug-in.
         let ending = match shaken.map(|tls| tls.effort) {
             Some(effort) => {
-                self.count_handshake(effort, None);
+                effort.count(None, now, &mut self.recorder);
                 Ending::Fin
             }
             None => ending,

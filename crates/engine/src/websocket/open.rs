@@ -1,21 +1,16 @@
 //! Opening a WebSocket connection: address, TCP, tunnel through a proxy, TLS, upgrade.
 
-use std::net::{IpAddr, SocketAddr};
-
 use base64::Engine;
 use plan::plan::SamplerId;
 use stats::{CloseCause, Counter, Span};
 use wire::websocket::handshake::{self, Refusal};
 
-use super::{Deflate, Ending, State, Step, Task, Work};
+use super::{Deflate, Ending, Sockets, State, Step, Task, Work};
 use crate::core::Core;
 use crate::ids::UserId;
-use crate::net::driver;
+use crate::net::opening::{Opened, Opening};
 use crate::net::outcome::Failure;
-use crate::net::resolve::{self, Found, Question};
 use crate::net::routes::RouteId;
-use crate::net::source;
-use crate::net::transport::Shaken;
 use crate::time::clock::{Nanos, thread_cpu};
 use crate::users::Wait;
 use crate::websocket::sample::Fault;
@@ -25,150 +20,95 @@ impl Core<'_> {
     pub(super) fn open_socket(&mut self, at: u32, id: SamplerId) {
         let socket = &self.websocket.sockets[at];
         let (index, route) = (socket.user, socket.route);
-        let entry = &mut self.net.routes[route];
-        let now = self.clock.now();
         self.recorder.add(Counter::WsStarted, 1);
         self.users[index].wait = Wait::Socket(id);
-        if entry.addresses.is_empty() || entry.fresh_until < now {
-            if let Some(ip) = resolve::literal(&entry.host) {
-                entry.addresses = vec![SocketAddr::new(ip, entry.port)];
-                entry.fresh_until = Nanos::MAX;
-            } else {
-                self.users[index].wait = Wait::SocketResolve(id);
-                self.recorder.add(Counter::DnsLookups, 1);
-                let question = Question {
-                    host: entry.host.clone(),
-                    port: entry.port,
-                    user: index,
-                    route,
-                    aliases: Vec::new(),
-                    reply_to: self.run.inbox(self.index),
-                };
-                let _ = self.run.resolver.send(question);
-                return;
-            }
+        let socket = &mut self.websocket.sockets[at];
+        let Task::Work(work) = &mut socket.task else { return };
+        work.opening = Opening::of(route);
+        let (slot, clock) = (Sockets::slot(at), &self.clock);
+        let (opening, transport) = (&mut work.opening, &mut socket.transport);
+        let opened = self.net.open(opening, transport, slot, index, clock, &mut self.recorder);
+        if let Opened::Resolving = opened {
+            self.users[index].wait = Wait::SocketResolve(id);
         }
-        self.connect_socket(at);
+        self.socket_opened(at, opened);
     }
 
-    /// The address that a connection waited for is known, or is not to be had.
-    pub(crate) fn on_socket_resolved(&mut self, index: UserId, found: &Found) {
+    /// The addresses that a connection waited for are known, or are not to be had.
+    pub(crate) fn on_socket_resolved(
+        &mut self,
+        index: UserId,
+        route: RouteId,
+        known: Result<(), Failure>,
+    ) {
         let Wait::SocketResolve(id) = self.users[index].wait else { return };
         let at = self.users[index].socket;
-        let route = &mut self.net.routes[self.websocket.sockets[at].route];
-        if let Found::Addresses(addresses) = found {
-            route.addresses.clone_from(addresses);
-            route.fresh_until = self.clock.now().saturating_add(self.run.settings.address_life);
-        }
-        self.users[index].wait = Wait::Socket(id);
-        if self.net.routes[self.websocket.sockets[at].route].addresses.is_empty() {
-            let still = *found == Found::StillUnknown;
-            self.fault(at, Fault::Failure(Failure::UnknownHost { still }));
-        } else {
-            self.connect_socket(at);
-        }
-    }
-
-    /// Tries the route's addresses from the next one on, until one does not fail at once.
-    fn connect_socket(&mut self, at: u32) {
-        let token = self.websocket.sockets.token(at);
-        if !self.may_connect(token, self.websocket.sockets[at].user) {
-            if let Task::Work(work) = &mut self.websocket.sockets[at].task {
-                work.queued_at = self.clock.now();
-            }
+        // It may be the answer to the question for another connection.
+        if self.websocket.sockets[at].route != route {
             return;
         }
-        while let Err((error, from)) = self.try_connect_socket(at) {
-            if !self.next_attempt(at, &error, from) {
-                return self.fault(at, Fault::Failure(Failure::Connect(error)));
-            }
+        self.users[index].wait = Wait::Socket(id);
+        match known {
+            Ok(()) => self.connect_socket(at),
+            Err(failure) => self.fault(at, Fault::Failure(failure)),
         }
     }
 
-    /// The turn of a connection that was queued has come.
-    pub(crate) fn connect_queued_socket(&mut self, at: u32) {
-        let now = self.clock.now();
-        if let Task::Work(work) = &mut self.websocket.sockets[at].task {
-            work.own += now - work.queued_at;
-        }
-        self.connect_socket(at);
+    /// Tries the route's addresses from the one at hand on, until one does not fail at once.
+    pub(crate) fn connect_socket(&mut self, at: u32) {
+        let socket = &mut self.websocket.sockets[at];
+        let Task::Work(work) = &mut socket.task else { return };
+        let (opening, transport) = (&mut work.opening, &mut socket.transport);
+        let opened = self.net.connect(opening, transport, Sockets::slot(at), &self.clock);
+        self.socket_opened(at, opened);
     }
 
-    /// Tries the route's next address from the next local one, which is given with an error.
-    fn try_connect_socket(&mut self, at: u32) -> Result<(), (std::io::Error, Option<IpAddr>)> {
-        let Task::Work(work) = &self.websocket.sockets[at].task else { return Ok(()) };
-        let (attempt, limit) = (work.attempt as usize, work.connect_limit);
-        let route = &self.net.routes[self.websocket.sockets[at].route];
-        let Some(address) = route.addresses.get(attempt).copied() else {
-            self.fault(at, Fault::Failure(Failure::UnknownHost { still: false }));
-            return Ok(());
-        };
-        let from = self.net.sources.current(address);
-        let token = self.websocket.sockets.token(at);
-        let fd = self
-            .net
-            .driver
-            .connect(address, from, &mut self.net.ports, token)
-            .map_err(|error| (error, from))?;
-        self.websocket.sockets[at].transport.fd = Some(fd);
-        self.websocket.sockets[at].state = State::Connecting;
-        let (index, now) = (self.websocket.sockets[at].user, self.clock.now());
-        match limit {
-            0 => self.users[index].limit = Nanos::MAX,
-            limit => self.arm(index, now + limit),
-        }
-        Ok(())
-    }
-
-    /// Goes to the next local address if this one has no port left, or else to the next address. False: there is none.
-    fn next_attempt(&mut self, at: u32, error: &std::io::Error, from: Option<IpAddr>) -> bool {
-        let sources = self.net.sources.len() as u32;
-        let addresses = self.net.routes[self.websocket.sockets[at].route].addresses.len() as u32;
-        let Task::Work(work) = &mut self.websocket.sockets[at].task else { return false };
-        if source::is_exhausted(error) && work.sources_tried + 1 < sources {
-            work.sources_tried += 1;
-            if let Some(from) = from {
-                self.net.sources.pass_over(from);
+    /// Acts upon what came of a step of a connection's opening.
+    fn socket_opened(&mut self, at: u32, opened: Opened) {
+        let index = self.websocket.sockets[at].user;
+        match opened {
+            Opened::Resolving | Opened::Queued => self.users[index].limit = Nanos::MAX,
+            Opened::Connecting => {
+                let socket = &mut self.websocket.sockets[at];
+                socket.state = State::Connecting;
+                let Task::Work(work) = &socket.task else { return };
+                match work.connect_limit {
+                    0 => self.users[index].limit = Nanos::MAX,
+                    limit => self.arm(index, self.clock.now() + limit),
+                }
             }
-        } else {
-            work.attempt += 1;
-            work.sources_tried = 0;
-            if work.attempt >= addresses {
-                return false;
+            Opened::Established => {
+                self.read_limit(at);
+                if self.proxied(at) {
+                    self.ask_for_tunnel(at);
+                } else {
+                    // It has stood at least since the kernel said so; others' turn came first.
+                    self.secure_or_upgrade(at, self.net.woke);
+                }
             }
+            Opened::Failed(failure) => self.fault(at, Fault::Failure(failure)),
         }
-        self.websocket.sockets.drop_socket(at);
-        true
     }
 
     /// The time limit for connecting is over: the next address is tried, if there is one.
     pub(super) fn socket_connect_late(&mut self, at: u32) {
-        let addresses = self.net.routes[self.websocket.sockets[at].route].addresses.len() as u32;
-        let Task::Work(work) = &mut self.websocket.sockets[at].task else { return };
-        work.attempt += 1;
-        if work.attempt < addresses {
-            self.websocket.sockets.drop_socket(at);
-            return self.connect_socket(at);
-        }
-        self.fault(at, Fault::Failure(Failure::ConnectTimeout));
+        let socket = &mut self.websocket.sockets[at];
+        let Task::Work(work) = &mut socket.task else { return };
+        let (opening, transport) = (&mut work.opening, &mut socket.transport);
+        let slot = Sockets::slot(at);
+        let opened = self.net.connect_is_late(opening, transport, slot, &self.clock);
+        self.socket_opened(at, opened);
     }
 
     /// The TCP connection stands, or could not be made.
     pub(super) fn socket_connected(&mut self, at: u32) {
-        let Some(fd) = self.websocket.sockets[at].transport.fd.as_ref() else { return };
-        if let Err(error) = driver::connect_result(fd) {
-            if self.next_attempt(at, &error, None) {
-                return self.connect_socket(at);
-            }
-            return self.fault(at, Fault::Failure(Failure::Connect(error)));
-        }
-        self.recorder.add(Counter::ConnOpened, 1);
-        self.read_limit(at);
-        if self.proxied(at) {
-            self.ask_for_tunnel(at);
-        } else {
-            self.secure_or_upgrade(at);
-        }
+        let socket = &mut self.websocket.sockets[at];
+        let Task::Work(work) = &mut socket.task else { return };
+        let (slot, start, clock) = (Sockets::slot(at), work.start, &self.clock);
+        let (opening, transport) = (&mut work.opening, &mut socket.transport);
+        let recorder = &mut self.recorder;
+        let opened = self.net.connected(opening, transport, slot, start, clock, recorder);
+        self.socket_opened(at, opened);
     }
 
     /// Whether the connection goes through a proxy.
@@ -194,12 +134,13 @@ impl Core<'_> {
         let _ = self.send_bytes(at, request.as_bytes());
     }
 
-    fn secure_or_upgrade(&mut self, at: u32) {
+    /// The way to the server is free since `since`.
+    fn secure_or_upgrade(&mut self, at: u32, since: Nanos) {
         let route = &self.net.routes[self.websocket.sockets[at].route];
-        if route.secure { self.start_socket_tls(at) } else { self.ask_for_upgrade(at) }
+        if route.secure { self.start_socket_tls(at, since) } else { self.ask_for_upgrade(at) }
     }
 
-    fn start_socket_tls(&mut self, at: u32) {
+    fn start_socket_tls(&mut self, at: u32, since: Nanos) {
         let cpu = thread_cpu();
         let began = self.clock.now();
         let index = self.websocket.sockets[at].user;
@@ -207,40 +148,42 @@ impl Core<'_> {
             Ok(config) => config,
             Err(error) => return self.fault(at, Fault::Failure(Failure::Tls(error))),
         };
-        let route = &self.net.routes[self.websocket.sockets[at].route];
-        let host = route.tunnel.as_ref().map_or(&*route.host, |tunnel| &*tunnel.host);
-        match wire::tls::Client::new(&config, host) {
-            Ok(client) => {
-                let socket = &mut self.websocket.sockets[at];
-                socket.transport.start_tls(client, began);
-                socket.state = State::Handshaking;
-                self.shake_hands(at, &mut [], cpu);
-            }
-            Err(error) => self.fault(at, Fault::Failure(Failure::Tls(error))),
+        let socket = &mut self.websocket.sockets[at];
+        let Task::Work(work) = &mut socket.task else { return };
+        let (opening, transport) = (&mut work.opening, &mut socket.transport);
+        if let Err(failure) = self.net.start_tls(opening, transport, &config, since, began) {
+            return self.fault(at, Fault::Failure(failure));
         }
+        socket.state = State::Handshaking;
+        self.shake_hands(at, &mut [], (began, cpu));
     }
 
-    /// Continues a handshake with what arrived; returns how much of it is used up. `cpu` is the thread's processor time
-    /// when this began.
-    pub(super) fn shake_hands(&mut self, at: u32, incoming: &mut [u8], cpu: u64) -> usize {
-        let transport = &mut self.websocket.sockets[at].transport;
-        let Some(shaken) = transport.handshake(incoming, &mut self.net.out, cpu) else { return 0 };
-        let Shaken { progress, sent, effort, kind } = shaken;
-        if self.note_sent(at, sent).is_err() {
+    /// Continues a handshake with what arrived; returns how much of it is used up. `since` is when that was, and the thread's
+    /// processor time when this began.
+    pub(super) fn shake_hands(
+        &mut self,
+        at: u32,
+        incoming: &mut [u8],
+        since: (Nanos, u64),
+    ) -> usize {
+        let socket = &mut self.websocket.sockets[at];
+        let Task::Work(work) = &mut socket.task else { return 0 };
+        let (opening, transport) = (&mut work.opening, &mut socket.transport);
+        let (clock, recorder) = (&self.clock, &mut self.recorder);
+        let shaken = self.net.shake_hands(opening, transport, incoming, since, clock, recorder);
+        if self.note_sent(at, shaken.sent).is_err() {
             return 0;
         }
-        match progress {
-            Err(error) => {
-                self.count_handshake(effort, None);
-                self.fault(at, Fault::Failure(Failure::Tls(error)));
+        match shaken.over {
+            Err(failure) => {
+                self.fault(at, Fault::Failure(failure));
                 0
             }
-            Ok(progress) => {
-                if !progress.handshaking && self.websocket.sockets[at].state == State::Handshaking {
-                    self.count_handshake(effort, Some(kind));
+            Ok(over) => {
+                if over && self.websocket.sockets[at].state == State::Handshaking {
                     self.ask_for_upgrade(at);
                 }
-                progress.used
+                shaken.used
             }
         }
     }
@@ -268,7 +211,7 @@ impl Core<'_> {
             Ok(None) => 0,
             Ok(Some(size)) => {
                 self.read_limit(at);
-                self.secure_or_upgrade(at);
+                self.secure_or_upgrade(at, self.clock.now());
                 size
             }
             Err(Refusal::Status { status, .. }) => {

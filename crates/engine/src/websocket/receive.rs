@@ -10,7 +10,7 @@ use super::{Ending, State, Task};
 use crate::core::Core;
 use crate::ids::UserId;
 use crate::net::driver::{self, Ready};
-use crate::time::clock::Nanos;
+use crate::time::clock::{Nanos, thread_cpu};
 use crate::users::Wait;
 use crate::websocket::sample::Fault;
 
@@ -274,7 +274,7 @@ impl Core<'_> {
         };
         let mut at_byte = 0;
         if self.websocket.sockets[at].state == State::Handshaking {
-            at_byte = self.shake_hands(at, bytes, crate::time::clock::thread_cpu());
+            at_byte = self.shake_hands(at, bytes, (arrival, thread_cpu()));
             if self.websocket.sockets[at].transport.generation != generation {
                 return;
             }

@@ -19,9 +19,8 @@ use wire::websocket::handshake::Refusal;
 use super::{Ending, NO_SOCKET, State, Step, Task, Work};
 use crate::core::{Core, env};
 use crate::ids::UserId;
-use crate::net::conn::{Route, Tunnel};
 use crate::net::outcome::{self, Failure};
-use crate::net::routes::RouteId;
+use crate::net::routes::{Route, RouteId, Tunnel};
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
 use crate::users::Wait;
@@ -137,7 +136,6 @@ impl<'p> Core<'p> {
         work.sampler = id;
         work.start = self.clock.now();
         work.arrival = work.start;
-        work.own = 0;
         work.intended = self.users[index].intended;
         work.observed = self.observes(id);
         work.optional = call.optional;
@@ -489,7 +487,7 @@ impl<'p> Core<'p> {
     fn socket_route(&mut self, call: &Call) -> RouteId {
         let proxy = self.run.settings.proxy.as_ref().filter(|proxy| proxy.serves(&call.host));
         let Some(proxy) = proxy else {
-            return self.route(call.secure, &call.host, call.port, &Source::default());
+            return self.net.routes.to(call.secure, &call.host, call.port, &Source::default());
         };
         let tunnel = Some(Tunnel {
             host: call.host.clone(),
@@ -538,7 +536,7 @@ pub(super) fn timing(work: &Work, data: u64, now: Nanos) -> Timing {
         start: work.start,
         end: now,
         connect: work.connect as u64,
-        lag: late + wait + work.own as u64,
+        lag: late + wait + work.opening.own(),
         wait,
         sent: work.sizes.sent,
         received: work.sizes.received(data),

@@ -11,9 +11,9 @@ use stats::Outcome;
 
 use crate::core::{Core, env};
 use crate::flow::state;
+use crate::http::conn::NO_CONN;
 use crate::http::redirect::copy;
 use crate::ids::UserId;
-use crate::net::conn::NO_CONN;
 use crate::time::timing::Timing;
 use crate::users::{Leave, NO_USER, Wait};
 use crate::websocket::NO_SOCKET;

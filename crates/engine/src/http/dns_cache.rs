@@ -3,6 +3,8 @@
 //!
 //! What a user found is a route of its own kind, pinned to its addresses; users with the same addresses share it.
 //! Connections are still told apart by the route proper: a kept one is used again whatever the name means by now.
+//!
+//! The samplers of WebSocket, TCP and UDP know nothing of the element, in JMeter's plug-ins as here: it is HTTP's alone.
 
 use std::net::SocketAddr;
 
@@ -10,14 +12,12 @@ use plan::plan::{SamplerId, SamplerKind};
 use stats::Counter;
 
 use crate::core::Core;
+use crate::http::conn::{ConnId, NO_CONN};
 use crate::ids::UserId;
-use crate::net::conn::ConnId;
-use crate::net::conn::NO_CONN;
-use crate::net::conn::Route;
 use crate::net::nameserver::{Found, Lookup};
 use crate::net::outcome::Failure;
 use crate::net::resolve::{self, Question};
-use crate::net::routes::RouteId;
+use crate::net::routes::{Route, RouteId};
 use crate::time::clock::Nanos;
 use crate::users::Wait;
 
@@ -26,7 +26,7 @@ impl Core<'_> {
     /// addresses of the plan's own.
     pub(crate) fn look_up_name(&mut self, index: UserId, id: SamplerId, conn: ConnId) -> bool {
         let Some(manager) = self.dns_manager(id) else { return false };
-        let route = self.net.conns[conn].route;
+        let route = self.http.conns[conn].route;
         let Route { host, port, .. } = &self.net.routes[route];
         let (host, port) = (host.clone(), *port);
         let owner = self.users.root(index);
@@ -35,7 +35,7 @@ impl Core<'_> {
         if let Some((_, via)) = kept {
             let via = &self.net.routes[*via];
             let (addresses, found_as) = (via.addresses.clone(), via.found_as.clone());
-            self.net.conns[conn].via = self.pin(route, addresses, found_as);
+            self.http.conns[conn].opening.route = self.net.routes.pin(route, addresses, found_as);
             self.connect(conn);
             return true;
         }
@@ -66,9 +66,9 @@ impl Core<'_> {
             .collect();
         if let Some(addresses) = written {
             let found_as = vec![String::new(); addresses.len()];
-            let via = self.pin(route, addresses, found_as);
+            let via = self.net.routes.pin(route, addresses, found_as);
             self.keep(owner, manager, host, via);
-            self.net.conns[conn].via = via;
+            self.http.conns[conn].opening.route = via;
             self.connect(conn);
             return true;
         }
@@ -102,7 +102,7 @@ impl Core<'_> {
         let user = &mut self.users[index];
         (user.wait, user.limit) = (Wait::Resolve(id), Nanos::MAX);
         let reply_to = self.run.inbox(self.index);
-        let route = self.net.conns[conn].route;
+        let route = self.http.conns[conn].route;
         let lookup = Lookup { host, aliases, servers, turn, user: index, route, reply_to };
         if let Some(names) = &self.run.names {
             names.ask(lookup);
@@ -113,7 +113,7 @@ impl Core<'_> {
     pub(crate) fn on_named(&mut self, index: UserId, route: RouteId, found: Found) {
         let user = &self.users[index];
         let (Wait::Resolve(id), conn) = (user.wait, user.conn) else { return };
-        if conn == NO_CONN || self.net.conns[conn].route != route {
+        if conn == NO_CONN || self.http.conns[conn].route != route {
             return;
         }
         match found {
@@ -135,32 +135,32 @@ impl Core<'_> {
         let (Wait::Resolve(id), conn) = (self.users[index].wait, self.users[index].conn) else {
             return;
         };
-        if conn == NO_CONN || self.net.conns[conn].route != route {
+        if conn == NO_CONN || self.http.conns[conn].route != route {
             return;
         }
         self.users[index].wait = Wait::Exchange(id);
         let (found_as, addresses) = addresses.into_iter().unzip();
-        let via = self.pin(route, addresses, found_as);
+        let via = self.net.routes.pin(route, addresses, found_as);
         if let Some(manager) = self.dns_manager(id) {
             let host = self.net.routes[route].host.clone();
             self.keep(self.users.root(index), manager, host, via);
         }
-        self.net.conns[conn].via = via;
+        self.http.conns[conn].opening.route = via;
         self.connect(conn);
     }
 
     /// The system's resolver has answered: a user with a DNS Cache Manager keeps what it said.
     pub(crate) fn keep_name(&mut self, index: UserId, id: SamplerId, conn: ConnId) {
         let Some(manager) = self.dns_manager(id) else { return };
-        let route = self.net.conns[conn].route;
+        let route = self.http.conns[conn].route;
         let data = &self.net.routes[route];
         if resolve::literal(&data.host).is_some() {
             return;
         }
         let (host, addresses) = (data.host.clone(), data.addresses.clone());
-        let via = self.pin(route, addresses, Vec::new());
+        let via = self.net.routes.pin(route, addresses, Vec::new());
         self.keep(self.users.root(index), manager, host, via);
-        self.net.conns[conn].via = via;
+        self.http.conns[conn].opening.route = via;
     }
 
     fn dns_manager(&self, id: SamplerId) -> Option<usize> {
@@ -177,42 +177,5 @@ impl Core<'_> {
         }
         names[manager].retain(|(name, _)| *name != host);
         names[manager].push((host, via));
-    }
-
-    /// The route like `route` that is pinned to these addresses.
-    fn pin(
-        &mut self,
-        route: RouteId,
-        mut addresses: Vec<SocketAddr>,
-        found_as: Vec<String>,
-    ) -> RouteId {
-        let like = &self.net.routes[route];
-        for address in &mut addresses {
-            address.set_port(like.port);
-        }
-        let same = |route: &Route| {
-            route.pinned
-                && (&route.addresses, &route.found_as) == (&addresses, &found_as)
-                && (&route.host, route.port) == (&like.host, like.port)
-                && (route.secure, &route.tunnel, &route.source)
-                    == (like.secure, &like.tunnel, &like.source)
-        };
-        if let Some(at) = self.net.routes.position(same) {
-            return at;
-        }
-        let pinned = Route {
-            secure: like.secure,
-            host: like.host.clone(),
-            port: like.port,
-            tunnel: like.tunnel.clone(),
-            source: like.source.clone(),
-            addresses,
-            fresh_until: 0,
-            pinned: true,
-            found_as,
-            large_unread: false,
-            forgotten: false,
-        };
-        self.net.routes.add(pinned)
     }
 }

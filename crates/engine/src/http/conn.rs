@@ -3,58 +3,21 @@
 //! An idle connection holds no buffer: unfinished input and unsent output live in vectors that are empty, without
 //! heap, except while something is unfinished; what a response's readers need is kept in a stash from the core's pool.
 
-use std::net::SocketAddr;
 use std::ops::Range;
 
-use plan::http::Source;
 use plan::plan::SamplerId;
 use wire::http1::Decoder;
 
 use crate::ids::UserId;
 pub(crate) use crate::ids::{ConnId, NO_CONN};
+use crate::net::opening::Opening;
 use crate::net::routes::RouteId;
-use crate::net::transport::Transport;
+use crate::net::slot::{self, Slot};
+use crate::net::transport::{Transport, keep_part};
 use crate::time::clock::Nanos;
 
-/// Where a connection leads.
-#[derive(Debug, Default)]
-pub(crate) struct Route {
-    pub(crate) secure: bool,
-    pub(crate) host: String,
-    pub(crate) port: u16,
-    /// Behind a proxy: where it leads; host and port are then the proxy's.
-    pub(crate) tunnel: Option<Tunnel>,
-    pub(crate) source: Source,
-    /// Known addresses, and until when they may be used.
-    pub(crate) addresses: Vec<SocketAddr>,
-    pub(crate) fresh_until: Nanos,
-    /// A route of the same kind that only some users have: the addresses are theirs, as they looked them up.
-    pub(crate) pinned: bool,
-    /// Names that the addresses were found under, if not that of the host; empty for one that was written out.
-    pub(crate) found_as: Vec<String>,
-    /// The last body from there was large and nobody read it.
-    pub(crate) large_unread: bool,
-    /// The place is free for another.
-    pub(crate) forgotten: bool,
-}
-
-impl Route {
-    /// The content of a free place.
-    pub(crate) fn forgotten() -> Self {
-        Self { forgotten: true, ..Self::default() }
-    }
-}
-
-/// What is reached through a proxy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Tunnel {
-    pub(crate) host: String,
-    pub(crate) port: u16,
-    /// Requests name it and the proxy passes them on, instead of making a tunnel.
-    pub(crate) forwarded: bool,
-    /// For the proxy.
-    pub(crate) credentials: Option<wire::auth::Credentials>,
-}
+/// The number of this slab in tokens.
+pub(crate) const SLAB: u8 = 0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
@@ -78,13 +41,9 @@ pub(crate) struct Conn {
     pub(crate) state: State,
     pub(crate) user: UserId,
     pub(crate) route: RouteId,
-    /// The route whose addresses count: the same, but for users that look names up for themselves.
-    pub(crate) via: RouteId,
-    /// Which of the route's addresses is being tried.
-    pub(crate) attempt: u32,
-    /// How many local addresses have been tried.
-    pub(crate) sources_tried: u16,
-    /// Whose it is to HttpClient, where lanes are about ([`Core::holder`](crate::core::Core)).
+    /// Its opening; the addresses tried are those of the route, but for users that look names up for themselves.
+    pub(crate) opening: Opening,
+    /// Whose it is to HttpClient, where lanes are about (a user's own `holder`).
     pub(crate) holder: u16,
     pub(crate) decoder: Decoder,
     /// Input that is not used up (raw bytes, or ciphertext under TLS).
@@ -115,8 +74,6 @@ pub(crate) struct Exchange {
     pub(crate) sent_at: Nanos,
     /// Time to an established connection; 0 if reused.
     pub(crate) connect: Nanos,
-    /// Time of opening the connection that was spent in this process.
-    pub(crate) own: Nanos,
     /// Time to the first byte of the body; 0 until seen.
     pub(crate) latency: Nanos,
     pub(crate) sent: u64,
@@ -169,7 +126,6 @@ impl Exchange {
         start: 0,
         sent_at: 0,
         connect: 0,
-        own: 0,
         latency: 0,
         sent: 0,
         received: 0,
@@ -312,17 +268,6 @@ impl Stash {
     }
 }
 
-/// Appends what fits of a part, so that there are at most `most` bytes; gives how many were left out.
-pub(crate) fn keep_part(all: &mut Vec<u8>, part: &[u8], most: usize) -> usize {
-    let fits = part.len().min(most.saturating_sub(all.len()));
-    if all.capacity() - all.len() < fits && all.capacity() > most / 2 {
-        // Growing by half as much again or more would go beyond what is ever kept.
-        all.reserve_exact(most - all.len());
-    }
-    all.extend_from_slice(&part[..fits]);
-    part.len() - fits
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct Conns {
     pub(crate) all: Vec<Conn>,
@@ -351,9 +296,7 @@ impl Conns {
                 state: State::Closed,
                 user,
                 route,
-                via: route,
-                attempt: 0,
-                sources_tried: 0,
+                opening: Opening::of(route),
                 decoder: Decoder::new(false, wire::http1::Limits::default()),
                 tail: Vec::new(),
                 exchange: Exchange::NONE,
@@ -369,25 +312,31 @@ impl Conns {
             ConnId((self.all.len() - 1) as u32)
         });
         let conn = &mut self[id];
-        (conn.state, conn.user, conn.route, conn.attempt) = (State::Connecting, user, route, 0);
-        conn.via = route;
+        (conn.state, conn.user, conn.route) = (State::Connecting, user, route);
+        conn.opening = Opening::of(route);
         (conn.expires, conn.end) = (Nanos::MAX, Nanos::MAX);
-        (conn.sources_tried, conn.holder) = (0, 0);
+        conn.holder = 0;
         (conn.raw, conn.datagram, conn.stream) = (false, None, None);
         id
     }
 
+    /// Where a connection is.
+    #[inline]
+    pub(crate) fn slot(id: ConnId) -> Slot {
+        Slot { slab: SLAB, index: id.0 }
+    }
+
     /// The token under which the slot's present socket is registered.
     pub(crate) fn token(&self, id: ConnId) -> u64 {
-        u64::from(self[id].transport.generation) << 32 | u64::from(id.0)
+        Self::slot(id).token(&self[id].transport)
     }
 
     /// The slot of a token, unless its socket is gone.
+    #[inline]
     pub(crate) fn by_token(&self, token: u64) -> Option<ConnId> {
         let id = ConnId(token as u32);
         let conn = self.all.get(id.0 as usize)?;
-        (conn.transport.generation == (token >> 32) as u32 && conn.state != State::Closed)
-            .then_some(id)
+        (slot::is_present(token, &conn.transport) && conn.state != State::Closed).then_some(id)
     }
 
     /// Drops the socket and what belongs to it, but keeps the slot (for another attempt).

@@ -1,0 +1,73 @@
+//! The loop's part in connections of all protocols: queued openings, time limits, settings of TLS, routes nobody uses.
+
+use std::sync::Arc;
+
+use wire::tls::rustls::ClientConfig;
+
+use crate::core::Core;
+use crate::http;
+use crate::ids::UserId;
+use crate::net::slot::Slot;
+use crate::time::clock::Nanos;
+use crate::users::Extra;
+use crate::websocket;
+
+impl Core<'_> {
+    /// Opens connections that were queued, those that wait longest first: as many as a turn of the loop may.
+    pub(crate) fn connect_queued(&mut self) {
+        self.net.begin_turn();
+        while let Some(token) = self.net.next_queued() {
+            if Slot::of(token).slab != websocket::SLAB {
+                let Some(conn) = self.http.conns.by_token(token) else { continue };
+                self.connect(conn);
+            } else if let Some(at) = self.websocket.sockets.by_token(token) {
+                self.connect_socket(at);
+            }
+        }
+    }
+
+    /// Sets the time limit of the user's exchange. The timer is moved only if it would fire too late.
+    pub(crate) fn arm(&mut self, index: UserId, limit: Nanos) {
+        let user = &mut self.users[index];
+        user.limit = limit;
+        if !user.links.armed() || user.links.deadline > limit {
+            self.timers.wheel.insert(index, limit, &mut self.users);
+        }
+    }
+
+    /// The TLS configuration of a user's next connection.
+    pub(crate) fn tls_config(
+        &mut self,
+        index: UserId,
+    ) -> Result<Arc<ClientConfig>, wire::tls::Error> {
+        self.run.trust.begin();
+        let secure = &self.run.settings.secure;
+        if let Some(shared) = secure.shared_config(&mut self.net.tls_config)? {
+            return Ok(shared);
+        }
+        let root = &self.users[self.users.root(index)];
+        let alias = secure.variable().map(|variable| {
+            Box::<str>::from(root.vars.get_named(&self.plan.names, variable).unwrap_or_default())
+        });
+        let Extra { tls, alias: presented, .. } = self.users[index].extra();
+        secure.own_config(&mut self.net.tls_config, (tls, presented), alias.as_deref())
+    }
+
+    /// Forgets routes that nothing leads to, if there are many.
+    pub(crate) fn forget_routes(&mut self) {
+        let Some(mut used) = self.net.routes.marks() else { return };
+        self.http.fixed.iter().flatten().for_each(|fixed| used.mark(fixed.route));
+        let open = |conn: &&http::conn::Conn| conn.state != http::conn::State::Closed;
+        for conn in self.http.conns.all.iter().filter(open) {
+            used.mark(conn.route);
+            used.mark(conn.opening.route);
+        }
+        let held = |one: &&websocket::Socket| one.state != websocket::State::Free;
+        self.websocket.sockets.all.iter().filter(held).for_each(|one| used.mark(one.route));
+        for extra in self.users.all.iter().filter_map(|user| user.extra.as_ref()) {
+            extra.names.iter().flatten().for_each(|(_, via)| used.mark(*via));
+            extra.credential_routes().for_each(|route| used.mark(route));
+        }
+        self.net.routes.keep(&used);
+    }
+}

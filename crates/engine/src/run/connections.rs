@@ -1,0 +1,25 @@
+//! The settings of a run that connections of a core need.
+
+use crate::net;
+use crate::net::ports::Ports;
+use crate::run::RunShared;
+
+impl RunShared {
+    /// The parts that connections of a core are made from.
+    pub(crate) fn connections(&self, core: u32) -> net::Parts<'_> {
+        let settings = &self.settings;
+        let (rank, ranks) = (self.rank(core), self.ranks());
+        let seed = self.seed.rotate_left(29) ^ u64::from(std::process::id());
+        net::Parts {
+            sources: &settings.sources,
+            ports: Ports::new(self.ports.clone(), rank, ranks, seed),
+            rank,
+            ranks,
+            connect_rate: settings.connect_rate,
+            backoff: settings.backoff,
+            address_life: settings.address_life,
+            resolver: self.resolver.clone(),
+            inbox: self.inbox(core),
+        }
+    }
+}
