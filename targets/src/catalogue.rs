@@ -19,8 +19,9 @@ use crate::mirror::Mirror;
 use crate::reactor::Reactor;
 use crate::running::Running;
 use crate::service::Service;
+use crate::sse::Sse;
 use crate::websocket::odd::Odd;
-use crate::{dying, front, tls, websocket};
+use crate::{dying, front, redis, tls, websocket};
 
 /// A target as `throng target` lists it.
 #[derive(Debug, Clone, Copy)]
@@ -140,7 +141,27 @@ const CHAT: [OptionInfo; 11] = [
     option("child", "", "which of the processes this is; they set it themselves"),
 ];
 
-static NAMES: [TargetInfo; 15] = [
+const REDIS: [OptionInfo; 4] = [
+    option("password", "", "ask for it; empty: nobody has to log in"),
+    option("user", "default", "the user whose password it is"),
+    option("list", "", "`KEY=VALUE` appended to a list at the start; may be given several times"),
+    option("set", "", "`KEY=VALUE` added to a set at the start; may be given several times"),
+];
+
+const SSE: [OptionInfo; 6] = [
+    option("events", "5", "events of each response, 65535 at most"),
+    option("every", "0", "milliseconds between them"),
+    option("name", "", "name of every event; empty: none"),
+    option("ids", "false", "number the events, from 1"),
+    option(
+        "retry",
+        "0",
+        "milliseconds that the first event names as the time before a new request; 0: none",
+    ),
+    option("tokens", "false", "events as OpenAI's API streams an answer, with [DONE] behind them"),
+];
+
+static NAMES: [TargetInfo; 17] = [
     TargetInfo { name: "fixed", what: "the same answer to every request, fast", options: &FIXED },
     TargetInfo {
         name: "fitness",
@@ -196,6 +217,12 @@ static NAMES: [TargetInfo; 15] = [
         what: "breaks the WebSocket protocol by path; / lists the paths",
         options: &[],
     },
+    TargetInfo { name: "redis", what: "lists and sets behind Redis' protocol", options: &REDIS },
+    TargetInfo {
+        name: "sse",
+        what: "server-sent events at a rate, or a language model's answer in tokens",
+        options: &SSE,
+    },
 ];
 
 /// Every target. Options that all of them have (TLS, backlog) are in [`TargetInfo::common`].
@@ -217,6 +244,7 @@ pub fn start(config: Config) -> Result<Running, Error> {
         "websocket-echo" => return websocket::start_echo(&config),
         "chat" => return websocket::start_chat(&config),
         "tls-front" => return front::start(&config),
+        "redis" => return redis::start(&config),
         _ => {}
     }
     let socket = listen(&config)?;
@@ -238,6 +266,7 @@ pub fn start(config: Config) -> Result<Running, Error> {
             "delay" => Box::new(Delay::new(&config)?),
             "flaky" => Box::new(Flaky::new(&config)?),
             "websocket-odd" => Box::new(Odd),
+            "sse" => Box::new(Sse::new(&config)?),
             _ => Box::new(Mirror::new(Arc::clone(&journal))),
         };
         let mut reactor = Reactor::new(socket.into(), &woken, tls, service)?;

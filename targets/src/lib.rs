@@ -1,4 +1,4 @@
-//! Systems under test: small HTTP servers with known behaviour.
+//! Systems under test: small servers with known behaviour, of HTTP nearly all.
 //!
 //! Examples, tests, benches and `throng target` all load-test the servers of this one library, so that a figure in the docs and a figure
 //! in a test speak of the same thing. Every HTTP target is one [`Service`](service::Service) on one event-loop thread ([`reactor`]); the
@@ -29,10 +29,12 @@ mod process;
 mod query;
 mod random;
 mod reactor;
+mod redis;
 mod request;
 mod running;
 mod scratch;
 mod service;
+mod sse;
 mod tls;
 mod websocket;
 

@@ -30,6 +30,8 @@ pub(crate) fn first_answer(name: &str) -> &'static str {
     match name {
         // It speaks TLS only: an alert.
         "tls-front" => "\u{15}\u{3}",
+        // A request is no command.
+        "redis" => "-ERR ",
         _ => "HTTP/1.1 ",
     }
 }

@@ -1,0 +1,45 @@
+//! A command as it comes: an array of bulk strings.
+
+use memchr::memchr;
+
+/// Arguments of a command, at most.
+const MOST: usize = 1024;
+
+/// Arguments of a command, and its length in bytes.
+type Command<'a> = (Vec<&'a [u8]>, usize);
+
+/// The command that begins the input, and its length; `None` if it is not complete.
+pub(super) fn read(input: &[u8]) -> Result<Option<Command<'_>>, ()> {
+    let Some((count, mut at)) = number(b'*', input)? else { return Ok(None) };
+    if count == 0 || count > MOST {
+        return Err(());
+    }
+    let mut arguments = Vec::with_capacity(count);
+    for _ in 0..count {
+        let Some((length, head)) = number(b'$', &input[at..])? else { return Ok(None) };
+        let begin = at + head;
+        let end = begin.checked_add(length).ok_or(())?;
+        let Some(argument) = input.get(begin..end) else { return Ok(None) };
+        match input[end..] {
+            [b'\r', b'\n', ..] => {}
+            [] | [b'\r'] => return Ok(None),
+            _ => return Err(()),
+        }
+        arguments.push(argument);
+        at = end + 2;
+    }
+    Ok(Some((arguments, at)))
+}
+
+/// A number behind that byte, and the length of its line.
+fn number(kind: u8, input: &[u8]) -> Result<Option<(usize, usize)>, ()> {
+    match input.first() {
+        None => return Ok(None),
+        Some(first) if *first != kind => return Err(()),
+        Some(_) => {}
+    }
+    let Some(end) = memchr(b'\n', input) else { return Ok(None) };
+    let digits = input[1..end].strip_suffix(b"\r").ok_or(())?;
+    let digits = std::str::from_utf8(digits).map_err(|_| ())?;
+    Ok(Some((digits.parse().map_err(|_| ())?, end + 1)))
+}
