@@ -237,7 +237,7 @@ fn files_are_short_and_say_what_they_hold() {
 }
 
 /// Doc lines that do not name their subject. Older ones are being rewritten: the number only goes down.
-const WITHOUT_SUBJECT: usize = 428;
+const WITHOUT_SUBJECT: usize = 416;
 
 #[test]
 fn sentences_of_documentation_name_their_subject() {
@@ -517,18 +517,19 @@ const ROOMS: &[(&str, u32)] = &[
     ("offload", 2),
     ("settings", 3),
     ("completions", 3),
-    ("http", 4),
-    ("websocket", 4),
-    ("tcp", 4),
-    ("process", 4),
-    ("java", 4),
-    ("sample", 5),
-    ("flow", 6),
-    ("core", 7),
-    ("run", 8),
+    ("session", 4),
+    ("http", 5),
+    ("websocket", 5),
+    ("tcp", 5),
+    ("process", 5),
+    ("java", 5),
+    ("sample", 6),
+    ("flow", 7),
+    ("core", 8),
+    ("run", 9),
 ];
 /// Imports of a room that is not below. Most are of the core itself, whose methods the rooms still have. Lower it with every one that goes.
-const UPWARD: usize = 86;
+const UPWARD: usize = 81;
 
 #[test]
 fn rooms_of_the_engine_import_what_is_below() {

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use plan::plan::SamplerId;
 use plan::result::SampleResult;
 use stats::Outcome;
+use wire::session::Ticket;
 
 use crate::http::conn::{Exchange, Stash};
 use crate::ids::UserId;
@@ -22,6 +23,8 @@ pub(crate) enum Done {
     Sample(Sampled),
     /// A request got no answer because its connection was gone: it is to be sent anew.
     Unanswered(Box<Unanswered>),
+    /// An exchange of a session has ended.
+    Exchange(Ticket),
     /// A user has nothing to wait for any more.
     User(UserId),
 }
@@ -80,6 +83,11 @@ impl Queue {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// An exchange of a session has ended.
+    pub(crate) fn push_exchange(&mut self, ticket: Ticket) {
+        self.push(Done::Exchange(ticket));
     }
 
     /// A user's place among others that are ready.

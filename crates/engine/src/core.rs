@@ -27,14 +27,17 @@ use crate::ids::UserId;
 use crate::inbox::{Message, Wake};
 use crate::net::Net;
 use crate::net::driver::{Driver, Events, INBOX, Ready};
+use crate::net::outcome::Failure;
+use crate::net::slot::Slot;
 use crate::run::rows::Rows;
 use crate::run::sinks::Sinks;
 use crate::run::{Report, RunShared};
 use crate::sample::samples::Samples;
+use crate::session::{self, Around, Sessions};
 use crate::time::clock::{Clock, MS, Nanos, TURN, second_after};
 use crate::time::wheel::Wheel;
 use crate::users::{Users, Wait};
-use crate::websocket::{Sockets, WebSockets};
+use crate::websocket::{self, WebSockets};
 
 /// How many operations a user may run before others get their turn.
 const BUDGET: u32 = 4096;
@@ -61,6 +64,7 @@ pub(crate) struct Core<'p> {
     pub(crate) net: Net,
     pub(crate) http: Requests,
     pub(crate) websocket: WebSockets,
+    pub(crate) sessions: Sessions,
     /// The work that Java does for its users.
     pub(crate) jobs: crate::java::Jobs,
     pub(crate) recorder: Recorder,
@@ -135,6 +139,7 @@ impl<'p> Core<'p> {
             net: Net::new(run.connections(index), driver, now),
             http: Requests::new(plan),
             websocket: WebSockets::new(plan, now),
+            sessions: Sessions::default(),
             jobs: crate::java::Jobs::new(plan, run.offload.clone(), run.hearing.clone()),
             recorder,
             sinks: Sinks { rows, feeds, reports, snapshots: Vec::new() },
@@ -199,9 +204,15 @@ impl<'p> Core<'p> {
 
     /// A connection has something to say, or room for more.
     fn on_event(&mut self, ready: Ready) {
-        if Sockets::owns(ready.token) {
+        let slab = Slot::of(ready.token).slab;
+        if slab == websocket::SLAB {
             if let Some(socket) = self.websocket.sockets.by_token(ready.token) {
                 self.on_socket_ready(socket, ready);
+            }
+        } else if slab == session::line::SLAB {
+            if let Some(line) = self.sessions.lines.by_token(ready.token) {
+                let (sessions, mut around) = self.sessions();
+                sessions.on_ready(&mut around, line, ready);
             }
         } else if let Some(conn) = self.http.conns.by_token(ready.token) {
             self.on_ready(conn, ready);
@@ -256,6 +267,10 @@ impl<'p> Core<'p> {
         for index in due.drain(..) {
             match self.users[index].wait {
                 Wait::Exchange(_) | Wait::Resolve(_) => self.check_limit(index, now),
+                Wait::Session(ticket) => {
+                    let (sessions, mut around) = self.sessions();
+                    sessions.check_limit(&mut around, ticket, now);
+                }
                 Wait::Socket(_) | Wait::SocketResolve(_) => self.check_socket_limit(index, now),
                 _ => self.resume(index),
             }
@@ -274,6 +289,19 @@ impl<'p> Core<'p> {
             self.carry_out_done();
         }
         self.timers.due = due;
+    }
+
+    /// Exchanges of sessions, and the parts that they use.
+    pub(crate) fn sessions(&mut self) -> (&mut Sessions, Around<'_>) {
+        let around = Around {
+            clock: &self.clock,
+            net: &mut self.net,
+            users: &mut self.users,
+            timers: &mut self.timers,
+            recorder: &mut self.recorder,
+            done: &mut self.queue,
+        };
+        (&mut self.sessions, around)
     }
 
     /// Goes on with a user whose wait is over.
@@ -305,6 +333,7 @@ impl<'p> Core<'p> {
             wait @ (Wait::Done
             | Wait::Exchange(_)
             | Wait::Resolve(_)
+            | Wait::Session(_)
             | Wait::Socket(_)
             | Wait::SocketResolve(_)
             | Wait::Page(_)
@@ -361,6 +390,7 @@ impl<'p> Core<'p> {
                 self.take_turn(index);
             }
             Done::Unanswered(request) => self.send_again(*request),
+            Done::Exchange(ticket) => self.end_exchange(ticket),
             Done::User(index) => self.resume(index),
         }
     }
@@ -442,10 +472,13 @@ impl<'p> Core<'p> {
                 }
                 Message::Resolved { user, route, host, found } => {
                     let known = self.net.learn(route, &host, found, self.clock.now());
-                    if matches!(self.users[user].wait, Wait::SocketResolve(_)) {
-                        self.on_socket_resolved(user, route, known);
-                    } else {
-                        self.on_resolved(user, route, known);
+                    match self.users[user].wait {
+                        Wait::SocketResolve(_) => self.on_socket_resolved(user, route, known),
+                        Wait::Session(ticket) => {
+                            let (sessions, mut around) = self.sessions();
+                            sessions.on_resolved(&mut around, ticket, (route, known));
+                        }
+                        _ => self.on_resolved(user, route, known),
                     }
                 }
                 Message::Process { user, done } => self.on_process(user, *done),
@@ -486,6 +519,10 @@ impl<'p> Core<'p> {
                     self.end_wait(index);
                 }
                 Wait::Exchange(sampler) | Wait::Resolve(sampler) if now => self.cut(index, sampler),
+                Wait::Session(ticket) if now => {
+                    let (sessions, mut around) = self.sessions();
+                    sessions.fail(&mut around, ticket, Failure::Cut);
+                }
                 Wait::Sleep(_) if now => self.end_wait(index),
                 Wait::Job(_) if now => self.cut_process(index),
                 Wait::File(sampler) if now => self.cut_file(index, sampler),
@@ -499,6 +536,7 @@ impl<'p> Core<'p> {
                 | Wait::Done
                 | Wait::Exchange(_)
                 | Wait::Resolve(_)
+                | Wait::Session(_)
                 | Wait::Sleep(_)
                 | Wait::Socket(_)
                 | Wait::SocketResolve(_)

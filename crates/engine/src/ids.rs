@@ -39,6 +39,11 @@ pub(crate) const NO_SOCKET: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RouteId(pub(crate) u32);
 
+impl RouteId {
+    /// No route.
+    pub(crate) const NONE: Self = Self(u32::MAX);
+}
+
 /// One wait of one user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticket {

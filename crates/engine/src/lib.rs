@@ -38,6 +38,7 @@ pub mod offload;
 mod process;
 mod run;
 mod sample;
+mod session;
 mod settings;
 mod tcp;
 mod time;

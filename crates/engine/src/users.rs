@@ -42,6 +42,8 @@ pub(crate) enum Wait {
     Exchange(SamplerId),
     /// An address.
     Resolve(SamplerId),
+    /// The exchange of a session.
+    Session(wire::session::Ticket),
     /// The WebSocket connection: its opening, a frame, the end of a hold.
     Socket(SamplerId),
     /// The address of a WebSocket server.

@@ -361,12 +361,6 @@ impl Sockets {
         Self::slot(index).token(&self.all[index as usize].transport)
     }
 
-    /// Whether a token is one of a WebSocket connection.
-    #[inline]
-    pub(crate) fn owns(token: u64) -> bool {
-        Slot::of(token).slab == SLAB
-    }
-
     /// The slot of a token, unless its socket is gone.
     #[inline]
     pub(crate) fn by_token(&self, token: u64) -> Option<u32> {

@@ -30,11 +30,11 @@ pub enum Room {
     Free(u32),
     /// As many as may are under way.
     Full,
-    /// What is under way may end; nothing begins on it any more.
+    /// Exchanges under way may end; none begins any more.
     Draining,
 }
 
-/// What became of a beginning.
+/// The outcome of a beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Begun {
     /// All of it is in the output.
@@ -45,7 +45,7 @@ pub enum Begun {
     Refused(String),
 }
 
-/// What it takes to give an exchange up.
+/// The price of giving an exchange up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cancelled {
     /// The output says so to the peer; others on the connection go on.
@@ -54,7 +54,7 @@ pub enum Cancelled {
     MustClose,
 }
 
-/// What is known of an exchange that the peer gave up.
+/// Knowledge of an exchange that the peer gave up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// Surely not looked at: it may be begun again elsewhere.
@@ -63,7 +63,7 @@ pub enum Fate {
     Unknown,
 }
 
-/// What a session has read.
+/// An event that a session has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told<'b> {
     /// The greeting is over.
@@ -100,7 +100,7 @@ pub trait Session {
     /// A rendered operation.
     type Call<'a>;
 
-    /// What goes out first, before anything is asked for.
+    /// Puts out the greeting, before anything is asked for.
     fn greet(&mut self, out: &mut Vec<u8>) {
         let _ = out;
     }
@@ -152,7 +152,7 @@ pub trait Session {
         Ok(())
     }
 
-    /// What goes out last, before the connection is closed from here.
+    /// Puts out the farewell, before the connection is closed from here.
     fn leave(&mut self, out: &mut Vec<u8>) {
         let _ = out;
     }

@@ -121,3 +121,96 @@ impl Session for Stream {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TICKET: Ticket = Ticket { index: 3, generation: 7 };
+
+    /// Events of an answer that comes in two pieces, with what was not used fed again: data, how often it was
+    /// done, and what is left.
+    fn told(end: End, answer: &[u8], at: usize) -> (Vec<u8>, u32, Vec<u8>) {
+        let mut stream = Stream::default();
+        let mut out = Vec::new();
+        assert_eq!(stream.begin(TICKET, Call { bytes: b"ask", end }, &mut out), Begun::Sent);
+        assert_eq!((&*out, stream.room()), (&b"ask"[..], Room::Full));
+        let (mut data, mut done, mut rest) = (Vec::new(), 0, Vec::new());
+        for piece in [&answer[..at], &answer[at..]] {
+            rest.extend_from_slice(piece);
+            let used = stream.feed(&rest, &mut out, &mut |told| match told {
+                Told::Data { to, bytes } => {
+                    assert_eq!(to, TICKET);
+                    data.extend_from_slice(bytes);
+                }
+                Told::Done { to, kept } => {
+                    assert_eq!((to, kept), (TICKET, true));
+                    done += 1;
+                }
+                other => panic!("{other:?}"),
+            });
+            rest.drain(..used.expect("a stream has no rules"));
+        }
+        (data, done, rest)
+    }
+
+    #[test]
+    fn a_length_says_where_an_answer_ends_however_it_comes() {
+        let answer = b"\0\x05hello\0\x01x";
+        for at in 0..=answer.len() {
+            let expected = (b"hello".to_vec(), 1, b"\0\x01x".to_vec());
+            assert_eq!(told(End::Length(2), answer, at), expected, "divided at {at}");
+        }
+    }
+
+    #[test]
+    fn an_answer_without_content_is_done_by_its_length() {
+        for at in 0..=4 {
+            assert_eq!(told(End::Length(4), b"\0\0\0\0", at), (Vec::new(), 1, Vec::new()));
+        }
+    }
+
+    #[test]
+    fn only_the_last_byte_of_a_piece_ends_an_answer() {
+        let answer = b"one;two;";
+        for at in 0..=answer.len() {
+            let (data, done, rest) = told(End::Byte(b';'), answer, at);
+            // Where the first piece ends with the byte, the answer does, and the second piece is for the next.
+            let first = if at == 4 { 4 } else { answer.len() };
+            assert_eq!((&*data, done, &*rest), (&answer[..first], 1, &answer[first..]));
+        }
+    }
+
+    #[test]
+    fn a_piece_is_read_of_4096_bytes_at_most() {
+        let mut answer = vec![b'a'; 2 * PIECE];
+        answer[PIECE - 1] = b';';
+        let (data, done, rest) = told(End::Byte(b';'), &answer, answer.len());
+        assert_eq!((data.len(), done, rest.len()), (PIECE, 1, PIECE));
+    }
+
+    #[test]
+    fn the_end_of_the_stream_ends_every_answer() {
+        for end in [End::Stream, End::Byte(b';'), End::Length(4)] {
+            let mut stream = Stream::default();
+            let mut out = Vec::new();
+            stream.begin(TICKET, Call { bytes: b"", end }, &mut out);
+            let _ = stream.feed(b"ab", &mut out, &mut |_| {});
+            let mut done = Vec::new();
+            let mut tell = |told: Told<'_>| match told {
+                Told::Done { to, kept } => done.push((to, kept)),
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(stream.end(b"", &mut tell), Ok(()));
+            assert_eq!(stream.end(b"", &mut tell), Ok(()), "nothing is under way any more");
+            assert_eq!(done, [(TICKET, false)]);
+        }
+    }
+
+    #[test]
+    fn what_comes_before_anything_is_asked_for_stays() {
+        let used =
+            Stream::default().feed(b"hello", &mut Vec::new(), &mut |_| panic!("nobody asked"));
+        assert_eq!(used, Ok(0));
+    }
+}

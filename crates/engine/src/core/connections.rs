@@ -8,6 +8,7 @@ use crate::core::Core;
 use crate::http;
 use crate::ids::UserId;
 use crate::net::slot::Slot;
+use crate::session;
 use crate::time::clock::Nanos;
 use crate::users::Extra;
 use crate::websocket;
@@ -17,7 +18,12 @@ impl Core<'_> {
     pub(crate) fn connect_queued(&mut self) {
         self.net.begin_turn();
         while let Some(token) = self.net.next_queued() {
-            if Slot::of(token).slab != websocket::SLAB {
+            let slab = Slot::of(token).slab;
+            if slab == session::line::SLAB {
+                let Some(line) = self.sessions.lines.by_token(token) else { continue };
+                let (sessions, mut around) = self.sessions();
+                sessions.connect(&mut around, line);
+            } else if slab != websocket::SLAB {
                 let Some(conn) = self.http.conns.by_token(token) else { continue };
                 self.connect(conn);
             } else if let Some(at) = self.websocket.sockets.by_token(token) {
@@ -62,6 +68,7 @@ impl Core<'_> {
             used.mark(conn.route);
             used.mark(conn.opening.route);
         }
+        self.sessions.lines.routes().for_each(|route| used.mark(route));
         let held = |one: &&websocket::Socket| one.state != websocket::State::Free;
         self.websocket.sockets.all.iter().filter(held).for_each(|one| used.mark(one.route));
         for extra in self.users.all.iter().filter_map(|user| user.extra.as_ref()) {

@@ -92,6 +92,8 @@ impl Core<'_> {
         self.timers.wheel.remove(index, &mut self.users);
         self.unwatch(index);
         self.close_connections(index);
+        let (sessions, mut around) = self.sessions();
+        sessions.close_all(&mut around, index);
         self.end_socket(index);
         self.end_meetings(index);
         self.end_arrival(index);

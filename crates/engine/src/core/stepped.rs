@@ -69,6 +69,7 @@ impl Core<'_> {
                 && match user.wait {
                     Wait::Exchange(_)
                     | Wait::Resolve(_)
+                    | Wait::Session(_)
                     | Wait::SocketResolve(_)
                     | Wait::Page(_)
                     | Wait::Job(_)

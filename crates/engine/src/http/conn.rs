@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-use plan::plan::SamplerId;
 use wire::http1::Decoder;
 
 use crate::ids::UserId;
@@ -50,11 +49,6 @@ pub(crate) struct Conn {
     pub(crate) tail: Vec<u8>,
     pub(crate) exchange: Exchange,
     pub(crate) stash: Option<Box<Stash>>,
-    /// Not of HTTP; and its exchange under way.
-    pub(crate) raw: bool,
-    /// It is a socket for datagrams, of that sampler.
-    pub(crate) datagram: Option<SamplerId>,
-    pub(crate) stream: Option<Box<crate::tcp::stream::Stream>>,
     /// Since when it is idle.
     pub(crate) idle_since: Nanos,
     /// After this it is not used again; never later than its end.
@@ -302,9 +296,6 @@ impl Conns {
                 exchange: Exchange::NONE,
                 stash: None,
                 holder: 0,
-                raw: false,
-                datagram: None,
-                stream: None,
                 idle_since: 0,
                 expires: Nanos::MAX,
                 end: Nanos::MAX,
@@ -316,7 +307,6 @@ impl Conns {
         conn.opening = Opening::of(route);
         (conn.expires, conn.end) = (Nanos::MAX, Nanos::MAX);
         conn.holder = 0;
-        (conn.raw, conn.datagram, conn.stream) = (false, None, None);
         id
     }
 

@@ -6,7 +6,7 @@
 use stats::Counter;
 
 use crate::core::Core;
-use crate::http::conn::{Conn, ConnId, Conns, NO_CONN, State};
+use crate::http::conn::{ConnId, Conns, NO_CONN, State};
 use crate::ids::UserId;
 use crate::net::routes::RouteId;
 use crate::time::clock::Nanos;
@@ -30,7 +30,6 @@ impl Core<'_> {
                 && conns[c].user == owner
                 && conns[c].holder == holder
                 && conns[c].exchange.java == java
-                && !conns[c].raw
         };
         let found = if fits(&self.http.conns, user.conn) {
             user.conn
@@ -98,11 +97,6 @@ impl Core<'_> {
         };
         let gone = match received {
             Ok(None) => false,
-            Ok(Some(received)) if received.bytes > 0 && self.http.conns[conn].raw => {
-                // It is for the user's next sample.
-                self.http.conns[conn].tail.extend_from_slice(&scratch[..received.bytes]);
-                false
-            }
             Ok(Some(received))
                 if received.bytes > 0 && self.http.conns[conn].transport.tls().is_some() =>
             {
@@ -119,10 +113,6 @@ impl Core<'_> {
 
     /// The peer closed a connection that the user would have used again.
     pub(crate) fn peer_gave_up(&mut self, conn: ConnId) {
-        if self.http.conns[conn].raw {
-            self.http.conns[conn].state = State::Dead;
-            return;
-        }
         if self.run.settings.retry_stale {
             return self.drop_connection(conn, Counter::ConnClosedByPeer);
         }
@@ -179,23 +169,14 @@ impl Core<'_> {
         }
     }
 
-    /// Closes all connections of a user; returns how many were closed from here.
+    /// Closes all of a user's connections of HTTP; returns how many were closed from here.
     pub(crate) fn close_connections(&mut self, index: UserId) -> u64 {
-        self.close_those(index, |_| true)
-    }
-
-    /// Closes a user's connections of HTTP, for its next iteration is another user's: sockets of other protocols stay, as in JMeter.
-    pub(crate) fn close_http_connections(&mut self, index: UserId) -> u64 {
-        self.close_those(index, |entry| !entry.raw && entry.datagram.is_none())
-    }
-
-    fn close_those(&mut self, index: UserId, which: impl Fn(&Conn) -> bool) -> u64 {
         let mut closed = 0;
         loop {
             let user = &self.users[index];
             let others = user.extra.iter().flat_map(|extra| extra.conns.iter().copied());
             let mut own = std::iter::once(user.conn).chain(others).filter(|conn| *conn != NO_CONN);
-            let Some(conn) = own.find(|conn| which(&self.http.conns[*conn])) else { break };
+            let Some(conn) = own.next() else { break };
             let entry = &mut self.http.conns[conn];
             entry.transport.say_goodbye(&mut self.net.out);
             let dead = entry.state == State::Dead;

@@ -161,7 +161,7 @@ impl Core<'_> {
                 extra.alias = None;
                 extra.holder = 0;
             }
-            let closed = self.close_http_connections(index);
+            let closed = self.close_connections(index);
             self.recorder.add(stats::Counter::ConnClosedForNewUser, closed);
         }
     }

@@ -17,9 +17,6 @@ use crate::users::Wait;
 impl Core<'_> {
     /// An exchange failed: the connection is closed and the sample concluded, unless the request may be sent again.
     pub(crate) fn fail(&mut self, conn: ConnId, failure: &Failure) {
-        if self.http.conns[conn].stream.is_some() {
-            return self.fail_stream(conn, failure);
-        }
         let now = self.clock.now();
         let entry = &mut self.http.conns[conn];
         let (exchange, index, route) = (entry.exchange, entry.user, entry.route);

@@ -10,7 +10,6 @@ use crate::net::driver::{self, Ready};
 use crate::net::opening::Opened;
 use crate::net::outcome::Failure;
 use crate::net::routes::RouteId;
-use crate::tcp::stream::{Stream, Talk};
 use crate::time::clock::{Nanos, thread_cpu};
 use crate::users::Wait;
 
@@ -34,24 +33,6 @@ impl Core<'_> {
         let conn = self.http.conns.open(user, route);
         self.http.conns[conn].opening.set_own(own);
         self.open_on(user, sampler, conn, exchange, stash);
-    }
-
-    /// Opens a connection for an exchange that is not HTTP's.
-    pub(crate) fn open_stream(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        route: RouteId,
-        exchange: Exchange,
-        (stash, stream): (Box<Stash>, Box<Stream>),
-    ) {
-        let conn = self.http.conns.open(index, route);
-        let entry = &mut self.http.conns[conn];
-        entry.raw = true;
-        entry.opening.first_only = true;
-        entry.datagram = matches!(stream.talk, Talk::Datagram(_)).then_some(id);
-        entry.stream = Some(stream);
-        self.open_on(index, id, conn, exchange, stash);
     }
 
     fn open_on(
@@ -109,9 +90,6 @@ impl Core<'_> {
     /// Tries the connection's addresses from the one at hand on, until one does not fail at once.
     pub(crate) fn connect(&mut self, conn: ConnId) {
         let entry = &mut self.http.conns[conn];
-        if entry.datagram.is_some() {
-            return self.connect_datagram(conn);
-        }
         let (opening, transport) = (&mut entry.opening, &mut entry.transport);
         let opened = self.net.connect(opening, transport, Conns::slot(conn), &self.clock);
         self.on_opened(conn, opened);
@@ -147,10 +125,7 @@ impl Core<'_> {
                     self.read(conn, ready.hangup);
                 }
             }
-            // Datagrams wait for who asks for them.
-            State::Idle if ready.readable && self.http.conns[conn].datagram.is_none() => {
-                self.read_idle(conn);
-            }
+            State::Idle if ready.readable => self.read_idle(conn),
             State::Connecting | State::Idle | State::Dead | State::Closed => {}
         }
     }
@@ -168,9 +143,7 @@ impl Core<'_> {
     fn established(&mut self, conn: ConnId) {
         let entry = &self.http.conns[conn];
         let route = &self.net.routes[entry.route];
-        if entry.datagram.is_some() {
-            self.connected(conn);
-        } else if route.tunnel.as_ref().is_some_and(|tunnel| !tunnel.forwarded) {
+        if route.tunnel.as_ref().is_some_and(|tunnel| !tunnel.forwarded) {
             self.ask_for_way(conn);
         } else if route.secure {
             // It has stood at least since the kernel said so; others' turn came first.
@@ -194,11 +167,7 @@ impl Core<'_> {
         let request = std::mem::take(&mut stash.request);
         entry.stash = Some(stash);
         let generation = entry.transport.generation;
-        if self.http.conns[conn].raw {
-            self.start_stream(conn, &request);
-        } else {
-            self.transmit(conn, &request);
-        }
+        self.transmit(conn, &request);
         // A request that failed at once is over, and the slot may be that of the user's next one by now.
         let same = self.http.conns[conn].transport.generation == generation;
         if let Some(stash) = self.http.conns[conn].stash.as_mut().filter(|_| same) {

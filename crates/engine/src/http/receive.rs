@@ -152,9 +152,6 @@ impl Core<'_> {
     /// Takes plain bytes.
     fn take(&mut self, conn: ConnId, bytes: &[u8], now: Nanos, hangup: bool) {
         let entry = &mut self.http.conns[conn];
-        if entry.raw {
-            return self.take_stream(conn, bytes, now, hangup);
-        }
         if entry.state == State::Tunnelling {
             return self.take_way(conn, bytes, now);
         }
@@ -269,9 +266,6 @@ impl Core<'_> {
                 tls.effort.count(None, now, &mut self.recorder);
             }
             return self.fail(conn, &Failure::TlsClosed);
-        }
-        if entry.raw {
-            return self.end_stream(conn, now, crate::tcp::stream::Ending::Eof);
         }
         let unread = match entry.transport.tls() {
             Some(tls) => &tls.plain,

@@ -5,6 +5,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 
+use plan::element::UdpCall;
 use plan::http::{Source, SourceKind};
 
 /// The most addresses that one range may name.
@@ -152,6 +153,18 @@ fn of_device(
         .filter(fits)
         .min_by_key(|address| (is_of_link(*address), address.is_ipv4()))
         .ok_or_else(|| format!("Interface {name} does not have address of type {}", kind.class()))
+}
+
+/// The local address that a socket is to have, if the plan wants one; or Java's exception.
+pub(crate) fn bound(call: &UdpCall) -> Result<Option<SocketAddr>, String> {
+    let (name, port) = call.bind.clone()?;
+    if name.is_empty() {
+        return Ok((port > 0).then(|| SocketAddr::from(([0; 4], port))));
+    }
+    match address(&Source { kind: SourceKind::Host, name }) {
+        Ok(ip) => Ok(Some(SocketAddr::new(ip, port))),
+        Err(_) => Err("java.nio.channels.UnresolvedAddressException".into()),
+    }
 }
 
 #[cfg(test)]

@@ -88,6 +88,10 @@ impl Core<'_> {
         }
         match user.wait {
             Wait::Exchange(_) | Wait::Resolve(_) => self.interrupt_exchange(index),
+            Wait::Session(ticket) => {
+                let (sessions, mut around) = self.sessions();
+                sessions.interrupt(&mut around, ticket);
+            }
             Wait::Page(_) => {
                 // What is loaded side by side is loaded by samplers that JMeter does not see.
                 if let Some(branch) = self.only_branch(index) {
@@ -136,10 +140,6 @@ impl Core<'_> {
             State::Handshaking | State::Tunnelling => Phase::Tls,
             _ => Phase::Response,
         };
-        // A TCP Sampler has no socket to close before it stands.
-        if entry.stream.is_some() && phase != Phase::Response {
-            return;
-        }
         let (generation, start) = (entry.transport.generation, entry.exchange.start);
         if phase != Phase::Connect && self.takes_what_lies_there(index, conn) {
             let entry = &self.http.conns[conn];

@@ -25,8 +25,6 @@ pub(crate) struct Samples {
     pub(crate) watch: Watch,
     /// The plan has Parallel Controllers.
     pub(crate) has_lanes: bool,
-    /// Exchanges of TCP Samplers that are over, for their buffers.
-    pub(crate) spare_streams: Vec<Box<crate::tcp::stream::Stream>>,
 }
 
 impl Samples {
@@ -49,7 +47,6 @@ impl Samples {
             branches: Vec::new(),
             watch: Watch::new(now),
             has_lanes: plan.samplers.iter().any(|sampler| is_parallel(&sampler.kind)),
-            spare_streams: Vec::new(),
         }
     }
 }

@@ -9,33 +9,23 @@ use plan::element::{HttpRaw, RawCall, take_apart};
 use plan::http::Source;
 use plan::plan::SamplerId;
 use stats::{Counter, Outcome};
+use wire::session::Ticket;
+use wire::stream::End;
 
 use crate::core::Core;
-use crate::http::conn::{ConnId, Exchange, State};
 use crate::ids::UserId;
 use crate::net::driver;
 use crate::net::outcome::{Failure, io_words, kind};
-use crate::net::transport::keep_part;
-use crate::tcp::stream::{Stream, Talk};
+use crate::net::routes::Route;
+use crate::session::exchange::{After, Call, Ending, Exchange, Reached};
+use crate::session::line::Place;
 use crate::time::clock::{MS, Nanos};
-
-/// An exchange under way.
-#[derive(Debug)]
-pub(crate) struct Raw {
-    call: RawCall,
-    received: Vec<u8>,
-    /// Bytes that came, kept or not.
-    total: u64,
-    /// How many are kept whatever the plug-in's property says, and how many were not because of it.
-    most: usize,
-    dropped: usize,
-}
 
 /// All that samplers of a user have kept.
 #[derive(Debug, Default)]
 struct AllSaved(Vec<(SamplerId, Saved)>);
 
-/// What a sampler has of a connection that it asked to be kept.
+/// A connection that a sampler asked to be kept.
 #[derive(Debug)]
 pub(crate) enum Saved {
     /// The server sends no more on it.
@@ -58,185 +48,104 @@ impl Thrown {
     }
 }
 
-impl Raw {
-    /// Takes what came.
-    pub(crate) fn read(&mut self, bytes: &[u8]) {
-        self.total += bytes.len() as u64;
-        for piece in bytes.chunks(self.call.buffer) {
-            if self.received.len().saturating_add(self.dropped) <= self.call.limit {
-                self.dropped += keep_part(&mut self.received, piece, self.most);
-            }
-        }
-    }
-}
-
 impl Core<'_> {
     pub(crate) fn begin_raw(&mut self, index: UserId, id: SamplerId, sampler: &HttpRaw) {
         let call = self.with_env(index, id, |env, _| sampler.call(env));
         if self.loses_sample(index, id) {
             return;
         }
-        let start = self.clock.now();
-        let exchange = Exchange {
-            intended: self.users[index].intended,
-            start,
-            limit: Nanos::from(call.timeout_ms) * MS,
-            connect_limit: Nanos::from(call.timeout_ms) * MS,
-            keep_body: true,
-            ..Exchange::NONE
-        };
-        let most = self.run.settings.max_response;
-        let raw = Raw { call, received: Vec::new(), total: 0, most, dropped: 0 };
-        if raw.call.keep
+        let ticket = self.sessions.exchange(index, id);
+        let exchange = &mut self.sessions.exchanges[ticket];
+        exchange.intended = self.users[index].intended;
+        exchange.start = self.clock.now();
+        if call.keep
             && let Some(saved) = self.saved(index, id)
         {
-            let ended = self.use_saved(saved, &raw.call);
-            return self.close_raw(index, id, &exchange, raw, ended);
+            let ended = self.use_saved(saved, &call);
+            return self.close_raw(ticket, &call, ended);
         }
-        let port = match &raw.call.port {
+        let port = match &call.port {
             Ok(port) => *port,
             Err(text) => {
                 let thrown = Thrown::other(text.clone());
-                return self.close_raw(index, id, &exchange, raw, Err(thrown));
+                return self.close_raw(ticket, &call, Err(thrown));
             }
         };
         // Java takes no name for this machine.
-        let host = if raw.call.host.is_empty() { "127.0.0.1" } else { &raw.call.host };
+        let host = if call.host.is_empty() { "127.0.0.1" } else { &call.host };
         let route = self.net.routes.to(false, host, port, &Source::default());
-        let mut stash = self.http.stashes.pop().unwrap_or_default();
-        stash.clear();
-        stash.request.extend_from_slice(raw.call.data.as_bytes());
-        if let Some(Ok(content)) = &raw.call.file {
-            stash.request.extend_from_slice(content);
+        let exchange = &mut self.sessions.exchanges[ticket];
+        (exchange.route, exchange.place) = (route, Place::Fresh);
+        exchange.limit = Nanos::from(call.timeout_ms) * MS;
+        exchange.connect_limit = exchange.limit;
+        exchange.end = End::Stream;
+        exchange.answer.most = self.run.settings.max_response;
+        (exchange.answer.piece, exchange.answer.enough) = (call.buffer, call.limit);
+        exchange.request.extend_from_slice(call.data.as_bytes());
+        match &call.file {
+            Some(Ok(content)) => exchange.request.extend_from_slice(content),
+            Some(Err(text)) => exchange.after = After::Thrown(text.clone()),
+            None => {}
         }
-        let ticket = self.next_ticket();
-        let stream = Box::new(Stream { ticket, talk: Talk::Raw(raw) });
-        self.open_stream(index, id, route, exchange, (stash, stream));
+        exchange.call = Call::Raw(call);
+        self.start_exchange(ticket);
     }
 
-    /// The connection stands.
-    pub(crate) fn start_raw(&mut self, conn: ConnId, bytes: &[u8]) {
-        let Some(Stream { ticket, talk: Talk::Raw(raw) }) = self.http.conns[conn].stream.as_deref()
-        else {
-            return;
+    /// The exchange of a raw request is over.
+    pub(super) fn end_raw(&mut self, ticket: Ticket) {
+        let exchange = &mut self.sessions.exchanges[ticket];
+        let (index, id) = (exchange.user, exchange.sampler);
+        let ending = std::mem::take(&mut exchange.ending);
+        let Call::Raw(call) = std::mem::take(&mut exchange.call) else { return };
+        let (left, ended, counter) = match ending {
+            Ending::Thrown(text) => {
+                (Saved::Closed, Err(Thrown::other(text)), Counter::ConnClosedByUs)
+            }
+            Ending::Failed { failure, reached } => {
+                let unconnected =
+                    matches!(failure, Failure::UnknownHost { .. } | Failure::ConnectTimeout);
+                let left = if unconnected { Saved::Unconnected } else { Saved::Closed };
+                let opening = reached == Reached::Opening;
+                let counter = if opening { Counter::ConnFailed } else { Counter::ConnClosedByUs };
+                let thrown = thrown(&failure, exchange, &self.net.routes[exchange.route]);
+                (left, Err(thrown), counter)
+            }
+            // The server sends no more.
+            Ending::None | Ending::Eof | Ending::Complete { .. } => {
+                let any = call.keep && exchange.answer.total > 0;
+                let fd = self.sessions.lines[exchange.line].transport.fd.take_if(|_| any);
+                (fd.map_or(Saved::Closed, Saved::Ended), Ok(()), Counter::ConnClosedByPeer)
+            }
         };
-        let ticket = *ticket;
-        let missing = match &raw.call.file {
-            Some(Err(text)) => Some(text.clone()),
-            _ => None,
-        };
-        self.transmit(conn, bytes);
-        if let Some(text) = missing
-            && self.has_stream(conn, ticket)
-        {
-            let left = Saved::Closed;
-            self.leave_raw(conn, self.clock.now(), left, Err(Thrown::other(text)));
-        }
-    }
-
-    pub(crate) fn fail_raw(&mut self, conn: ConnId, failure: &Failure) {
-        let entry = &self.http.conns[conn];
-        let route = &self.net.routes[entry.opening.route];
-        let unwritten = entry.exchange.sent_at == 0;
-        let text = match failure {
-            Failure::UnknownHost { .. } => "java.nio.channels.UnresolvedAddressException".into(),
-            Failure::ConnectTimeout => {
-                let own = if crate::net::resolve::literal(&route.host).is_some() {
-                    ""
-                } else {
-                    &*route.host
-                };
-                let address = route.addresses.first().map(ToString::to_string).unwrap_or_default();
-                format!("java.net.SocketTimeoutException: Failed to connect to {own}/{address}")
-            }
-            // With a time limit, the plug-in sees an interruption as its end.
-            Failure::Interrupted(_) if entry.exchange.limit == 0 => {
-                "java.nio.channels.AsynchronousCloseException".into()
-            }
-            Failure::ResponseTimeout | Failure::Interrupted(_) => {
-                "java.net.SocketTimeoutException: Timeout exceeded while reading from socket".into()
-            }
-            Failure::Connect(error) => {
-                format!("{}: {}", connect_exception(error), io_words(error))
-            }
-            Failure::Socket(error) if unwritten => {
-                format!("java.io.IOException: {}", io_words(error))
-            }
-            Failure::Socket(error) if error.kind() == std::io::ErrorKind::ConnectionReset => {
-                "java.net.SocketException: Connection reset".into()
-            }
-            Failure::Socket(error) => format!("java.io.IOException: {}", io_words(error)),
-            _ => "java.nio.channels.AsynchronousCloseException".into(),
-        };
-        let outcome = kind(failure, route);
-        let unconnected = matches!(failure, Failure::UnknownHost { .. } | Failure::ConnectTimeout);
-        let left = if unconnected { Saved::Unconnected } else { Saved::Closed };
-        self.leave_raw(conn, self.clock.now(), left, Err(Thrown { text, outcome }));
-    }
-
-    /// The server sends no more.
-    pub(crate) fn end_raw(&mut self, conn: ConnId, now: Nanos) {
-        let raw = self.http.conns[conn].stream.as_deref().map(|stream| &stream.talk);
-        let left = match raw {
-            Some(Talk::Raw(raw)) if raw.call.keep && raw.total > 0 => {
-                self.http.conns[conn].transport.fd.take()
-            }
-            _ => None,
-        };
-        self.leave_raw(conn, now, left.map_or(Saved::Closed, Saved::Ended), Ok(()));
-    }
-
-    /// The exchange is over; `left` is what the sampler has of its connection.
-    fn leave_raw(&mut self, conn: ConnId, now: Nanos, left: Saved, ended: Result<(), Thrown>) {
-        let Some((stream, mut exchange, index, id)) = self.stream_of(conn) else { return };
-        let Talk::Raw(raw) = stream.talk else { return };
-        let connecting = self.http.conns[conn].state == State::Connecting;
-        if raw.call.keep {
-            self.save(index, id, left);
-        }
-        let counter = match &ended {
-            Ok(()) => Counter::ConnClosedByPeer,
-            Err(_) if connecting => Counter::ConnFailed,
-            Err(_) => Counter::ConnClosedByUs,
-        };
-        self.drop_connection(conn, counter);
         // The plug-in does not say when the connection stood.
         exchange.connect = 0;
-        self.close_raw_at(index, id, &exchange, raw, now, ended);
+        if call.keep {
+            self.save(index, id, left);
+        }
+        self.close_line(ticket, counter);
+        self.close_raw(ticket, &call, ended);
     }
 
-    fn close_raw(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        exchange: &Exchange,
-        raw: Raw,
-        ended: Result<(), Thrown>,
-    ) {
-        let now = self.clock.now();
-        self.close_raw_at(index, id, exchange, raw, now, ended);
-    }
-
-    fn close_raw_at(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        exchange: &Exchange,
-        raw: Raw,
-        now: Nanos,
-        ended: Result<(), Thrown>,
-    ) {
-        let mut timing = Self::stream_timing(exchange, now);
-        let outcome = self.show_bytes(index, id, &raw.call.data, &raw.received, ended);
+    /// Makes the result of a raw request, and ends its sample.
+    fn close_raw(&mut self, ticket: Ticket, call: &RawCall, ended: Result<(), Thrown>) {
+        let exchange = &mut self.sessions.exchanges[ticket];
+        if exchange.ended == 0 {
+            exchange.ended = self.clock.now();
+        }
+        let (index, id, mut timing) = (exchange.user, exchange.sampler, exchange.timing());
+        let (total, dropped) = (exchange.answer.total, exchange.answer.dropped);
+        let received = std::mem::take(&mut exchange.answer.bytes);
+        self.sessions.exchanges.end(ticket);
+        let outcome = self.show_bytes(index, id, &call.data, &received, ended);
         let result = &mut *self.samples.result;
-        if raw.call.parse && outcome == Outcome::Ok && take_apart(result) {
+        if call.parse && outcome == Outcome::Ok && take_apart(result) {
             result.body.clear();
             result.body.extend_from_slice(result.text.as_bytes());
         }
         // Only an answer of which nothing is left counts as it came.
         timing.received = match result.body.len() {
-            0 => raw.total,
-            bytes => (bytes + raw.dropped) as u64,
+            0 => total,
+            bytes => (bytes + dropped) as u64,
         };
         self.close_stream(index, id, timing, outcome);
     }
@@ -333,6 +242,39 @@ impl Core<'_> {
         self.save(owner, id, left);
         ended
     }
+}
+
+/// The plug-in's exception for an exchange that failed.
+fn thrown(failure: &Failure, exchange: &Exchange, route: &Route) -> Thrown {
+    let unwritten = exchange.sent_at == 0;
+    let text = match failure {
+        Failure::UnknownHost { .. } => "java.nio.channels.UnresolvedAddressException".into(),
+        Failure::ConnectTimeout => {
+            let own =
+                if crate::net::resolve::literal(&route.host).is_some() { "" } else { &*route.host };
+            let address = route.addresses.first().map(ToString::to_string).unwrap_or_default();
+            format!("java.net.SocketTimeoutException: Failed to connect to {own}/{address}")
+        }
+        // With a time limit, the plug-in sees an interruption as its end.
+        Failure::Interrupted(_) if exchange.limit == 0 => {
+            "java.nio.channels.AsynchronousCloseException".into()
+        }
+        Failure::ResponseTimeout | Failure::Interrupted(_) => {
+            "java.net.SocketTimeoutException: Timeout exceeded while reading from socket".into()
+        }
+        Failure::Connect(error) => {
+            format!("{}: {}", connect_exception(error), io_words(error))
+        }
+        Failure::Socket(error) if unwritten => {
+            format!("java.io.IOException: {}", io_words(error))
+        }
+        Failure::Socket(error) if error.kind() == std::io::ErrorKind::ConnectionReset => {
+            "java.net.SocketException: Connection reset".into()
+        }
+        Failure::Socket(error) => format!("java.io.IOException: {}", io_words(error)),
+        _ => "java.nio.channels.AsynchronousCloseException".into(),
+    };
+    Thrown { text, outcome: kind(failure, route) }
 }
 
 /// The class of Java's exception for a connection that did not come to be.

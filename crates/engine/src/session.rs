@@ -1,0 +1,62 @@
+//! Exchanges of protocols that are sessions: what every protocol on a connection needs, once.
+//!
+//! A protocol's room evaluates a call into an [`Exchange`](exchange::Exchange), says on what kind of connection it goes
+//! ([`Place`](line::Place)), and starts it. From then on this room has it: it finds or opens the connection, sends, reads, keeps to
+//! the time limits, and pushes [`Done::Exchange`](crate::completions::Done) when there is an answer or a failure. The protocol's room
+//! then makes the result, and says what becomes of the connection. It never sees a socket, and this room no result.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `exchange` | who waits for what, since when, and what has come; named by tickets with generations |
+//! | `line` | connections with the session that speaks on them; which of them a user has |
+//! | `open` | from a place and a route to a connection that stands |
+//! | `drive` | from the call to the end of the exchange: sending, reading, limits, failures |
+
+pub(crate) mod drive;
+pub(crate) mod exchange;
+pub(crate) mod line;
+pub(crate) mod open;
+
+use stats::Recorder;
+
+use crate::completions::Completions;
+use crate::core::Timers;
+use crate::ids::UserId;
+use crate::net::Net;
+use crate::session::exchange::Exchanges;
+use crate::session::line::Lines;
+use crate::time::clock::{Clock, Nanos};
+use crate::users::Users;
+
+/// Exchanges of a core, and the connections they go on.
+#[derive(Debug, Default)]
+pub(crate) struct Sessions {
+    pub(crate) exchanges: Exchanges,
+    pub(crate) lines: Lines,
+}
+
+/// The parts of a core that sessions use.
+pub(crate) struct Around<'a> {
+    pub(crate) clock: &'a Clock,
+    pub(crate) net: &'a mut Net,
+    pub(crate) users: &'a mut Users,
+    pub(crate) timers: &'a mut Timers,
+    pub(crate) recorder: &'a mut Recorder,
+    pub(crate) done: &'a mut Completions,
+}
+
+impl Around<'_> {
+    /// Sets the time limit of a user's exchange, in nanoseconds from now; 0 is none. The timer is moved only if it would fire too late.
+    fn limit(&mut self, index: UserId, limit: Nanos) {
+        let user = &mut self.users[index];
+        if limit == 0 {
+            user.limit = Nanos::MAX;
+            return;
+        }
+        let until = self.clock.now() + limit;
+        user.limit = until;
+        if !user.links.armed() || user.links.deadline > until {
+            self.timers.wheel.insert(index, until, &mut *self.users);
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Exchanges: the user that waits for what, since when, and what has come of it.
+//!
+//! A place in the table is used again with its buffers, so that a sample allocates nothing once warm.
+
+use std::sync::Arc;
+
+use plan::element::{RawCall, TcpCall, UdpCall};
+use plan::plan::SamplerId;
+use wire::session::Ticket;
+use wire::stream::End;
+use wire::tls::rustls::ClientConfig;
+
+use crate::ids::{RouteId, UserId};
+use crate::net::outcome::Failure;
+use crate::net::transport::keep_part;
+use crate::session::line::{LineId, Place};
+use crate::time::clock::Nanos;
+use crate::time::timing::Timing;
+
+/// Bytes of a buffer that a free place keeps.
+const SPARE: usize = 64 * 1024;
+
+/// A call, kept by its protocol's room until the end.
+#[derive(Debug, Default)]
+pub(crate) enum Call {
+    #[default]
+    None,
+    Tcp(TcpCall),
+    Raw(RawCall),
+    Udp(UdpCall),
+}
+
+/// The step behind the sending.
+#[derive(Debug, Default)]
+pub(crate) enum After {
+    /// The answer is waited for.
+    #[default]
+    Answer,
+    /// Nothing: the exchange is over.
+    Nothing,
+    /// The call turns out to be an exception, in words.
+    Thrown(String),
+}
+
+/// How far an exchange was when it failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reached {
+    /// Its connection did not stand.
+    Opening,
+    /// Its connection stood, and nothing was sent.
+    Connected,
+    Sent,
+}
+
+/// How an exchange ended.
+#[derive(Debug, Default)]
+pub(crate) enum Ending {
+    /// It has not.
+    #[default]
+    None,
+    /// With its answer, and perhaps with the end of the connection.
+    Complete {
+        closed: bool,
+    },
+    /// The peer sends no more.
+    Eof,
+    /// The call was an exception, in words; before or behind what was sent.
+    Thrown(String),
+    Failed {
+        failure: Failure,
+        reached: Reached,
+    },
+}
+
+/// An exchange.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    generation: u32,
+    pub(crate) user: UserId,
+    pub(crate) sampler: SamplerId,
+    pub(crate) route: RouteId,
+    pub(crate) place: Place,
+    /// Its connection, once there is one.
+    pub(crate) line: LineId,
+    pub(crate) call: Call,
+    pub(crate) tls: Option<Arc<ClientConfig>>,
+    /// Bytes to send, and where the answer ends.
+    pub(crate) request: Vec<u8>,
+    pub(crate) end: End,
+    /// The exception that the request is instead; the connection stands by then.
+    pub(crate) unwritable: Option<String>,
+    pub(crate) after: After,
+    /// When the sample should have started, and when it did.
+    pub(crate) intended: Nanos,
+    pub(crate) start: Nanos,
+    pub(crate) sent_at: Nanos,
+    /// Time to an established connection; 0 if it was there.
+    pub(crate) connect: Nanos,
+    /// Time to the first byte of the answer; 0 until seen.
+    pub(crate) latency: Nanos,
+    /// When the last bytes arrived at this host.
+    pub(crate) arrival: Nanos,
+    pub(crate) ended: Nanos,
+    /// Nanoseconds between two reads, and for connecting; 0 is none.
+    pub(crate) limit: Nanos,
+    pub(crate) connect_limit: Nanos,
+    /// The connection had served another exchange before.
+    pub(crate) reused: bool,
+    pub(crate) answer: Answer,
+    pub(crate) ending: Ending,
+}
+
+/// The part of an answer that has come.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) bytes: Vec<u8>,
+    /// Bytes that came, kept or not.
+    pub(crate) total: u64,
+    /// Bytes that are kept at most, and how many were not because of it.
+    pub(crate) most: usize,
+    pub(crate) dropped: usize,
+    /// It is taken in pieces of so many bytes, and none of them after so many.
+    pub(crate) piece: usize,
+    pub(crate) enough: usize,
+    /// The length that stood before it.
+    pub(crate) expected: Option<u64>,
+}
+
+impl Answer {
+    /// Takes a part.
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        for piece in bytes.chunks(self.piece) {
+            if self.bytes.len().saturating_add(self.dropped) <= self.enough {
+                self.dropped += keep_part(&mut self.bytes, piece, self.most);
+            }
+        }
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        if self.bytes.capacity() > SPARE {
+            self.bytes = Vec::new();
+        }
+        (self.total, self.most, self.dropped) = (0, usize::MAX, 0);
+        (self.piece, self.enough, self.expected) = (usize::MAX, usize::MAX, None);
+    }
+}
+
+impl Exchange {
+    fn new() -> Self {
+        let answer = Answer {
+            bytes: Vec::new(),
+            total: 0,
+            most: usize::MAX,
+            dropped: 0,
+            piece: usize::MAX,
+            enough: usize::MAX,
+            expected: None,
+        };
+        Self {
+            generation: 0,
+            user: UserId::NONE,
+            sampler: SamplerId(0),
+            route: RouteId::NONE,
+            place: Place::Own,
+            line: LineId::NONE,
+            call: Call::None,
+            tls: None,
+            request: Vec::new(),
+            end: End::Stream,
+            unwritable: None,
+            after: After::Answer,
+            intended: 0,
+            start: 0,
+            sent_at: 0,
+            connect: 0,
+            latency: 0,
+            arrival: 0,
+            ended: 0,
+            limit: 0,
+            connect_limit: 0,
+            reused: false,
+            answer,
+            ending: Ending::None,
+        }
+    }
+
+    /// The sample's times; its sizes are its room's.
+    pub(crate) fn timing(&self) -> Timing {
+        let wait = (self.start - self.intended).max(0) as u64;
+        Timing {
+            start: self.start,
+            end: self.ended,
+            latency: self.latency as u64,
+            connect: self.connect as u64,
+            lag: (self.ended - self.arrival.max(self.start)).max(0) as u64 + wait,
+            wait,
+            ..Timing::default()
+        }
+    }
+}
+
+/// Exchanges of a core.
+#[derive(Debug, Default)]
+pub(crate) struct Exchanges {
+    all: Vec<Exchange>,
+    free: Vec<u32>,
+}
+
+impl std::ops::Index<Ticket> for Exchanges {
+    type Output = Exchange;
+    fn index(&self, ticket: Ticket) -> &Exchange {
+        &self.all[ticket.index as usize]
+    }
+}
+
+impl std::ops::IndexMut<Ticket> for Exchanges {
+    fn index_mut(&mut self, ticket: Ticket) -> &mut Exchange {
+        &mut self.all[ticket.index as usize]
+    }
+}
+
+impl Exchanges {
+    /// A new exchange; the call of a former one is left for its buffers.
+    pub(crate) fn begin(&mut self, user: UserId, sampler: SamplerId) -> Ticket {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.all.push(Exchange::new());
+            (self.all.len() - 1) as u32
+        });
+        let entry = &mut self.all[index as usize];
+        (entry.user, entry.sampler) = (user, sampler);
+        Ticket { index, generation: entry.generation }
+    }
+
+    /// Whether an exchange is under way.
+    pub(crate) fn has(&self, ticket: Ticket) -> bool {
+        self.all.get(ticket.index as usize).is_some_and(|one| one.generation == ticket.generation)
+    }
+
+    /// Ends an exchange: its ticket names nothing any more.
+    pub(crate) fn end(&mut self, ticket: Ticket) {
+        let entry = &mut self[ticket];
+        entry.generation = entry.generation.wrapping_add(1);
+        entry.answer.clear();
+        entry.request.clear();
+        if entry.request.capacity() > SPARE {
+            (entry.request, entry.call) = (Vec::new(), Call::None);
+        }
+        (entry.line, entry.tls) = (LineId::NONE, None);
+        (entry.unwritable, entry.after, entry.ending) = (None, After::Answer, Ending::None);
+        (entry.sent_at, entry.connect, entry.latency) = (0, 0, 0);
+        (entry.arrival, entry.ended, entry.limit, entry.connect_limit) = (0, 0, 0, 0);
+        entry.reused = false;
+        self.free.push(ticket.index);
+    }
+}

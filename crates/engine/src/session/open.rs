@@ -1,0 +1,181 @@
+//! From a place and a route to a connection that stands: a kept one, or a new one that `net` opens, with TLS where the
+//! route wants it.
+
+use stats::Counter;
+use wire::session::Ticket;
+use wire::stream::Stream;
+
+use crate::ids::{RouteId, UserId};
+use crate::net::opening::{Opened, Opening};
+use crate::net::outcome::Failure;
+use crate::net::source;
+use crate::session::exchange::Call;
+use crate::session::line::{LineId, Lines, Place, Speaker, State};
+use crate::session::{Around, Sessions};
+use crate::time::clock::{Nanos, thread_cpu};
+
+impl Sessions {
+    /// A user's line that an exchange of this place may go on, be it ended by the peer.
+    pub(crate) fn kept(&self, user: UserId, place: Place, route: RouteId) -> Option<LineId> {
+        self.lines.find(user, |line| {
+            let fits = match place {
+                Place::Own => line.place == Place::Own && line.route == route,
+                Place::Fresh => false,
+                held @ Place::Held(_) => line.place == held,
+            };
+            fits && line.ticket.is_none() && matches!(line.state, State::Open | State::Ended)
+        })
+    }
+
+    /// Opens a line for an exchange.
+    pub(super) fn open(&mut self, around: &mut Around<'_>, ticket: Ticket) {
+        let exchange = &self.exchanges[ticket];
+        let (user, route, place) = (exchange.user, exchange.route, exchange.place);
+        let speaker = match exchange.call {
+            Call::Udp(_) => Speaker::Datagram,
+            _ => Speaker::Stream(Stream::default()),
+        };
+        // The clients of these protocols try no other address.
+        let mut opening = Opening::of(route);
+        opening.first_only = true;
+        let id = self.lines.open((user, route, place), opening, speaker);
+        self.lines[id].ticket = Some(ticket);
+        self.exchanges[ticket].line = id;
+        let now = self.exchanges[ticket].start;
+        let opening = &self.lines[id].opening;
+        if around.net.resolve(opening, user, now, around.recorder) {
+            self.connect(around, id);
+        } else {
+            self.lines[id].state = State::Naming;
+            // Limits of connecting begin with the address.
+            around.limit(user, 0);
+        }
+    }
+
+    /// An answer of the resolver; the address stands in the route by now, if there is one.
+    pub(crate) fn on_resolved(
+        &mut self,
+        around: &mut Around<'_>,
+        ticket: Ticket,
+        (route, known): (RouteId, Result<(), Failure>),
+    ) {
+        if !self.exchanges.has(ticket) {
+            return;
+        }
+        let id = self.exchanges[ticket].line;
+        let waits = id != LineId::NONE && self.lines[id].state == State::Naming;
+        // It may be the answer to a question of somebody who waits no more.
+        if !waits || self.lines[id].route != route {
+            return;
+        }
+        if let Err(failure) = known {
+            return self.fail(around, ticket, failure);
+        }
+        self.lines[id].state = State::Connecting;
+        self.connect(around, id);
+    }
+
+    /// Connects, in this turn of the loop or when its turn comes.
+    pub(crate) fn connect(&mut self, around: &mut Around<'_>, id: LineId) {
+        let Some(ticket) = self.lines[id].ticket else { return };
+        let line = &mut self.lines[id];
+        let slot = Lines::slot(id);
+        let (opening, transport) = (&mut line.opening, &mut line.transport);
+        let (net, clock) = (&mut *around.net, around.clock);
+        let opened = match (&line.speaker, &self.exchanges[ticket].call) {
+            (Speaker::Datagram, Call::Udp(call)) => {
+                let from = source::bound(call).ok().flatten();
+                net.connect_datagram(opening, transport, slot, from, clock, around.recorder)
+            }
+            _ => net.connect(opening, transport, slot, clock),
+        };
+        self.on_opened(around, id, opened);
+    }
+
+    /// The attempt to connect has come to its end, good or bad.
+    pub(super) fn on_connected(&mut self, around: &mut Around<'_>, id: LineId) {
+        let Some(ticket) = self.lines[id].ticket else { return };
+        let line = &mut self.lines[id];
+        let start = self.exchanges[ticket].start;
+        let (opening, transport) = (&mut line.opening, &mut line.transport);
+        let slot = Lines::slot(id);
+        let opened =
+            around.net.connected(opening, transport, slot, start, around.clock, around.recorder);
+        self.on_opened(around, id, opened);
+    }
+
+    fn on_opened(&mut self, around: &mut Around<'_>, id: LineId, opened: Opened) {
+        let Some(ticket) = self.lines[id].ticket else { return };
+        let user = self.lines[id].user;
+        match opened {
+            Opened::Resolving | Opened::Queued => around.limit(user, 0),
+            Opened::Connecting => around.limit(user, self.exchanges[ticket].connect_limit),
+            Opened::Established if around.net.routes[self.lines[id].route].secure => {
+                self.start_tls(around, id, ticket);
+            }
+            Opened::Established => self.established(around, id, ticket),
+            Opened::Failed(failure) => self.fail(around, ticket, failure),
+        }
+    }
+
+    fn start_tls(&mut self, around: &mut Around<'_>, id: LineId, ticket: Ticket) {
+        let cpu = thread_cpu();
+        let now = around.clock.now();
+        let Some(config) = self.exchanges[ticket].tls.clone() else { return };
+        let line = &mut self.lines[id];
+        // It has stood at least since the kernel said so; others' turn came first.
+        let since = around.net.woke;
+        let (opening, transport) = (&mut line.opening, &mut line.transport);
+        if let Err(failure) = around.net.start_tls(opening, transport, &config, since, now) {
+            return self.fail(around, ticket, failure);
+        }
+        line.state = State::Handshaking;
+        around.limit(line.user, self.exchanges[ticket].limit);
+        self.shake_hands(around, id, &mut [], (now, cpu));
+    }
+
+    /// Continues a handshake with what arrived; how much of it is used up.
+    pub(super) fn shake_hands(
+        &mut self,
+        around: &mut Around<'_>,
+        id: LineId,
+        incoming: &mut [u8],
+        since: (Nanos, u64),
+    ) -> usize {
+        let Some(ticket) = self.lines[id].ticket else { return 0 };
+        let line = &mut self.lines[id];
+        let (opening, transport) = (&mut line.opening, &mut line.transport);
+        let (clock, recorder) = (around.clock, &mut *around.recorder);
+        let shaken = around.net.shake_hands(opening, transport, incoming, since, clock, recorder);
+        match (shaken.sent, shaken.over) {
+            (Err(error), _) => self.fail(around, ticket, Failure::Socket(error)),
+            (Ok(_), Err(failure)) => self.fail(around, ticket, failure),
+            (Ok(_), Ok(true)) if line.state == State::Handshaking => {
+                self.established(around, id, ticket);
+            }
+            (Ok(_), Ok(_)) => {}
+        }
+        shaken.used
+    }
+
+    /// The connection stands: the exchange may begin.
+    fn established(&mut self, around: &mut Around<'_>, id: LineId, ticket: Ticket) {
+        let exchange = &mut self.exchanges[ticket];
+        exchange.connect = around.clock.now() - exchange.start;
+        self.lines[id].state = State::Open;
+        self.begin(around, id, ticket);
+    }
+
+    /// Closes the line that a user has kept for this place.
+    pub(crate) fn close_kept(
+        &mut self,
+        around: &mut Around<'_>,
+        user: UserId,
+        (place, route): (Place, RouteId),
+    ) {
+        if let Some(id) = self.kept(user, place, route) {
+            around.recorder.add(Counter::ConnClosedByUs, 1);
+            self.lines.close(id);
+        }
+    }
+}
