@@ -11,14 +11,15 @@ use std::path::{Path, PathBuf};
 const FLOORS: &[(&str, u32)] = &[
     ("jmx", 0),
     ("lang", 0),
+    ("script", 1),
     ("wire", 1),
     ("stats", 1),
-    ("plan", 1),
-    ("targets", 2),
-    ("engine", 2),
-    ("fleet", 3),
-    ("jvm", 3),
-    ("cli", 4),
+    ("plan", 2),
+    ("targets", 3),
+    ("engine", 3),
+    ("fleet", 4),
+    ("jvm", 4),
+    ("cli", 5),
 ];
 /// A file longer than this holds more than one noun.
 const MOST_LINES: usize = 800;
@@ -237,7 +238,7 @@ fn files_are_short_and_say_what_they_hold() {
 }
 
 /// Doc lines that do not name their subject. Older ones are being rewritten: the number only goes down.
-const WITHOUT_SUBJECT: usize = 416;
+const WITHOUT_SUBJECT: usize = 412;
 
 #[test]
 fn sentences_of_documentation_name_their_subject() {

@@ -19,7 +19,7 @@
 //! | `number` | texts read as numbers |
 //! | `input` | files that a plan names, read within bounds |
 //! | `condition` | conditions of If controllers |
-//! | `script` | scripts in Groovy and BeanShell that are simple enough to run natively |
+//! | `script` | elements with compiled Groovy or BeanShell (crate `script`), and a user as the world of a script |
 //! | `result` | a finished sample as processors see it |
 
 pub mod action;

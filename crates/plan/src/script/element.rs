@@ -1,6 +1,8 @@
 //! What the elements around scripts do with them, as JMeter's JSR223 and BeanShell elements do.
 
-use super::{Outcome, Place, Role, Script, Stage};
+use ::script::Outcome;
+
+use super::{Place, Role, Script, Stage};
 use crate::env::Env;
 use crate::function::Level;
 use crate::result::{AssertionResult, SampleResult};

@@ -5,8 +5,8 @@ use lang::work;
 
 use super::method::Method;
 use super::value::Value;
-use crate::env::Scratch;
-use crate::text::Thrown;
+use crate::Thrown;
+use lang::buffers::Buffers;
 
 /// Carries out a method of a value that is not `null`.
 pub(super) fn method<'s>(
@@ -14,7 +14,7 @@ pub(super) fn method<'s>(
     on: &Value<'_>,
     one: &Value<'_>,
     two: &Value<'_>,
-    core: &mut Scratch,
+    buffers: &mut Buffers,
 ) -> Result<Value<'s>, Thrown> {
     let text = on.text().unwrap_or_default();
     // Java's words name the lines of its library; who gets to see them was seen to before.
@@ -27,7 +27,7 @@ pub(super) fn method<'s>(
     };
     let other = one.text().unwrap_or_default();
     let mut made = |write: &mut dyn FnMut(&mut String)| {
-        let mut out = core.take();
+        let mut out = buffers.take();
         write(&mut out);
         Ok(Value::Text(out))
     };
@@ -44,9 +44,9 @@ pub(super) fn method<'s>(
         Method::IsBlank => Ok(Value::Bool(text.trim().is_empty())),
         Method::Substring => {
             let length = length(text);
-            made_part(text, one.int(), length, length, core)
+            made_part(text, one.int(), length, length, buffers)
         }
-        Method::SubstringTo => made_part(text, one.int(), two.int(), length(text), core),
+        Method::SubstringTo => made_part(text, one.int(), two.int(), length(text), buffers),
         Method::IndexOf => {
             given(one)?;
             Ok(Value::Int(text.find(other).map_or(-1, |at| length(&text[..at]))))
@@ -134,13 +134,13 @@ fn made_part<'s>(
     from: i32,
     to: i32,
     length: i32,
-    core: &mut Scratch,
+    buffers: &mut Buffers,
 ) -> Result<Value<'s>, Thrown> {
     if from < 0 || from > to || to > length {
         let message = format!("begin {from}, end {to}, length {length}");
         return Err(Thrown::new("java.lang.StringIndexOutOfBoundsException", message));
     }
-    let mut out = core.take();
+    let mut out = buffers.take();
     units(text, from, to, &mut out);
     Ok(Value::Text(out))
 }

@@ -29,7 +29,7 @@ impl Checker<'_> {
                 Object::Sampler
             }
             "Sampler" if !element && !self.groovy() => Object::Sampler,
-            "prev" if place.role == Role::Assertion && self.compiler.checks_transactions => {
+            "prev" if place.role == Role::Assertion && self.surroundings.checks_transactions() => {
                 return None;
             }
             "prev" if has_result && element => Object::Result,
@@ -208,7 +208,7 @@ impl Checker<'_> {
         };
         let whole =
             matches!(on, Object::Props) && matches!(known.deed, Deed::HasProperty | Deed::Property);
-        if whole && name != "getProperty" && self.compiler.property_objects {
+        if whole && name != "getProperty" && self.surroundings.has_property_objects() {
             return Err(NotSimple::new("a property that may be no text"));
         }
         for (given, wanted) in given.iter().zip(known.args) {
@@ -245,9 +245,9 @@ impl Checker<'_> {
         if matches!(known.deed, Deed::Put | Deed::Get | Deed::Remove)
             && let Some(Expr::Text(name)) = args.first()
         {
-            self.compiler.names.intern(name);
+            self.surroundings.mentions_variable(name);
         }
-        self.needs |= known.deed.needs();
+        self.reads |= known.deed.reads();
         if given.iter().any(|given| given.contains(K::WOVEN)) {
             // A `GString` becomes a text where one is asked for.
             args = args
@@ -263,10 +263,11 @@ impl Checker<'_> {
 
     /// Lets it be known which properties are read.
     fn note_property(&mut self, name: Option<&Expr>) {
-        match name {
-            Some(Expr::Text(name)) => _ = self.compiler.properties.insert(name.to_string()),
-            _ => self.compiler.any_property = true,
-        }
+        let name = match name {
+            Some(Expr::Text(name)) => Some(&**name),
+            _ => None,
+        };
+        self.surroundings.mentions_property(name);
     }
 }
 

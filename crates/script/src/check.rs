@@ -12,8 +12,7 @@ use super::lex::{Token, Word};
 use super::tree::{Node, Stmt};
 use super::world::{self, Deed, Object};
 use super::{Language, NotSimple, Place, Role};
-use crate::plan::Needs;
-use crate::text::TextCompiler;
+use crate::{Reads, Surroundings};
 
 /// Local variables of a script at most: they stand on the stack while it runs.
 pub(super) const MOST_LOCALS: usize = 24;
@@ -49,14 +48,14 @@ pub(super) enum Type {
 /// Makes code of one script.
 pub(super) struct Checker<'c> {
     pub(super) place: Place,
-    pub(super) compiler: &'c mut TextCompiler,
+    pub(super) surroundings: &'c mut dyn Surroundings,
     pub(super) locals: HashMap<String, Local>,
     pub(super) aliases: HashMap<String, Object>,
     pub(super) imports: Vec<String>,
     slots: usize,
     /// Places of variables that are not declared: the same in all branches.
     globals: HashMap<String, usize>,
-    pub(super) needs: Needs,
+    pub(super) reads: Reads,
     /// Levels of expressions that may not be computed.
     pub(super) conditional: u32,
     /// It reads its parameters.
@@ -70,7 +69,7 @@ pub(super) struct Checker<'c> {
 #[derive(Debug)]
 pub(super) struct Checked {
     pub(super) steps: Vec<Step>,
-    pub(super) needs: Needs,
+    pub(super) reads: Reads,
     pub(super) outputs: HashMap<&'static str, usize>,
     pub(super) parameters: bool,
 }
@@ -80,17 +79,17 @@ pub(super) fn check(
     body: &[Stmt],
     words: &[Word],
     place: Place,
-    compiler: &mut TextCompiler,
+    surroundings: &mut dyn Surroundings,
 ) -> Result<Checked> {
     let mut checker = Checker {
         place,
-        compiler,
+        surroundings,
         locals: HashMap::new(),
         aliases: HashMap::new(),
         imports: Vec::new(),
         slots: 0,
         globals: HashMap::new(),
-        needs: Needs::empty(),
+        reads: Reads::empty(),
         conditional: 0,
         parameters: false,
         depth: 0,
@@ -103,7 +102,7 @@ pub(super) fn check(
     all.append(&mut steps);
     Ok(Checked {
         steps: all,
-        needs: checker.needs,
+        reads: checker.reads,
         outputs: checker.outputs,
         parameters: checker.parameters,
     })
@@ -157,7 +156,7 @@ impl Checker<'_> {
                 continue;
             }
             if let Expr::Deed(deed, _) = &value {
-                self.needs |= deed.needs();
+                self.reads |= deed.reads();
             }
             let slot = self.slot()?;
             let demand = output.then_some(printed);

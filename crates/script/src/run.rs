@@ -8,35 +8,32 @@ use super::method::Method;
 use super::tree::Binary;
 use super::value::{Value, compare, equal, reckon};
 use super::{Language, Outcome, Place, Script, Stage, act, string};
-use crate::env::Env;
-use crate::text::Thrown;
+use crate::{Thrown, World};
 
 /// A script at work.
-pub(super) struct Frame<'s, 'a, 'e> {
-    pub(super) env: &'a mut Env<'e>,
-    pub(super) stage: Stage<'a>,
+pub(super) struct Frame<'s, 'a, W: World> {
+    pub(super) world: &'a mut W,
+    pub(super) stage: Stage<'a, W>,
     pub(super) place: Place,
-    /// Parameters of the element, if the script reads them.
-    pub(super) parameters: String,
     locals: [Value<'s>; MOST_LOCALS],
 }
 
 type Computed<'s> = Result<Value<'s>, Thrown>;
 
-pub(super) fn run(script: &Script, env: &mut Env<'_>, stage: Stage<'_>) -> Result<Outcome, Thrown> {
-    let mut parameters = env.core.take();
-    if script.parameters {
-        stage.parameters.run(env, &mut parameters)?;
-    }
+pub(super) fn run<W: World>(
+    script: &Script,
+    world: &mut W,
+    stage: Stage<'_, W>,
+) -> Result<Outcome, Thrown> {
     let place = script.place;
     let locals = [const { Value::Null }; MOST_LOCALS];
-    let mut frame = Frame { env, stage, place, parameters, locals };
+    let mut frame = Frame { world, stage, place, locals };
     let done = frame.steps(&script.steps);
     let outcome = done.map(|value| {
         let value = value.filter(|value| !value.is_null()).map(|value| {
-            let mut text = frame.env.core.take();
+            let mut text = frame.world.buffers().take();
             value.write(&mut text);
-            value.drop(frame.env.core);
+            value.drop(frame.world.buffers());
             text
         });
         let outputs = script.outputs.iter().map(|(name, slot)| {
@@ -50,20 +47,19 @@ pub(super) fn run(script: &Script, env: &mut Env<'_>, stage: Stage<'_>) -> Resul
     outcome
 }
 
-impl<'s> Frame<'s, '_, '_> {
+impl<'s, W: World> Frame<'s, '_, W> {
     /// Gives all buffers back.
     fn end(self) {
         for value in self.locals {
-            value.drop(self.env.core);
+            value.drop(self.world.buffers());
         }
-        self.env.core.give(self.parameters);
     }
 
     /// The value of the script, once it has returned one.
     fn steps(&mut self, steps: &'s [Step]) -> Result<Option<Value<'s>>, Thrown> {
         for step in steps {
             match step {
-                Step::Drop(expr) => self.eval(expr)?.drop(self.env.core),
+                Step::Drop(expr) => self.eval(expr)?.drop(self.world.buffers()),
                 Step::Return(None) => return Ok(Some(Value::Null)),
                 Step::Return(Some(expr)) => return self.eval(expr).map(Some),
                 Step::If(condition, yes, no) => {
@@ -80,7 +76,7 @@ impl<'s> Frame<'s, '_, '_> {
     fn truth(&mut self, expr: &'s Expr) -> Result<bool, Thrown> {
         let value = self.eval(expr)?;
         let truth = value.truth();
-        value.drop(self.env.core);
+        value.drop(self.world.buffers());
         Ok(truth)
     }
 
@@ -92,11 +88,11 @@ impl<'s> Frame<'s, '_, '_> {
             Expr::Long(value) => Value::Long(*value),
             Expr::Double(value) => Value::Double(*value),
             Expr::Text(text) => Value::Fixed(text),
-            Expr::Local(slot) => self.locals[*slot].copy(self.env.core),
+            Expr::Local(slot) => self.locals[*slot].copy(self.world.buffers()),
             Expr::Set(slot, expr) => {
                 let value = self.eval(expr)?;
-                let copy = value.copy(self.env.core);
-                std::mem::replace(&mut self.locals[*slot], value).drop(self.env.core);
+                let copy = value.copy(self.world.buffers());
+                std::mem::replace(&mut self.locals[*slot], value).drop(self.world.buffers());
                 copy
             }
             Expr::Join(parts) => self.join(parts)?,
@@ -108,10 +104,10 @@ impl<'s> Frame<'s, '_, '_> {
                         "illegal use of null value or 'null' literal",
                     ));
                 }
-                let mut text = self.env.core.take();
+                let mut text = self.world.buffers().take();
                 for side in [left, right] {
                     side.write(&mut text);
-                    side.drop(self.env.core);
+                    side.drop(self.world.buffers());
                 }
                 Value::Text(text)
             }
@@ -122,8 +118,8 @@ impl<'s> Frame<'s, '_, '_> {
             Expr::Compare(operator, left, right) => {
                 let (left, right) = (self.eval(left)?, self.eval(right)?);
                 let holds = holds(*operator, &left, &right);
-                left.drop(self.env.core);
-                right.drop(self.env.core);
+                left.drop(self.world.buffers());
+                right.drop(self.world.buffers());
                 Value::Bool(holds)
             }
             Expr::Not(expr) => Value::Bool(!self.truth(expr)?),
@@ -138,7 +134,7 @@ impl<'s> Frame<'s, '_, '_> {
                 if left.truth() {
                     return Ok(left);
                 }
-                left.drop(self.env.core);
+                left.drop(self.world.buffers());
                 self.eval(right)?
             }
             Expr::Convert(conversion, expr) => {
@@ -156,7 +152,7 @@ impl<'s> Frame<'s, '_, '_> {
                     match method {
                         Method::Equals => {
                             let same = Value::Bool(one.is_null());
-                            one.drop(self.env.core);
+                            one.drop(self.world.buffers());
                             return Ok(same);
                         }
                         Method::ToText => return Ok(Value::Fixed("null")),
@@ -167,17 +163,17 @@ impl<'s> Frame<'s, '_, '_> {
                     let message = format!("Cannot invoke method {name}() on null object");
                     return Err(Thrown::new("java.lang.NullPointerException", message));
                 }
-                let value = string::method(*method, &on, &one, &two, self.env.core);
+                let value = string::method(*method, &on, &one, &two, self.world.buffers());
                 for used in [on, one, two] {
-                    used.drop(self.env.core);
+                    used.drop(self.world.buffers());
                 }
                 value?
             }
             Expr::Deed(deed, args) => {
                 let (one, two) = self.pair(args)?;
                 let value = act::act(self, *deed, &one, &two);
-                one.drop(self.env.core);
-                two.drop(self.env.core);
+                one.drop(self.world.buffers());
+                two.drop(self.world.buffers());
                 value?
             }
         })
@@ -190,17 +186,17 @@ impl<'s> Frame<'s, '_, '_> {
     }
 
     fn join(&mut self, parts: &'s [Expr]) -> Computed<'s> {
-        let mut text = self.env.core.take();
+        let mut text = self.world.buffers().take();
         for part in parts {
             // A sum of sums grows one buffer.
             let value = self.eval(part)?;
             match value {
                 Value::Text(first) if text.is_empty() => {
-                    self.env.core.give(std::mem::replace(&mut text, first));
+                    self.world.buffers().give(std::mem::replace(&mut text, first));
                 }
                 value => {
                     value.write(&mut text);
-                    value.drop(self.env.core);
+                    value.drop(self.world.buffers());
                 }
             }
         }
@@ -236,10 +232,10 @@ impl<'s> Frame<'s, '_, '_> {
             Conversion::ReadLong => Value::Long(string::long(string::trim(&value))?),
             Conversion::ReadDouble => Value::Double(string::double(string::trim(&value))?),
             Conversion::Text | Conversion::NotNull(_) => {
-                return Ok(value.into_text(self.env.core));
+                return Ok(value.into_text(self.world.buffers()));
             }
         };
-        value.drop(self.env.core);
+        value.drop(self.world.buffers());
         Ok(made)
     }
 }

@@ -6,10 +6,10 @@ use std::fmt::Write;
 use lang::java::write_double;
 
 use super::tree::Binary;
-use crate::env::Scratch;
-use crate::text::Thrown;
+use crate::Thrown;
+use lang::buffers::Buffers;
 
-/// A value. Text of the script itself is borrowed; text made at run time is in a buffer of the core.
+/// A value. Text of the script itself is borrowed; text made at run time is in a buffer of the buffers.
 #[derive(Debug, Default)]
 pub(super) enum Value<'s> {
     #[default]
@@ -37,8 +37,8 @@ impl Value<'_> {
         matches!(self, Self::Null)
     }
 
-    /// A copy, its text in a buffer of the core.
-    pub(super) fn copy(&self, core: &mut Scratch) -> Self {
+    /// A copy, its text in a buffer of the buffers.
+    pub(super) fn copy(&self, buffers: &mut Buffers) -> Self {
         match self {
             Self::Null => Self::Null,
             Self::Bool(value) => Self::Bool(*value),
@@ -47,7 +47,7 @@ impl Value<'_> {
             Self::Double(value) => Self::Double(*value),
             Self::Fixed(text) => Self::Fixed(text),
             Self::Text(text) => {
-                let mut copy = core.take();
+                let mut copy = buffers.take();
                 copy.push_str(text);
                 Self::Text(copy)
             }
@@ -55,9 +55,9 @@ impl Value<'_> {
     }
 
     /// Gives its buffer back.
-    pub(super) fn drop(self, core: &mut Scratch) {
+    pub(super) fn drop(self, buffers: &mut Buffers) {
         if let Self::Text(text) = self {
-            core.give(text);
+            buffers.give(text);
         }
     }
 
@@ -77,12 +77,12 @@ impl Value<'_> {
         };
     }
 
-    /// It as a text in a buffer of the core.
-    pub(super) fn into_text(self, core: &mut Scratch) -> Self {
+    /// It as a text in a buffer of the buffers.
+    pub(super) fn into_text(self, buffers: &mut Buffers) -> Self {
         match self {
             Self::Fixed(_) | Self::Text(_) => self,
             other => {
-                let mut text = core.take();
+                let mut text = buffers.take();
                 other.write(&mut text);
                 Self::Text(text)
             }

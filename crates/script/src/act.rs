@@ -1,0 +1,229 @@
+//! Carries out what scripts do with the world around them.
+
+use std::fmt::Write;
+
+use super::run::Frame;
+use super::value::Value;
+use super::world::Deed;
+use super::{Language, string};
+use crate::{Finding, Request, Sample, Thrown, World};
+
+pub(super) fn act<'s, W: World>(
+    frame: &mut Frame<'s, '_, W>,
+    deed: Deed,
+    one: &Value<'s>,
+    two: &Value<'s>,
+) -> Result<Value<'s>, Thrown> {
+    let name = one.text().unwrap_or_default();
+    match deed {
+        Deed::Get => Ok(variable(frame, name)),
+        Deed::Put => {
+            match two.text() {
+                Some(value) => frame.world.set_variable(name, value),
+                None => frame.world.remove_variable(name),
+            }
+            Ok(Value::Null)
+        }
+        Deed::Remove => {
+            let old = variable(frame, name);
+            frame.world.remove_variable(name);
+            Ok(old)
+        }
+        Deed::Property | Deed::HasProperty | Deed::SetProperty if one.is_null() => Err(null()),
+        Deed::SetProperty if two.is_null() => Err(null()),
+        Deed::Property => Ok(property(frame, name).unwrap_or_default()),
+        Deed::PropertyOr | Deed::TrimmedPropertyOr => {
+            if one.is_null() {
+                return Err(null());
+            }
+            let found = match property(frame, name) {
+                Some(found) => found,
+                None => two.copy(frame.world.buffers()),
+            };
+            if deed == Deed::PropertyOr || found.is_null() {
+                return Ok(found);
+            }
+            let trimmed = made(frame, |out| out.push_str(string::trim(&found)));
+            found.drop(frame.world.buffers());
+            Ok(trimmed)
+        }
+        Deed::HasProperty => Ok(Value::Bool(frame.world.property(name).is_some())),
+        Deed::SetProperty => {
+            let before = frame.world.set_property(name, two.text().unwrap_or_default());
+            Ok(before.map_or(Value::Null, Value::Text))
+        }
+        Deed::Log(level) => {
+            let logger = frame.place.logger(frame.stage.name);
+            frame.world.log(level, &logger, one.text().unwrap_or("null"));
+            Ok(Value::Null)
+        }
+        Deed::PrintLine => {
+            let mut line = String::new();
+            one.write(&mut line);
+            frame.world.print_line(line);
+            Ok(Value::Null)
+        }
+        Deed::UserNumber => Ok(Value::Int(frame.world.user_number() as i32)),
+        Deed::Iteration => Ok(Value::Int(frame.world.iteration() as i32)),
+        Deed::UserName => Ok(told(frame, |world, out| world.thread_name(out))),
+        Deed::GroupName => Ok(told(frame, |world, out| out.push_str(world.group()))),
+        Deed::SamplerName => Ok(told(frame, |world, out| out.push_str(world.sampler()))),
+        Deed::BaseDir => Ok(told(frame, |world, out| world.base_dir(out))),
+        Deed::Now => Ok(Value::Long(frame.world.now_ms())),
+        Deed::NewId => Ok(told(frame, W::new_id)),
+        Deed::ParseInt => number(one, string::int).map(Value::Int),
+        Deed::ParseLong => number(one, string::long).map(Value::Long),
+        Deed::ParseDouble if one.is_null() => Err(null()),
+        Deed::ParseDouble => string::double(name).map(Value::Double),
+        Deed::ParseBool => Ok(Value::Bool(name.eq_ignore_ascii_case("true"))),
+        Deed::Written => Ok(made(frame, |out| one.write(out))),
+        Deed::Hex => Ok(made(frame, |out| {
+            let _ = write!(out, "{:x}", one.int());
+        })),
+        Deed::Least => Ok(Value::Int(one.int().min(two.int()))),
+        Deed::Greatest => Ok(Value::Int(one.int().max(two.int()))),
+        Deed::Argument => argument(frame, one.int()),
+        Deed::Parameters => {
+            let mut text = frame.world.buffers().take();
+            text.push_str(frame.stage.parameters);
+            Ok(Value::Text(text))
+        }
+        Deed::ElementName => {
+            let name = frame.stage.name;
+            Ok(made(frame, |out| out.push_str(name)))
+        }
+        Deed::Fail | Deed::FailWith => {
+            if let Some(finding) = &mut frame.stage.finding {
+                match deed {
+                    Deed::Fail => finding.set_failure(one.truth()),
+                    _ => finding.say(name),
+                }
+            }
+            Ok(Value::Null)
+        }
+        _ => match frame.stage.result.take() {
+            Some(result) => {
+                let value = of_result(frame, deed, result, one);
+                frame.stage.result = Some(result);
+                Ok(value)
+            }
+            None => Ok(Value::Null),
+        },
+    }
+}
+
+/// What is read from a result, or changed in it.
+fn of_result<'s, W: World>(
+    frame: &mut Frame<'s, '_, W>,
+    deed: Deed,
+    result: &mut W::Sample,
+    one: &Value<'s>,
+) -> Value<'s> {
+    let text = one.text().unwrap_or_default();
+    let ms = |nanos: u64| Value::Long((nanos / 1_000_000) as i64);
+    let read = |frame: &mut Frame<'s, '_, W>, text: &str| made(frame, |out| out.push_str(text));
+    match deed {
+        Deed::Code => return read(frame, result.code()),
+        Deed::Message => return read(frame, result.message()),
+        Deed::Label => return read(frame, result.label()),
+        Deed::Response => return read(frame, result.text()),
+        Deed::Headers => return read(frame, result.headers()),
+        Deed::Url => return read(frame, result.url()),
+        Deed::IsSuccessful => return Value::Bool(result.is_successful()),
+        Deed::Elapsed => return Value::Long(result.elapsed_ms()),
+        Deed::Latency => return ms(result.latency()),
+        Deed::ConnectTime => return ms(result.connect()),
+        Deed::SetCode => result.set_code(text),
+        Deed::SetMessage => result.set_message(text),
+        Deed::SetLabel => result.set_label(text),
+        Deed::SetSamplerData => result.set_sampler_data(text),
+        Deed::SetSuccessful => result.set_successful(one.truth()),
+        Deed::SetIgnore => result.set_ignore(),
+        Deed::SetCodeOk => result.set_code("200"),
+        Deed::SetMessageOk => result.set_message("OK"),
+        Deed::SetOk => {
+            result.set_code("200");
+            result.set_message("OK");
+            result.set_successful(true);
+        }
+        Deed::StopUser => ask(result, one, Request::StopUser),
+        Deed::StopTest => ask(result, one, Request::StopTest),
+        Deed::StopTestNow => ask(result, one, Request::StopTestNow),
+        _ => {}
+    }
+    Value::Null
+}
+
+fn ask(result: &mut impl Sample, asked: &Value<'_>, request: Request) {
+    if asked.truth() {
+        result.ask(request);
+    }
+}
+
+fn null() -> Thrown {
+    Thrown::new("java.lang.NullPointerException", "")
+}
+
+fn made<'s, W: World>(frame: &mut Frame<'s, '_, W>, write: impl FnOnce(&mut String)) -> Value<'s> {
+    let mut text = frame.world.buffers().take();
+    write(&mut text);
+    Value::Text(text)
+}
+
+fn told<'s, W: World>(
+    frame: &mut Frame<'s, '_, W>,
+    write: impl FnOnce(&mut W, &mut String),
+) -> Value<'s> {
+    let mut text = frame.world.buffers().take();
+    write(frame.world, &mut text);
+    Value::Text(text)
+}
+
+fn variable<'s, W: World>(frame: &mut Frame<'s, '_, W>, name: &str) -> Value<'s> {
+    let mut text = frame.world.buffers().take();
+    if frame.world.variable(name, &mut text) {
+        return Value::Text(text);
+    }
+    frame.world.buffers().give(text);
+    Value::Null
+}
+
+fn property<'s, W: World>(frame: &mut Frame<'s, '_, W>, name: &str) -> Option<Value<'s>> {
+    let mut text = frame.world.buffers().take();
+    if let Some(value) = frame.world.property(name) {
+        text.push_str(value);
+        return Some(Value::Text(text));
+    }
+    frame.world.buffers().give(text);
+    None
+}
+
+fn number<T>(text: &Value<'_>, read: fn(&str) -> Result<T, Thrown>) -> Result<T, Thrown> {
+    match text.text() {
+        Some(text) => read(text),
+        None => {
+            let message = "Cannot parse null string";
+            Err(Thrown::new("java.lang.NumberFormatException", message))
+        }
+    }
+}
+
+/// One of the parameters, which are words between blanks.
+fn argument<'s, W: World>(frame: &mut Frame<'s, '_, W>, at: i32) -> Result<Value<'s>, Thrown> {
+    let mut text = frame.world.buffers().take();
+    let count = frame.stage.parameters.split(' ').filter(|word| !word.is_empty()).count();
+    // Groovy counts from the end what is negative.
+    let from_end = frame.place.language == Language::Groovy && at < 0;
+    let place = if from_end { i64::from(at) + count as i64 } else { i64::from(at) };
+    let mut words = frame.stage.parameters.split(' ').filter(|word| !word.is_empty());
+    match usize::try_from(place).ok().and_then(|place| words.nth(place)) {
+        Some(word) => {
+            text.push_str(word);
+            Ok(Value::Text(text))
+        }
+        None => {
+            let message = format!("Index {at} out of bounds for length {count}");
+            Err(Thrown::new("java.lang.ArrayIndexOutOfBoundsException", message))
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! What scripts do with the world around them: variables, properties, the result, the log, who and when.
+//!
+//! The table says which object has which method ([`find`]); [`Deed`]s are carried out in [`super::act`].
+
+use super::kind::Kinds;
+use crate::Reads;
+
+/// What a name or a chain of calls stands for, if it is no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Object {
+    Vars,
+    Props,
+    Log,
+    Context,
+    Result,
+    Finding,
+    Thread,
+    Group,
+    Sampler,
+    JavaThread,
+    FileServer,
+    Out,
+    Args,
+    /// A class, by its last name.
+    Class(&'static str),
+}
+
+/// Something a script does or asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deed {
+    Get,
+    Put,
+    Remove,
+    Property,
+    PropertyOr,
+    TrimmedPropertyOr,
+    HasProperty,
+    SetProperty,
+    Log(crate::Level),
+    PrintLine,
+    UserNumber,
+    UserName,
+    GroupName,
+    SamplerName,
+    Iteration,
+    BaseDir,
+    Now,
+    NewId,
+    ParseInt,
+    ParseLong,
+    ParseDouble,
+    ParseBool,
+    Written,
+    Hex,
+    Least,
+    Greatest,
+    Code,
+    Message,
+    Label,
+    IsSuccessful,
+    Response,
+    Headers,
+    Url,
+    Elapsed,
+    Latency,
+    ConnectTime,
+    SetCode,
+    SetMessage,
+    SetLabel,
+    SetSuccessful,
+    SetIgnore,
+    SetSamplerData,
+    SetOk,
+    SetCodeOk,
+    SetMessageOk,
+    StopUser,
+    StopTest,
+    StopTestNow,
+    Fail,
+    FailWith,
+    Argument,
+    Parameters,
+    ElementName,
+}
+
+/// What is known of a deed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    pub(super) deed: Deed,
+    pub(super) on: Object,
+    pub(super) name: &'static str,
+    pub(super) args: &'static [Kinds],
+    pub(super) gives: Kinds,
+    /// It may throw even if nothing is `null`.
+    pub(super) throws: bool,
+}
+
+const fn known(
+    on: Object,
+    name: &'static str,
+    deed: Deed,
+    args: &'static [Kinds],
+    gives: Kinds,
+) -> Known {
+    Known { deed, on, name, args, gives, throws: false }
+}
+
+const fn throwing(
+    on: Object,
+    name: &'static str,
+    deed: Deed,
+    args: &'static [Kinds],
+    gives: Kinds,
+) -> Known {
+    Known { deed, on, name, args, gives, throws: true }
+}
+
+const S: Kinds = Kinds::STRING;
+const T: Kinds = Kinds::TEXT;
+const Q: Kinds = Kinds::NULLABLE;
+const SQ: Kinds = Kinds::STRING.union(Kinds::NULL);
+const I: Kinds = Kinds::INT;
+const L: Kinds = Kinds::LONG;
+const D: Kinds = Kinds::DOUBLE;
+const B: Kinds = Kinds::BOOL;
+const V: Kinds = Kinds::VOID;
+
+use crate::Level;
+use Object::{
+    Class, Context, FileServer, Finding, Group, JavaThread, Log, Props, Result, Sampler, Thread,
+    Vars,
+};
+
+const DEEDS: &[Known] = &[
+    known(Vars, "get", Deed::Get, &[S], Q),
+    known(Vars, "put", Deed::Put, &[S, SQ], V),
+    known(Vars, "putObject", Deed::Put, &[S, Q], V),
+    known(Vars, "remove", Deed::Remove, &[S], Q),
+    known(Vars, "getThreadName", Deed::UserName, &[], T),
+    known(Vars, "getIteration", Deed::Iteration, &[], I),
+    // A key that is no String finds nothing, and is none.
+    known(Props, "get", Deed::Property, &[T], Q),
+    known(Props, "getProperty", Deed::Property, &[S], Q),
+    known(Props, "getProperty", Deed::PropertyOr, &[S, SQ], Q),
+    known(Props, "put", Deed::SetProperty, &[T, T], Q),
+    known(Props, "setProperty", Deed::SetProperty, &[S, S], Q),
+    known(Props, "containsKey", Deed::HasProperty, &[T], B),
+    known(Class("JMeterUtils"), "getProperty", Deed::Property, &[S], Q),
+    known(Class("JMeterUtils"), "getPropDefault", Deed::TrimmedPropertyOr, &[S, SQ], Q),
+    known(Class("JMeterUtils"), "setProperty", Deed::SetProperty, &[S, S], Q),
+    known(Log, "info", Deed::Log(Level::Info), &[SQ], V),
+    known(Log, "warn", Deed::Log(Level::Warn), &[SQ], V),
+    known(Log, "error", Deed::Log(Level::Error), &[SQ], V),
+    known(Log, "debug", Deed::Log(Level::Debug), &[SQ], V),
+    known(Log, "trace", Deed::Log(Level::Trace), &[SQ], V),
+    known(Context, "getThreadNum", Deed::UserNumber, &[], I),
+    known(Thread, "getThreadNum", Deed::UserNumber, &[], I),
+    known(Thread, "getThreadName", Deed::UserName, &[], T),
+    known(JavaThread, "getName", Deed::UserName, &[], T),
+    known(Group, "getName", Deed::GroupName, &[], T),
+    known(Sampler, "getName", Deed::SamplerName, &[], T),
+    known(FileServer, "getBaseDir", Deed::BaseDir, &[], T),
+    known(Class("System"), "currentTimeMillis", Deed::Now, &[], L),
+    known(Class("UUID"), "randomUUID", Deed::NewId, &[], Kinds::UUID),
+    throwing(Class("Integer"), "parseInt", Deed::ParseInt, &[SQ], I),
+    throwing(Class("Integer"), "valueOf", Deed::ParseInt, &[S], I),
+    throwing(Class("Long"), "parseLong", Deed::ParseLong, &[SQ], L),
+    throwing(Class("Long"), "valueOf", Deed::ParseLong, &[S], L),
+    throwing(Class("Double"), "parseDouble", Deed::ParseDouble, &[S], D),
+    throwing(Class("Double"), "valueOf", Deed::ParseDouble, &[S], D),
+    known(Class("Boolean"), "parseBoolean", Deed::ParseBool, &[SQ], B),
+    known(Class("Integer"), "toString", Deed::Written, &[I], T),
+    known(Class("Integer"), "toHexString", Deed::Hex, &[I], T),
+    known(Class("Long"), "toString", Deed::Written, &[Kinds::WHOLE], T),
+    known(Class("String"), "valueOf", Deed::Written, &[Kinds::NUMBER.union(B).union(S)], T),
+    known(Class("Math"), "min", Deed::Least, &[I, I], I),
+    known(Class("Math"), "max", Deed::Greatest, &[I, I], I),
+    known(Result, "getResponseCode", Deed::Code, &[], T),
+    known(Result, "getResponseMessage", Deed::Message, &[], T),
+    known(Result, "getSampleLabel", Deed::Label, &[], T),
+    known(Result, "isSuccessful", Deed::IsSuccessful, &[], B),
+    known(Result, "getResponseDataAsString", Deed::Response, &[], T),
+    known(Result, "getResponseHeaders", Deed::Headers, &[], T),
+    known(Result, "getUrlAsString", Deed::Url, &[], T),
+    known(Result, "getTime", Deed::Elapsed, &[], L),
+    known(Result, "getLatency", Deed::Latency, &[], L),
+    known(Result, "getConnectTime", Deed::ConnectTime, &[], L),
+    known(Result, "setResponseCode", Deed::SetCode, &[S], V),
+    known(Result, "setResponseMessage", Deed::SetMessage, &[S], V),
+    known(Result, "setSampleLabel", Deed::SetLabel, &[S], V),
+    known(Result, "setSuccessful", Deed::SetSuccessful, &[B], V),
+    known(Result, "setIgnore", Deed::SetIgnore, &[], V),
+    known(Result, "setResponseCodeOK", Deed::SetCodeOk, &[], V),
+    known(Result, "setResponseMessageOK", Deed::SetMessageOk, &[], V),
+    known(Result, "setResponseOK", Deed::SetOk, &[], V),
+    known(Result, "setSamplerData", Deed::SetSamplerData, &[S], V),
+    known(Result, "setStopThread", Deed::StopUser, &[B], V),
+    known(Result, "setStopTest", Deed::StopTest, &[B], V),
+    known(Result, "setStopTestNow", Deed::StopTestNow, &[B], V),
+    known(Finding, "setFailure", Deed::Fail, &[B], V),
+    known(Finding, "setFailureMessage", Deed::FailWith, &[S], V),
+];
+
+/// Deeds of an object by the name of the method and the number of its parameters.
+pub(super) fn find(on: Object, name: &str, args: usize) -> impl Iterator<Item = &'static Known> {
+    DEEDS.iter().filter(move |one| one.on == on && one.name == name && one.args.len() == args)
+}
+
+impl Deed {
+    /// What of the result it reads beyond what is always there.
+    pub(super) fn reads(self) -> Reads {
+        match self {
+            Self::Response => Reads::TEXT,
+            Self::Headers => Reads::HEADERS,
+            Self::Url => Reads::URL,
+            Self::SetLabel => Reads::LABEL,
+            _ => Reads::empty(),
+        }
+    }
+
+    /// Whether it changes something.
+    pub(super) fn changes_result(self) -> bool {
+        matches!(
+            self,
+            Self::SetCode
+                | Self::SetMessage
+                | Self::SetLabel
+                | Self::SetSuccessful
+                | Self::SetIgnore
+                | Self::SetSamplerData
+                | Self::SetOk
+                | Self::SetCodeOk
+                | Self::SetMessageOk
+                | Self::StopUser
+                | Self::StopTest
+                | Self::StopTestNow
+        )
+    }
+}
+
+/// Classes whose names mean something to scripts, with their packages.
+const CLASSES: [(&str, &str, bool); 14] = [
+    // Package, name, known without an import.
+    ("java.lang", "System", true),
+    ("java.lang", "Integer", true),
+    ("java.lang", "Long", true),
+    ("java.lang", "Double", true),
+    ("java.lang", "Boolean", true),
+    ("java.lang", "String", true),
+    ("java.lang", "Math", true),
+    ("java.lang", "Thread", true),
+    ("java.lang", "Object", true),
+    ("java.util", "UUID", true),
+    ("java.io", "File", true),
+    ("org.apache.jmeter.util", "JMeterUtils", false),
+    ("org.apache.jmeter.services", "FileServer", false),
+    ("org.apache.jmeter.threads", "JMeterContextService", false),
+];
+
+/// The class that a name stands for, plain or with its package.
+pub(super) fn class(name: &str, imports: &[String]) -> Option<&'static str> {
+    let (package, last) = name.rsplit_once('.').unwrap_or(("", name));
+    let (home, class, always) = CLASSES.iter().find(|(_, class, _)| *class == last)?;
+    let imported = || {
+        imports
+            .iter()
+            .any(|import| import == &format!("{home}.{class}") || import == &format!("{home}.*"))
+    };
+    (package == *home || package.is_empty() && (*always || imported())).then_some(*class)
+}
+
+/// Whether an import changes nothing but what names are known.
+pub(super) fn is_harmless(import: &str) -> bool {
+    let (package, class) = import.rsplit_once('.').unwrap_or(("", import));
+    let known = CLASSES.iter().any(|(home, name, _)| *home == package && *name == class);
+    let all = ["java.util", "java.io", "java.text", "java.lang", "java.net", "java.math"];
+    known || class == "*" && all.contains(&package) || IMPORTS.contains(&import)
+}
+
+/// Classes that scripts often import without need.
+const IMPORTS: [&str; 34] = [
+    "java.util.Random",
+    "java.util.Date",
+    "java.util.List",
+    "java.util.Map",
+    "java.util.HashMap",
+    "java.util.ArrayList",
+    "java.util.Arrays",
+    "java.util.Calendar",
+    "java.util.Properties",
+    "java.util.TimeZone",
+    "java.util.regex.Pattern",
+    "java.util.regex.Matcher",
+    "java.util.concurrent.TimeUnit",
+    "java.util.concurrent.ThreadLocalRandom",
+    "java.text.SimpleDateFormat",
+    "java.text.DateFormat",
+    "java.io.IOException",
+    "java.io.FileWriter",
+    "java.io.BufferedReader",
+    "java.net.URLEncoder",
+    "java.net.URLDecoder",
+    "java.net.URL",
+    "java.time.LocalDate",
+    "java.time.LocalDateTime",
+    "java.time.format.DateTimeFormatter",
+    "org.apache.jmeter.samplers.SampleResult",
+    "org.apache.jmeter.assertions.AssertionResult",
+    "org.apache.jmeter.threads.JMeterContext",
+    "org.apache.jmeter.threads.JMeterVariables",
+    "org.apache.jmeter.threads.JMeterThread",
+    "org.apache.jmeter.protocol.http.sampler.HTTPSamplerProxy",
+    "org.apache.jmeter.protocol.http.control.Header",
+    "org.apache.jmeter.protocol.http.control.HeaderManager",
+    "org.apache.jmeter.protocol.http.control.CookieManager",
+];
