@@ -36,6 +36,7 @@ mod java;
 mod net;
 pub mod offload;
 mod process;
+mod redis;
 mod run;
 mod sample;
 mod session;

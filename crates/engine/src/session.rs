@@ -10,12 +10,14 @@
 //! | `exchange` | who waits for what, since when, and what has come; named by tickets with generations |
 //! | `line` | connections with the session that speaks on them; which of them a user has |
 //! | `open` | from a place and a route to a connection that stands |
+//! | `pools` | lines that belong to no user, and who waits for one |
 //! | `drive` | from the call to the end of the exchange: sending, reading, limits, failures |
 
 pub(crate) mod drive;
 pub(crate) mod exchange;
 pub(crate) mod line;
 pub(crate) mod open;
+pub(crate) mod pools;
 
 use stats::Recorder;
 
@@ -25,6 +27,7 @@ use crate::ids::UserId;
 use crate::net::Net;
 use crate::session::exchange::Exchanges;
 use crate::session::line::Lines;
+use crate::session::pools::Pools;
 use crate::time::clock::{Clock, Nanos};
 use crate::users::Users;
 
@@ -33,6 +36,7 @@ use crate::users::Users;
 pub(crate) struct Sessions {
     pub(crate) exchanges: Exchanges,
     pub(crate) lines: Lines,
+    pub(crate) pools: Pools,
 }
 
 /// The parts of a core that sessions use.

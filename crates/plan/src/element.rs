@@ -35,6 +35,7 @@ mod precise_throughput_timer;
 mod profile;
 mod random_timer;
 mod random_variable;
+mod redis_data_set;
 mod response_saver;
 pub(crate) mod result_action;
 pub(crate) mod result_collector;
@@ -74,6 +75,7 @@ pub use parameterized_controller::Parameters;
 pub use precise_throughput_timer::PreciseTimer;
 pub use profile::Span;
 pub use random_variable::RandomVariable;
+pub use redis_data_set::{RedisCall, RedisDataSet, Take};
 pub use response_saver::{ResponseSaver, TRANSACTION};
 pub use run_state::RunState;
 pub use shard::{Deal, Shard};
@@ -253,6 +255,9 @@ pub(crate) fn on_iteration(
     }
     Some(match scope::class(ctx.doc, id) {
         "CSVDataSet" => OnIteration::Csv(add(&mut plan.csv, csv_data_set::compile(ctx, id))),
+        "kg.apc.jmeter.config.redis.RedisDataSet" => {
+            OnIteration::Redis(add(&mut plan.redis, redis_data_set::compile(ctx, id)))
+        }
         "CounterConfig" => OnIteration::Counter(add(&mut plan.counters, counter::compile(ctx, id))),
         "RandomVariableConfig" => {
             OnIteration::Random(add(&mut plan.randoms, random_variable::compile(ctx, id)))

@@ -10,7 +10,7 @@ use crate::action::Action;
 use crate::assertion::Assertion;
 use crate::condition::Condition;
 use crate::element::{
-    CounterConfig, CsvDataSet, KeystoreConfig, RandomVariable, Timer, UserParameters,
+    CounterConfig, CsvDataSet, KeystoreConfig, RandomVariable, RedisDataSet, Timer, UserParameters,
 };
 use crate::extract::Extractor;
 use crate::hosted::{Hosted, HostedId, Job, TextRange};
@@ -58,6 +58,8 @@ pub struct Plan {
     pub summarisers: Vec<String>,
     /// CSV files read by users.
     pub csv: Vec<CsvDataSet>,
+    /// Redis Data Sets.
+    pub redis: Vec<RedisDataSet>,
     /// Counters.
     pub counters: Vec<CounterConfig>,
     /// Random variables.
@@ -415,6 +417,8 @@ pub struct Transaction {
 pub enum OnIteration {
     /// Reads a line of `Plan::csv`.
     Csv(u32),
+    /// Fetches a value for `Plan::redis`.
+    Redis(u32),
     /// Steps `Plan::counters`.
     Counter(u32),
     /// Draws `Plan::randoms`.

@@ -6,7 +6,7 @@ mod world;
 
 use std::path::PathBuf;
 
-use plan::element::{Memory, Stop, before, iterate};
+use plan::element::{Memory, RedisCall, Stop, Take, before, iterate};
 use plan::plan::OnIteration;
 use world::{World, element, http_sampler, plan_of};
 
@@ -460,4 +460,67 @@ fn debug_samplers_list_variables_in_jmeters_order() {
         (&*result.code, &*result.message, &*result.sampler_data),
         ("200", "OK", "JMeterVariables\n")
     );
+}
+
+fn redis(props: &[(&str, &str)]) -> World {
+    let class = "kg.apc.jmeter.config.redis.RedisDataSet";
+    world(&element(class, "TestBeanGUI", "Values", props, "", ""))
+}
+
+fn redis_call(world: &mut World) -> RedisCall {
+    let mut call = RedisCall::default();
+    world.with(|plan, env| plan.redis[0].call(&mut call, env));
+    call
+}
+
+#[test]
+fn a_redis_data_set_that_says_nothing_has_the_plug_ins_defaults() {
+    let mut world = redis(&[("redisKey", "k"), ("port", ""), ("password", " ")]);
+    assert_eq!(world.plan.controllers[0].on_iteration, [OnIteration::Redis(0)]);
+    let call = redis_call(&mut world);
+    assert_eq!((&*call.host, call.port, call.secure), ("localhost", 6379, false));
+    assert_eq!((&*call.password, call.database, call.timeout_ms), ("", 0, 2000));
+    assert_eq!((&*call.key, call.take), ("k", Take::Rotate));
+    assert_eq!((call.most, call.wait_ms), (8, Some(0)));
+}
+
+#[test]
+fn properties_of_a_redis_data_set_decide_on_command_and_pool() {
+    let take = |kind, recycle, legacy| {
+        let props = [
+            ("redisDataType", kind),
+            ("recycleDataOnUse", recycle),
+            ("plugins.redis.legacy", legacy),
+        ];
+        redis_call(&mut redis(&props)).take
+    };
+    assert_eq!(take("0", "true", "false"), Take::Rotate);
+    assert_eq!(take("0", "true", "true"), Take::RepushList);
+    assert_eq!(take("0", "false", "true"), Take::PopList);
+    assert_eq!(take("1", "true", "false"), Take::Draw);
+    assert_eq!(take("1", "true", "true"), Take::ReaddSet);
+    assert_eq!(take("1", "false", "false"), Take::PopSet);
+    let pool = |most, wait, blocks| {
+        let props = [("maxActive", most), ("maxWait", wait), ("blockWhenExhausted", blocks)];
+        let call = redis_call(&mut redis(&props));
+        (call.most, call.wait_ms)
+    };
+    assert_eq!(pool("20", "30000", "true"), (20, Some(30_000)));
+    assert_eq!(pool("20", "30000", "false"), (20, Some(0)), "it does not wait");
+    assert_eq!(pool("-1", "-1", "true"), (0, None), "without bounds");
+}
+
+#[test]
+fn a_value_of_redis_fills_as_many_variables_as_both_have() {
+    let mut world = redis(&[("variableNames", "a,,b,c"), ("delimiter", ";")]);
+    let fill = |world: &mut World, value: &str| {
+        world.with(|plan, env| plan.redis[0].fill(value, env));
+        ["a", "b", "c"].map(|name| world.get(name).unwrap_or("(none)").to_owned())
+    };
+    assert_eq!(fill(&mut world, "1;2;3;4"), ["1", "2", "3"]);
+    assert_eq!(fill(&mut world, "5;"), ["5", "", "3"], "what is not named stays");
+    assert_eq!(fill(&mut world, ""), ["5", "", "3"]);
+    let mut world = redis(&[("variableNames", "${names}"), ("delimiter", ",")]);
+    world.vars.set_named(&world.plan.names, "names", "b,a");
+    assert_eq!(fill(&mut world, "1,2"), ["2", "1", "(none)"]);
 }

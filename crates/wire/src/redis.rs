@@ -146,6 +146,12 @@ impl Redis {
         }
     }
 
+    /// Begins an exchange whose command is rendered by now ([`push_command`]).
+    pub fn begin_rendered(&mut self, to: Ticket, command: &[u8], out: &mut Vec<u8>) {
+        out.extend_from_slice(command);
+        self.under_way.push_back(to);
+    }
+
     /// The line that begins the input, and its length with its end; `None` if it is not complete.
     fn line<'b>(&mut self, input: &'b [u8]) -> Result<Option<(&'b [u8], usize)>, Broken> {
         let limit = self.limits.line as usize;

@@ -69,6 +69,7 @@ impl Core<'_> {
             used.mark(conn.opening.route);
         }
         self.sessions.lines.routes().for_each(|route| used.mark(route));
+        self.sessions.pools.routes().for_each(|route| used.mark(route));
         let held = |one: &&websocket::Socket| one.state != websocket::State::Free;
         self.websocket.sockets.all.iter().filter(held).for_each(|one| used.mark(one.route));
         for extra in self.users.all.iter().filter_map(|user| user.extra.as_ref()) {

@@ -22,6 +22,7 @@ impl<'p> Core<'p> {
         }
         if controller.parent.is_none() && !self.has_arrived(index)
             || !self.knows_shares(index, controller)
+            || !self.has_data(index, controller)
         {
             return false;
         }
@@ -57,6 +58,7 @@ impl<'p> Core<'p> {
         is_loop: bool,
     ) -> bool {
         self.knows_shares(index, controller)
+            && self.has_data(index, controller)
             && self.fire_iteration(index, controller, iteration, is_loop)
     }
 
@@ -72,6 +74,11 @@ impl<'p> Core<'p> {
             match event {
                 OnIteration::Controller(inner) => {
                     self.around_begins(index, *inner, iteration, is_loop);
+                }
+                OnIteration::Redis(at) => {
+                    if !self.set_data(index, *at) {
+                        return false;
+                    }
                 }
                 event => {
                     if !self.fire(index, *event) {

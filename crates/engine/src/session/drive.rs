@@ -2,6 +2,7 @@
 
 use plan::plan::SamplerId;
 use stats::{Counter, Phase};
+use wire::redis;
 use wire::session::{Session, Ticket, Told};
 use wire::stream;
 
@@ -35,6 +36,9 @@ impl Sessions {
         let exchange = &mut self.exchanges[ticket];
         let (user, place, route) = (exchange.user, exchange.place, exchange.route);
         around.users[user].wait = Wait::Session(ticket);
+        if let Place::Named { pool, most } = place {
+            return self.join(around, ticket, (pool, most));
+        }
         let Some(id) = self.kept(user, place, route) else { return self.open(around, ticket) };
         let exchange = &mut self.exchanges[ticket];
         (exchange.line, exchange.reused) = (id, true);
@@ -86,6 +90,9 @@ impl Sessions {
                 session.begin(ticket, call, out);
             }
             Speaker::Datagram => out.extend_from_slice(&exchange.request),
+            Speaker::Redis(session) => {
+                session.begin_rendered(ticket, &exchange.request, out);
+            }
         }
         around.recorder.add(Counter::BytesOut, out.len() as u64);
         match line.transport.send(out, &mut around.net.sealed) {
@@ -298,6 +305,35 @@ impl Sessions {
                 exchange.answer.take(bytes);
                 Fed { used: bytes.len(), done: true }
             }
+            Speaker::Redis(session) => {
+                let (mut done, mut ready) = (false, false);
+                let mut tell = |told: Told<'_>| match told {
+                    Told::Ready => ready = true,
+                    Told::Head { status, bytes, .. } => {
+                        exchange.answer.head = status;
+                        match status {
+                            redis::kind::BULK | redis::kind::ARRAY => {
+                                exchange.answer.nil = bytes == redis::NIL;
+                            }
+                            _ => exchange.answer.take(bytes),
+                        }
+                    }
+                    Told::Data { bytes, .. } => exchange.answer.take(bytes),
+                    Told::Done { .. } => done = true,
+                    _ => {}
+                };
+                let used = match session.feed(bytes, &mut around.net.sealed, &mut tell) {
+                    Ok(used) => used,
+                    Err(broken) => {
+                        return self.end(around, ticket, Ending::Thrown(broken.0), now);
+                    }
+                };
+                if ready {
+                    keep(&mut line.tail, &bytes[used..]);
+                    return self.begin(around, id, ticket);
+                }
+                Fed { used, done }
+            }
         };
         keep(&mut line.tail, &bytes[fed.used..]);
         if fed.done {
@@ -328,6 +364,10 @@ impl Sessions {
                 let _ = session.end(&line.tail, &mut |_| {});
                 Ending::Eof
             }
+            Speaker::Redis(session) => match session.end(&line.tail, &mut |_| {}) {
+                Ok(()) => Ending::Eof,
+                Err(broken) => Ending::Thrown(broken.0),
+            },
             // It was empty.
             Speaker::Datagram => Ending::Complete { closed: false },
         };
@@ -348,7 +388,14 @@ impl Sessions {
     }
 
     /// An exchange is over: its room makes the result of it, and says what becomes of the line.
-    fn end(&mut self, around: &mut Around<'_>, ticket: Ticket, ending: Ending, now: Nanos) {
+    pub(super) fn end(
+        &mut self,
+        around: &mut Around<'_>,
+        ticket: Ticket,
+        ending: Ending,
+        now: Nanos,
+    ) {
+        self.stop_waiting(ticket);
         let exchange = &mut self.exchanges[ticket];
         (exchange.ending, exchange.ended) = (ending, now);
         if exchange.line != LineId::NONE {
@@ -375,6 +422,14 @@ impl Sessions {
 
     /// Closes all lines of a user, and forgets its exchange.
     pub(crate) fn close_all(&mut self, around: &mut Around<'_>, user: UserId) {
+        if let Wait::Session(ticket) = around.users[user].wait
+            && self.exchanges.has(ticket)
+            && matches!(self.exchanges[ticket].place, Place::Named { .. })
+        {
+            self.stop_waiting(ticket);
+            self.leave_pool(around, ticket, false);
+            self.exchanges.end(ticket);
+        }
         while let Some(id) = self.lines.find(user, |_| true) {
             let line = &mut self.lines[id];
             line.transport.say_goodbye(&mut around.net.out);
@@ -400,6 +455,9 @@ impl Sessions {
         }
         if self.takes_what_lies_there(around, ticket) {
             return;
+        }
+        if self.exchanges[ticket].line == LineId::NONE {
+            return self.waited(around, ticket);
         }
         let failure = match self.lines[self.exchanges[ticket].line].state {
             State::Connecting | State::Naming => Failure::ConnectTimeout,

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use plan::element::{RawCall, TcpCall, UdpCall};
+use plan::element::{RawCall, RedisCall, TcpCall, UdpCall};
 use plan::plan::SamplerId;
 use wire::session::Ticket;
 use wire::stream::End;
@@ -28,6 +28,7 @@ pub(crate) enum Call {
     Tcp(TcpCall),
     Raw(RawCall),
     Udp(UdpCall),
+    Redis(Box<RedisCall>),
 }
 
 /// The step behind the sending.
@@ -104,6 +105,8 @@ pub(crate) struct Exchange {
     /// Nanoseconds between two reads, and for connecting; 0 is none.
     pub(crate) limit: Nanos,
     pub(crate) connect_limit: Nanos,
+    /// Nanoseconds that a line of a pool is waited for, where all are in use.
+    pub(crate) room_limit: Option<Nanos>,
     /// The connection had served another exchange before.
     pub(crate) reused: bool,
     pub(crate) answer: Answer,
@@ -124,6 +127,9 @@ pub(crate) struct Answer {
     pub(crate) enough: usize,
     /// The length that stood before it.
     pub(crate) expected: Option<u64>,
+    /// Its kind, where the protocol tells answers apart, and whether it stands for nothing.
+    pub(crate) head: u16,
+    pub(crate) nil: bool,
 }
 
 impl Answer {
@@ -144,6 +150,7 @@ impl Answer {
         }
         (self.total, self.most, self.dropped) = (0, usize::MAX, 0);
         (self.piece, self.enough, self.expected) = (usize::MAX, usize::MAX, None);
+        (self.head, self.nil) = (0, false);
     }
 }
 
@@ -157,6 +164,8 @@ impl Exchange {
             piece: usize::MAX,
             enough: usize::MAX,
             expected: None,
+            head: 0,
+            nil: false,
         };
         Self {
             generation: 0,
@@ -180,6 +189,7 @@ impl Exchange {
             ended: 0,
             limit: 0,
             connect_limit: 0,
+            room_limit: None,
             reused: false,
             answer,
             ending: Ending::None,

@@ -1,6 +1,7 @@
 //! Lines: connections with the session that speaks on them, and which of them a user has.
 
 use plan::plan::SamplerId;
+use wire::redis::Redis;
 use wire::session::Ticket;
 use wire::stream::Stream;
 
@@ -30,6 +31,8 @@ pub(crate) enum Place {
     Fresh,
     /// The one that the sampler has, whatever the peer, or a new one.
     Held(SamplerId),
+    /// One of the core's pool of that number, which has so many at most (0 is no bound) and which all its users share.
+    Named { pool: u32, most: u32 },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +55,7 @@ pub(crate) enum Speaker {
     Stream(Stream),
     /// Each datagram is a call or an answer.
     Datagram,
+    Redis(Box<Redis>),
 }
 
 /// A connection.
@@ -128,6 +132,10 @@ impl Lines {
                 LineId((self.all.len() - 1) as u32)
             }
         };
+        // Lines of pools are found by these.
+        if matches!(place, Place::Named { .. }) {
+            return id;
+        }
         if self.first.len() <= user.at() {
             self.first.resize(user.at() + 1, LineId::NONE);
         }
@@ -149,6 +157,18 @@ impl Lines {
 
     /// Closes a line and frees its slot.
     pub(crate) fn close(&mut self, id: LineId) {
+        if !matches!(self[id].place, Place::Named { .. }) {
+            self.unlink(id);
+        }
+        let line = &mut self[id];
+        line.transport.close();
+        (line.state, line.ticket) = (State::Closed, None);
+        (line.tail, line.sealed) = (Vec::new(), Vec::new());
+        self.free.push(id);
+    }
+
+    /// Takes a line from its user.
+    fn unlink(&mut self, id: LineId) {
         let (user, next) = (self[id].user, self[id].next);
         let mut before = LineId::NONE;
         let mut at = self.first[user.at()];
@@ -159,11 +179,12 @@ impl Lines {
             LineId::NONE => self.first[user.at()] = next,
             before => self[before].next = next,
         }
-        let line = &mut self[id];
-        line.transport.close();
-        (line.state, line.ticket) = (State::Closed, None);
-        (line.tail, line.sealed) = (Vec::new(), Vec::new());
-        self.free.push(id);
+    }
+
+    /// A place in the slab.
+    #[cfg(test)]
+    pub(crate) fn id(index: u32) -> LineId {
+        LineId(index)
     }
 
     /// Routes of the lines there are.

@@ -2,13 +2,15 @@
 //! route wants it.
 
 use stats::Counter;
-use wire::session::Ticket;
+use wire::redis::{Limits, Login, Redis};
+use wire::session::{Session, Ticket};
 use wire::stream::Stream;
 
 use crate::ids::{RouteId, UserId};
 use crate::net::opening::{Opened, Opening};
 use crate::net::outcome::Failure;
 use crate::net::source;
+use crate::net::transport::Unwritten;
 use crate::session::exchange::Call;
 use crate::session::line::{LineId, Lines, Place, Speaker, State};
 use crate::session::{Around, Sessions};
@@ -22,6 +24,7 @@ impl Sessions {
                 Place::Own => line.place == Place::Own && line.route == route,
                 Place::Fresh => false,
                 held @ Place::Held(_) => line.place == held,
+                Place::Named { .. } => false,
             };
             fits && line.ticket.is_none() && matches!(line.state, State::Open | State::Ended)
         })
@@ -31,13 +34,18 @@ impl Sessions {
     pub(super) fn open(&mut self, around: &mut Around<'_>, ticket: Ticket) {
         let exchange = &self.exchanges[ticket];
         let (user, route, place) = (exchange.user, exchange.route, exchange.place);
-        let speaker = match exchange.call {
+        let speaker = match &exchange.call {
             Call::Udp(_) => Speaker::Datagram,
+            Call::Redis(call) => {
+                let (password, database) = (call.password.as_str(), call.database);
+                let login = Login { user: "", password, database };
+                Speaker::Redis(Box::new(Redis::new(login, 1, Limits::default())))
+            }
             _ => Speaker::Stream(Stream::default()),
         };
         // The clients of these protocols try no other address.
         let mut opening = Opening::of(route);
-        opening.first_only = true;
+        opening.first_only = !matches!(speaker, Speaker::Redis(_));
         let id = self.lines.open((user, route, place), opening, speaker);
         self.lines[id].ticket = Some(ticket);
         self.exchanges[ticket].line = id;
@@ -163,7 +171,28 @@ impl Sessions {
         let exchange = &mut self.exchanges[ticket];
         exchange.connect = around.clock.now() - exchange.start;
         self.lines[id].state = State::Open;
-        self.begin(around, id, ticket);
+        if !self.greets(around, id, ticket) {
+            self.begin(around, id, ticket);
+        }
+    }
+
+    /// Whether a greeting comes before the first exchange, which is then sent.
+    fn greets(&mut self, around: &mut Around<'_>, id: LineId, ticket: Ticket) -> bool {
+        let line = &mut self.lines[id];
+        let Speaker::Redis(session) = &mut line.speaker else { return false };
+        let out = &mut around.net.out;
+        out.clear();
+        session.greet(out);
+        if out.is_empty() {
+            return false;
+        }
+        around.recorder.add(Counter::BytesOut, out.len() as u64);
+        match line.transport.send(out, &mut around.net.sealed) {
+            Ok(_) => around.limit(line.user, self.exchanges[ticket].limit),
+            Err(Unwritten::Socket(error)) => self.fail(around, ticket, Failure::Socket(error)),
+            Err(Unwritten::Tls(error)) => self.fail(around, ticket, Failure::Tls(error)),
+        }
+        true
     }
 
     /// Closes the line that a user has kept for this place.

@@ -38,12 +38,15 @@ impl Core<'_> {
         let exchange = &self.sessions.exchanges[ticket];
         let user = &self.users[exchange.user];
         if !user.alive || user.wait != Wait::Done {
-            return self.sessions.exchanges.end(ticket);
+            let (sessions, mut around) = self.sessions();
+            sessions.leave_pool(&mut around, ticket, false);
+            return sessions.exchanges.end(ticket);
         }
         match exchange.call {
             Call::Tcp(_) => self.end_tcp(ticket),
             Call::Raw(_) => self.end_raw(ticket),
             Call::Udp(_) => self.end_datagram(ticket),
+            Call::Redis(_) => self.end_redis(ticket),
             Call::None => self.sessions.exchanges.end(ticket),
         }
     }

@@ -21,7 +21,8 @@ pub fn iterate(event: OnIteration, plan: &Plan, env: &mut Env<'_>) -> Result<(),
         OnIteration::Random(at) => plan.randoms[at as usize].draw(at as usize, env),
         OnIteration::UserParameters(at) => plan.user_parameters[at as usize].at_iteration(env),
         // What controllers remember is not in their reach of elements; scripts wait for samplers.
-        OnIteration::Controller(_) | OnIteration::Script(_) => {}
+        // Nor are connections.
+        OnIteration::Controller(_) | OnIteration::Script(_) | OnIteration::Redis(_) => {}
     }
     Ok(())
 }

@@ -73,7 +73,9 @@ impl RunState {
                     OnIteration::Csv(_) => files = files.max(*users),
                     OnIteration::Counter(at) => raise(&mut counting, *at, *users),
                     OnIteration::Random(at) => raise(&mut drawing, *at, *users),
-                    OnIteration::UserParameters(_) | OnIteration::Script(_) => {}
+                    OnIteration::UserParameters(_)
+                    | OnIteration::Script(_)
+                    | OnIteration::Redis(_) => {}
                     OnIteration::Controller(id) => {
                         if let ControllerKind::Throughput(controller) =
                             &plan.controllers[id.0 as usize].kind

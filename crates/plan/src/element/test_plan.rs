@@ -24,6 +24,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
         summarisers: Vec::new(),
         listeners: Vec::new(),
         csv: Vec::new(),
+        redis: Vec::new(),
         counters: Vec::new(),
         randoms: Vec::new(),
         user_parameters: Vec::new(),

@@ -329,12 +329,7 @@ pub(super) const CLASSES: &[Class] = &[
     class("JavaConfig", Kind::Config, Level::Native, ""),
     class("MongoSourceElement", Kind::Config, Level::Jvm, "its samplers cannot run"),
     class("BoltConnectionElement", Kind::Config, Level::Jvm, "its samplers cannot run"),
-    class(
-        "kg.apc.jmeter.config.redis.RedisDataSet",
-        Kind::Config,
-        Level::Jvm,
-        "its variables stay undefined",
-    ),
+    class("kg.apc.jmeter.config.redis.RedisDataSet", Kind::Config, Level::Native, ""),
     class("kg.apc.jmeter.config.VariablesFromCSV", Kind::Config, Level::Native, ""),
     class("kg.apc.jmeter.config.VariablesFromCSVFile", Kind::Config, Level::Native, ""),
     class("kg.apc.jmeter.config.LockFile", Kind::Config, Level::Jvm, "no lock file is taken"),

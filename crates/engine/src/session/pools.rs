@@ -1,0 +1,208 @@
+//! Pools: lines of a core that belong to no user, and the exchanges that wait for one of them.
+//!
+//! A pool has a number, and so many lines at most. Each core has its own, so that a run has at most as many as cores times that.
+//! A line that is free goes to who waits longest.
+
+use std::collections::VecDeque;
+
+use stats::Counter;
+use wire::session::Ticket;
+
+use crate::ids::RouteId;
+use crate::session::exchange::Ending;
+use crate::session::line::{LineId, Place, State};
+use crate::session::{Around, Sessions};
+
+/// An exchange's share of a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Share {
+    /// A line that is free.
+    Line(LineId),
+    /// A line may be opened, and is counted by now.
+    New,
+    /// There are as many as may be, none of them free.
+    None,
+}
+
+/// Lines with a name.
+#[derive(Debug)]
+struct Pool {
+    number: u32,
+    route: RouteId,
+    /// Lines that there are, or are being opened.
+    lines: u32,
+    free: Vec<LineId>,
+    waiting: VecDeque<Ticket>,
+}
+
+/// Pools of a core.
+#[derive(Debug, Default)]
+pub(crate) struct Pools(Vec<Pool>);
+
+impl Pools {
+    fn of(&mut self, number: u32, route: RouteId) -> &mut Pool {
+        let at = self.0.iter().position(|pool| pool.number == number).unwrap_or_else(|| {
+            let (free, waiting) = (Vec::new(), VecDeque::new());
+            self.0.push(Pool { number, route, lines: 0, free, waiting });
+            self.0.len() - 1
+        });
+        &mut self.0[at]
+    }
+
+    /// Asks for a line; 0 is no bound. A pool has the route of its first exchange.
+    fn ask(&mut self, (number, most): (u32, u32), route: RouteId) -> (Share, RouteId) {
+        let pool = self.of(number, route);
+        let share = match pool.free.pop() {
+            Some(line) => Share::Line(line),
+            None if most == 0 || pool.lines < most => {
+                pool.lines += 1;
+                Share::New
+            }
+            None => Share::None,
+        };
+        (share, pool.route)
+    }
+
+    /// A line is free, or there is none any more in its place: who is next, and has it.
+    fn give_back(&mut self, number: u32, line: Option<LineId>) -> Option<Ticket> {
+        let pool = self.0.iter_mut().find(|pool| pool.number == number)?;
+        let next = pool.waiting.pop_front();
+        match (next, line) {
+            (None, Some(line)) => pool.free.push(line),
+            (None, None) => pool.lines -= 1,
+            // It takes the place over.
+            (Some(_), _) => {}
+        }
+        next
+    }
+
+    /// An exchange waits no more.
+    fn forget(&mut self, number: u32, ticket: Ticket) {
+        if let Some(pool) = self.0.iter_mut().find(|pool| pool.number == number) {
+            pool.waiting.retain(|waiting| *waiting != ticket);
+        }
+    }
+
+    /// Routes that lead to pools.
+    pub(crate) fn routes(&self) -> impl Iterator<Item = RouteId> {
+        self.0.iter().map(|pool| pool.route)
+    }
+}
+
+impl Sessions {
+    /// Starts an exchange on a line of a pool, once there is one.
+    pub(super) fn join(&mut self, around: &mut Around<'_>, ticket: Ticket, named: (u32, u32)) {
+        let exchange = &mut self.exchanges[ticket];
+        let (share, route) = self.pools.ask(named, exchange.route);
+        exchange.route = route;
+        match share {
+            Share::Line(id) => self.board(around, ticket, Some(id)),
+            Share::New => self.board(around, ticket, None),
+            Share::None if exchange.room_limit == Some(0) => {
+                let words = "all connections of the pool are in use";
+                self.end(around, ticket, Ending::Thrown(words.into()), around.clock.now());
+            }
+            Share::None => {
+                let (user, limit) = (exchange.user, exchange.room_limit.unwrap_or(0));
+                self.pools.of(named.0, route).waiting.push_back(ticket);
+                around.limit(user, limit);
+            }
+        }
+    }
+
+    /// An exchange has its place in a pool: with a line, or with one to be opened.
+    fn board(&mut self, around: &mut Around<'_>, ticket: Ticket, line: Option<LineId>) {
+        let sound = |id: &LineId| {
+            let line = &self.lines[*id];
+            line.state == State::Open && line.tail.is_empty()
+        };
+        let Some(id) = line.filter(sound) else {
+            if let Some(ended) = line {
+                around.recorder.add(Counter::ConnClosedByPeer, 1);
+                self.lines.close(ended);
+            }
+            return self.open(around, ticket);
+        };
+        let exchange = &mut self.exchanges[ticket];
+        (exchange.line, exchange.reused) = (id, true);
+        (self.lines[id].ticket, self.lines[id].user) = (Some(ticket), exchange.user);
+        around.recorder.add(Counter::ConnReused, 1);
+        self.begin(around, id, ticket);
+        // It has been waiting until now.
+        if self.exchanges.has(ticket) {
+            self.exchanges[ticket].sent_at = around.clock.now();
+        }
+    }
+
+    /// The line of a pool's exchange that is over is free, or closed: who waits longest is next.
+    pub(crate) fn leave_pool(&mut self, around: &mut Around<'_>, ticket: Ticket, kept: bool) {
+        let exchange = &mut self.exchanges[ticket];
+        let Place::Named { pool, .. } = exchange.place else { return };
+        let id = std::mem::replace(&mut exchange.line, LineId::NONE);
+        if id == LineId::NONE {
+            // It had none, and no place of one.
+            return;
+        }
+        if !kept {
+            let counter = match self.lines[id].state {
+                State::Open => Counter::ConnClosedByUs,
+                State::Ended => Counter::ConnClosedByPeer,
+                _ => Counter::ConnFailed,
+            };
+            around.recorder.add(counter, 1);
+            self.lines.close(id);
+        }
+        let line = kept.then_some(id);
+        if let Some(next) = self.pools.give_back(pool, line) {
+            self.board(around, next, line);
+        }
+    }
+
+    /// An exchange has waited for a line of its pool for too long.
+    pub(super) fn waited(&mut self, around: &mut Around<'_>, ticket: Ticket) {
+        let words = "no connection of the pool was free in time";
+        self.end(around, ticket, Ending::Thrown(words.into()), around.clock.now());
+    }
+
+    /// An exchange of a pool that has no line waits for none any more.
+    pub(super) fn stop_waiting(&mut self, ticket: Ticket) {
+        let exchange = &self.exchanges[ticket];
+        if let (Place::Named { pool, .. }, LineId::NONE) = (exchange.place, exchange.line) {
+            self.pools.forget(pool, ticket);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::line::{LineId, Lines};
+
+    fn ticket(index: u32) -> Ticket {
+        Ticket { index, generation: 0 }
+    }
+
+    fn line(index: u32) -> LineId {
+        Lines::id(index)
+    }
+
+    #[test]
+    fn a_pool_has_as_many_lines_as_it_may_and_who_waits_longest_is_next() {
+        let mut pools = Pools::default();
+        let mut ask = |pools: &mut Pools| pools.ask((7, 2), RouteId::NONE).0;
+        assert_eq!((ask(&mut pools), ask(&mut pools)), (Share::New, Share::New));
+        assert_eq!(ask(&mut pools), Share::None);
+        pools.of(7, RouteId::NONE).waiting.extend([ticket(1), ticket(2), ticket(3)]);
+        pools.forget(7, ticket(2));
+        assert_eq!(pools.give_back(7, Some(line(0))), Some(ticket(1)), "the first");
+        assert_eq!(pools.give_back(7, None), Some(ticket(3)), "in place of one that is gone");
+        assert_eq!(ask(&mut pools), Share::None, "both are theirs");
+        assert_eq!(pools.give_back(7, Some(line(1))), None);
+        assert_eq!(ask(&mut pools), Share::Line(line(1)));
+        assert_eq!(pools.give_back(7, None), None);
+        assert_eq!(ask(&mut pools), Share::New, "one is gone");
+        assert_eq!(pools.ask((8, 1), RouteId::NONE).0, Share::New, "another pool");
+        assert_eq!(pools.ask((9, 0), RouteId::NONE).0, Share::New);
+        assert_eq!(pools.ask((9, 0), RouteId::NONE).0, Share::New, "without bound");
+    }
+}

@@ -1,0 +1,260 @@
+//! jp@gc Redis Data Set: a value of a list or a set of a Redis server at the start of each iteration of the loop around it.
+//!
+//! Evaluated here; fetched by the engine. The value is split into variables here again.
+
+use jmx::ElementId;
+
+use super::{Flag, flag};
+use crate::compile::Context;
+use crate::env::Env;
+use crate::text::Text;
+use crate::vars::VarId;
+
+/// The port of a Redis server that the plan does not name.
+const PORT: u16 = 6379;
+
+/// A compiled Redis Data Set.
+#[derive(Debug)]
+pub struct RedisDataSet {
+    name: String,
+    host: Text,
+    port: Text,
+    secure: Flag,
+    timeout: Text,
+    password: Text,
+    database: Text,
+    key: Text,
+    names: Names,
+    delimiter: Text,
+    recycle: Flag,
+    legacy: Flag,
+    data_type: Text,
+    most: Text,
+    wait: Text,
+    blocks: Flag,
+}
+
+/// Names of the variables that values are split into.
+#[derive(Debug)]
+enum Names {
+    Known(Vec<VarId>),
+    Text(Text),
+}
+
+/// The command that takes a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Take {
+    /// `LMOVE key key RIGHT LEFT`.
+    #[default]
+    Rotate,
+    /// `LPOP`.
+    PopList,
+    /// `LPOP`, then `RPUSH` of what came.
+    RepushList,
+    /// `SRANDMEMBER`.
+    Draw,
+    /// `SPOP`.
+    PopSet,
+    /// `SPOP`, then `SADD` of what came.
+    ReaddSet,
+}
+
+impl Take {
+    /// Appends the arguments of the command that asks for a value.
+    pub fn arguments<'a>(self, key: &'a [u8], into: &mut Vec<&'a [u8]>) {
+        let name: &[u8] = match self {
+            Self::Rotate => b"LMOVE",
+            Self::PopList | Self::RepushList => b"LPOP",
+            Self::Draw => b"SRANDMEMBER",
+            Self::PopSet | Self::ReaddSet => b"SPOP",
+        };
+        into.extend([name, key]);
+        if self == Self::Rotate {
+            into.extend([key, b"RIGHT", b"LEFT"]);
+        }
+    }
+
+    /// The command that puts a value back that has been taken.
+    pub fn puts_back(self) -> Option<&'static str> {
+        match self {
+            Self::RepushList => Some("RPUSH"),
+            Self::ReaddSet => Some("SADD"),
+            Self::Rotate | Self::PopList | Self::Draw | Self::PopSet => None,
+        }
+    }
+}
+
+/// One exchange.
+#[derive(Debug, Default)]
+pub struct RedisCall {
+    /// Host to connect to.
+    pub host: String,
+    /// Port to connect to.
+    pub port: u16,
+    /// The connection is TLS.
+    pub secure: bool,
+    /// Milliseconds for connecting, and between two reads; 0 is without limit.
+    pub timeout_ms: u32,
+    /// Empty: nobody logs in.
+    pub password: String,
+    /// Number of the database.
+    pub database: u32,
+    /// The list or set.
+    pub key: String,
+    /// The command.
+    pub take: Take,
+    /// Connections that there are at most; 0 is without limit.
+    pub most: u32,
+    /// Milliseconds that a connection is waited for if there are as many; `None` is without limit.
+    pub wait_ms: Option<u32>,
+    /// The value that is being put back.
+    pub back: Option<String>,
+}
+
+pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> RedisDataSet {
+    let names = ctx.prop(id, "variableNames");
+    let names = match names.fixed() {
+        Some(list) => {
+            Names::Known(split_names(list).map(|name| ctx.text.names.intern(name)).collect())
+        }
+        None => Names::Text(names),
+    };
+    RedisDataSet {
+        name: ctx.doc.element(id).name.clone(),
+        host: ctx.prop_or(id, "host", "localhost"),
+        port: ctx.prop(id, "port"),
+        secure: flag::compile(ctx, id, "ssl", false),
+        timeout: ctx.prop(id, "timeout"),
+        password: ctx.prop(id, "password"),
+        database: ctx.prop(id, "database"),
+        key: ctx.prop(id, "redisKey"),
+        names,
+        delimiter: ctx.prop_or(id, "delimiter", ","),
+        recycle: flag::compile(ctx, id, "recycleDataOnUse", true),
+        legacy: flag::compile(ctx, id, "plugins.redis.legacy", false),
+        data_type: ctx.prop_or(id, "redisDataType", "0"),
+        most: ctx.prop_or(id, "maxActive", "8"),
+        wait: ctx.prop_or(id, "maxWait", "0"),
+        blocks: flag::compile(ctx, id, "blockWhenExhausted", false),
+    }
+}
+
+/// Names between commas; empty ones do not count.
+fn split_names(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').filter(|name| !name.is_empty())
+}
+
+impl RedisDataSet {
+    /// Name of the element, for messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Evaluates the exchange of an iteration that begins now.
+    pub fn call(&self, call: &mut RedisCall, env: &mut Env<'_>) {
+        let number = |text: &Text, env: &mut Env<'_>, default: i64| {
+            text.parsed(env, |text| text.trim().parse().unwrap_or(default))
+        };
+        let into = |text: &Text, env: &mut Env<'_>, out: &mut String| {
+            out.clear();
+            text.eval(env, out);
+        };
+        into(&self.host, env, &mut call.host);
+        into(&self.password, env, &mut call.password);
+        into(&self.key, env, &mut call.key);
+        if call.password.trim().is_empty() {
+            call.password.clear();
+        }
+        call.port = number(&self.port, env, PORT.into()).try_into().unwrap_or(PORT);
+        call.secure = self.secure.get(env);
+        // Jedis's time limit.
+        call.timeout_ms = number(&self.timeout, env, 2000).try_into().unwrap_or(2000);
+        call.database = number(&self.database, env, 0).try_into().unwrap_or(0);
+        // A pool without bounds has a negative number of connections.
+        call.most = number(&self.most, env, 8).try_into().unwrap_or(0);
+        let wait = number(&self.wait, env, 0);
+        call.wait_ms = if self.blocks.get(env) { u32::try_from(wait).ok() } else { Some(0) };
+        let set = number(&self.data_type, env, 0) == 1;
+        let (recycle, legacy) = (self.recycle.get(env), self.legacy.get(env));
+        call.take = match (set, recycle, legacy) {
+            (false, false, _) => Take::PopList,
+            (false, true, false) => Take::Rotate,
+            (false, true, true) => Take::RepushList,
+            (true, false, _) => Take::PopSet,
+            (true, true, false) => Take::Draw,
+            (true, true, true) => Take::ReaddSet,
+        };
+    }
+
+    /// Splits a value into variables; of values and names, the fewer count.
+    pub fn fill(&self, value: &str, env: &mut Env<'_>) {
+        let mut delimiter = env.core.take();
+        self.delimiter.eval(env, &mut delimiter);
+        match &self.names {
+            Names::Known(ids) => {
+                for (id, part) in ids.iter().zip(split(value, &delimiter)) {
+                    env.vars.set(*id, part);
+                }
+            }
+            Names::Text(text) => {
+                let listed = text.parsed(env, str::to_owned);
+                for (name, part) in split_names(&listed).zip(split(value, &delimiter)) {
+                    env.vars.set_named(env.names, name, part);
+                }
+            }
+        }
+        env.core.give(delimiter);
+    }
+}
+
+/// Parts of a value as `JOrphanUtils.split(value, delimiter, false)` has them: those between delimiters, be they empty; of
+/// an empty value there are none.
+fn split<'a>(value: &'a str, delimiter: &'a str) -> impl Iterator<Item = &'a str> {
+    // An empty delimiter has JMeter look without end; the value is one part here.
+    let mut rest = (!value.is_empty()).then_some(value);
+    std::iter::from_fn(move || {
+        let all = rest.take()?;
+        match all.split_once(delimiter).filter(|_| !delimiter.is_empty()) {
+            Some((part, behind)) => {
+                rest = Some(behind);
+                Some(part)
+            }
+            None => Some(all),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_split_as_jmeter_does() {
+        let parts = |value, by| split(value, by).collect::<Vec<_>>();
+        assert_eq!(parts("a,b,c", ","), ["a", "b", "c"]);
+        assert_eq!(parts("a", ","), ["a"]);
+        assert_eq!(parts(",a,,b,", ","), ["", "a", "", "b", ""]);
+        assert_eq!(parts(",", ","), ["", ""]);
+        assert_eq!(parts("a::b", "::"), ["a", "b"]);
+        assert_eq!(parts("a|b", ","), ["a|b"]);
+        assert_eq!(parts("a,b", ""), ["a,b"]);
+        assert!(parts("", ",").is_empty());
+    }
+
+    #[test]
+    fn a_command_asks_for_a_value_and_another_puts_it_back() {
+        let said = |take: Take| {
+            let mut arguments = Vec::new();
+            take.arguments(b"k", &mut arguments);
+            String::from_utf8(arguments.join(&b' ')).expect("text")
+        };
+        assert_eq!(said(Take::Rotate), "LMOVE k k RIGHT LEFT");
+        assert_eq!(said(Take::PopList), "LPOP k");
+        assert_eq!(said(Take::RepushList), "LPOP k");
+        assert_eq!(said(Take::Draw), "SRANDMEMBER k");
+        assert_eq!(said(Take::PopSet), "SPOP k");
+        assert_eq!(said(Take::ReaddSet), "SPOP k");
+        let back = [Take::RepushList, Take::ReaddSet, Take::Rotate].map(Take::puts_back);
+        assert_eq!(back, [Some("RPUSH"), Some("SADD"), None]);
+    }
+}
