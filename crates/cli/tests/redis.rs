@@ -151,6 +151,16 @@ fn a_password_and_a_database_are_named_first() {
 }
 
 #[test]
+fn values_come_over_tls() {
+    let config = config(&["1,x", "2,y"], "list").option("tls", true).option("password", "secret");
+    let target = targets::start(config).expect("a target");
+    let program = Program::new();
+    let props = [("ssl", "true"), ("password", "secret")];
+    let ended = run(&program, &plan(target.addr().port(), &props), 1, 2);
+    assert_eq!(labels(&program), ["1-x", "2-y"], "{}", log(&program, &ended));
+}
+
+#[test]
 fn a_refused_connection_ends_threads() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = free.local_addr().expect("an address").port();
