@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn a_pool_has_as_many_lines_as_it_may_and_who_waits_longest_is_next() {
         let mut pools = Pools::default();
-        let mut ask = |pools: &mut Pools| pools.ask((7, 2), RouteId::NONE).0;
+        let ask = |pools: &mut Pools| pools.ask((7, 2), RouteId::NONE).0;
         assert_eq!((ask(&mut pools), ask(&mut pools)), (Share::New, Share::New));
         assert_eq!(ask(&mut pools), Share::None);
         pools.of(7, RouteId::NONE).waiting.extend([ticket(1), ticket(2), ticket(3)]);
