@@ -26,8 +26,7 @@ fn plan(port: u16, props: &[(&str, &str)]) -> String {
     let all: String = all
         .iter()
         .map(|(name, value)| format!("<stringProp name=\"{name}\">{value}</stringProp>"))
-        .collect::<Vec<_>>()
-        .join("");
+        .fold(String::new(), |all, one| all + &one);
     let set = format!(
         "<kg.apc.jmeter.config.redis.RedisDataSet guiclass=\"TestBeanGUI\" \
          testclass=\"kg.apc.jmeter.config.redis.RedisDataSet\" testname=\"Values\" enabled=\"true\">\
@@ -215,6 +214,9 @@ fn a_pool_waits_as_long_as_it_may() {
     assert_eq!(said.matches("no answer came in time").count(), 3, "{said}");
 }
 
+/// Properties of a data set, and the labels that come of it.
+type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
+
 /// A Redis server on a port of its own, ended with this.
 struct Server(std::process::Child);
 
@@ -257,7 +259,7 @@ fn a_real_server_answers_as_the_target_does() {
     client.read_exact(&mut answer).expect("answers");
     assert_eq!(&answer, b"+OK\r\n+OK\r\n:2\r\n:1\r\n");
     let login = [("password", "secret"), ("database", "3")];
-    let cases: [(&[(&str, &str)], &[&str]); 6] = [
+    let cases: [Case<'_>; 6] = [
         (&[("recycleDataOnUse", "true")], &["1-x", "1-x", "2-y", "2-y"]),
         (
             &[("recycleDataOnUse", "true"), ("plugins.redis.legacy", "true")],
