@@ -276,3 +276,27 @@ fn a_real_server_answers_as_the_target_does() {
         assert_eq!(labels(&program), expected, "{props:?} {}", log(&program, &ended));
     }
 }
+
+#[test]
+fn a_run_that_is_ended_at_once_does_not_wait_for_values() {
+    // It takes the connection, and never answers; two users wait for it, and one for its answer.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = silent.local_addr().expect("an address").port();
+    let program = Program::new();
+    let props = [("maxActive", "1"), ("maxWait", "-1"), ("timeout", "0")];
+    program.write("redis.jmx", &plan(port, &props));
+    let line = ["run", "redis.jmx", "--cores", "1", "-j", "log", "-Jusers=3", "-Jloops=1"];
+    let mut child = program.start(&line);
+    let (_held, _) = silent.accept().expect("a connection");
+    let id = rustix::process::Pid::from_child(&child);
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    // Once asks, twice insists; signals that come together count once.
+    while child.try_wait().expect("a state").is_none() {
+        assert!(std::time::Instant::now() < end, "never: the end of the run");
+        let _ = rustix::process::kill_process(id, rustix::process::Signal::INT);
+        std::thread::sleep(std::time::Duration::from_millis(500));
+    }
+    let ended = program::ended(child.wait_with_output().expect("its end"));
+    assert_eq!(ended.code, 130, "{ended:?}");
+    assert!(!program.read("log").contains("redis key"), "{ended:?}");
+}
