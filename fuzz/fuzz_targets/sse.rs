@@ -39,8 +39,9 @@ fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, close: bool) -> Seen {
             assert!(to == TO && seen.head.is_some() && seen.done.is_none());
             seen.data.extend_from_slice(bytes);
         }
-        Told::Push { kind, bytes } => {
-            assert!(kind.len() <= LIMITS.line && bytes.len() <= LIMITS.event + LIMITS.line);
+        Told::Push { kind, id, bytes } => {
+            assert!(kind.len() <= LIMITS.line && id.len() <= LIMITS.line);
+            assert!(bytes.len() <= LIMITS.event + LIMITS.line);
             assert!(seen.head.is_some() && seen.done.is_none());
             seen.events.push((kind.to_vec(), bytes.to_vec()));
         }

@@ -77,8 +77,8 @@ pub enum Told<'b> {
     /// An answer is complete. `kept`: the connection may carry another exchange.
     Done { to: Ticket, kept: bool },
     /// Something that belongs to no exchange, or to one that stays: an event, a message. `kind` is the protocol's name
-    /// for it, empty where there is none.
-    Push { kind: &'b [u8], bytes: &'b [u8] },
+    /// for it and `id` the peer's, empty where there is none.
+    Push { kind: &'b [u8], id: &'b [u8], bytes: &'b [u8] },
     /// The peer gave an exchange up.
     Lost { to: Ticket, fate: Fate },
 }

@@ -1,8 +1,8 @@
 //! Server-sent events: an HTTP/1.1 response that stays open, and the events in it.
 //!
 //! A request goes out as it was rendered. The head of its answer is told with HTTP's status. Of a body that is
-//! `text/event-stream`, each event is a [`Told::Push`]: its name, empty where it has none, and its data. Any other body, an
-//! error page or an encoded one, is told as [`Told::Data`].
+//! `text/event-stream`, each event is a [`Told::Push`]: its name, empty where it has none, the id that stands by then, and its
+//! data. Any other body, an error page or an encoded one, is told as [`Told::Data`].
 
 mod events;
 
@@ -53,6 +53,12 @@ impl Sse {
         self.events.retry_ms()
     }
 
+    /// Whether the body of the answer that is being read, or was read last, is a stream of events.
+    #[must_use]
+    pub fn streams(&self) -> bool {
+        self.streams
+    }
+
     fn body(
         &mut self,
         to: Ticket,
@@ -63,7 +69,7 @@ impl Sse {
             tell(Told::Data { to, bytes: piece });
             return Ok(());
         }
-        self.events.feed(piece, &mut |kind, bytes| tell(Told::Push { kind, bytes }))
+        self.events.feed(piece, &mut |kind, id, bytes| tell(Told::Push { kind, id, bytes }))
     }
 }
 

@@ -69,7 +69,7 @@ impl Events {
     }
 
     /// Takes a piece of the stream, all of it, and tells of each event: its name, empty where it has none (which the
-    /// standard calls `message`), and its data.
+    /// standard calls `message`), the last id, and its data.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl Events {
     pub fn feed(
         &mut self,
         mut input: &[u8],
-        tell: &mut impl FnMut(&[u8], &[u8]),
+        tell: &mut impl FnMut(&[u8], &[u8], &[u8]),
     ) -> Result<(), Broken> {
         while let Some(first) = input.first() {
             if std::mem::take(&mut self.after_cr) && *first == b'\n' {
@@ -115,7 +115,7 @@ impl Events {
     fn end_of_line(
         &mut self,
         line: &[u8],
-        tell: &mut impl FnMut(&[u8], &[u8]),
+        tell: &mut impl FnMut(&[u8], &[u8], &[u8]),
     ) -> Result<(), Broken> {
         let begun = std::mem::replace(&mut self.begun, true);
         let line = if begun { line } else { line.strip_prefix(BOM).unwrap_or(line) };
@@ -153,10 +153,10 @@ impl Events {
         Ok(())
     }
 
-    fn end_of_event(&mut self, tell: &mut impl FnMut(&[u8], &[u8])) {
+    fn end_of_event(&mut self, tell: &mut impl FnMut(&[u8], &[u8], &[u8])) {
         self.id.clone_into(&mut self.last_id);
         if self.data.pop().is_some() {
-            tell(&self.name, &self.data);
+            tell(&self.name, &self.last_id, &self.data);
         }
         self.data.clear();
         self.name.clear();

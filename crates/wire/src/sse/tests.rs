@@ -9,6 +9,8 @@ const LIMITS: Limits = Limits { line: 60, event: 80 };
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Stream {
     events: Vec<(String, String)>,
+    /// The id that stood with each of them.
+    ids: Vec<String>,
     last_id: String,
     retry_ms: Option<u64>,
     broken: Option<String>,
@@ -22,7 +24,10 @@ fn parse<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Stream {
     let mut events = Events::new(LIMITS);
     let mut seen = Stream::default();
     for piece in pieces {
-        let fed = events.feed(piece, &mut |name, data| seen.events.push((text(name), text(data))));
+        let fed = events.feed(piece, &mut |name, id, data| {
+            seen.events.push((text(name), text(data)));
+            seen.ids.push(text(id));
+        });
         if let Err(Broken(why)) = fed {
             seen.broken = Some(why);
             break;
@@ -81,7 +86,7 @@ fn lines_end_in_any_way() {
 fn an_event_is_told_at_the_first_byte_that_ends_it() {
     let mut events = Events::new(LIMITS);
     let mut told = 0;
-    events.feed(b"data: 1\r\n\r", &mut |_, _| told += 1).expect("within bounds");
+    events.feed(b"data: 1\r\n\r", &mut |_, _, _| told += 1).expect("within bounds");
     assert_eq!(told, 1);
 }
 
@@ -108,6 +113,8 @@ fn fields() {
 fn ids_stand_until_others_come() {
     let seen = stream(b"id: 1\ndata: a\n\ndata: b\n\n");
     assert_eq!((seen.events.len(), seen.last_id.as_str()), (2, "1"));
+    assert_eq!(seen.ids, ["1", "1"]);
+    assert_eq!(stream(b"data: a\n\nid: 2\ndata: b\n\nid\ndata: c\n\n").ids, ["", "2", ""]);
     assert_eq!(stream(b"id: 1\n\n").last_id, "1");
     assert_eq!(stream(b"id: 1\n\nid: 2\n").last_id, "1");
     assert_eq!(stream(b"id: 1\n\nid: 2\0\n\n").last_id, "1");
@@ -140,7 +147,7 @@ fn bounds() {
 fn another_stream_forgets_what_is_unfinished() {
     let mut events = Events::new(LIMITS);
     let mut told = Vec::new();
-    let mut tell = |name: &[u8], data: &[u8]| told.push((text(name), text(data)));
+    let mut tell = |name: &[u8], _: &[u8], data: &[u8]| told.push((text(name), text(data)));
     events.feed(b"id: 7\nretry: 5\n\nevent: a\nid: 8\ndata: b\nda\r", &mut tell).expect("bounds");
     events.restart();
     assert_eq!((events.last_id(), events.retry_ms()), (b"7".as_slice(), Some(5)));
@@ -180,7 +187,7 @@ fn exchange<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, close: bool) -> Seen
             assert!(to == TO && !bytes.is_empty());
             seen.data.extend_from_slice(bytes);
         }
-        Told::Push { kind, bytes } => seen.events.push((text(kind), text(bytes))),
+        Told::Push { kind, bytes, .. } => seen.events.push((text(kind), text(bytes))),
         Told::Done { to, kept } => {
             assert!(to == TO && seen.done.is_none());
             seen.done = Some(kept);
