@@ -523,6 +523,7 @@ const ROOMS: &[(&str, u32)] = &[
     ("websocket", 5),
     ("tcp", 5),
     ("redis", 5),
+    ("sse", 5),
     ("process", 5),
     ("java", 5),
     ("sample", 6),

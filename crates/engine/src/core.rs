@@ -5,6 +5,7 @@
 
 pub(crate) mod connections;
 pub(crate) mod done;
+pub(crate) mod exchanges;
 pub(crate) mod lifecycle;
 pub(crate) mod stepped;
 

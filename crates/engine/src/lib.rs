@@ -18,6 +18,7 @@
 //! | `http` | HTTP requests and responses, pages, redirects, cookies, caches, credentials; files by their URLs |
 //! | `websocket` | WebSocket connections and their samplers |
 //! | `tcp` | TCP, raw requests, UDP |
+//! | `sse` | server-sent events |
 //! | `process` | programs that a plan runs |
 //! | `java`, `offload` | messages to Java and its answers, and the seam to whoever runs it |
 //! | `net` | connections, sockets, addresses, local ports, TLS, the connect rate, the wording of failures |
@@ -41,6 +42,7 @@ mod run;
 mod sample;
 mod session;
 mod settings;
+mod sse;
 mod tcp;
 mod time;
 mod users;

@@ -114,7 +114,7 @@ impl Core<'_> {
             Ending::Complete { .. } if head == kind::ERROR => (true, Err(Some(answer))),
             Ending::Complete { .. } if nil => (true, Err(None)),
             Ending::Complete { .. } => (true, Ok(answer)),
-            Ending::Thrown(words) => (false, Err(Some(words))),
+            Ending::Thrown(words) | Ending::Broken(words) => (false, Err(Some(words))),
             Ending::Eof | Ending::None => {
                 (false, Err(Some("the server closed the connection".to_owned())))
             }

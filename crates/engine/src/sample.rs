@@ -243,9 +243,10 @@ impl Core<'_> {
                 self.with_env(index, id, |env, result| debug.run(env, result));
                 self.end_plain(index, id, timing);
             }
-            SamplerKind::Tcp(_) | SamplerKind::HttpRaw(_) | SamplerKind::Udp(_) => {
-                self.begin_stream(index, id, kind);
-            }
+            SamplerKind::Tcp(_)
+            | SamplerKind::HttpRaw(_)
+            | SamplerKind::Udp(_)
+            | SamplerKind::Sse(_) => self.begin_exchange(index, id, kind),
             SamplerKind::Process(process) => self.begin_process(index, id, process),
             SamplerKind::Hosted(element) => {
                 let run = std::iter::once(Job::Run(*element));

@@ -41,6 +41,7 @@ pub(crate) mod result_action;
 pub(crate) mod result_collector;
 mod run_state;
 mod shard;
+mod sse_sampler;
 mod start;
 mod synchronizing_timer;
 mod tcp_sampler;
@@ -79,6 +80,7 @@ pub use redis_data_set::{RedisCall, RedisDataSet, Take};
 pub use response_saver::{ResponseSaver, TRANSACTION};
 pub use run_state::RunState;
 pub use shard::{Deal, Shard};
+pub use sse_sampler::{SseCall, SseRequest, SseSampler};
 pub(crate) use start::START_VARIABLES;
 pub use synchronizing_timer::SyncTimer;
 pub use tcp_sampler::{Client, TcpCall, TcpSampler};
@@ -181,6 +183,7 @@ pub(crate) fn sampler(
         "kg.apc.jmeter.samplers.UDPSampler" => {
             SamplerKind::Udp(Box::new(udp_sampler::compile(ctx, id)?))
         }
+        "com.jmeter.sse.SSESampler" => SamplerKind::Sse(Box::new(sse_sampler::compile(ctx, id))),
         _ => SamplerKind::WebSocket(Box::new(websocket::compile(ctx, id, configs, around)?)),
     })
 }

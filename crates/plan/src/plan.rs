@@ -526,6 +526,8 @@ pub enum SamplerKind {
     HttpRaw(Box<crate::element::HttpRaw>),
     /// jp@gc UDP Request.
     Udp(Box<crate::element::UdpSampler>),
+    /// SSE Sampler: events of a response that stays.
+    Sse(Box<crate::element::SseSampler>),
     /// OS Process Sampler: a program of this machine.
     Process(Box<crate::element::OsProcess>),
     /// jp@gc Dummy Sampler.

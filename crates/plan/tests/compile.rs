@@ -202,11 +202,14 @@ fn what_single_settings_ask_for_is_refused_by_name() {
         let source = [("HTTPSampler.ipSource", "lo"), ("HTTPSampler.ipSourceType", kind)];
         element("HTTPSamplerProxy", "", "h", &source, "", "")
     };
+    let address = [("SSESampler.url", "http://x/")];
+    let events = element("com.jmeter.sse.SSESampler", "", "e", &address, "", "");
     for (body, level, word) in [
         (authorization("BASIC_DIGEST"), Level::Native, ""),
         (authorization("KERBEROS"), Level::Unsupported, "Kerberos"),
         (datagram("kg.apc.jmeter.samplers.HexStringUDPDecoder"), Level::Native, ""),
         (datagram("kg.apc.jmeter.samplers.DNSJavaDecoder"), Level::Jvm, "DNSJavaDecoder"),
+        (events, Level::Native, ""),
         (from("3"), Level::Native, ""),
         (from("4"), Level::Unsupported, "ipSourceType"),
     ] {

@@ -21,6 +21,7 @@ mod plans;
 mod process;
 mod proxy;
 mod server;
+mod sse;
 mod stall;
 mod tls;
 mod trial;

@@ -3,14 +3,14 @@
 use plan::plan::SamplerId;
 use stats::{Counter, Phase};
 use wire::redis;
-use wire::session::{Session, Ticket, Told};
+use wire::session::{Broken, Session, Ticket, Told};
 use wire::stream;
 
 use crate::ids::UserId;
 use crate::net::driver::{self, Ready};
 use crate::net::outcome::Failure;
 use crate::net::transport::Unwritten;
-use crate::session::exchange::{After, Ending, Exchange, Reached};
+use crate::session::exchange::{After, Answer, Ending, Exchange, Reached};
 use crate::session::line::{LineId, Place, Speaker, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::{MS, Nanos, thread_cpu};
@@ -93,6 +93,9 @@ impl Sessions {
             Speaker::Redis(session) => {
                 session.begin_rendered(ticket, &exchange.request, out);
             }
+            Speaker::Sse(session) => {
+                session.begin(ticket, &exchange.request, out);
+            }
         }
         around.recorder.add(Counter::BytesOut, out.len() as u64);
         match line.transport.send(out, &mut around.net.sealed) {
@@ -104,7 +107,8 @@ impl Sessions {
         }
         // On a reused line the start is the sending; another look at the clock would only measure itself.
         exchange.sent_at = if exchange.reused { exchange.start } else { around.clock.now() };
-        let (user, limit) = (exchange.user, exchange.limit);
+        let user = exchange.user;
+        let limit = exchange.limit_of(exchange.limit, exchange.sent_at);
         let ending = match std::mem::take(&mut exchange.after) {
             After::Answer => return around.limit(user, limit),
             After::Nothing => Ending::Complete { closed: false },
@@ -334,6 +338,22 @@ impl Sessions {
                 }
                 Fed { used, done }
             }
+            Speaker::Sse(session) => {
+                let mut done = false;
+                let mut tell = |told: Told<'_>| tell_events(&mut exchange.answer, &mut done, told);
+                let fed = session.feed(bytes, &mut around.net.sealed, &mut tell);
+                let answer = &mut exchange.answer;
+                answer.streams = session.streams();
+                match fed {
+                    Ok(used) => {
+                        // Of another answer only the head is asked for.
+                        Fed { used, done: done || answer.head != 0 && !answer.streams }
+                    }
+                    Err(Broken(words)) => {
+                        return self.end(around, ticket, Ending::Broken(words), now);
+                    }
+                }
+            }
         };
         keep(&mut line.tail, &bytes[fed.used..]);
         if fed.done {
@@ -370,6 +390,15 @@ impl Sessions {
             },
             // It was empty.
             Speaker::Datagram => Ending::Complete { closed: false },
+            Speaker::Sse(session) => {
+                let answer = &mut self.exchanges[ticket].answer;
+                let mut done = false;
+                let mut tell = |told: Told<'_>| tell_events(answer, &mut done, told);
+                match session.end(&line.tail, &mut tell) {
+                    Ok(()) => Ending::Complete { closed: true },
+                    Err(_) => Ending::Eof,
+                }
+            }
         };
         self.end(around, ticket, ending, now);
     }
@@ -453,11 +482,17 @@ impl Sessions {
         if now < limit {
             return around.timers.wheel.insert(index, limit, &mut *around.users);
         }
-        if self.takes_what_lies_there(around, ticket) {
+        let (id, until) = (self.exchanges[ticket].line, self.exchanges[ticket].until);
+        let over = until > 0 && now >= until;
+        if self.takes_what_lies_there(around, ticket) && !(over && self.is_on(id, ticket)) {
             return;
         }
         if self.exchanges[ticket].line == LineId::NONE {
             return self.waited(around, ticket);
+        }
+        // However much its peer still has to say.
+        if over {
+            return self.end(around, ticket, Ending::Complete { closed: false }, now);
         }
         let failure = match self.lines[self.exchanges[ticket].line].state {
             State::Connecting | State::Naming => Failure::ConnectTimeout,
@@ -519,6 +554,28 @@ impl Exchange {
     /// Nothing of its answer has come yet, which may take so long and no longer.
     fn awaits_first(&self) -> bool {
         self.limit > 0 && self.sent_at > 0 && self.latency == 0
+    }
+
+    /// A time limit, in nanoseconds from now, no later than the exchange's own end; 0 is none.
+    pub(super) fn limit_of(&self, limit: Nanos, now: Nanos) -> Nanos {
+        match (self.until, limit) {
+            (0, limit) => limit,
+            (until, 0) => (until - now).max(1),
+            (until, limit) => (until - now).clamp(1, limit),
+        }
+    }
+}
+
+/// Takes what a session of events tells.
+fn tell_events(answer: &mut Answer, done: &mut bool, told: Told<'_>) {
+    match told {
+        Told::Head { status, bytes, .. } => {
+            answer.head = status;
+            bytes.clone_into(&mut answer.head_bytes);
+        }
+        Told::Push { kind, id, bytes } => answer.take_event(kind, id, bytes),
+        Told::Done { .. } => *done = true,
+        _ => {}
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use plan::element::{RawCall, RedisCall, TcpCall, UdpCall};
+use plan::element::{RawCall, RedisCall, SseCall, TcpCall, UdpCall};
 use plan::plan::SamplerId;
 use wire::session::Ticket;
 use wire::stream::End;
@@ -29,6 +29,7 @@ pub(crate) enum Call {
     Raw(RawCall),
     Udp(UdpCall),
     Redis(Box<RedisCall>),
+    Sse(SseCall),
 }
 
 /// The step behind the sending.
@@ -67,6 +68,8 @@ pub(crate) enum Ending {
     Eof,
     /// The call was an exception, in words; before or behind what was sent.
     Thrown(String),
+    /// The peer does not keep to the protocol, in words.
+    Broken(String),
     Failed {
         failure: Failure,
         reached: Reached,
@@ -107,6 +110,8 @@ pub(crate) struct Exchange {
     pub(crate) connect_limit: Nanos,
     /// Nanoseconds that a line of a pool is waited for, where all are in use.
     pub(crate) room_limit: Option<Nanos>,
+    /// When the exchange ends with what has come by then, which is its answer; 0 is never.
+    pub(crate) until: Nanos,
     /// The connection had served another exchange before.
     pub(crate) reused: bool,
     pub(crate) answer: Answer,
@@ -130,6 +135,11 @@ pub(crate) struct Answer {
     /// Its kind, where the protocol tells answers apart, and whether it stands for nothing.
     pub(crate) head: u16,
     pub(crate) nil: bool,
+    /// The bytes of its head, where they are asked for.
+    pub(crate) head_bytes: Vec<u8>,
+    /// It is a stream of events, of which so many have come.
+    pub(crate) streams: bool,
+    pub(crate) events: u64,
 }
 
 impl Answer {
@@ -143,7 +153,19 @@ impl Answer {
         }
     }
 
+    /// Takes an event, as a line; what it does not have is `null`, as Java shows it.
+    pub(crate) fn take_event(&mut self, kind: &[u8], id: &[u8], data: &[u8]) {
+        self.events += 1;
+        let or_null = |part| if part == b"" { &b"null"[..] } else { part };
+        let (kind, id) = (or_null(kind), or_null(id));
+        for part in [b"ID: ", id, b" | Type: ", kind, b" | Data: ", data, b"\n"] {
+            self.take(part);
+        }
+    }
+
     fn clear(&mut self) {
+        self.head_bytes.clear();
+        (self.streams, self.events) = (false, 0);
         self.bytes.clear();
         if self.bytes.capacity() > SPARE {
             self.bytes = Vec::new();
@@ -166,6 +188,9 @@ impl Exchange {
             expected: None,
             head: 0,
             nil: false,
+            head_bytes: Vec::new(),
+            streams: false,
+            events: 0,
         };
         Self {
             generation: 0,
@@ -190,6 +215,7 @@ impl Exchange {
             limit: 0,
             connect_limit: 0,
             room_limit: None,
+            until: 0,
             reused: false,
             answer,
             ending: Ending::None,
@@ -261,7 +287,7 @@ impl Exchanges {
         (entry.unwritable, entry.after, entry.ending) = (None, After::Answer, Ending::None);
         (entry.sent_at, entry.connect, entry.latency) = (0, 0, 0);
         (entry.arrival, entry.ended, entry.limit, entry.connect_limit) = (0, 0, 0, 0);
-        entry.reused = false;
+        (entry.until, entry.reused) = (0, false);
         self.free.push(ticket.index);
     }
 }

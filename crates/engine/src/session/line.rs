@@ -3,6 +3,7 @@
 use plan::plan::SamplerId;
 use wire::redis::Redis;
 use wire::session::Ticket;
+use wire::sse::Sse;
 use wire::stream::Stream;
 
 use crate::ids::{RouteId, UserId};
@@ -56,6 +57,7 @@ pub(crate) enum Speaker {
     /// Each datagram is a call or an answer.
     Datagram,
     Redis(Box<Redis>),
+    Sse(Box<Sse>),
 }
 
 /// A connection.

@@ -4,6 +4,7 @@
 use stats::Counter;
 use wire::redis::{Limits, Login, Redis};
 use wire::session::{Session, Ticket};
+use wire::sse::{self, Sse};
 use wire::stream::Stream;
 
 use crate::ids::{RouteId, UserId};
@@ -41,6 +42,7 @@ impl Sessions {
                 let login = Login { user: "", password, database };
                 Speaker::Redis(Box::new(Redis::new(login, 1, Limits::default())))
             }
+            Call::Sse(_) => Speaker::Sse(Box::new(Sse::new(sse::Limits::default()))),
             _ => Speaker::Stream(Stream::default()),
         };
         // The clients of these protocols try no other address.
@@ -56,7 +58,7 @@ impl Sessions {
         } else {
             self.lines[id].state = State::Naming;
             // Limits of connecting begin with the address.
-            around.limit(user, 0);
+            around.limit(user, self.exchanges[ticket].limit_of(0, now));
         }
     }
 
@@ -114,10 +116,13 @@ impl Sessions {
 
     fn on_opened(&mut self, around: &mut Around<'_>, id: LineId, opened: Opened) {
         let Some(ticket) = self.lines[id].ticket else { return };
-        let user = self.lines[id].user;
+        let (user, exchange) = (self.lines[id].user, &self.exchanges[ticket]);
+        let now = around.clock.now();
         match opened {
-            Opened::Resolving | Opened::Queued => around.limit(user, 0),
-            Opened::Connecting => around.limit(user, self.exchanges[ticket].connect_limit),
+            Opened::Resolving | Opened::Queued => around.limit(user, exchange.limit_of(0, now)),
+            Opened::Connecting => {
+                around.limit(user, exchange.limit_of(exchange.connect_limit, now));
+            }
             Opened::Established if around.net.routes[self.lines[id].route].secure => {
                 self.start_tls(around, id, ticket);
             }
@@ -138,7 +143,8 @@ impl Sessions {
             return self.fail(around, ticket, failure);
         }
         line.state = State::Handshaking;
-        around.limit(line.user, self.exchanges[ticket].limit);
+        let exchange = &self.exchanges[ticket];
+        around.limit(line.user, exchange.limit_of(exchange.limit, now));
         self.shake_hands(around, id, &mut [], (now, cpu));
     }
 

@@ -62,7 +62,7 @@ impl Core<'_> {
     }
 
     /// The exchange of datagrams is over.
-    pub(super) fn end_datagram(&mut self, ticket: Ticket) {
+    pub(crate) fn end_datagram(&mut self, ticket: Ticket) {
         let exchange = &mut self.sessions.exchanges[ticket];
         let ending = std::mem::take(&mut exchange.ending);
         let Call::Udp(call) = std::mem::take(&mut exchange.call) else { return };
@@ -72,7 +72,7 @@ impl Core<'_> {
                 exchange.latency = exchange.ended - exchange.start;
                 (call.close, Ok(()))
             }
-            Ending::Thrown(text) => (false, Err(Thrown::other(text))),
+            Ending::Thrown(text) | Ending::Broken(text) => (false, Err(Thrown::other(text))),
             Ending::Failed { failure, reached } => {
                 if reached == Reached::Opening {
                     counter = Counter::ConnFailed;
@@ -108,7 +108,7 @@ impl Core<'_> {
         self.sessions.exchanges.end(ticket);
         let outcome = self.show_bytes(index, id, &call.data, &answer, ended);
         timing.received = self.samples.result.body.len() as u64;
-        self.close_stream(index, id, timing, outcome);
+        self.close_exchange(index, id, timing, outcome);
     }
 }
 

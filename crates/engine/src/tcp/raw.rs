@@ -92,13 +92,13 @@ impl Core<'_> {
     }
 
     /// The exchange of a raw request is over.
-    pub(super) fn end_raw(&mut self, ticket: Ticket) {
+    pub(crate) fn end_raw(&mut self, ticket: Ticket) {
         let exchange = &mut self.sessions.exchanges[ticket];
         let (index, id) = (exchange.user, exchange.sampler);
         let ending = std::mem::take(&mut exchange.ending);
         let Call::Raw(call) = std::mem::take(&mut exchange.call) else { return };
         let (left, ended, counter) = match ending {
-            Ending::Thrown(text) => {
+            Ending::Thrown(text) | Ending::Broken(text) => {
                 (Saved::Closed, Err(Thrown::other(text)), Counter::ConnClosedByUs)
             }
             Ending::Failed { failure, reached } => {
@@ -147,7 +147,7 @@ impl Core<'_> {
             0 => total,
             bytes => (bytes + dropped) as u64,
         };
-        self.close_stream(index, id, timing, outcome);
+        self.close_exchange(index, id, timing, outcome);
     }
 
     /// Fills the core's result with an answer, or with the exception that there is instead.

@@ -19,49 +19,9 @@ use crate::net::routes::Route;
 use crate::session::exchange::{self, Answer, Call, Reached};
 use crate::session::line::Place;
 use crate::time::clock::{MS, Nanos};
-use crate::time::timing::Timing;
-use crate::users::Wait;
 
 impl Core<'_> {
-    /// Begins a sample of one of these kinds.
-    pub(crate) fn begin_stream(&mut self, index: UserId, id: SamplerId, kind: &SamplerKind) {
-        match kind {
-            SamplerKind::Tcp(sampler) => self.begin_tcp(index, id, sampler),
-            SamplerKind::HttpRaw(sampler) => self.begin_raw(index, id, sampler),
-            SamplerKind::Udp(sampler) => self.begin_datagram(index, id, sampler),
-            _ => {}
-        }
-    }
-
-    /// Makes a sample of an exchange that is over.
-    pub(crate) fn end_exchange(&mut self, ticket: Ticket) {
-        let exchange = &self.sessions.exchanges[ticket];
-        let user = &self.users[exchange.user];
-        if !user.alive || user.wait != Wait::Done {
-            let (sessions, mut around) = self.sessions();
-            sessions.leave_pool(&mut around, ticket, false);
-            return sessions.exchanges.end(ticket);
-        }
-        match exchange.call {
-            Call::Tcp(_) => self.end_tcp(ticket),
-            Call::Raw(_) => self.end_raw(ticket),
-            Call::Udp(_) => self.end_datagram(ticket),
-            Call::Redis(_) => self.end_redis(ticket),
-            Call::None => self.sessions.exchanges.end(ticket),
-        }
-    }
-
-    pub(super) fn start_exchange(&mut self, ticket: Ticket) {
-        let (sessions, mut around) = self.sessions();
-        sessions.start(&mut around, ticket);
-    }
-
-    pub(super) fn close_line(&mut self, ticket: Ticket, counter: Counter) {
-        let (sessions, mut around) = self.sessions();
-        sessions.close(&mut around, ticket, counter);
-    }
-
-    fn begin_tcp(&mut self, index: UserId, id: SamplerId, sampler: &TcpSampler) {
+    pub(crate) fn begin_tcp(&mut self, index: UserId, id: SamplerId, sampler: &TcpSampler) {
         let ticket = self.sessions.exchange(index, id);
         let mut call = match std::mem::take(&mut self.sessions.exchanges[ticket].call) {
             Call::Tcp(call) => call,
@@ -97,7 +57,7 @@ impl Core<'_> {
         self.start_exchange(ticket);
     }
 
-    fn end_tcp(&mut self, ticket: Ticket) {
+    pub(crate) fn end_tcp(&mut self, ticket: Ticket) {
         let exchange = &mut self.sessions.exchanges[ticket];
         let (index, id) = (exchange.user, exchange.sampler);
         let ending = std::mem::take(&mut exchange.ending);
@@ -128,24 +88,7 @@ impl Core<'_> {
         exchange.answer.bytes = received;
         exchange.call = Call::Tcp(call);
         self.sessions.exchanges.end(ticket);
-        self.close_stream(index, id, timing, outcome);
-    }
-
-    /// Ends a sample, whose result is filled.
-    pub(super) fn close_stream(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        timing: Timing,
-        outcome: Outcome,
-    ) {
-        self.samples.result.start_ms = self.clock.wall_ms(timing.start);
-        let outcome = if self.samples.result.success || outcome != Outcome::Ok {
-            outcome
-        } else {
-            Outcome::Status
-        };
-        self.conclude(index, id, timing, outcome);
+        self.close_exchange(index, id, timing, outcome);
     }
 
     fn show_tcp(
@@ -217,7 +160,9 @@ impl Ending {
         let (failure, reached) = match ending {
             exchange::Ending::Complete { closed } => return Self::Complete { closed },
             exchange::Ending::Eof | exchange::Ending::None => return Self::Eof,
-            exchange::Ending::Thrown(words) => return Self::Thrown(words),
+            exchange::Ending::Thrown(words) | exchange::Ending::Broken(words) => {
+                return Self::Thrown(words);
+            }
             exchange::Ending::Failed { failure, reached } => (failure, reached),
         };
         let words = match &failure {

@@ -39,6 +39,7 @@ pub(super) fn applies(kind: &SamplerKind) -> bool {
         | SamplerKind::Process(_)
         | SamplerKind::Dummy(_)
         | SamplerKind::Script(_)
+        | SamplerKind::Sse(_)
         | SamplerKind::WebSocket(_) => false,
     }
 }

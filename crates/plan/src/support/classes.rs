@@ -108,6 +108,7 @@ pub(super) const CLASSES: &[Class] = &[
         Level::Native,
         "text and hexadecimal digits; other encoders need a JVM",
     ),
+    class("com.jmeter.sse.SSESampler", Kind::Sampler, Level::Native, "over HTTP/1.1"),
     class("FTPSampler", Kind::Sampler, Level::Jvm, "its requests would not be sent"),
     class("AjpSampler", Kind::Sampler, Level::Jvm, "its requests would not be sent"),
     class("SmtpSampler", Kind::Sampler, Level::Jvm, "its requests would not be sent"),

@@ -1,0 +1,144 @@
+//! Events of a response that stays (SSE Sampler): a request, and what comes until its seconds are over or the stream ends.
+//!
+//! The end of its time is the end of the sample, and no failure, however far it has come. As the plug-in does it, each
+//! sample has a connection of its own, which is closed behind it. What a core does with these is in `core/exchanges.rs`.
+
+use std::sync::Arc;
+
+use plan::element::SseCall;
+use plan::http::Source;
+use plan::result::SampleResult;
+use stats::Outcome;
+use wire::tls::rustls::ClientConfig;
+
+use crate::net::outcome::{Failure, kind, socket_text};
+use crate::net::resolve::literal;
+use crate::net::routes::{Route, Routes};
+use crate::session::exchange::{Call, Ending, Exchange, Reached};
+use crate::session::line::Place;
+use crate::time::clock::{Nanos, SECOND};
+
+/// OkHttp's time for connecting, as the plug-in sets it.
+const CONNECT: Nanos = 10 * SECOND;
+
+/// Makes up an exchange. False: it is over before anything is sent.
+pub(crate) fn make_up(
+    exchange: &mut Exchange,
+    routes: &mut Routes,
+    call: SseCall,
+    tls: Option<Result<Arc<ClientConfig>, wire::tls::Error>>,
+) -> bool {
+    let sends = match (&call.request, &call.seconds, tls) {
+        (Err(words), _, _) | (Ok(_), Err(words), _) => {
+            exchange.ending = Ending::Thrown(words.clone());
+            false
+        }
+        (Ok(_), Ok(..=0), _) => {
+            exchange.ending = Ending::Complete { closed: false };
+            false
+        }
+        (Ok(request), Ok(seconds), tls) => {
+            exchange.route =
+                routes.to(request.secure, &request.host, request.port, &Source::default());
+            exchange.place = Place::Fresh;
+            exchange.connect_limit = CONNECT;
+            exchange.until = exchange.start.saturating_add(seconds.saturating_mul(SECOND));
+            exchange.request.extend_from_slice(&request.bytes);
+            match tls.transpose() {
+                Ok(tls) => {
+                    exchange.tls = tls;
+                    true
+                }
+                Err(error) => {
+                    let (failure, reached) = (Failure::Tls(error), Reached::Opening);
+                    exchange.ending = Ending::Failed { failure, reached };
+                    false
+                }
+            }
+        }
+    };
+    exchange.call = Call::Sse(call);
+    sends
+}
+
+/// Makes a result of an exchange that is over.
+pub(crate) fn show(exchange: &mut Exchange, routes: &Routes, result: &mut SampleResult) -> Outcome {
+    let ending = std::mem::take(&mut exchange.ending);
+    let Call::Sse(call) = std::mem::take(&mut exchange.call) else { return Outcome::Other };
+    result.sampler_data.push_str("Connecting to: ");
+    result.sampler_data.push_str(&call.url);
+    result.encoding.push_str("UTF-8");
+    let answer = &exchange.answer;
+    result.body.extend_from_slice(&answer.bytes);
+    wire::charset::decode_into(Some("UTF-8"), &result.body, &mut result.text);
+    let (reason, kind_of_body) = parts_of(&answer.head_bytes);
+    let (code, message, outcome) = match ending {
+        _ if answer.head != 0 && !(200..300).contains(&answer.head) => {
+            let status = answer.head;
+            (status.to_string(), format!("HTTP {status}: {reason}"), Outcome::Status)
+        }
+        _ if answer.head != 0 && !answer.streams => {
+            let kind = kind_of_body.as_deref().unwrap_or("null");
+            let words = format!("Error: Invalid content-type: {kind}");
+            (answer.head.to_string(), words, Outcome::Status)
+        }
+        Ending::Complete { .. } | Ending::None => (
+            "200".to_owned(),
+            format!("OK \u{2014} {} events received", answer.events),
+            Outcome::Ok,
+        ),
+        Ending::Eof => {
+            ("500".to_owned(), "Error: unexpected end of stream".to_owned(), Outcome::Closed)
+        }
+        Ending::Thrown(words) => ("500".to_owned(), words, Outcome::Other),
+        Ending::Broken(words) => ("500".to_owned(), format!("Error: {words}"), Outcome::Protocol),
+        Ending::Failed { failure, .. } => {
+            let route = &routes[exchange.route];
+            ("500".to_owned(), format!("Error: {}", words(&failure, route)), kind(&failure, route))
+        }
+    };
+    result.success = outcome == Outcome::Ok;
+    result.code = code;
+    result.message = message;
+    outcome
+}
+
+/// The exception's message, as the plug-in shows it.
+fn words(failure: &Failure, route: &Route) -> String {
+    match failure {
+        Failure::UnknownHost { still: false } => {
+            format!("{}: Name or service not known", route.host)
+        }
+        Failure::Connect(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+            let named = if literal(&route.host).is_some() { "" } else { &*route.host };
+            let address = route.addresses.first().map(ToString::to_string).unwrap_or_default();
+            format!("Failed to connect to {named}/{address}")
+        }
+        Failure::Tls(error) => error.to_string(),
+        Failure::TlsClosed => "Remote host terminated the handshake".to_owned(),
+        _ => socket_text(failure, route),
+    }
+}
+
+/// The words behind the status of a head, and the media type that it names.
+fn parts_of(head: &[u8]) -> (String, Option<String>) {
+    let text = String::from_utf8_lossy(head);
+    let mut lines = text.lines();
+    let reason = lines.next().and_then(|line| line.splitn(3, ' ').nth(2)).unwrap_or_default();
+    let mut kinds = lines.filter_map(|line| line.split_once(':'));
+    let kind = kinds.rfind(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    (reason.trim().to_owned(), kind.map(|(_, kind)| kind.trim().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads() {
+        let head = b"HTTP/1.1 404 Not Found\r\ncontent-type: a\r\nContent-Type: text/html\r\n\r\n";
+        assert_eq!(parts_of(head), ("Not Found".to_owned(), Some("text/html".to_owned())));
+        assert_eq!(parts_of(b"HTTP/1.1 200\r\n\r\n"), (String::new(), None));
+        assert_eq!(parts_of(b""), (String::new(), None));
+    }
+}
