@@ -288,6 +288,7 @@ impl Exchanges {
         (entry.sent_at, entry.connect, entry.latency) = (0, 0, 0);
         (entry.arrival, entry.ended, entry.limit, entry.connect_limit) = (0, 0, 0, 0);
         (entry.until, entry.reused) = (0, false);
+        entry.room_limit = None;
         self.free.push(ticket.index);
     }
 }
