@@ -37,7 +37,7 @@ pub enum Language {
     BeanShell,
 }
 
-/// What a script is part of.
+/// The kind of element that a script is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A pre-processor.
@@ -68,7 +68,7 @@ impl Role {
 pub struct Place {
     /// Its language.
     pub language: Language,
-    /// What it is part of.
+    /// The kind of element that it is part of.
     pub role: Role,
     /// It is that of a JSR223 element, which binds other names than BeanShell's elements do.
     pub jsr223: bool,
@@ -108,7 +108,7 @@ impl Place {
 /// Why a script is not simple.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotSimple {
-    /// What in it is not known here, as in “there is …”.
+    /// The part of it that is not known here, as in “there is …”.
     pub reason: String,
 }
 
@@ -132,7 +132,7 @@ pub struct Script {
     parameters: bool,
 }
 
-/// What a script came to: its value as Java writes it, and the variables that are read after it.
+/// The outcome of a script: its value as Java writes it, and the variables that are read after it.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// The value; `None` is `null`.

@@ -1,11 +1,11 @@
-//! What scripts do with the world around them: variables, properties, the result, the log, who and when.
+//! Deeds of scripts in the world around them: variables, properties, the result, the log, who and when.
 //!
 //! The table says which object has which method ([`find`]); [`Deed`]s are carried out in [`super::act`].
 
 use super::kind::Kinds;
 use crate::Reads;
 
-/// What a name or a chain of calls stands for, if it is no value.
+/// Meaning of a name or a chain of calls that is no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Object {
     Vars,
@@ -83,7 +83,7 @@ pub(super) enum Deed {
     ElementName,
 }
 
-/// What is known of a deed.
+/// Properties of a deed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub(super) deed: Deed,
@@ -207,7 +207,7 @@ pub(super) fn find(on: Object, name: &str, args: usize) -> impl Iterator<Item = 
 }
 
 impl Deed {
-    /// What of the result it reads beyond what is always there.
+    /// Parts of the result that it reads beyond those that are always there.
     pub(super) fn reads(self) -> Reads {
         match self {
             Self::Response => Reads::TEXT,

@@ -226,6 +226,8 @@ pub(crate) const LEFT_OUT: &[(&str, &str)] = &[
         "the order of its lanes is that of threads",
     ),
     ("SystemSampler", "it runs programs"),
+    ("com.jmeter.sse.SSESampler", "it needs a target for events"),
+    ("kg.apc.jmeter.config.redis.RedisDataSet", "it needs a Redis server"),
     ("kg.apc.jmeter.samplers.UDPSampler", "it needs a target for datagrams"),
     (
         "JMeter.plugins.functional.samplers.websocket.WebSocketSampler",

@@ -42,7 +42,7 @@ pub(crate) struct Conn {
     pub(crate) route: RouteId,
     /// Its opening; the addresses tried are those of the route, but for users that look names up for themselves.
     pub(crate) opening: Opening,
-    /// Whose it is to HttpClient, where lanes are about (a user's own `holder`).
+    /// The owner to HttpClient, where lanes are about (a user's own `holder`).
     pub(crate) holder: u16,
     pub(crate) decoder: Decoder,
     /// Input that is not used up (raw bytes, or ciphertext under TLS).

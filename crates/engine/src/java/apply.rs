@@ -107,8 +107,8 @@ pub(super) fn cookie_manager(kind: &SamplerKind) -> Option<u32> {
 
 /// Takes over the properties that scripts have changed.
 pub(super) fn set_properties(run: &RunShared, changes: &Changes<'_>) {
-    for (name, value) in &changes.properties {
-        run.shared.follow_java(name, *value);
+    for (number, name, value) in &changes.properties {
+        run.shared.follow_java(*number, name, *value);
     }
 }
 

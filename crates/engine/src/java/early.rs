@@ -68,8 +68,8 @@ impl<'a> Early<'a> {
                     .push(format!("in the Java machine, before the run: {failed}"));
             }
         };
-        for (name, value) in &reply.changes.properties {
-            env.shared.follow_java(name, *value);
+        for (number, name, value) in &reply.changes.properties {
+            env.shared.follow_java(*number, name, *value);
         }
         self.complaints.extend(reply.log.iter().map(told));
         if let Out::Texts(values) = &reply.out {

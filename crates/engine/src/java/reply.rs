@@ -75,7 +75,8 @@ pub(crate) enum Out<'a> {
 pub(crate) struct Changes<'a> {
     /// Without a value: removed.
     pub(crate) variables: Vec<(Name<'a>, Option<&'a str>)>,
-    pub(crate) properties: Vec<(&'a str, Option<&'a str>)>,
+    /// With the number that Java gave the change.
+    pub(crate) properties: Vec<(u64, &'a str, Option<&'a str>)>,
 }
 
 /// A reply to a job.
@@ -181,7 +182,8 @@ impl<'a> Changes<'a> {
             };
             Ok((name, reader.maybe(Reader::text)?))
         })?;
-        let properties = reader.list(|reader| Ok((reader.text()?, reader.maybe(Reader::text)?)))?;
+        let properties = reader
+            .list(|reader| Ok((reader.long()?, reader.text()?, reader.maybe(Reader::text)?)))?;
         Ok(Self { variables, properties })
     }
 }

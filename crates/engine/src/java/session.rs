@@ -253,8 +253,8 @@ fn start(
             (Name::Named(name), Some(value)) => initial.set_named(&plan.names, name, value),
         }
     }
-    for (name, value) in &changes.properties {
-        shared.follow_java(name, *value);
+    for (number, name, value) in &changes.properties {
+        shared.follow_java(*number, name, *value);
     }
     Ok(said.iter().map(told).collect())
 }

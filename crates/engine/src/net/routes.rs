@@ -44,7 +44,7 @@ impl Route {
     }
 }
 
-/// What is reached through a proxy.
+/// A server that is reached through a proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tunnel {
     pub(crate) host: String,

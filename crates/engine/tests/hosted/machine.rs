@@ -1,6 +1,7 @@
 //! A Java machine for tests: threads that answer jobs by a function of the test, in the words of the messages' description.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
@@ -332,12 +333,22 @@ fn maybe(out: &mut Vec<u8>, value: Option<&String>) {
     }
 }
 
-fn named(out: &mut Vec<u8>, pairs: &[(String, Option<String>)], slot: bool) {
+/// Variables, by their names.
+fn named(out: &mut Vec<u8>, pairs: &[(String, Option<String>)]) {
     out.extend((pairs.len() as u32).to_le_bytes());
     for (name, value) in pairs {
-        if slot {
-            out.extend(u32::MAX.to_le_bytes());
-        }
+        out.extend(u32::MAX.to_le_bytes());
+        text(out, name);
+        maybe(out, value.as_ref());
+    }
+}
+
+/// Properties, each with the number of its change.
+fn numbered(out: &mut Vec<u8>, pairs: &[(String, Option<String>)]) {
+    static CHANGES: AtomicU64 = AtomicU64::new(1);
+    out.extend((pairs.len() as u32).to_le_bytes());
+    for (name, value) in pairs {
+        out.extend(CHANGES.fetch_add(1, Ordering::Relaxed).to_le_bytes());
         text(out, name);
         maybe(out, value.as_ref());
     }
@@ -348,8 +359,8 @@ pub(crate) fn started(variables: &[(&str, &str)]) -> Vec<u8> {
     let own = |(name, value): &(&str, &str)| (name.to_string(), Some(value.to_string()));
     let variables: Vec<_> = variables.iter().map(own).collect();
     let mut out = vec![0];
-    named(&mut out, &variables, true);
-    named(&mut out, &[], false);
+    named(&mut out, &variables);
+    numbered(&mut out, &[]);
     out.extend([0; 4]);
     out
 }
@@ -362,8 +373,8 @@ impl Answer {
     /// The reply to a job.
     pub(crate) fn to(&self, told: &Told) -> Result<Vec<u8>, String> {
         let mut out = vec![0];
-        named(&mut out, &self.variables, true);
-        named(&mut out, &self.properties, false);
+        named(&mut out, &self.variables);
+        numbered(&mut out, &self.properties);
         out.push(self.ask);
         out.extend((self.log.len() as u32).to_le_bytes());
         for line in &self.log {

@@ -26,6 +26,8 @@ struct Written {
     map: Arc<Map>,
     /// The version of the last write of each name, where it was no script of Java that wrote it.
     native: HashMap<Box<str>, u64>,
+    /// The number of Java's last change of each name that was followed.
+    java: HashMap<Box<str>, u64>,
 }
 
 /// Severity of a log line, or where else it goes.
@@ -170,9 +172,17 @@ impl Shared {
         before
     }
 
-    /// Sets or removes a property as a script in Java has, which needs not be told of it.
-    pub fn follow_java(&self, name: &str, value: Option<&str>) {
+    /// Sets or removes a property as a script in Java has, which needs not be told of it. Java numbers its changes and tells each as
+    /// often as it has threads: one that is no newer than the last of its name is known.
+    pub fn follow_java(&self, number: u64, name: &str, value: Option<&str>) {
         let mut written = self.lock();
+        match written.java.get_mut(name) {
+            Some(last) if *last >= number => return,
+            Some(last) => *last = number,
+            None => {
+                written.java.insert(name.into(), number);
+            }
+        }
         self.write(&mut written, name, value);
         written.native.remove(name);
         self.version.fetch_add(1, Ordering::Release);
@@ -426,14 +436,29 @@ mod tests {
         shared.set_property("a", "2");
         let (seen, first) = told(0);
         assert_eq!(first, [("a".to_string(), Some("2".to_string()))]);
-        shared.follow_java("a", None);
-        shared.follow_java("b", Some("3"));
+        shared.follow_java(1, "a", None);
+        shared.follow_java(2, "b", Some("3"));
         assert_eq!((shared.property("a"), shared.property("b").as_deref()), (None, Some("3")));
         assert_eq!(shared.properties().len(), 1);
         let (seen, none) = told(seen);
         assert!(none.is_empty());
         shared.set_property("b", "4");
         assert_eq!(told(seen).1, [("b".to_string(), Some("4".to_string()))]);
+    }
+
+    #[test]
+    fn a_change_of_java_that_is_told_again_or_late_is_known() {
+        let shared = Shared::default();
+        shared.follow_java(2, "a", Some("new"));
+        let version = shared.version();
+        shared.follow_java(2, "a", Some("new"));
+        shared.follow_java(1, "a", Some("old"));
+        assert_eq!((shared.property("a").as_deref(), shared.version()), (Some("new"), version));
+        shared.set_property("a", "native");
+        shared.follow_java(2, "a", Some("new"));
+        assert_eq!(shared.property("a").as_deref(), Some("native"));
+        shared.follow_java(3, "a", None);
+        assert_eq!(shared.property("a"), None);
     }
 
     #[test]

@@ -64,7 +64,7 @@ final class Life {
         Output out = new Output();
         out.u8(Worker.STATUS_OK);
         tellChanges(test, variables, sent, out);
-        test.props.tell(out);
+        test.props.tell(out, 0);
         Logs.tell(out, null);
         return out.take();
     }

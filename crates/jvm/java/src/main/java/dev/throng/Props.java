@@ -1,23 +1,31 @@
 package dev.throng;
 
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Properties;
+import java.util.TreeMap;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
- * JMeter's properties in this process: what Java changes is recorded for the next reply, what was changed natively is applied
- * by version. Reading costs what it costs in {@link Properties}; a reply looks at one flag.
+ * JMeter's properties in this process. Changes by Java are numbered, and each thread that replies tells those it has not told yet,
+ * be they told by another: so a change is known to all before the reply of the script that made it, whoever replies first.
+ * Changes by native code are applied by version. Reading costs what it costs in {@link Properties}; a reply compares two numbers.
  */
 final class Props extends Properties {
     private static final long serialVersionUID = 1L;
 
-    private transient volatile boolean changed;
-    private final transient Map<String, String> changes = new LinkedHashMap<>();
+    /** The number of the last change. */
+    private transient volatile long last;
+    /** The last change of each name, by its number. */
+    private final transient NavigableMap<Long, String> changes = new TreeMap<>();
+    private final transient Map<String, Change> byName = new HashMap<>();
     private final transient Map<String, Long> versions = new HashMap<>();
     private transient boolean recording;
+
+    private record Change(long number, String value) {
+    }
 
     Props(Properties defaults) {
         super(defaults);
@@ -41,8 +49,8 @@ final class Props extends Properties {
     /** Applies one change, unless something newer was applied before. */
     private void apply(long version, String name, String value) {
         synchronized (changes) {
-            Long last = versions.get(name);
-            if (last != null && last >= version) {
+            Long known = versions.get(name);
+            if (known != null && known >= version) {
                 return;
             }
             versions.put(name, version);
@@ -54,30 +62,35 @@ final class Props extends Properties {
         }
     }
 
-    /** Writes the changes made since the last call. */
-    void tell(Output out) {
-        if (!changed) {
+    /** Writes the changes behind that number, oldest first; gives the number of the last. */
+    long tell(Output out, long told) {
+        if (last == told) {
             out.i32(0);
-            return;
+            return told;
         }
         synchronized (changes) {
-            out.i32(changes.size());
-            for (Map.Entry<String, String> entry : changes.entrySet()) {
-                out.str(entry.getKey());
-                out.optStr(entry.getValue());
+            Map<Long, String> untold = changes.tailMap(told, false);
+            out.i32(untold.size());
+            for (String name : untold.values()) {
+                Change change = byName.get(name);
+                out.i64(change.number);
+                out.str(name);
+                out.optStr(change.value);
             }
-            changes.clear();
-            changed = false;
+            return last;
         }
     }
 
     private void note(Object name, Object value) {
         if (recording && name instanceof String) {
             synchronized (changes) {
-                // Removed first, so that the order is that of the last changes.
-                changes.remove(name);
-                changes.put((String) name, value instanceof String ? (String) value : null);
-                changed = true;
+                Change change = new Change(last + 1, value instanceof String ? (String) value : null);
+                Change before = byName.put((String) name, change);
+                if (before != null) {
+                    changes.remove(before.number);
+                }
+                changes.put(change.number, (String) name);
+                last = change.number;
             }
         }
     }

@@ -120,6 +120,8 @@ final class Worker {
     private SampleResult before;
     /** Native code sent the result, and is told what becomes of it. */
     private boolean told;
+    /** The last change of properties that this thread has told of. */
+    private long toldProperties;
     /** What ended the user. */
     private Throwable fatal;
 
@@ -645,7 +647,7 @@ final class Worker {
             user = make(running);
         }
         frame.tell(out, user);
-        test.props.tell(out);
+        toldProperties = test.props.tell(out, toldProperties);
         int asked = test.asked.get() == 0 ? 0 : test.asked.getAndSet(0);
         out.u8(Math.max(context.takeAsked(), asked));
         Logs.tell(out, lines);

@@ -541,6 +541,7 @@ final class Play {
         }
         count = in.i32();
         for (int i = 0; i < count; i++) {
+            in.i64();
             String name = in.str();
             reply.props.put(name, in.optStr());
         }
