@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let [act, reply @ ..] = data else { return };
-    if let Err(words) = engine::offload::read_reply(reply, act % 20) {
+    if let Err(words) = engine::read_reply(reply, act % 20) {
         assert!(!words.is_empty() || reply.first() == Some(&1));
     }
 });

@@ -177,7 +177,7 @@ fn ask_java(
     };
     options.surroundings.home = machine.home;
     path.clone_into(&mut options.surroundings.plan);
-    let (findings, _) = engine::offload::set_up(plan, &options)?;
+    let (findings, _) = engine::set_up(plan, &options)?;
     let home = options.surroundings.home.as_str();
     diags.extend(findings.into_iter().map(|finding| of_java(plan, home, finding)));
     Ok(diags)

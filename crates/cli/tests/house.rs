@@ -238,7 +238,7 @@ fn files_are_short_and_say_what_they_hold() {
 }
 
 /// Doc lines that do not name their subject. Older ones are being rewritten: the number only goes down.
-const WITHOUT_SUBJECT: usize = 402;
+const WITHOUT_SUBJECT: usize = 394;
 
 #[test]
 fn sentences_of_documentation_name_their_subject() {
@@ -514,25 +514,29 @@ const ROOMS: &[(&str, u32)] = &[
     ("ids", 0),
     ("users", 1),
     ("inbox", 1),
+    ("reports", 1),
     ("net", 2),
     ("offload", 2),
+    ("files", 3),
     ("settings", 3),
     ("completions", 3),
+    ("shared", 4),
     ("session", 4),
-    ("http", 5),
-    ("websocket", 5),
-    ("tcp", 5),
-    ("redis", 5),
-    ("sse", 5),
-    ("process", 5),
-    ("java", 5),
-    ("sample", 6),
-    ("flow", 7),
-    ("core", 8),
-    ("run", 9),
+    ("context", 5),
+    ("http", 6),
+    ("websocket", 6),
+    ("tcp", 6),
+    ("redis", 6),
+    ("sse", 6),
+    ("process", 6),
+    ("java", 6),
+    ("sample", 7),
+    ("flow", 8),
+    ("core", 9),
+    ("run", 10),
 ];
 /// Imports of a room that is not below. Most are of the core itself, whose methods the rooms still have. Lower it with every one that goes.
-const UPWARD: usize = 82;
+const UPWARD: usize = 73;
 
 #[test]
 fn rooms_of_the_engine_import_what_is_below() {

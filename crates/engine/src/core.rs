@@ -4,7 +4,6 @@
 //! second hand over a snapshot. Nothing in it blocks but the wait for events, whose length the next due time bounds.
 
 pub(crate) mod connections;
-pub(crate) mod done;
 pub(crate) mod exchanges;
 pub(crate) mod lifecycle;
 pub(crate) mod stepped;
@@ -13,12 +12,12 @@ use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use plan::env::{Env, Scratch, Who};
-use plan::plan::{Plan, SamplerId};
-use plan::result::SampleResult;
+use plan::env::Scratch;
+use plan::plan::Plan;
 use stats::{Counter, Recorder};
 
 use crate::completions::{Completions, Done, Sampled};
+use crate::context::{Context, Stop};
 use crate::flow::Flow;
 use crate::flow::barriers::home_of;
 use crate::flow::schedule::Start;
@@ -30,13 +29,15 @@ use crate::net::Net;
 use crate::net::driver::{Driver, Events, INBOX, Ready};
 use crate::net::outcome::Failure;
 use crate::net::slot::Slot;
+use crate::reports::Report;
 use crate::run::rows::Rows;
 use crate::run::sinks::Sinks;
-use crate::run::{Report, RunShared};
 use crate::sample::samples::Samples;
 use crate::session::{self, Around, Sessions};
+use crate::shared::RunShared;
 use crate::time::clock::{Clock, MS, Nanos, TURN, second_after};
 use crate::time::wheel::Wheel;
+use crate::users::timers::Timers;
 use crate::users::{Users, Wait};
 use crate::websocket::{self, WebSockets};
 
@@ -53,46 +54,16 @@ const UNTIMED: u32 = 64;
 
 /// A core: parts, each with state of its own.
 pub(crate) struct Core<'p> {
-    pub(crate) plan: &'p Plan,
-    pub(crate) run: &'p RunShared,
-    pub(crate) index: u32,
-    pub(crate) clock: Clock,
-    pub(crate) random: plan::random::Random,
-    pub(crate) users: Users,
-    pub(crate) timers: Timers,
+    pub(crate) cx: Context<'p>,
     pub(crate) flow: Flow,
     pub(crate) samples: Samples,
-    pub(crate) net: Net,
     pub(crate) http: Requests,
     pub(crate) websocket: WebSockets,
     pub(crate) sessions: Sessions,
     /// The work that Java does for its users.
     pub(crate) jobs: crate::java::Jobs,
-    pub(crate) recorder: Recorder,
     pub(crate) sinks: Sinks,
-    pub(crate) stop: Stop,
-    pub(crate) queue: Completions,
     inbox: Mailbox,
-}
-
-/// Timers of users.
-pub(crate) struct Timers {
-    pub(crate) wheel: Wheel,
-    /// Users whose timers have fired.
-    due: Vec<UserId>,
-    /// The next snapshot.
-    next_second: Nanos,
-}
-
-/// The end of the run, as far as a core has heard of it.
-#[derive(Debug, Default)]
-pub(crate) struct Stop {
-    /// Users end after their sample.
-    pub(crate) asked: bool,
-    /// All users end at once: nobody waits for anything any more.
-    pub(crate) now: bool,
-    /// The core has been told to end, and does so then at the latest.
-    latest: Option<Nanos>,
 }
 
 /// Messages of other threads.
@@ -105,6 +76,7 @@ struct Mailbox {
 pub(crate) struct Parts<'p> {
     pub(crate) plan: &'p Plan,
     pub(crate) run: &'p RunShared,
+    pub(crate) java: Arc<crate::java::Shared>,
     pub(crate) index: u32,
     /// Made before any core begins, which might take the descriptors it needs.
     pub(crate) driver: Driver,
@@ -118,50 +90,57 @@ pub(crate) struct Parts<'p> {
 
 impl<'p> Core<'p> {
     pub(crate) fn new(parts: Parts<'p>) -> Self {
-        let Parts { plan, run, index, driver, inbox, wake, reports, rows, feeds } = parts;
+        let Parts { plan, run, java, index, driver, inbox, wake, reports, rows, feeds } = parts;
         let clock = Clock::new(run.zero);
         let now = clock.now();
         let mut recorder = Recorder::new();
+        let seed = run.seed ^ u64::from(run.rank(index)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         Self {
-            plan,
-            run,
-            index,
-            random: plan::random::Random::new(
-                run.seed.rotate_left(17) ^ u64::from(run.rank(index)),
-            ),
-            users: Users::default(),
-            timers: Timers {
-                wheel: Wheel::new(now),
-                due: Vec::new(),
-                next_second: second_after(now, run.shard),
+            samples: Samples::new(plan, now, &mut recorder),
+            cx: Context {
+                plan,
+                run,
+                index,
+                random: plan::random::Random::new(
+                    run.seed.rotate_left(17) ^ u64::from(run.rank(index)),
+                ),
+                users: Users::default(),
+                timers: Timers {
+                    wheel: Wheel::new(now),
+                    due: Vec::new(),
+                    next_second: second_after(now, run.shard),
+                },
+                net: Net::new(run.connections(index), driver, now),
+                result: Box::default(),
+                spare_results: Vec::new(),
+                texts: Scratch::new(seed),
+                recorder,
+                reports,
+                queue: Completions::default(),
+                stop: Stop::default(),
+                clock,
             },
             flow: Flow::new(plan),
-            samples: Samples::new(plan, run, index, now, &mut recorder),
-            net: Net::new(run.connections(index), driver, now),
             http: Requests::new(plan),
             websocket: WebSockets::new(plan, now),
             sessions: Sessions::default(),
-            jobs: crate::java::Jobs::new(plan, run.offload.clone(), run.hearing.clone()),
-            recorder,
-            sinks: Sinks { rows, feeds, reports, snapshots: Vec::new() },
-            stop: Stop::default(),
-            queue: Completions::default(),
+            jobs: crate::java::Jobs::new(plan, java),
+            sinks: Sinks { rows, feeds, snapshots: Vec::new() },
             inbox: Mailbox { messages: inbox, wake },
-            clock,
         }
     }
 
     /// Runs until told to end.
     pub(crate) fn run(&mut self) -> io::Result<()> {
         lang::work::limit(lang::work::Limits {
-            steps: self.run.settings.evaluation_steps,
-            stop: Arc::clone(&self.run.hurry),
+            steps: self.cx.run.settings.evaluation_steps,
+            stop: Arc::clone(&self.cx.run.hurry),
         });
         let mut events = Events::new();
-        let run = self.run;
+        let run = self.cx.run;
         loop {
-            let now = self.clock.now();
-            if self.stop.latest.is_some_and(|latest| now >= latest || !self.jobs.are_open()) {
+            let now = self.cx.clock.now();
+            if self.cx.stop.latest.is_some_and(|latest| now >= latest || !self.jobs.are_open()) {
                 break;
             }
             self.connect_queued();
@@ -171,7 +150,7 @@ impl<'p> Core<'p> {
             self.run_ready(now);
             self.read_resumed();
             self.read_unfinished();
-            if now >= self.timers.next_second {
+            if now >= self.cx.timers.next_second {
                 self.tick(now);
             }
             self.tell_properties();
@@ -180,13 +159,13 @@ impl<'p> Core<'p> {
             match &run.steps {
                 None => {
                     let timeout = timeout.min(WATCHED);
-                    self.net.driver.wait(&mut events, Some(timeout))?;
+                    self.cx.net.driver.wait(&mut events, Some(timeout))?;
                     self.note_stall(timeout);
                 }
                 Some(steps) => {
                     self.wait_stepped(steps, &mut events, timeout)?;
-                    self.net.woke = self.clock.now();
-                    self.net.stalled_since = self.net.woke;
+                    self.cx.net.woke = self.cx.clock.now();
+                    self.cx.net.stalled_since = self.cx.net.woke;
                 }
             }
             for ready in events.iter() {
@@ -197,7 +176,7 @@ impl<'p> Core<'p> {
                 }
             }
         }
-        let now = self.clock.now();
+        let now = self.cx.clock.now();
         self.hand_over(now);
         self.flush_results();
         Ok(())
@@ -223,31 +202,31 @@ impl<'p> Core<'p> {
 
     /// Reads on where a peer had more to say than one turn had time for: no event tells of it again.
     fn read_unfinished(&mut self) {
-        for _ in 0..self.net.unfinished.len() {
-            let Some((token, hangup)) = self.net.unfinished.pop_front() else { return };
+        for _ in 0..self.cx.net.unfinished.len() {
+            let Some((token, hangup)) = self.cx.net.unfinished.pop_front() else { return };
             self.on_event(Ready { token, readable: true, writable: false, hangup });
         }
     }
 
     /// Sockets are polled again, after a wait of at most `timeout`: counts the time beyond it, if that is a stall.
     fn note_stall(&mut self, timeout: Nanos) {
-        let before = std::mem::replace(&mut self.net.woke, self.clock.now());
-        let beyond = self.net.woke - before - timeout;
-        self.net.stalled_since = self.net.woke;
+        let before = std::mem::replace(&mut self.cx.net.woke, self.cx.clock.now());
+        let beyond = self.cx.net.woke - before - timeout;
+        self.cx.net.stalled_since = self.cx.net.woke;
         if beyond >= STALL {
-            self.net.stalled_since = before;
-            self.recorder.add(Counter::Stalls, 1);
-            self.recorder.add(Counter::StallTime, beyond as u64);
+            self.cx.net.stalled_since = before;
+            self.cx.recorder.add(Counter::Stalls, 1);
+            self.cx.recorder.add(Counter::StallTime, beyond as u64);
         }
     }
 
     fn timeout(&self, now: Nanos) -> Nanos {
-        let waits = self.queue.later.is_empty() && self.websocket.resumed.is_empty();
-        if !waits || !self.net.unfinished.is_empty() || !self.net.to_connect.is_empty() {
+        let waits = self.cx.queue.later.is_empty() && self.websocket.resumed.is_empty();
+        if !waits || !self.cx.net.unfinished.is_empty() || !self.cx.net.to_connect.is_empty() {
             return 0;
         }
-        let mut until = self.timers.next_second;
-        if let Some(look) = self.timers.wheel.next_look() {
+        let mut until = self.cx.timers.next_second;
+        if let Some(look) = self.cx.timers.wheel.next_look() {
             until = until.min(look);
         }
         if let Some(look) = self.websocket.beats.next_look() {
@@ -263,10 +242,10 @@ impl<'p> Core<'p> {
     }
 
     fn fire_timers(&mut self, now: Nanos) {
-        let mut due = std::mem::take(&mut self.timers.due);
-        self.timers.wheel.expire(now, &mut self.users, &mut due);
+        let mut due = std::mem::take(&mut self.cx.timers.due);
+        self.cx.timers.wheel.expire(now, &mut self.cx.users, &mut due);
         for index in due.drain(..) {
-            match self.users[index].wait {
+            match self.cx.users[index].wait {
                 Wait::Exchange(_) | Wait::Resolve(_) => self.check_limit(index, now),
                 Wait::Session(ticket) => {
                     let (sessions, mut around) = self.sessions();
@@ -289,25 +268,25 @@ impl<'p> Core<'p> {
             self.interrupt(index);
             self.carry_out_done();
         }
-        self.timers.due = due;
+        self.cx.timers.due = due;
     }
 
     /// Exchanges of sessions, and the parts that they use.
     pub(crate) fn sessions(&mut self) -> (&mut Sessions, Around<'_>) {
         let around = Around {
-            clock: &self.clock,
-            net: &mut self.net,
-            users: &mut self.users,
-            timers: &mut self.timers,
-            recorder: &mut self.recorder,
-            done: &mut self.queue,
+            clock: &self.cx.clock,
+            net: &mut self.cx.net,
+            users: &mut self.cx.users,
+            timers: &mut self.cx.timers,
+            recorder: &mut self.cx.recorder,
+            done: &mut self.cx.queue,
         };
         (&mut self.sessions, around)
     }
 
     /// Goes on with a user whose wait is over.
     pub(crate) fn resume(&mut self, index: UserId) {
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         if !user.alive {
             return;
         }
@@ -350,25 +329,25 @@ impl<'p> Core<'p> {
 
     /// Goes on with a user once those before it had their turn.
     pub(crate) fn put_in_line(&mut self, index: UserId) {
-        self.queue.later.push_user(index);
+        self.cx.queue.later.push_user(index);
     }
 
     /// Puts a user into the ready queue, if it has nothing to wait for.
     fn enqueue(&mut self, index: UserId) {
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         if user.alive && user.wait == Wait::Ready {
             user.wait = Wait::Queued;
-            self.queue.later.push_user(index);
+            self.cx.queue.later.push_user(index);
         }
     }
 
     /// Carries out what is in the ready queue, each once, but not so long that sockets and messages wait.
     fn run_ready(&mut self, now: Nanos) {
-        for _ in 0..self.queue.later.len() {
-            let Some(done) = self.queue.later.pop() else { return };
+        for _ in 0..self.cx.queue.later.len() {
+            let Some(done) = self.cx.queue.later.pop() else { return };
             self.carry_out(done);
             self.carry_out_done();
-            if self.clock.now() - now >= ROUND {
+            if self.cx.clock.now() - now >= ROUND {
                 return;
             }
         }
@@ -376,7 +355,7 @@ impl<'p> Core<'p> {
 
     /// Carries out all that has been completed by what the loop has just done.
     pub(crate) fn carry_out_done(&mut self) {
-        while let Some(done) = self.queue.now.pop() {
+        while let Some(done) = self.cx.queue.now.pop() {
             self.carry_out(done);
         }
     }
@@ -400,8 +379,8 @@ impl<'p> Core<'p> {
     #[inline]
     fn end_sampled(&mut self, sampled: Sampled) {
         let Sampled { user, sampler, timing, outcome, result, whole } = sampled;
-        self.return_result(result);
-        let entry = &mut self.users[user];
+        self.cx.return_result(result);
+        let entry = &mut self.cx.users[user];
         if !entry.alive || entry.wait != Wait::Done {
             return;
         }
@@ -415,15 +394,15 @@ impl<'p> Core<'p> {
 
     /// Runs a user until it must wait.
     fn take_turn(&mut self, index: UserId) {
-        let before = self.queue.now.len();
+        let before = self.cx.queue.now.len();
         let over = self.run_user(index);
         // What the turn has completed has its own when others had theirs.
-        self.queue.now.move_behind(before, &mut self.queue.later);
-        if !self.users[index].alive || self.users[index].wait != Wait::Ready {
+        self.cx.queue.now.move_behind(before, &mut self.cx.queue.later);
+        if !self.cx.users[index].alive || self.cx.users[index].wait != Wait::Ready {
             return;
         }
         // Samplers look at the clock; a loop that reaches none must be stopped here, be it in a lane.
-        if over && (self.stop.asked || self.time_is_up(self.users.root(index))) {
+        if over && (self.cx.stop.asked || self.time_is_up(self.cx.users.root(index))) {
             return self.end_user(index);
         }
         self.enqueue(index);
@@ -433,20 +412,20 @@ impl<'p> Core<'p> {
     fn run_user(&mut self, index: UserId) -> bool {
         let mut until = Nanos::MAX;
         for operation in 1..=BUDGET {
-            if !self.users[index].alive || self.users[index].wait != Wait::Ready {
+            if !self.cx.users[index].alive || self.cx.users[index].wait != Wait::Ready {
                 return false;
             }
             match self.operate(index) {
                 Turn::On => {}
                 // A sample that failed lets others go first.
-                Turn::Waits => match self.queue.now.pop_passed(index) {
+                Turn::Waits => match self.cx.queue.now.pop_passed(index) {
                     Some(sampled) => self.end_sampled(sampled),
                     None => return false,
                 },
                 Turn::Over => return true,
             }
             if operation % UNTIMED == 0 {
-                let now = self.clock.now();
+                let now = self.cx.clock.now();
                 if now >= until {
                     return false;
                 }
@@ -461,19 +440,19 @@ impl<'p> Core<'p> {
         while let Ok(message) = self.inbox.messages.try_recv() {
             match message {
                 Message::Start { group, at } => {
-                    let settings = &self.run.groups[group as usize];
+                    let settings = &self.cx.run.groups[group as usize];
                     let start = if settings.arrivals.is_some() {
-                        let has_it = home_of(group, self.run.cores) == self.index;
-                        Start::of_arrivals(group, settings, at, has_it.then_some(self.run.shard))
+                        let has_it = home_of(group, self.cx.run.cores) == self.cx.index;
+                        Start::of_arrivals(group, settings, at, has_it.then_some(self.cx.run.shard))
                     } else {
-                        let (rank, ranks) = (self.run.rank(self.index), self.run.ranks());
+                        let (rank, ranks) = (self.cx.run.rank(self.cx.index), self.cx.run.ranks());
                         Start::new(group, settings, at, rank, ranks)
                     };
                     self.flow.starts.push(start);
                 }
                 Message::Resolved { user, route, host, found } => {
-                    let known = self.net.learn(route, &host, found, self.clock.now());
-                    match self.users[user].wait {
+                    let known = self.cx.net.learn(route, &host, found, self.cx.clock.now());
+                    match self.cx.users[user].wait {
                         Wait::SocketResolve(_) => self.on_socket_resolved(user, route, known),
                         Wait::Session(ticket) => {
                             let (sessions, mut around) = self.sessions();
@@ -496,7 +475,9 @@ impl<'p> Core<'p> {
                 Message::NoArrivals(group) => self.close_arrivals(group),
                 Message::Stop => self.stop(false),
                 Message::StopNow => self.stop(true),
-                Message::End => self.stop.latest = Some(self.clock.now() + crate::java::PATIENCE),
+                Message::End => {
+                    self.cx.stop.latest = Some(self.cx.clock.now() + crate::java::PATIENCE);
+                }
             }
             self.carry_out_done();
         }
@@ -504,18 +485,18 @@ impl<'p> Core<'p> {
 
     /// Ends all users: after the sample under way, or at once.
     fn stop(&mut self, now: bool) {
-        self.stop.asked = true;
-        self.stop.now |= now;
+        self.cx.stop.asked = true;
+        self.cx.stop.now |= now;
         let groups: Vec<u32> = self.flow.starts.drain(..).map(|start| start.group).collect();
-        for index in (0..self.users.all.len() as u32).map(UserId::from) {
-            if !self.users[index].alive {
+        for index in (0..self.cx.users.all.len() as u32).map(UserId::from) {
+            if !self.cx.users[index].alive {
                 continue;
             }
-            self.users[index].stopping = true;
-            match self.users[index].wait {
+            self.cx.users[index].stopping = true;
+            match self.cx.users[index].wait {
                 Wait::Arrival | Wait::Lock => self.end_user(index),
                 // It looks for a sampler, and has it soon.
-                Wait::Ready if !self.users.is_branch(index) => self.enqueue(index),
+                Wait::Ready if !self.cx.users.is_branch(index) => self.enqueue(index),
                 Wait::Delay(_) | Wait::Pause(_) | Wait::Barrier(_) | Wait::Met(_) => {
                     self.end_wait(index);
                 }
@@ -556,17 +537,17 @@ impl<'p> Core<'p> {
 
     /// Ends a user that waits before a sampler, or in one of which nothing is reported.
     pub(crate) fn end_wait(&mut self, index: UserId) {
-        self.timers.wheel.remove(index, &mut self.users);
+        self.cx.timers.wheel.remove(index, &mut self.cx.users);
         self.unwatch(index);
         self.leave_meeting(index);
-        self.users[index].wait = Wait::Ready;
+        self.cx.users[index].wait = Wait::Ready;
         self.stop_before(index, true);
         self.enqueue(index);
     }
 
     fn tick(&mut self, now: Nanos) {
-        self.timers.next_second = second_after(now, self.run.shard);
-        self.clock.sync();
+        self.cx.timers.next_second = second_after(now, self.cx.run.shard);
+        self.cx.clock.sync();
         // Snapshots come back without waking the core: unread, they would pile up where nothing else arrives.
         self.read_inbox();
         self.forget_routes();
@@ -585,100 +566,9 @@ impl<'p> Core<'p> {
 
     fn hand_over(&mut self, now: Nanos) {
         let mut snapshot = self.sinks.snapshots.pop().unwrap_or_default();
-        self.recorder.add(Counter::RowsDropped, self.sinks.rows.take_dropped());
-        self.recorder.drain(&mut snapshot);
-        snapshot.at_ms = self.clock.wall_ms(now);
-        let _ = self.sinks.reports.send(Report::Snapshot { core: self.index, snapshot });
-    }
-
-    /// Takes the result out, for work that needs the core besides; another stands in its place meanwhile.
-    pub(crate) fn lend_result(&mut self) -> Box<SampleResult> {
-        let spare = self.samples.results.pop().unwrap_or_default();
-        std::mem::replace(&mut self.samples.result, spare)
-    }
-
-    /// Puts the result back.
-    pub(crate) fn return_result(&mut self, result: Box<SampleResult>) {
-        let spare = std::mem::replace(&mut self.samples.result, result);
-        self.samples.results.push(spare);
-    }
-
-    /// The name of the sampler a user runs.
-    pub(crate) fn sampler_name(&self, index: UserId, sampler: SamplerId) -> &str {
-        if let Some(name) = self.own_label(index) {
-            return name;
-        }
-        match self.plan.samplers[sampler.0 as usize].name.fixed() {
-            Some(name) => name,
-            None => {
-                let user = &self.users[self.users.owner(index)];
-                user.extra.as_ref().map_or("", |extra| &extra.sampler_name)
-            }
-        }
-    }
-
-    /// What scripts have named the sampler of the user's sample, if they did.
-    pub(crate) fn own_label(&self, index: UserId) -> Option<&str> {
-        if self.plan.hosted.is_empty() {
-            return None;
-        }
-        self.users[self.users.owner(index)]
-            .extra
-            .as_ref()?
-            .parts
-            .get::<crate::java::Java>()?
-            .label()
-    }
-}
-
-/// Builds the environment in which a user's expressions are evaluated, from disjoint fields of the core.
-macro_rules! env {
-    ($core:expr, $user:expr, $sampler:expr) => {
-        $crate::core::environment(
-            $core.plan,
-            $core.run,
-            &$core.clock,
-            &mut $core.samples.texts,
-            &mut $user.vars,
-            &mut $user.memory,
-            &mut $user.notes,
-            ($user.group, $user.number, $user.iteration),
-            $sampler,
-        )
-    };
-}
-pub(crate) use env;
-
-#[allow(clippy::too_many_arguments)] // Only called through `env!`, which takes them from one place.
-pub(crate) fn environment<'a>(
-    plan: &'a Plan,
-    run: &'a RunShared,
-    clock: &Clock,
-    texts: &'a mut Scratch,
-    vars: &'a mut plan::vars::Vars,
-    memory: &'a mut plan::function::Memory,
-    notes: &'a mut plan::element::Memory,
-    (group, user, iteration): (u32, u32, u32),
-    sampler: &'a str,
-) -> Env<'a> {
-    let settings = &run.groups[group as usize];
-    Env {
-        names: &plan.names,
-        vars,
-        who: Who {
-            plan_file: &plan.file,
-            group: &settings.name,
-            tail: settings.tail,
-            group_number: settings.number,
-            user,
-            iteration,
-            sampler,
-        },
-        memory,
-        notes,
-        run: &run.state,
-        shared: &run.shared,
-        core: texts,
-        now_ms: clock.wall_ms(clock.now()),
+        self.cx.recorder.add(Counter::RowsDropped, self.sinks.rows.take_dropped());
+        self.cx.recorder.drain(&mut snapshot);
+        snapshot.at_ms = self.cx.clock.wall_ms(now);
+        let _ = self.cx.reports.send(Report::Snapshot { core: self.cx.index, snapshot });
     }
 }

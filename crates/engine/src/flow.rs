@@ -7,7 +7,6 @@ pub(crate) mod conditions;
 pub(crate) mod iteration;
 pub(crate) mod kinds;
 pub(crate) mod loop_control;
-pub(crate) mod polling;
 pub(crate) mod schedule;
 pub(crate) mod search;
 pub(crate) mod state;

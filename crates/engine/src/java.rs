@@ -36,14 +36,14 @@ mod request;
 mod result;
 pub(crate) mod session;
 mod submit;
-mod trust;
 mod writer;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use plan::hosted::{TextRange, shown};
-use plan::plan::{ControllerId, ControllerKind, ListenerKind, Plan, SamplerId, SamplerKind};
+use plan::plan::{ControllerId, ControllerKind, ListenerKind, Plan, SamplerId};
 use plan::result::{Request, SampleResult};
 
 pub(crate) use closing::Closing;
@@ -53,10 +53,10 @@ pub(crate) use early::Early;
 pub(crate) use end::PATIENCE;
 pub(crate) use ended::Ended;
 use listeners::Untold;
-pub(crate) use property_sync::News;
+use property_sync::News;
+pub use reply::read_reply;
 pub(crate) use reply::{Act, Reply};
 use session::Hearing;
-pub(crate) use trust::Trust;
 
 pub(crate) use crate::ids::Addressee;
 use crate::offload::Offload;
@@ -126,10 +126,6 @@ pub(crate) struct Java {
     before: Option<SamplerId>,
     /// What scripts asked for since the last sample's end.
     pub(crate) asked: Request,
-    /// The sampler of this sample, if scripts changed it.
-    pub(crate) sampler: Option<Arc<SamplerKind>>,
-    /// What scripts have named the sampler of this sample, if they did.
-    label: Option<String>,
     /// Headers that samplers share are not the plan's any more.
     lasting: bool,
     /// Its objects in Java know that it has started.
@@ -147,25 +143,36 @@ impl Java {
     pub(crate) fn begin_sample(&mut self, before: Option<SamplerId>) {
         self.before = before;
         self.sample = self.sample.wrapping_add(1);
-        (self.sampler, self.label) = (None, None);
-    }
-
-    /// What scripts have named the sampler.
-    pub(crate) fn label(&self) -> Option<&str> {
-        self.label.as_deref()
     }
 
     /// A sample has ended; gives what scripts asked for.
     pub(crate) fn end_sample(&mut self) -> Request {
-        (self.sampler, self.label) = (None, None);
         std::mem::take(&mut self.asked)
+    }
+}
+
+/// What all cores of a run share of their Java machine.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    /// Runs what only Java can, where the plan has such.
+    pub(crate) offload: Option<Arc<dyn Offload>>,
+    hearing: Hearing,
+    /// The number of the next user that has a job.
+    next_user: AtomicU64,
+    news: News,
+}
+
+impl Shared {
+    pub(crate) fn new(offload: Arc<dyn Offload>, hearing: Hearing) -> Self {
+        // Number 0 is the test itself.
+        Self { offload: Some(offload), hearing, next_user: 1.into(), news: News::default() }
     }
 }
 
 /// Jobs of a core's users.
 #[derive(Debug, Default)]
 pub(crate) struct Jobs {
-    offload: Option<Arc<dyn Offload>>,
+    shared: Arc<Shared>,
     /// By ticket.
     under_way: HashMap<u64, UnderWay>,
     /// Messages, for the next ones.
@@ -182,8 +189,6 @@ pub(crate) struct Jobs {
     owned: Box<[bool]>,
     /// Samplers of which Java is asked once headers that they send were changed.
     asking: Box<[bool]>,
-    /// Elements that hear of users.
-    hearing: Hearing,
     /// Controllers are their own classes.
     pub(crate) picks: bool,
     /// Listeners of the plan are told of results.
@@ -213,7 +218,7 @@ struct UnderWay {
 }
 
 impl Jobs {
-    pub(crate) fn new(plan: &Plan, offload: Option<Arc<dyn Offload>>, hearing: Hearing) -> Self {
+    pub(crate) fn new(plan: &Plan, shared: Arc<Shared>) -> Self {
         if plan.hosted.is_empty() {
             return Self::default();
         }
@@ -228,12 +233,11 @@ impl Jobs {
         let elements = plan.hosted.elements.iter();
         let listeners = plan.listeners.iter();
         Self {
-            offload,
+            shared,
             elements: elements.map(|element| element.path.as_str().into()).collect(),
             texts: plan.hosted.texts.iter().map(|text| shown(text).into()).collect(),
             owned,
             asking,
-            hearing,
             picks: plan.controllers.iter().any(|one| matches!(one.kind, ControllerKind::Hosted(_))),
             listens: listeners.into_iter().any(|one| matches!(one.kind, ListenerKind::Hosted(_))),
             keeps_previous: plan.hosted.keeps_previous,
@@ -241,11 +245,6 @@ impl Jobs {
             previous_sampler: plan.hosted.previous_sampler,
             ..Self::default()
         }
-    }
-
-    /// Java knows samplers of the plan.
-    pub(crate) fn owns(&self) -> bool {
-        !self.owned.is_empty()
     }
 
     /// Somebody in Java looks at results of whatever samplers.

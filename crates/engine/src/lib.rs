@@ -22,13 +22,18 @@
 //! | `process` | programs that a plan runs |
 //! | `java`, `offload` | messages to Java and its answers, and the seam to whoever runs it |
 //! | `net` | connections, sockets, addresses, local ports, TLS, the connect rate, the wording of failures |
+//! | `context` | the parts of a core that every room above uses |
 //! | `completions` | what is done, for the loop to go on with |
+//! | `shared` | the state of a run that all its cores see |
 //! | `settings` | properties that change how the engine works |
-//! | `users`, `inbox` | users as data; messages of other threads to a core |
+//! | `files` | a thread that reads files |
+//! | `users`, `inbox`, `reports` | users as data; messages of other threads to a core, and a core's to the coordinator |
 //! | `time`, `ids` | the clock, timers, the measurements of a sample; numbers of users, connections, routes |
 
 mod completions;
+mod context;
 mod core;
+mod files;
 mod flow;
 mod http;
 mod ids;
@@ -38,23 +43,27 @@ mod net;
 pub mod offload;
 mod process;
 mod redis;
+mod reports;
 mod run;
 mod sample;
 mod session;
 mod settings;
+mod shared;
 mod sse;
 mod tcp;
 mod time;
 mod users;
 mod websocket;
 
-pub use core::stepped::Steps;
+pub use java::read_reply;
 pub use net::source::parse as source_addresses;
-pub use run::backend::{Backends, Figures};
+pub use reports::figures::Figures;
+pub use run::backend::Backends;
 pub use run::batches::Batches;
-pub use run::diary::LOG_SAMPLES;
 pub use run::output::Made;
 pub use run::prepare::{Evaluated, close_results, create_results, evaluate};
 pub use run::rows::ResultFile;
-pub use run::{Event, Handle, Options, Paced, Run, StartError, Users, start};
+pub use run::{Event, Handle, Options, Paced, Run, StartError, Users, set_up, start};
 pub use settings::{PROPERTIES, complaint};
+pub use shared::diary::LOG_SAMPLES;
+pub use time::steps::Steps;

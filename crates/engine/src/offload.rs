@@ -8,12 +8,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use plan::plan::Plan;
-
 use crate::ids::Addressee;
 use crate::inbox::{Inbox, Message};
-use crate::java::{Act, Reply, session};
-use crate::run::Options;
 
 /// Runs jobs on threads of its own.
 pub trait Offload: Send + Sync + Debug {
@@ -137,41 +133,4 @@ pub struct Finding {
     pub line: u32,
     /// What it is.
     pub message: String,
-}
-
-/// Has a Java machine read its part of the plan; gives what it finds wrong, and lines for the log. [`start`](crate::start) does so too.
-///
-/// # Errors
-///
-/// Why it cannot, in words.
-pub fn set_up(plan: &Plan, options: &Options) -> Result<(Vec<Finding>, Vec<String>), String> {
-    match &options.offload {
-        Some(offload) if !plan.hosted.is_empty() => {
-            let read = session::set_up(&**offload, plan, options, &[])?;
-            Ok((read.findings, read.said))
-        }
-        _ => Ok((Vec::new(), Vec::new())),
-    }
-}
-
-/// Reads the reply to a job that did what the number stands for, as a core would; for tests of whoever writes replies.
-///
-/// # Errors
-///
-/// What is wrong with it, in words.
-pub fn read_reply(message: &[u8], act: u8) -> Result<(), String> {
-    let acts = [
-        Act::Before,
-        Act::Timer,
-        Act::Sampler,
-        Act::After,
-        Act::Assertion,
-        Act::Listener,
-        Act::Evaluate,
-        Act::Iteration,
-        Act::Start,
-        Act::Controller,
-    ];
-    let act = acts.into_iter().find(|one| *one as u8 == act).ok_or("there is no such act")?;
-    Reply::read(message, act).map(|_| ())
 }

@@ -48,8 +48,8 @@ impl Core<'_> {
         if self.loses_sample(index, id) {
             return;
         }
-        self.users.tickets += 1;
-        let ticket = self.users.tickets;
+        self.cx.users.tickets += 1;
+        let ticket = self.cx.users.tickets;
         let begun = eventfd(0, EventfdFlags::CLOEXEC).map_err(io::Error::from).and_then(|cancel| {
             let cancel = Arc::new(cancel);
             start(
@@ -57,8 +57,8 @@ impl Core<'_> {
                 Arc::clone(&cancel),
                 ticket,
                 index,
-                self.run.inbox(self.index),
-                self.run.settings.max_response,
+                self.cx.run.inbox(self.cx.index),
+                self.cx.run.settings.max_response,
             )?;
             Ok(cancel)
         });
@@ -66,15 +66,15 @@ impl Core<'_> {
         let running = |cancel| Running { ticket, command, directory, timing, cancel };
         match begun {
             Ok(cancel) => {
-                let user = &mut self.users[index];
+                let user = &mut self.cx.users[index];
                 user.extra().parts.put(Box::new(running(cancel)));
                 user.wait = Wait::Job(id);
             }
             Err(error) => {
-                self.samples.result.success = false;
-                self.samples.result.code.push_str("500");
+                self.cx.result.success = false;
+                self.cx.result.code.push_str("500");
                 let what = "Exception occurred whilst executing system call: java.io.IOException";
-                self.samples.result.message.push_str(&format!("{what}: {error}"));
+                self.cx.result.message.push_str(&format!("{what}: {error}"));
                 self.end_plain(index, id, timing);
             }
         }
@@ -82,7 +82,7 @@ impl Core<'_> {
 
     /// A program has ended.
     pub(crate) fn on_process(&mut self, index: UserId, done: Done) {
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         let Wait::Job(id) = user.wait else { return };
         let parts = &mut user.extra().parts;
         if parts.get::<Running>().is_none_or(|running| running.ticket != done.ticket) {
@@ -92,19 +92,19 @@ impl Core<'_> {
         user.wait = Wait::Ready;
         let mut timing = running.timing;
         timing.end = timing.start + done.elapsed.as_nanos() as i64;
-        timing.lag = (self.clock.now() - timing.end).max(0) as u64;
+        timing.lag = (self.cx.clock.now() - timing.end).max(0) as u64;
         let dropped = done.output.dropped;
         let outcome = self.show(index, id, &running, done);
-        timing.received = (self.samples.result.body.len() + dropped) as u64;
-        self.conclude(index, id, timing, outcome);
+        timing.received = (self.cx.result.body.len() + dropped) as u64;
+        self.cx.conclude(index, id, timing, outcome);
     }
 
     /// Fills the core's result.
     fn show(&mut self, index: UserId, id: SamplerId, running: &Running, done: Done) -> Outcome {
-        let start_ms = self.clock.wall_ms(running.timing.start);
-        let mut result = self.lend_result();
+        let start_ms = self.cx.clock.wall_ms(running.timing.start);
+        let mut result = self.cx.lend_result();
         result.clear();
-        result.label.push_str(self.sampler_name(index, id));
+        result.label.push_str(self.cx.sampler_name(index, id));
         result.start_ms = start_ms;
         result.data_type = "text";
         running.command.write_sampler_data(&running.directory, &mut result.sampler_data);
@@ -146,13 +146,13 @@ impl Core<'_> {
                 });
             }
         }
-        self.return_result(result);
+        self.cx.return_result(result);
         outcome
     }
 
     /// The run ends at once: so does the user's program, and the sample with it.
     pub(crate) fn cut_process(&mut self, index: UserId) {
-        if let Some(running) = self.users[index].extra().parts.get::<Running>() {
+        if let Some(running) = self.cx.users[index].extra().parts.get::<Running>() {
             let _ = rustix::io::write(&running.cancel, &1u64.to_ne_bytes());
         }
     }

@@ -8,7 +8,7 @@ use plan::plan::{Controller, OnIteration, SamplerId};
 use wire::redis::{self, kind};
 use wire::session::Ticket;
 
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::ids::UserId;
 use crate::net::outcome::{Failure, socket_text};
 use crate::session::exchange::{Call, Ending};
@@ -31,7 +31,7 @@ impl Core<'_> {
     pub(crate) fn has_data(&mut self, index: UserId, controller: &Controller) -> bool {
         controller.on_iteration.iter().all(|event| match event {
             OnIteration::Redis(at) => {
-                let known = self.users[index].extra.as_ref();
+                let known = self.cx.users[index].extra.as_ref();
                 let known = known.and_then(|extra| extra.parts.get::<Fetched>());
                 let known = known.is_some_and(|all| all.0.iter().any(|(of, _)| of == at));
                 if !known {
@@ -45,14 +45,13 @@ impl Core<'_> {
 
     /// Sets the variables of a value that was fetched. False: there was none, and the user has ended.
     pub(crate) fn set_data(&mut self, index: UserId, at: u32) -> bool {
-        let known = &mut self.users[index].extra().parts.or_default::<Fetched>().0;
+        let known = &mut self.cx.users[index].extra().parts.or_default::<Fetched>().0;
         let Some(place) = known.iter().position(|(of, _)| *of == at) else { return true };
         let (_, value) = known.swap_remove(place);
         match value {
             Ok(value) => {
-                let set = &self.plan.redis[at as usize];
-                let user = self.users.of(index);
-                set.fill(&value, &mut env!(self, user, ""));
+                let set = &self.cx.plan.redis[at as usize];
+                set.fill(&value, &mut self.cx.env(index, ""));
                 true
             }
             Err(reason) => {
@@ -69,8 +68,7 @@ impl Core<'_> {
             _ => Box::default(),
         };
         call.back = None;
-        let user = self.users.of(index);
-        self.plan.redis[at as usize].call(&mut call, &mut env!(self, user, ""));
+        self.cx.plan.redis[at as usize].call(&mut call, &mut self.cx.env(index, ""));
         let mut arguments = Vec::with_capacity(5);
         call.take.arguments(call.key.as_bytes(), &mut arguments);
         redis::push_command(&arguments, &mut self.sessions.exchanges[ticket].request);
@@ -80,7 +78,7 @@ impl Core<'_> {
 
     fn start_fetch(&mut self, index: UserId, ticket: Ticket, (at, call): (u32, Box<RedisCall>)) {
         let source = plan::http::Source::default();
-        let route = self.net.routes.to(call.secure, &call.host, call.port, &source);
+        let route = self.cx.net.routes.to(call.secure, &call.host, call.port, &source);
         let tls = call.secure.then(|| self.tls_config(index)).transpose();
         let exchange = &mut self.sessions.exchanges[ticket];
         match tls {
@@ -89,7 +87,7 @@ impl Core<'_> {
         }
         exchange.route = route;
         exchange.place = Place::Named { pool: at, most: call.most };
-        exchange.start = self.clock.now();
+        exchange.start = self.cx.clock.now();
         exchange.intended = exchange.start;
         exchange.limit = Nanos::from(call.timeout_ms) * MS;
         exchange.connect_limit = exchange.limit;
@@ -125,7 +123,7 @@ impl Core<'_> {
                 return self.end_user(index);
             }
             Ending::Failed { failure, .. } => {
-                let route = &self.net.routes[route];
+                let route = &self.cx.net.routes[route];
                 let words = match &failure {
                     Failure::ConnectTimeout => "connecting took too long".to_owned(),
                     Failure::ResponseTimeout => "no answer came in time".to_owned(),
@@ -137,7 +135,7 @@ impl Core<'_> {
         };
         let (sessions, mut around) = self.sessions();
         sessions.leave_pool(&mut around, ticket, kept);
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         // The iteration is late by no fault of this process.
         user.intended = user.intended.max(ended);
         let value = match (got, call.back.take(), call.take.puts_back()) {
@@ -155,7 +153,7 @@ impl Core<'_> {
             (Ok(value), None, None) => Ok(value),
             (Err(None), ..) => Err(NO_DATA.to_owned()),
             (Err(Some(words)), ..) => {
-                let name = self.plan.redis[at as usize].name();
+                let name = self.cx.plan.redis[at as usize].name();
                 let key = &call.key;
                 let reason =
                     format!("Failed to retrieve data from redis key {key}: {words} ({name})");
@@ -170,9 +168,9 @@ impl Core<'_> {
         };
         self.sessions.exchanges[ticket].call = Call::Redis(call);
         self.sessions.exchanges.end(ticket);
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         user.extra().parts.or_default::<Fetched>().0.push((at, value));
         user.wait = Wait::Ready;
-        self.go_on(index);
+        self.cx.go_on(index);
     }
 }

@@ -6,14 +6,9 @@
 pub(crate) mod backend;
 pub(crate) mod batches;
 pub(crate) mod client;
-mod connections;
-pub(crate) mod deadlines;
-pub(crate) mod diary;
-pub(crate) mod group;
 pub(crate) mod output;
 pub(crate) mod prepare;
 pub(crate) mod rows;
-pub(crate) mod save;
 pub(crate) mod sender;
 pub(crate) mod sinks;
 
@@ -27,21 +22,22 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use plan::element::Shard;
 use plan::plan::{ListenerId, Phase, Plan};
-use plan::vars::{Initial, VarId};
 use stats::Snapshot;
 
 use crate::core::{Core, Parts};
 use crate::inbox::{Inbox, Message, Wake};
 use crate::net::driver::Driver;
 use crate::net::nameserver::NameServers;
-use crate::net::resolve::{self, Question};
-use crate::run::backend::{Backend, Figures, Relay};
+use crate::net::resolve;
+use crate::reports::figures::Figures;
+use crate::reports::{Report, Told};
+use crate::run::backend::{Backend, Relay};
 use crate::run::batches::Batches;
-use crate::run::group::{Counts, GroupSettings};
-use crate::run::prepare::Evaluated;
+use crate::run::prepare::{Evaluated, Prepared};
 use crate::run::rows::{ResultFile, Rows, Writer};
-use crate::run::save::SaverStart;
 use crate::settings::Settings;
+use crate::shared::RunShared;
+use crate::shared::group::Counts;
 use crate::time::clock::{Clock, MS, Nanos, SECOND};
 
 /// How a run is to be carried out.
@@ -68,7 +64,7 @@ pub struct Options {
     /// What [`crate::evaluate`] found; `None` evaluates at the start.
     pub evaluated: Option<Evaluated>,
     /// For tests: the clocks of all cores go on by these, not by themselves.
-    pub steps: Option<Arc<crate::core::stepped::Steps>>,
+    pub steps: Option<Arc<crate::time::steps::Steps>>,
 }
 
 /// How a share of a run keeps step with the others: groups start only by [`Handle::start`].
@@ -119,6 +115,7 @@ pub struct Users {
 #[derive(Debug)]
 pub struct Run {
     shared: Arc<RunShared>,
+    java: Arc<crate::java::Shared>,
     reports: Receiver<Report>,
     threads: Vec<JoinHandle<()>>,
     writer: Option<JoinHandle<()>>,
@@ -137,104 +134,6 @@ pub struct Run {
     aborted: Option<String>,
     /// A user, by what the plan says, has asked to stop the test.
     stopped_by_plan: bool,
-}
-
-/// What all cores see.
-#[derive(Debug)]
-pub(crate) struct RunShared {
-    pub(crate) zero: Instant,
-    pub(crate) cores: u32,
-    /// Where a test steps the clock.
-    pub(crate) steps: Option<Arc<crate::core::stepped::Steps>>,
-    /// Local ports that may be dealt out; `None` leaves it to the kernel.
-    pub(crate) ports: Option<crate::net::ports::Range>,
-    pub(crate) shard: Shard,
-    pub(crate) seed: u64,
-    pub(crate) settings: Settings,
-    /// The run is to stop at once: what takes long on a core ends without a message, which the core does not read meanwhile.
-    pub(crate) hurry: Arc<std::sync::atomic::AtomicBool>,
-    pub(crate) groups: Vec<GroupSettings>,
-    /// End of each group with a duration, or start of one whose users have ends of their own, nanoseconds of the run's clock; set when the
-    /// group starts.
-    pub(crate) ends: Vec<std::sync::atomic::AtomicI64>,
-    /// When a group's users must end because a schedule that some of them pass has ended; [`Nanos::MAX`] is never.
-    pub(crate) closings: Vec<std::sync::atomic::AtomicI64>,
-    pub(crate) counts: Counts,
-    pub(crate) diary: crate::run::diary::Diary,
-    pub(crate) initial: Arc<Initial>,
-    pub(crate) shared: plan::function::Shared,
-    pub(crate) state: plan::element::RunState,
-    /// By the place of the listener in the plan.
-    pub(crate) savers: Vec<Option<SaverStart>>,
-    /// The plan's folder.
-    pub(crate) base_dir: PathBuf,
-    pub(crate) last_sample_ok: Option<VarId>,
-    /// Where something looks at it, the variable of `USER_TOKEN`.
-    pub(crate) user_token: Option<VarId>,
-    pub(crate) hostname: String,
-    pub(crate) resolver: Sender<Question>,
-    pub(crate) files: crate::http::file::Reader,
-    /// Where the plan has name servers of its own.
-    pub(crate) names: Option<NameServers>,
-    /// Runs what only Java can, where the plan has such.
-    pub(crate) offload: Option<Arc<dyn crate::offload::Offload>>,
-    /// What there hears of users.
-    pub(crate) hearing: crate::java::session::Hearing,
-    /// The number of the next user that has a job.
-    pub(crate) next_user: std::sync::atomic::AtomicU64,
-    /// What jobs that run already are told.
-    pub(crate) news: crate::java::News,
-    /// Whether scripts may open HTTPS to any server.
-    pub(crate) trust: crate::java::Trust,
-    inboxes: Vec<Inbox>,
-}
-
-impl RunShared {
-    /// Which of all cores of the run, in all processes, the core of that number here is. Users are dealt out to the
-    /// processes first, so that each has as many as any other.
-    pub(crate) fn rank(&self, core: u32) -> u32 {
-        core * self.shard.count + self.shard.index
-    }
-
-    /// All cores of the run.
-    pub(crate) fn ranks(&self) -> u32 {
-        self.cores * self.shard.count
-    }
-
-    pub(crate) fn inbox(&self, core: u32) -> Inbox {
-        self.inboxes[core as usize].clone()
-    }
-}
-
-/// From a core.
-#[derive(Debug)]
-pub(crate) enum Report {
-    Snapshot {
-        core: u32,
-        snapshot: Box<Snapshot>,
-    },
-    GroupDone {
-        group: u32,
-    },
-    StopTest {
-        now: bool,
-    },
-    /// Of a share of a run, for a Backend Listener.
-    Figures(Box<Figures>),
-    Log(String),
-    /// From a [`Handle`].
-    Told(Told),
-    /// A core's thread has ended, by an error if there is one.
-    CoreEnded(Option<String>),
-}
-
-/// What a [`Handle`] asks for.
-#[derive(Debug)]
-pub(crate) enum Told {
-    Start { groups: Vec<u32>, at: Nanos },
-    Stop,
-    StopNow,
-    End,
 }
 
 /// Starts a run.
@@ -260,12 +159,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let addresses = settings.addresses;
     settings.secure.load_keys(&evaluated.keys()?).map_err(StartError::Setting)?;
     let mut prepared = crate::run::prepare::prepare(&plan, &options, evaluated)?;
-    let hearing = match options.offload.as_deref() {
-        _ if plan.hosted.is_empty() => Ok(crate::java::session::Hearing::default()),
-        None => Err("there is no Java machine".into()),
-        Some(java) => crate::java::session::begin(java, &plan, &options, &mut prepared, &shared),
-    };
-    let hearing = hearing.map_err(StartError::Java)?;
+    let java = start_java(&plan, &options, &mut prepared, &shared).map_err(StartError::Java)?;
     // What Java takes to read its part of the plan is no time of the run.
     let zero = options.paced.map_or_else(Instant::now, |paced| instant(paced.zero));
     let property = |key: &str| options.properties.get(key).cloned();
@@ -301,7 +195,8 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let names = asks.then(|| NameServers::start(settings.names)).transpose();
     let names = names.map_err(StartError::System)?;
     // A Keystore Configuration has JMeter set TLS up before the first user.
-    let trust = crate::java::Trust::new(settings.secure.accepts_all(), !plan.keystores.is_empty());
+    let trust =
+        crate::shared::trust::Trust::new(settings.secure.accepts_all(), !plan.keystores.is_empty());
     let shared = Arc::new(RunShared {
         zero,
         cores,
@@ -314,7 +209,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         ends: (0..group_count).map(|_| Nanos::MAX.into()).collect(),
         closings: (0..group_count).map(|_| Nanos::MAX.into()).collect(),
         counts: Counts::new(group_count),
-        diary: crate::run::diary::Diary::new(|key| options.properties.get(key).cloned()),
+        diary: crate::shared::diary::Diary::new(|key| options.properties.get(key).cloned()),
         groups: prepared.groups,
         initial: Arc::new(prepared.initial),
         shared,
@@ -325,13 +220,8 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         user_token: plan.names.find(plan::element::USER_TOKEN),
         hostname: hostname(),
         resolver: resolve::start(addresses).map_err(StartError::System)?,
-        files: crate::http::file::Reader::default(),
+        files: crate::files::Reader::default(),
         names,
-        offload: options.offload.clone().filter(|_| !plan.hosted.is_empty()),
-        hearing,
-        // Number 0 is the test itself.
-        next_user: 1.into(),
-        news: crate::java::News::default(),
         trust,
         inboxes,
     });
@@ -346,10 +236,12 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
             feeds.push((id, relay.feed(settings, id, &reports_in)));
         }
         let (plan, shared, reports) = (Arc::clone(&plan), Arc::clone(&shared), reports_in.clone());
+        let java = Arc::clone(&java);
         let thread = std::thread::Builder::new().name(format!("core-{index}")).spawn(move || {
             let parts = Parts {
                 plan: &plan,
                 run: &shared,
+                java,
                 index,
                 driver,
                 inbox,
@@ -391,6 +283,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     forward_log(log, reports_in.clone());
     let mut run = Run {
         shared,
+        java,
         reports,
         threads,
         writer: Some(writer),
@@ -409,6 +302,39 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         run.start_next();
     }
     Ok(run)
+}
+
+/// Has a Java machine read its part of the plan; gives what it finds wrong, and lines for the log. [`start`] does so too.
+///
+/// # Errors
+///
+/// Why it cannot, in words.
+pub fn set_up(
+    plan: &Plan,
+    options: &Options,
+) -> Result<(Vec<crate::offload::Finding>, Vec<String>), String> {
+    match &options.offload {
+        Some(offload) if !plan.hosted.is_empty() => {
+            let read = crate::java::session::set_up(&**offload, plan, options, &[])?;
+            Ok((read.findings, read.said))
+        }
+        _ => Ok((Vec::new(), Vec::new())),
+    }
+}
+
+/// Has Java read its part of the plan, where the plan has such, and start the test.
+fn start_java(
+    plan: &Plan,
+    options: &Options,
+    prepared: &mut Prepared,
+    shared: &plan::function::Shared,
+) -> Result<Arc<crate::java::Shared>, String> {
+    if plan.hosted.is_empty() {
+        return Ok(Arc::default());
+    }
+    let offload = options.offload.clone().ok_or("there is no Java machine")?;
+    let hearing = crate::java::session::begin(&*offload, plan, options, prepared, shared)?;
+    Ok(Arc::new(crate::java::Shared::new(offload, hearing)))
 }
 
 /// Why a run could not start.
@@ -443,7 +369,7 @@ impl Run {
         loop {
             if self.ended && self.ends == self.shared.cores {
                 // What ends at the same moment is seen, too.
-                let offload = self.shared.offload.as_ref().filter(|_| self.aborted.is_none());
+                let offload = self.java.offload.as_ref().filter(|_| self.aborted.is_none());
                 self.aborted = offload.and_then(|offload| offload.ending()).or(self.aborted.take());
                 self.join();
                 return match self.reports.try_recv() {
@@ -454,11 +380,11 @@ impl Run {
                     Err(_) => Event::Finished,
                 };
             }
-            let complaint = self.shared.offload.as_ref().and_then(|offload| offload.complaint());
+            let complaint = self.java.offload.as_ref().and_then(|offload| offload.complaint());
             if let Some(text) = complaint {
                 return Event::Log(text);
             }
-            let offload = self.shared.offload.as_ref().filter(|_| self.aborted.is_none());
+            let offload = self.java.offload.as_ref().filter(|_| self.aborted.is_none());
             if let Some(why) = offload.and_then(|offload| offload.ending()) {
                 self.aborted = Some(why);
                 self.batches = self.batches.take().map(Batches::dropped);
@@ -627,7 +553,7 @@ impl Run {
         let before = self.batches.as_ref().and_then(Batches::phase);
         match self.batches.as_mut().and_then(Batches::start_next) {
             Some(groups) => {
-                let settles = self.shared.offload.is_some()
+                let settles = self.java.offload.is_some()
                     && before == Some(Phase::Setup)
                     && self.batches.as_ref().and_then(Batches::phase) != before;
                 let pause = if settles { SETTLE } else { 0 };
@@ -672,7 +598,7 @@ impl Run {
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
-        if let Some(offload) = self.shared.offload.as_ref().filter(|_| running) {
+        if let Some(offload) = self.java.offload.as_ref().filter(|_| running) {
             for line in crate::java::session::end(Arc::clone(offload)) {
                 let _ = self.told.send(Report::Log(line));
             }

@@ -6,6 +6,7 @@ pub(crate) mod interrupt;
 pub(crate) mod names;
 pub(crate) mod record;
 pub(crate) mod samples;
+pub(crate) mod save;
 pub(crate) mod transaction;
 
 use plan::action::Action;
@@ -15,14 +16,14 @@ use plan::plan::{Before, ControllerId, Needs, OnError, SamplerId, SamplerKind};
 use plan::result::Request;
 use stats::{Counter, Outcome, Sample};
 
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::ids::UserId;
 use crate::java::{Act, Closing, Then};
-use crate::run::Report;
+use crate::reports::Report;
 use crate::sample::record::Part;
 use crate::time::clock::Nanos;
 use crate::time::timing::Timing;
-use crate::users::{Leave, Wait};
+use crate::users::{Given, Leave, Wait};
 
 /// The requests of a sample to its user: to end, and to leave where it is. JMeter does both.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,36 +42,36 @@ impl Asked {
 impl Core<'_> {
     /// Begins a sampler: pre-processors and timers. False: the user waits or has ended.
     pub(crate) fn sample(&mut self, index: UserId, id: SamplerId) -> bool {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let sampler = &plan.samplers[id.0 as usize];
         if self.jobs.listens && self.catch_up(index, Then::Start(id)) {
             return false;
         }
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         let before = user.last_sampler.replace(id);
         if self.jobs.previous_sampler {
             user.java();
         }
-        if let Some(java) =
-            user.extra.as_mut().and_then(|extra| extra.parts.get_mut::<crate::java::Java>())
+        if let Some(extra) = user.extra.as_deref_mut()
+            && let Some(java) = extra.parts.get_mut::<crate::java::Java>()
         {
             java.begin_sample(before);
+            extra.given = Given::default();
         }
         if sampler.name.fixed().is_none() {
             self.name_before(index, id);
         }
         self.run_before(index, id, 0);
-        self.users[index].alive && self.users[index].wait == Wait::Ready
+        self.cx.users[index].alive && self.cx.users[index].wait == Wait::Ready
     }
 
     /// Runs a sampler's pre-processors from one on; then its timers.
     pub(crate) fn run_before(&mut self, index: UserId, id: SamplerId, from: usize) {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let all = &plan.samplers[id.0 as usize].before;
         if from < all.len() {
             let name = self.take_name(index, id);
-            let user = self.users.of(index);
-            let mut env = env!(self, user, &name);
+            let mut env = self.cx.env(index, &name);
             let mut job = None;
             for (at, before) in all.iter().enumerate().skip(from) {
                 if let Before::Job(found) = before {
@@ -110,7 +111,7 @@ impl Core<'_> {
 
     /// Runs a sampler's timers from one on, after those before it took `delay`; then the sampler.
     pub(crate) fn run_timers(&mut self, index: UserId, id: SamplerId, from: usize, delay: u64) {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let timers = &plan.samplers[id.0 as usize].timers;
         let mut delay = delay;
         let mut shaped = false;
@@ -127,10 +128,9 @@ impl Core<'_> {
                     continue;
                 }
                 if let Timer::Shaping(shaping) = timer {
-                    let user = self.users.of(index);
-                    let turn = shaping.turn(&mut env!(self, user, &name));
-                    let end = self.clock.now() + turn.end.saturating_mul(crate::time::clock::MS);
-                    self.run.close(self.users[index].group, end);
+                    let turn = shaping.turn(&mut self.cx.env(index, &name));
+                    let end = self.cx.clock.now() + turn.end.saturating_mul(crate::time::clock::MS);
+                    self.cx.run.close(self.cx.users[index].group, end);
                     let Some(wait) = turn.wait else {
                         self.give_name(name);
                         return self.await_end(index, id, end);
@@ -144,8 +144,7 @@ impl Core<'_> {
                     self.give_name(name);
                     return self.time_in_java(index, id, at, delay, *job);
                 }
-                let user = self.users.of(index);
-                delay = delay.saturating_add(timer.delay(&mut env!(self, user, &name)));
+                delay = delay.saturating_add(timer.delay(&mut self.cx.env(index, &name)));
                 if self.has_thrown() {
                     break;
                 }
@@ -158,31 +157,32 @@ impl Core<'_> {
         if delay == 0 {
             return self.begin(index, id);
         }
-        let now = self.clock.now();
-        let user = &mut self.users[index];
+        let now = self.cx.clock.now();
+        let user = &mut self.cx.users[index];
         // Timers count from the end of what came before, not from when this process got round to them.
         let from = user.intended.clamp(now - crate::time::clock::SECOND, now);
         let until = from.saturating_add(Nanos::try_from(delay).unwrap_or(Nanos::MAX));
-        let ends_at = if user.lane { None } else { self.run.waits_until(user.group, user.number) };
+        let ends_at =
+            if user.lane { None } else { self.cx.run.waits_until(user.group, user.number) };
         // Who waits for a turn is not cut by the group's duration.
         let is_over = !shaped && ends_at.is_some_and(|end| until > end);
         if user.stopping || is_over {
-            return self.stop_before(index, is_over || self.stop.asked);
+            return self.stop_before(index, is_over || self.cx.stop.asked);
         }
         user.wait = Wait::Delay(id);
-        self.timers.wheel.insert(index, until, &mut self.users);
+        self.cx.timers.wheel.insert(index, until, &mut self.cx.users);
     }
 
     /// There are no more turns: the user does nothing until it ends then.
     fn await_end(&mut self, index: UserId, id: SamplerId, end: Nanos) {
-        let now = self.clock.now();
+        let now = self.cx.clock.now();
         if end <= now {
             return self.stop_before(index, true);
         }
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         user.stopping = true;
         user.wait = Wait::Pause(id);
-        self.timers.wheel.insert(index, end, &mut self.users);
+        self.cx.timers.wheel.insert(index, end, &mut self.cx.users);
     }
 
     /// Asks Java for the delay of timers from one on.
@@ -190,7 +190,7 @@ impl Core<'_> {
         if let Job::Evaluate(range) = job {
             return self.hand_over_texts(index, Then::Timers(id, at + 1, delay), range);
         }
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let timers = plan.samplers[id.0 as usize].timers[at..].iter();
         let runs = timers.map_while(|one| match one {
             Timer::Job(job @ Job::Run(_)) => Some(*job),
@@ -202,10 +202,10 @@ impl Core<'_> {
 
     /// Starts the sampler itself, once its texts are known.
     pub(crate) fn begin(&mut self, index: UserId, id: SamplerId) {
-        if self.users[index].stopping {
-            return self.stop_before(index, self.stop.asked);
+        if self.cx.users[index].stopping {
+            return self.stop_before(index, self.cx.stop.asked);
         }
-        let evaluates = self.plan.samplers[id.0 as usize].evaluates;
+        let evaluates = self.cx.plan.samplers[id.0 as usize].evaluates;
         if !evaluates.is_empty() {
             return self.hand_over_texts(index, Then::Begin(id), evaluates);
         }
@@ -214,7 +214,7 @@ impl Core<'_> {
 
     /// Starts the sampler itself.
     pub(crate) fn begin_now(&mut self, index: UserId, id: SamplerId) {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let sampler = &plan.samplers[id.0 as usize];
         if !sampler.timeouts.is_empty() {
             self.watch(index, &sampler.timeouts);
@@ -223,7 +223,7 @@ impl Core<'_> {
         if self.loses_sample(index, id) {
             return;
         }
-        match self.own_sampler(index).cloned() {
+        match self.cx.own_sampler(index).cloned() {
             None => match &sampler.kind {
                 SamplerKind::Parallel(parallel) => self.begin_lanes(index, id, parallel),
                 kind => self.begin_kind(index, id, kind),
@@ -279,22 +279,21 @@ impl Core<'_> {
         work: impl FnOnce(&mut plan::env::Env<'_>, &mut plan::result::SampleResult) -> T,
     ) -> T {
         let name = self.take_name(index, id);
-        let mut result = self.lend_result();
-        let user = self.users.of(index);
-        let value = work(&mut env!(self, user, &name), &mut result);
-        self.return_result(result);
+        let mut result = self.cx.lend_result();
+        let value = work(&mut self.cx.env(index, &name), &mut result);
+        self.cx.return_result(result);
         self.give_name(name);
         value
     }
 
     pub(crate) fn begin_plain(&mut self, index: UserId, id: SamplerId) -> Timing {
-        let start = self.clock.now();
-        self.samples.result.clear();
-        let mut label = std::mem::take(&mut self.samples.result.label);
-        label.push_str(self.sampler_name(index, id));
-        self.samples.result.label = label;
-        self.samples.result.start_ms = self.clock.wall_ms(start);
-        let wait = (start - self.users[index].intended).max(0) as u64;
+        let start = self.cx.clock.now();
+        self.cx.result.clear();
+        let mut label = std::mem::take(&mut self.cx.result.label);
+        label.push_str(self.cx.sampler_name(index, id));
+        self.cx.result.label = label;
+        self.cx.result.start_ms = self.cx.clock.wall_ms(start);
+        let wait = (start - self.cx.users[index].intended).max(0) as u64;
         Timing { start, end: start, wait, ..Timing::default() }
     }
 
@@ -302,24 +301,24 @@ impl Core<'_> {
         if sleep == 0 || self.has_thrown() {
             return self.end_plain(index, id, timing);
         }
-        let fresh = self.samples.results.pop().unwrap_or_default();
-        let pending = std::mem::replace(&mut self.samples.result, fresh);
-        let user = &mut self.users[index];
+        let fresh = self.cx.spare_results.pop().unwrap_or_default();
+        let pending = std::mem::replace(&mut self.cx.result, fresh);
+        let user = &mut self.cx.users[index];
         user.extra().pending = Some(pending);
         user.wait = Wait::Sleep(id);
         user.intended = timing.start;
-        self.timers.wheel.insert(index, timing.start + sleep as Nanos, &mut self.users);
+        self.cx.timers.wheel.insert(index, timing.start + sleep as Nanos, &mut self.cx.users);
     }
 
     /// A sampler that only took time is done.
     pub(crate) fn wake_sampler(&mut self, index: UserId, id: SamplerId) {
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         let start = user.intended;
         let due = user.links.deadline;
         let Some(pending) = user.extra().pending.take() else { return };
-        let old = std::mem::replace(&mut self.samples.result, pending);
-        self.samples.results.push(old);
-        let lag = (self.clock.now() - due).max(0) as u64;
+        let old = std::mem::replace(&mut self.cx.result, pending);
+        self.cx.spare_results.push(old);
+        let lag = (self.cx.clock.now() - due).max(0) as u64;
         self.end_plain(index, id, Timing { start, lag, ..Timing::default() });
     }
 
@@ -327,15 +326,14 @@ impl Core<'_> {
         if self.loses_sample(index, id) {
             return;
         }
-        timing.end = match self.samples.result.elapsed {
-            0 => self.clock.now(),
+        timing.end = match self.cx.result.elapsed {
+            0 => self.cx.clock.now(),
             claimed => timing.start + claimed as Nanos,
         };
         // Samplers that make up their own answer give latency and connect time with it.
-        (timing.latency, timing.connect) =
-            (self.samples.result.latency, self.samples.result.connect);
-        (timing.received, timing.sent) = (self.samples.result.bytes, self.samples.result.sent);
-        let outcome = if self.samples.result.success { Outcome::Ok } else { Outcome::Status };
+        (timing.latency, timing.connect) = (self.cx.result.latency, self.cx.result.connect);
+        (timing.received, timing.sent) = (self.cx.result.bytes, self.cx.result.sent);
+        let outcome = if self.cx.result.success { Outcome::Ok } else { Outcome::Status };
         self.end_work(index, id, timing, outcome);
     }
 
@@ -348,7 +346,7 @@ impl Core<'_> {
         timing: Timing,
         outcome: Outcome,
     ) {
-        let is_page = self.plan.samplers[id.0 as usize].needs.contains(Needs::PAGE);
+        let is_page = self.cx.plan.samplers[id.0 as usize].needs.contains(Needs::PAGE);
         if is_page && outcome == Outcome::Ok {
             return self.load_page(index, id, timing);
         }
@@ -364,11 +362,11 @@ impl Core<'_> {
         timing: Timing,
         outcome: Outcome,
     ) {
-        let user = &self.users[index];
+        let user = &self.cx.users[index];
         if user.branch_of != crate::users::NO_USER && !user.lane {
             return self.branch_done(index, &timing, outcome);
         }
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let sampler = &plan.samplers[id.0 as usize];
         if !sampler.timeouts.is_empty() {
             self.unwatch(index);
@@ -378,7 +376,7 @@ impl Core<'_> {
         let (at, since, told) = (None, Nanos::MIN, 0);
         let mut closing = Closing { id, timing, outcome, observed, at, since, told };
         if observed {
-            let result = &mut self.samples.result;
+            let result = &mut self.cx.result;
             (result.elapsed, result.latency, result.connect) =
                 (timing.elapsed(), timing.latency, timing.connect);
             (result.bytes, result.sent, result.idle) = (timing.received, timing.sent, timing.idle);
@@ -389,7 +387,7 @@ impl Core<'_> {
                 if noted {
                     self.with_env(index, id, |env, result| plan::element::note(result, plan, env));
                 }
-            } else if !self.samples.result.success && outcome == Outcome::Ok {
+            } else if !self.cx.result.success && outcome == Outcome::Ok {
                 closing.outcome = Outcome::Assertion;
             }
         }
@@ -399,15 +397,15 @@ impl Core<'_> {
     /// The end of a sample whose processors, assertions and listeners in Java are through.
     pub(crate) fn finish_sample(&mut self, index: UserId, closing: Closing) {
         let Closing { id, timing, outcome, observed, since, told, .. } = closing;
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let sampler = &plan.samplers[id.0 as usize];
-        let lane = self.users[index].lane;
-        let success = if observed { self.samples.result.success } else { outcome == Outcome::Ok };
+        let lane = self.cx.users[index].lane;
+        let success = if observed { self.cx.result.success } else { outcome == Outcome::Ok };
         // A listener that changes the result does so when all others have looked at it.
         if told == 0 {
             self.set_last_ok(index, success);
         }
-        let ignored = observed && self.samples.result.ignore;
+        let ignored = observed && self.cx.result.ignore;
         let cut = outcome == Outcome::CutByEnd;
         if cut {
             self.cut_transactions(index);
@@ -437,45 +435,44 @@ impl Core<'_> {
                 || sampler.needs.contains(Needs::LABEL)
                 || matches!(sampler.kind, SamplerKind::Hosted(_));
             if foreign && observed {
-                sample.label = self.recorder.intern(&self.samples.result.label);
+                sample.label = self.cx.recorder.intern(&self.cx.result.label);
             }
-            self.recorder.record(&sample);
+            self.cx.recorder.record(&sample);
             recorded = true;
-            if self.run.diary.has_samples() {
+            if self.cx.run.diary.has_samples() {
                 self.log_sample(index, &sample, observed);
             }
             if !success {
-                let result = &self.samples.result;
+                let result = &self.cx.result;
                 let message = result.failure_message().unwrap_or(&result.message);
-                self.recorder.error(&sample, &result.code, message);
+                self.cx.recorder.error(&sample, &result.code, message);
             }
             if observed {
                 self.write_rows(index, &sampler.listeners, Part::From(told), true);
             }
             if !observed {
                 // It is another sample's.
-                self.samples.result.thread = None;
+                self.cx.result.thread = None;
             }
             self.add_to_transactions(index, id, &timing, success);
         }
         if cut {
             // The recorder counts those it is given.
-            self.recorder.add(Counter::CutByEnd, u64::from(!recorded));
+            self.cx.recorder.add(Counter::CutByEnd, u64::from(!recorded));
             if lane {
                 self.cut_lane(index);
             }
         }
-        self.users[index].intended = timing.end.max(since);
+        self.cx.users[index].intended = timing.end.max(since);
         let mut asked = Asked::default();
         if observed {
-            asked.add(self.samples.result.request);
+            asked.add(self.cx.result.request);
         }
-        if let Some(java) = self.users[index]
-            .extra
-            .as_mut()
-            .and_then(|extra| extra.parts.get_mut::<crate::java::Java>())
+        if let Some(extra) = self.cx.users[index].extra.as_deref_mut()
+            && let Some(java) = extra.parts.get_mut::<crate::java::Java>()
         {
             asked.add(java.end_sample());
+            extra.given = Given::default();
         }
         if !(success || ignored) {
             asked.add(sampler.on_failure.stop);
@@ -493,12 +490,12 @@ impl Core<'_> {
         success: bool,
     ) -> Sample {
         let label = match self.samples.labels[id.0 as usize] {
-            Some(label) if self.own_label(index).is_none() => label,
+            Some(label) if self.cx.own_label(index).is_none() => label,
             _ => {
-                let mut name = self.samples.texts.take();
-                name.push_str(self.sampler_name(index, id));
-                let label = self.recorder.intern(&name);
-                self.samples.texts.give(name);
+                let mut name = self.cx.texts.take();
+                name.push_str(self.cx.sampler_name(index, id));
+                let label = self.cx.recorder.intern(&name);
+                self.cx.texts.give(name);
                 label
             }
         };
@@ -514,13 +511,13 @@ impl Core<'_> {
             sent: timing.sent,
             received: timing.received,
             errors: u32::from(!success),
-            ..Sample::new(label, self.clock.wall_ms(timing.start))
+            ..Sample::new(label, self.cx.clock.wall_ms(timing.start))
         }
     }
 
     /// Whether anybody looks at a sampler's result beyond its measurements.
     pub(crate) fn observes(&self, id: SamplerId) -> bool {
-        let sampler = &self.plan.samplers[id.0 as usize];
+        let sampler = &self.cx.plan.samplers[id.0 as usize];
         self.tells_results()
             || sampler.needs.intersects(Needs::all().difference(Needs::ROW))
             || !sampler.after.is_empty()
@@ -531,9 +528,9 @@ impl Core<'_> {
 
     /// What a sample's outcome asks of its user.
     pub(crate) fn after_sample(&mut self, index: UserId, id: SamplerId, ok: bool, asked: Asked) {
-        let sampler = &self.plan.samplers[id.0 as usize];
-        let user = &self.users[index];
-        let group = &self.run.groups[user.group as usize];
+        let sampler = &self.cx.plan.samplers[id.0 as usize];
+        let user = &self.cx.users[index];
+        let group = &self.cx.run.groups[user.group as usize];
         let mut asked = asked;
         // Of what a group does at a failure, JMeter's lanes know nothing.
         if !ok && !user.lane {
@@ -546,11 +543,11 @@ impl Core<'_> {
             });
         }
         match asked.stop {
-            Request::StopUser => self.users[index].stopping = true,
+            Request::StopUser => self.cx.users[index].stopping = true,
             Request::StopTest | Request::StopTestNow => {
-                self.users[index].stopping = true;
+                self.cx.users[index].stopping = true;
                 let now = asked.stop == Request::StopTestNow;
-                let _ = self.sinks.reports.send(Report::StopTest { now });
+                let _ = self.cx.reports.send(Report::StopTest { now });
             }
             _ => {}
         }
@@ -567,12 +564,12 @@ impl Core<'_> {
     /// sampler ([`Core::operate`]), as JMeter's thread does, unless it leaves where it is.
     pub(crate) fn continue_or_stop(&mut self, index: UserId, leave: Option<(ControllerId, Leave)>) {
         let time_is_up = self.time_is_up(index);
-        let group = &self.run.groups[self.users[index].group as usize];
+        let group = &self.cx.run.groups[self.cx.users[index].group as usize];
         let ends_here = time_is_up && group.ends_with_samples();
         if time_is_up && !ends_here {
-            self.users[index].stopping = true;
+            self.cx.users[index].stopping = true;
         }
-        let stopping = self.users[index].stopping;
+        let stopping = self.cx.users[index].stopping;
         if stopping {
             self.end_transactions(index);
         }
@@ -591,19 +588,19 @@ impl Core<'_> {
 
     /// Whether the duration of a user's group is over.
     pub(crate) fn time_is_up(&self, index: UserId) -> bool {
-        self.ends_at(index).is_some_and(|end| self.clock.now() >= end)
+        self.ends_at(index).is_some_and(|end| self.cx.clock.now() >= end)
     }
 
     /// When a user must end, if it must.
     pub(crate) fn ends_at(&self, index: UserId) -> Option<Nanos> {
-        let user = &self.users[index];
+        let user = &self.cx.users[index];
         // A lane runs to its end, as in JMeter.
-        if user.lane { None } else { self.run.ends_at(user.group, user.number) }
+        if user.lane { None } else { self.cx.run.ends_at(user.group, user.number) }
     }
 
     /// Ends a user before the sampler that it has; `cut` if that is because the run or the group ends.
     pub(crate) fn stop_before(&mut self, index: UserId, cut: bool) {
-        self.users[index].stopping = true;
+        self.cx.users[index].stopping = true;
         if cut {
             self.cut_transactions(index);
         }
@@ -618,29 +615,29 @@ impl Core<'_> {
                 if self.loses_sample(index, id) {
                     return;
                 }
-                let now = self.clock.now();
+                let now = self.cx.clock.now();
                 let mut until = now + pause.max(0) * crate::time::clock::MS;
-                let user = &self.users[index];
-                if let Some(end) = self.run.waits_until(user.group, user.number)
+                let user = &self.cx.users[index];
+                if let Some(end) = self.cx.run.waits_until(user.group, user.number)
                     && until > end
                     && !user.lane
                 {
                     until = end.max(now);
                     self.cut_transactions(index);
                 }
-                let user = &mut self.users[index];
+                let user = &mut self.cx.users[index];
                 user.wait = Wait::Pause(id);
-                self.timers.wheel.insert(index, until, &mut self.users);
+                self.cx.timers.wheel.insert(index, until, &mut self.cx.users);
                 return;
             }
             Action::StopUser => {
-                self.users[index].stopping = true;
+                self.cx.users[index].stopping = true;
                 self.stop_around(index);
             }
             Action::StopTest | Action::StopTestNow => {
-                self.users[index].stopping = true;
+                self.cx.users[index].stopping = true;
                 let now = matches!(action, Action::StopTestNow);
-                let _ = self.sinks.reports.send(Report::StopTest { now });
+                let _ = self.cx.reports.send(Report::StopTest { now });
             }
             Action::NextIteration => return self.leave_sampler(index, id, Leave::NextIteration),
             Action::NextLoopIteration => {
@@ -652,16 +649,16 @@ impl Core<'_> {
     }
 
     fn leave_sampler(&mut self, index: UserId, id: SamplerId, how: Leave) {
-        self.continue_or_stop(index, Some((self.plan.samplers[id.0 as usize].controller, how)));
+        self.continue_or_stop(index, Some((self.cx.plan.samplers[id.0 as usize].controller, how)));
     }
 
     /// Goes on after an action that makes no result.
     pub(crate) fn after_action(&mut self, index: UserId, id: SamplerId) {
-        if !self.plan.samplers[id.0 as usize].timeouts.is_empty() {
+        if !self.cx.plan.samplers[id.0 as usize].timeouts.is_empty() {
             self.unwatch(index);
         }
-        let now = self.clock.now();
-        let user = &mut self.users[index];
+        let now = self.cx.clock.now();
+        let user = &mut self.cx.users[index];
         if user.links.deadline <= now {
             user.intended = user.links.deadline.max(user.intended);
         }
@@ -669,9 +666,9 @@ impl Core<'_> {
     }
 
     pub(crate) fn set_last_ok(&mut self, index: UserId, ok: bool) {
-        let user = self.users.of(index);
+        let user = self.cx.users.of(index);
         user.last_ok = ok;
-        if let Some(variable) = self.run.last_sample_ok {
+        if let Some(variable) = self.cx.run.last_sample_ok {
             let value = if ok { "true" } else { "false" };
             if user.vars.get(variable) != Some(value) {
                 user.vars.set(variable, value);
@@ -688,7 +685,7 @@ impl Core<'_> {
             }
             Stop::Test(reason) => {
                 self.log(format!("run stopped: {reason}"));
-                let _ = self.sinks.reports.send(Report::StopTest { now: false });
+                let _ = self.cx.reports.send(Report::StopTest { now: false });
                 self.end_user(index);
             }
         }
@@ -696,10 +693,10 @@ impl Core<'_> {
 
     /// Logs a sample that has been recorded, where that was asked for.
     fn log_sample(&self, index: UserId, sample: &Sample, observed: bool) {
-        let line = self.run.diary.sample(self.clock.now(), || {
-            let label = self.recorder.name(sample.label);
+        let line = self.cx.run.diary.sample(self.cx.clock.now(), || {
+            let label = self.cx.recorder.name(sample.label);
             let outcome = if sample.success { "ok" } else { "failed" };
-            let code = if observed { &*self.samples.result.code } else { "" };
+            let code = if observed { &*self.cx.result.code } else { "" };
             let ms = sample.elapsed as f64 / 1e6;
             let thread = self.thread_name(index);
             format!("{thread}: {label}: {outcome} {code} in {ms:.1} ms, {} bytes", sample.received)
@@ -710,6 +707,6 @@ impl Core<'_> {
     }
 
     pub(crate) fn log(&self, text: String) {
-        let _ = self.sinks.reports.send(Report::Log(text));
+        let _ = self.cx.reports.send(Report::Log(text));
     }
 }

@@ -22,7 +22,6 @@ pub(crate) mod pools;
 use stats::Recorder;
 
 use crate::completions::Completions;
-use crate::core::Timers;
 use crate::ids::UserId;
 use crate::net::Net;
 use crate::session::exchange::Exchanges;
@@ -30,6 +29,7 @@ use crate::session::line::Lines;
 use crate::session::pools::Pools;
 use crate::time::clock::{Clock, Nanos};
 use crate::users::Users;
+use crate::users::timers::Timers;
 
 /// Exchanges of a core, and the connections they go on.
 #[derive(Debug, Default)]

@@ -1,5 +1,6 @@
 //! Time as a core has it: one clock, which tests step by hand, and timers in a wheel.
 
 pub(crate) mod clock;
+pub(crate) mod steps;
 pub(crate) mod timing;
 pub(crate) mod wheel;

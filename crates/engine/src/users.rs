@@ -4,9 +4,12 @@
 //! used. The compiler holds the size to its bound.
 
 pub(crate) mod parts;
+pub(crate) mod timers;
+
+use std::sync::Arc;
 
 use plan::function::Memory;
-use plan::plan::{BarrierId, ControllerId, SamplerId};
+use plan::plan::{BarrierId, ControllerId, SamplerId, SamplerKind};
 use plan::result::SampleResult;
 use plan::vars::Vars;
 
@@ -153,6 +156,8 @@ pub(crate) struct Extra {
     pub(crate) pending: Option<Box<SampleResult>>,
     /// The sampler's name as evaluated at its start, if it is not fixed.
     pub(crate) sampler_name: String,
+    /// The sampler of its sample as scripts have left it.
+    pub(crate) given: Given,
     /// Parallel Controllers that run nothing any more, because a Sample Timeout has interrupted them.
     pub(crate) closed: Vec<SamplerId>,
     /// Of a lane: what it runs.
@@ -169,6 +174,13 @@ pub(crate) struct Extra {
     pub(crate) link: usize,
     /// Of a branch: how many pages it is inside of.
     pub(crate) depth: u32,
+}
+
+/// A sampler as scripts have left it for the sample under way.
+#[derive(Debug, Default)]
+pub(crate) struct Given {
+    pub(crate) sampler: Option<Arc<SamplerKind>>,
+    pub(crate) label: Option<String>,
 }
 
 /// A chain of redirects.

@@ -16,8 +16,8 @@ use crate::websocket;
 impl Core<'_> {
     /// Opens connections that were queued, those that wait longest first: as many as a turn of the loop may.
     pub(crate) fn connect_queued(&mut self) {
-        self.net.begin_turn();
-        while let Some(token) = self.net.next_queued() {
+        self.cx.net.begin_turn();
+        while let Some(token) = self.cx.net.next_queued() {
             let slab = Slot::of(token).slab;
             if slab == session::line::SLAB {
                 let Some(line) = self.sessions.lines.by_token(token) else { continue };
@@ -34,10 +34,10 @@ impl Core<'_> {
 
     /// Sets the time limit of the user's exchange. The timer is moved only if it would fire too late.
     pub(crate) fn arm(&mut self, index: UserId, limit: Nanos) {
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         user.limit = limit;
         if !user.links.armed() || user.links.deadline > limit {
-            self.timers.wheel.insert(index, limit, &mut self.users);
+            self.cx.timers.wheel.insert(index, limit, &mut self.cx.users);
         }
     }
 
@@ -46,22 +46,22 @@ impl Core<'_> {
         &mut self,
         index: UserId,
     ) -> Result<Arc<ClientConfig>, wire::tls::Error> {
-        self.run.trust.begin();
-        let secure = &self.run.settings.secure;
-        if let Some(shared) = secure.shared_config(&mut self.net.tls_config)? {
+        self.cx.run.trust.begin();
+        let secure = &self.cx.run.settings.secure;
+        if let Some(shared) = secure.shared_config(&mut self.cx.net.tls_config)? {
             return Ok(shared);
         }
-        let root = &self.users[self.users.root(index)];
+        let root = &self.cx.users[self.cx.users.root(index)];
         let alias = secure.variable().map(|variable| {
-            Box::<str>::from(root.vars.get_named(&self.plan.names, variable).unwrap_or_default())
+            Box::<str>::from(root.vars.get_named(&self.cx.plan.names, variable).unwrap_or_default())
         });
-        let Extra { tls, alias: presented, .. } = self.users[index].extra();
-        secure.own_config(&mut self.net.tls_config, (tls, presented), alias.as_deref())
+        let Extra { tls, alias: presented, .. } = self.cx.users[index].extra();
+        secure.own_config(&mut self.cx.net.tls_config, (tls, presented), alias.as_deref())
     }
 
     /// Forgets routes that nothing leads to, if there are many.
     pub(crate) fn forget_routes(&mut self) {
-        let Some(mut used) = self.net.routes.marks() else { return };
+        let Some(mut used) = self.cx.net.routes.marks() else { return };
         self.http.fixed.iter().flatten().for_each(|fixed| used.mark(fixed.route));
         let open = |conn: &&http::conn::Conn| conn.state != http::conn::State::Closed;
         for conn in self.http.conns.all.iter().filter(open) {
@@ -72,10 +72,10 @@ impl Core<'_> {
         self.sessions.pools.routes().for_each(|route| used.mark(route));
         let held = |one: &&websocket::Socket| one.state != websocket::State::Free;
         self.websocket.sockets.all.iter().filter(held).for_each(|one| used.mark(one.route));
-        for extra in self.users.all.iter().filter_map(|user| user.extra.as_ref()) {
+        for extra in self.cx.users.all.iter().filter_map(|user| user.extra.as_ref()) {
             extra.names.iter().flatten().for_each(|(_, via)| used.mark(*via));
             extra.credential_routes().for_each(|route| used.mark(route));
         }
-        self.net.routes.keep(&used);
+        self.cx.net.routes.keep(&used);
     }
 }

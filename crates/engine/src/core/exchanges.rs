@@ -26,7 +26,7 @@ impl Core<'_> {
     /// Makes a sample of an exchange that is over.
     pub(crate) fn end_exchange(&mut self, ticket: Ticket) {
         let exchange = &self.sessions.exchanges[ticket];
-        let user = &self.users[exchange.user];
+        let user = &self.cx.users[exchange.user];
         if !user.alive || user.wait != Wait::Done {
             let (sessions, mut around) = self.sessions();
             sessions.leave_pool(&mut around, ticket, false);
@@ -60,13 +60,13 @@ impl Core<'_> {
         timing: Timing,
         outcome: Outcome,
     ) {
-        self.samples.result.start_ms = self.clock.wall_ms(timing.start);
-        let outcome = if self.samples.result.success || outcome != Outcome::Ok {
+        self.cx.result.start_ms = self.cx.clock.wall_ms(timing.start);
+        let outcome = if self.cx.result.success || outcome != Outcome::Ok {
             outcome
         } else {
             Outcome::Status
         };
-        self.conclude(index, id, timing, outcome);
+        self.cx.conclude(index, id, timing, outcome);
     }
 
     /// Begins a sample of events.
@@ -76,15 +76,15 @@ impl Core<'_> {
             return;
         }
         let tls = match &call.request {
-            Ok(request) if request.secure => Some(self.tls_config(self.users.owner(index))),
+            Ok(request) if request.secure => Some(self.tls_config(self.cx.users.owner(index))),
             _ => None,
         };
         let ticket = self.sessions.exchange(index, id);
         let exchange = &mut self.sessions.exchanges[ticket];
-        exchange.intended = self.users[index].intended;
-        exchange.start = self.clock.now();
-        exchange.answer.most = self.run.settings.max_response;
-        if sse::make_up(exchange, &mut self.net.routes, call, tls) {
+        exchange.intended = self.cx.users[index].intended;
+        exchange.start = self.cx.clock.now();
+        exchange.answer.most = self.cx.run.settings.max_response;
+        if sse::make_up(exchange, &mut self.cx.net.routes, call, tls) {
             self.start_exchange(ticket);
         } else {
             self.end_sse(ticket);
@@ -96,20 +96,20 @@ impl Core<'_> {
         let exchange = &mut self.sessions.exchanges[ticket];
         let (index, id) = (exchange.user, exchange.sampler);
         if exchange.ended == 0 {
-            exchange.ended = self.clock.now();
+            exchange.ended = self.cx.clock.now();
         }
         let counter =
             if exchange.sent_at > 0 { Counter::ConnClosedByUs } else { Counter::ConnFailed };
         self.close_line(ticket, counter);
-        let mut result = self.lend_result();
+        let mut result = self.cx.lend_result();
         result.clear();
-        result.label.push_str(self.sampler_name(index, id));
+        result.label.push_str(self.cx.sampler_name(index, id));
         let exchange = &mut self.sessions.exchanges[ticket];
-        let outcome = sse::show(exchange, &self.net.routes, &mut result);
+        let outcome = sse::show(exchange, &self.cx.net.routes, &mut result);
         let mut timing = exchange.timing();
         timing.received =
             exchange.answer.dropped as u64 + result.text.encode_utf16().count() as u64;
-        self.return_result(result);
+        self.cx.return_result(result);
         self.sessions.exchanges.end(ticket);
         self.close_exchange(index, id, timing, outcome);
     }

@@ -11,7 +11,7 @@ use crate::core::Core;
 use crate::flow::schedule::Start;
 use crate::flow::state;
 use crate::ids::UserId;
-use crate::run::Report;
+use crate::reports::Report;
 use crate::time::clock::{MS, Nanos};
 use crate::users::User;
 
@@ -32,12 +32,12 @@ impl Core<'_> {
             {
                 left -= 1;
                 let group = self.flow.starts[n].group;
-                if self.run.groups[group as usize].arrivals.is_some() {
+                if self.cx.run.groups[group as usize].arrivals.is_some() {
                     self.arrival(group, number, at);
                 } else {
-                    let looks = &self.run.groups[group as usize].looks;
+                    let looks = &self.cx.run.groups[group as usize].looks;
                     let number = match looks {
-                        Some(_) => self.run.counts.number(group, self.run.shard),
+                        Some(_) => self.cx.run.counts.number(group, self.cx.run.shard),
                         None => number,
                     };
                     self.start_user(group, number, at);
@@ -56,26 +56,26 @@ impl Core<'_> {
 
     /// Starts a user: it runs when its turn comes.
     pub(crate) fn start_user(&mut self, group: u32, number: u32, intended: Nanos) {
-        let compiled = &self.plan.groups[group as usize];
+        let compiled = &self.cx.plan.groups[group as usize];
         let user = User {
             intended,
             state: vec![0; compiled.slots as usize].into_boxed_slice(),
-            vars: plan::vars::Vars::new(Arc::clone(&self.run.initial)),
+            vars: plan::vars::Vars::new(Arc::clone(&self.cx.run.initial)),
             notes: plan::element::Memory::of_group(group),
             fresh: true,
             ..User::new(group, number)
         };
-        let index = self.users.insert(user);
+        let index = self.cx.users.insert(user);
         self.flow.alive[group as usize] += 1;
-        self.run.counts.start(group);
-        if let Some(line) = self.run.diary.started(|| self.thread_name(index)) {
+        self.cx.run.counts.start(group);
+        if let Some(line) = self.cx.run.diary.started(|| self.thread_name(index)) {
             self.log(line);
         }
-        self.run.state.user_started(group);
-        self.recorder.add(Counter::UsersStarted, 1);
+        self.cx.run.state.user_started(group);
+        self.cx.recorder.add(Counter::UsersStarted, 1);
         self.set_last_ok(index, true);
         self.forget_thrown();
-        if self.plan.names_call {
+        if self.cx.plan.names_call {
             self.read_names(index, compiled.main);
         }
         let begun = !self.has_thrown() && self.initialize(index, compiled.main);
@@ -83,13 +83,13 @@ impl Core<'_> {
             self.ends_by_exception(index);
         } else if begun {
             self.controller_state(index, compiled.main).set(state::ARRIVED);
-            self.go_on(index);
+            self.cx.go_on(index);
         }
     }
 
     /// Ends a user: its connections are closed, its slot is free.
     pub(crate) fn end_user(&mut self, index: UserId) {
-        self.timers.wheel.remove(index, &mut self.users);
+        self.cx.timers.wheel.remove(index, &mut self.cx.users);
         self.unwatch(index);
         self.close_connections(index);
         let (sessions, mut around) = self.sessions();
@@ -98,17 +98,17 @@ impl Core<'_> {
         self.end_meetings(index);
         self.end_arrival(index);
         self.end_java(index);
-        if self.users[index].lane {
+        if self.cx.users[index].lane {
             return self.end_lane(index);
         }
-        let (group, number) = (self.users[index].group, self.users[index].number);
-        if let Some(line) = self.run.diary.finished(|| self.thread_name(index)) {
+        let (group, number) = (self.cx.users[index].group, self.cx.users[index].number);
+        if let Some(line) = self.cx.run.diary.finished(|| self.thread_name(index)) {
             self.log(line);
         }
-        self.users.remove(index);
-        self.run.counts.finish(group);
-        self.run.state.user_ended(group);
-        self.recorder.add(Counter::UsersFinished, 1);
+        self.cx.users.remove(index);
+        self.cx.run.counts.finish(group);
+        self.cx.run.state.user_ended(group);
+        self.cx.recorder.add(Counter::UsersFinished, 1);
         self.flow.alive[group as usize] -= 1;
         self.replace_user(group, number);
         self.group_may_be_done(group);
@@ -116,10 +116,10 @@ impl Core<'_> {
 
     /// Where a group keeps a number of users, another comes in place of one that has ended.
     fn replace_user(&mut self, group: u32, number: u32) {
-        let Some(looks) = &self.run.groups[group as usize].looks else { return };
-        let at = self.clock.now() + REPLACED_AFTER;
+        let Some(looks) = &self.cx.run.groups[group as usize].looks else { return };
+        let at = self.cx.clock.now() + REPLACED_AFTER;
         looks.look(at);
-        if self.stop.asked || self.run.ends_at(group, number).is_none_or(|end| at >= end) {
+        if self.cx.stop.asked || self.cx.run.ends_at(group, number).is_none_or(|end| at >= end) {
             return;
         }
         match self.flow.starts.iter_mut().find(|start| start.group == group) {
@@ -139,7 +139,7 @@ impl Core<'_> {
         {
             // What other cores write of groups behind it comes behind its rows.
             self.sinks.rows.flush();
-            let _ = self.sinks.reports.send(Report::GroupDone { group });
+            let _ = self.cx.reports.send(Report::GroupDone { group });
         }
     }
 }

@@ -5,39 +5,17 @@
 //! exactly what it would see without it. A run without one pays one comparison per turn of the loop.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
 
 use crate::core::Core;
 use crate::ids::UserId;
 use crate::net::driver::Events;
 use crate::time::clock::{MS, Nanos};
+use crate::time::steps::Steps;
 use crate::users::Wait;
 use crate::websocket::State;
 
 /// How long a core waits, in real time, before it looks again whether it may go on.
 const PAUSE: Nanos = MS / 20;
-
-/// How far the clock of a run may go.
-#[derive(Debug, Default)]
-pub struct Steps(AtomicI64);
-
-impl Steps {
-    /// An allowance that is used up: the run stands at its start.
-    pub fn new() -> Arc<Self> {
-        Arc::default()
-    }
-
-    /// Allows the clock to go on to so long after the run's start.
-    pub fn allow(&self, until: Duration) {
-        self.0.store(i64::try_from(until.as_nanos()).unwrap_or(i64::MAX), Ordering::Relaxed);
-    }
-
-    fn allowed(&self) -> Nanos {
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 impl Core<'_> {
     /// Waits for events; `timeout` of the core's clock passes at once if nothing is in flight.
@@ -48,23 +26,23 @@ impl Core<'_> {
         timeout: Nanos,
     ) -> io::Result<()> {
         if self.is_in_flight() {
-            return self.net.driver.wait(events, Some(timeout.min(MS)));
+            return self.cx.net.driver.wait(events, Some(timeout.min(MS)));
         }
-        self.net.driver.wait(events, Some(0))?;
+        self.cx.net.driver.wait(events, Some(0))?;
         if events.iter().next().is_some() {
             return Ok(());
         }
-        let step = timeout.min(steps.allowed() - self.clock.now());
+        let step = timeout.min(steps.allowed() - self.cx.clock.now());
         if step > 0 {
-            self.clock.skip(step);
+            self.cx.clock.skip(step);
             return Ok(());
         }
-        self.net.driver.wait(events, Some(timeout.min(PAUSE)))
+        self.cx.net.driver.wait(events, Some(timeout.min(PAUSE)))
     }
 
     /// Whether something outside of this core is to answer.
     fn is_in_flight(&self) -> bool {
-        let waits = (0..).zip(&self.users.all).any(|(index, user)| {
+        let waits = (0..).zip(&self.cx.users.all).any(|(index, user)| {
             user.alive
                 && match user.wait {
                     Wait::Exchange(_)

@@ -70,7 +70,7 @@ impl Pool {
 
 impl Core<'_> {
     pub(crate) fn arrival_bounds(&self, group: u32) -> Option<Bounds> {
-        self.run.groups[group as usize].arrivals
+        self.cx.run.groups[group as usize].arrivals
     }
 
     /// Another moment of a schedule that is kept here.
@@ -81,13 +81,13 @@ impl Core<'_> {
         }
         let most = match bounds.users {
             0 => 0,
-            users => self.run.shard.users(users).max(1),
+            users => self.cx.run.shard.users(users).max(1),
         };
-        let cores = self.run.cores;
+        let cores = self.cx.run.cores;
         let pool = self.flow.home.pools.entry(group).or_default();
         let Some(who) = pool.arrive(most) else { return };
-        let is_last =
-            bounds.arrivals > 0 && pool.arrived >= self.run.shard.users_of(bounds.arrivals).max(1);
+        let is_last = bounds.arrivals > 0
+            && pool.arrived >= self.cx.run.shard.users_of(bounds.arrivals).max(1);
         let (core, ticket) = match who {
             Who::Free(ticket) => (ticket.core, Some(ticket)),
             Who::New => {
@@ -95,10 +95,10 @@ impl Core<'_> {
                 ((pool.next - 1) % cores, None)
             }
         };
-        if core == self.index {
+        if core == self.cx.index {
             self.on_arrival(group, ticket, at);
         } else {
-            self.run.inbox(core).send(Message::Arrival(group, ticket, at));
+            self.cx.run.inbox(core).send(Message::Arrival(group, ticket, at));
         }
         if is_last {
             self.end_arrivals(group, at);
@@ -109,44 +109,44 @@ impl Core<'_> {
     fn end_arrivals(&mut self, group: u32, at: Nanos) {
         let pool = self.flow.home.pools.remove(&group).unwrap_or_default();
         if pool.lost == 0 && pool.arrived > 0 || self.reached(group, &pool) {
-            self.run.close(group, at);
+            self.cx.run.close(group, at);
         }
-        for core in 0..self.run.cores {
-            if core == self.index {
+        for core in 0..self.cx.run.cores {
+            if core == self.cx.index {
                 self.close_arrivals(group);
             } else {
-                self.run.inbox(core).send(Message::NoArrivals(group));
+                self.cx.run.inbox(core).send(Message::NoArrivals(group));
             }
         }
     }
 
     fn reached(&self, group: u32, pool: &Pool) -> bool {
         let bound = self.arrival_bounds(group).map_or(0, |bounds| bounds.arrivals);
-        bound > 0 && pool.arrived >= self.run.shard.users_of(bound).max(1)
+        bound > 0 && pool.arrived >= self.cx.run.shard.users_of(bound).max(1)
     }
 
     /// A user runs an iteration: the one that has the ticket, or a new one.
     pub(crate) fn on_arrival(&mut self, group: u32, ticket: Option<Ticket>, at: Nanos) {
-        if self.stop.asked {
+        if self.cx.stop.asked {
             return;
         }
         let Some(ticket) = ticket else {
-            let number = self.run.counts.number(group, self.run.shard);
+            let number = self.cx.run.counts.number(group, self.cx.run.shard);
             return self.start_user(group, number, at);
         };
         let index = ticket.user;
-        let waits = self.users.all.get(index.at()).is_some_and(|user| {
+        let waits = self.cx.users.all.get(index.at()).is_some_and(|user| {
             user.alive
                 && user.wait == Wait::Arrival
                 && user.extra.as_ref().is_some_and(|extra| extra.free == Some(ticket))
         });
         if waits {
-            self.run.counts.resume(group);
-            let user = &mut self.users[index];
+            self.cx.run.counts.resume(group);
+            let user = &mut self.cx.users[index];
             user.extra().free = None;
             user.wait = Wait::Ready;
             user.intended = at;
-            let main = self.plan.groups[group as usize].main;
+            let main = self.cx.plan.groups[group as usize].main;
             self.controller_state(index, main).set(state::ARRIVED);
             self.put_in_line(index);
         }
@@ -157,8 +157,8 @@ impl Core<'_> {
         for start in self.flow.starts.iter_mut().filter(|start| start.group == group) {
             start.close();
         }
-        for index in (0..self.users.all.len() as u32).map(UserId::from) {
-            let user = &self.users[index];
+        for index in (0..self.cx.users.all.len() as u32).map(UserId::from) {
+            let user = &self.cx.users[index];
             if user.alive && user.group == group && user.wait == Wait::Arrival {
                 self.end_user(index);
             }
@@ -167,11 +167,11 @@ impl Core<'_> {
 
     /// Whether a user has come for this iteration. False: it waits for the next arrival, or has ended because there is none.
     pub(crate) fn has_arrived(&mut self, index: UserId) -> bool {
-        let (group, number) = (self.users[index].group, self.users[index].number);
-        if self.users[index].lane || self.arrival_bounds(group).is_none() {
+        let (group, number) = (self.cx.users[index].group, self.cx.users[index].number);
+        if self.cx.users[index].lane || self.arrival_bounds(group).is_none() {
             return true;
         }
-        let main = self.plan.groups[group as usize].main;
+        let main = self.cx.plan.groups[group as usize].main;
         if self.controller_state(index, main).is(state::ARRIVED) {
             return true;
         }
@@ -180,8 +180,8 @@ impl Core<'_> {
             return false;
         }
         let ticket = self.ticket(index);
-        self.run.counts.pause(group);
-        let user = &mut self.users[index];
+        self.cx.run.counts.pause(group);
+        let user = &mut self.cx.users[index];
         user.wait = Wait::Arrival;
         user.extra().free = Some(ticket);
         self.ask(Ask::Free { group, number, ticket });
@@ -190,13 +190,13 @@ impl Core<'_> {
 
     /// A user ends: it is neither free nor busy.
     pub(crate) fn end_arrival(&mut self, index: UserId) {
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         let (group, number) = (user.group, user.number);
-        if user.lane || self.run.groups[group as usize].arrivals.is_none() {
+        if user.lane || self.cx.run.groups[group as usize].arrivals.is_none() {
             return;
         }
         if user.extra.as_mut().is_some_and(|extra| extra.free.take().is_some()) {
-            self.run.counts.resume(group);
+            self.cx.run.counts.resume(group);
         }
         self.ask(Ask::Leave { group, number });
     }

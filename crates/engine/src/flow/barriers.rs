@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use plan::element::SyncTimer;
 use plan::plan::{BarrierId, SamplerId};
 
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::flow::arrivals::Pool;
 use crate::ids::{Ticket, UserId};
 use crate::inbox::{Ask, Message};
@@ -95,47 +95,48 @@ impl Ask {
 
 impl Core<'_> {
     pub(crate) fn ask(&mut self, ask: Ask) {
-        match ask.home(self.run.cores) {
-            home if home == self.index => self.answer(ask),
-            home => self.run.inbox(home).send(Message::Ask(ask)),
+        match ask.home(self.cx.run.cores) {
+            home if home == self.cx.index => self.answer(ask),
+            home => self.cx.run.inbox(home).send(Message::Ask(ask)),
         }
     }
 
     /// Another core, or this one, asks.
     pub(crate) fn answer(&mut self, ask: Ask) {
         for ticket in self.flow.home.answer(ask) {
-            if ticket.core == self.index {
+            if ticket.core == self.cx.index {
                 self.let_go(ticket);
             } else {
-                self.run.inbox(ticket.core).send(Message::LetGo(ticket));
+                self.cx.run.inbox(ticket.core).send(Message::LetGo(ticket));
             }
         }
     }
 
     pub(crate) fn ticket(&mut self, user: UserId) -> Ticket {
         self.flow.meetings += 1;
-        Ticket { core: self.index, user, number: self.flow.meetings }
+        Ticket { core: self.cx.index, user, number: self.flow.meetings }
     }
 
     /// A user has what it waited for.
     pub(crate) fn let_go(&mut self, ticket: Ticket) {
         let index = ticket.user;
-        let Some(extra) = self.users.all.get_mut(index.at()).and_then(|user| user.extra.as_mut())
+        let Some(extra) =
+            self.cx.users.all.get_mut(index.at()).and_then(|user| user.extra.as_mut())
         else {
             return;
         };
         if let Some(held) = extra.locks.iter_mut().find(|held| held.ticket == ticket) {
             held.granted = true;
             // One that has it at once never waited.
-            if self.users[index].wait == Wait::Lock {
-                self.users[index].wait = Wait::Ready;
+            if self.cx.users[index].wait == Wait::Lock {
+                self.cx.users[index].wait = Wait::Ready;
                 self.put_in_line(index);
             }
         } else if extra.meeting.as_ref().is_some_and(|meeting| meeting.ticket == ticket) {
-            self.timers.wheel.remove(index, &mut self.users);
-            if let Wait::Barrier(sampler) = self.users[index].wait {
+            self.cx.timers.wheel.remove(index, &mut self.cx.users);
+            if let Wait::Barrier(sampler) = self.cx.users[index].wait {
                 // Whoever comes last waits for nothing, but is not done with its timers yet either.
-                self.users[index].wait = Wait::Met(sampler);
+                self.cx.users[index].wait = Wait::Met(sampler);
                 self.put_in_line(index);
             }
         }
@@ -149,28 +150,29 @@ impl Core<'_> {
         sync: &SyncTimer,
         (timer, delay): (usize, u64),
     ) -> bool {
-        let group = self.users[index].group;
-        let users = self.run.groups[group as usize].users;
-        let user = self.users.of(index);
+        let group = self.cx.users[index].group;
+        let users = self.cx.run.groups[group as usize].users;
         let (size, timeout) = {
-            let env = &mut env!(self, user, "");
+            let env = &mut self.cx.env(index, "");
             (sync.size(users, env), sync.timeout_ms(env))
         };
         // One that ends waits for nobody.
-        if self.users[index].stopping {
+        if self.cx.users[index].stopping {
             return false;
         }
         // The part of the number that is of users of this process.
-        let Some(size) = size.map(|size| self.run.shard.users(size).max(1)) else { return false };
-        let now = self.clock.now();
+        let Some(size) = size.map(|size| self.cx.run.shard.users(size).max(1)) else {
+            return false;
+        };
+        let now = self.cx.clock.now();
         let limit = (timeout > 0).then(|| now.saturating_add(timeout.saturating_mul(MS)));
         let end = [limit, self.ends_at(index)].into_iter().flatten().min();
         let ticket = self.ticket(index);
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         user.wait = Wait::Barrier(id);
         user.extra().meeting = Some(Meeting { barrier: sync.at, ticket, timer, delay });
         if let Some(end) = end {
-            self.timers.wheel.insert(index, end.max(now), &mut self.users);
+            self.cx.timers.wheel.insert(index, end.max(now), &mut self.cx.users);
         }
         self.ask(Ask::Arrive { barrier: sync.at, size, ticket });
         true
@@ -178,18 +180,18 @@ impl Core<'_> {
 
     /// A user's wait at a barrier is over; `met` if the barrier let it go. It goes on with its timers.
     pub(crate) fn leave_barrier(&mut self, index: UserId, id: SamplerId, met: bool) {
-        let Some(meeting) = self.users[index].extra().meeting.take() else { return };
+        let Some(meeting) = self.cx.users[index].extra().meeting.take() else { return };
         if !met {
             self.ask(Ask::GiveUp { barrier: meeting.barrier, ticket: meeting.ticket });
         }
-        self.users[index].intended = self.clock.now();
+        self.cx.users[index].intended = self.cx.clock.now();
         self.run_timers(index, id, meeting.timer, meeting.delay);
     }
 
     /// A user ends: nobody waits for it.
     pub(crate) fn end_meetings(&mut self, index: UserId) {
         self.leave_meeting(index);
-        let Some(extra) = &mut self.users[index].extra else { return };
+        let Some(extra) = &mut self.cx.users[index].extra else { return };
         for held in std::mem::take(&mut extra.locks) {
             if !held.inner {
                 self.ask(Ask::Unlock { name: held.name, ticket: held.ticket });
@@ -199,7 +201,7 @@ impl Core<'_> {
 
     /// Nobody waits for a user at a barrier any more.
     pub(crate) fn leave_meeting(&mut self, index: UserId) {
-        let extra = self.users[index].extra.as_mut();
+        let extra = self.cx.users[index].extra.as_mut();
         if let Some(meeting) = extra.and_then(|extra| extra.meeting.take()) {
             self.ask(Ask::GiveUp { barrier: meeting.barrier, ticket: meeting.ticket });
         }

@@ -5,7 +5,7 @@
 use plan::plan::{Child, Controller, ControllerId, ControllerKind};
 use plan::text::Text;
 
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::flow::kinds::random_order;
 use crate::flow::state::{self, NOWHERE};
 use crate::ids::UserId;
@@ -44,8 +44,8 @@ impl Core<'_> {
         match child {
             Child::Sampler(_) => false,
             Child::Controller(id) => {
-                let root = self.users.root(index);
-                let flags = self.users[root].state[self.controller(id).slot as usize + 1];
+                let root = self.cx.users.root(index);
+                let flags = self.cx.users[root].state[self.controller(id).slot as usize + 1];
                 flags & state::DROPPED != 0
             }
         }
@@ -68,9 +68,8 @@ impl Core<'_> {
 
     /// The child that a Switch Controller's value names: by number, else by name, else the one named `default`.
     pub(crate) fn switch(&mut self, index: UserId, controller: &Controller, value: &Text) -> u32 {
-        let user = self.users.of(index);
-        let mut chosen = self.samples.texts.take();
-        value.eval(&mut env!(self, user, ""), &mut chosen);
+        let mut chosen = self.cx.texts.take();
+        value.eval(&mut self.cx.env(index, ""), &mut chosen);
         let sought = chosen.trim();
         let is_number = sought.bytes().all(|byte| byte.is_ascii_digit());
         let at = match sought.parse::<i32>() {
@@ -83,7 +82,7 @@ impl Core<'_> {
             }
             _ => self.switch_by_name(index, controller, sought),
         };
-        self.samples.texts.give(chosen);
+        self.cx.texts.give(chosen);
         at
     }
 
@@ -93,9 +92,9 @@ impl Core<'_> {
         controller: &Controller,
         sought: &str,
     ) -> u32 {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let mut default = NOWHERE;
-        let mut name = self.samples.texts.take();
+        let mut name = self.cx.texts.take();
         for (at, child) in controller.children.iter().enumerate() {
             if self.is_dropped(index, *child) {
                 continue;
@@ -105,8 +104,7 @@ impl Core<'_> {
                 Child::Controller(id) => &plan.controllers[id.0 as usize].name,
             };
             name.clear();
-            let user = self.users.of(index);
-            text.eval(&mut env!(self, user, ""), &mut name);
+            text.eval(&mut self.cx.env(index, ""), &mut name);
             if name == sought {
                 default = at as u32;
                 break;
@@ -115,7 +113,7 @@ impl Core<'_> {
                 default = at as u32;
             }
         }
-        self.samples.texts.give(name);
+        self.cx.texts.give(name);
         default
     }
 }

@@ -3,7 +3,7 @@
 use plan::plan::{ControllerId, ControllerKind, ForEach, LoopCount, WhileCondition};
 use plan::text::Text;
 
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::flow::kinds::{runtime, throughput, while_loop};
 use crate::flow::state;
 use crate::ids::UserId;
@@ -30,8 +30,7 @@ impl Core<'_> {
                 }
                 let ran = throughput::ran(&mut self.controller_state(index, id));
                 let at_end = self.child(index, id).is_none();
-                let user = self.users.of(index);
-                throughput.is_done(ran, at_end, &mut env!(self, user, ""))
+                throughput.is_done(ran, at_end, &mut self.cx.env(index, ""))
             }
             _ => done,
         }
@@ -57,10 +56,7 @@ impl Core<'_> {
                     let most = i32::try_from(self.number(index, text, 0)).unwrap_or(0);
                     if most < 1 { -1 } else { most }
                 }
-                _ => {
-                    let user = self.users.of(index);
-                    text.int(&mut env!(self, user, ""))
-                }
+                _ => text.int(&mut self.cx.env(index, "")),
             };
             self.forgive_number();
             self.controller_state(index, id).more()[0] = most as u32;
@@ -78,17 +74,16 @@ impl Core<'_> {
         if self.controller_state(index, id).is(state::BROKEN) {
             return true;
         }
-        let last_ok = self.users.of(index).last_ok;
+        let last_ok = self.cx.users.of(index).last_ok;
         match condition {
             WhileCondition::Blank => at_end && !last_ok,
             WhileCondition::Last => !last_ok,
             WhileCondition::Expression(text) => {
                 self.forget_texts(index, id);
-                let user = self.users.of(index);
-                let mut value = self.samples.texts.take();
-                text.eval(&mut env!(self, user, ""), &mut value);
+                let mut value = self.cx.texts.take();
+                text.eval(&mut self.cx.env(index, ""), &mut value);
                 let over = while_loop::is_over(&value, at_end, last_ok);
-                self.samples.texts.give(value);
+                self.cx.texts.give(value);
                 over
             }
         }
@@ -101,14 +96,13 @@ impl Core<'_> {
         id: ControllerId,
         seconds: &Text,
     ) -> bool {
-        let now = self.clock.now();
+        let now = self.cx.clock.now();
         let run = runtime::seconds_run(&mut self.controller_state(index, id), now);
         run >= self.seconds(index, seconds)
     }
 
     pub(crate) fn seconds(&mut self, index: UserId, text: &Text) -> i64 {
-        let user = self.users.of(index);
-        let seconds = text.parsed(&mut env!(self, user, ""), |text| text.parse().unwrap_or(0));
+        let seconds = text.parsed(&mut self.cx.env(index, ""), |text| text.parse().unwrap_or(0));
         self.forgive_number();
         seconds
     }
@@ -123,11 +117,10 @@ impl Core<'_> {
     pub(crate) fn bind(&mut self, index: UserId, each: &ForEach, at: i32) -> bool {
         self.with_value(index, each, at, |core, index, value| {
             let Some(value) = value else { return false };
-            let mut name = core.samples.texts.take();
-            let user = core.users.of(index);
-            each.output.eval(&mut env!(core, user, ""), &mut name);
-            user.vars.set_named(&core.plan.names, &name, value);
-            core.samples.texts.give(name);
+            let mut name = core.cx.texts.take();
+            each.output.eval(&mut core.cx.env(index, ""), &mut name);
+            core.cx.users.of(index).vars.set_named(&core.cx.plan.names, &name, value);
+            core.cx.texts.give(name);
             true
         })
     }
@@ -140,17 +133,22 @@ impl Core<'_> {
         work: impl FnOnce(&mut Self, UserId, Option<&str>) -> bool,
     ) -> bool {
         use std::fmt::Write;
-        let user = self.users.of(index);
-        let mut name = self.samples.texts.take();
-        each.input.eval(&mut env!(self, user, ""), &mut name);
+        let mut name = self.cx.texts.take();
+        each.input.eval(&mut self.cx.env(index, ""), &mut name);
         let separator = if each.separator { "_" } else { "" };
         let _ = write!(name, "{separator}{}", at.wrapping_add(1));
-        let mut value = self.samples.texts.take();
-        let found =
-            user.vars.get_named(&self.plan.names, &name).map(|text| value.push_str(text)).is_some();
-        self.samples.texts.give(name);
+        let mut value = self.cx.texts.take();
+        let found = self
+            .cx
+            .users
+            .of(index)
+            .vars
+            .get_named(&self.cx.plan.names, &name)
+            .map(|text| value.push_str(text))
+            .is_some();
+        self.cx.texts.give(name);
         let done = work(self, index, found.then_some(value.as_str()));
-        self.samples.texts.give(value);
+        self.cx.texts.give(value);
         done
     }
 
@@ -169,17 +167,15 @@ impl Core<'_> {
 
     /// A number as JMeter's properties have it: blanks are none.
     pub(crate) fn java_number(&mut self, index: UserId, text: &Text) -> i64 {
-        let user = self.users.of(index);
-        text.parsed(&mut env!(self, user, ""), |text| text.parse().unwrap_or(0))
+        text.parsed(&mut self.cx.env(index, ""), |text| text.parse().unwrap_or(0))
     }
 
     /// Evaluates a text that should be a number, as JMeter reads it: with a blank around it, it is none.
     pub(crate) fn number(&mut self, index: UserId, text: &Text, default: i64) -> i64 {
-        let user = self.users.of(index);
-        let mut value = self.samples.texts.take();
-        text.eval(&mut env!(self, user, ""), &mut value);
+        let mut value = self.cx.texts.take();
+        text.eval(&mut self.cx.env(index, ""), &mut value);
         let number = value.parse().unwrap_or(default);
-        self.samples.texts.give(value);
+        self.cx.texts.give(value);
         number
     }
 }

@@ -2,7 +2,7 @@
 
 use plan::plan::{Child, Controller, ControllerId, ControllerKind, OnIteration};
 
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::flow::kinds::{random_order, runtime, throughput};
 use crate::flow::state::{self, ControllerState};
 use crate::ids::UserId;
@@ -28,8 +28,8 @@ impl<'p> Core<'p> {
         }
         // In a group of arrivals JMeter's thread takes one more arrival before it looks whether it is to stop.
         if controller.parent.is_none()
-            && self.users[index].stopping
-            && self.arrival_bounds(self.users[index].group).is_some()
+            && self.cx.users[index].stopping
+            && self.arrival_bounds(self.cx.users[index].group).is_some()
         {
             self.end_user(index);
             return false;
@@ -115,8 +115,7 @@ impl<'p> Core<'p> {
             }
             ControllerKind::Throughput(throughput) => {
                 let mut ran = throughput::ran(&mut self.controller_state(index, id));
-                let user = self.users.of(index);
-                let runs = throughput.decide(&mut ran, &mut env!(self, user, ""));
+                let runs = throughput.decide(&mut ran, &mut self.cx.env(index, ""));
                 throughput::decided(&mut self.controller_state(index, id), ran, runs);
             }
             _ => {
@@ -128,9 +127,8 @@ impl<'p> Core<'p> {
 
     /// Carries out what an iteration's start brings. False: the user has ended.
     pub(crate) fn fire(&mut self, index: UserId, event: OnIteration) -> bool {
-        let plan = self.plan;
-        let user = self.users.of(index);
-        let stop = plan::element::iterate(event, plan, &mut env!(self, user, ""));
+        let plan = self.cx.plan;
+        let stop = plan::element::iterate(event, plan, &mut self.cx.env(index, ""));
         match stop {
             Ok(()) => true,
             Err(stop) => {
@@ -166,7 +164,8 @@ impl<'p> Core<'p> {
                 if settings.across_users {
                     let left = self.count_left(index, controller);
                     // JMeter divides by zero, which ends its thread.
-                    let Some(first) = (self.users[index].number as usize).checked_rem(left) else {
+                    let Some(first) = (self.cx.users[index].number as usize).checked_rem(left)
+                    else {
                         self.end_user(index);
                         return false;
                     };
@@ -235,7 +234,7 @@ impl<'p> Core<'p> {
             && settings.random
         {
             let left = self.count_left(index, controller);
-            let drawn = if left == 0 { 0 } else { self.random.below(left as u64) };
+            let drawn = if left == 0 { 0 } else { self.cx.random.below(left as u64) };
             at = self.nth_left(index, controller, drawn as usize);
         }
         self.controller_state(index, id).set_current(at);
@@ -243,8 +242,8 @@ impl<'p> Core<'p> {
 
     pub(crate) fn shuffle(&mut self, index: UserId, id: ControllerId) {
         let controller = self.controller(id);
-        let mut state = ControllerState::of(self.users.of(index), controller);
-        random_order::shuffle(&mut state, controller.children.len(), &mut self.random);
+        let mut state = ControllerState::of(self.cx.users.of(index), controller);
+        random_order::shuffle(&mut state, controller.children.len(), &mut self.cx.random);
     }
 
     pub(crate) fn end_for_good(&mut self, index: UserId, id: ControllerId) {

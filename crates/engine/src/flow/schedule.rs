@@ -6,8 +6,8 @@
 use plan::element::Shard;
 
 use crate::flow::arrivals::OVER;
-use crate::flow::polling::Looks;
-use crate::run::group::GroupSettings;
+use crate::shared::group::GroupSettings;
+use crate::shared::polling::Looks;
 use crate::time::clock::{MS, Nanos};
 
 /// The starts of one group on one core.

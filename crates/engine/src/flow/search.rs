@@ -10,7 +10,7 @@
 
 use plan::plan::{Child, Controller, ControllerId, ControllerKind, SamplerId};
 
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::flow::state::{self, ControllerState, NOWHERE};
 use crate::ids::UserId;
 use crate::java::Then;
@@ -74,21 +74,21 @@ impl<'p> Core<'p> {
         let replays = if self.jobs.picks { self.pending_calls(index) } else { 0 };
         let mut search = Search::new(STEPS, replays);
         // Between two samplers the last one still is the current one.
-        if self.plan.asks_for_sampler
-            && let Some(last) = self.users[index].last_sampler
+        if self.cx.plan.asks_for_sampler
+            && let Some(last) = self.cx.users[index].last_sampler
         {
-            self.samples.texts.sampler = Some(self.plan.samplers[last.0 as usize].name.clone());
+            self.cx.texts.sampler = Some(self.cx.plan.samplers[last.0 as usize].name.clone());
         }
         self.forget_thrown();
         let given = self.pull(index, main, &mut search);
-        self.samples.texts.sampler = None;
-        if self.users[index].alive && self.ends_by_exception(index) {
+        self.cx.texts.sampler = None;
+        if self.cx.users[index].alive && self.ends_by_exception(index) {
             return Turn::Waits;
         }
         if given != Pull::Later {
             self.forget_all_texts(index);
             // JMeter's thread looks whether it is to go on when it has its next sampler, and throws that away.
-            if self.users[index].stopping {
+            if self.cx.users[index].stopping {
                 self.end_of_plan(index);
                 return Turn::Waits;
             }
@@ -99,7 +99,7 @@ impl<'p> Core<'p> {
             }
             Pull::Ended(transaction) => {
                 self.finish_transaction(index, transaction);
-                if self.users[index].wait != Wait::Ready {
+                if self.cx.users[index].wait != Wait::Ready {
                     return Turn::Waits;
                 }
                 self.after_transaction(index);
@@ -111,7 +111,7 @@ impl<'p> Core<'p> {
             }
             Pull::Later => return Turn::Over,
         }
-        let user = &self.users[index];
+        let user = &self.cx.users[index];
         if user.alive && user.wait == Wait::Ready { Turn::On } else { Turn::Waits }
     }
 
@@ -121,7 +121,7 @@ impl<'p> Core<'p> {
             return;
         }
         // What was left in the middle has no end.
-        if let Some(extra) = &mut self.users[index].extra {
+        if let Some(extra) = &mut self.cx.users[index].extra {
             extra.transactions.clear();
         }
         self.end_user(index);
@@ -129,9 +129,9 @@ impl<'p> Core<'p> {
 
     /// The controller that a user asks.
     fn main(&self, index: UserId) -> ControllerId {
-        let user = &self.users[index];
+        let user = &self.cx.users[index];
         let lane = user.extra.as_ref().filter(|_| user.lane).and_then(|extra| extra.main);
-        lane.unwrap_or(self.plan.groups[user.group as usize].main)
+        lane.unwrap_or(self.cx.plan.groups[user.group as usize].main)
     }
 
     /// Asks a controller for the next sampler.
@@ -230,7 +230,7 @@ impl<'p> Core<'p> {
             match self.advance(index, id, controller, search) {
                 None => asked_again += 1,
                 Some(Pull::Later) => {
-                    if self.users[index].alive {
+                    if self.cx.users[index].alive {
                         self.count_calls(index, id, asked_again);
                     }
                     return Pull::Later;
@@ -291,13 +291,12 @@ impl<'p> Core<'p> {
                 self.reset_count(index, id);
                 return Some(Pull::Nothing);
             }
-            ControllerKind::If { condition, evaluate_all } => {
-                let user = self.users.of(index);
-                if (is_first || *evaluate_all) && !condition.holds(&mut env!(self, user, "")) {
-                    self.initialize_children(index, controller);
-                    self.re_initialize(index, id);
-                    return Some(Pull::Nothing);
-                }
+            ControllerKind::If { condition, evaluate_all }
+                if (is_first || *evaluate_all) && !condition.holds(&mut self.cx.env(index, "")) =>
+            {
+                self.initialize_children(index, controller);
+                self.re_initialize(index, id);
+                return Some(Pull::Nothing);
             }
             ControllerKind::Switch(value) if is_first => {
                 let chosen = self.switch(index, controller, value);
@@ -313,8 +312,7 @@ impl<'p> Core<'p> {
                 return Some(Pull::Nothing);
             }
             ControllerKind::Parameterized(parameters) => {
-                let user = self.users.of(index);
-                parameters.set(&mut env!(self, user, ""));
+                parameters.set(&mut self.cx.env(index, ""));
             }
             ControllerKind::Critical(_) if !self.may_enter(index, id) => {
                 return Some(Pull::Later);
@@ -509,23 +507,22 @@ impl<'p> Core<'p> {
             return self.write_named_index(index, controller, count);
         }
         let Some(variable) = controller.index else { return };
-        let text = self.users.of(index).vars.write(variable);
+        let text = self.cx.users.of(index).vars.write(variable);
         text.clear();
         text.push_str(itoa::Buffer::new().format(count));
     }
 
     /// Sets the index variable of a loop whose name is an expression, which is evaluated for it.
     fn write_named_index(&mut self, index: UserId, controller: &Controller, count: i32) {
-        let mut name = self.samples.texts.take();
+        let mut name = self.cx.texts.take();
         name.push_str("__jm__");
-        let user = self.users.of(index);
-        controller.name.eval(&mut env!(self, user, ""), &mut name);
+        controller.name.eval(&mut self.cx.env(index, ""), &mut name);
         name.push_str("__idx");
         if !self.has_thrown() {
             let value = itoa::Buffer::new().format(count).to_owned();
-            self.users.of(index).vars.set_named(&self.plan.names, &name, &value);
+            self.cx.users.of(index).vars.set_named(&self.cx.plan.names, &name, &value);
         }
-        self.samples.texts.give(name);
+        self.cx.texts.give(name);
     }
 
     /// Whether a search may ask another controller.
@@ -534,7 +531,7 @@ impl<'p> Core<'p> {
     }
 
     pub(crate) fn controller(&self, id: ControllerId) -> &'p Controller {
-        &self.plan.controllers[id.0 as usize]
+        &self.cx.plan.controllers[id.0 as usize]
     }
 
     pub(crate) fn controller_state(
@@ -543,6 +540,6 @@ impl<'p> Core<'p> {
         id: ControllerId,
     ) -> ControllerState<'_> {
         let controller = self.controller(id);
-        ControllerState::of(self.users.of(index), controller)
+        ControllerState::of(self.cx.users.of(index), controller)
     }
 }

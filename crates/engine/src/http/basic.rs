@@ -21,7 +21,7 @@ impl Core<'_> {
         out: &mut Vec<u8>,
     ) {
         // A client that goes on after a redirect by itself keeps the line that it had.
-        let extra = self.users[index].extra.as_ref();
+        let extra = self.cx.users[index].extra.as_ref();
         let chain = extra.and_then(|extra| extra.redirect.as_ref()).filter(|chain| chain.java);
         let names = match chain {
             Some(chain) => {
@@ -32,7 +32,7 @@ impl Core<'_> {
             }
             None => names_of(request, true),
         };
-        let entries = &self.plan.auth_managers[manager as usize].entries;
+        let entries = &self.cx.plan.auth_managers[manager as usize].entries;
         let entry = entries.iter().find(|entry| {
             let prefix = self.text_of(index, id, &entry.url);
             names.iter().any(|name| name.starts_with(&prefix))

@@ -32,10 +32,11 @@ impl Core<'_> {
         request: &Request,
         cookies: Option<&[u8]>,
     ) -> Lookup {
-        let redirect = self.users[index].extra.as_ref().and_then(|extra| extra.redirect.as_ref());
+        let redirect =
+            self.cx.users[index].extra.as_ref().and_then(|extra| extra.redirect.as_ref());
         // HttpClient, where it follows redirects itself, sends the conditions of the first request with each.
         let first = redirect.filter(|chain| chain.silent).map(|chain| chain.first_url.clone());
-        let now_ms = self.clock.wall_ms(self.clock.now());
+        let now_ms = self.cx.clock.wall_ms(self.cx.clock.now());
         let Some(cache) = self.cache(index, manager) else {
             return Lookup::Send(Conditions::default());
         };
@@ -62,20 +63,21 @@ impl Core<'_> {
         request: &Request,
         cookies: &[u8],
     ) {
-        let chain = self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
-        let (code, message) = match &self.run.settings.cache_hit {
+        let chain =
+            self.cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
+        let (code, message) = match &self.cx.run.settings.cache_hit {
             CacheHit::NoSample if chain => return self.conclude_chain(index, id),
-            CacheHit::NoSample if self.users.is_branch(index) => {
+            CacheHit::NoSample if self.cx.users.is_branch(index) => {
                 return self.branch_left_out(index);
             }
             CacheHit::NoSample => return self.after_action(index, id),
             CacheHit::Sample { code, message } => (code, message),
         };
-        let now = self.clock.now();
-        let start_ms = self.clock.wall_ms(now);
-        let mut result = self.lend_result();
+        let now = self.cx.clock.now();
+        let start_ms = self.cx.clock.wall_ms(now);
+        let mut result = self.cx.lend_result();
         result.clear();
-        result.label.push_str(self.sampler_name(index, id));
+        result.label.push_str(self.cx.sampler_name(index, id));
         result.code.push_str(code);
         result.message.push_str(message);
         result.url.push_str(&request.url);
@@ -85,14 +87,14 @@ impl Core<'_> {
         result.success = true;
         result.start_ms = start_ms;
         request.write_sampler_data(&String::from_utf8_lossy(cookies), &mut result.sampler_data);
-        self.return_result(result);
-        let wait = (now - self.users[index].intended).max(0) as u64;
+        self.cx.return_result(result);
+        let wait = (now - self.cx.users[index].intended).max(0) as u64;
         let timing = Timing { start: now, end: now, wait, ..Timing::default() };
         if chain {
             self.last_hop(index, &timing);
             return self.conclude_chain(index, id);
         }
-        self.conclude(index, id, timing, Outcome::Ok);
+        self.cx.conclude(index, id, timing, Outcome::Ok);
     }
 
     /// Notes an answer that may be cached. False: JMeter throws at its headers; the result says so.
@@ -103,12 +105,14 @@ impl Core<'_> {
         exchange: &Exchange,
         stash: &Stash,
     ) -> bool {
-        let SamplerKind::Http(http) = &self.plan.samplers[id.0 as usize].kind else { return true };
+        let SamplerKind::Http(http) = &self.cx.plan.samplers[id.0 as usize].kind else {
+            return true;
+        };
         let Some(manager) = http.cache.filter(|_| is_cacheable(exchange.status)) else {
             return true;
         };
-        let use_expires = self.plan.cache_managers[manager as usize].use_expires;
-        let now_ms = self.clock.wall_ms(self.clock.now());
+        let use_expires = self.cx.plan.cache_managers[manager as usize].use_expires;
+        let now_ms = self.cx.clock.wall_ms(self.cx.clock.now());
         let Some(cache) = self.cache(index, manager) else { return true };
         let sent = latin1(&stash.request_headers);
         let Err(malformed) = cache.note(&stash.url, &stash.head, &sent, use_expires, now_ms) else {
@@ -116,7 +120,7 @@ impl Core<'_> {
         };
         let (class, message) = thrown(&malformed);
         let observed = self.observes(id);
-        let result = &mut *self.samples.result;
+        let result = &mut *self.cx.result;
         if !observed {
             result.clear();
         }
@@ -129,23 +133,23 @@ impl Core<'_> {
 
     /// Whether answers to the method may be noted.
     pub(crate) fn may_be_cached(&self, method: &str) -> bool {
-        self.run.settings.cacheable_methods.iter().any(|one| one.eq_ignore_ascii_case(method))
+        self.cx.run.settings.cacheable_methods.iter().any(|one| one.eq_ignore_ascii_case(method))
     }
 
     /// The user's cache; made at its first use.
     fn cache(&mut self, index: UserId, manager: u32) -> Option<&mut Cache> {
-        let index = self.users.root(index);
+        let index = self.cx.users.root(index);
         let at = manager as usize;
-        let known = self.users[index].extra.as_ref().and_then(|extra| extra.caches.get(at));
+        let known = self.cx.users[index].extra.as_ref().and_then(|extra| extra.caches.get(at));
         if known.is_none_or(Option::is_none) {
-            let most = self.number(index, &self.plan.cache_managers[at].most, 0);
-            let caches = &mut self.users[index].extra().caches;
+            let most = self.number(index, &self.cx.plan.cache_managers[at].most, 0);
+            let caches = &mut self.cx.users[index].extra().caches;
             if caches.len() <= at {
                 caches.resize_with(at + 1, || None);
             }
             caches[at] = Some(Box::new(Cache::new(usize::try_from(most).unwrap_or(0))));
         }
-        self.users[index].extra().caches[at].as_deref_mut()
+        self.cx.users[index].extra().caches[at].as_deref_mut()
     }
 }
 

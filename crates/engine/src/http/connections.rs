@@ -20,9 +20,9 @@ impl Core<'_> {
         java: bool,
         now: Nanos,
     ) -> Option<ConnId> {
-        let owner = self.users.owner(index);
+        let owner = self.cx.users.owner(index);
         let holder = self.holder(index);
-        let user = &self.users[owner];
+        let user = &self.cx.users[owner];
         let fits = |conns: &Conns, c: ConnId| {
             c != NO_CONN
                 && conns[c].route == route
@@ -43,7 +43,8 @@ impl Core<'_> {
             return None;
         }
         let rested = now - entry.idle_since;
-        if entry.state == State::Dead && (rested < 0 || rested >= self.run.settings.validate_after)
+        if entry.state == State::Dead
+            && (rested < 0 || rested >= self.cx.run.settings.validate_after)
         {
             self.drop_connection(found, Counter::ConnClosedByPeer);
             return None;
@@ -57,13 +58,13 @@ impl Core<'_> {
 
     /// Gives a connection that a branch used back to its user.
     pub(crate) fn give_back(&mut self, index: UserId, conn: ConnId) {
-        let owner = self.users.owner(index);
+        let owner = self.cx.users.owner(index);
         if owner == index {
             return;
         }
         self.forget(index, conn);
         self.http.conns[conn].user = owner;
-        let user = &mut self.users[owner];
+        let user = &mut self.cx.users[owner];
         if user.conn == NO_CONN {
             user.conn = conn;
         } else {
@@ -73,15 +74,15 @@ impl Core<'_> {
 
     /// Makes a connection one of the user's, the one used last.
     pub(crate) fn remember(&mut self, index: UserId, conn: ConnId) {
-        let old = self.users[index].conn;
+        let old = self.cx.users[index].conn;
         if old != NO_CONN
             && old != conn
             && self.http.conns[old].user == index
             && self.http.conns[old].state != State::Closed
         {
-            self.users[index].extra().conns.push(old);
+            self.cx.users[index].extra().conns.push(old);
         }
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         user.conn = conn;
         if let Some(extra) = user.extra.as_mut() {
             extra.conns.retain(|c| *c != conn);
@@ -90,9 +91,9 @@ impl Core<'_> {
 
     /// An idle connection became readable: the peer closed it, or broke the protocol.
     pub(crate) fn read_idle(&mut self, conn: ConnId) {
-        let mut scratch = std::mem::take(&mut self.net.scratch);
+        let mut scratch = std::mem::take(&mut self.cx.net.scratch);
         let received = match self.http.conns[conn].transport.fd.as_ref() {
-            Some(fd) => self.net.driver.receive(fd, &mut scratch),
+            Some(fd) => self.cx.net.driver.receive(fd, &mut scratch),
             None => Ok(None),
         };
         let gone = match received {
@@ -105,7 +106,7 @@ impl Core<'_> {
             }
             Ok(Some(_)) | Err(_) => true,
         };
-        self.net.scratch = scratch;
+        self.cx.net.scratch = scratch;
         if gone {
             self.peer_gave_up(conn);
         }
@@ -113,7 +114,7 @@ impl Core<'_> {
 
     /// The peer closed a connection that the user would have used again.
     pub(crate) fn peer_gave_up(&mut self, conn: ConnId) {
-        if self.run.settings.retry_stale {
+        if self.cx.run.settings.retry_stale {
             return self.drop_connection(conn, Counter::ConnClosedByPeer);
         }
         self.http.conns.drop_socket(conn);
@@ -126,10 +127,10 @@ impl Core<'_> {
         let mut data = std::mem::take(&mut entry.tail);
         data.extend_from_slice(incoming);
         let mut surprise = false;
-        self.net.out.clear();
+        self.cx.net.out.clear();
         let progress = tls
             .client
-            .advance(&mut data, &mut self.net.out, &mut |bytes| surprise |= !bytes.is_empty());
+            .advance(&mut data, &mut self.cx.net.out, &mut |bytes| surprise |= !bytes.is_empty());
         match progress {
             Ok(progress) if !progress.peer_closed && !surprise => {
                 data.drain(..progress.used);
@@ -145,7 +146,7 @@ impl Core<'_> {
     /// Closes one of the user's connections and forgets it.
     pub(crate) fn drop_connection(&mut self, conn: ConnId, counter: Counter) {
         let index = self.http.conns[conn].user;
-        self.recorder.add(counter, 1);
+        self.cx.recorder.add(counter, 1);
         if let Some(stash) = self.http.conns[conn].stash.take() {
             self.http.stashes.push(stash);
         }
@@ -155,7 +156,7 @@ impl Core<'_> {
 
     /// A connection is none of the user's any more.
     fn forget(&mut self, index: UserId, conn: ConnId) {
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         if user.conn == conn {
             user.conn = NO_CONN;
         }
@@ -173,12 +174,12 @@ impl Core<'_> {
     pub(crate) fn close_connections(&mut self, index: UserId) -> u64 {
         let mut closed = 0;
         loop {
-            let user = &self.users[index];
+            let user = &self.cx.users[index];
             let others = user.extra.iter().flat_map(|extra| extra.conns.iter().copied());
             let mut own = std::iter::once(user.conn).chain(others).filter(|conn| *conn != NO_CONN);
             let Some(conn) = own.next() else { break };
             let entry = &mut self.http.conns[conn];
-            entry.transport.say_goodbye(&mut self.net.out);
+            entry.transport.say_goodbye(&mut self.cx.net.out);
             let dead = entry.state == State::Dead;
             closed += u64::from(!dead);
             self.drop_connection(

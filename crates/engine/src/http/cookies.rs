@@ -3,7 +3,7 @@
 use plan::plan::{SamplerId, SamplerKind};
 use wire::cookie::{Cookie, Jar, Origin, Policy, Rules, Stored};
 
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::http::conn::Stash;
 use crate::http::fill::value_of;
 use crate::ids::UserId;
@@ -12,13 +12,13 @@ impl Core<'_> {
     /// The place of the user's jar for a Cookie Manager; made, with the plan's own cookies, at its first use.
     pub(crate) fn jar(&mut self, index: UserId, manager: u32) -> Option<usize> {
         let at = manager as usize;
-        let extra = self.users[index].extra();
+        let extra = self.cx.users[index].extra();
         if extra.jars.len() <= at {
             extra.jars.resize_with(at + 1, || None);
         }
         if extra.jars[at].is_none() {
-            let settings = &self.run.settings;
-            let named = Policy::named(&self.plan.cookie_managers[at].policy);
+            let settings = &self.cx.run.settings;
+            let named = Policy::named(&self.cx.plan.cookie_managers[at].policy);
             let rules = Rules {
                 policy: named.unwrap_or_default(),
                 check: settings.cookie_check,
@@ -30,16 +30,15 @@ impl Core<'_> {
             if self.has_thrown() {
                 return None;
             }
-            self.users[index].extra().jars[at] = Some(jar);
+            self.cx.users[index].extra().jars[at] = Some(jar);
         }
         Some(at)
     }
 
     fn add_own_cookies(&mut self, index: UserId, manager: u32, jar: &mut Jar) {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         for own in &plan.cookie_managers[manager as usize].cookies {
-            let user = self.users.of(index);
-            let mut env = env!(self, user, "");
+            let mut env = self.cx.env(index, "");
             let mut text = |text: &plan::text::Text| {
                 let mut value = String::new();
                 text.eval(&mut env, &mut value);
@@ -61,20 +60,20 @@ impl Core<'_> {
 
     /// Stores the cookies of a response.
     pub(crate) fn store_cookies(&mut self, index: UserId, id: SamplerId, stash: &Stash) {
-        let SamplerKind::Http(http) = &self.plan.samplers[id.0 as usize].kind else { return };
+        let SamplerKind::Http(http) = &self.cx.plan.samplers[id.0 as usize].kind else { return };
         let Some(manager) = http.cookies else { return };
-        let now_ms = self.clock.wall_ms(self.clock.now());
+        let now_ms = self.cx.clock.wall_ms(self.cx.clock.now());
         let Some(at) = self.jar(index, manager) else { return };
         let Ok(url) = lang::url::absolute(&stash.url) else { return };
         let path = url.path_and_query.split('?').next().unwrap_or("/");
         let path = if path.is_empty() { "/" } else { path };
         let origin =
             Origin { host: url.host, path, secure: url.scheme.eq_ignore_ascii_case("https") };
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         let Some(jar) = user.extra.as_mut().and_then(|extra| extra.jars[at].as_mut()) else {
             return;
         };
-        let saves = self.run.settings.cookie_save;
+        let saves = self.cx.run.settings.cookie_save;
         let mut shown = Vec::new();
         for line in stash.head.split(|byte| *byte == b'\n') {
             let Some(value) = value_of(line, b"set-cookie") else { continue };
@@ -92,21 +91,21 @@ impl Core<'_> {
 
     /// Sets the variable that shows a cookie.
     pub(crate) fn show_cookie(&mut self, index: UserId, cookie: &str, value: &str) {
-        let mut name = self.samples.texts.take();
-        name.push_str(&self.run.settings.cookie_prefix);
+        let mut name = self.cx.texts.take();
+        name.push_str(&self.cx.run.settings.cookie_prefix);
         name.push_str(cookie);
-        self.users.of(index).vars.set_named(&self.plan.names, &name, value);
-        self.samples.texts.give(name);
+        self.cx.users.of(index).vars.set_named(&self.cx.plan.names, &name, value);
+        self.cx.texts.give(name);
     }
 
     /// An iteration of the group begins.
     pub(crate) fn begin_iteration(&mut self, index: UserId) {
-        let plan = self.plan;
-        let user = &mut self.users[index];
+        let plan = self.cx.plan;
+        let user = &mut self.cx.users[index];
         user.iteration += 1;
         user.fresh = true;
         if user.iteration > 1 {
-            self.recorder.add(stats::Counter::IterationsDone, 1);
+            self.cx.recorder.add(stats::Counter::IterationsDone, 1);
         }
         let same_user = plan.groups[user.group as usize].same_user
             && !user.extra.as_ref().is_some_and(|extra| extra.new_each_iteration);
@@ -139,7 +138,7 @@ impl Core<'_> {
     /// The first HTTP sample of an iteration: a group whose iterations are different users drops the connections
     /// and sessions of the one before.
     pub(crate) fn refresh_user(&mut self, index: UserId) {
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         if !std::mem::replace(&mut user.fresh, false) {
             return;
         }
@@ -151,18 +150,18 @@ impl Core<'_> {
         if user.iteration == 1 || user.extra.as_deref().is_some_and(is_first) {
             return;
         }
-        let different = !self.plan.groups[user.group as usize].same_user
+        let different = !self.cx.plan.groups[user.group as usize].same_user
             || user.extra.as_ref().is_some_and(|extra| extra.new_each_iteration);
-        let settings = &self.run.settings;
+        let settings = &self.cx.run.settings;
         if (different || settings.reset_always) && settings.reset_state {
-            self.run.trust.begin();
+            self.cx.run.trust.begin();
             if let Some(extra) = user.extra.as_mut() {
                 extra.tls = None;
                 extra.alias = None;
                 extra.holder = 0;
             }
             let closed = self.close_connections(index);
-            self.recorder.add(stats::Counter::ConnClosedForNewUser, closed);
+            self.cx.recorder.add(stats::Counter::ConnClosedForNewUser, closed);
         }
     }
 }

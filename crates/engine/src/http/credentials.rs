@@ -98,7 +98,7 @@ impl Core<'_> {
         if http.auth.is_none() && !forwarded {
             return false;
         }
-        let extra = self.users[index].extra();
+        let extra = self.cx.users[index].extra();
         let silent = extra.redirect.as_ref().is_some_and(|chain| chain.silent);
         let kept = extra.parts.take::<Round>().filter(|round| silent && round.route == route);
         let mut round = match kept {
@@ -121,14 +121,14 @@ impl Core<'_> {
             round.proxy = Some(std::mem::take(&mut self.talk(index, route).dialogue));
         }
         self.write_credentials(&mut round, out);
-        self.users[index].extra().parts.put(round);
+        self.cx.users[index].extra().parts.put(round);
         true
     }
 
     /// What the user has agreed on with the proxy of a route.
     pub(crate) fn talk(&mut self, index: UserId, route: RouteId) -> &mut Talk {
-        let owner = self.users.owner(index);
-        let talks = &mut self.users[owner].extra().parts.or_default::<Learned>().talks;
+        let owner = self.cx.users.owner(index);
+        let talks = &mut self.cx.users[owner].extra().parts.or_default::<Learned>().talks;
         let at = match talks.iter().position(|talk| talk.route == route) {
             Some(at) => at,
             None => {
@@ -141,10 +141,10 @@ impl Core<'_> {
 
     /// The user's credentials for the proxy of a route.
     pub(crate) fn proxy_login(&mut self, index: UserId, route: RouteId) -> Option<Credentials> {
-        if self.talk(index, route).lost || !self.run.settings.auth_preemptive {
+        if self.talk(index, route).lost || !self.cx.run.settings.auth_preemptive {
             return None;
         }
-        self.net.routes[route].tunnel.as_ref()?.credentials.clone()
+        self.cx.net.routes[route].tunnel.as_ref()?.credentials.clone()
     }
 
     /// Takes an answer. True: it asked for credentials, and the request goes out again.
@@ -155,7 +155,8 @@ impl Core<'_> {
         exchange: &Exchange,
         stash: &mut Option<Box<Stash>>,
     ) -> bool {
-        let round = self.users[index].extra.as_mut().and_then(|extra| extra.parts.take::<Round>());
+        let round =
+            self.cx.users[index].extra.as_mut().and_then(|extra| extra.parts.take::<Round>());
         let Some(mut round) = round else { return false };
         let route = round.route;
         let login = self.proxy_login(index, route);
@@ -177,7 +178,7 @@ impl Core<'_> {
         if !again && let Some(proxy) = round.proxy.take() {
             self.talk(index, route).dialogue = proxy;
         }
-        let Some(extra) = self.users[index].extra.as_mut() else { return false };
+        let Some(extra) = self.cx.users[index].extra.as_mut() else { return false };
         let Some(mut stash) = stash.take_if(|_| again) else {
             // Where HttpClient follows redirects itself, it goes on with what was agreed.
             let goes_on = exchange.auto_follow
@@ -190,14 +191,14 @@ impl Core<'_> {
         };
         let mut request = std::mem::take(&mut stash.request);
         self.write_credentials(&mut round, &mut request);
-        self.users[index].extra().parts.put(round);
+        self.cx.users[index].extra().parts.put(round);
         stash.clear_answer();
         if !stash.request_headers.is_empty() {
             stash.request_headers.clear();
             show_lines(&request, &mut stash.request_headers);
         }
         let next = exchange.again();
-        let now = self.clock.now();
+        let now = self.cx.clock.now();
         match self.idle_connection(index, route, next.java, now) {
             Some(conn) => {
                 // The bytes may be needed once more.
@@ -223,7 +224,7 @@ impl Core<'_> {
                 method: words.next().unwrap_or_default(),
                 uri: words.next().unwrap_or_default(),
                 body: round.entity.then(|| &out[round.lines.end + 2..]),
-                random: self.random.bits().to_be_bytes(),
+                random: self.cx.random.bits().to_be_bytes(),
             };
             if !round.own {
                 round.server.answer(Asker::Server, &message, &mut lines);
@@ -256,8 +257,8 @@ impl Core<'_> {
             own_proxy: false,
         };
         let Some(manager) = manager else { return round };
-        let entries = &self.plan.auth_managers[manager as usize].entries;
-        if !self.run.settings.auth_preemptive {
+        let entries = &self.cx.plan.auth_managers[manager as usize].entries;
+        if !self.cx.run.settings.auth_preemptive {
             for entry in entries {
                 let url = self.text_of(index, id, &entry.url);
                 let (user, password) = (
@@ -279,21 +280,21 @@ impl Core<'_> {
             let prefix = self.text_of(index, id, &entry.url);
             names.iter().any(|name| name.starts_with(&prefix))
         });
-        let owner = self.users.owner(index);
+        let owner = self.cx.users.owner(index);
         let Some(entry) = entry else {
-            self.users[owner]
+            self.cx.users[owner]
                 .extra()
                 .parts
                 .or_default::<Learned>()
                 .keyrings
                 .retain(|ring| ring.route != route);
-            if self.net.routes[route].tunnel.is_some() {
+            if self.cx.net.routes[route].tunnel.is_some() {
                 self.talk(index, route).lost = true;
             }
             return round;
         };
         let key = self.key_of(index, id, entry);
-        let rings = &mut self.users[owner].extra().parts.or_default::<Learned>().keyrings;
+        let rings = &mut self.cx.users[owner].extra().parts.or_default::<Learned>().keyrings;
         let ring = match rings.iter_mut().position(|ring| ring.route == route) {
             Some(at) => &mut rings[at],
             None => {

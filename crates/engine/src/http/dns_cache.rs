@@ -27,20 +27,21 @@ impl Core<'_> {
     pub(crate) fn look_up_name(&mut self, index: UserId, id: SamplerId, conn: ConnId) -> bool {
         let Some(manager) = self.dns_manager(id) else { return false };
         let route = self.http.conns[conn].route;
-        let Route { host, port, .. } = &self.net.routes[route];
+        let Route { host, port, .. } = &self.cx.net.routes[route];
         let (host, port) = (host.clone(), *port);
-        let owner = self.users.root(index);
-        let kept = self.users[owner].extra.as_ref().and_then(|extra| extra.names.get(manager));
+        let owner = self.cx.users.root(index);
+        let kept = self.cx.users[owner].extra.as_ref().and_then(|extra| extra.names.get(manager));
         let kept = kept.and_then(|names| names.iter().find(|(name, _)| *name == host));
         if let Some((_, via)) = kept {
-            let via = &self.net.routes[*via];
+            let via = &self.cx.net.routes[*via];
             let (addresses, found_as) = (via.addresses.clone(), via.found_as.clone());
-            self.http.conns[conn].opening.route = self.net.routes.pin(route, addresses, found_as);
+            self.http.conns[conn].opening.route =
+                self.cx.net.routes.pin(route, addresses, found_as);
             self.connect(conn);
             return true;
         }
         let mut aliases = None;
-        for entry in &self.plan.dns_managers[manager].hosts {
+        for entry in &self.cx.plan.dns_managers[manager].hosts {
             let name = self.text_of(index, id, &entry.name);
             if !name.eq_ignore_ascii_case(&host) {
                 continue;
@@ -53,7 +54,7 @@ impl Core<'_> {
                 break;
             }
         }
-        let servers = &self.plan.dns_managers[manager].servers;
+        let servers = &self.cx.plan.dns_managers[manager].servers;
         if !servers.is_empty() {
             let servers = servers.iter().map(|server| self.text_of(index, id, server)).collect();
             self.ask_servers(index, id, manager, conn, host, aliases, servers);
@@ -66,16 +67,16 @@ impl Core<'_> {
             .collect();
         if let Some(addresses) = written {
             let found_as = vec![String::new(); addresses.len()];
-            let via = self.net.routes.pin(route, addresses, found_as);
+            let via = self.cx.net.routes.pin(route, addresses, found_as);
             self.keep(owner, manager, host, via);
             self.http.conns[conn].opening.route = via;
             self.connect(conn);
             return true;
         }
-        self.users[index].wait = Wait::Resolve(id);
-        let reply_to = self.run.inbox(self.index);
+        self.cx.users[index].wait = Wait::Resolve(id);
+        let reply_to = self.cx.run.inbox(self.cx.index);
         let question = Question { host, port, user: index, route, aliases, reply_to };
-        let _ = self.run.resolver.send(question);
+        let _ = self.cx.run.resolver.send(question);
         true
     }
 
@@ -91,27 +92,27 @@ impl Core<'_> {
         aliases: Option<Vec<String>>,
         servers: Vec<String>,
     ) {
-        let owner = self.users.owner(index);
-        let turns = &mut self.users[owner].extra().lookups;
+        let owner = self.cx.users.owner(index);
+        let turns = &mut self.cx.users[owner].extra().lookups;
         if turns.len() <= manager {
             turns.resize(manager + 1, 0);
         }
         let turn = turns[manager];
         turns[manager] = turn.wrapping_add(1);
-        self.recorder.add(Counter::DnsLookups, 1);
-        let user = &mut self.users[index];
+        self.cx.recorder.add(Counter::DnsLookups, 1);
+        let user = &mut self.cx.users[index];
         (user.wait, user.limit) = (Wait::Resolve(id), Nanos::MAX);
-        let reply_to = self.run.inbox(self.index);
+        let reply_to = self.cx.run.inbox(self.cx.index);
         let route = self.http.conns[conn].route;
         let lookup = Lookup { host, aliases, servers, turn, user: index, route, reply_to };
-        if let Some(names) = &self.run.names {
+        if let Some(names) = &self.cx.run.names {
             names.ask(lookup);
         }
     }
 
     /// Name servers of the plan's own have answered.
     pub(crate) fn on_named(&mut self, index: UserId, route: RouteId, found: Found) {
-        let user = &self.users[index];
+        let user = &self.cx.users[index];
         let (Wait::Resolve(id), conn) = (user.wait, user.conn) else { return };
         if conn == NO_CONN || self.http.conns[conn].route != route {
             return;
@@ -119,7 +120,7 @@ impl Core<'_> {
         match found {
             Ok(addresses) => self.on_looked(index, route, addresses),
             Err(words) => {
-                self.users[index].wait = Wait::Exchange(id);
+                self.cx.users[index].wait = Wait::Exchange(id);
                 self.fail(conn, &Failure::NotFound(words));
             }
         }
@@ -132,18 +133,19 @@ impl Core<'_> {
         route: RouteId,
         addresses: Vec<(String, SocketAddr)>,
     ) {
-        let (Wait::Resolve(id), conn) = (self.users[index].wait, self.users[index].conn) else {
+        let (Wait::Resolve(id), conn) = (self.cx.users[index].wait, self.cx.users[index].conn)
+        else {
             return;
         };
         if conn == NO_CONN || self.http.conns[conn].route != route {
             return;
         }
-        self.users[index].wait = Wait::Exchange(id);
+        self.cx.users[index].wait = Wait::Exchange(id);
         let (found_as, addresses) = addresses.into_iter().unzip();
-        let via = self.net.routes.pin(route, addresses, found_as);
+        let via = self.cx.net.routes.pin(route, addresses, found_as);
         if let Some(manager) = self.dns_manager(id) {
-            let host = self.net.routes[route].host.clone();
-            self.keep(self.users.root(index), manager, host, via);
+            let host = self.cx.net.routes[route].host.clone();
+            self.keep(self.cx.users.root(index), manager, host, via);
         }
         self.http.conns[conn].opening.route = via;
         self.connect(conn);
@@ -153,25 +155,25 @@ impl Core<'_> {
     pub(crate) fn keep_name(&mut self, index: UserId, id: SamplerId, conn: ConnId) {
         let Some(manager) = self.dns_manager(id) else { return };
         let route = self.http.conns[conn].route;
-        let data = &self.net.routes[route];
+        let data = &self.cx.net.routes[route];
         if resolve::literal(&data.host).is_some() {
             return;
         }
         let (host, addresses) = (data.host.clone(), data.addresses.clone());
-        let via = self.net.routes.pin(route, addresses, Vec::new());
-        self.keep(self.users.root(index), manager, host, via);
+        let via = self.cx.net.routes.pin(route, addresses, Vec::new());
+        self.keep(self.cx.users.root(index), manager, host, via);
         self.http.conns[conn].opening.route = via;
     }
 
     fn dns_manager(&self, id: SamplerId) -> Option<usize> {
-        match &self.plan.samplers[id.0 as usize].kind {
+        match &self.cx.plan.samplers[id.0 as usize].kind {
             SamplerKind::Http(http) => http.dns.map(|at| at as usize),
             _ => None,
         }
     }
 
     fn keep(&mut self, owner: UserId, manager: usize, host: String, via: RouteId) {
-        let names = &mut self.users[owner].extra().names;
+        let names = &mut self.cx.users[owner].extra().names;
         if names.len() <= manager {
             names.resize_with(manager + 1, Vec::new);
         }

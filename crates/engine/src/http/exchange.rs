@@ -61,7 +61,7 @@ impl Core<'_> {
                 self.http.fixed[slot] = Some(fixed);
                 return;
             }
-            if !http.is_plain() || self.run.settings.proxy.is_some() {
+            if !http.is_plain() || self.cx.run.settings.proxy.is_some() {
                 self.send_rendered(index, id, http, &fixed.request);
             } else if self.cookie_line(index, http, &fixed.request) {
                 let named = Some(&fixed.request).filter(|request| !request.java);
@@ -69,7 +69,7 @@ impl Core<'_> {
                     self.http.fixed[slot] = Some(fixed);
                     return;
                 }
-                let mut out = std::mem::take(&mut self.net.out);
+                let mut out = std::mem::take(&mut self.cx.net.out);
                 let cookies = std::mem::take(&mut self.http.cookie_line);
                 let added = Added { cookies: Some(&cookies), ..Added::default() };
                 assemble(&fixed.request, &added, &mut out);
@@ -83,7 +83,7 @@ impl Core<'_> {
                     Sending { repeatable: false, challenges: false },
                 );
                 self.http.cookie_line = cookies;
-                self.net.out = out;
+                self.cx.net.out = out;
             } else {
                 self.dispatch(
                     index,
@@ -115,19 +115,16 @@ impl Core<'_> {
         match rendered {
             Ok(()) => self.send_rendered(index, id, http, &request),
             Err(problem) => {
-                self.samples.result.clear();
+                self.cx.result.clear();
                 if !problem.no_url && !problem.no_client {
-                    self.samples.result.url.push_str(&request.url);
-                    self.samples.result.method.push_str(&request.method);
-                    if self.plan.samplers[id.0 as usize].needs.contains(Needs::SAMPLER_DATA) {
+                    self.cx.result.url.push_str(&request.url);
+                    self.cx.result.method.push_str(&request.method);
+                    if self.cx.plan.samplers[id.0 as usize].needs.contains(Needs::SAMPLER_DATA) {
                         request.query_string.clear();
-                        request.write_sampler_data("", &mut self.samples.result.sampler_data);
+                        request.write_sampler_data("", &mut self.cx.result.sampler_data);
                     }
                     if request.java {
-                        plan::http::show_set_lines(
-                            &request,
-                            &mut self.samples.result.request_headers,
-                        );
+                        plan::http::show_set_lines(&request, &mut self.cx.result.request_headers);
                     }
                 }
                 self.unsendable(index, id, &problem.code, &problem.message, !problem.no_url);
@@ -153,13 +150,13 @@ impl Core<'_> {
             return;
         }
         let cookies = std::mem::take(&mut self.http.cookie_line);
-        let mut out = std::mem::take(&mut self.net.out);
+        let mut out = std::mem::take(&mut self.cx.net.out);
         let cookie_line = with_cookies.then_some(&cookies[..]);
         let lookup = http.cache.map(|manager| self.look_up(index, manager, request, cookie_line));
         let conditions = match &lookup {
             Some(Lookup::Fresh) => {
                 self.answer_from_cache(index, id, request, cookie_line.unwrap_or_default());
-                (self.http.cookie_line, self.net.out) = (cookies, out);
+                (self.http.cookie_line, self.cx.net.out) = (cookies, out);
                 return;
             }
             Some(Lookup::Send(conditions)) => Some(conditions).filter(|some| !some.is_empty()),
@@ -179,7 +176,7 @@ impl Core<'_> {
             Sending { repeatable: false, challenges },
         );
         self.http.cookie_line = cookies;
-        self.net.out = out;
+        self.cx.net.out = out;
     }
 
     /// Sends `bytes` on a connection of the user, or opens one for them.
@@ -194,10 +191,10 @@ impl Core<'_> {
         route: RouteId,
         Sending { repeatable, challenges }: Sending,
     ) {
-        let needs = self.plan.samplers[id.0 as usize].needs;
+        let needs = self.cx.plan.samplers[id.0 as usize].needs;
         let observed = self.observes(id);
-        let user = &self.users[index];
-        let start = self.clock.now();
+        let user = &self.cx.users[index];
+        let start = self.cx.clock.now();
         let intended = user.intended;
         let redirected = user.extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
         let exchange = Exchange {
@@ -273,14 +270,14 @@ impl Core<'_> {
         stash: Option<Box<Stash>>,
         bytes: &[u8],
     ) {
-        self.recorder.add(Counter::ConnReused, 1);
+        self.cx.recorder.add(Counter::ConnReused, 1);
         let entry = &mut self.http.conns[conn];
         entry.exchange = Exchange { reused: true, ..exchange };
         entry.opening.set_own(0);
         entry.stash = stash;
         entry.state = State::Busy;
         self.remember(index, conn);
-        self.users[index].wait = Wait::Exchange(id);
+        self.cx.users[index].wait = Wait::Exchange(id);
         if self.http.conns[conn].transport.fd.is_none() {
             return self.fail(conn, &Failure::Http(wire::http1::Error::NoResponse));
         }
@@ -293,9 +290,9 @@ impl Core<'_> {
         let entry = &mut self.http.conns[conn];
         entry.decoder = Decoder::new(entry.exchange.is_head, limits);
         entry.exchange.sent = bytes.len() as u64;
-        self.recorder.add(Counter::BytesOut, bytes.len() as u64);
+        self.cx.recorder.add(Counter::BytesOut, bytes.len() as u64);
         let entry = &mut self.http.conns[conn];
-        let failure = match entry.transport.send(bytes, &mut self.net.sealed) {
+        let failure = match entry.transport.send(bytes, &mut self.cx.net.sealed) {
             Ok(_) => None,
             Err(Unwritten::Socket(error)) => Some(Failure::Socket(error)),
             Err(Unwritten::Tls(error)) => Some(Failure::Tls(error)),
@@ -306,12 +303,12 @@ impl Core<'_> {
         let entry = &mut self.http.conns[conn];
         // Of a reused connection the start is the sending; another look at the clock would only measure itself.
         let first = entry.exchange.reused && !entry.exchange.again;
-        let now = if first { entry.exchange.start } else { self.clock.now() };
+        let now = if first { entry.exchange.start } else { self.cx.clock.now() };
         let entry = &mut self.http.conns[conn];
         entry.exchange.sent_at = now;
         let (index, limit) = (entry.user, entry.exchange.limit);
         if limit == 0 {
-            self.users[index].limit = Nanos::MAX;
+            self.cx.users[index].limit = Nanos::MAX;
         } else {
             self.arm(index, now + limit);
         }
@@ -333,13 +330,13 @@ impl Core<'_> {
     pub(crate) fn cookie_line(&mut self, index: UserId, http: &Http, request: &Request) -> bool {
         let Some(manager) = http.cookies else { return false };
         let index = self.jar_around(index, manager);
-        let now_ms = self.clock.wall_ms(self.clock.now());
+        let now_ms = self.cx.clock.wall_ms(self.cx.clock.now());
         self.http.cookie_line.clear();
         let Some(jar) = self.jar(index, manager) else { return false };
         let mut line = std::mem::take(&mut self.http.cookie_line);
         let path = &request.target[..request.path_len.min(request.target.len())];
         let origin = Origin { host: &request.host, path, secure: request.secure };
-        let jar = match self.users[index].extra.as_mut() {
+        let jar = match self.cx.users[index].extra.as_mut() {
             Some(extra) => extra.jars[jar].as_mut(),
             None => None,
         };
@@ -350,7 +347,7 @@ impl Core<'_> {
                 let value = String::from_utf8_lossy(&line);
                 let thrown =
                     Thrown::new("java.lang.IllegalArgumentException", format!("{words}: {value}"));
-                self.samples.texts.thrown = Some(thrown);
+                self.cx.texts.thrown = Some(thrown);
             }
             any
         } else {

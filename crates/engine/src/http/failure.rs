@@ -17,7 +17,7 @@ use crate::users::Wait;
 impl Core<'_> {
     /// An exchange failed: the connection is closed and the sample concluded, unless the request may be sent again.
     pub(crate) fn fail(&mut self, conn: ConnId, failure: &Failure) {
-        let now = self.clock.now();
+        let now = self.cx.clock.now();
         let entry = &mut self.http.conns[conn];
         let (exchange, index, route) = (entry.exchange, entry.user, entry.route);
         let (via, own) = (entry.opening.route, entry.opening.own());
@@ -37,17 +37,17 @@ impl Core<'_> {
                 if by_peer { Counter::ConnClosedByPeer } else { Counter::ConnClosedByUs },
             );
         }
-        let (Wait::Exchange(id) | Wait::Resolve(id)) = self.users[index].wait else { return };
+        let (Wait::Exchange(id) | Wait::Resolve(id)) = self.cx.users[index].wait else { return };
         if dead && untouched {
             let first = exchange.retries == 0;
             // Java's own client sends every request once more.
             let stale =
-                first && (exchange.java || exchange.reused && self.run.settings.retry_stale);
+                first && (exchange.java || exchange.reused && self.cx.run.settings.retry_stale);
             if stale || self.repeats(id, &exchange, stash.as_deref()) {
                 return self.repeat(index, id, (route, own), exchange, stash);
             }
         }
-        self.users[index].wait = Wait::Ready;
+        self.cx.users[index].wait = Wait::Ready;
         let timing = Timing {
             start: exchange.start,
             end: now,
@@ -56,13 +56,13 @@ impl Core<'_> {
             wait: (exchange.start - exchange.intended).max(0) as u64,
             ..Timing::default()
         };
-        self.samples.result.clear();
+        self.cx.result.clear();
         if let Some(stash) = stash {
-            crate::http::fill::show_request(&mut self.samples.result, &stash);
+            crate::http::fill::show_request(&mut self.cx.result, &stash);
             self.http.stashes.push(stash);
         }
-        let route = &self.net.routes[via];
-        let result = &mut *self.samples.result;
+        let route = &self.cx.net.routes[via];
+        let result = &mut *self.cx.result;
         let describe = if exchange.java {
             crate::net::outcome::describe_java
         } else {
@@ -74,7 +74,7 @@ impl Core<'_> {
 
     /// Whether a request that got no answer is sent once more, as HttpClient's retry handler has it: by default none is.
     fn repeats(&self, id: SamplerId, exchange: &Exchange, stash: Option<&Stash>) -> bool {
-        let settings = &self.run.settings;
+        let settings = &self.cx.run.settings;
         if u32::from(exchange.retries) >= settings.retry_count {
             return false;
         }
@@ -91,9 +91,9 @@ impl Core<'_> {
     /// A request that got no answer goes out anew.
     pub(crate) fn send_again(&mut self, request: Unanswered) {
         let Unanswered { user, sampler, .. } = request;
-        if self.users[user].alive && self.users[user].wait == Wait::Done {
+        if self.cx.users[user].alive && self.cx.users[user].wait == Wait::Done {
             self.open_again(request);
-            if self.stop.now {
+            if self.cx.stop.now {
                 self.cut(user, sampler);
             }
         }
@@ -108,7 +108,7 @@ impl Core<'_> {
         exchange: Exchange,
         stash: Option<Box<Stash>>,
     ) {
-        self.recorder.add(Counter::StaleRetried, 1);
+        self.cx.recorder.add(Counter::StaleRetried, 1);
         let mut stash = stash.unwrap_or_else(|| {
             let mut stash = self.http.stashes.pop().unwrap_or_default();
             stash.clear();
@@ -121,7 +121,14 @@ impl Core<'_> {
         }
         let retries = exchange.retries.saturating_add(1);
         let exchange = Exchange { retries, reused: false, received: 0, ..exchange };
-        self.push_unanswered(Unanswered { user: index, sampler: id, route, exchange, stash, own });
+        self.cx.push_unanswered(Unanswered {
+            user: index,
+            sampler: id,
+            route,
+            exchange,
+            stash,
+            own,
+        });
     }
 
     /// Fails the sample of a request in whose texts a function has thrown; before the URL is known, it has neither that nor a name. False: none has.
@@ -132,13 +139,13 @@ impl Core<'_> {
         request: Option<&plan::http::Request>,
     ) -> bool {
         // What none of JMeter's samplers catches ends its thread.
-        if self.samples.texts.thrown.as_ref().is_some_and(plan::text::Thrown::is_error) {
+        if self.cx.texts.thrown.as_ref().is_some_and(plan::text::Thrown::is_error) {
             return self.ends_by_exception(index);
         }
-        let Some(thrown) = self.samples.texts.thrown.take() else { return false };
-        self.samples.result.clear();
+        let Some(thrown) = self.cx.texts.thrown.take() else { return false };
+        self.cx.result.clear();
         if let Some(request) = request {
-            self.samples.result.url.push_str(&request.url);
+            self.cx.result.url.push_str(&request.url);
         }
         let code = format!("Non HTTP response code: {}", thrown.class);
         let message = format!("Non HTTP response message: {}", thrown.message);
@@ -155,9 +162,9 @@ impl Core<'_> {
         message: &str,
         named: bool,
     ) {
-        let now = self.clock.now();
-        self.samples.result.code.push_str(code);
-        self.samples.result.message.push_str(message);
+        let now = self.cx.clock.now();
+        self.cx.result.code.push_str(code);
+        self.cx.result.message.push_str(message);
         let timing = Timing { start: now, end: now, ..Timing::default() };
         self.fail_result(index, id, timing, Outcome::Other, named);
     }
@@ -171,31 +178,32 @@ impl Core<'_> {
         outcome: Outcome,
         named: bool,
     ) {
-        let mut label = std::mem::take(&mut self.samples.result.label);
+        let mut label = std::mem::take(&mut self.cx.result.label);
         // JMeter labels a sample only after its URL is put together.
         if named {
-            label.push_str(self.sampler_name(index, id));
+            label.push_str(self.cx.sampler_name(index, id));
         }
-        self.samples.result.label = label;
-        self.samples.result.start_ms = self.clock.wall_ms(timing.start);
-        self.samples.result.success = false;
-        self.samples.result.data_type = "text";
-        self.samples.result.http =
-            matches!(self.plan.samplers[id.0 as usize].kind, plan::plan::SamplerKind::Http(_));
+        self.cx.result.label = label;
+        self.cx.result.start_ms = self.cx.clock.wall_ms(timing.start);
+        self.cx.result.success = false;
+        self.cx.result.data_type = "text";
+        self.cx.result.http =
+            matches!(self.cx.plan.samplers[id.0 as usize].kind, plan::plan::SamplerKind::Http(_));
         self.put_exception_text(id);
-        let chain = self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
+        let chain =
+            self.cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
         if chain {
             return self.fail_chain(index, id, timing, outcome);
         }
-        self.conclude(index, id, timing, outcome);
+        self.cx.conclude(index, id, timing, outcome);
     }
 
     /// Where JMeter has the stack trace of the exception, its first line stands as the body.
     pub(crate) fn put_exception_text(&mut self, id: SamplerId) {
-        if !self.plan.samplers[id.0 as usize].needs.intersects(Needs::BODY | Needs::TEXT) {
+        if !self.cx.plan.samplers[id.0 as usize].needs.intersects(Needs::BODY | Needs::TEXT) {
             return;
         }
-        let result = &mut *self.samples.result;
+        let result = &mut *self.cx.result;
         let class = result.code.strip_prefix("Non HTTP response code: ").unwrap_or(&result.code);
         let message =
             result.message.strip_prefix("Non HTTP response message: ").unwrap_or(&result.message);
@@ -210,7 +218,7 @@ impl Core<'_> {
 
     /// The run ends at once while an exchange is under way.
     pub(crate) fn cut(&mut self, index: UserId, _id: SamplerId) {
-        let conn = self.users[index].conn;
+        let conn = self.cx.users[index].conn;
         if conn == crate::http::conn::NO_CONN {
             self.end_wait(index);
         } else {

@@ -21,22 +21,22 @@ impl Core<'_> {
         timing: &Timing,
         stash: &mut Stash,
     ) {
-        let needs = self.plan.samplers[id.0 as usize].needs;
-        let mut result = self.lend_result();
+        let needs = self.cx.plan.samplers[id.0 as usize].needs;
+        let mut result = self.cx.lend_result();
         result.clear();
-        result.label.push_str(self.sampler_name(index, id));
+        result.label.push_str(self.cx.sampler_name(index, id));
         result.code.push_str(itoa::Buffer::new().format(exchange.status));
         push_reason(&mut result.message, &stash.head, exchange.java);
         result.success = (200..400).contains(&exchange.status);
         show_request(&mut result, stash);
-        if let Some((_, shown)) = &self.run.settings.local_address
+        if let Some((_, shown)) = &self.cx.run.settings.local_address
             && !result.request_headers.is_empty()
         {
             result.request_headers.push_str("X-LocalAddress: ");
             result.request_headers.push_str(shown);
             result.request_headers.push('\n');
         }
-        result.start_ms = self.clock.wall_ms(timing.start);
+        result.start_ms = self.cx.clock.wall_ms(timing.start);
         (result.elapsed, result.latency, result.connect) =
             (timing.elapsed(), timing.latency, timing.connect);
         (result.bytes, result.sent) = (timing.received, timing.sent);
@@ -72,7 +72,7 @@ impl Core<'_> {
             push_latin1(&mut result.redirect_location, location);
         }
         if exchange.keep_body {
-            let (limit, received) = self.run.settings.most_of_body(exchange.digest);
+            let (limit, received) = self.cx.run.settings.most_of_body(exchange.digest);
             let mut broken = None;
             match coding {
                 // Both buffers go back to their pools: nothing is copied.
@@ -83,8 +83,8 @@ impl Core<'_> {
                 // What was decoded before an error is kept, as a reader of the stream would have it.
                 Some(coding) => {
                     // Of what is longer the end was not kept.
-                    let forgiving =
-                        self.run.settings.forgives_end_of(coding) || stash.body.len() >= received;
+                    let forgiving = self.cx.run.settings.forgives_end_of(coding)
+                        || stash.body.len() >= received;
                     let ended = [CodingError::Truncated, CodingError::TruncatedTrailer].map(Some);
                     broken = self
                         .http
@@ -94,7 +94,7 @@ impl Core<'_> {
                     broken = broken.filter(|_| !(forgiving && ended.contains(&broken)));
                 }
             }
-            if let SamplerKind::Http(http) = &self.plan.samplers[id.0 as usize].kind
+            if let SamplerKind::Http(http) = &self.cx.plan.samplers[id.0 as usize].kind
                 && http.md5
                 // Of nothing JMeter makes no digest.
                 && !result.body.is_empty()
@@ -112,11 +112,11 @@ impl Core<'_> {
             }
             if needs.contains(Needs::TEXT) || exchange.parse {
                 let charset = (!result.encoding.is_empty()).then_some(&*result.encoding);
-                let charset = charset.or(Some(&*self.run.settings.default_encoding));
+                let charset = charset.or(Some(&*self.cx.run.settings.default_encoding));
                 wire::charset::decode_into(charset, &result.body, &mut result.text);
             }
         }
-        self.return_result(result);
+        self.cx.return_result(result);
     }
 }
 

@@ -44,18 +44,19 @@ impl Core<'_> {
         stash: Box<Stash>,
     ) {
         self.http.conns[conn].holder = self.holder(index);
-        self.http.conns[conn].end = exchange.start.saturating_add(self.run.settings.time_to_live);
+        self.http.conns[conn].end =
+            exchange.start.saturating_add(self.cx.run.settings.time_to_live);
         self.http.conns[conn].exchange = exchange;
         self.http.conns[conn].stash = Some(stash);
         self.remember(index, conn);
-        self.users[index].wait = Wait::Exchange(id);
+        self.cx.users[index].wait = Wait::Exchange(id);
         if self.look_up_name(index, id, conn) {
             return;
         }
         let entry = &self.http.conns[conn];
-        if !self.net.resolve(&entry.opening, index, exchange.start, &mut self.recorder) {
+        if !self.cx.net.resolve(&entry.opening, index, exchange.start, &mut self.cx.recorder) {
             // Limits of connecting begin with the first address.
-            let user = &mut self.users[index];
+            let user = &mut self.cx.users[index];
             (user.wait, user.limit) = (Wait::Resolve(id), Nanos::MAX);
             return;
         }
@@ -70,7 +71,7 @@ impl Core<'_> {
         route: RouteId,
         known: Result<(), Failure>,
     ) {
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         let Wait::Resolve(id) = user.wait else { return };
         // It may be the answer to a question of somebody who waits no more.
         if self.http.conns[user.conn].route != route {
@@ -91,7 +92,7 @@ impl Core<'_> {
     pub(crate) fn connect(&mut self, conn: ConnId) {
         let entry = &mut self.http.conns[conn];
         let (opening, transport) = (&mut entry.opening, &mut entry.transport);
-        let opened = self.net.connect(opening, transport, Conns::slot(conn), &self.clock);
+        let opened = self.cx.net.connect(opening, transport, Conns::slot(conn), &self.cx.clock);
         self.on_opened(conn, opened);
     }
 
@@ -100,10 +101,10 @@ impl Core<'_> {
         let entry = &self.http.conns[conn];
         let index = entry.user;
         match opened {
-            Opened::Resolving | Opened::Queued => self.users[index].limit = Nanos::MAX,
+            Opened::Resolving | Opened::Queued => self.cx.users[index].limit = Nanos::MAX,
             Opened::Connecting => match entry.exchange.connect_limit {
-                0 => self.users[index].limit = Nanos::MAX,
-                limit => self.arm(index, self.clock.now() + limit),
+                0 => self.cx.users[index].limit = Nanos::MAX,
+                limit => self.arm(index, self.cx.clock.now() + limit),
             },
             Opened::Established => self.established(conn),
             Opened::Failed(failure) => self.fail(conn, &failure),
@@ -134,20 +135,26 @@ impl Core<'_> {
         let entry = &mut self.http.conns[conn];
         let (opening, transport) = (&mut entry.opening, &mut entry.transport);
         let (slot, start) = (Conns::slot(conn), entry.exchange.start);
-        let opened =
-            self.net.connected(opening, transport, slot, start, &self.clock, &mut self.recorder);
+        let opened = self.cx.net.connected(
+            opening,
+            transport,
+            slot,
+            start,
+            &self.cx.clock,
+            &mut self.cx.recorder,
+        );
         self.on_opened(conn, opened);
     }
 
     /// The TCP connection stands.
     fn established(&mut self, conn: ConnId) {
         let entry = &self.http.conns[conn];
-        let route = &self.net.routes[entry.route];
+        let route = &self.cx.net.routes[entry.route];
         if route.tunnel.as_ref().is_some_and(|tunnel| !tunnel.forwarded) {
             self.ask_for_way(conn);
         } else if route.secure {
             // It has stood at least since the kernel said so; others' turn came first.
-            self.start_tls(conn, self.net.woke);
+            self.start_tls(conn, self.cx.net.woke);
         } else {
             self.connected(conn);
         }
@@ -155,9 +162,9 @@ impl Core<'_> {
 
     /// The connection stands, TLS included: the waiting request goes out.
     pub(crate) fn connected(&mut self, conn: ConnId) {
-        let now = self.clock.now();
+        let now = self.cx.clock.now();
         // Behind a proxy, connecting ends with the connection to it.
-        let tunnelled = self.net.routes[self.http.conns[conn].route].tunnel.is_some();
+        let tunnelled = self.cx.net.routes[self.http.conns[conn].route].tunnel.is_some();
         let entry = &mut self.http.conns[conn];
         if entry.exchange.connect == 0 || !tunnelled {
             entry.exchange.connect = now - entry.exchange.start;
@@ -180,22 +187,22 @@ impl Core<'_> {
     /// Begins the TLS handshake on a connection that stands since `since`.
     pub(crate) fn start_tls(&mut self, conn: ConnId, since: Nanos) {
         let cpu = thread_cpu();
-        let began = self.clock.now();
+        let began = self.cx.clock.now();
         let index = self.http.conns[conn].user;
-        let config = match self.tls_config(self.users.owner(index)) {
+        let config = match self.tls_config(self.cx.users.owner(index)) {
             Ok(config) => config,
             Err(error) => return self.fail(conn, &Failure::Tls(error)),
         };
         let entry = &mut self.http.conns[conn];
         let (opening, transport) = (&mut entry.opening, &mut entry.transport);
-        if let Err(failure) = self.net.start_tls(opening, transport, &config, since, began) {
+        if let Err(failure) = self.cx.net.start_tls(opening, transport, &config, since, began) {
             return self.fail(conn, &failure);
         }
         entry.state = State::Handshaking;
         entry.exchange.arrival = began;
         match entry.exchange.limit {
-            0 => self.users[index].limit = Nanos::MAX,
-            limit => self.arm(index, self.clock.now() + limit),
+            0 => self.cx.users[index].limit = Nanos::MAX,
+            limit => self.arm(index, self.cx.clock.now() + limit),
         }
         self.handshake(conn, &mut [], cpu);
     }
@@ -206,8 +213,8 @@ impl Core<'_> {
         let entry = &mut self.http.conns[conn];
         let (opening, transport) = (&mut entry.opening, &mut entry.transport);
         let since = (entry.exchange.arrival, cpu);
-        let (clock, recorder) = (&self.clock, &mut self.recorder);
-        let shaken = self.net.shake_hands(opening, transport, incoming, since, clock, recorder);
+        let (clock, recorder) = (&self.cx.clock, &mut self.cx.recorder);
+        let shaken = self.cx.net.shake_hands(opening, transport, incoming, since, clock, recorder);
         let failure = match (shaken.sent, shaken.over) {
             (Err(error), _) => Failure::Socket(error),
             (Ok(_), Err(failure)) => failure,
@@ -240,11 +247,11 @@ impl Core<'_> {
             State::Idle | State::Dead | State::Closed => return false,
         }
         // The exchange goes on, with the time that the limit gives from here; or another has begun.
-        let user = &self.users[index];
+        let user = &self.cx.users[index];
         let waits = user.alive && matches!(user.wait, Wait::Exchange(_));
         if waits && user.limit != Nanos::MAX && !user.links.armed() {
             let limit = self.http.conns[user.conn].exchange.limit;
-            let until = user.limit.max(self.clock.now() + limit);
+            let until = user.limit.max(self.cx.clock.now() + limit);
             self.arm(index, until);
         }
         true
@@ -252,13 +259,13 @@ impl Core<'_> {
 
     /// The timer of a user with an exchange fired.
     pub(crate) fn check_limit(&mut self, index: UserId, now: Nanos) {
-        let user = &self.users[index];
+        let user = &self.cx.users[index];
         if user.limit == Nanos::MAX {
             return;
         }
         if now < user.limit {
             let limit = user.limit;
-            return self.timers.wheel.insert(index, limit, &mut self.users);
+            return self.cx.timers.wheel.insert(index, limit, &mut self.cx.users);
         }
         let conn = user.conn;
         if conn == NO_CONN || self.takes_what_lies_there(index, conn) {
@@ -269,7 +276,7 @@ impl Core<'_> {
                 let entry = &mut self.http.conns[conn];
                 let (opening, transport) = (&mut entry.opening, &mut entry.transport);
                 let slot = Conns::slot(conn);
-                let opened = self.net.connect_is_late(opening, transport, slot, &self.clock);
+                let opened = self.cx.net.connect_is_late(opening, transport, slot, &self.cx.clock);
                 self.on_opened(conn, opened);
             }
             State::Handshaking => self.fail(conn, &Failure::TlsTimeout),

@@ -48,14 +48,14 @@ pub(crate) struct Page {
 impl<'p> Core<'p> {
     /// Loads what is embedded in the page that stands in the core's result; then the sample is closed.
     pub(crate) fn load_page(&mut self, index: UserId, id: SamplerId, mut timing: Timing) {
-        (self.samples.result.bytes, self.samples.result.sent) = (timing.received, timing.sent);
+        (self.cx.result.bytes, self.cx.result.sent) = (timing.received, timing.sent);
         // Parts of files are named after the file, not after the sampler.
-        let is_file = self.samples.result.url.starts_with("file:");
+        let is_file = self.cx.result.url.starts_with("file:");
         if is_file {
-            self.samples.result.label.clone_from(&self.samples.result.url);
+            self.cx.result.label.clone_from(&self.cx.result.url);
         }
         let begun = self.begin_page(index, id, timing);
-        (timing.received, timing.sent) = (self.samples.result.bytes, self.samples.result.sent);
+        (timing.received, timing.sent) = (self.cx.result.bytes, self.cx.result.sent);
         let outcome = match begun {
             None => return self.fill_branches(index),
             Some(true) => Outcome::Ok,
@@ -69,21 +69,21 @@ impl<'p> Core<'p> {
 
     /// Gives the core's result the name of its sampler.
     fn name_page(&mut self, index: UserId, id: SamplerId) {
-        let mut label = std::mem::take(&mut self.samples.result.label);
+        let mut label = std::mem::take(&mut self.cx.result.label);
         label.clear();
-        label.push_str(self.sampler_name(index, id));
-        self.samples.result.label = label;
+        label.push_str(self.cx.sampler_name(index, id));
+        self.cx.result.label = label;
     }
 
     /// Looks for what is embedded. `Some`: there is nothing to load, and the sample passed or not.
     fn begin_page(&mut self, index: UserId, id: SamplerId, timing: Timing) -> Option<bool> {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return Some(true) };
         let Some(resources) = http.resources.as_ref() else { return Some(true) };
-        if !self.samples.result.success || self.samples.result.data_type != "text" {
-            return Some(self.samples.result.success);
+        if !self.cx.result.success || self.cx.result.data_type != "text" {
+            return Some(self.cx.result.success);
         }
-        let said = match self.own_sampler(index).map(|own| &**own) {
+        let said = match self.cx.own_sampler(index).map(|own| &**own) {
             Some(SamplerKind::Http(own)) => own.loads_pages,
             _ => None,
         };
@@ -94,39 +94,33 @@ impl<'p> Core<'p> {
         if !on {
             return Some(true);
         }
-        let depth = self.users[index].extra.as_ref().map_or(0, |extra| extra.depth);
+        let depth = self.cx.users[index].extra.as_ref().map_or(0, |extra| extra.depth);
         let needs = plan.samplers[id.0 as usize].needs;
-        if i64::from(depth) > self.run.settings.max_frame_depth {
+        if i64::from(depth) > self.cx.run.settings.max_frame_depth {
             self.add_too_deep();
             return Some(true);
         }
         let mut found = Vec::new();
-        let read = match resources.parsers.of(&self.samples.result.content_type) {
-            Some(parser) if !self.samples.result.text.is_empty() => {
-                let agent = user_agent(&self.samples.result.request_headers);
-                links::find(
-                    parser,
-                    &self.samples.result.text,
-                    &self.samples.result.url,
-                    agent,
-                    &mut found,
-                )
+        let read = match resources.parsers.of(&self.cx.result.content_type) {
+            Some(parser) if !self.cx.result.text.is_empty() => {
+                let agent = user_agent(&self.cx.result.request_headers);
+                links::find(parser, &self.cx.result.text, &self.cx.result.url, agent, &mut found)
             }
             _ => Ok(()),
         };
         if !needs.intersects(Needs::BODY | Needs::TEXT) {
             // Only the links were of interest.
-            self.samples.result.body.clear();
-            self.samples.result.text.clear();
+            self.cx.result.body.clear();
+            self.cx.result.text.clear();
         }
         if let Err(unreadable) = read {
             let error = self.error_result(unreadable.class, &unreadable.message);
-            add_part(&mut self.samples.result, &error, self.run.settings.keep_sub_labels);
-            self.samples.results.push(error);
-            if !self.run.settings.ignore_failed_resources {
-                judge(&mut self.samples.result, false);
+            add_part(&mut self.cx.result, &error, self.cx.run.settings.keep_sub_labels);
+            self.cx.spare_results.push(error);
+            if !self.cx.run.settings.ignore_failed_resources {
+                judge(&mut self.cx.result, false);
             }
-            return Some(self.samples.result.success);
+            return Some(self.cx.result.success);
         }
         if found.is_empty() {
             return Some(true);
@@ -146,8 +140,8 @@ impl<'p> Core<'p> {
             cut: false,
         });
         self.choose(index, id, resources, found, &mut page);
-        page.whole = self.lend_result();
-        let user = &mut self.users[index];
+        page.whole = self.cx.lend_result();
+        let user = &mut self.cx.users[index];
         user.extra().parts.put(page);
         user.wait = Wait::Page(id);
         None
@@ -184,9 +178,9 @@ impl<'p> Core<'p> {
     fn add_too_deep(&mut self) {
         let (class, message) =
             ("java.lang.Exception", "Maximum frame/iframe nesting depth exceeded.");
-        let keep_labels = self.run.settings.keep_sub_labels;
+        let keep_labels = self.cx.run.settings.keep_sub_labels;
         let error = self.error_result(class, message);
-        let result = &mut self.samples.result;
+        let result = &mut self.cx.result;
         let n = result.sub_count;
         add_part(result, &error, keep_labels);
         if n > 0 {
@@ -198,14 +192,14 @@ impl<'p> Core<'p> {
             };
             result.subs[n].label = label;
         }
-        self.samples.results.push(error);
+        self.cx.spare_results.push(error);
     }
 
     /// A copy of the core's result that has failed with an exception.
     fn error_result(&mut self, class: &str, message: &str) -> Box<SampleResult> {
-        let mut error = self.samples.results.pop().unwrap_or_default();
+        let mut error = self.cx.spare_results.pop().unwrap_or_default();
         error.clear();
-        copy(&self.samples.result, &mut error);
+        copy(&self.cx.result, &mut error);
         put_error(&mut error, class, message);
         error
     }
@@ -233,11 +227,11 @@ impl<'p> Core<'p> {
     }
 
     fn page(&mut self, index: UserId) -> Option<&mut Page> {
-        self.users[index].extra.as_mut()?.parts.get_mut()
+        self.cx.users[index].extra.as_mut()?.parts.get_mut()
     }
 
     fn start_branch(&mut self, parent: UserId, id: SamplerId, link: usize) {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return };
         let branch = self.branch(parent, link);
         let url = match self.page(parent) {
@@ -261,8 +255,8 @@ impl<'p> Core<'p> {
         match rendered {
             Ok(()) => self.send_rendered(branch, id, http, &request),
             Err(problem) => {
-                self.samples.result.clear();
-                self.samples.result.url.push_str(url);
+                self.cx.result.clear();
+                self.cx.result.url.push_str(url);
                 self.unsendable(branch, id, &problem.code, &problem.message, true);
             }
         }
@@ -271,23 +265,23 @@ impl<'p> Core<'p> {
 
     /// A branch of a user.
     fn branch(&mut self, parent: UserId, link: usize) -> UserId {
-        let depth = self.users[parent].extra.as_ref().map_or(0, |extra| extra.depth) + 1;
+        let depth = self.cx.users[parent].extra.as_ref().map_or(0, |extra| extra.depth) + 1;
         let branch = self.spare(parent);
-        let extra = self.users[branch].extra();
+        let extra = self.cx.users[branch].extra();
         (extra.link, extra.depth) = (link, depth);
         branch
     }
 
     /// A slot for one that works for a user.
     pub(crate) fn spare(&mut self, parent: UserId) -> UserId {
-        let now = self.clock.now();
-        let owner = &self.users[parent];
+        let now = self.cx.clock.now();
+        let owner = &self.cx.users[parent];
         let (group, number, iteration) = (owner.group, owner.number, owner.iteration);
         let spare = match self.samples.branches.pop() {
             Some(spare) => spare,
-            None => self.users.insert(User { iteration, ..User::new(group, number) }),
+            None => self.cx.users.insert(User { iteration, ..User::new(group, number) }),
         };
-        let user = &mut self.users[spare];
+        let user = &mut self.cx.users[spare];
         (user.group, user.number, user.iteration) = (group, number, iteration);
         (user.branch_of, user.intended, user.alive) = (parent, now, true);
         user.wait = Wait::Ready;
@@ -302,8 +296,8 @@ impl<'p> Core<'p> {
 
     /// A branch has its result, which stands in the core's.
     pub(crate) fn branch_done(&mut self, branch: UserId, timing: &Timing, outcome: Outcome) {
-        self.timers.wheel.remove(branch, &mut self.users);
-        let mut result = self.lend_result();
+        self.cx.timers.wheel.remove(branch, &mut self.cx.users);
+        let mut result = self.cx.lend_result();
         (result.elapsed, result.latency, result.connect) =
             (timing.elapsed(), timing.latency, timing.connect);
         (result.bytes, result.sent, result.idle) = (timing.received, timing.sent, timing.idle);
@@ -328,7 +322,7 @@ impl<'p> Core<'p> {
 
     /// A branch has nothing to do; gives the user it worked for, and what it loaded.
     fn put_away(&mut self, branch: UserId) -> (UserId, usize) {
-        let user = &mut self.users[branch];
+        let user = &mut self.cx.users[branch];
         let (parent, link) = (user.branch_of, user.extra().link);
         let jar = user.extra().jars.iter_mut().find_map(Option::take);
         (user.alive, user.branch_of, user.wait) = (false, NO_USER, Wait::Ready);
@@ -341,15 +335,15 @@ impl<'p> Core<'p> {
 
     /// All is loaded: the page becomes the sample, and its parts sub-results.
     fn end_page(&mut self, index: UserId) {
-        let Some(mut page) = self.users[index].extra().parts.take::<Page>() else { return };
+        let Some(mut page) = self.cx.users[index].extra().parts.take::<Page>() else { return };
         let id = page.id;
-        self.users[index].wait = Wait::Ready;
+        self.cx.users[index].wait = Wait::Ready;
         if !page.jars.is_empty() {
             // Links that cannot be loaded are cleared.
             let parts: Vec<bool> = page.links.iter().map(|link| !link.is_empty()).collect();
             self.merge_cookies(index, id, &parts, std::mem::take(&mut page.jars));
         }
-        let keep_labels = self.run.settings.keep_sub_labels;
+        let keep_labels = self.cx.run.settings.keep_sub_labels;
         let mut whole = std::mem::take(&mut page.whole);
         if whole.sub_count == 0 {
             contain(&mut whole, keep_labels);
@@ -358,11 +352,11 @@ impl<'p> Core<'p> {
         for part in page.results.drain(..).flatten() {
             add_part(&mut whole, &part, keep_labels);
             passed &= part.success;
-            if self.samples.results.len() < SPARE {
-                self.samples.results.push(part);
+            if self.cx.spare_results.len() < SPARE {
+                self.cx.spare_results.push(part);
             }
         }
-        if !self.run.settings.ignore_failed_resources {
+        if !self.cx.run.settings.ignore_failed_resources {
             judge(&mut whole, passed);
         }
         let mut timing = page.timing;
@@ -375,16 +369,16 @@ impl<'p> Core<'p> {
             (false, false) => Outcome::Status,
         };
         let is_file = whole.url.starts_with("file:");
-        self.return_result(whole);
+        self.cx.return_result(whole);
         if is_file {
             self.name_page(index, id);
         }
-        self.complete_page(index, id, timing, outcome);
+        self.cx.complete_page(index, id, timing, outcome);
     }
 
     /// Whether a branch loads a part beside others.
     pub(crate) fn is_beside_others(&mut self, branch: UserId) -> bool {
-        let parent = self.users[branch].branch_of;
+        let parent = self.cx.users[branch].branch_of;
         parent != NO_USER && self.page(parent).is_some_and(|page| page.at_a_time > 1)
     }
 }

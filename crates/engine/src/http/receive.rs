@@ -9,7 +9,7 @@ use plan::plan::SamplerId;
 use stats::{Counter, Outcome};
 use wire::http1::{Event, Memo};
 
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::http::conn::ConnId;
 use crate::http::conn::{Conn, Exchange, Stash, State};
 use crate::http::fill::push_reason;
@@ -61,7 +61,7 @@ impl Core<'_> {
         let mut any = false;
         let mut until = Nanos::MAX;
         let generation = self.http.conns[conn].transport.generation;
-        let mut scratch = std::mem::take(&mut self.net.scratch);
+        let mut scratch = std::mem::take(&mut self.cx.net.scratch);
         loop {
             let entry = &mut self.http.conns[conn];
             let kept = entry.tail.len();
@@ -72,14 +72,14 @@ impl Core<'_> {
             let unread = entry.unread_left().min(scratch.len() as u64) as usize;
             let room = match unread {
                 // Little is taken where the head of a large body that nobody reads comes next.
-                0 if kept == 0 && self.net.routes[entry.route].large_unread => HEAD_ONLY,
+                0 if kept == 0 && self.cx.net.routes[entry.route].large_unread => HEAD_ONLY,
                 0 => scratch.len() - kept,
                 unread => unread,
             };
             let Some(fd) = entry.transport.fd.as_ref() else { break };
             let received = match unread {
-                0 => self.net.driver.receive(fd, &mut scratch[kept..kept + room]),
-                _ => self.net.driver.discard(fd, &mut scratch[..room]),
+                0 => self.cx.net.driver.receive(fd, &mut scratch[kept..kept + room]),
+                _ => self.cx.net.driver.discard(fd, &mut scratch[..room]),
             };
             let received = match received {
                 Ok(Some(received)) => received,
@@ -91,17 +91,17 @@ impl Core<'_> {
                 }
             };
             any = true;
-            let now = self.clock.now();
+            let now = self.cx.clock.now();
             if received.bytes == 0 {
                 self.on_eof(conn, now);
                 break;
             }
-            self.recorder.add(Counter::BytesIn, received.bytes as u64);
+            self.cx.recorder.add(Counter::BytesIn, received.bytes as u64);
             let entry = &mut self.http.conns[conn];
-            let arrival = received.arrival.map_or(now, |wall| self.clock.of_wall(wall));
+            let arrival = received.arrival.map_or(now, |wall| self.cx.clock.of_wall(wall));
             entry.exchange.arrival = arrival.clamp(entry.exchange.sent_at.min(now), now);
             if entry.exchange.awaits_first() && kept == 0 {
-                let limit = self.users[entry.user].limit;
+                let limit = self.cx.users[entry.user].limit;
                 if entry.exchange.arrival > limit.saturating_add(MS) {
                     // Only a stall of this process made it look as if it had come in time.
                     self.fail(conn, &Failure::ResponseTimeout);
@@ -125,12 +125,12 @@ impl Core<'_> {
             }
             if now >= until {
                 // A peer may send faster than it is read; others have their turns.
-                self.net.unfinished.push_back((self.http.conns.token(conn), hangup));
+                self.cx.net.unfinished.push_back((self.http.conns.token(conn), hangup));
                 break;
             }
             until = until.min(now + TURN);
         }
-        self.net.scratch = scratch;
+        self.cx.net.scratch = scratch;
         any
     }
 
@@ -159,13 +159,13 @@ impl Core<'_> {
             entry,
             &mut self.http.stashes,
             &mut self.http.memo,
-            &self.run.settings,
+            &self.cx.run.settings,
             bytes,
             now,
         ) {
             Ok(Fed::More(used)) => {
                 keep(&mut entry.tail, &bytes[used..]);
-                let route = &mut self.net.routes[entry.route];
+                let route = &mut self.cx.net.routes[entry.route];
                 route.large_unread = entry.unread_left() >= LARGE;
                 self.progress(conn, now);
             }
@@ -189,9 +189,9 @@ impl Core<'_> {
             }
             return;
         }
-        let mut plain = std::mem::take(&mut self.net.plain);
+        let mut plain = std::mem::take(&mut self.cx.net.plain);
         plain.clear();
-        let mut out = std::mem::take(&mut self.net.out);
+        let mut out = std::mem::take(&mut self.cx.net.out);
         out.clear();
         let entry = &mut self.http.conns[conn];
         let mut progress = None;
@@ -206,7 +206,7 @@ impl Core<'_> {
                 keep(&mut entry.tail, &bytes[progress.used..]);
                 let sent = self.send_raw(conn, &out);
                 // The answer may be whole, and the next request made from these buffers.
-                self.net.out = out;
+                self.cx.net.out = out;
                 if sent {
                     self.take_plain(conn, &plain, now, hangup || progress.peer_closed);
                     if progress.peer_closed && self.http.conns[conn].state == State::Busy {
@@ -215,12 +215,12 @@ impl Core<'_> {
                 }
             }
             Some(Err(error)) => {
-                self.net.out = out;
+                self.cx.net.out = out;
                 self.fail(conn, &Failure::Tls(error));
             }
-            None => self.net.out = out,
+            None => self.cx.net.out = out,
         }
-        self.net.plain = plain;
+        self.cx.net.plain = plain;
     }
 
     fn take_plain(&mut self, conn: ConnId, plain: &[u8], now: Nanos, hangup: bool) {
@@ -229,7 +229,7 @@ impl Core<'_> {
             entry,
             &mut self.http.stashes,
             &mut self.http.memo,
-            &self.run.settings,
+            &self.cx.run.settings,
             plain,
             now,
         ) {
@@ -254,7 +254,7 @@ impl Core<'_> {
         let entry = &self.http.conns[conn];
         if entry.exchange.limit > 0 {
             let (index, limit) = (entry.user, entry.exchange.limit);
-            self.users[index].limit = now + limit;
+            self.cx.users[index].limit = now + limit;
         }
     }
 
@@ -263,7 +263,7 @@ impl Core<'_> {
         let entry = &mut self.http.conns[conn];
         if entry.state == State::Handshaking {
             if let Some(tls) = entry.transport.tls() {
-                tls.effort.count(None, now, &mut self.recorder);
+                tls.effort.count(None, now, &mut self.cx.recorder);
             }
             return self.fail(conn, &Failure::TlsClosed);
         }
@@ -307,7 +307,7 @@ impl Core<'_> {
             entry.idle_since = now;
             let rest = match exchange.keep_alive_s {
                 Some(told @ 1..) => Nanos::from(told) * SECOND,
-                _ => self.run.settings.idle_timeout,
+                _ => self.cx.run.settings.idle_timeout,
             };
             entry.expires = entry.end.min(now.saturating_add(rest));
             self.give_back(index, conn);
@@ -321,8 +321,8 @@ impl Core<'_> {
                 if by_us { Counter::ConnClosedByUs } else { Counter::ConnClosedByPeer },
             );
         }
-        let Wait::Exchange(id) = self.users[index].wait else { return };
-        self.users[index].wait = Wait::Ready;
+        let Wait::Exchange(id) = self.cx.users[index].wait else { return };
+        self.cx.users[index].wait = Wait::Ready;
         // From the intended to the actual start, and from the arrival of the last byte to our reading it; what opening cost here.
         let wait = (exchange.start - exchange.intended).max(0) as u64;
         let lag = (now - exchange.arrival).max(0) as u64 + wait + own;
@@ -350,12 +350,12 @@ impl Core<'_> {
         mut timing: Timing,
         mut stash: Option<Box<Stash>>,
     ) {
-        if let Some(variable) = self.run.user_token.filter(|_| !exchange.java) {
-            let user = self.users.of(index);
-            if user.vars.get(variable).is_none() {
+        if let Some(variable) = self.cx.run.user_token.filter(|_| !exchange.java) {
+            let env = self.cx.env(index, "");
+            if env.vars.get(variable).is_none() {
                 let mut name = String::new();
-                env!(self, user, "").who.thread_name(&mut name);
-                user.vars.set(variable, &name);
+                env.who.thread_name(&mut name);
+                env.vars.set(variable, &name);
             }
         }
         if exchange.challenges && self.answers_challenge(index, id, exchange, &mut stash) {
@@ -369,7 +369,8 @@ impl Core<'_> {
         }
         let success = (200..400).contains(&exchange.status);
         let redirect = matches!(exchange.status, 301 | 302 | 303 | 307 | 308);
-        let chain = self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
+        let chain =
+            self.cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
         let mut thrown = false;
         if let Some(mut stash) = stash {
             if chain || (redirect && (exchange.follow || exchange.auto_follow)) || self.observes(id)
@@ -385,35 +386,35 @@ impl Core<'_> {
                 thrown = true;
             }
             if !success && !self.observes(id) {
-                self.samples.result.clear();
-                push_reason(&mut self.samples.result.message, &stash.head, exchange.java);
+                self.cx.result.clear();
+                push_reason(&mut self.cx.result.message, &stash.head, exchange.java);
             }
             self.http.stashes.push(stash);
             if goes_on {
                 return;
             }
-            if self.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some()) {
+            if self.cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some()) {
                 return self.conclude_chain(index, id);
             }
         }
         if thrown {
-            return self.conclude(index, id, timing, Outcome::Protocol);
+            return self.cx.conclude(index, id, timing, Outcome::Protocol);
         }
         if !success && !self.observes(id) {
             let mut digits = itoa::Buffer::new();
-            self.samples.result.code.clear();
-            self.samples.result.code.push_str(digits.format(exchange.status));
-            self.samples.result.success = false;
+            self.cx.result.code.clear();
+            self.cx.result.code.push_str(digits.format(exchange.status));
+            self.cx.result.success = false;
         }
         let outcome = if !success {
             Outcome::Status
-        } else if self.observes(id) && !self.samples.result.success {
+        } else if self.observes(id) && !self.cx.result.success {
             timing.sent = 0;
             Outcome::Protocol
         } else {
             Outcome::Ok
         };
-        self.conclude(index, id, timing, outcome);
+        self.cx.conclude(index, id, timing, outcome);
     }
 }
 

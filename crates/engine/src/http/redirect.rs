@@ -28,7 +28,7 @@ impl Core<'_> {
         exchange: &Exchange,
         stash: &Stash,
     ) -> bool {
-        let chain = self.users[index].extra().redirect.take();
+        let chain = self.cx.users[index].extra().redirect.take();
         let silent = exchange.auto_follow && !exchange.follow;
         // Followed silently, HttpClient itself decides: it repeats a 307 or 308 with method and body.
         let java = silent && exchange.java;
@@ -44,7 +44,7 @@ impl Core<'_> {
         let mut location = goes_on.then(|| location(&stash.head)).flatten();
         if exchange.java && !silent && goes_on && location.is_none() {
             if let Some(unused) = chain {
-                self.samples.results.push(unused.result);
+                self.cx.spare_results.push(unused.result);
             }
             self.names_no_location(index, id);
             return true;
@@ -72,7 +72,7 @@ impl Core<'_> {
                 return false;
             }
             if fails {
-                (hop.sent, self.samples.result.sent) = (0, 0);
+                (hop.sent, self.cx.result.sent) = (0, 0);
             }
         }
         let timing = &hop;
@@ -83,15 +83,15 @@ impl Core<'_> {
         let stripped = chain.stripped;
         self.add_hop(&mut chain, timing, silent);
         let Some(location) = location else {
-            self.users[index].extra().redirect = Some(chain);
+            self.cx.users[index].extra().redirect = Some(chain);
             return false;
         };
-        let most = if java { JAVA_HOPS } else { self.run.settings.max_redirects };
+        let most = if java { JAVA_HOPS } else { self.cx.run.settings.max_redirects };
         if chain.hops + u32::from(java) >= most {
             // No connection led there.
             let route = crate::net::routes::Route::forgotten();
             let failure = Failure::TooManyRedirects(most);
-            let result = &mut *self.samples.result;
+            let result = &mut *self.cx.result;
             let describe = if java {
                 crate::net::outcome::describe_java
             } else {
@@ -106,11 +106,11 @@ impl Core<'_> {
             result.text.clear();
             self.put_exception_text(id);
             self.add_hop(&mut chain, timing, silent);
-            self.users[index].extra().redirect = Some(chain);
+            self.cx.users[index].extra().redirect = Some(chain);
             return false;
         }
         chain.hops += 1;
-        self.recorder.add(Counter::Redirects, 1);
+        self.cx.recorder.add(Counter::Redirects, 1);
         let mut url = String::new();
         let mut text = text_of(location);
         if silent && !java && !text.is_ascii() {
@@ -122,7 +122,7 @@ impl Core<'_> {
         } else if silent && text.trim().starts_with("//") {
             plan::http::host_location(&chain.url, &text, &mut url)
         } else {
-            plan::http::location(&chain.url, &text, self.run.settings.remove_dots, &mut url)
+            plan::http::location(&chain.url, &text, self.cx.run.settings.remove_dots, &mut url)
         };
         let target = match target {
             Ok(()) if silent && !java && chain.visited.contains(&url) => Err(circular()),
@@ -136,9 +136,9 @@ impl Core<'_> {
                 .to_owned();
         chain.url.clone_from(&url);
         chain.method.clone_from(&method);
-        self.users[index].extra().redirect = Some(chain);
-        let own = self.own_sampler(index).cloned();
-        let kind = own.as_deref().unwrap_or(&self.plan.samplers[id.0 as usize].kind);
+        self.cx.users[index].extra().redirect = Some(chain);
+        let own = self.cx.own_sampler(index).cloned();
+        let kind = own.as_deref().unwrap_or(&self.cx.plan.samplers[id.0 as usize].kind);
         let SamplerKind::Http(http) = kind else { return false };
         let mut request = std::mem::take(&mut self.http.request);
         let rendered = target.and_then(|()| {
@@ -152,7 +152,7 @@ impl Core<'_> {
         });
         let sent = match rendered {
             Ok(()) => {
-                self.users[index].intended = timing.end;
+                self.cx.users[index].intended = timing.end;
                 if !silent && !java {
                     self.read_name(index, id);
                 }
@@ -160,16 +160,16 @@ impl Core<'_> {
                 true
             }
             Err(problem) => {
-                let result = &mut *self.samples.result;
+                let result = &mut *self.cx.result;
                 result.clear();
                 result.url.push_str(&url);
                 (result.code, result.message) = (problem.code, problem.message);
                 (result.success, result.data_type) = (false, "text");
                 self.put_exception_text(id);
                 let hop = Timing { start: timing.end, end: timing.end, ..Timing::default() };
-                if let Some(mut chain) = self.users[index].extra().redirect.take() {
+                if let Some(mut chain) = self.cx.users[index].extra().redirect.take() {
                     self.add_hop(&mut chain, &hop, silent);
-                    self.users[index].extra().redirect = Some(chain);
+                    self.cx.users[index].extra().redirect = Some(chain);
                 }
                 false
             }
@@ -213,7 +213,7 @@ impl Core<'_> {
         words.push_str(" HTTP/1.1");
         if !self.observes(id) {
             // Nobody looks at it but at why it failed.
-            self.samples.result.clear();
+            self.cx.result.clear();
         }
         self.fail_hop("java.lang.IllegalArgumentException", &words);
         true
@@ -222,15 +222,15 @@ impl Core<'_> {
     /// HttpClient does not follow: it has no `Location`, or one that is no URI.
     fn refused_by_client(&mut self, id: SamplerId) {
         self.fail_hop("org.apache.http.client.ClientProtocolException", "null");
-        self.samples.result.response_headers.clear();
-        self.samples.result.body.clear();
-        self.samples.result.text.clear();
+        self.cx.result.response_headers.clear();
+        self.cx.result.body.clear();
+        self.cx.result.text.clear();
         self.put_exception_text(id);
     }
 
     /// Fails the core's result with an exception.
     fn fail_hop(&mut self, class: &str, message: &str) {
-        let result = &mut *self.samples.result;
+        let result = &mut *self.cx.result;
         result.code.clear();
         let _ = write!(result.code, "Non HTTP response code: {class}");
         result.message.clear();
@@ -241,24 +241,24 @@ impl Core<'_> {
 
     /// An answer by Java's own client that does not say where to is to be followed by JMeter, which has no sample of that then.
     fn names_no_location(&mut self, index: UserId, id: SamplerId) {
-        self.samples.result.clear();
+        self.cx.result.clear();
         let code = "Non HTTP response code: java.lang.NullPointerException";
         let message = "Non HTTP response message: Cannot invoke \"String.indexOf(int)\" because \"source\" is null";
         self.unsendable(index, id, code, message, false);
     }
 
     fn begin_chain(&mut self, timing: &Timing, url: &str, method: &str) -> Redirect {
-        let mut result = self.samples.results.pop().unwrap_or_default();
+        let mut result = self.cx.spare_results.pop().unwrap_or_default();
         result.clear();
-        result.start_ms = self.samples.result.start_ms;
+        result.start_ms = self.cx.result.start_ms;
         (result.latency, result.connect) = (timing.latency, timing.connect);
-        result.label.push_str(&self.samples.result.label);
+        result.label.push_str(&self.cx.result.label);
         for (to, from) in [
-            (&mut result.method, &self.samples.result.method),
-            (&mut result.cookies, &self.samples.result.cookies),
-            (&mut result.request_headers, &self.samples.result.request_headers),
-            (&mut result.query_string, &self.samples.result.query_string),
-            (&mut result.redirect_location, &self.samples.result.redirect_location),
+            (&mut result.method, &self.cx.result.method),
+            (&mut result.cookies, &self.cx.result.cookies),
+            (&mut result.request_headers, &self.cx.result.request_headers),
+            (&mut result.query_string, &self.cx.result.query_string),
+            (&mut result.redirect_location, &self.cx.result.redirect_location),
         ] {
             to.push_str(from);
         }
@@ -280,9 +280,9 @@ impl Core<'_> {
 
     /// Adds the core's result, which nobody was asked for, to the chain under way.
     pub(crate) fn last_hop(&mut self, index: UserId, timing: &Timing) {
-        if let Some(mut chain) = self.users[index].extra().redirect.take() {
+        if let Some(mut chain) = self.cx.users[index].extra().redirect.take() {
             self.add_hop(&mut chain, timing, false);
-            self.users[index].extra().redirect = Some(chain);
+            self.cx.users[index].extra().redirect = Some(chain);
         }
     }
 
@@ -294,20 +294,24 @@ impl Core<'_> {
         whole.elapsed = (timing.end - chain.start).max(0) as u64;
         if silent {
             (whole.bytes, whole.sent) = (timing.received, timing.sent);
-            whole.headers_size = self.samples.result.headers_size;
+            whole.headers_size = self.cx.result.headers_size;
         } else {
             whole.bytes += timing.received;
             whole.sent += timing.sent;
-            whole.headers_size += self.samples.result.headers_size;
+            whole.headers_size += self.cx.result.headers_size;
             let n = whole.sub_count;
             let mut label = std::mem::take(&mut whole.label);
             let length = label.len();
             let _ = write!(label, "-{n}");
             let sub = whole.add_sub();
-            copy(&self.samples.result, sub);
+            copy(&self.cx.result, sub);
             sub.raw = n == 0;
             sub.label.clear();
-            sub.label.push_str(if self.run.settings.keep_sub_labels { &sub.url } else { &label });
+            sub.label.push_str(if self.cx.run.settings.keep_sub_labels {
+                &sub.url
+            } else {
+                &label
+            });
             label.truncate(length);
             whole.label = label;
         }
@@ -315,7 +319,7 @@ impl Core<'_> {
 
     /// The last hop was taken: the chain becomes the sample.
     pub(crate) fn conclude_chain(&mut self, index: UserId, id: SamplerId) {
-        let outcome = if self.samples.result.success { Outcome::Ok } else { Outcome::Status };
+        let outcome = if self.cx.result.success { Outcome::Ok } else { Outcome::Status };
         self.end_chain(index, id, outcome);
     }
 
@@ -327,33 +331,33 @@ impl Core<'_> {
         timing: Timing,
         outcome: Outcome,
     ) {
-        let Some(mut chain) = self.users[index].extra().redirect.take() else { return };
-        self.samples.result.elapsed = timing.elapsed();
-        self.samples.result.connect = timing.connect;
+        let Some(mut chain) = self.cx.users[index].extra().redirect.take() else { return };
+        self.cx.result.elapsed = timing.elapsed();
+        self.cx.result.connect = timing.connect;
         let silent = chain.silent;
         self.add_hop(&mut chain, &timing, silent);
-        self.users[index].extra().redirect = Some(chain);
+        self.cx.users[index].extra().redirect = Some(chain);
         self.end_chain(index, id, outcome);
     }
 
     fn end_chain(&mut self, index: UserId, id: SamplerId, outcome: Outcome) {
-        let Some(mut chain) = self.users[index].extra().redirect.take() else { return };
-        if chain.silent && self.samples.result.code.starts_with("Non HTTP") {
+        let Some(mut chain) = self.cx.users[index].extra().redirect.take() else { return };
+        if chain.silent && self.cx.result.code.starts_with("Non HTTP") {
             // The exception came out of HttpClient: the sampler knows of its first request only.
             chain.result.sent = 0;
-            self.samples.result.url.clone_from(&chain.first_url);
+            self.cx.result.url.clone_from(&chain.first_url);
         }
         let whole = &mut chain.result;
         // The first request's cookies and location stand for the whole, and if HttpClient itself went on, all of it.
-        std::mem::swap(&mut self.samples.result.cookies, &mut whole.cookies);
-        std::mem::swap(&mut self.samples.result.redirect_location, &mut whole.redirect_location);
+        std::mem::swap(&mut self.cx.result.cookies, &mut whole.cookies);
+        std::mem::swap(&mut self.cx.result.redirect_location, &mut whole.redirect_location);
         if chain.silent {
-            std::mem::swap(&mut self.samples.result.method, &mut whole.method);
-            std::mem::swap(&mut self.samples.result.query_string, &mut whole.query_string);
-            self.samples.result.redirect_location.clear();
+            std::mem::swap(&mut self.cx.result.method, &mut whole.method);
+            std::mem::swap(&mut self.cx.result.query_string, &mut whole.query_string);
+            self.cx.result.redirect_location.clear();
         }
         if chain.java {
-            std::mem::swap(&mut self.samples.result.request_headers, &mut whole.request_headers);
+            std::mem::swap(&mut self.cx.result.request_headers, &mut whole.request_headers);
         }
         let timing = Timing {
             start: chain.start,
@@ -367,14 +371,14 @@ impl Core<'_> {
             received: whole.bytes,
         };
         // What the last hop tells, the whole tells; its parts and sums stay.
-        std::mem::swap(&mut self.samples.result.subs, &mut whole.subs);
-        self.samples.result.sub_count = whole.sub_count;
-        self.samples.result.start_ms = whole.start_ms;
-        self.samples.result.headers_size = whole.headers_size;
-        self.samples.result.label.clear();
-        self.samples.result.label.push_str(&whole.label);
-        self.samples.results.push(chain.result);
-        self.conclude(index, id, timing, outcome);
+        std::mem::swap(&mut self.cx.result.subs, &mut whole.subs);
+        self.cx.result.sub_count = whole.sub_count;
+        self.cx.result.start_ms = whole.start_ms;
+        self.cx.result.headers_size = whole.headers_size;
+        self.cx.result.label.clear();
+        self.cx.result.label.push_str(&whole.label);
+        self.cx.spare_results.push(chain.result);
+        self.cx.conclude(index, id, timing, outcome);
     }
 }
 

@@ -56,7 +56,7 @@ impl Core<'_> {
     pub(crate) fn jar_around(&self, index: UserId, manager: u32) -> UserId {
         let mut index = index;
         loop {
-            let user = &self.users[index];
+            let user = &self.cx.users[index];
             let jars = user.extra.as_ref().map_or(&[][..], |extra| &extra.jars[..]);
             let has = jars.get(manager as usize).is_some_and(Option::is_some);
             if has || user.branch_of == NO_USER {
@@ -70,14 +70,14 @@ impl Core<'_> {
     /// or the user.
     fn own_jar(&mut self, index: UserId, manager: u32) -> UserId {
         let mut holder = index;
-        while self.users[holder].branch_of != NO_USER && !self.is_beside_others(holder) {
-            holder = self.users[holder].branch_of;
+        while self.cx.users[holder].branch_of != NO_USER && !self.is_beside_others(holder) {
+            holder = self.cx.users[holder].branch_of;
         }
         let from = self.jar_around(holder, manager);
         let Some(at) = self.jar(from, manager) else { return holder };
         if from != holder {
-            let copy = self.users[from].extra().jars[at].clone();
-            let jars = &mut self.users[holder].extra().jars;
+            let copy = self.cx.users[from].extra().jars[at].clone();
+            let jars = &mut self.cx.users[holder].extra().jars;
             if jars.len() <= at {
                 jars.resize_with(at + 1, || None);
             }
@@ -87,14 +87,14 @@ impl Core<'_> {
     }
 
     fn cookie_manager(&self, id: SamplerId) -> Option<u32> {
-        match &self.plan.samplers[id.0 as usize].kind {
+        match &self.cx.plan.samplers[id.0 as usize].kind {
             SamplerKind::Http(http) => http.cookies,
             _ => None,
         }
     }
 
     fn cookies_in(&mut self, holder: UserId, manager: u32) -> Vec<Cookie> {
-        let jars = &self.users[holder].extra().jars;
+        let jars = &self.cx.users[holder].extra().jars;
         let jar = jars.get(manager as usize).and_then(Option::as_ref);
         jar.map_or(Vec::new(), |jar| jar.iter().cloned().collect())
     }
@@ -106,10 +106,10 @@ impl Core<'_> {
         cookies: impl Iterator<Item = &'c Cookie>,
     ) {
         for cookie in cookies {
-            if self.run.settings.cookie_save {
+            if self.cx.run.settings.cookie_save {
                 self.show_cookie(holder, &cookie.name, &cookie.value);
             }
-            if let Some(jar) = &mut self.users[holder].extra().jars[manager as usize] {
+            if let Some(jar) = &mut self.cx.users[holder].extra().jars[manager as usize] {
                 jar.add(cookie.clone());
             }
         }

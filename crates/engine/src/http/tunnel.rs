@@ -23,7 +23,7 @@ impl Core<'_> {
     pub(crate) fn route_of(&mut self, request: &Request) -> RouteId {
         let own = &request.proxy;
         let dynamic = !own.host.trim().is_empty() && own.port > 0;
-        let settings = &self.run.settings;
+        let settings = &self.cx.run.settings;
         let source = match &settings.local_address {
             Some((local, _)) if request.source.is_any() => local,
             _ => &request.source,
@@ -43,7 +43,7 @@ impl Core<'_> {
                 (&own.host, own.port, (!own.user.is_empty()).then_some(login))
             }
             None => {
-                return self.net.routes.to(request.secure, &request.host, request.port, source);
+                return self.cx.net.routes.to(request.secure, &request.host, request.port, source);
             }
         };
         let tunnel = Tunnel {
@@ -58,10 +58,10 @@ impl Core<'_> {
                 && (route.secure, route.port) == (request.secure, port)
                 && (&route.host, &route.source) == (host, source)
         };
-        if let Some(at) = self.net.routes.position(same) {
+        if let Some(at) = self.cx.net.routes.position(same) {
             return at;
         }
-        self.net.routes.add(Route {
+        self.cx.net.routes.add(Route {
             secure: request.secure,
             host: host.clone(),
             port,
@@ -73,24 +73,24 @@ impl Core<'_> {
 
     /// Whether requests of a route are passed on by a proxy.
     pub(crate) fn is_forwarded(&self, route: RouteId) -> bool {
-        self.net.routes[route].tunnel.as_ref().is_some_and(|tunnel| tunnel.forwarded)
+        self.cx.net.routes[route].tunnel.as_ref().is_some_and(|tunnel| tunnel.forwarded)
     }
 
     /// The connection to a proxy stands: it is asked for a tunnel.
     pub(crate) fn ask_for_way(&mut self, conn: ConnId) {
-        let now = self.clock.now();
-        let random = self.random.bits().to_be_bytes();
+        let now = self.cx.clock.now();
+        let random = self.cx.random.bits().to_be_bytes();
         let entry = &mut self.http.conns[conn];
         entry.state = State::Tunnelling;
         entry.exchange.connect = now - entry.exchange.start;
         let (index, route) = (entry.user, entry.route);
-        let Some(tunnel) = &self.net.routes[route].tunnel else { return };
+        let Some(tunnel) = &self.cx.net.routes[route].tunnel else { return };
         let authority = format!("{}:{}", tunnel.host, tunnel.port);
         // JMeter's URLs do not show the usual port.
         let host = if tunnel.port == 443 { &tunnel.host } else { &authority };
         let mut request = format!("CONNECT {authority} HTTP/1.1\r\nHost: {host}\r\n").into_bytes();
-        let agent = match self.users[index].wait {
-            Wait::Exchange(id) => match &self.plan.samplers[id.0 as usize].kind {
+        let agent = match self.cx.users[index].wait {
+            Wait::Exchange(id) => match &self.cx.plan.samplers[id.0 as usize].kind {
                 SamplerKind::Http(http) => http.user_agent(),
                 _ => "",
             },
@@ -118,7 +118,7 @@ impl Core<'_> {
             return;
         }
         match limit {
-            0 => self.users[index].limit = Nanos::MAX,
+            0 => self.cx.users[index].limit = Nanos::MAX,
             limit => self.arm(index, now + limit),
         }
     }
@@ -155,7 +155,7 @@ impl Core<'_> {
                 }
                 Event::Body(body) => {
                     if let Some(stash) = entry.stash.as_mut().filter(|_| entry.exchange.keep_body) {
-                        let most = self.run.settings.most_of_body(entry.exchange.digest).1;
+                        let most = self.cx.run.settings.most_of_body(entry.exchange.digest).1;
                         stash.keep_body(body, most);
                     }
                 }
@@ -180,7 +180,7 @@ impl Core<'_> {
                 show_lines(&stash.request, &mut stash.request_headers);
             }
         }
-        self.start_tls(conn, self.clock.now());
+        self.start_tls(conn, self.cx.clock.now());
     }
 
     /// The proxy has answered, but made no tunnel. It may want credentials; else its answer is the sample's.

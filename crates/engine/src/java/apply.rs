@@ -13,18 +13,20 @@ use super::reply::{Changes, Line, Name, Out};
 use super::request::Changed;
 use crate::core::Core;
 use crate::ids::UserId;
-use crate::run::{Report, RunShared};
+use crate::reports::Report;
+use crate::shared::RunShared;
+use crate::users::Given;
 
 impl Core<'_> {
     /// What counts for all users: properties and the log.
     pub(super) fn apply_everywhere(&mut self, reply: &Reply<'_>) {
-        set_properties(self.run, &reply.changes);
+        set_properties(self.cx.run, &reply.changes);
         self.log_lines(&reply.log);
     }
 
     pub(super) fn apply_variables(&mut self, index: UserId, changes: &Changes<'_>) {
-        let names = &self.plan.names;
-        let vars = &mut self.users.of(index).vars;
+        let names = &self.cx.plan.names;
+        let vars = &mut self.cx.users.of(index).vars;
         for (name, value) in &changes.variables {
             match (name, value) {
                 (Name::Slot(slot), _) if *slot as usize >= names.len() => {}
@@ -38,10 +40,12 @@ impl Core<'_> {
 
     pub(super) fn apply_cookies(&mut self, index: UserId, id: SamplerId, reply: &Reply<'_>) {
         let Some(cookies) = &reply.cookies else { return };
-        let Some(manager) = cookie_manager(&self.plan.samplers[id.0 as usize].kind) else { return };
+        let Some(manager) = cookie_manager(&self.cx.plan.samplers[id.0 as usize].kind) else {
+            return;
+        };
         let index = self.jar_around(index, manager);
         let Some(at) = self.jar(index, manager) else { return };
-        let jar = self.users[index].extra.as_mut().and_then(|extra| extra.jars[at].as_mut());
+        let jar = self.cx.users[index].extra.as_mut().and_then(|extra| extra.jars[at].as_mut());
         let Some(jar) = jar else { return };
         jar.clear();
         for cookie in cookies {
@@ -51,7 +55,7 @@ impl Core<'_> {
 
     /// The sampler of this sample is another one now, or the plan's again.
     pub(super) fn apply_sampler(&mut self, index: UserId, id: SamplerId, reply: &Reply<'_>) {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let Some(changed) = &reply.sampler else { return };
         let kind = &plan.samplers[id.0 as usize].kind;
         let (made, name, lasting) = match (changed, kind) {
@@ -65,25 +69,15 @@ impl Core<'_> {
                 (plan::compile::given(plan, id, given), given.name.clone(), given.lasting)
             }
         };
-        let java = self.users[index].java();
-        java.sampler = made.map(Arc::new);
-        java.label = name;
-        java.lasting |= lasting;
-    }
-
-    /// The sampler of the sample under way, if scripts have changed it.
-    pub(crate) fn own_sampler(&self, index: UserId) -> Option<&Arc<SamplerKind>> {
-        if !self.jobs.owns() {
-            return None;
-        }
-        let user = &self.users[self.users.owner(index)];
-        user.extra.as_ref()?.parts.get::<super::Java>()?.sampler.as_ref()
+        let user = &mut self.cx.users[index];
+        user.extra().given = Given { sampler: made.map(Arc::new), label: name };
+        user.java().lasting |= lasting;
     }
 
     /// Keeps what texts were evaluated to, for whoever reads them next.
     pub(super) fn apply_texts(&mut self, index: UserId, first: u32, reply: &Reply<'_>) {
         let Out::Texts(texts) = &reply.out else { return };
-        let values = self.users.of(index).notes.java_mut();
+        let values = self.cx.users.of(index).notes.java_mut();
         for (id, text) in (first..).zip(texts) {
             values.set(TextId(id), (*text).to_owned());
         }
@@ -91,7 +85,7 @@ impl Core<'_> {
 
     pub(super) fn log_lines(&self, lines: &[Line<'_>]) {
         for text in lines.iter().map(told) {
-            let _ = self.sinks.reports.send(Report::Log(text));
+            let _ = self.cx.reports.send(Report::Log(text));
         }
     }
 }

@@ -14,7 +14,7 @@ use super::result::Found;
 use super::{Act, Addressee, Reply, Then, UnderWay, session};
 use crate::core::Core;
 use crate::ids::UserId;
-use crate::run::Report;
+use crate::reports::Report;
 use crate::sample::Asked;
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
@@ -24,8 +24,8 @@ impl Core<'_> {
     /// A job is done, or why it is not.
     pub(crate) fn on_job(&mut self, to: Addressee, reply: Result<Vec<u8>, String>, done: Instant) {
         let Some(job) = self.jobs.under_way.remove(&to.ticket) else { return };
-        self.run.news.under_way.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
-        let done = self.clock.of_instant(done).min(self.clock.now());
+        self.jobs.shared.news.under_way.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+        let done = self.cx.clock.of_instant(done).min(self.cx.clock.now());
         let (message, error) = match reply {
             Ok(message) => (message, None),
             Err(error) => (Vec::new(), Some(error)),
@@ -35,7 +35,7 @@ impl Core<'_> {
             match said {
                 Ok(lines) => self.log_lines(&lines),
                 // When the run ends at once, nothing more is begun for its users.
-                Err(_) if self.stop.asked => {}
+                Err(_) if self.cx.stop.asked => {}
                 Err(failed) => self.log(format!("{}: {failed}", job.what)),
             }
             return self.jobs.recycle(message);
@@ -59,7 +59,7 @@ impl Core<'_> {
 
     /// Where the user goes on, if it still waits for that job.
     fn take_then(&mut self, to: Addressee) -> Option<Then> {
-        let user = self.users.all.get_mut(to.index.at())?;
+        let user = self.cx.users.all.get_mut(to.index.at())?;
         if !user.alive || user.wait != Wait::Java {
             return None;
         }
@@ -80,7 +80,7 @@ impl Core<'_> {
         done: Nanos,
     ) {
         // What came before has lasted until now; what the reply waited for is this process's delay.
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         user.intended = user.intended.max(done);
         let read = read.and_then(|reply| {
             reply.check(job.range.count)?;
@@ -106,7 +106,7 @@ impl Core<'_> {
                 self.take_kept(index);
                 self.put(&mut ended.timing, &read, job);
                 self.check_in_turn(index, ended, next);
-                if self.users[index].wait == Wait::Ready {
+                if self.cx.users[index].wait == Wait::Ready {
                     self.must_end(index);
                     self.after_transaction(index);
                 }
@@ -128,7 +128,7 @@ impl Core<'_> {
                 // One that must end does so when it has its next sampler.
                 self.must_end(index);
                 if let Some(controller) = controller {
-                    self.users[index].java().fresh.push(controller);
+                    self.cx.users[index].java().fresh.push(controller);
                 }
             }
             Then::Controller(id) => self.hear_controller(index, id, read, job),
@@ -154,7 +154,7 @@ impl Core<'_> {
                 Ok(reply) => self.proceed(index, &then, job, &reply, done),
             },
         }
-        self.go_on(index);
+        self.cx.go_on(index);
     }
 
     /// Goes on before or at a sampler.
@@ -188,7 +188,7 @@ impl Core<'_> {
                 };
                 self.run_timers(index, id, next, delay.saturating_add(more));
             }
-            Then::Begin(_) if self.users[index].stopping => self.stop_before(index, true),
+            Then::Begin(_) if self.cx.users[index].stopping => self.stop_before(index, true),
             Then::Begin(id) => self.begin_now(index, id),
             _ => {}
         }
@@ -207,15 +207,15 @@ impl Core<'_> {
 
     /// A script asked the user to end, or everybody was told to: it is stopping.
     pub(super) fn must_end(&mut self, index: UserId) -> bool {
-        let asked = self.users[index].java().asked;
-        let user = &mut self.users[index];
+        let asked = self.cx.users[index].java().asked;
+        let user = &mut self.cx.users[index];
         user.stopping |= asked >= Request::StopUser;
         user.stopping
     }
 
     /// Whether a user that looks for a sampler does not wait for Java any more, because the run ends at once.
     pub(crate) fn gives_up(&self, index: UserId) -> bool {
-        self.stop.now && self.users[index].stopping
+        self.cx.stop.now && self.cx.users[index].stopping
     }
 
     /// Puts what Java says of the result under work into it; a job that failed fails it as an assertion.
@@ -225,19 +225,19 @@ impl Core<'_> {
         read: &Result<Reply<'_>, Failed>,
         job: &UnderWay,
     ) {
-        let mut result = self.lend_result();
+        let mut result = self.cx.lend_result();
         let reply = match read {
             Ok(reply) => reply,
             Err(failed) => {
                 result.success = false;
                 result.add_assertion(&job.what).go_wrong(failed);
-                return self.return_result(result);
+                return self.cx.return_result(result);
             }
         };
         if let Some(found) = &reply.result {
             let start_ms = result.start_ms;
             let times = (result.elapsed, result.idle);
-            found.put_into(&mut result, &self.run.settings.default_encoding);
+            found.put_into(&mut result, &self.cx.run.settings.default_encoding);
             timing.start += (result.start_ms - start_ms).saturating_mul(MS);
             if result.start_ms != start_ms || (result.elapsed, result.idle) != times {
                 timing.idle = result.idle;
@@ -252,7 +252,7 @@ impl Core<'_> {
                 result.success &= !(verdict.failure || verdict.error);
             }
         }
-        self.return_result(result);
+        self.cx.return_result(result);
     }
 
     /// Takes the sample that Java has made.
@@ -264,16 +264,16 @@ impl Core<'_> {
         job: &UnderWay,
         done: Nanos,
     ) {
-        let mut result = self.lend_result();
+        let mut result = self.cx.lend_result();
         result.clear();
-        found.put_into(&mut result, &self.run.settings.default_encoding);
+        found.put_into(&mut result, &self.cx.run.settings.default_encoding);
         // As JMeter's thread does, when the sampler is through.
         result.thread = None;
         let subs = result.sub_count;
         result.subs[..subs].iter_mut().for_each(|sub| sub.thread = None);
         // Java's clock has milliseconds; the sample cannot have begun before it was asked for.
         let (start_ms, _, elapsed) = found.span();
-        let start = self.clock.of_wall(start_ms.saturating_mul(MS));
+        let start = self.cx.clock.of_wall(start_ms.saturating_mul(MS));
         let start = start.clamp(job.since.min(done), done);
         let length = elapsed.saturating_add_signed(result.idle);
         let timing = Timing {
@@ -282,23 +282,23 @@ impl Core<'_> {
             idle: result.idle,
             latency: result.latency,
             connect: result.connect,
-            lag: (self.clock.now() - done).max(0) as u64,
-            wait: (start - self.users[index].intended.min(start)) as u64,
+            lag: (self.cx.clock.now() - done).max(0) as u64,
+            wait: (start - self.cx.users[index].intended.min(start)) as u64,
             sent: result.sent,
             received: result.bytes,
         };
         let outcome = if result.success { Outcome::Ok } else { Outcome::Status };
-        self.return_result(result);
-        self.conclude(index, id, timing, outcome);
+        self.cx.return_result(result);
+        self.cx.conclude(index, id, timing, outcome);
     }
 
     /// The sampler gave nothing, which nobody is told of.
     fn had_no_result(&mut self, index: UserId, id: SamplerId) {
-        if !self.plan.samplers[id.0 as usize].timeouts.is_empty() {
+        if !self.cx.plan.samplers[id.0 as usize].timeouts.is_empty() {
             self.unwatch(index);
         }
         let mut asked = Asked::default();
-        asked.add(std::mem::take(&mut self.users[index].java().asked));
+        asked.add(std::mem::take(&mut self.cx.users[index].java().asked));
         self.after_sample(index, id, true, asked);
     }
 
@@ -312,22 +312,22 @@ impl Core<'_> {
         done: Nanos,
     ) {
         let mut timing = self.begin_plain(index, id);
-        self.samples.result.success = false;
-        self.samples.result.code.push_str("500");
-        self.samples.result.message.push_str(why);
-        self.samples.result.data_type = "text";
+        self.cx.result.success = false;
+        self.cx.result.code.push_str("500");
+        self.cx.result.message.push_str(why);
+        self.cx.result.data_type = "text";
         timing.start = if job.act == Some(Act::Sampler) { job.since } else { done };
         timing.end = done.max(timing.start);
-        self.samples.result.start_ms = self.clock.wall_ms(timing.start);
-        self.conclude(index, id, timing, Outcome::Other);
+        self.cx.result.start_ms = self.cx.clock.wall_ms(timing.start);
+        self.cx.conclude(index, id, timing, Outcome::Other);
     }
 
     /// What a script asked of its user or of all.
     fn apply_ask(&mut self, index: UserId, ask: Request) {
         if matches!(ask, Request::StopTest | Request::StopTestNow) {
-            let _ = self.sinks.reports.send(Report::StopTest { now: ask == Request::StopTestNow });
+            let _ = self.cx.reports.send(Report::StopTest { now: ask == Request::StopTestNow });
         }
-        let asked = &mut self.users[index].java().asked;
+        let asked = &mut self.cx.users[index].java().asked;
         *asked = (*asked).max(ask);
     }
 }

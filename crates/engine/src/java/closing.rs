@@ -39,11 +39,11 @@ impl Core<'_> {
             }
             closing.at = None;
             // Sub-results that processors add count as JMeter counts them.
-            closing.timing.received = self.samples.result.bytes;
-            if !self.samples.result.success && closing.outcome == Outcome::Ok {
+            closing.timing.received = self.cx.result.bytes;
+            if !self.cx.result.success && closing.outcome == Outcome::Ok {
                 closing.outcome = Outcome::Assertion;
             }
-            self.set_last_ok(index, self.samples.result.success);
+            self.set_last_ok(index, self.cx.result.success);
             self.keep_previous(index);
         }
         if closing.observed && self.tell_java(index, &mut closing) {
@@ -57,7 +57,7 @@ impl Core<'_> {
 
     /// Runs processors and assertions from a place on. False: the user waits for one.
     fn process(&mut self, index: UserId, closing: &mut Closing, from: usize) -> bool {
-        let sampler = &self.plan.samplers[closing.id.0 as usize];
+        let sampler = &self.cx.plan.samplers[closing.id.0 as usize];
         let (after, checks) = (&sampler.after, &sampler.checks);
         let mut from = from;
         loop {
@@ -110,9 +110,9 @@ impl Core<'_> {
 
     /// Takes the result back that went with a user.
     pub(crate) fn take_kept(&mut self, index: UserId) {
-        if let Some(kept) = self.users[index].java().result.take() {
-            let used = std::mem::replace(&mut self.samples.result, kept);
-            self.samples.results.push(used);
+        if let Some(kept) = self.cx.users[index].java().result.take() {
+            let used = std::mem::replace(&mut self.cx.result, kept);
+            self.cx.spare_results.push(used);
         }
     }
 
@@ -121,18 +121,18 @@ impl Core<'_> {
         if !self.jobs.keeps() {
             return;
         }
-        let mut kept = match self.users[index].java().previous.take() {
+        let mut kept = match self.cx.users[index].java().previous.take() {
             Some(kept) => kept,
-            None => self.samples.results.pop().unwrap_or_default(),
+            None => self.cx.spare_results.pop().unwrap_or_default(),
         };
         kept.clear();
-        crate::flow::kinds::parallel::duplicate(&self.samples.result, &mut kept);
+        crate::flow::kinds::parallel::duplicate(&self.cx.result, &mut kept);
         (kept.ignore, kept.request, kept.count, kept.errors) = (
-            self.samples.result.ignore,
-            self.samples.result.request,
-            self.samples.result.count,
-            self.samples.result.errors,
+            self.cx.result.ignore,
+            self.cx.result.request,
+            self.cx.result.count,
+            self.cx.result.errors,
         );
-        self.users[index].java().previous = Some(kept);
+        self.cx.users[index].java().previous = Some(kept);
     }
 }

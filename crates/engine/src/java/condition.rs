@@ -19,7 +19,7 @@ impl Core<'_> {
         if range.is_empty() {
             return true;
         }
-        let java = self.users[index].java();
+        let java = self.cx.users[index].java();
         if java.fresh.contains(&id) {
             return true;
         }
@@ -36,8 +36,10 @@ impl Core<'_> {
         if self.controller(id).evaluates.is_empty() {
             return;
         }
-        if let Some(java) =
-            self.users[index].extra.as_mut().and_then(|extra| extra.parts.get_mut::<super::Java>())
+        if let Some(java) = self.cx.users[index]
+            .extra
+            .as_mut()
+            .and_then(|extra| extra.parts.get_mut::<super::Java>())
         {
             java.fresh.retain(|known| *known != id);
         }
@@ -45,8 +47,10 @@ impl Core<'_> {
 
     /// A look for a sampler has come to its end.
     pub(crate) fn forget_all_texts(&mut self, index: UserId) {
-        if let Some(java) =
-            self.users[index].extra.as_mut().and_then(|extra| extra.parts.get_mut::<super::Java>())
+        if let Some(java) = self.cx.users[index]
+            .extra
+            .as_mut()
+            .and_then(|extra| extra.parts.get_mut::<super::Java>())
         {
             java.fresh.clear();
             java.questions.close();
@@ -58,12 +62,12 @@ impl Core<'_> {
         if self.gives_up(index) {
             return true;
         }
-        let plan = self.plan;
-        let group = self.users[index].group;
-        if !self.jobs.hearing.starting.is_empty()
-            && !std::mem::replace(&mut self.users[index].java().started, true)
+        let plan = self.cx.plan;
+        let group = self.cx.users[index].group;
+        if !self.jobs.shared.hearing.starting.is_empty()
+            && !std::mem::replace(&mut self.cx.users[index].java().started, true)
         {
-            let starting = Arc::clone(&self.jobs.hearing.starting);
+            let starting = Arc::clone(&self.jobs.shared.hearing.starting);
             let mine = starting.iter().filter(|id| plan.hosted.concerns(**id, group));
             let mut mine = mine.map(|id| plan::hosted::Job::Run(*id)).peekable();
             if mine.peek().is_some() {
@@ -71,10 +75,10 @@ impl Core<'_> {
                 return false;
             }
         }
-        if self.jobs.hearing.iterating.is_empty() {
+        if self.jobs.shared.hearing.iterating.is_empty() {
             return true;
         }
-        let iterating = Arc::clone(&self.jobs.hearing.iterating);
+        let iterating = Arc::clone(&self.jobs.shared.hearing.iterating);
         let jobs = iterating.iter().filter(|id| plan.hosted.concerns(**id, group));
         let mut jobs = jobs.map(|id| plan::hosted::Job::Run(*id)).peekable();
         if jobs.peek().is_none() {

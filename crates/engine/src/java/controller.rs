@@ -147,7 +147,7 @@ impl<'p> Core<'p> {
     /// Pending calls to a user's controllers in Java, which its next search replays.
     pub(crate) fn pending_calls(&self, index: UserId) -> usize {
         let java =
-            self.users[index].extra.as_ref().and_then(|extra| extra.parts.get::<super::Java>());
+            self.cx.users[index].extra.as_ref().and_then(|extra| extra.parts.get::<super::Java>());
         java.map_or(0, |java| java.questions.open.len())
     }
 
@@ -167,7 +167,7 @@ impl<'p> Core<'p> {
         if self.jobs.listens && self.catch_up(index, Then::Pull(None)) {
             return Pull::Later;
         }
-        let questions = &mut self.users[index].java().questions;
+        let questions = &mut self.cx.users[index].java().questions;
         let at = questions.open.len() - search.replays.min(questions.open.len());
         let said = questions.open.get(at).filter(|open| open.controller == id);
         let Some(said) = said.map(|open| open.said) else {
@@ -182,7 +182,7 @@ impl<'p> Core<'p> {
                 None => return Pull::Later,
             },
             Some(said) => {
-                self.users[index].java().questions.open.truncate(at);
+                self.cx.users[index].java().questions.open.truncate(at);
                 return match said {
                     Said::Sampler(sampler) => Pull::Sampler(SamplerId(sampler)),
                     Said::Transaction(transaction) => Pull::Ended(ControllerId(transaction)),
@@ -190,7 +190,7 @@ impl<'p> Core<'p> {
                 };
             }
         };
-        let java = self.users[index].java();
+        let java = self.cx.users[index].java();
         java.questions.open.truncate(at + 1);
         let Some(open) = java.questions.open.get_mut(at) else { return Pull::Later };
         open.said = None;
@@ -209,7 +209,7 @@ impl<'p> Core<'p> {
         element: HostedId,
         at: usize,
     ) -> Pull {
-        let java = self.users[index].java();
+        let java = self.cx.users[index].java();
         let known = java.fresh.len();
         let questions = &mut java.questions;
         questions.open.truncate(at);
@@ -259,15 +259,15 @@ impl<'p> Core<'p> {
         if what == Tell::Initialize {
             self.controller_state(index, id).clear(state::DONE);
         }
-        if what != Tell::Iteration || self.jobs.hearing.counting.contains(&element) {
-            self.users[index].java().questions.tell(element, what, number);
+        if what != Tell::Iteration || self.jobs.shared.hearing.counting.contains(&element) {
+            self.cx.users[index].java().questions.tell(element, what, number);
         }
     }
 
     /// Whether a controller can be broken out of by the class that it is.
     pub(crate) fn is_left_by_class(&self, controller: &Controller) -> bool {
         matches!(controller.kind, ControllerKind::Hosted(element)
-            if self.jobs.hearing.breaking.contains(&element))
+            if self.jobs.shared.hearing.breaking.contains(&element))
     }
 
     /// A controller has said something, or its job has failed.
@@ -280,7 +280,7 @@ impl<'p> Core<'p> {
     ) {
         let said = match read {
             Ok(Reply { gives_up: false, out: Out::Said(said), .. }) => {
-                Some(said).filter(|said| said.fits(self.plan))
+                Some(said).filter(|said| said.fits(self.cx.plan))
             }
             // Java has told of it.
             Ok(Reply { gives_up: true, .. }) => return self.end_of_plan(index),
@@ -304,7 +304,7 @@ impl<'p> Core<'p> {
                 place.set(state::DONE);
             }
         }
-        if let Some(open) = self.users[index].java().questions.open.last_mut() {
+        if let Some(open) = self.cx.users[index].java().questions.open.last_mut() {
             open.said = Some(said);
         }
     }

@@ -90,12 +90,12 @@ impl Core<'_> {
     pub(crate) fn end_java(&mut self, index: UserId) {
         self.tell_the_rest(index);
         let Some(java) =
-            self.users[index].extra.as_mut().and_then(|extra| extra.parts.take::<super::Java>())
+            self.cx.users[index].extra.as_mut().and_then(|extra| extra.parts.take::<super::Java>())
         else {
             return;
         };
         for result in java.result.into_iter().chain(java.previous) {
-            self.samples.results.push(result);
+            self.cx.spare_results.push(result);
         }
         if java.number == 0 {
             return;
@@ -105,29 +105,29 @@ impl Core<'_> {
             job.abandoned = true;
             return;
         }
-        let group = self.users[index].group;
-        let what = Arc::from(&*self.run.groups[group as usize].name);
+        let group = self.cx.users[index].group;
+        let what = Arc::from(&*self.cx.run.groups[group as usize].name);
         self.say_goodbye(index, java.number, what);
     }
 
     /// The run ends at once: what Java does for a user is broken off.
     pub(crate) fn cut_java(&mut self, index: UserId) {
-        let number = self.users[index].java().number;
-        if let Some(offload) = &self.jobs.offload {
+        let number = self.cx.users[index].java().number;
+        if let Some(offload) = &self.jobs.shared.offload {
             offload.interrupt(number);
         }
-        let then = self.users[index].java().then.take();
-        let ticket = self.users[index].java().ticket;
+        let then = self.cx.users[index].java().then.take();
+        let ticket = self.cx.users[index].java().ticket;
         let since = self.jobs.under_way.get(&ticket).map(|job| job.since);
-        self.users[index].wait = crate::users::Wait::Ready;
+        self.cx.users[index].wait = crate::users::Wait::Ready;
         match then {
             Some(Then::Sampled(id)) => {
                 let mut timing: Timing = self.begin_plain(index, id);
                 timing.start = since.unwrap_or(timing.start);
-                self.samples.result.start_ms = self.clock.wall_ms(timing.start);
-                self.samples.result.success = false;
-                self.samples.result.code.push_str("500");
-                self.samples.result.message.push_str("Interrupted: the run has ended");
+                self.cx.result.start_ms = self.cx.clock.wall_ms(timing.start);
+                self.cx.result.success = false;
+                self.cx.result.code.push_str("500");
+                self.cx.result.message.push_str("Interrupted: the run has ended");
                 self.close_sample(index, id, timing, Outcome::CutByEnd);
             }
             Some(Then::Close(mut closing)) => {
@@ -145,15 +145,15 @@ impl Core<'_> {
             }
             _ => self.end_user(index),
         }
-        self.go_on(index);
+        self.cx.go_on(index);
     }
 
     /// A sample takes longer than its Sample Timeout allows.
     pub(crate) fn interrupt_hosted(&mut self, index: UserId) {
-        let java = self.users[index].java();
+        let java = self.cx.users[index].java();
         if matches!(java.then, Some(Then::Sampled(_))) {
             let number = java.number;
-            if let Some(offload) = &self.jobs.offload {
+            if let Some(offload) = &self.jobs.shared.offload {
                 offload.interrupt_sample(number);
             }
         }

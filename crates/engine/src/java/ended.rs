@@ -4,7 +4,7 @@ use plan::hosted::Job;
 use plan::plan::ControllerKind;
 
 use super::{Act, Then};
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::ids::UserId;
 use crate::time::timing::Timing;
 use crate::users::Transaction;
@@ -19,7 +19,7 @@ pub(crate) struct Ended {
 impl Core<'_> {
     /// Checks a transaction's sample, from an assertion on, and reports it.
     pub(crate) fn check_in_turn(&mut self, index: UserId, ended: Ended, from: usize) {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let ControllerKind::Transaction(settings) =
             &plan.controllers[ended.open.controller.0 as usize].kind
         else {
@@ -28,10 +28,9 @@ impl Core<'_> {
         for (at, check) in settings.checks.iter().enumerate().skip(from) {
             match check.job() {
                 None => {
-                    let mut result = self.lend_result();
-                    let user = self.users.of(index);
-                    check.run(&mut result, &mut env!(self, user, ""));
-                    self.return_result(result);
+                    let mut result = self.cx.lend_result();
+                    check.run(&mut result, &mut self.cx.env(index, ""));
+                    self.cx.return_result(result);
                 }
                 Some(Job::Evaluate(range)) => {
                     return self.hand_over_texts(index, Then::Ended(ended, at + 1), range);

@@ -31,11 +31,11 @@ impl<'p> Core<'p> {
     /// Tells Java's listeners of a sample, and others as far as they stand before them. True: the user waits for one.
     pub(super) fn tell_java(&mut self, index: UserId, closing: &mut Closing) -> bool {
         // One that a listener has ignored is too late for that: the others are told all the same.
-        let ignored = self.samples.result.ignore && closing.told == 0;
+        let ignored = self.cx.result.ignore && closing.told == 0;
         if !self.jobs.listens || ignored || closing.outcome == Outcome::CutByEnd {
             return false;
         }
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let sampler = &plan.samplers[closing.id.0 as usize];
         // Those that hear of a transaction with a parent sample do not hear of its parts.
         let heard = self.heard_around(index, sampler.controller);
@@ -43,7 +43,7 @@ impl<'p> Core<'p> {
         let Some((at, end)) = self.hosted_from(&sampler.listeners, from, heard) else {
             return false;
         };
-        if heard.is_none() && !(self.users[index].lane && self.is_silent(index)) {
+        if heard.is_none() && !(self.cx.users[index].lane && self.is_silent(index)) {
             self.write_rows(index, &sampler.listeners, Part::Between(from, at), true);
         }
         let told = sampler.listeners[at..end].iter();
@@ -61,8 +61,8 @@ impl<'p> Core<'p> {
         inside: ControllerId,
     ) -> Option<&'p [ListenerId]> {
         let at = self.parent_around(index, inside)?;
-        let open = self.users[index].extra.as_ref()?.transactions.get(at)?.controller;
-        let plan = self.plan;
+        let open = self.cx.users[index].extra.as_ref()?.transactions.get(at)?.controller;
+        let plan = self.cx.plan;
         match &plan.controllers[open.0 as usize].kind {
             ControllerKind::Transaction(settings) => Some(&settings.listeners),
             _ => None,
@@ -77,7 +77,7 @@ impl<'p> Core<'p> {
         heard: Option<&[ListenerId]>,
     ) -> Option<(usize, usize)> {
         let hears = |id: &ListenerId| !heard.is_some_and(|heard| heard.contains(id));
-        let is_hosted = |id: &ListenerId| hosted_listener(self.plan, *id).is_some();
+        let is_hosted = |id: &ListenerId| hosted_listener(self.cx.plan, *id).is_some();
         let behind = listeners.get(from..)?;
         let at = from + behind.iter().position(|id| is_hosted(id) && hears(id))?;
         let run = listeners[at..].iter().take_while(|id| is_hosted(id)).count();
@@ -93,16 +93,16 @@ impl<'p> Core<'p> {
     ) {
         let waits = self.jobs.listens
             && (self.hosted_from(listeners, 0, None).is_some()
-                || !self.users[index].java().untold.is_empty());
+                || !self.cx.users[index].java().untold.is_empty());
         if !waits {
             return self.write_rows(index, listeners, Part::From(0), named);
         }
-        let mut copy = self.samples.results.pop().unwrap_or_default();
+        let mut copy = self.cx.spare_results.pop().unwrap_or_default();
         copy.clear();
-        crate::flow::kinds::parallel::duplicate(&self.samples.result, &mut copy);
-        (copy.count, copy.errors) = (self.samples.result.count, self.samples.result.errors);
+        crate::flow::kinds::parallel::duplicate(&self.cx.result, &mut copy);
+        (copy.count, copy.errors) = (self.cx.result.count, self.cx.result.errors);
         let untold = Untold { result: Some(copy), listeners: listeners.into(), next: 0, named };
-        self.users[index].java().untold.push_back(untold);
+        self.cx.users[index].java().untold.push_back(untold);
     }
 
     /// Tells listeners of what they have not been told of yet. True: the user waits for them.
@@ -115,10 +115,10 @@ impl<'p> Core<'p> {
             };
             self.write_rows(index, listeners, Part::Between(*next, at), *named);
             *next = end;
-            let plan = self.plan;
+            let plan = self.cx.plan;
             let told = untold.listeners[at..end].to_vec();
             let told = told.into_iter().filter_map(|id| hosted_listener(plan, id)).map(Job::Run);
-            self.users[index].java().untold.push_front(untold);
+            self.cx.users[index].java().untold.push_front(untold);
             self.hand_over_run(index, then, Act::Listener, told);
             return true;
         }
@@ -127,11 +127,11 @@ impl<'p> Core<'p> {
 
     /// What is to be told first; its result is the core's.
     fn next_untold(&mut self, index: UserId) -> Option<Untold> {
-        let java = self.users[index].extra.as_mut()?.parts.get_mut::<super::Java>()?;
+        let java = self.cx.users[index].extra.as_mut()?.parts.get_mut::<super::Java>()?;
         let mut untold = java.untold.pop_front()?;
         if let Some(result) = untold.result.take().or_else(|| java.result.take()) {
-            let used = std::mem::replace(&mut self.samples.result, result);
-            self.samples.results.push(used);
+            let used = std::mem::replace(&mut self.cx.result, result);
+            self.cx.spare_results.push(used);
         }
         Some(untold)
     }
@@ -149,35 +149,35 @@ impl<'p> Core<'p> {
             // It is no matter of the transaction's.
             Err(failed) => self.log(format!("{}: {failed}", job.what)),
         }
-        let fresh = self.samples.results.pop().unwrap_or_default();
-        let told = std::mem::replace(&mut self.samples.result, fresh);
-        if let Some(first) = self.users[index].java().untold.front_mut() {
+        let fresh = self.cx.spare_results.pop().unwrap_or_default();
+        let told = std::mem::replace(&mut self.cx.result, fresh);
+        if let Some(first) = self.cx.users[index].java().untold.front_mut() {
             first.result = Some(told);
         }
     }
 
     /// Tells listeners of all that is left; the user ends, and does not wait.
     pub(crate) fn tell_the_rest(&mut self, index: UserId) {
-        if self.users[index]
+        if self.cx.users[index]
             .extra
             .as_ref()
             .is_none_or(|extra| extra.parts.get::<super::Java>().is_none())
         {
             return;
         }
-        let fresh = self.samples.results.pop().unwrap_or_default();
-        let kept = std::mem::replace(&mut self.samples.result, fresh);
+        let fresh = self.cx.spare_results.pop().unwrap_or_default();
+        let kept = std::mem::replace(&mut self.cx.result, fresh);
         while let Some(untold) = self.next_untold(index) {
             let Untold { listeners, next, named, .. } = untold;
             self.write_rows(index, &listeners, Part::From(next), named);
-            let told = listeners[next..].iter().filter_map(|id| hosted_listener(self.plan, *id));
+            let told = listeners[next..].iter().filter_map(|id| hosted_listener(self.cx.plan, *id));
             let told: Vec<u32> = told.map(|id| id.0).collect();
             if !told.is_empty() {
                 self.tell_listeners(index, &told);
             }
         }
-        let used = std::mem::replace(&mut self.samples.result, kept);
-        self.samples.results.push(used);
+        let used = std::mem::replace(&mut self.cx.result, kept);
+        self.cx.spare_results.push(used);
     }
 }
 

@@ -43,27 +43,27 @@ impl Writer<'_> {
 impl Core<'_> {
     /// A message goes out; a job carries all that was changed before.
     pub(super) fn goes_informed(&self, is_job: bool) {
-        let others = self.run.news.under_way.fetch_add(1, Relaxed);
+        let others = self.jobs.shared.news.under_way.fetch_add(1, Relaxed);
         if !is_job {
             return;
         }
         let knows = self.jobs.properties;
         if others == 0 {
-            self.run.news.told.fetch_max(knows, Relaxed);
+            self.jobs.shared.news.told.fetch_max(knows, Relaxed);
         } else {
-            self.run.news.told.fetch_min(knows, Relaxed);
+            self.jobs.shared.news.told.fetch_min(knows, Relaxed);
         }
     }
 
     /// Tells Java what was changed since it was last told, by whichever core comes by first.
     pub(crate) fn tell_properties(&mut self) {
-        let run = self.run;
+        let run = self.cx.run;
         let version = run.shared.version();
-        if version == self.jobs.looked || run.news.under_way.load(Relaxed) == 0 {
+        if version == self.jobs.looked || self.jobs.shared.news.under_way.load(Relaxed) == 0 {
             return;
         }
         self.jobs.looked = version;
-        let told = run.news.told.fetch_max(version, Relaxed);
+        let told = self.jobs.shared.news.told.fetch_max(version, Relaxed);
         if told >= version {
             return;
         }

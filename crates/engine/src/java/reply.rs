@@ -196,6 +196,28 @@ pub(crate) fn lines<'a>(reader: &mut Reader<'a>) -> Result<Vec<Line<'a>>, Malfor
     })
 }
 
+/// Reads the reply to a job that did what the number stands for, as a core would; for tests of whoever writes replies.
+///
+/// # Errors
+///
+/// What is wrong with it, in words.
+pub fn read_reply(message: &[u8], act: u8) -> Result<(), String> {
+    let acts = [
+        Act::Before,
+        Act::Timer,
+        Act::Sampler,
+        Act::After,
+        Act::Assertion,
+        Act::Listener,
+        Act::Evaluate,
+        Act::Iteration,
+        Act::Start,
+        Act::Controller,
+    ];
+    let act = acts.into_iter().find(|one| *one as u8 == act).ok_or("there is no such act")?;
+    Reply::read(message, act).map(|_| ())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::controller::Ask;

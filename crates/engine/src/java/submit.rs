@@ -66,10 +66,10 @@ impl Core<'_> {
         let ticket = self.send_job(index, message, act, ids.first().copied(), range);
         let has_result = act == Act::Listener || matches!(then, Then::Close(_) | Then::Ended(..));
         let kept = has_result.then(|| {
-            let fresh = self.samples.results.pop().unwrap_or_default();
-            std::mem::replace(&mut self.samples.result, fresh)
+            let fresh = self.cx.spare_results.pop().unwrap_or_default();
+            std::mem::replace(&mut self.cx.result, fresh)
         });
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         user.wait = Wait::Java;
         let java = user.java();
         java.ticket = ticket;
@@ -80,7 +80,7 @@ impl Core<'_> {
     /// Whether Java is to be asked what a sampler sends, because scripts have changed headers that others share.
     pub(crate) fn asks_for_headers(&self, index: UserId, id: SamplerId) -> bool {
         self.jobs.asking.get(id.0 as usize) == Some(&true)
-            && self.users[index]
+            && self.cx.users[index]
                 .extra
                 .as_ref()
                 .and_then(|extra| extra.parts.get::<Java>())
@@ -113,7 +113,7 @@ impl Core<'_> {
     ) -> u64 {
         let names = if act == Act::Evaluate { &self.jobs.texts } else { &self.jobs.elements };
         let what = first.and_then(|id| names.get(id as usize)).cloned().unwrap_or_default();
-        let number = self.users[index].java().number;
+        let number = self.cx.users[index].java().number;
         self.send(index, message, Some(act), number, what, range)
     }
 
@@ -127,21 +127,21 @@ impl Core<'_> {
         what: Arc<str>,
         range: TextRange,
     ) -> u64 {
-        self.users.tickets += 1;
-        let ticket = self.users.tickets;
-        let reply_to = self.run.inbox(self.index);
+        self.cx.users.tickets += 1;
+        let ticket = self.cx.users.tickets;
+        let reply_to = self.cx.run.inbox(self.cx.index);
         let under_way = UnderWay {
             act,
             range,
             user: number,
             what: Arc::clone(&what),
-            since: self.clock.now(),
+            since: self.cx.clock.now(),
             abandoned: false,
         };
         self.jobs.under_way.insert(ticket, under_way);
         self.goes_informed(act.is_some());
         let to = Addressee { index, ticket };
-        match &self.jobs.offload {
+        match &self.jobs.shared.offload {
             Some(offload) => {
                 offload.submit(crate::offload::Job { message, user: number, what, to, reply_to });
             }
@@ -156,18 +156,19 @@ impl Core<'_> {
 
     /// Writes a job.
     fn message(&mut self, index: UserId, then: &Then, act: Act, ids: &[u32]) -> Vec<u8> {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let mut message = self.jobs.buffer();
-        if self.users[index].java().number == 0 {
-            let number = self.run.next_user.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            self.users[index].java().number = number;
+        if self.cx.users[index].java().number == 0 {
+            let number =
+                self.jobs.shared.next_user.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            self.cx.users[index].java().number = number;
         }
-        let iteration = self.users.of(index).iteration;
-        let java = self.users[index].java();
+        let iteration = self.cx.users.of(index).iteration;
+        let java = self.cx.users[index].java();
         let first = std::mem::replace(&mut java.iteration, iteration) != iteration;
-        let mut thread = self.samples.texts.take();
+        let mut thread = self.cx.texts.take();
         let active = self.write_thread_name(index, &mut thread);
-        let now_ms = self.clock.wall_ms(self.clock.now());
+        let now_ms = self.cx.clock.wall_ms(self.cx.clock.now());
         let sampler = then.sampler();
         let reads = self.reads(act, ids);
         let jar = sampler.filter(|_| reads.contains(Reads::COOKIES)).and_then(|id| {
@@ -175,11 +176,11 @@ impl Core<'_> {
             let index = self.jar_around(index, manager);
             Some((index, self.jar(index, manager)?))
         });
-        let user = &self.users[index];
-        let root = &self.users[self.users.root(index)];
+        let user = &self.cx.users[index];
+        let root = &self.cx.users[self.cx.users.root(index)];
         let java = user.extra.as_ref().and_then(|extra| extra.parts.get::<Java>());
-        let label = sampler.map_or("", |id| self.sampler_name(index, id));
-        let trusts = if self.run.trust.holds() { TRUSTS } else { 0 };
+        let label = sampler.map_or("", |id| self.cx.sampler_name(index, id));
+        let trusts = if self.cx.run.trust.holds() { TRUSTS } else { 0 };
         let flags = if first { FIRST } else { 0 } | trusts;
         let mut out = Writer(&mut message);
         out.byte(JOB);
@@ -193,15 +194,15 @@ impl Core<'_> {
         out.signed(now_ms);
         out.int(active.0);
         out.int(active.1);
-        for count in self.run.counts.so_far() {
+        for count in self.cx.run.counts.so_far() {
             out.int(count);
         }
         write_variables(root, plan, &mut out);
-        (self.jobs.properties, _) = out.properties(&self.run.shared, self.jobs.properties);
+        (self.jobs.properties, _) = out.properties(&self.cx.run.shared, self.jobs.properties);
         out.int(java.map_or(0, |java| java.sample));
         let is_own = act.has_result() || matches!(then, Then::Close(_) | Then::Ended(..));
         let previous = java.and_then(|java| java.previous.as_deref());
-        let seen = if is_own { Some(&*self.samples.result) } else { previous };
+        let seen = if is_own { Some(&*self.cx.result) } else { previous };
         let seen = seen.filter(|_| reads.intersects(Reads::RESULT | Reads::BODY));
         // JMeter's thread does not count a transaction's sample among those that were before.
         let of_transaction = act == Act::Listener && !matches!(then, Then::Close(_))
@@ -224,14 +225,15 @@ impl Core<'_> {
         if let Some(before) = before {
             out.int(before.0);
         }
-        let jar = jar.and_then(|(index, at)| self.users[index].extra.as_ref()?.jars[at].as_deref());
+        let jar =
+            jar.and_then(|(index, at)| self.cx.users[index].extra.as_ref()?.jars[at].as_deref());
         out.flag(jar.is_some());
         if let Some(jar) = jar {
             cookies::write(jar, &mut out);
         }
         out.byte(act as u8);
         out.ids(ids.iter().copied());
-        self.samples.texts.give(thread);
+        self.cx.texts.give(thread);
         message
     }
 
@@ -244,7 +246,7 @@ impl Core<'_> {
             _ => {
                 let ids = if act == Act::Controller { &ids[..1] } else { ids };
                 let elements =
-                    ids.iter().filter_map(|id| self.plan.hosted.elements.get(*id as usize));
+                    ids.iter().filter_map(|id| self.cx.plan.hosted.elements.get(*id as usize));
                 elements.fold(kept, |reads, element| reads | element.reads)
             }
         }

@@ -10,7 +10,8 @@ use lang::regexp::Regexp;
 use plan::plan::BackendKind;
 use stats::backend::{Estimator, Graphite, Influx, Target, Windows};
 
-use crate::run::backend::{BackendSettings, Batch};
+use crate::reports::figures::Batch;
+use crate::run::backend::BackendSettings;
 use crate::run::sender::{Carbon, Lines};
 
 /// Why nothing will be sent.

@@ -3,7 +3,6 @@
 //! It happens in one place even where the run is spread over several processes, which get the values: a number of
 //! users that is random, or a variable that holds the time, is the same in all of them.
 
-use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
 use std::time::Instant;
@@ -20,15 +19,15 @@ use plan::vars::{Initial, VarId, Vars};
 use serde::{Deserialize, Serialize};
 use stats::jtl::Columns;
 
-use crate::flow::polling::Looks;
 use crate::java::Early;
 use crate::run::backend::BackendSettings;
-use crate::run::group::GroupSettings;
 use crate::run::output::Made;
 use crate::run::rows::{self, ResultFile};
-use crate::run::save::SaverStart;
 use crate::run::{Options, StartError, ramp_step, seconds};
 use crate::settings::Settings;
+use crate::shared::group::GroupSettings;
+use crate::shared::polling::Looks;
+use crate::shared::savers::{SaverStart, place};
 use crate::time::clock::Clock;
 
 /// What is known once the plan's texts have been evaluated for the run.
@@ -267,14 +266,6 @@ fn listeners(
         }));
     }
     Ok(files)
-}
-
-/// Where a file that the plan names is: relative to the working folder, as JMeter has it, or with `prefix` to the plan's.
-pub(crate) fn place(path: &str, prefix: &str, base_dir: &Path) -> PathBuf {
-    match path.strip_prefix(prefix) {
-        Some(rest) => base_dir.join(rest),
-        None => PathBuf::from(path),
-    }
 }
 
 fn told(kind: &ListenerKind, env: &mut Env<'_>) -> Vec<String> {

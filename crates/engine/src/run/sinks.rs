@@ -1,10 +1,7 @@
-//! Where a core's figures, rows and reports go.
-
-use std::sync::mpsc::Sender;
+//! Where a core's figures and rows go.
 
 use stats::Snapshot;
 
-use crate::run::Report;
 use crate::run::rows::Rows;
 
 #[allow(clippy::vec_box)] // Snapshots come and go by their pointer.
@@ -13,7 +10,6 @@ pub(crate) struct Sinks {
     pub(crate) rows: Rows,
     /// Ends of Backend Listeners.
     pub(crate) feeds: Vec<(plan::plan::ListenerId, crate::run::backend::Feed)>,
-    pub(crate) reports: Sender<Report>,
     /// Snapshots that have come back, to be filled again.
     pub(crate) snapshots: Vec<Box<Snapshot>>,
 }

@@ -7,29 +7,30 @@
 use plan::plan::{Child, ControllerId, ControllerKind, SamplerId, SamplerKind};
 use plan::result::Request;
 
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::ids::UserId;
 use crate::sample::Asked;
+use crate::users::Given;
 
 impl Core<'_> {
     /// Whether a function has thrown since somebody looked.
     pub(crate) fn has_thrown(&self) -> bool {
-        self.samples.texts.thrown.is_some()
+        self.cx.texts.thrown.is_some()
     }
 
     /// Passes over an exception that JMeter catches, or that comes where JMeter evaluates nothing.
     pub(crate) fn forget_thrown(&mut self) {
-        self.samples.texts.thrown = None;
+        self.cx.texts.thrown = None;
     }
 
     /// Passes over a `NumberFormatException`, which JMeter catches where it reads some numbers.
     pub(crate) fn forgive_number(&mut self) {
-        self.samples.texts.thrown.take_if(|thrown| thrown.is_no_number());
+        self.cx.texts.thrown.take_if(|thrown| thrown.is_no_number());
     }
 
     /// Ends a user on whose way to its next sampler a function has thrown. False: none has.
     pub(crate) fn ends_by_exception(&mut self, index: UserId) -> bool {
-        let Some(thrown) = self.samples.texts.thrown.take() else { return false };
+        let Some(thrown) = self.cx.texts.thrown.take() else { return false };
         self.log(format!("user stopped: {}: {thrown}", self.thread_name(index)));
         self.end_of_plan(index);
         true
@@ -37,35 +38,33 @@ impl Core<'_> {
 
     /// Loses the sample of a sampler in which a function has thrown: it has no result, and its user goes on. False: none has.
     pub(crate) fn loses_sample(&mut self, index: UserId, id: SamplerId) -> bool {
-        let Some(thrown) = self.samples.texts.thrown.take() else { return false };
+        let Some(thrown) = self.cx.texts.thrown.take() else { return false };
         let thread = self.thread_name(index);
         // JMeter names the sampler in its log, and its thread fails where that throws.
-        let text = &self.plan.samplers[id.0 as usize].name;
-        let mut name = self.samples.texts.take();
-        let user = self.users.of(index);
-        self.samples.texts.naming = true;
-        text.eval(&mut env!(self, user, ""), &mut name);
-        self.samples.texts.naming = false;
+        let text = &self.cx.plan.samplers[id.0 as usize].name;
+        let mut name = self.cx.texts.take();
+        self.cx.texts.naming = true;
+        text.eval(&mut self.cx.env(index, ""), &mut name);
+        self.cx.texts.naming = false;
         if !self.has_thrown() {
             self.log(format!("sample lost: {thread}: {name}: {thrown}"));
         }
-        self.samples.texts.give(name);
+        self.cx.texts.give(name);
         let mut asked = Asked::default();
         if thrown.stops_user() {
             asked.add(Request::StopUser);
         }
-        if let Some(java) = self.users[index]
-            .extra
-            .as_mut()
-            .and_then(|extra| extra.parts.get_mut::<crate::java::Java>())
+        if let Some(extra) = self.cx.users[index].extra.as_deref_mut()
+            && let Some(java) = extra.parts.get_mut::<crate::java::Java>()
         {
             asked.add(java.end_sample());
+            extra.given = Given::default();
         }
-        if !self.plan.samplers[id.0 as usize].timeouts.is_empty() {
+        if !self.cx.plan.samplers[id.0 as usize].timeouts.is_empty() {
             self.unwatch(index);
         }
         if thrown.is_error() {
-            self.samples.texts.thrown.get_or_insert(thrown);
+            self.cx.texts.thrown.get_or_insert(thrown);
         }
         if !self.ends_by_exception(index) {
             self.after_sample(index, id, true, asked);
@@ -76,7 +75,7 @@ impl Core<'_> {
     /// Evaluates the names of transactions in a controller whose functions may count, as JMeter does for each user that begins: what is inside comes
     /// first.
     pub(crate) fn read_names(&mut self, index: UserId, id: ControllerId) {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let controller = self.controller(id);
         for child in &controller.children {
             match child {
@@ -90,10 +89,9 @@ impl Core<'_> {
             }
         }
         if matches!(controller.kind, ControllerKind::Transaction(_)) && controller.name.calls() {
-            let mut name = self.samples.texts.take();
-            let user = self.users.of(index);
-            controller.name.eval(&mut env!(self, user, ""), &mut name);
-            self.samples.texts.give(name);
+            let mut name = self.cx.texts.take();
+            controller.name.eval(&mut self.cx.env(index, ""), &mut name);
+            self.cx.texts.give(name);
         }
     }
 }

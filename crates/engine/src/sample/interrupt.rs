@@ -61,7 +61,7 @@ impl Watch {
 impl Core<'_> {
     /// A sampler starts that Sample Timeouts apply to; the first of them counts.
     pub(crate) fn watch(&mut self, index: UserId, timeouts: &[u32]) {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let mut first = None;
         for timeout in timeouts {
             let limit = self.java_number(index, &plan.timeouts[*timeout as usize]);
@@ -70,7 +70,7 @@ impl Core<'_> {
             }
         }
         if let Some(limit) = first {
-            let now = self.clock.now();
+            let now = self.cx.clock.now();
             self.samples.watch.insert(index, now.saturating_add(limit.saturating_mul(MS)));
         }
     }
@@ -82,7 +82,7 @@ impl Core<'_> {
 
     /// A user's sampler has taken too long.
     pub(crate) fn interrupt(&mut self, index: UserId) {
-        let user = &self.users[index];
+        let user = &self.cx.users[index];
         if !user.alive {
             return;
         }
@@ -99,16 +99,16 @@ impl Core<'_> {
                 }
             }
             Wait::Pause(_) => {
-                self.timers.wheel.remove(index, &mut self.users);
+                self.cx.timers.wheel.remove(index, &mut self.cx.users);
                 self.resume(index);
             }
             Wait::Sleep(id) => {
-                let own = self.own_sampler(index).cloned();
-                let kind = own.as_deref().unwrap_or(&self.plan.samplers[id.0 as usize].kind);
+                let own = self.cx.own_sampler(index).cloned();
+                let kind = own.as_deref().unwrap_or(&self.cx.plan.samplers[id.0 as usize].kind);
                 let SamplerKind::Java(java) = kind else { return };
-                self.timers.wheel.remove(index, &mut self.users);
-                let now = self.clock.now();
-                let user = &mut self.users[index];
+                self.cx.timers.wheel.remove(index, &mut self.cx.users);
+                let now = self.cx.clock.now();
+                let user = &mut self.cx.users[index];
                 user.links.deadline = now;
                 if let Some(pending) = user.extra().pending.as_deref_mut() {
                     java.interrupt(pending);
@@ -118,7 +118,7 @@ impl Core<'_> {
             Wait::Java => self.interrupt_hosted(index),
             Wait::Lanes(id) => {
                 // The plug-in starts nothing more in this thread, and does not end what runs.
-                let closed = &mut self.users[index].extra().closed;
+                let closed = &mut self.cx.users[index].extra().closed;
                 if !closed.contains(&id) {
                     closed.push(id);
                 }
@@ -128,9 +128,9 @@ impl Core<'_> {
     }
 
     fn interrupt_exchange(&mut self, index: UserId) {
-        let conn = self.users[index].conn;
+        let conn = self.cx.users[index].conn;
         if conn == NO_CONN
-            || !matches!(self.users[index].wait, Wait::Exchange(_) | Wait::Resolve(_))
+            || !matches!(self.cx.users[index].wait, Wait::Exchange(_) | Wait::Resolve(_))
         {
             return;
         }
@@ -144,8 +144,8 @@ impl Core<'_> {
         if phase != Phase::Connect && self.takes_what_lies_there(index, conn) {
             let entry = &self.http.conns[conn];
             let same = entry.transport.generation == generation && entry.exchange.start == start;
-            let waits = matches!(self.users[index].wait, Wait::Exchange(_));
-            if !(same && waits && self.users[index].conn == conn) {
+            let waits = matches!(self.cx.users[index].wait, Wait::Exchange(_));
+            if !(same && waits && self.cx.users[index].conn == conn) {
                 return;
             }
         }

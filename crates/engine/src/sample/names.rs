@@ -7,42 +7,42 @@
 use plan::action::Action;
 use plan::plan::{Before, SamplerId, SamplerKind};
 
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::ids::UserId;
 
 impl Core<'_> {
     /// Evaluates the name of a sampler that is to be prepared, for whoever asks for it before it starts. One that counts is evaluated when asked for.
     pub(crate) fn name_before(&mut self, index: UserId, id: SamplerId) {
-        let sampler = &self.plan.samplers[id.0 as usize];
+        let sampler = &self.cx.plan.samplers[id.0 as usize];
         if !sampler.name.calls() || sampler.before.iter().any(|one| matches!(one, Before::Job(_))) {
             self.name_sampler(index, id);
             // JMeter does not read it yet.
             self.forget_thrown();
-        } else if let Some(extra) = &mut self.users[index].extra {
+        } else if let Some(extra) = &mut self.cx.users[index].extra {
             extra.sampler_name.clear();
         }
     }
 
     /// The name of a user's sampler, for expressions; to be given back by [`Core::give_name`].
     pub(crate) fn take_name(&mut self, index: UserId, id: SamplerId) -> String {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let text = &plan.samplers[id.0 as usize].name;
-        if text.calls() && self.own_label(index).is_none() {
-            self.samples.texts.sampler = Some(text.clone());
+        if text.calls() && self.cx.own_label(index).is_none() {
+            self.cx.texts.sampler = Some(text.clone());
         }
-        let mut name = self.samples.texts.take();
-        name.push_str(self.sampler_name(index, id));
+        let mut name = self.cx.texts.take();
+        name.push_str(self.cx.sampler_name(index, id));
         name
     }
 
     pub(crate) fn give_name(&mut self, name: String) {
-        self.samples.texts.sampler = None;
-        self.samples.texts.give(name);
+        self.cx.texts.sampler = None;
+        self.cx.texts.give(name);
     }
 
     /// Evaluates the name of a sampler that starts.
     pub(crate) fn name_at_start(&mut self, index: UserId, id: SamplerId) {
-        let sampler = &self.plan.samplers[id.0 as usize];
+        let sampler = &self.cx.plan.samplers[id.0 as usize];
         if sampler.name.fixed().is_some() {
             return;
         }
@@ -60,58 +60,59 @@ impl Core<'_> {
     /// The request of an HTTP sampler is put together: functions in its name count. Nobody may be there to send it (`no_client`): then the sample is
     /// named all the same, once.
     pub(crate) fn name_request(&mut self, index: UserId, id: SamplerId, no_client: bool) {
-        let counts = self.plan.samplers[id.0 as usize].name.calls();
-        if counts && (no_client || !self.run.settings.keep_sub_labels) {
+        let counts = self.cx.plan.samplers[id.0 as usize].name.calls();
+        if counts && (no_client || !self.cx.run.settings.keep_sub_labels) {
             self.name_sampler(index, id);
         }
     }
 
     /// An HTTP sampler sends another request: functions in its name count.
     pub(crate) fn read_name(&mut self, index: UserId, id: SamplerId) {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let name = &plan.samplers[id.0 as usize].name;
-        if self.run.settings.keep_sub_labels || !name.calls() || self.own_label(index).is_some() {
+        if self.cx.run.settings.keep_sub_labels
+            || !name.calls()
+            || self.cx.own_label(index).is_some()
+        {
             return;
         }
-        let mut value = self.samples.texts.take();
-        let user = self.users.of(index);
-        self.samples.texts.naming = true;
-        name.eval(&mut env!(self, user, ""), &mut value);
-        self.samples.texts.naming = false;
-        self.samples.texts.give(value);
+        let mut value = self.cx.texts.take();
+        self.cx.texts.naming = true;
+        name.eval(&mut self.cx.env(index, ""), &mut value);
+        self.cx.texts.naming = false;
+        self.cx.texts.give(value);
     }
 
     /// Names the sample of an HTTP sampler, the core's result if it is `observed`, once all is received.
     pub(crate) fn name_at_end(&mut self, index: UserId, id: SamplerId, observed: bool) {
-        let sampler = &self.plan.samplers[id.0 as usize];
+        let sampler = &self.cx.plan.samplers[id.0 as usize];
         let is_http = matches!(sampler.kind, SamplerKind::Http(_));
-        if !is_http || sampler.name.fixed().is_some() || self.own_label(index).is_some() {
+        if !is_http || sampler.name.fixed().is_some() || self.cx.own_label(index).is_some() {
             return;
         }
         // What failed before it had its URL has no name, or has it already.
-        let no_url = self.samples.result.url.is_empty();
-        if observed && (no_url || self.samples.result.label != self.sampler_name(index, id)) {
+        let no_url = self.cx.result.url.is_empty();
+        if observed && (no_url || self.cx.result.label != self.cx.sampler_name(index, id)) {
             return;
         }
         self.name_sampler(index, id);
         if observed {
-            let mut label = std::mem::take(&mut self.samples.result.label);
+            let mut label = std::mem::take(&mut self.cx.result.label);
             label.clear();
-            label.push_str(self.sampler_name(index, id));
-            self.samples.result.label = label;
+            label.push_str(self.cx.sampler_name(index, id));
+            self.cx.result.label = label;
         }
     }
 
     /// Evaluates a sampler's name.
     fn name_sampler(&mut self, index: UserId, id: SamplerId) {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let sampler = &plan.samplers[id.0 as usize];
-        let mut name = std::mem::take(&mut self.users[index].extra().sampler_name);
+        let mut name = std::mem::take(&mut self.cx.users[index].extra().sampler_name);
         name.clear();
-        let user = self.users.of(index);
-        self.samples.texts.naming = true;
-        sampler.name.eval(&mut env!(self, user, ""), &mut name);
-        self.samples.texts.naming = false;
-        self.users[index].extra().sampler_name = name;
+        self.cx.texts.naming = true;
+        sampler.name.eval(&mut self.cx.env(index, ""), &mut name);
+        self.cx.texts.naming = false;
+        self.cx.users[index].extra().sampler_name = name;
     }
 }

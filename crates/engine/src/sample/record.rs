@@ -35,7 +35,7 @@ impl Core<'_> {
         if !self.tells_results() {
             return;
         }
-        let mut thread_name = self.samples.texts.take();
+        let mut thread_name = self.cx.texts.take();
         let active = if named { self.write_thread_name(index, &mut thread_name) } else { (0, 0) };
         let mut written = Written::default();
         let (from, to) = match part {
@@ -44,11 +44,11 @@ impl Core<'_> {
             Part::Listeners => (0, listeners.len()),
         };
         for (at, id) in listeners.iter().enumerate().take(to) {
-            match &self.plan.listeners[id.0 as usize].kind {
+            match &self.cx.plan.listeners[id.0 as usize].kind {
                 ListenerKind::File(_) if at < from => {
                     // It has the sample, and so has its file.
                     if let Some(sink) = self.sinks.rows.of(*id)
-                        && self.sinks.rows.takes(sink, self.samples.result.success)
+                        && self.sinks.rows.takes(sink, self.cx.result.success)
                     {
                         written.add(self.sinks.rows.file(sink));
                     }
@@ -69,14 +69,14 @@ impl Core<'_> {
             let sink = self.sinks.rows.roots()[at];
             self.write_to(index, sink, &mut written, &thread_name, active);
         }
-        self.samples.texts.give(thread_name);
+        self.cx.texts.give(thread_name);
     }
 
     /// Writes what JMeter calls the user's thread; gives the active users of its group, and of all.
     pub(crate) fn write_thread_name(&self, index: UserId, out: &mut String) -> (u32, u32) {
-        let user = &self.users[index];
-        let group = &self.run.groups[user.group as usize];
-        let mut active = self.run.counts.active(user.group);
+        let user = &self.cx.users[index];
+        let group = &self.cx.run.groups[user.group as usize];
+        let mut active = self.cx.run.counts.active(user.group);
         if user.lane {
             active.0 = self.write_lane_name(index, out);
         } else {
@@ -104,33 +104,33 @@ impl Core<'_> {
         active: (u32, u32),
     ) {
         let file = self.sinks.rows.file(sink);
-        if !self.sinks.rows.takes(sink, self.samples.result.success) || !written.add(file) {
+        if !self.sinks.rows.takes(sink, self.cx.result.success) || !written.add(file) {
             return;
         }
         let names = Arc::clone(&self.sinks.rows.variables);
         let mut values = [None; VARIABLES];
         let count = names.len().min(VARIABLES);
-        let root = self.users.root(index);
+        let root = self.cx.users.root(index);
         for (value, name) in values.iter_mut().zip(names.iter()) {
-            *value = self.users[root].vars.get_named(&self.plan.names, name);
+            *value = self.cx.users[root].vars.get_named(&self.cx.plan.names, name);
         }
         let about = About {
             thread_name,
             active,
             variables: &values[..count],
             names: &names,
-            hostname: &self.run.hostname,
-            stamp_end: self.run.settings.stamp_end,
-            encoding: &self.run.settings.default_encoding,
+            hostname: &self.cx.run.hostname,
+            stamp_end: self.cx.run.settings.stamp_end,
+            encoding: &self.cx.run.settings.default_encoding,
         };
         let columns = self.sinks.rows.columns(sink);
         self.sinks.rows.add(sink, |out| {
             if columns.xml {
                 let mut printer = Printer::new(out);
-                write_element(&mut printer, &columns, &self.samples.result, &about, 0);
+                write_element(&mut printer, &columns, &self.cx.result, &about, 0);
                 printer.end_line();
             } else {
-                write_rows(out, &columns, &self.samples.result, &about, 0);
+                write_rows(out, &columns, &self.cx.result, &about, 0);
             }
         });
     }
@@ -138,12 +138,12 @@ impl Core<'_> {
     /// Gives the core's result to a Backend Listener.
     fn feed(&mut self, id: ListenerId, thread_name: &str, active: u32) {
         let Some(feed) = self.sinks.feeds.iter_mut().find(|feed| feed.0 == id) else { return };
-        let (feed, result) = (&mut feed.1, &*self.samples.result);
+        let (feed, result) = (&mut feed.1, &*self.cx.result);
         let ms = |nanos| stats::sample::millis(nanos);
         if feed.kind == BackendKind::InfluxRaw {
             let times = [ms(result.elapsed), ms(result.latency), ms(result.connect)];
             let [elapsed, latency, connect] = times.map(|ms| ms as i64);
-            let start = stamp(result, self.run.settings.stamp_end);
+            let start = stamp(result, self.cx.run.settings.stamp_end);
             let times = [start, elapsed, latency, connect];
             let failed = !result.success;
             return feed.add_line(|measurement, out| {

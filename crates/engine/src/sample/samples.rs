@@ -1,22 +1,14 @@
-//! State of a core's samples: the result under work, texts being evaluated, labels.
+//! State of a core's samples: labels, branches, time limits.
 
-use plan::env::Scratch;
 use plan::plan::{Plan, SamplerKind};
-use plan::result::SampleResult;
 use stats::{LabelId, Recorder};
 
 use crate::ids::UserId;
-use crate::run::RunShared;
 use crate::sample::interrupt::Watch;
 use crate::time::clock::Nanos;
 
-#[allow(clippy::vec_box)] // Results and exchanges move between pools and owners by their pointer.
-/// Results and texts of a core's samples.
+/// State of a core's samples.
 pub(crate) struct Samples {
-    /// The result being processed.
-    pub(crate) result: Box<SampleResult>,
-    pub(crate) results: Vec<Box<SampleResult>>,
-    pub(crate) texts: Scratch,
     /// Labels of samplers whose name is fixed.
     pub(crate) labels: Vec<Option<LabelId>>,
     /// Branches of users that have nothing to load.
@@ -28,21 +20,10 @@ pub(crate) struct Samples {
 }
 
 impl Samples {
-    pub(crate) fn new(
-        plan: &Plan,
-        run: &RunShared,
-        core: u32,
-        now: Nanos,
-        recorder: &mut Recorder,
-    ) -> Self {
+    pub(crate) fn new(plan: &Plan, now: Nanos, recorder: &mut Recorder) -> Self {
         let names = plan.samplers.iter().map(|sampler| sampler.name.fixed());
         let is_parallel = |kind: &SamplerKind| matches!(kind, SamplerKind::Parallel(_));
         Self {
-            result: Box::default(),
-            results: Vec::new(),
-            texts: Scratch::new(
-                run.seed ^ u64::from(run.rank(core)).wrapping_mul(0x9e37_79b9_7f4a_7c15),
-            ),
             labels: names.map(|name| name.map(|name| recorder.intern(name))).collect(),
             branches: Vec::new(),
             watch: Watch::new(now),

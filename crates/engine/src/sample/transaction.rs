@@ -9,7 +9,7 @@ use plan::plan::{
 use stats::{Outcome, Sample};
 use std::fmt::Write;
 
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::ids::UserId;
 use crate::java::Ended;
 use crate::sample::record::Part;
@@ -46,27 +46,26 @@ impl Core<'_> {
         id: ControllerId,
         settings: &Settings,
     ) {
-        let start = self.clock.now();
-        let plan = self.plan;
+        let start = self.cx.clock.now();
+        let plan = self.cx.plan;
         let name = &plan.controllers[id.0 as usize].name;
         // JMeter asks for its name when it begins.
         let label = name.fixed().is_none().then(|| {
-            let mut label = self.samples.texts.take();
-            let user = self.users.of(index);
-            name.eval(&mut env!(self, user, ""), &mut label);
+            let mut label = self.cx.texts.take();
+            name.eval(&mut self.cx.env(index, ""), &mut label);
             label
         });
         let parent = settings.parent.then(|| {
-            let mut result = self.samples.results.pop().unwrap_or_default();
+            let mut result = self.cx.spare_results.pop().unwrap_or_default();
             result.clear();
-            result.start_ms = self.clock.wall_ms(start);
+            result.start_ms = self.cx.clock.wall_ms(start);
             result
         });
         let transaction = Transaction {
             controller: id,
             label,
             start,
-            start_ms: self.clock.wall_ms(start),
+            start_ms: self.cx.clock.wall_ms(start),
             previous_end: start,
             pause: 0,
             calls: 0,
@@ -84,30 +83,30 @@ impl Core<'_> {
             thread: None,
             parent,
         };
-        let open = &mut self.users[index].extra().transactions;
+        let open = &mut self.cx.users[index].extra().transactions;
         open.retain(|open| open.controller != id);
         open.push(transaction);
     }
 
     /// The end of the run, or of the group, cuts what a user does: the transactions under way have no end of their own, and are in no figure.
     pub(crate) fn cut_transactions(&mut self, index: UserId) {
-        for open in self.users[index].transactions() {
+        for open in self.cx.users[index].transactions() {
             open.cut = true;
         }
-        if self.users[index].lane {
-            self.cut_transactions(self.users[index].branch_of);
+        if self.cx.users[index].lane {
+            self.cut_transactions(self.cx.users[index].branch_of);
         }
     }
 
     /// Adds to what a transaction's message says of samples.
     pub(crate) fn count_calls(&mut self, index: UserId, id: ControllerId, calls: u32) {
-        let open = self.users[index].transactions().iter_mut();
+        let open = self.cx.users[index].transactions().iter_mut();
         open.filter(|open| open.controller == id).for_each(|open| open.calls += calls);
     }
 
     /// The innermost transaction with a parent sample around what stands in a controller: its place among those under way.
     pub(crate) fn parent_around(&self, index: UserId, inside: ControllerId) -> Option<usize> {
-        let open = &self.users[index].extra.as_ref()?.transactions;
+        let open = &self.cx.users[index].extra.as_ref()?.transactions;
         if open.iter().all(|open| open.parent.is_none()) {
             return None;
         }
@@ -117,7 +116,7 @@ impl Core<'_> {
             if found.is_some() {
                 return found;
             }
-            at = self.plan.controllers[id.0 as usize].parent;
+            at = self.cx.plan.controllers[id.0 as usize].parent;
         }
         None
     }
@@ -130,7 +129,7 @@ impl Core<'_> {
         timing: &Timing,
         success: bool,
     ) {
-        let inside = self.plan.samplers[id.0 as usize].controller;
+        let inside = self.cx.plan.samplers[id.0 as usize].controller;
         self.add_below(index, inside, timing, success, None);
     }
 
@@ -144,10 +143,10 @@ impl Core<'_> {
         timing: &Timing,
         success: bool,
     ) {
-        let open = &self.users[index].extra().transactions;
+        let open = &self.cx.users[index].extra().transactions;
         if open.len() > 1 {
             let parent = open[around].controller;
-            let inside = self.plan.samplers[id.0 as usize].controller;
+            let inside = self.cx.plan.samplers[id.0 as usize].controller;
             self.add_below(index, inside, timing, success, Some(parent));
         }
     }
@@ -160,14 +159,14 @@ impl Core<'_> {
         success: bool,
         parent: Option<ControllerId>,
     ) {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let around = |id: ControllerId| plan.controllers[id.0 as usize].parent;
         // What a lane does is heard of around its Parallel Controller as well.
-        if self.users[index].lane {
-            let around = self.users[index].branch_of;
+        if self.cx.users[index].lane {
+            let around = self.cx.users[index].branch_of;
             self.add_below(around, inside, timing, success, parent);
         }
-        for open in self.users[index].transactions() {
+        for open in self.cx.users[index].transactions() {
             let ControllerKind::Transaction(settings) =
                 &plan.controllers[open.controller.0 as usize].kind
             else {
@@ -190,7 +189,7 @@ impl Core<'_> {
             open.latency += timing.latency;
             open.connect += timing.connect;
             open.lag += timing.lag;
-            open.thread.clone_from(&self.samples.result.thread);
+            open.thread.clone_from(&self.cx.result.thread);
             if !settings.include_timers {
                 open.pause += timing.end - timing.elapsed() as i64 - open.previous_end;
                 open.previous_end = timing.end;
@@ -223,25 +222,24 @@ impl Core<'_> {
     ) {
         if !self.observes(id) {
             // Nobody keeps the parts, but the whole needs the code and the times.
-            self.samples.result.clear();
-            self.samples.result.start_ms = self.clock.wall_ms(timing.start);
-            (self.samples.result.elapsed, self.samples.result.success) =
-                (timing.elapsed(), success);
+            self.cx.result.clear();
+            self.cx.result.start_ms = self.cx.clock.wall_ms(timing.start);
+            (self.cx.result.elapsed, self.cx.result.success) = (timing.elapsed(), success);
         }
         self.nest(index, around, &timing, success);
     }
 
     /// Moves the core's result into a transaction with a parent sample.
     fn nest(&mut self, index: UserId, around: usize, timing: &Timing, success: bool) {
-        let fresh = self.samples.results.pop().unwrap_or_default();
-        let mut child = std::mem::replace(&mut self.samples.result, fresh);
+        let fresh = self.cx.spare_results.pop().unwrap_or_default();
+        let mut child = std::mem::replace(&mut self.cx.result, fresh);
         let read = self.reads_parts(index, around);
         if !self.sinks.rows.with_bodies() && !read {
             // Bodies are of no use to a sub-result; their buffers are, to the next sample.
-            std::mem::swap(&mut child.body, &mut self.samples.result.body);
-            std::mem::swap(&mut child.text, &mut self.samples.result.text);
+            std::mem::swap(&mut child.body, &mut self.cx.result.body);
+            std::mem::swap(&mut child.text, &mut self.cx.result.text);
         }
-        let Some(open) = self.users[index].transactions().get_mut(around) else { return };
+        let Some(open) = self.cx.users[index].transactions().get_mut(around) else { return };
         let Some(parent) = open.parent.as_mut() else { return };
         if open.failing == 0 {
             parent.code.clone_from(&child.code);
@@ -262,18 +260,18 @@ impl Core<'_> {
         let request = child.request;
         let slot = parent.add_sub();
         std::mem::swap(slot, &mut child);
-        self.samples.results.push(child);
-        self.samples.result.request = request;
-        self.samples.result.success = success;
-        self.samples.result.ignore = false;
+        self.cx.spare_results.push(child);
+        self.cx.result.request = request;
+        self.cx.result.success = success;
+        self.cx.result.ignore = false;
     }
 
     /// Whether assertions of a transaction, or of one around it, look at what its parts received.
     fn reads_parts(&self, index: UserId, around: usize) -> bool {
         let open =
-            self.users[index].extra.as_ref().map(|extra| extra.transactions[around].controller);
-        std::iter::successors(open, |id| self.plan.controllers[id.0 as usize].parent).any(|id| {
-            matches!(&self.plan.controllers[id.0 as usize].kind, ControllerKind::Transaction(settings)
+            self.cx.users[index].extra.as_ref().map(|extra| extra.transactions[around].controller);
+        std::iter::successors(open, |id| self.cx.plan.controllers[id.0 as usize].parent).any(|id| {
+            matches!(&self.cx.plan.controllers[id.0 as usize].kind, ControllerKind::Transaction(settings)
                 if settings.parent && settings.needs.intersects(Needs::BODY | Needs::TEXT))
         })
     }
@@ -281,7 +279,7 @@ impl Core<'_> {
     /// The normal end of a transaction.
     pub(crate) fn finish_transaction(&mut self, index: UserId, id: ControllerId) {
         if let Some(open) = self.take_open(index, id) {
-            let now = self.clock.now();
+            let now = self.cx.clock.now();
             if open.parent.is_some() {
                 self.report_parent(index, open, now, End::Complete);
             } else {
@@ -293,8 +291,8 @@ impl Core<'_> {
     /// The end of a transaction without a parent sample whose body was left.
     pub(crate) fn abort_transaction(&mut self, index: UserId, id: ControllerId) {
         if let Some(mut open) = self.take_open(index, id) {
-            open.success = self.users.of(index).last_ok;
-            self.report(index, open, self.clock.now(), false);
+            open.success = self.cx.users.of(index).last_ok;
+            self.report(index, open, self.cx.clock.now(), false);
         }
     }
 
@@ -309,13 +307,13 @@ impl Core<'_> {
         let mut outermost = None;
         let mut at = Some(from);
         while let Some(id) = at {
-            let open = self.users[index].transactions().iter();
+            let open = self.cx.users[index].transactions().iter();
             if open.into_iter().any(|open| open.controller == id && open.parent.is_some()) {
                 outermost = Some(id);
             }
-            at = self.plan.controllers[id.0 as usize].parent;
+            at = self.cx.plan.controllers[id.0 as usize].parent;
         }
-        let now = self.clock.now();
+        let now = self.cx.clock.now();
         for id in ended {
             let Some(open) = self.take_open(index, *id) else { continue };
             if ended.last() != Some(id) {
@@ -323,7 +321,7 @@ impl Core<'_> {
             } else if outermost == Some(*id) {
                 self.report_parent(index, open, now, End::Complete);
             } else if let Some(unused) = open.parent {
-                self.samples.results.push(unused);
+                self.cx.spare_results.push(unused);
             }
         }
         if let Some(id) = outermost
@@ -335,24 +333,25 @@ impl Core<'_> {
 
     /// A user stops at a sampler: the transactions around it that have a parent sample are still reported, as in JMeter.
     pub(crate) fn end_transactions(&mut self, index: UserId) {
-        let mut at =
-            self.users[index].last_sampler.map(|id| self.plan.samplers[id.0 as usize].controller);
+        let mut at = self.cx.users[index]
+            .last_sampler
+            .map(|id| self.cx.plan.samplers[id.0 as usize].controller);
         while let Some(id) = at {
-            let open = self.users[index].transactions().iter();
+            let open = self.cx.users[index].transactions().iter();
             if open.into_iter().any(|open| open.controller == id && open.parent.is_some())
                 && let Some(open) = self.take_open(index, id)
             {
-                self.report_parent(index, open, self.clock.now(), End::Cut);
+                self.report_parent(index, open, self.cx.clock.now(), End::Cut);
             }
-            at = self.plan.controllers[id.0 as usize].parent;
+            at = self.cx.plan.controllers[id.0 as usize].parent;
         }
     }
 
     /// The step after a transaction with a parent sample has come to its end. One that has failed then, by its assertions, has no sampler
     /// that JMeter could leave for the next iteration: its thread ends with an exception.
     pub(crate) fn after_transaction(&mut self, index: UserId) {
-        let user = &self.users[index];
-        let next_loop = self.run.groups[user.group as usize].on_error == OnError::NextLoop;
+        let user = &self.cx.users[index];
+        let next_loop = self.cx.run.groups[user.group as usize].on_error == OnError::NextLoop;
         if next_loop && !user.last_ok && !user.lane {
             let thread = self.thread_name(index);
             self.log(format!(
@@ -367,23 +366,23 @@ impl Core<'_> {
     /// Forgets a transaction as though it had never begun.
     pub(crate) fn drop_transaction(&mut self, index: UserId, id: ControllerId) {
         if let Some(unused) = self.take_open(index, id).and_then(|open| open.parent) {
-            self.samples.results.push(unused);
+            self.cx.spare_results.push(unused);
         }
     }
 
     fn take_open(&mut self, index: UserId, id: ControllerId) -> Option<Transaction> {
-        let open = &mut self.users[index].extra.as_mut()?.transactions;
+        let open = &mut self.cx.users[index].extra.as_mut()?.transactions;
         let at = open.iter().position(|open| open.controller == id)?;
         Some(open.remove(at))
     }
 
     /// Reports a transaction without a parent sample.
     fn report(&mut self, index: UserId, mut open: Transaction, now: i64, complete: bool) {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let controller = &plan.controllers[open.controller.0 as usize];
         let ControllerKind::Transaction(settings) = &controller.kind else { return };
         // Before any sampler has begun, JMeter has nobody to tell.
-        let Some(last) = self.users[index].last_sampler else { return };
+        let Some(last) = self.cx.users[index].last_sampler else { return };
         let mut pause = open.pause;
         if !settings.include_timers && complete {
             pause += now - open.previous_end;
@@ -399,27 +398,27 @@ impl Core<'_> {
             sent: open.sent,
             received: open.bytes,
         };
-        let saved = self.lend_result();
-        self.samples.result.clear();
+        let saved = self.cx.lend_result();
+        self.cx.result.clear();
         self.fill_transaction(&open, &timing);
         if open.success && complete {
-            self.samples.result.code.push_str("200");
+            self.cx.result.code.push_str("200");
         }
-        (self.samples.result.start_ms, self.samples.result.thread) = (open.start_ms, open.thread);
+        (self.cx.result.start_ms, self.cx.result.thread) = (open.start_ms, open.thread);
         if !self.is_silent(index) {
             let listeners = &plan.samplers[last.0 as usize].listeners;
             self.publish(index, &timing, (open.success, open.cut), listeners, open.seen);
         }
-        let used = std::mem::replace(&mut self.samples.result, saved);
-        self.samples.results.push(used);
+        let used = std::mem::replace(&mut self.cx.result, saved);
+        self.cx.spare_results.push(used);
         if let Some(label) = open.label.take() {
-            self.samples.texts.give(label);
+            self.cx.texts.give(label);
         }
     }
 
     /// Reports a transaction that its children are sub-results of.
     fn report_parent(&mut self, index: UserId, mut open: Transaction, now: i64, how: End) {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let controller = &plan.controllers[open.controller.0 as usize];
         let ControllerKind::Transaction(settings) = &controller.kind else { return };
         let Some(parent) = open.parent.take() else { return };
@@ -441,49 +440,48 @@ impl Core<'_> {
             sent: open.sent,
             received: open.bytes,
         };
-        let saved = std::mem::replace(&mut self.samples.result, parent);
-        self.samples.result.start_ms = open.start_ms;
+        let saved = std::mem::replace(&mut self.cx.result, parent);
+        self.cx.result.start_ms = open.start_ms;
         self.fill_transaction(&open, &timing);
         if matches!(how, End::Cut | End::GoesOn) {
             // It has come to no verdict of its own.
-            self.samples.result.message.clear();
+            self.cx.result.message.clear();
         } else if open.success {
-            self.samples.result.code.clear();
-            self.samples.result.code.push_str("200");
+            self.cx.result.code.clear();
+            self.cx.result.code.push_str("200");
         }
         if how == End::Complete && settings.checks.iter().any(|check| check.job().is_some()) {
-            self.samples.results.push(saved);
+            self.cx.spare_results.push(saved);
             return self.check_in_turn(index, Ended { open: Box::new(open), timing }, 0);
         }
         let mut success = open.success;
         if !settings.checks.is_empty() && how != End::Inside {
-            let mut result = self.lend_result();
-            let user = self.users.of(index);
-            let mut env = env!(self, user, "");
+            let mut result = self.cx.lend_result();
+            let mut env = self.cx.env(index, "");
             // What Java checks is checked of transactions that come to their end.
             for check in settings.checks.iter().filter(|check| check.job().is_none()) {
                 check.run(&mut result, &mut env);
             }
             success = result.success;
-            self.return_result(result);
+            self.cx.return_result(result);
         }
-        self.samples.result.deep = how == End::Inside;
+        self.cx.result.deep = how == End::Inside;
         self.report_checked(index, &open, &timing, how, success);
-        let used = std::mem::replace(&mut self.samples.result, saved);
+        let used = std::mem::replace(&mut self.cx.result, saved);
         if how == End::GoesOn {
             (open.parent, open.reported) = (Some(used), true);
-            self.users[index].extra().transactions.push(open);
+            self.cx.users[index].extra().transactions.push(open);
         } else {
-            self.samples.results.push(used);
+            self.cx.spare_results.push(used);
             if let Some(label) = open.label.take() {
-                self.samples.texts.give(label);
+                self.cx.texts.give(label);
             }
         }
     }
 
     /// Reports a complete transaction with the core's result, once that has been checked.
     pub(crate) fn report_complete(&mut self, index: UserId, ended: &Ended) {
-        let success = self.samples.result.success;
+        let success = self.cx.result.success;
         self.report_checked(index, &ended.open, &ended.timing, End::Complete, success);
     }
 
@@ -496,7 +494,7 @@ impl Core<'_> {
         how: End,
         success: bool,
     ) {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let controller = &plan.controllers[open.controller.0 as usize];
         let ControllerKind::Transaction(settings) = &controller.kind else { return };
         self.set_last_ok(index, success);
@@ -513,9 +511,9 @@ impl Core<'_> {
     }
 
     fn fill_transaction(&mut self, open: &Transaction, timing: &Timing) {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let name = &plan.controllers[open.controller.0 as usize].name;
-        let result = &mut *self.samples.result;
+        let result = &mut *self.cx.result;
         result.label.clear();
         result.label.push_str(open.label.as_deref().or(name.fixed()).unwrap_or_default());
         result.message.clear();
@@ -541,9 +539,9 @@ impl Core<'_> {
         named: bool,
     ) {
         let label = {
-            let label = std::mem::take(&mut self.samples.result.label);
-            let id = self.recorder.intern(&label);
-            self.samples.result.label = label;
+            let label = std::mem::take(&mut self.cx.result.label);
+            let id = self.cx.recorder.intern(&label);
+            self.cx.result.label = label;
             id
         };
         let sample = Sample {
@@ -562,9 +560,9 @@ impl Core<'_> {
             received: timing.received,
             errors: u32::from(!success),
             transaction: true,
-            ..Sample::new(label, self.clock.wall_ms(timing.start))
+            ..Sample::new(label, self.cx.clock.wall_ms(timing.start))
         };
-        self.recorder.record(&sample);
+        self.cx.recorder.record(&sample);
         self.tell_of_transaction(index, listeners, named);
     }
 }

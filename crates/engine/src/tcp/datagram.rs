@@ -26,8 +26,8 @@ impl Core<'_> {
         }
         let ticket = self.sessions.exchange(index, id);
         let exchange = &mut self.sessions.exchanges[ticket];
-        exchange.intended = self.users[index].intended;
-        exchange.start = self.clock.now();
+        exchange.intended = self.cx.users[index].intended;
+        exchange.start = self.cx.clock.now();
         let place = Place::Held(id);
         let kept = self.sessions.kept(index, place, crate::ids::RouteId::NONE);
         let route = match kept {
@@ -40,7 +40,7 @@ impl Core<'_> {
                     }
                 };
                 let host = if call.host.is_empty() { "127.0.0.1" } else { &call.host };
-                self.net.routes.to(false, host, port, &Source::default())
+                self.cx.net.routes.to(false, host, port, &Source::default())
             }
         };
         let exchange = &mut self.sessions.exchanges[ticket];
@@ -77,7 +77,7 @@ impl Core<'_> {
                 if reached == Reached::Opening {
                     counter = Counter::ConnFailed;
                 }
-                let outcome = kind(&failure, &self.net.routes[exchange.route]);
+                let outcome = kind(&failure, &self.cx.net.routes[exchange.route]);
                 let thrown = Thrown { text: words(&failure), outcome };
                 // What cannot be sent leaves the socket open.
                 (reached != Reached::Connected, Err(thrown))
@@ -95,7 +95,7 @@ impl Core<'_> {
     fn close_datagram(&mut self, ticket: Ticket, call: &UdpCall, ended: Result<(), Thrown>) {
         let exchange = &mut self.sessions.exchanges[ticket];
         if exchange.ended == 0 {
-            exchange.ended = self.clock.now();
+            exchange.ended = self.cx.clock.now();
         }
         let (index, id, mut timing) = (exchange.user, exchange.sampler, exchange.timing());
         let answer = match ended {
@@ -107,7 +107,7 @@ impl Core<'_> {
         };
         self.sessions.exchanges.end(ticket);
         let outcome = self.show_bytes(index, id, &call.data, &answer, ended);
-        timing.received = self.samples.result.body.len() as u64;
+        timing.received = self.cx.result.body.len() as u64;
         self.close_exchange(index, id, timing, outcome);
     }
 }

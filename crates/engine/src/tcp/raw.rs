@@ -56,8 +56,8 @@ impl Core<'_> {
         }
         let ticket = self.sessions.exchange(index, id);
         let exchange = &mut self.sessions.exchanges[ticket];
-        exchange.intended = self.users[index].intended;
-        exchange.start = self.clock.now();
+        exchange.intended = self.cx.users[index].intended;
+        exchange.start = self.cx.clock.now();
         if call.keep
             && let Some(saved) = self.saved(index, id)
         {
@@ -73,13 +73,13 @@ impl Core<'_> {
         };
         // Java takes no name for this machine.
         let host = if call.host.is_empty() { "127.0.0.1" } else { &call.host };
-        let route = self.net.routes.to(false, host, port, &Source::default());
+        let route = self.cx.net.routes.to(false, host, port, &Source::default());
         let exchange = &mut self.sessions.exchanges[ticket];
         (exchange.route, exchange.place) = (route, Place::Fresh);
         exchange.limit = Nanos::from(call.timeout_ms) * MS;
         exchange.connect_limit = exchange.limit;
         exchange.end = End::Stream;
-        exchange.answer.most = self.run.settings.max_response;
+        exchange.answer.most = self.cx.run.settings.max_response;
         (exchange.answer.piece, exchange.answer.enough) = (call.buffer, call.limit);
         exchange.request.extend_from_slice(call.data.as_bytes());
         match &call.file {
@@ -107,7 +107,7 @@ impl Core<'_> {
                 let left = if unconnected { Saved::Unconnected } else { Saved::Closed };
                 let opening = reached == Reached::Opening;
                 let counter = if opening { Counter::ConnFailed } else { Counter::ConnClosedByUs };
-                let thrown = thrown(&failure, exchange, &self.net.routes[exchange.route]);
+                let thrown = thrown(&failure, exchange, &self.cx.net.routes[exchange.route]);
                 (left, Err(thrown), counter)
             }
             // The server sends no more.
@@ -130,14 +130,14 @@ impl Core<'_> {
     fn close_raw(&mut self, ticket: Ticket, call: &RawCall, ended: Result<(), Thrown>) {
         let exchange = &mut self.sessions.exchanges[ticket];
         if exchange.ended == 0 {
-            exchange.ended = self.clock.now();
+            exchange.ended = self.cx.clock.now();
         }
         let (index, id, mut timing) = (exchange.user, exchange.sampler, exchange.timing());
         let (total, dropped) = (exchange.answer.total, exchange.answer.dropped);
         let received = std::mem::take(&mut exchange.answer.bytes);
         self.sessions.exchanges.end(ticket);
         let outcome = self.show_bytes(index, id, &call.data, &received, ended);
-        let result = &mut *self.samples.result;
+        let result = &mut *self.cx.result;
         if call.parse && outcome == Outcome::Ok && take_apart(result) {
             result.body.clear();
             result.body.extend_from_slice(result.text.as_bytes());
@@ -159,9 +159,9 @@ impl Core<'_> {
         body: &[u8],
         ended: Result<(), Thrown>,
     ) -> Outcome {
-        let mut result = self.lend_result();
+        let mut result = self.cx.lend_result();
         result.clear();
-        result.label.push_str(self.sampler_name(index, id));
+        result.label.push_str(self.cx.sampler_name(index, id));
         result.sampler_data.push_str(data);
         result.data_type = "text";
         let outcome = match ended {
@@ -179,23 +179,23 @@ impl Core<'_> {
                 thrown.outcome
             }
         };
-        let charset = Some(&*self.run.settings.default_encoding);
+        let charset = Some(&*self.cx.run.settings.default_encoding);
         wire::charset::decode_into(charset, &result.body, &mut result.text);
-        self.return_result(result);
+        self.cx.return_result(result);
         outcome
     }
 
     /// Takes what the sampler has kept.
     fn saved(&mut self, index: UserId, id: SamplerId) -> Option<(UserId, SamplerId, Saved)> {
-        let owner = self.users.owner(index);
-        let kept = &mut self.users[owner].extra.as_mut()?.parts.get_mut::<AllSaved>()?.0;
+        let owner = self.cx.users.owner(index);
+        let kept = &mut self.cx.users[owner].extra.as_mut()?.parts.get_mut::<AllSaved>()?.0;
         let at = kept.iter().position(|(of, _)| *of == id)?;
         Some((owner, id, kept.swap_remove(at).1))
     }
 
     fn save(&mut self, index: UserId, id: SamplerId, saved: Saved) {
-        let owner = self.users.owner(index);
-        let kept = &mut self.users[owner].extra().parts.or_default::<AllSaved>().0;
+        let owner = self.cx.users.owner(index);
+        let kept = &mut self.cx.users[owner].extra().parts.or_default::<AllSaved>().0;
         kept.retain(|(of, _)| *of != id);
         kept.push((id, saved));
     }
@@ -224,7 +224,7 @@ impl Core<'_> {
                 let sent =
                     pieces.into_iter().filter(|piece| !piece.is_empty()).try_for_each(|piece| {
                         driver::send(&fd, piece).map(|sent| {
-                            self.recorder.add(Counter::BytesOut, sent as u64);
+                            self.cx.recorder.add(Counter::BytesOut, sent as u64);
                         })
                     });
                 match (sent, &call.file) {

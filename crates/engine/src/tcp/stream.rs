@@ -32,18 +32,18 @@ impl Core<'_> {
             self.sessions.exchanges[ticket].call = Call::Tcp(call);
             return self.sessions.exchanges.end(ticket);
         }
-        let route = self.net.routes.to(false, &call.host, call.port, &Source::default());
+        let route = self.cx.net.routes.to(false, &call.host, call.port, &Source::default());
         if !call.reuse {
             let (sessions, mut around) = self.sessions();
             sessions.close_kept(&mut around, index, (Place::Own, route));
         }
         let exchange = &mut self.sessions.exchanges[ticket];
         (exchange.route, exchange.place) = (route, Place::Own);
-        exchange.intended = self.users[index].intended;
-        exchange.start = self.clock.now();
+        exchange.intended = self.cx.users[index].intended;
+        exchange.start = self.cx.clock.now();
         exchange.limit = Nanos::from(call.timeout_ms) * MS;
         exchange.connect_limit = Nanos::from(call.connect_timeout_ms) * MS;
-        exchange.answer.most = self.run.settings.max_response / shown_as(call.client);
+        exchange.answer.most = self.cx.run.settings.max_response / shown_as(call.client);
         exchange.end = match (call.client, call.end) {
             (Client::Prefixed(length), _) => End::Length(length),
             (_, Some(byte)) => End::Byte(byte),
@@ -62,7 +62,7 @@ impl Core<'_> {
         let (index, id) = (exchange.user, exchange.sampler);
         let ending = std::mem::take(&mut exchange.ending);
         let Call::Tcp(call) = std::mem::take(&mut exchange.call) else { return };
-        let ending = Ending::of(ending, &self.net.routes[exchange.route]);
+        let ending = Ending::of(ending, &self.cx.net.routes[exchange.route]);
         let opening = matches!(ending, Ending::Unconnected { opening: true, .. });
         let (exception, outcome, kept) = came_of(&call, &mut exchange.answer, &ending);
         let mut timing = exchange.timing();
@@ -84,7 +84,7 @@ impl Core<'_> {
         self.show_tcp(index, id, (&call, &received), exception.as_deref(), &ending);
         let exchange = &mut self.sessions.exchanges[ticket];
         let dropped = exchange.answer.dropped * shown_as(call.client);
-        timing.received = (self.samples.result.body.len() + dropped) as u64;
+        timing.received = (self.cx.result.body.len() + dropped) as u64;
         exchange.answer.bytes = received;
         exchange.call = Call::Tcp(call);
         self.sessions.exchanges.end(ticket);
@@ -99,18 +99,18 @@ impl Core<'_> {
         exception: Option<&str>,
         ending: &Ending,
     ) {
-        let own = self.own_sampler(index).cloned();
-        let kind = own.as_deref().unwrap_or(&self.plan.samplers[id.0 as usize].kind);
+        let own = self.cx.own_sampler(index).cloned();
+        let kind = own.as_deref().unwrap_or(&self.cx.plan.samplers[id.0 as usize].kind);
         let SamplerKind::Tcp(sampler) = kind else { return };
-        let mut result = self.lend_result();
+        let mut result = self.cx.lend_result();
         result.clear();
-        result.label.push_str(self.sampler_name(index, id));
+        result.label.push_str(self.cx.sampler_name(index, id));
         if matches!(ending, Ending::Unconnected { .. }) {
             result.sampler_data.push_str(&call.unsent());
             result.code.push_str("500");
             result.message.push_str(exception.unwrap_or_default());
             result.success = false;
-            return self.return_result(result);
+            return self.cx.return_result(result);
         }
         result.sampler_data.push_str(&call.request);
         result.data_type = "text";
@@ -133,7 +133,7 @@ impl Core<'_> {
         let SampleResult { code, message, success, .. } = &mut *result;
         *success = sampler.judge(&text, exception, code, message);
         result.text = text;
-        self.return_result(result);
+        self.cx.return_result(result);
     }
 }
 

@@ -68,13 +68,13 @@ const LOST: u8 = 5;
 impl Core<'_> {
     /// Something went wrong with a user's connection that an immediate new one would not mend.
     pub(super) fn set_back(&mut self, index: UserId, by: u8) {
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         user.setbacks = user.setbacks.max(by - 1).saturating_add(1);
     }
 
     /// A connection ended that the plan had not closed. Who waits on it is told by `settle`.
     pub(super) fn socket_ended(&mut self, at: u32, ending: Ending) {
-        let now = self.clock.now();
+        let now = self.cx.clock.now();
         let unopened = !matches!(self.websocket.sockets[at].state, State::Open | State::Ended(_));
         if matches!(self.websocket.sockets[at].state, State::Ended(_)) {
             return;
@@ -85,7 +85,7 @@ impl Core<'_> {
         // However a peer ends a handshake, it is the same to the plug-in.
         let ending = match shaken.map(|tls| tls.effort) {
             Some(effort) => {
-                effort.count(None, now, &mut self.recorder);
+                effort.count(None, now, &mut self.cx.recorder);
                 Ending::Fin
             }
             None => ending,
@@ -110,20 +110,20 @@ impl Core<'_> {
             return;
         }
         let idle = (now - socket.last_io).max(0) / MS;
-        self.recorder.closed(cause, code, idle as u64);
-        self.recorder.add(Counter::WsClosed, 1);
+        self.cx.recorder.closed(cause, code, idle as u64);
+        self.cx.recorder.add(Counter::WsClosed, 1);
         let counter = match cause {
             CloseCause::PeerFrame | CloseCause::PeerFin | CloseCause::PeerReset => {
                 Counter::ConnClosedByPeer
             }
             _ => Counter::ConnClosedByUs,
         };
-        self.recorder.add(counter, 1);
+        self.cx.recorder.add(counter, 1);
     }
 
     /// Closes a connection from our side and frees its slot; its user has none afterwards.
     pub(super) fn close_socket(&mut self, at: u32, cause: CloseCause) {
-        let now = self.clock.now();
+        let now = self.cx.clock.now();
         if matches!(self.websocket.sockets[at].state, State::Open | State::Ended(_)) {
             self.count_close(at, cause, 0, now);
         }
@@ -132,12 +132,12 @@ impl Core<'_> {
 
     /// A connection that could not be opened.
     pub(super) fn drop_unopened(&mut self, at: u32) {
-        self.recorder.add(Counter::ConnFailed, 1);
-        self.recorder.add(Counter::WsFailed, 1);
+        self.cx.recorder.add(Counter::ConnFailed, 1);
+        self.cx.recorder.add(Counter::WsFailed, 1);
         let index = self.websocket.sockets[at].user;
         self.set_back(index, 1);
         if !std::mem::replace(&mut self.websocket.sockets[at].counted, true) {
-            self.recorder.closed(CloseCause::ConnectFailed, 0, 0);
+            self.cx.recorder.closed(CloseCause::ConnectFailed, 0, 0);
         }
         self.free_socket(at);
     }
@@ -145,22 +145,22 @@ impl Core<'_> {
     fn free_socket(&mut self, at: u32) {
         self.websocket.beats.remove(at, &mut self.websocket.sockets);
         let socket = &mut self.websocket.sockets[at];
-        socket.transport.say_goodbye(&mut self.net.out);
+        socket.transport.say_goodbye(&mut self.cx.net.out);
         let queued = socket.rest.as_ref().map_or(0, |rest| rest.inbox.bytes());
-        self.recorder.add(Counter::InboxOut, queued as u64);
+        self.cx.recorder.add(Counter::InboxOut, queued as u64);
         let index = socket.user;
         if let Task::Work(work) = std::mem::take(&mut socket.task) {
             self.websocket.sockets.give_work(work);
         }
         self.websocket.sockets.free(at);
-        if self.users[index].socket == at {
-            self.users[index].socket = NO_SOCKET;
+        if self.cx.users[index].socket == at {
+            self.cx.users[index].socket = NO_SOCKET;
         }
     }
 
     /// The user ends: so does its connection, politely if the plan's properties say so.
     pub(crate) fn end_socket(&mut self, index: UserId) {
-        let at = self.users[index].socket;
+        let at = self.cx.users[index].socket;
         if at == NO_SOCKET {
             return;
         }
@@ -170,7 +170,7 @@ impl Core<'_> {
             let _ = self.send_frame(at, Opcode::CLOSE, plan::websocket::GOODBYE);
             self.websocket.sockets[at].closing = true;
         }
-        let polite = self.run.settings.at_user_end == AtUserEnd::CloseFrame;
+        let polite = self.cx.run.settings.at_user_end == AtUserEnd::CloseFrame;
         if polite
             && self.websocket.sockets[at].state == State::Open
             && !self.websocket.sockets[at].closing
@@ -181,13 +181,13 @@ impl Core<'_> {
             payload[2..2 + text.len()].copy_from_slice(text);
             let _ = self.send_frame(at, Opcode::CLOSE, &payload[..2 + text.len()]);
         }
-        let cause = if self.stop.asked { CloseCause::Stopped } else { CloseCause::UserEnded };
+        let cause = if self.cx.stop.asked { CloseCause::Stopped } else { CloseCause::UserEnded };
         self.close_socket(at, cause);
     }
 
     /// The run ends at once while a sample is under way.
     pub(crate) fn cut_socket(&mut self, index: UserId) {
-        let at = self.users[index].socket;
+        let at = self.cx.users[index].socket;
         if at == NO_SOCKET {
             return self.end_wait(index);
         }

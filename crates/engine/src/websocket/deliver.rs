@@ -6,7 +6,7 @@ use wire::websocket::{Head, Opcode};
 
 use super::inbox::Queued;
 use super::{Ending, Fragments, Level, State, Step, Task};
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::settings::WhenFull;
 use crate::time::clock::{MS, Nanos};
 use crate::websocket::sample::Fault;
@@ -33,9 +33,9 @@ impl Core<'_> {
     ) {
         let opcode = head.opcode;
         if !opcode.is_control() {
-            self.recorder.add(Counter::MessageBytesIn, payload.len() as u64);
+            self.cx.recorder.add(Counter::MessageBytesIn, payload.len() as u64);
             if head.fin {
-                self.recorder.add(Counter::MessagesIn, 1);
+                self.cx.recorder.add(Counter::MessagesIn, 1);
             }
         }
         if opcode == Opcode::CLOSE && !self.websocket.sockets[at].closing {
@@ -48,7 +48,7 @@ impl Core<'_> {
         match &mut self.websocket.sockets[at].task {
             Task::Work(work) if work.step == Step::Reading => {
                 work.arrival = arrival;
-                let limit = self.users[self.websocket.sockets[at].user].limit;
+                let limit = self.cx.users[self.websocket.sockets[at].user].limit;
                 if arrival > limit.saturating_add(MS) {
                     // Only a stall of this process made it look as if it had come in time. It is for who reads next.
                     let generation = self.websocket.sockets[at].transport.generation;
@@ -168,7 +168,7 @@ impl Core<'_> {
         let Some(deflate) = rest.and_then(|rest| rest.deflate.as_mut()) else {
             return Err(wording::NOT_INFLATED);
         };
-        let most = self.run.settings.max_response;
+        let most = self.cx.run.settings.max_response;
         if deflate.parts.len() + payload.len() > most {
             deflate.parts = Vec::new();
             return Err(TOO_LARGE);
@@ -221,12 +221,11 @@ impl Core<'_> {
         frame: &Frame<'_>,
         now: Nanos,
     ) -> bool {
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let index = self.websocket.sockets[at].user;
         for level in (0..filters.len()).rev() {
             let filter = &plan.frame_filters[filters[level].0 as usize];
-            let user = self.users.of(index);
-            let discards = filter.discards(frame, &mut env!(self, user, ""));
+            let discards = filter.discards(frame, &mut self.cx.env(index, ""));
             if discards {
                 self.discard(at, filter, level, frame, now);
             }
@@ -261,29 +260,27 @@ impl Core<'_> {
         now: Nanos,
     ) {
         let index = self.websocket.sockets[at].user;
-        let user = self.users.of(index);
         let mut sent = 0;
-        if frame.kind == FrameKind::Ping && filter.replies(&mut env!(self, user, "")) {
+        if frame.kind == FrameKind::Ping && filter.replies(&mut self.cx.env(index, "")) {
             sent = self.send_frame(at, Opcode::PONG, frame.payload).0 as u64;
         }
         let Task::Work(work) = &self.websocket.sockets[at].task else { return };
         let since = work.levels.get(level).map_or(now, |times| times.since);
         if work.observed {
-            let user = self.users.of(index);
-            let mut name = self.samples.texts.take();
-            filter.name(&mut env!(self, user, ""), &mut name);
+            let mut name = self.cx.texts.take();
+            filter.name(&mut self.cx.env(index, ""), &mut name);
             let mut sub = plan::result::SampleResult::default();
             sub.clear();
             wording::discarded(&name, frame, &mut sub);
             sub.sent = sent;
-            sub.start_ms = self.clock.wall_ms(since);
+            sub.start_ms = self.cx.clock.wall_ms(since);
             sub.elapsed = (now - since).max(0) as u64;
-            self.samples.texts.give(name);
+            self.cx.texts.give(name);
             if let Task::Work(work) = &mut self.websocket.sockets[at].task {
                 work.discarded.push(sub);
             }
         }
-        if self.run.settings.count_discarded
+        if self.cx.run.settings.count_discarded
             && let Task::Work(work) = &mut self.websocket.sockets[at].task
         {
             work.sizes.discarded(frame, sent);
@@ -295,12 +292,11 @@ impl Core<'_> {
         let Task::Work(work) = &self.websocket.sockets[at].task else { return false };
         let limit = work.read_limit / MS;
         let Some(sampler) = self.socket_sampler(at, work.sampler) else { return false };
-        let plan = self.plan;
+        let plan = self.cx.plan;
         let index = self.websocket.sockets[at].user;
         for id in &sampler.filters {
-            let user = self.users.of(index);
             let filter = &plan.frame_filters[id.0 as usize];
-            if let Some(text) = filter.fault(&mut env!(self, user, "")) {
+            if let Some(text) = filter.fault(&mut self.cx.env(index, "")) {
                 self.fault(at, Fault::Beyond(text));
                 return false;
             }
@@ -341,7 +337,7 @@ impl Core<'_> {
     /// Somebody takes what comes: where reading had stopped, it goes on.
     pub(super) fn resume_reading(&mut self, at: u32) {
         if std::mem::take(&mut self.websocket.sockets[at].stopped) {
-            self.recorder.add(Counter::ReadingResumed, 1);
+            self.cx.recorder.add(Counter::ReadingResumed, 1);
             self.websocket.resumed.push(self.websocket.sockets.token(at));
         }
     }
@@ -351,8 +347,8 @@ impl Core<'_> {
         let rest = self.websocket.sockets[at].rest.as_mut()?;
         let frame = rest.inbox.pop()?;
         let left = rest.inbox.bytes();
-        self.recorder.add(Counter::InboxOut, frame.weight() as u64);
-        if left <= self.run.settings.inbox_bytes / 2 {
+        self.cx.recorder.add(Counter::InboxOut, frame.weight() as u64);
+        if left <= self.cx.run.settings.inbox_bytes / 2 {
             self.resume_reading(at);
         }
         Some(frame)
@@ -361,29 +357,30 @@ impl Core<'_> {
     /// Puts a frame into the inbox.
     fn queue(&mut self, at: u32, frame: Queued) {
         let weight = frame.weight();
-        self.recorder.add(Counter::InboxIn, weight as u64);
+        self.cx.recorder.add(Counter::InboxIn, weight as u64);
         let rest = self.websocket.sockets.rest(at);
         rest.inbox.push(frame);
-        if rest.inbox.bytes() > self.run.settings.inbox_bytes {
+        if rest.inbox.bytes() > self.cx.run.settings.inbox_bytes {
             self.inbox_is_full(at);
         }
     }
 
     /// The inbox holds what it may hold.
     pub(super) fn inbox_is_full(&mut self, at: u32) {
-        match self.run.settings.inbox_full {
+        match self.cx.run.settings.inbox_full {
             WhenFull::Stop => {
                 if !std::mem::replace(&mut self.websocket.sockets[at].stopped, true) {
-                    self.recorder.add(Counter::ReadingStopped, 1);
+                    self.cx.recorder.add(Counter::ReadingStopped, 1);
                     self.tell_stopped();
                 }
             }
             WhenFull::DropOldest => {
-                while self.websocket.sockets.rest(at).inbox.bytes() > self.run.settings.inbox_bytes
+                while self.websocket.sockets.rest(at).inbox.bytes()
+                    > self.cx.run.settings.inbox_bytes
                 {
                     let Some(frame) = self.websocket.sockets.rest(at).inbox.pop() else { break };
-                    self.recorder.add(Counter::InboxOut, frame.weight() as u64);
-                    self.recorder.add(Counter::InboxDropped, 1);
+                    self.cx.recorder.add(Counter::InboxOut, frame.weight() as u64);
+                    self.cx.recorder.add(Counter::InboxDropped, 1);
                 }
             }
             WhenFull::Fail => self.socket_ended(at, Ending::InboxFull),
@@ -393,7 +390,7 @@ impl Core<'_> {
     /// Says once that reading stopped somewhere.
     fn tell_stopped(&mut self) {
         if !std::mem::replace(&mut self.websocket.told_stopped, true) {
-            let bytes = self.run.settings.inbox_bytes;
+            let bytes = self.cx.run.settings.inbox_bytes;
             self.log(format!(
                 "reading stopped on a WebSocket connection: {bytes} bytes wait for a user that does not read; the \
                  server's sends will stall (throng.websocket.inbox.bytes, throng.websocket.inbox.full)"

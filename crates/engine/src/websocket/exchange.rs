@@ -9,7 +9,7 @@ use wire::websocket::Opcode;
 
 use super::sample::{Fault, timing};
 use super::{Ending, NO_SOCKET, State, Task};
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::ids::UserId;
 use crate::net::outcome;
 use crate::time::clock::Nanos;
@@ -45,8 +45,7 @@ impl Core<'_> {
         kept: bool,
     ) {
         let talking = self.websocket.sockets.rest(at).talking.take();
-        let user = self.users.of(index);
-        let env = &mut env!(self, user, "");
+        let env = &mut self.cx.env(index, "");
         let mut talking = talking.unwrap_or_else(|| {
             let talk = exchange.open(call, env);
             Box::new(Talking { talk, connection: call.connection.clone(), keeps: call.keeps })
@@ -132,7 +131,7 @@ impl Core<'_> {
             }
             match fault {
                 Some(Fault::Failure(failure)) => {
-                    let text = outcome::socket_text(failure, &self.net.routes[route]);
+                    let text = outcome::socket_text(failure, &self.cx.net.routes[route]);
                     talking.talk.fail(&text, &mut result);
                 }
                 _ => talking.talk.finish(talking.keeps, opened, close && !over, &mut result),
@@ -145,7 +144,7 @@ impl Core<'_> {
         let outcome = match (&result.success, fault) {
             (true, _) => Outcome::Ok,
             (false, Some(Fault::Failure(failure))) => {
-                outcome::kind(failure, &self.net.routes[route])
+                outcome::kind(failure, &self.cx.net.routes[route])
             }
             (false, Some(Fault::Cut)) => Outcome::CutByEnd,
             (false, _) => Outcome::Other,
@@ -153,7 +152,7 @@ impl Core<'_> {
         let mut timing = timing(&work, 0, now);
         // This plug-in counts the bytes of its response data, and none that it sends.
         (timing.sent, timing.received) = (0, result.body.len() as u64);
-        self.return_result(result);
+        self.cx.return_result(result);
         self.websocket.sockets.give_work(work);
         if !opened {
             self.drop_unopened(at);
@@ -165,6 +164,6 @@ impl Core<'_> {
                 matches!(self.websocket.sockets[at].state, State::Ended(Ending::CloseFrame));
             self.close_socket(at, if ended { CloseCause::PeerFrame } else { CloseCause::ByPlan });
         }
-        self.conclude(index, id, timing, outcome);
+        self.cx.conclude(index, id, timing, outcome);
     }
 }

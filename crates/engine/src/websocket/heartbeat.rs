@@ -9,7 +9,7 @@ use stats::{Counter, Span};
 use wire::websocket::Opcode;
 
 use super::{Ending, State, Step, Task};
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::time::clock::{MS, Nanos};
 
 impl Core<'_> {
@@ -18,8 +18,8 @@ impl Core<'_> {
         let Some(id) = self.websocket.sockets[at].heartbeat else { return };
         if self.websocket.heartbeats[id.0 as usize].is_none() {
             let index = self.websocket.sockets[at].user;
-            let user = self.users.of(index);
-            let settings = self.plan.heartbeats[id.0 as usize].settings(&mut env!(self, user, ""));
+            let settings =
+                self.cx.plan.heartbeats[id.0 as usize].settings(&mut self.cx.env(index, ""));
             let settings = settings.unwrap_or_else(|problem| {
                 self.log(problem);
                 HeartbeatSettings {
@@ -47,7 +47,7 @@ impl Core<'_> {
         }
         let shift = match jitter {
             0 => 0,
-            jitter => self.random.below(u64::from(jitter) + 1) as i64,
+            jitter => self.cx.random.below(u64::from(jitter) + 1) as i64,
         };
         let until = now + (i64::from(interval) + shift) * MS;
         self.websocket.beats.insert(at, until, &mut self.websocket.sockets);
@@ -76,7 +76,7 @@ impl Core<'_> {
         let Some(settings) = self.websocket.heartbeats[id.0 as usize].take() else { return };
         let silent = self.websocket.sockets[at].unanswered;
         if silent > 0 {
-            self.recorder.add(Counter::HeartbeatsMissed, 1);
+            self.cx.recorder.add(Counter::HeartbeatsMissed, 1);
         }
         if settings.missed > 0 && u32::from(silent) >= settings.missed {
             self.websocket.heartbeats[id.0 as usize] = Some(settings);
@@ -90,7 +90,7 @@ impl Core<'_> {
             None => self.send_frame(at, Opcode::PING, b""),
         };
         self.websocket.heartbeats[id.0 as usize] = Some(settings);
-        self.recorder.add(Counter::HeartbeatsSent, 1);
+        self.cx.recorder.add(Counter::HeartbeatsSent, 1);
         let socket = &mut self.websocket.sockets[at];
         socket.unanswered = socket.unanswered.saturating_add(1);
         socket.beat_at = now;
@@ -125,8 +125,8 @@ impl Core<'_> {
         let sent_at = self.websocket.sockets[at].beat_at;
         if sent_at > 0 && (!by_ping || opcode == Opcode::PONG) {
             self.websocket.sockets[at].beat_at = 0;
-            self.recorder.add(Counter::HeartbeatsAnswered, 1);
-            self.recorder.span(Span::Heartbeat, (now - sent_at).max(0) as u64);
+            self.cx.recorder.add(Counter::HeartbeatsAnswered, 1);
+            self.cx.recorder.span(Span::Heartbeat, (now - sent_at).max(0) as u64);
         }
         match opcode {
             Opcode::PONG => !wanted && by_ping,

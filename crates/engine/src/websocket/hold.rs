@@ -6,7 +6,7 @@ use stats::{Outcome, Span};
 use wire::websocket::{Head, Opcode};
 
 use super::{Ending, NO_SOCKET, State, Task};
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::ids::UserId;
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
@@ -31,19 +31,18 @@ pub(crate) struct Holding {
 
 impl Core<'_> {
     pub(super) fn begin_hold(&mut self, index: UserId, id: SamplerId, hold: &Hold) {
-        let at = self.users[index].socket;
+        let at = self.cx.users[index].socket;
         if at == NO_SOCKET {
             return self.refuse(index, id, |result| wording::no_connection(&Act::Pong, result));
         }
-        let user = self.users.of(index);
-        let settings = match hold.settings(&mut env!(self, user, "")) {
+        let settings = match hold.settings(&mut self.cx.env(index, "")) {
             Ok(settings) => settings,
             Err(problem) => {
                 return self.refuse(index, id, |result| wording::error(&problem, result));
             }
         };
-        let now = self.clock.now();
-        let user = &mut self.users[index];
+        let now = self.cx.clock.now();
+        let user = &mut self.cx.users[index];
         let holding = Holding {
             sampler: id,
             intended: user.intended,
@@ -131,11 +130,10 @@ impl Core<'_> {
                 (false, false) => &message,
             };
             let index = self.websocket.sockets[at].user;
-            let user = self.users.of(index);
-            let heard = hold.hear(whole, &settings, &mut env!(self, user, ""));
+            let heard = hold.hear(whole, &settings, &mut self.cx.env(index, ""));
             if let Some(sent) = heard.sent_ns {
-                let sent = self.clock.of_wall(sent);
-                self.recorder.span(Span::Message, (arrival - sent).max(0) as u64);
+                let sent = self.cx.clock.of_wall(sent);
+                self.cx.recorder.span(Span::Message, (arrival - sent).max(0) as u64);
             }
             if let Task::Hold(holding) = &mut self.websocket.sockets[at].task {
                 holding.matched += u64::from(heard.counts);
@@ -151,13 +149,13 @@ impl Core<'_> {
 
     /// Whether a user holds its connection.
     pub(crate) fn holds(&self, index: UserId) -> bool {
-        let at = self.users[index].socket;
+        let at = self.cx.users[index].socket;
         at != NO_SOCKET && matches!(self.websocket.sockets[at].task, Task::Hold(_))
     }
 
     /// The time of a hold is over.
     pub(crate) fn finish_hold(&mut self, at: u32) {
-        let now = self.clock.now();
+        let now = self.cx.clock.now();
         self.finish_hold_at(at, now);
     }
 
@@ -167,7 +165,7 @@ impl Core<'_> {
 
     /// The connection ended while it was held.
     pub(super) fn hold_ended(&mut self, at: u32, ending: Ending) {
-        let now = self.clock.now();
+        let now = self.cx.clock.now();
         self.conclude_hold(at, now, Some(ending));
     }
 
@@ -177,8 +175,8 @@ impl Core<'_> {
             return;
         };
         let id = holding.sampler;
-        self.users[index].wait = Wait::Ready;
-        self.users[index].limit = Nanos::MAX;
+        self.cx.users[index].wait = Wait::Ready;
+        self.cx.users[index].limit = Nanos::MAX;
         let wait = (holding.start - holding.intended).max(0) as u64;
         let timing = Timing {
             start: holding.start,
@@ -188,10 +186,10 @@ impl Core<'_> {
             received: holding.bytes,
             ..Timing::default()
         };
-        let mut result = self.lend_result();
+        let mut result = self.cx.lend_result();
         result.clear();
-        result.label.push_str(self.sampler_name(index, id));
-        result.start_ms = self.clock.wall_ms(holding.start);
+        result.label.push_str(self.cx.sampler_name(index, id));
+        result.start_ms = self.cx.clock.wall_ms(holding.start);
         let outcome = match ending {
             Some(ending) => {
                 let reason = self.ending_text(at, ending);
@@ -203,7 +201,7 @@ impl Core<'_> {
                 if result.success { Outcome::Ok } else { Outcome::Assertion }
             }
         };
-        self.return_result(result);
-        self.conclude(index, id, timing, outcome);
+        self.cx.return_result(result);
+        self.cx.conclude(index, id, timing, outcome);
     }
 }

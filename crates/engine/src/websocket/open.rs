@@ -20,16 +20,17 @@ impl Core<'_> {
     pub(super) fn open_socket(&mut self, at: u32, id: SamplerId) {
         let socket = &self.websocket.sockets[at];
         let (index, route) = (socket.user, socket.route);
-        self.recorder.add(Counter::WsStarted, 1);
-        self.users[index].wait = Wait::Socket(id);
+        self.cx.recorder.add(Counter::WsStarted, 1);
+        self.cx.users[index].wait = Wait::Socket(id);
         let socket = &mut self.websocket.sockets[at];
         let Task::Work(work) = &mut socket.task else { return };
         work.opening = Opening::of(route);
-        let (slot, clock) = (Sockets::slot(at), &self.clock);
+        let (slot, clock) = (Sockets::slot(at), &self.cx.clock);
         let (opening, transport) = (&mut work.opening, &mut socket.transport);
-        let opened = self.net.open(opening, transport, slot, index, clock, &mut self.recorder);
+        let opened =
+            self.cx.net.open(opening, transport, slot, index, clock, &mut self.cx.recorder);
         if let Opened::Resolving = opened {
-            self.users[index].wait = Wait::SocketResolve(id);
+            self.cx.users[index].wait = Wait::SocketResolve(id);
         }
         self.socket_opened(at, opened);
     }
@@ -41,13 +42,13 @@ impl Core<'_> {
         route: RouteId,
         known: Result<(), Failure>,
     ) {
-        let Wait::SocketResolve(id) = self.users[index].wait else { return };
-        let at = self.users[index].socket;
+        let Wait::SocketResolve(id) = self.cx.users[index].wait else { return };
+        let at = self.cx.users[index].socket;
         // It may be the answer to the question for another connection.
         if self.websocket.sockets[at].route != route {
             return;
         }
-        self.users[index].wait = Wait::Socket(id);
+        self.cx.users[index].wait = Wait::Socket(id);
         match known {
             Ok(()) => self.connect_socket(at),
             Err(failure) => self.fault(at, Fault::Failure(failure)),
@@ -59,7 +60,7 @@ impl Core<'_> {
         let socket = &mut self.websocket.sockets[at];
         let Task::Work(work) = &mut socket.task else { return };
         let (opening, transport) = (&mut work.opening, &mut socket.transport);
-        let opened = self.net.connect(opening, transport, Sockets::slot(at), &self.clock);
+        let opened = self.cx.net.connect(opening, transport, Sockets::slot(at), &self.cx.clock);
         self.socket_opened(at, opened);
     }
 
@@ -67,14 +68,14 @@ impl Core<'_> {
     fn socket_opened(&mut self, at: u32, opened: Opened) {
         let index = self.websocket.sockets[at].user;
         match opened {
-            Opened::Resolving | Opened::Queued => self.users[index].limit = Nanos::MAX,
+            Opened::Resolving | Opened::Queued => self.cx.users[index].limit = Nanos::MAX,
             Opened::Connecting => {
                 let socket = &mut self.websocket.sockets[at];
                 socket.state = State::Connecting;
                 let Task::Work(work) = &socket.task else { return };
                 match work.connect_limit {
-                    0 => self.users[index].limit = Nanos::MAX,
-                    limit => self.arm(index, self.clock.now() + limit),
+                    0 => self.cx.users[index].limit = Nanos::MAX,
+                    limit => self.arm(index, self.cx.clock.now() + limit),
                 }
             }
             Opened::Established => {
@@ -83,7 +84,7 @@ impl Core<'_> {
                     self.ask_for_tunnel(at);
                 } else {
                     // It has stood at least since the kernel said so; others' turn came first.
-                    self.secure_or_upgrade(at, self.net.woke);
+                    self.secure_or_upgrade(at, self.cx.net.woke);
                 }
             }
             Opened::Failed(failure) => self.fault(at, Fault::Failure(failure)),
@@ -96,7 +97,7 @@ impl Core<'_> {
         let Task::Work(work) = &mut socket.task else { return };
         let (opening, transport) = (&mut work.opening, &mut socket.transport);
         let slot = Sockets::slot(at);
-        let opened = self.net.connect_is_late(opening, transport, slot, &self.clock);
+        let opened = self.cx.net.connect_is_late(opening, transport, slot, &self.cx.clock);
         self.socket_opened(at, opened);
     }
 
@@ -104,26 +105,26 @@ impl Core<'_> {
     pub(super) fn socket_connected(&mut self, at: u32) {
         let socket = &mut self.websocket.sockets[at];
         let Task::Work(work) = &mut socket.task else { return };
-        let (slot, start, clock) = (Sockets::slot(at), work.start, &self.clock);
+        let (slot, start, clock) = (Sockets::slot(at), work.start, &self.cx.clock);
         let (opening, transport) = (&mut work.opening, &mut socket.transport);
-        let recorder = &mut self.recorder;
-        let opened = self.net.connected(opening, transport, slot, start, clock, recorder);
+        let recorder = &mut self.cx.recorder;
+        let opened = self.cx.net.connected(opening, transport, slot, start, clock, recorder);
         self.socket_opened(at, opened);
     }
 
     /// Whether the connection goes through a proxy.
     fn proxied(&self, at: u32) -> bool {
-        self.net.routes[self.websocket.sockets[at].route].tunnel.is_some()
+        self.cx.net.routes[self.websocket.sockets[at].route].tunnel.is_some()
     }
 
     fn ask_for_tunnel(&mut self, at: u32) {
         self.websocket.sockets[at].state = State::Tunnelling;
-        let Some(tunnel) = &self.net.routes[self.websocket.sockets[at].route].tunnel else {
+        let Some(tunnel) = &self.cx.net.routes[self.websocket.sockets[at].route].tunnel else {
             return;
         };
         let mut request =
             format!("CONNECT {0}:{1} HTTP/1.1\r\nHost: {0}\r\n", tunnel.host, tunnel.port);
-        if let Some((user, password)) = &self.run.settings.proxy_credentials {
+        if let Some((user, password)) = &self.cx.run.settings.proxy_credentials {
             let secret =
                 base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
             request.push_str("Proxy-Authorization: Basic ");
@@ -136,13 +137,13 @@ impl Core<'_> {
 
     /// The way to the server is free since `since`.
     fn secure_or_upgrade(&mut self, at: u32, since: Nanos) {
-        let route = &self.net.routes[self.websocket.sockets[at].route];
+        let route = &self.cx.net.routes[self.websocket.sockets[at].route];
         if route.secure { self.start_socket_tls(at, since) } else { self.ask_for_upgrade(at) }
     }
 
     fn start_socket_tls(&mut self, at: u32, since: Nanos) {
         let cpu = thread_cpu();
-        let began = self.clock.now();
+        let began = self.cx.clock.now();
         let index = self.websocket.sockets[at].user;
         let config = match self.tls_config(index) {
             Ok(config) => config,
@@ -151,7 +152,7 @@ impl Core<'_> {
         let socket = &mut self.websocket.sockets[at];
         let Task::Work(work) = &mut socket.task else { return };
         let (opening, transport) = (&mut work.opening, &mut socket.transport);
-        if let Err(failure) = self.net.start_tls(opening, transport, &config, since, began) {
+        if let Err(failure) = self.cx.net.start_tls(opening, transport, &config, since, began) {
             return self.fault(at, Fault::Failure(failure));
         }
         socket.state = State::Handshaking;
@@ -169,8 +170,8 @@ impl Core<'_> {
         let socket = &mut self.websocket.sockets[at];
         let Task::Work(work) = &mut socket.task else { return 0 };
         let (opening, transport) = (&mut work.opening, &mut socket.transport);
-        let (clock, recorder) = (&self.clock, &mut self.recorder);
-        let shaken = self.net.shake_hands(opening, transport, incoming, since, clock, recorder);
+        let (clock, recorder) = (&self.cx.clock, &mut self.cx.recorder);
+        let shaken = self.cx.net.shake_hands(opening, transport, incoming, since, clock, recorder);
         if self.note_sent(at, shaken.sent).is_err() {
             return 0;
         }
@@ -190,12 +191,12 @@ impl Core<'_> {
 
     /// The peer can be talked to: the upgrade is asked for.
     fn ask_for_upgrade(&mut self, at: u32) {
-        let now = self.clock.now();
+        let now = self.cx.clock.now();
         self.websocket.sockets[at].state = State::Upgrading;
         let Task::Work(work) = &mut self.websocket.sockets[at].task else { return };
         work.connected_at = now;
         let request = std::mem::take(&mut work.request);
-        self.recorder.span(Span::Connect, (now - work.start).max(0) as u64);
+        self.cx.recorder.span(Span::Connect, (now - work.start).max(0) as u64);
         let sent = self.send_bytes(at, &request);
         if let Task::Work(work) = &mut self.websocket.sockets[at].task {
             work.request = request;
@@ -211,7 +212,7 @@ impl Core<'_> {
             Ok(None) => 0,
             Ok(Some(size)) => {
                 self.read_limit(at);
-                self.secure_or_upgrade(at, self.clock.now());
+                self.secure_or_upgrade(at, self.cx.clock.now());
                 size
             }
             Err(Refusal::Status { status, .. }) => {
@@ -240,9 +241,9 @@ impl Core<'_> {
                 let upgrade = (now - work.connected_at).max(0) as u64;
                 let (heartbeat, offer) = (work.heartbeat, work.deflate);
                 let index = self.websocket.sockets[at].user;
-                self.recorder.span(Span::Upgrade, upgrade);
-                self.recorder.add(Counter::WsOpened, 1);
-                self.users[index].setbacks = 0;
+                self.cx.recorder.span(Span::Upgrade, upgrade);
+                self.cx.recorder.add(Counter::WsOpened, 1);
+                self.cx.users[index].setbacks = 0;
                 let socket = &mut self.websocket.sockets[at];
                 socket.state = State::Open;
                 socket.last_io = now;
@@ -258,7 +259,7 @@ impl Core<'_> {
                 answer.size
             }
             Err(refusal) => {
-                self.recorder.closed(CloseCause::Refused, status_of(&refusal), 0);
+                self.cx.recorder.closed(CloseCause::Refused, status_of(&refusal), 0);
                 self.websocket.sockets[at].counted = true;
                 self.fault(at, Fault::Refused(refusal));
                 0
@@ -271,7 +272,7 @@ impl Core<'_> {
     pub(super) fn opening_ended(&mut self, at: u32, ending: Ending) {
         let Task::Work(work) = &self.websocket.sockets[at].task else { return };
         let (asked, key) = (work.connected_at > 0, work.key);
-        let secure = self.net.routes[self.websocket.sockets[at].route].secure;
+        let secure = self.cx.net.routes[self.websocket.sockets[at].route].secure;
         if ending != Ending::Fin {
             return self.fault(at, Fault::Ended(ending));
         }
@@ -293,9 +294,9 @@ impl Core<'_> {
         let Task::Work(work) = &self.websocket.sockets[at].task else { return };
         let (limit, index) = (work.read_limit, self.websocket.sockets[at].user);
         match limit {
-            0 => self.users[index].limit = Nanos::MAX,
+            0 => self.cx.users[index].limit = Nanos::MAX,
             limit => {
-                let now = self.clock.now();
+                let now = self.cx.clock.now();
                 self.arm(index, now + limit);
             }
         }
@@ -309,10 +310,10 @@ impl Core<'_> {
         cookie: &str,
         route: RouteId,
     ) {
-        let proxied = self.net.routes[route].tunnel.is_some();
+        let proxied = self.cx.net.routes[route].tunnel.is_some();
         let mut random = [0; 16];
         for half in random.chunks_exact_mut(8) {
-            half.copy_from_slice(&self.random.bits().to_ne_bytes());
+            half.copy_from_slice(&self.cx.random.bits().to_ne_bytes());
         }
         work.key = handshake::key(random);
         work.request.clear();

@@ -49,7 +49,7 @@ impl Core<'_> {
 
     /// Whether a user's sample waits for its WebSocket connection.
     pub(super) fn waits_for_socket(&self, index: UserId) -> bool {
-        matches!(self.users[index].wait, Wait::Socket(_))
+        matches!(self.cx.users[index].wait, Wait::Socket(_))
     }
 
     /// A sample that waited for room in the socket's buffer is over when everything has gone.
@@ -59,7 +59,7 @@ impl Core<'_> {
             && self.all_sent(at)
             && self.is_open(at)
         {
-            let now = self.clock.now();
+            let now = self.cx.clock.now();
             self.succeed(at, None, now);
         }
     }
@@ -79,13 +79,13 @@ impl Core<'_> {
 
     /// The timer of a user that waits on its connection fired.
     pub(crate) fn check_socket_limit(&mut self, index: UserId, now: Nanos) {
-        let user = &self.users[index];
+        let user = &self.cx.users[index];
         if user.limit == Nanos::MAX {
             return;
         }
         if now < user.limit {
             let limit = user.limit;
-            return self.timers.wheel.insert(index, limit, &mut self.users);
+            return self.cx.timers.wheel.insert(index, limit, &mut self.cx.users);
         }
         let at = user.socket;
         if at == super::NO_SOCKET {
@@ -122,13 +122,13 @@ impl Core<'_> {
                 return self.read_limit(at);
             }
         }
-        let waits = self.users[index].alive
+        let waits = self.cx.users[index].alive
             && self.waits_for_socket(index)
             && self.websocket.sockets[at].transport.generation == generation;
         if !waits {
             return;
         }
-        let limit = self.users[index].limit;
+        let limit = self.cx.users[index].limit;
         if limit <= now {
             self.fault(at, Fault::ReadTimeout);
         } else if limit != Nanos::MAX {
@@ -159,7 +159,7 @@ impl Core<'_> {
         let mut bytes = std::mem::take(kept);
         rest.need = 0;
         let generation = self.websocket.sockets[at].transport.generation;
-        let now = self.clock.now();
+        let now = self.cx.clock.now();
         let look = self.take_plain_input(at, &bytes, now, now);
         if self.websocket.sockets[at].transport.generation != generation {
             return;
@@ -180,9 +180,9 @@ impl Core<'_> {
         let mut any = false;
         let mut until = Nanos::MAX;
         let generation = self.websocket.sockets[at].transport.generation;
-        let mut scratch = std::mem::take(&mut self.net.scratch);
+        let mut scratch = std::mem::take(&mut self.cx.net.scratch);
         while let Some(fd) = self.websocket.sockets[at].transport.fd.as_ref() {
-            let received = match self.net.driver.receive(fd, &mut scratch) {
+            let received = match self.cx.net.driver.receive(fd, &mut scratch) {
                 Ok(Some(received)) => received,
                 Ok(None) => break,
                 Err(error) => {
@@ -192,14 +192,14 @@ impl Core<'_> {
                 }
             };
             any = true;
-            let now = self.clock.now();
+            let now = self.cx.clock.now();
             if received.bytes == 0 {
                 self.socket_ended(at, Ending::Fin);
                 break;
             }
-            self.recorder.add(Counter::BytesIn, received.bytes as u64);
+            self.cx.recorder.add(Counter::BytesIn, received.bytes as u64);
             self.websocket.sockets[at].unanswered = 0;
-            let arrival = received.arrival.map_or(now, |wall| self.clock.of_wall(wall)).min(now);
+            let arrival = received.arrival.map_or(now, |wall| self.cx.clock.of_wall(wall)).min(now);
             let full = received.bytes == scratch.len();
             self.take_input(at, &mut scratch[..received.bytes], arrival, now);
             let socket = &mut self.websocket.sockets[at];
@@ -212,12 +212,12 @@ impl Core<'_> {
                 break;
             }
             if now >= until {
-                self.net.unfinished.push_back((self.websocket.sockets.token(at), hangup));
+                self.cx.net.unfinished.push_back((self.websocket.sockets.token(at), hangup));
                 break;
             }
             until = until.min(now + crate::time::clock::TURN);
         }
-        self.net.scratch = scratch;
+        self.cx.net.scratch = scratch;
         any
     }
 
@@ -279,7 +279,7 @@ impl Core<'_> {
                 return;
             }
         }
-        let mut plain = std::mem::take(&mut self.net.plain);
+        let mut plain = std::mem::take(&mut self.cx.net.plain);
         plain.clear();
         let mut closed = false;
         let socket = &mut self.websocket.sockets[at];
@@ -287,7 +287,7 @@ impl Core<'_> {
             plain.append(&mut tls.plain);
         }
         if self.websocket.sockets[at].state != State::Handshaking && at_byte < bytes.len() {
-            let mut out = std::mem::take(&mut self.net.out);
+            let mut out = std::mem::take(&mut self.cx.net.out);
             out.clear();
             if let Some(tls) = self.websocket.sockets[at].transport.tls_mut() {
                 let progress = tls.client.advance(&mut bytes[at_byte..], &mut out, &mut |data| {
@@ -302,7 +302,7 @@ impl Core<'_> {
                 }
             }
             let _ = self.send_raw_bytes(at, &out);
-            self.net.out = out;
+            self.cx.net.out = out;
         }
         if at_byte < bytes.len() {
             let left = bytes[at_byte..].to_vec();
@@ -317,7 +317,7 @@ impl Core<'_> {
         {
             self.websocket.sockets.rest(at).plain.extend_from_slice(&plain[used..]);
         }
-        self.net.plain = plain;
+        self.cx.net.plain = plain;
         if closed && self.websocket.sockets[at].transport.generation == generation {
             self.socket_ended(at, Ending::Fin);
         }
@@ -384,7 +384,7 @@ impl Core<'_> {
         now: Nanos,
     ) -> Look {
         let generation = self.websocket.sockets[at].transport.generation;
-        let largest = self.run.settings.max_response as u64;
+        let largest = self.cx.run.settings.max_response as u64;
         while used < bytes.len() {
             let head = match websocket::head(&bytes[used..]) {
                 Ok(Some(head)) if head.length <= largest && head.mask.is_none() => head,
@@ -418,7 +418,7 @@ impl Core<'_> {
     fn input_kept(&mut self, at: u32) {
         let socket = &self.websocket.sockets[at];
         let waiting = socket.rest.as_ref().map_or(0, |rest| rest.tail.len() + rest.inbox.bytes());
-        if waiting > self.run.settings.inbox_bytes && matches!(socket.task, Task::None) {
+        if waiting > self.cx.run.settings.inbox_bytes && matches!(socket.task, Task::None) {
             self.inbox_is_full(at);
         }
     }

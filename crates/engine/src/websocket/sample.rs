@@ -17,7 +17,7 @@ use wire::websocket::Opcode;
 use wire::websocket::handshake::Refusal;
 
 use super::{Ending, NO_SOCKET, State, Step, Task, Work};
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::ids::UserId;
 use crate::net::outcome::{self, Failure};
 use crate::net::routes::{Route, RouteId, Tunnel};
@@ -102,28 +102,27 @@ impl<'p> Core<'p> {
 
     /// Whether a user that opens a connection has to wait for its turn: by the connect rate, or after a setback.
     fn must_wait(&mut self, index: UserId, id: SamplerId, sampler: &WebSocket) -> bool {
-        if std::mem::take(&mut self.users[index].paced) {
+        if std::mem::take(&mut self.cx.users[index].paced) {
             return false;
         }
-        let user = self.users.of(index);
-        if !sampler.opens(&mut env!(self, user, "")) {
+        if !sampler.opens(&mut self.cx.env(index, "")) {
             return false;
         }
-        let now = self.clock.now();
-        let user = &mut self.users[index];
-        let from = now + self.net.backoff.after(user.setbacks, &mut self.random);
-        let until = self.net.connect_pace.place(from);
+        let now = self.cx.clock.now();
+        let user = &mut self.cx.users[index];
+        let from = now + self.cx.net.backoff.after(user.setbacks, &mut self.cx.random);
+        let until = self.cx.net.connect_pace.place(from);
         if until <= now {
             return false;
         }
         user.paced = true;
         user.wait = Wait::Delay(id);
-        self.timers.wheel.insert(index, until, &mut self.users);
+        self.cx.timers.wheel.insert(index, until, &mut self.cx.users);
         true
     }
 
     fn begin_call(&mut self, index: UserId, id: SamplerId, sampler: &WebSocket, call: &Call) {
-        let at = self.users[index].socket;
+        let at = self.cx.users[index].socket;
         let opens = call.opens && !self.goes_on_talking(at, call);
         if opens {
             if at != NO_SOCKET {
@@ -134,9 +133,9 @@ impl<'p> Core<'p> {
         }
         let mut work = self.websocket.sockets.take_work();
         work.sampler = id;
-        work.start = self.clock.now();
+        work.start = self.cx.clock.now();
         work.arrival = work.start;
-        work.intended = self.users[index].intended;
+        work.intended = self.cx.users[index].intended;
         work.observed = self.observes(id);
         work.optional = call.optional;
         work.opcode = call.opcode;
@@ -157,7 +156,7 @@ impl<'p> Core<'p> {
                 work.shown.url.push_str(url);
             }
             self.websocket.sockets[at].task = Task::Work(work);
-            self.users[index].wait = Wait::Socket(id);
+            self.cx.users[index].wait = Wait::Socket(id);
             if let Act::Exchange(exchange) = &sampler.act {
                 self.begin_talk(index, at, exchange, call, true);
             }
@@ -169,7 +168,7 @@ impl<'p> Core<'p> {
         if work.observed {
             call.show_headers(&cookie, &mut work.shown.headers);
         }
-        self.samples.texts.give(cookie);
+        self.cx.texts.give(cookie);
         work.deflate = call.deflate;
         work.heartbeat = sampler.heartbeat;
         let at = self.websocket.sockets.open(index, route);
@@ -177,7 +176,7 @@ impl<'p> Core<'p> {
             self.websocket.sockets[at].url = Some(Box::new(call.url.clone()));
         }
         self.websocket.sockets[at].task = Task::Work(work);
-        self.users[index].socket = at;
+        self.cx.users[index].socket = at;
         if let Act::Exchange(exchange) = &sampler.act {
             self.begin_talk(index, at, exchange, call, false);
         }
@@ -191,15 +190,15 @@ impl<'p> Core<'p> {
         id: SamplerId,
         fill: impl FnOnce(&mut SampleResult),
     ) {
-        let mut result = self.lend_result();
+        let mut result = self.cx.lend_result();
         result.clear();
-        result.label.push_str(self.sampler_name(index, id));
+        result.label.push_str(self.cx.sampler_name(index, id));
         fill(&mut result);
-        self.return_result(result);
-        let now = self.clock.now();
-        self.users[index].wait = Wait::Ready;
+        self.cx.return_result(result);
+        let now = self.cx.clock.now();
+        self.cx.users[index].wait = Wait::Ready;
         let timing = Timing { start: now, end: now, ..Timing::default() };
-        self.conclude(index, id, timing, Outcome::Other);
+        self.cx.conclude(index, id, timing, Outcome::Other);
     }
 
     /// Does what the sampler does on a connection that stands.
@@ -234,19 +233,19 @@ impl<'p> Core<'p> {
         let Task::Work(work) = &mut self.websocket.sockets[at].task else { return };
         match sampler.act {
             Act::Open | Act::Write | Act::Pong | Act::Hold(_) if all_sent => {
-                let now = self.clock.now();
+                let now = self.cx.clock.now();
                 self.succeed(at, None, now);
             }
             Act::Open | Act::Write | Act::Pong | Act::Hold(_) => {
                 work.step = Step::Sending;
                 let index = self.websocket.sockets[at].user;
-                self.users[index].limit = Nanos::MAX;
+                self.cx.users[index].limit = Nanos::MAX;
             }
             _ => {
                 work.step = Step::Reading;
                 // Of a connection that was there the start is the sending; another look at the clock would only
                 // measure itself.
-                let now = if work.opened { self.clock.now() } else { work.start };
+                let now = if work.opened { self.cx.clock.now() } else { work.start };
                 self.read_frame(at, now);
             }
         }
@@ -259,10 +258,10 @@ impl<'p> Core<'p> {
 
     /// The same, of a user.
     fn socket_sampler_of(&self, index: UserId, id: SamplerId) -> Option<Sampling<'p>> {
-        let SamplerKind::WebSocket(planned) = &self.plan.samplers[id.0 as usize].kind else {
+        let SamplerKind::WebSocket(planned) = &self.cx.plan.samplers[id.0 as usize].kind else {
             return None;
         };
-        Some(match self.own_sampler(index) {
+        Some(match self.cx.own_sampler(index) {
             Some(own) => Sampling::Own(Arc::clone(own), planned),
             None => Sampling::Planned(planned),
         })
@@ -276,8 +275,8 @@ impl<'p> Core<'p> {
         }
         let Task::Work(work) = std::mem::take(&mut socket.task) else { return None };
         let index = socket.user;
-        self.users[index].wait = Wait::Ready;
-        self.users[index].limit = Nanos::MAX;
+        self.cx.users[index].wait = Wait::Ready;
+        self.cx.users[index].limit = Nanos::MAX;
         Some((index, work))
     }
 
@@ -297,24 +296,22 @@ impl<'p> Core<'p> {
             if work.optional && frame.is_none() && matches!(sampler.act, Act::Read(_)) {
                 wording::no_response(opened, &mut result);
             } else {
-                let user = self.users.of(index);
-                let env = &mut env!(self, user, "");
+                let env = &mut self.cx.env(index, "");
                 wording::success(&sampler.act, opened, frame, &mut result, env);
             }
             data = result.body.len();
-            self.return_result(result);
+            self.cx.return_result(result);
         } else if let Some(frame) = frame
             && frame.is_data()
         {
-            let user = self.users.of(index);
-            wording::note_final(frame, &mut env!(self, user, ""));
+            wording::note_final(frame, &mut self.cx.env(index, ""));
         }
         let timing = timing(&work, data as u64, now);
         self.websocket.sockets.give_work(work);
         if frame.is_some_and(|frame| frame.kind == FrameKind::Close) {
             self.close_socket(at, CloseCause::ByPlan);
         }
-        self.conclude(index, id, timing, Outcome::Ok);
+        self.cx.conclude(index, id, timing, Outcome::Ok);
     }
 
     /// A frame of a kind that the sampler does not take.
@@ -325,7 +322,7 @@ impl<'p> Core<'p> {
         if let Some(sampler) = self.socket_sampler(at, id) {
             wording::unexpected(&sampler.act, frame, &mut result);
         }
-        self.return_result(result);
+        self.cx.return_result(result);
         // The plug-in counts only what it accepts.
         let timing = timing(&work, 0, now);
         let opened = work.opened;
@@ -335,7 +332,7 @@ impl<'p> Core<'p> {
         } else if self.websocket.sockets[at].closing {
             self.close_socket(at, CloseCause::ByPlan);
         }
-        self.conclude(index, id, timing, Outcome::Protocol);
+        self.cx.conclude(index, id, timing, Outcome::Protocol);
     }
 
     /// A close frame came instead of what was waited for. The plug-in forgets the connection, unless it opened it in
@@ -350,7 +347,7 @@ impl<'p> Core<'p> {
 
     /// The sample fails.
     pub(super) fn fault(&mut self, at: u32, fault: Fault) {
-        let now = self.clock.now();
+        let now = self.cx.clock.now();
         let reads = match &self.websocket.sockets[at].task {
             Task::Work(work) if work.optional && work.step == Step::Reading => {
                 self.socket_sampler(at, work.sampler)
@@ -370,7 +367,7 @@ impl<'p> Core<'p> {
         let id = work.sampler;
         let mut result = self.start_result(index, &mut work);
         let outcome = self.word(at, route, &fault, &mut result);
-        self.return_result(result);
+        self.cx.return_result(result);
         let timing = timing(&work, 0, now);
         let opening = !work.existing && !work.opened;
         self.websocket.sockets.give_work(work);
@@ -381,7 +378,7 @@ impl<'p> Core<'p> {
         } else if self.websocket.sockets[at].state == State::Ended(Ending::CloseFrame) {
             self.close_socket(at, CloseCause::PeerFrame);
         }
-        self.conclude(index, id, timing, outcome);
+        self.cx.conclude(index, id, timing, outcome);
     }
 
     /// Words a failure in the result.
@@ -420,7 +417,7 @@ impl<'p> Core<'p> {
                 Outcome::Status
             }
             Fault::Failure(failure) => {
-                let route = &self.net.routes[route];
+                let route = &self.cx.net.routes[route];
                 wording::io_error(&outcome::socket_text(failure, route), result);
                 outcome::kind(failure, route)
             }
@@ -459,10 +456,10 @@ impl<'p> Core<'p> {
 
     /// The core's result, begun with what is known of a sample.
     pub(super) fn start_result(&mut self, index: UserId, work: &mut Work) -> Box<SampleResult> {
-        let mut result = self.lend_result();
+        let mut result = self.cx.lend_result();
         result.clear();
-        result.label.push_str(self.sampler_name(index, work.sampler));
-        result.start_ms = self.clock.wall_ms(work.start);
+        result.label.push_str(self.cx.sampler_name(index, work.sampler));
+        result.start_ms = self.cx.clock.wall_ms(work.start);
         if let Some(sampler) = self.socket_sampler_of(index, work.sampler)
             && work.observed
         {
@@ -472,7 +469,7 @@ impl<'p> Core<'p> {
             }
             result.request_headers.push_str(&work.shown.headers);
         }
-        let keep_labels = self.run.settings.keep_sub_labels;
+        let keep_labels = self.cx.run.settings.keep_sub_labels;
         for (n, mut sub) in work.discarded.drain(..).enumerate() {
             if !keep_labels {
                 sub.label.clear();
@@ -485,9 +482,9 @@ impl<'p> Core<'p> {
 
     /// The route of a connection: to the server, or to the proxy before it.
     fn socket_route(&mut self, call: &Call) -> RouteId {
-        let proxy = self.run.settings.proxy.as_ref().filter(|proxy| proxy.serves(&call.host));
+        let proxy = self.cx.run.settings.proxy.as_ref().filter(|proxy| proxy.serves(&call.host));
         let Some(proxy) = proxy else {
-            return self.net.routes.to(call.secure, &call.host, call.port, &Source::default());
+            return self.cx.net.routes.to(call.secure, &call.host, call.port, &Source::default());
         };
         let tunnel = Some(Tunnel {
             host: call.host.clone(),
@@ -497,10 +494,10 @@ impl<'p> Core<'p> {
         });
         let same =
             |route: &Route| route.secure == call.secure && route.tunnel == tunnel && !route.pinned;
-        if let Some(at) = self.net.routes.position(same) {
+        if let Some(at) = self.cx.net.routes.position(same) {
             return at;
         }
-        self.net.routes.add(Route {
+        self.cx.net.routes.add(Route {
             secure: call.secure,
             host: proxy.host.clone(),
             port: proxy.port,
@@ -511,15 +508,15 @@ impl<'p> Core<'p> {
 
     /// The user's cookies for a connection, in a text of the core's.
     fn socket_cookies(&mut self, index: UserId, sampler: &WebSocket, call: &Call) -> String {
-        let mut text = self.samples.texts.take();
+        let mut text = self.cx.texts.take();
         let Some(manager) = sampler.cookies else { return text };
-        let now_ms = self.clock.wall_ms(self.clock.now());
+        let now_ms = self.cx.clock.wall_ms(self.cx.clock.now());
         let Some(jar) = self.jar(index, manager) else { return text };
         let mut line = std::mem::take(&mut self.http.cookie_line);
         line.clear();
         let path = &call.target[..call.path_len.min(call.target.len())];
         let origin = Origin { host: &call.host, path, secure: call.secure };
-        let jar = self.users[index].extra.as_mut().and_then(|extra| extra.jars[jar].as_mut());
+        let jar = self.cx.users[index].extra.as_mut().and_then(|extra| extra.jars[jar].as_mut());
         if jar.is_some_and(|jar| jar.header(&origin, now_ms, &mut line)) {
             text.push_str(&String::from_utf8_lossy(&line));
         }

@@ -17,17 +17,17 @@ impl Core<'_> {
         opcode: Opcode,
         payload: &[u8],
     ) -> (usize, io::Result<()>) {
-        let mut out = std::mem::take(&mut self.net.out);
+        let mut out = std::mem::take(&mut self.cx.net.out);
         out.clear();
-        let key = (self.random.bits() as u32).to_ne_bytes();
+        let key = (self.cx.random.bits() as u32).to_ne_bytes();
         websocket::push_frame(&mut out, opcode, payload, Some(key));
         let size = out.len();
-        self.websocket.sockets[at].last_io = self.clock.now();
+        self.websocket.sockets[at].last_io = self.cx.clock.now();
         let sent = self.send_bytes(at, &out);
-        self.net.out = out;
+        self.cx.net.out = out;
         if !opcode.is_control() {
-            self.recorder.add(Counter::MessagesOut, 1);
-            self.recorder.add(Counter::MessageBytesOut, payload.len() as u64);
+            self.cx.recorder.add(Counter::MessagesOut, 1);
+            self.cx.recorder.add(Counter::MessageBytesOut, payload.len() as u64);
         }
         (size, sent)
     }
@@ -35,7 +35,7 @@ impl Core<'_> {
     /// Sends bytes, under TLS as records. An error: the connection is broken.
     pub(super) fn send_bytes(&mut self, at: u32, bytes: &[u8]) -> io::Result<()> {
         let transport = &mut self.websocket.sockets[at].transport;
-        match transport.send(bytes, &mut self.net.sealed) {
+        match transport.send(bytes, &mut self.cx.net.sealed) {
             Ok(sent) => self.note_sent(at, Ok(sent)),
             Err(Unwritten::Socket(error)) => self.note_sent(at, Err(error)),
             Err(Unwritten::Tls(error)) => Err(io::Error::other(error)),
@@ -58,7 +58,7 @@ impl Core<'_> {
     pub(super) fn note_sent(&mut self, at: u32, sent: io::Result<usize>) -> io::Result<()> {
         match sent {
             Ok(sent) => {
-                self.recorder.add(Counter::BytesOut, sent as u64);
+                self.cx.recorder.add(Counter::BytesOut, sent as u64);
                 Ok(())
             }
             Err(error) => {

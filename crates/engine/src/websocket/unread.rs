@@ -22,8 +22,8 @@ impl Core<'_> {
                 continue;
             };
             let Ok(bytes) = rustix::io::ioctl_fionread(fd) else { continue };
-            self.recorder.add(Counter::UnreadProbed, 1);
-            self.recorder.add(Counter::UnreadBytes, bytes);
+            self.cx.recorder.add(Counter::UnreadProbed, 1);
+            self.cx.recorder.add(Counter::UnreadBytes, bytes);
         }
     }
 }

@@ -5,7 +5,7 @@
 use plan::plan::{ControllerId, ControllerKind};
 use plan::text::Text;
 
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::flow::state;
 use crate::ids::UserId;
 use crate::inbox::Ask;
@@ -20,23 +20,22 @@ impl Core<'_> {
 
     /// A user comes to a Critical Section. False: it waits.
     pub(crate) fn enter_section(&mut self, index: UserId, id: ControllerId, lock: &Text) -> bool {
-        if let Some(extra) = &self.users[index].extra
+        if let Some(extra) = &self.cx.users[index].extra
             && let Some(held) = extra.locks.iter().find(|held| held.controller == id)
         {
             return held.granted;
         }
-        let user = self.users.of(index);
-        let mut name = self.samples.texts.take();
-        lock.eval(&mut env!(self, user, ""), &mut name);
+        let mut name = self.cx.texts.take();
+        lock.eval(&mut self.cx.env(index, ""), &mut name);
         if name.is_empty() {
-            self.samples.texts.give(name);
+            self.cx.texts.give(name);
             return true;
         }
         let ticket = self.ticket(index);
-        let locks = &mut self.users[index].extra().locks;
+        let locks = &mut self.cx.users[index].extra().locks;
         let around = locks.iter().any(|held| *held.name == *name && held.granted);
         let own: Box<str> = name.as_str().into();
-        self.samples.texts.give(name);
+        self.cx.texts.give(name);
         locks.push(Held {
             controller: id,
             name: own.clone(),
@@ -48,17 +47,17 @@ impl Core<'_> {
             return true;
         }
         self.ask(Ask::Lock { name: own, ticket });
-        let locks = &self.users[index].extra().locks;
+        let locks = &self.cx.users[index].extra().locks;
         if locks.iter().any(|held| held.ticket == ticket && held.granted) {
             return true;
         }
-        self.users[index].wait = Wait::Lock;
+        self.cx.users[index].wait = Wait::Lock;
         false
     }
 
     /// A user leaves a Critical Section.
     pub(crate) fn leave_section(&mut self, index: UserId, id: ControllerId) {
-        let Some(extra) = &mut self.users[index].extra else { return };
+        let Some(extra) = &mut self.cx.users[index].extra else { return };
         let Some(at) = extra.locks.iter().position(|held| held.controller == id) else { return };
         let held = extra.locks.remove(at);
         if !held.inner {

@@ -9,7 +9,7 @@ use plan::plan::{ControllerId, OnError, Parallel, SamplerId, SamplerKind};
 use plan::result::{Request, SampleResult};
 use stats::Outcome;
 
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::flow::state;
 use crate::http::conn::NO_CONN;
 use crate::http::redirect::copy;
@@ -49,13 +49,14 @@ impl<'p> Core<'p> {
             None => usize::MAX,
             Some(most) => usize::try_from(self.java_number(index, most)).unwrap_or(0),
         };
-        let closed = self.users[index].extra.as_ref().is_some_and(|one| one.closed.contains(&id));
+        let closed =
+            self.cx.users[index].extra.as_ref().is_some_and(|one| one.closed.contains(&id));
         // The plug-in has no threads then, or cannot make so few: no lane runs, and nothing is told of it.
         if at_a_time == 0 || closed {
             return self.after_lanes(index, id, false);
         }
         let whole = parallel.parent.then(|| self.whole_of(index, parallel));
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         user.wait = Wait::Lanes(id);
         user.extra().parts.put(Box::new(Lanes {
             id,
@@ -70,7 +71,7 @@ impl<'p> Core<'p> {
             leaves: false,
             cut: false,
         }));
-        let root = self.users.of(index);
+        let root = self.cx.users.of(index);
         let again = root.iteration > 1;
         let extra = root.extra();
         if !std::mem::replace(&mut extra.new_each_iteration, true) {
@@ -83,28 +84,27 @@ impl<'p> Core<'p> {
 
     /// The sample around all lanes, as it begins; its label and start stand in the core's result.
     fn whole_of(&mut self, index: UserId, parallel: &Parallel) -> Box<SampleResult> {
-        let mut whole = self.lend_result();
+        let mut whole = self.cx.lend_result();
         whole.success = true;
         whole.code.push_str("200");
         whole.message.push_str("OK");
         whole.sampler_data.push_str("Parallel items:\n");
         for lane in &parallel.lanes {
             let name = &self.controller(*lane).name;
-            let user = self.users.of(index);
-            name.eval(&mut env!(self, user, ""), &mut whole.sampler_data);
+            name.eval(&mut self.cx.env(index, ""), &mut whole.sampler_data);
             whole.sampler_data.push('\n');
         }
         whole
     }
 
     fn lanes(&mut self, index: UserId) -> Option<&mut Lanes> {
-        self.users[index].extra.as_mut()?.parts.get_mut()
+        self.cx.users[index].extra.as_mut()?.parts.get_mut()
     }
 
     /// Starts a lane, if one more may run; the next when that has had its first turn. True: all have ended.
     fn start_lanes(&mut self, index: UserId) -> bool {
-        let plan = self.plan;
-        let stopping = self.stop.asked;
+        let plan = self.cx.plan;
+        let stopping = self.cx.stop.asked;
         let Some(lanes) = self.lanes(index) else { return false };
         let SamplerKind::Parallel(parallel) = &plan.samplers[lanes.id.0 as usize].kind else {
             return false;
@@ -119,19 +119,19 @@ impl<'p> Core<'p> {
         let called = std::mem::replace(&mut lanes.called, true);
         self.start_lane(index, *next);
         if !called {
-            self.queue.now.push_user(index);
+            self.cx.queue.now.push_user(index);
         }
         false
     }
 
     fn start_lane(&mut self, parent: UserId, main: ControllerId) {
         let lane = self.spare(parent);
-        let user = &mut self.users[lane];
+        let user = &mut self.cx.users[lane];
         // To JMeter each lane is the first user of a group.
         (user.lane, user.number, user.fresh) = (true, 0, true);
         user.extra = None;
         user.extra().main = Some(main);
-        self.users.of(lane).iteration += 1;
+        self.cx.users.of(lane).iteration += 1;
         self.set_last_ok(lane, true);
         self.controller_state(lane, main).0.fill(0);
         for child in &self.controller(main).children {
@@ -140,13 +140,13 @@ impl<'p> Core<'p> {
             }
         }
         if self.initialize(lane, main) {
-            self.go_on(lane);
+            self.cx.go_on(lane);
         }
     }
 
     /// A lane has ended; what it had is given back.
     pub(crate) fn end_lane(&mut self, lane: UserId) {
-        let user = &mut self.users[lane];
+        let user = &mut self.cx.users[lane];
         let parent = user.branch_of;
         (user.alive, user.lane, user.branch_of, user.wait) = (false, false, NO_USER, Wait::Ready);
         (user.stopping, user.last_sampler, user.extra) = (false, None, None);
@@ -175,7 +175,7 @@ impl<'p> Core<'p> {
 
     /// All lanes have ended.
     fn join(&mut self, index: UserId) {
-        let user = &mut self.users[index];
+        let user = &mut self.cx.users[index];
         let Some(mut lanes) = user.extra().parts.take::<Lanes>() else { return };
         user.wait = Wait::Ready;
         if lanes.stops {
@@ -190,7 +190,7 @@ impl<'p> Core<'p> {
         }
         let mut timing = lanes.timing;
         if whole.sub_count == 0 {
-            timing.end = self.clock.now();
+            timing.end = self.cx.clock.now();
         }
         (timing.received, timing.sent) = (whole.bytes, whole.sent);
         // Of what ran side by side, each was late by its share.
@@ -200,19 +200,19 @@ impl<'p> Core<'p> {
             (false, true) => Outcome::Ok,
             (false, false) => Outcome::Status,
         };
-        self.return_result(whole);
-        self.conclude(index, lanes.id, timing, outcome);
+        self.cx.return_result(whole);
+        self.cx.conclude(index, lanes.id, timing, outcome);
     }
 
     /// Goes on behind lanes of which there is no sample.
     fn after_lanes(&mut self, index: UserId, id: SamplerId, leaves: bool) {
-        let sampler = &self.plan.samplers[id.0 as usize];
+        let sampler = &self.cx.plan.samplers[id.0 as usize];
         if !sampler.timeouts.is_empty() {
             self.unwatch(index);
         }
-        self.users[index].intended = self.clock.now();
-        let user = &self.users[index];
-        let next_loop = self.run.groups[user.group as usize].on_error == OnError::NextLoop;
+        self.cx.users[index].intended = self.cx.clock.now();
+        let user = &self.cx.users[index];
+        let next_loop = self.cx.run.groups[user.group as usize].on_error == OnError::NextLoop;
         let failed = !user.lane && next_loop && !user.last_ok;
         let leaves = leaves || failed;
         self.continue_or_stop(index, leaves.then_some((sampler.controller, Leave::NextIteration)));
@@ -221,7 +221,7 @@ impl<'p> Core<'p> {
     /// A sampler in a lane asks for what leads out of it: the lane ends, and its user may have to go on elsewhere.
     pub(crate) fn leave_lane(&mut self, lane: UserId, main: ControllerId, how: Leave) {
         self.end_for_good(lane, main);
-        let parent = self.users[lane].branch_of;
+        let parent = self.cx.users[lane].branch_of;
         if how == Leave::NextIteration
             && let Some(lanes) = self.lanes(parent)
         {
@@ -231,7 +231,7 @@ impl<'p> Core<'p> {
 
     /// An action has ended its user: of a lane, the user ends when its other lanes have.
     pub(crate) fn stop_around(&mut self, index: UserId) {
-        let parent = self.users[index].branch_of;
+        let parent = self.cx.users[index].branch_of;
         if parent != NO_USER
             && let Some(lanes) = self.lanes(parent)
         {
@@ -242,11 +242,11 @@ impl<'p> Core<'p> {
     /// The first HTTP sample of a lane. If the lane has been there before, it is another visitor's to JMeter: what HttpClient has learned of
     /// who the user is begins anew, by the name of this thread, and connections of other names are not used any more.
     pub(crate) fn refresh_lane(&mut self, lane: UserId) {
-        let resets = self.run.settings.reset_state;
-        let (parent, main) = (self.users[lane].branch_of, self.users[lane].extra().main);
+        let resets = self.cx.run.settings.reset_state;
+        let (parent, main) = (self.cx.users[lane].branch_of, self.cx.users[lane].extra().main);
         let (Some(lanes), Some(main)) = (self.lanes(parent), main) else { return };
         let holder = u16::try_from(lanes.id.0 + 1).unwrap_or(u16::MAX);
-        let root = self.users.of(lane);
+        let root = self.cx.users.of(lane);
         let fresh = root.fresh;
         let extra = root.extra();
         if extra.ran.contains(&main) {
@@ -266,15 +266,15 @@ impl<'p> Core<'p> {
         if !self.samples.has_lanes {
             return 0;
         }
-        let root = &self.users[self.users.root(index)];
+        let root = &self.cx.users[self.cx.users.root(index)];
         root.extra.as_ref().map_or(0, |extra| extra.holder)
     }
 
     /// Whether what one reports is only part of the sample around its lane.
     pub(crate) fn is_silent(&self, index: UserId) -> bool {
-        let user = &self.users[index];
+        let user = &self.cx.users[index];
         user.lane
-            && self.users[user.branch_of]
+            && self.cx.users[user.branch_of]
                 .extra
                 .as_ref()
                 .and_then(|extra| extra.parts.get::<Lanes>())
@@ -283,29 +283,29 @@ impl<'p> Core<'p> {
 
     /// Moves the core's result into the sample around a lane.
     pub(crate) fn add_to_lanes(&mut self, lane: UserId, timing: &Timing, success: bool) {
-        let fresh = self.samples.results.pop().unwrap_or_default();
-        let mut part = std::mem::replace(&mut self.samples.result, fresh);
+        let fresh = self.cx.spare_results.pop().unwrap_or_default();
+        let mut part = std::mem::replace(&mut self.cx.result, fresh);
         if !self.sinks.rows.with_bodies() {
-            std::mem::swap(&mut part.body, &mut self.samples.result.body);
-            std::mem::swap(&mut part.text, &mut self.samples.result.text);
+            std::mem::swap(&mut part.body, &mut self.cx.result.body);
+            std::mem::swap(&mut part.text, &mut self.cx.result.text);
         }
         // What the outcome asks of the lane is read from the core's result afterwards.
         let request = part.request;
         if let Some(whole) = self.note_part(lane, &part, timing, success) {
             std::mem::swap(whole.add_sub(), &mut part);
         }
-        self.samples.results.push(part);
-        self.samples.result.request = request;
-        (self.samples.result.success, self.samples.result.ignore) = (success, false);
+        self.cx.spare_results.push(part);
+        self.cx.result.request = request;
+        (self.cx.result.success, self.cx.result.ignore) = (success, false);
     }
 
     /// Puts a copy of the core's result into the sample around a lane.
     pub(crate) fn show_to_lanes(&mut self, lane: UserId, timing: &Timing, success: bool) {
-        let part = self.lend_result();
+        let part = self.cx.lend_result();
         if let Some(whole) = self.note_part(lane, &part, timing, success) {
             duplicate(&part, whole.add_sub());
         }
-        self.return_result(part);
+        self.cx.return_result(part);
     }
 
     /// Adds the figures of a part to those of the whole.
@@ -316,7 +316,7 @@ impl<'p> Core<'p> {
         timing: &Timing,
         success: bool,
     ) -> Option<&mut SampleResult> {
-        let parent = self.users[lane].branch_of;
+        let parent = self.cx.users[lane].branch_of;
         let lanes = self.lanes(parent)?;
         lanes.lag += timing.lag;
         lanes.timing.end = lanes.timing.end.max(timing.end);
@@ -330,7 +330,7 @@ impl<'p> Core<'p> {
 
     /// Notes that the run's end has cut a lane.
     pub(crate) fn cut_lane(&mut self, lane: UserId) {
-        let parent = self.users[lane].branch_of;
+        let parent = self.cx.users[lane].branch_of;
         if let Some(lanes) = self.lanes(parent) {
             lanes.cut = true;
         }
@@ -338,11 +338,12 @@ impl<'p> Core<'p> {
 
     /// Writes what JMeter calls the thread of a lane; gives how many lanes run beside it and itself.
     pub(crate) fn write_lane_name(&self, lane: UserId, out: &mut String) -> u32 {
-        let parent = self.users[lane].branch_of;
-        let lanes = self.users[parent].extra.as_ref().and_then(|extra| extra.parts.get::<Lanes>());
+        let parent = self.cx.users[lane].branch_of;
+        let lanes =
+            self.cx.users[parent].extra.as_ref().and_then(|extra| extra.parts.get::<Lanes>());
         let Some(lanes) = lanes else { return 0 };
         out.push_str("parallel ");
-        out.push_str(self.sampler_name(parent, lanes.id));
+        out.push_str(self.cx.sampler_name(parent, lanes.id));
         lanes.under_way as u32
     }
 }

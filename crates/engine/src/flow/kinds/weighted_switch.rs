@@ -6,7 +6,7 @@
 
 use plan::plan::{Child, Controller, ControllerId, ControllerKind, WeightedSwitch};
 
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::flow::search::{Pull, Search};
 use crate::flow::state;
 use crate::ids::UserId;
@@ -57,13 +57,12 @@ impl<'p> Core<'p> {
         switch: &WeightedSwitch,
     ) -> bool {
         // From 0 up to 1, as Java draws it: 53 bits.
-        let chance = (self.random.bits() >> 11) as f64 / (1_u64 << 53) as f64;
+        let chance = (self.cx.random.bits() >> 11) as f64 / (1_u64 << 53) as f64;
         let mut place = self.controller_state(index, id);
         place.set(state::CHOSEN);
         let mut counted = place.more()[1..].to_vec();
         let [total, counts @ ..] = &mut counted[..] else { return false };
-        let user = self.users.of(index);
-        let chosen = switch.choose(total, counts, chance, &mut env!(self, user, ""));
+        let chosen = switch.choose(total, counts, chance, &mut self.cx.env(index, ""));
         let Some(chosen) = chosen else { return false };
         let at = self.nth_left(index, controller, chosen);
         let mut place = self.controller_state(index, id);

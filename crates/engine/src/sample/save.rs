@@ -3,36 +3,23 @@
 //! Parts of a name may come from a server: what an extractor found, and the kind of content that is the suffix. They
 //! never lead out of the folder that the plan and the properties name.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use plan::element::ResponseSaver;
 use plan::plan::ListenerId;
 use plan::result::SampleResult;
-use plan::root::Root;
 
-use crate::core::{Core, env};
+use crate::core::Core;
 use crate::ids::UserId;
-
-/// What a saver of responses knows from the start of the run.
-#[derive(Debug)]
-pub(crate) struct SaverStart {
-    /// Stands before the number.
-    pub(crate) stamp: String,
-    /// Digits of the number.
-    pub(crate) digits: usize,
-    /// Numbers given out.
-    pub(crate) numbers: AtomicU64,
-    /// Where files may be; `None` is anywhere.
-    pub(crate) root: Option<Root>,
-}
+use crate::shared::savers::place;
 
 impl Core<'_> {
     /// Saves the core's result and its sub-results.
     pub(crate) fn save_response(&mut self, index: UserId, id: ListenerId, saver: &ResponseSaver) {
-        let mut result = self.lend_result();
+        let mut result = self.cx.lend_result();
         let mut nth = 0;
         self.save_one(index, id, saver, &mut result, &mut nth);
-        self.return_result(result);
+        self.cx.return_result(result);
     }
 
     fn save_one(
@@ -43,25 +30,24 @@ impl Core<'_> {
         result: &mut SampleResult,
         nth: &mut usize,
     ) {
-        let run = self.run;
+        let run = self.cx.run;
         let Some(start) = run.savers.get(id.0 as usize).and_then(Option::as_ref) else { return };
         let number = || {
             // Processes of a run take turns.
             let number = start.numbers.fetch_add(1, Ordering::Relaxed);
             number * u64::from(run.shard.count.max(1)) + u64::from(run.shard.index) + 1
         };
-        let user = self.users.of(index);
-        let mut env = env!(self, user, &result.label);
+        let mut env = self.cx.env(index, &result.label);
         let form = (&*start.stamp, start.digits);
         let file = saver.file(result, *nth, form, number, &mut env);
         *nth += 1;
         if let Some(file) = file {
-            let path = crate::run::prepare::place(&file, &run.settings.base_prefix, &run.base_dir);
+            let path = place(&file, &run.settings.base_prefix, &run.base_dir);
             if start.root.as_ref().is_none_or(|root| root.holds(&path)) {
                 result.file_name = path.display().to_string();
                 self.sinks.rows.save(path, result.body.clone());
             } else {
-                let name = self.plan.listeners.get(id.0 as usize).map_or("", |l| &*l.name);
+                let name = self.cx.plan.listeners.get(id.0 as usize).map_or("", |l| &*l.name);
                 self.sinks.rows.refuse(format!(
                     "{name}: the response is not saved to {}: what was extracted or received leads out of the folder that \
                      the plan names; throng.save.anywhere=true allows it",

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::run::RunShared;
+use crate::shared::RunShared;
 use crate::time::clock::{MS, Nanos};
 
 impl RunShared {

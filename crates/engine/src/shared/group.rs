@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use plan::element::{Bounds, Shard, Span};
 use plan::plan::OnError;
 
-use crate::flow::polling::Looks;
+use crate::shared::polling::Looks;
 use crate::time::clock::Nanos;
 
 /// Settings of a group, evaluated when the run starts.

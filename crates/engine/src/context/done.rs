@@ -4,12 +4,12 @@ use plan::plan::SamplerId;
 use stats::Outcome;
 
 use crate::completions::{Done, Sampled, Unanswered};
-use crate::core::Core;
+use crate::context::Context;
 use crate::ids::UserId;
 use crate::time::timing::Timing;
 use crate::users::Wait;
 
-impl Core<'_> {
+impl Context<'_> {
     /// A sampler's work has ended; its result stands in the core's result, or is not looked at.
     pub(crate) fn conclude(
         &mut self,

@@ -2,7 +2,7 @@
 
 use crate::net;
 use crate::net::ports::Ports;
-use crate::run::RunShared;
+use crate::shared::RunShared;
 
 impl RunShared {
     /// The parts that connections of a core are made from.

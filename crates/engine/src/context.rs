@@ -1,0 +1,128 @@
+//! The parts of a core that every room above uses, whatever the protocol: the users, their timers and connections, the
+//! result under work, the figures, and the queue of what is done.
+//!
+//! A room gets it as an argument beside its own state, so that it can reach no other room. What only one room needs does
+//! not belong here.
+
+pub(crate) mod done;
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use plan::env::{Env, Scratch, Who};
+use plan::plan::{Plan, SamplerId, SamplerKind};
+use plan::result::SampleResult;
+use stats::Recorder;
+
+use crate::completions::Completions;
+use crate::ids::UserId;
+use crate::net::Net;
+use crate::reports::Report;
+use crate::shared::RunShared;
+use crate::time::clock::{Clock, Nanos};
+use crate::users::timers::Timers;
+use crate::users::{Given, Users};
+
+/// The parts of a core that every room uses.
+#[allow(clippy::vec_box)] // Results move between the pool and their owners by their pointer.
+pub(crate) struct Context<'p> {
+    pub(crate) plan: &'p Plan,
+    pub(crate) run: &'p RunShared,
+    /// The number of the core.
+    pub(crate) index: u32,
+    pub(crate) clock: Clock,
+    pub(crate) random: plan::random::Random,
+    pub(crate) users: Users,
+    pub(crate) timers: Timers,
+    pub(crate) net: Net,
+    /// The result being processed.
+    pub(crate) result: Box<SampleResult>,
+    pub(crate) spare_results: Vec<Box<SampleResult>>,
+    /// Buffers and notes of texts being evaluated.
+    pub(crate) texts: Scratch,
+    pub(crate) recorder: Recorder,
+    pub(crate) reports: Sender<Report>,
+    pub(crate) queue: Completions,
+    pub(crate) stop: Stop,
+}
+
+/// The end of the run, as far as a core has heard of it.
+#[derive(Debug, Default)]
+pub(crate) struct Stop {
+    /// Users end after their sample.
+    pub(crate) asked: bool,
+    /// All users end at once: nobody waits for anything any more.
+    pub(crate) now: bool,
+    /// The core has been told to end, and does so then at the latest.
+    pub(crate) latest: Option<Nanos>,
+}
+
+impl Context<'_> {
+    /// Takes the result out, for work that needs the context besides; another stands in its place meanwhile.
+    pub(crate) fn lend_result(&mut self) -> Box<SampleResult> {
+        let spare = self.spare_results.pop().unwrap_or_default();
+        std::mem::replace(&mut self.result, spare)
+    }
+
+    /// Puts the result back.
+    pub(crate) fn return_result(&mut self, result: Box<SampleResult>) {
+        let spare = std::mem::replace(&mut self.result, result);
+        self.spare_results.push(spare);
+    }
+
+    /// The name of the sampler a user runs.
+    pub(crate) fn sampler_name(&self, index: UserId, sampler: SamplerId) -> &str {
+        if let Some(name) = self.own_label(index) {
+            return name;
+        }
+        match self.plan.samplers[sampler.0 as usize].name.fixed() {
+            Some(name) => name,
+            None => {
+                let user = &self.users[self.users.owner(index)];
+                user.extra.as_ref().map_or("", |extra| &extra.sampler_name)
+            }
+        }
+    }
+
+    /// The name that scripts have given the sampler of the user's sample, if they did.
+    pub(crate) fn own_label(&self, index: UserId) -> Option<&str> {
+        self.given(index)?.label.as_deref()
+    }
+
+    /// The sampler of the sample under way, if scripts have changed it.
+    pub(crate) fn own_sampler(&self, index: UserId) -> Option<&Arc<SamplerKind>> {
+        self.given(index)?.sampler.as_ref()
+    }
+
+    fn given(&self, index: UserId) -> Option<&Given> {
+        if self.plan.hosted.is_empty() {
+            return None;
+        }
+        Some(&self.users[self.users.owner(index)].extra.as_ref()?.given)
+    }
+
+    /// The environment in which a virtual user's expressions are evaluated.
+    pub(crate) fn env<'a>(&'a mut self, index: UserId, sampler: &'a str) -> Env<'a> {
+        let user = self.users.of(index);
+        let settings = &self.run.groups[user.group as usize];
+        Env {
+            names: &self.plan.names,
+            vars: &mut user.vars,
+            who: Who {
+                plan_file: &self.plan.file,
+                group: &settings.name,
+                tail: settings.tail,
+                group_number: settings.number,
+                user: user.number,
+                iteration: user.iteration,
+                sampler,
+            },
+            memory: &mut user.memory,
+            notes: &mut user.notes,
+            run: &self.run.state,
+            shared: &self.run.shared,
+            core: &mut self.texts,
+            now_ms: self.clock.wall_ms(self.clock.now()),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Reports of cores, and of what works for them, to the coordinator of a run.
+
+pub(crate) mod figures;
+
+use stats::Snapshot;
+
+use crate::reports::figures::Figures;
+use crate::time::clock::Nanos;
+
+/// A report of a core.
+#[derive(Debug)]
+pub(crate) enum Report {
+    Snapshot {
+        core: u32,
+        snapshot: Box<Snapshot>,
+    },
+    GroupDone {
+        group: u32,
+    },
+    StopTest {
+        now: bool,
+    },
+    /// Of a share of a run, for a Backend Listener.
+    Figures(Box<Figures>),
+    Log(String),
+    /// From a handle.
+    Told(Told),
+    /// A core's thread has ended, by an error if there is one.
+    CoreEnded(Option<String>),
+}
+
+/// A request of a handle.
+#[derive(Debug)]
+pub(crate) enum Told {
+    Start { groups: Vec<u32>, at: Nanos },
+    Stop,
+    StopNow,
+    End,
+}
