@@ -5,12 +5,13 @@
 //! not belong here.
 
 pub(crate) mod done;
+pub(crate) mod texts;
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use plan::env::{Env, Scratch, Who};
-use plan::plan::{Plan, SamplerId, SamplerKind};
+use plan::plan::{Controller, ControllerId, Plan, SamplerId, SamplerKind};
 use plan::result::SampleResult;
 use stats::Recorder;
 
@@ -20,6 +21,7 @@ use crate::net::Net;
 use crate::reports::Report;
 use crate::shared::RunShared;
 use crate::time::clock::{Clock, Nanos};
+use crate::users::controllers::ControllerState;
 use crate::users::timers::Timers;
 use crate::users::{Given, Users};
 
@@ -57,7 +59,7 @@ pub(crate) struct Stop {
     pub(crate) latest: Option<Nanos>,
 }
 
-impl Context<'_> {
+impl<'p> Context<'p> {
     /// Takes the result out, for work that needs the context besides; another stands in its place meanwhile.
     pub(crate) fn lend_result(&mut self) -> Box<SampleResult> {
         let spare = self.spare_results.pop().unwrap_or_default();
@@ -99,6 +101,37 @@ impl Context<'_> {
             return None;
         }
         Some(&self.users[self.users.owner(index)].extra.as_ref()?.given)
+    }
+
+    pub(crate) fn controller(&self, id: ControllerId) -> &'p Controller {
+        &self.plan.controllers[id.0 as usize]
+    }
+
+    /// The state that a user has of a controller.
+    #[inline]
+    pub(crate) fn controller_state(
+        &mut self,
+        index: UserId,
+        id: ControllerId,
+    ) -> ControllerState<'_> {
+        let controller = self.controller(id);
+        ControllerState::of(self.users.of(index), controller)
+    }
+
+    /// Notes whether a user's last sample passed.
+    pub(crate) fn set_last_ok(&mut self, index: UserId, ok: bool) {
+        let user = self.users.of(index);
+        user.last_ok = ok;
+        if let Some(variable) = self.run.last_sample_ok {
+            let value = if ok { "true" } else { "false" };
+            if user.vars.get(variable) != Some(value) {
+                user.vars.set(variable, value);
+            }
+        }
+    }
+
+    pub(crate) fn log(&self, text: String) {
+        let _ = self.reports.send(Report::Log(text));
     }
 
     /// The environment in which a virtual user's expressions are evaluated.

@@ -9,7 +9,6 @@ pub(crate) mod kinds;
 pub(crate) mod loop_control;
 pub(crate) mod schedule;
 pub(crate) mod search;
-pub(crate) mod state;
 
 use plan::plan::Plan;
 

@@ -159,7 +159,7 @@ impl Core<'_> {
                     format!("Failed to retrieve data from redis key {key}: {words} ({name})");
                 if kept {
                     // The server has no such data: to JMeter that is their end.
-                    self.log(reason);
+                    self.cx.log(reason);
                     Err(NO_DATA.to_owned())
                 } else {
                     Err(reason)

@@ -120,7 +120,7 @@ impl Core<'_> {
             for (at, timer) in timers.iter().enumerate().skip(from) {
                 if let Timer::Sync(sync) = timer {
                     let waits = self.arrive(index, id, sync, (at + 1, delay));
-                    if waits || self.has_thrown() {
+                    if waits || self.cx.has_thrown() {
                         self.give_name(name);
                         self.loses_sample(index, id);
                         return;
@@ -145,7 +145,7 @@ impl Core<'_> {
                     return self.time_in_java(index, id, at, delay, *job);
                 }
                 delay = delay.saturating_add(timer.delay(&mut self.cx.env(index, &name)));
-                if self.has_thrown() {
+                if self.cx.has_thrown() {
                     break;
                 }
             }
@@ -298,7 +298,7 @@ impl Core<'_> {
     }
 
     fn sleep_or_end(&mut self, index: UserId, id: SamplerId, timing: Timing, sleep: u64) {
-        if sleep == 0 || self.has_thrown() {
+        if sleep == 0 || self.cx.has_thrown() {
             return self.end_plain(index, id, timing);
         }
         let fresh = self.cx.spare_results.pop().unwrap_or_default();
@@ -403,7 +403,7 @@ impl Core<'_> {
         let success = if observed { self.cx.result.success } else { outcome == Outcome::Ok };
         // A listener that changes the result does so when all others have looked at it.
         if told == 0 {
-            self.set_last_ok(index, success);
+            self.cx.set_last_ok(index, success);
         }
         let ignored = observed && self.cx.result.ignore;
         let cut = outcome == Outcome::CutByEnd;
@@ -574,12 +574,12 @@ impl Core<'_> {
             self.end_transactions(index);
         }
         if let Some((from, how)) = leave {
-            self.forget_thrown();
+            self.cx.forget_thrown();
             self.unwind(index, from, how);
             if self.ends_by_exception(index) {
                 return;
             }
-            self.set_last_ok(index, true);
+            self.cx.set_last_ok(index, true);
         }
         if ends_here || stopping && leave.is_some() {
             self.end_of_plan(index);
@@ -611,7 +611,7 @@ impl Core<'_> {
     fn act(&mut self, index: UserId, id: SamplerId, action: &Action) {
         match action {
             Action::Pause(text) => {
-                let pause = self.number(index, text, 0);
+                let pause = self.cx.number(index, text, 0);
                 if self.loses_sample(index, id) {
                     return;
                 }
@@ -665,26 +665,15 @@ impl Core<'_> {
         self.continue_or_stop(index, None);
     }
 
-    pub(crate) fn set_last_ok(&mut self, index: UserId, ok: bool) {
-        let user = self.cx.users.of(index);
-        user.last_ok = ok;
-        if let Some(variable) = self.cx.run.last_sample_ok {
-            let value = if ok { "true" } else { "false" };
-            if user.vars.get(variable) != Some(value) {
-                user.vars.set(variable, value);
-            }
-        }
-    }
-
     /// An element told its user, or all, to stop.
     pub(crate) fn on_stop(&mut self, index: UserId, stop: &Stop) {
         match stop {
             Stop::User(reason) => {
-                self.log(format!("user stopped: {reason}"));
+                self.cx.log(format!("user stopped: {reason}"));
                 self.end_user(index);
             }
             Stop::Test(reason) => {
-                self.log(format!("run stopped: {reason}"));
+                self.cx.log(format!("run stopped: {reason}"));
                 let _ = self.cx.reports.send(Report::StopTest { now: false });
                 self.end_user(index);
             }
@@ -702,11 +691,7 @@ impl Core<'_> {
             format!("{thread}: {label}: {outcome} {code} in {ms:.1} ms, {} bytes", sample.received)
         });
         if let Some(line) = line {
-            self.log(line);
+            self.cx.log(line);
         }
-    }
-
-    pub(crate) fn log(&self, text: String) {
-        let _ = self.cx.reports.send(Report::Log(text));
     }
 }

@@ -3,6 +3,7 @@
 //! What only some plans need (transactions, cookies, further connections, redirects) hangs off `extra`, absent until
 //! used. The compiler holds the size to its bound.
 
+pub(crate) mod controllers;
 pub(crate) mod parts;
 pub(crate) mod timers;
 

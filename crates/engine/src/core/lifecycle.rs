@@ -9,11 +9,11 @@ use stats::Counter;
 
 use crate::core::Core;
 use crate::flow::schedule::Start;
-use crate::flow::state;
 use crate::ids::UserId;
 use crate::reports::Report;
 use crate::time::clock::{MS, Nanos};
 use crate::users::User;
+use crate::users::controllers as state;
 
 /// Between the end of a user and the start of who replaces it: JMeter's threads take as long.
 const REPLACED_AFTER: Nanos = MS;
@@ -69,20 +69,20 @@ impl Core<'_> {
         self.flow.alive[group as usize] += 1;
         self.cx.run.counts.start(group);
         if let Some(line) = self.cx.run.diary.started(|| self.thread_name(index)) {
-            self.log(line);
+            self.cx.log(line);
         }
         self.cx.run.state.user_started(group);
         self.cx.recorder.add(Counter::UsersStarted, 1);
-        self.set_last_ok(index, true);
-        self.forget_thrown();
+        self.cx.set_last_ok(index, true);
+        self.cx.forget_thrown();
         if self.cx.plan.names_call {
             self.read_names(index, compiled.main);
         }
-        let begun = !self.has_thrown() && self.initialize(index, compiled.main);
-        if self.has_thrown() {
+        let begun = !self.cx.has_thrown() && self.initialize(index, compiled.main);
+        if self.cx.has_thrown() {
             self.ends_by_exception(index);
         } else if begun {
-            self.controller_state(index, compiled.main).set(state::ARRIVED);
+            self.cx.controller_state(index, compiled.main).set(state::ARRIVED);
             self.cx.go_on(index);
         }
     }
@@ -103,7 +103,7 @@ impl Core<'_> {
         }
         let (group, number) = (self.cx.users[index].group, self.cx.users[index].number);
         if let Some(line) = self.cx.run.diary.finished(|| self.thread_name(index)) {
-            self.log(line);
+            self.cx.log(line);
         }
         self.cx.users.remove(index);
         self.cx.run.counts.finish(group);

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use plan::element::Bounds;
 
 use crate::core::Core;
-use crate::flow::state;
 use crate::ids::{Ticket, UserId};
 use crate::inbox::{Ask, Message};
 use crate::time::clock::Nanos;
 use crate::users::Wait;
+use crate::users::controllers as state;
 
 /// In place of the number of an arrival: the schedule is over.
 pub(crate) const OVER: u32 = u32::MAX;
@@ -147,7 +147,7 @@ impl Core<'_> {
             user.wait = Wait::Ready;
             user.intended = at;
             let main = self.cx.plan.groups[group as usize].main;
-            self.controller_state(index, main).set(state::ARRIVED);
+            self.cx.controller_state(index, main).set(state::ARRIVED);
             self.put_in_line(index);
         }
     }
@@ -172,7 +172,7 @@ impl Core<'_> {
             return true;
         }
         let main = self.cx.plan.groups[group as usize].main;
-        if self.controller_state(index, main).is(state::ARRIVED) {
+        if self.cx.controller_state(index, main).is(state::ARRIVED) {
             return true;
         }
         if !self.flow.starts.iter().any(|start| start.group == group && !start.finished()) {

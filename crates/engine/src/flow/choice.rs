@@ -7,14 +7,14 @@ use plan::text::Text;
 
 use crate::core::Core;
 use crate::flow::kinds::random_order;
-use crate::flow::state::{self, NOWHERE};
 use crate::ids::UserId;
+use crate::users::controllers::{self as state, NOWHERE};
 
 impl Core<'_> {
     /// The current child, or the first behind it that is still there, with its place in the order.
     pub(crate) fn child(&mut self, index: UserId, id: ControllerId) -> Option<(u32, Child)> {
-        let controller = self.controller(id);
-        let from = self.controller_state(index, id).current();
+        let controller = self.cx.controller(id);
+        let from = self.cx.controller_state(index, id).current();
         for at in from..controller.children.len() as u32 {
             let child = self.child_at(index, id, controller, at);
             if !self.is_dropped(index, child) {
@@ -33,7 +33,7 @@ impl Core<'_> {
     ) -> Child {
         let at = match of.kind {
             ControllerKind::RandomOrder => {
-                random_order::child_at(&mut self.controller_state(index, id), at)
+                random_order::child_at(&mut self.cx.controller_state(index, id), at)
             }
             _ => at,
         };
@@ -45,7 +45,7 @@ impl Core<'_> {
             Child::Sampler(_) => false,
             Child::Controller(id) => {
                 let root = self.cx.users.root(index);
-                let flags = self.cx.users[root].state[self.controller(id).slot as usize + 1];
+                let flags = self.cx.users[root].state[self.cx.controller(id).slot as usize + 1];
                 flags & state::DROPPED != 0
             }
         }

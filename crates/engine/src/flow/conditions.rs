@@ -5,19 +5,19 @@ use plan::text::Text;
 
 use crate::core::Core;
 use crate::flow::kinds::{runtime, throughput, while_loop};
-use crate::flow::state;
 use crate::ids::UserId;
+use crate::users::controllers as state;
 
 impl Core<'_> {
     /// Whether a controller gives nothing any more, so that the one around it drops it.
     pub(crate) fn is_done(&mut self, index: UserId, id: ControllerId) -> bool {
-        let controller = self.controller(id);
-        let done = self.controller_state(index, id).is(state::DONE);
+        let controller = self.cx.controller(id);
+        let done = self.cx.controller_state(index, id).is(state::DONE);
         match &controller.kind {
             ControllerKind::If { .. } => false,
             ControllerKind::ForEach(each) => {
                 let end = self.last_value(index, each);
-                let at = self.controller_state(index, id).count();
+                let at = self.cx.controller_state(index, id).count();
                 // JMeter sets the output when it looks whether there is more to do.
                 at >= end || (!self.bind(index, each, at) && done)
             }
@@ -28,7 +28,7 @@ impl Core<'_> {
                 if self.is_empty(index, controller) {
                     return true;
                 }
-                let ran = throughput::ran(&mut self.controller_state(index, id));
+                let ran = throughput::ran(&mut self.cx.controller_state(index, id));
                 let at_end = self.child(index, id).is_none();
                 throughput.is_done(ran, at_end, &mut self.cx.env(index, ""))
             }
@@ -44,7 +44,7 @@ impl Core<'_> {
         id: ControllerId,
         count: &LoopCount,
     ) -> bool {
-        let mut place = self.controller_state(index, id);
+        let mut place = self.cx.controller_state(index, id);
         if place.is(state::BROKEN) {
             return true;
         }
@@ -53,15 +53,15 @@ impl Core<'_> {
         if matches!(most, -1 | 0) {
             most = match count {
                 LoopCount::Limit(_) => {
-                    let most = i32::try_from(self.number(index, text, 0)).unwrap_or(0);
+                    let most = i32::try_from(self.cx.number(index, text, 0)).unwrap_or(0);
                     if most < 1 { -1 } else { most }
                 }
                 _ => text.int(&mut self.cx.env(index, "")),
             };
-            self.forgive_number();
-            self.controller_state(index, id).more()[0] = most as u32;
+            self.cx.forgive_number();
+            self.cx.controller_state(index, id).more()[0] = most as u32;
         }
-        most > -1 && self.controller_state(index, id).count() >= most
+        most > -1 && self.cx.controller_state(index, id).count() >= most
     }
 
     pub(crate) fn while_is_over(
@@ -71,7 +71,7 @@ impl Core<'_> {
         condition: &WhileCondition,
         at_end: bool,
     ) -> bool {
-        if self.controller_state(index, id).is(state::BROKEN) {
+        if self.cx.controller_state(index, id).is(state::BROKEN) {
             return true;
         }
         let last_ok = self.cx.users.of(index).last_ok;
@@ -97,19 +97,19 @@ impl Core<'_> {
         seconds: &Text,
     ) -> bool {
         let now = self.cx.clock.now();
-        let run = runtime::seconds_run(&mut self.controller_state(index, id), now);
+        let run = runtime::seconds_run(&mut self.cx.controller_state(index, id), now);
         run >= self.seconds(index, seconds)
     }
 
     pub(crate) fn seconds(&mut self, index: UserId, text: &Text) -> i64 {
         let seconds = text.parsed(&mut self.cx.env(index, ""), |text| text.parse().unwrap_or(0));
-        self.forgive_number();
+        self.cx.forgive_number();
         seconds
     }
 
     /// Whether a ForEach controller's next value is there.
     pub(crate) fn has_value(&mut self, index: UserId, id: ControllerId, each: &ForEach) -> bool {
-        let at = self.controller_state(index, id).count();
+        let at = self.cx.controller_state(index, id).count();
         self.with_value(index, each, at, |_, _, value| value.is_some())
     }
 
@@ -154,28 +154,14 @@ impl Core<'_> {
 
     /// Index before the first value; what is no number is 0.
     pub(crate) fn first_value(&mut self, index: UserId, each: &ForEach) -> i32 {
-        i32::try_from(self.number(index, &each.start, 0)).unwrap_or(0)
+        i32::try_from(self.cx.number(index, &each.start, 0)).unwrap_or(0)
     }
 
     /// Index of the last value; what is no number is 0.
     pub(crate) fn last_value(&mut self, index: UserId, each: &ForEach) -> i32 {
         match each.end.fixed() {
             Some("") => i32::MAX,
-            _ => i32::try_from(self.number(index, &each.end, 0)).unwrap_or(0),
+            _ => i32::try_from(self.cx.number(index, &each.end, 0)).unwrap_or(0),
         }
-    }
-
-    /// A number as JMeter's properties have it: blanks are none.
-    pub(crate) fn java_number(&mut self, index: UserId, text: &Text) -> i64 {
-        text.parsed(&mut self.cx.env(index, ""), |text| text.parse().unwrap_or(0))
-    }
-
-    /// Evaluates a text that should be a number, as JMeter reads it: with a blank around it, it is none.
-    pub(crate) fn number(&mut self, index: UserId, text: &Text, default: i64) -> i64 {
-        let mut value = self.cx.texts.take();
-        text.eval(&mut self.cx.env(index, ""), &mut value);
-        let number = value.parse().unwrap_or(default);
-        self.cx.texts.give(value);
-        number
     }
 }

@@ -4,9 +4,9 @@ use plan::plan::{Child, Controller, ControllerId, ControllerKind, OnIteration};
 
 use crate::core::Core;
 use crate::flow::kinds::{random_order, runtime, throughput};
-use crate::flow::state::{self, ControllerState};
 use crate::ids::UserId;
 use crate::java::Tell;
+use crate::users::controllers::{self as state, ControllerState};
 
 impl<'p> Core<'p> {
     /// Begins a pass, unless it has begun: tells who wants to know. False: the user has ended, or waits.
@@ -16,7 +16,7 @@ impl<'p> Core<'p> {
         id: ControllerId,
         controller: &'p Controller,
     ) -> bool {
-        let place = self.controller_state(index, id);
+        let place = self.cx.controller_state(index, id);
         if place.is(state::BEGUN) {
             return true;
         }
@@ -34,7 +34,7 @@ impl<'p> Core<'p> {
             self.end_user(index);
             return false;
         }
-        let place = self.controller_state(index, id);
+        let place = self.cx.controller_state(index, id);
         let is_loop = matches!(controller.kind, ControllerKind::Loop { .. });
         let counts_from_one = is_loop
             || matches!(controller.kind, ControllerKind::ForEach(_) | ControllerKind::Runtime(_));
@@ -45,7 +45,7 @@ impl<'p> Core<'p> {
         if !self.fire_iteration(index, controller, iteration, is_loop) {
             return false;
         }
-        self.controller_state(index, id).set(state::BEGUN);
+        self.cx.controller_state(index, id).set(state::BEGUN);
         controller.parent.is_some() || self.tell_iteration(index)
     }
 
@@ -94,7 +94,7 @@ impl<'p> Core<'p> {
     fn knows_shares(&mut self, index: UserId, controller: &Controller) -> bool {
         controller.on_iteration.iter().all(|event| match event {
             OnIteration::Controller(inner) => {
-                !matches!(self.controller(*inner).kind, ControllerKind::Throughput(_))
+                !matches!(self.cx.controller(*inner).kind, ControllerKind::Throughput(_))
                     || self.knows_texts(index, *inner)
             }
             _ => true,
@@ -103,7 +103,7 @@ impl<'p> Core<'p> {
 
     /// The controller around this one begins an iteration.
     fn around_begins(&mut self, index: UserId, id: ControllerId, iteration: i32, is_loop: bool) {
-        match &self.controller(id).kind {
+        match &self.cx.controller(id).kind {
             ControllerKind::Hosted(_) => {
                 let number = (iteration as u32) << 1 | u32::from(is_loop);
                 self.tell_controller(index, id, Tell::Iteration, number);
@@ -114,9 +114,9 @@ impl<'p> Core<'p> {
                 }
             }
             ControllerKind::Throughput(throughput) => {
-                let mut ran = throughput::ran(&mut self.controller_state(index, id));
+                let mut ran = throughput::ran(&mut self.cx.controller_state(index, id));
                 let runs = throughput.decide(&mut ran, &mut self.cx.env(index, ""));
-                throughput::decided(&mut self.controller_state(index, id), ran, runs);
+                throughput::decided(&mut self.cx.controller_state(index, id), ran, runs);
             }
             _ => {
                 self.re_initialize(index, id);
@@ -140,12 +140,12 @@ impl<'p> Core<'p> {
 
     /// Begins a user: all controllers are as JMeter's threads initialise them. False: the user has ended.
     pub(crate) fn initialize(&mut self, index: UserId, id: ControllerId) -> bool {
-        let controller = self.controller(id);
+        let controller = self.cx.controller(id);
         if matches!(controller.kind, ControllerKind::Hosted(_)) {
             self.tell_controller(index, id, Tell::Initialize, 0);
             return true;
         }
-        let mut place = self.controller_state(index, id);
+        let mut place = self.cx.controller_state(index, id);
         place.set_current(0);
         place.clear(state::DONE | state::BEGUN);
         if !matches!(controller.kind, ControllerKind::Loop { .. } | ControllerKind::Runtime(_)) {
@@ -170,7 +170,7 @@ impl<'p> Core<'p> {
                         return false;
                     };
                     let at = self.nth_left(index, controller, first);
-                    self.controller_state(index, id).set_current(at);
+                    self.cx.controller_state(index, id).set_current(at);
                 }
             }
             _ => {}
@@ -189,12 +189,12 @@ impl<'p> Core<'p> {
 
     /// Ends a pass: the next one begins with the first child.
     pub(crate) fn re_initialize(&mut self, index: UserId, id: ControllerId) {
-        let kind = &self.controller(id).kind;
+        let kind = &self.cx.controller(id).kind;
         if matches!(kind, ControllerKind::Critical(_)) {
             self.leave_section(index, id);
         }
         self.forget_texts(index, id);
-        let mut place = self.controller_state(index, id);
+        let mut place = self.cx.controller_state(index, id);
         place.set_count(place.count().wrapping_add(1));
         place.clear(state::BEGUN | state::ARRIVED);
         match kind {
@@ -212,12 +212,12 @@ impl<'p> Core<'p> {
 
     /// Forgets how many iterations there were.
     pub(crate) fn reset_count(&mut self, index: UserId, id: ControllerId) {
-        let start = match &self.controller(id).kind {
+        let start = match &self.cx.controller(id).kind {
             ControllerKind::ForEach(each) => self.first_value(index, each),
             _ => 0,
         };
-        let kind = &self.controller(id).kind;
-        let mut place = self.controller_state(index, id);
+        let kind = &self.cx.controller(id).kind;
+        let mut place = self.cx.controller_state(index, id);
         place.set_count(start);
         match kind {
             ControllerKind::Loop { .. } => place.more()[0] = 0,
@@ -228,7 +228,7 @@ impl<'p> Core<'p> {
 
     /// Goes to the first child; in a Random Controller, to any.
     pub(crate) fn reset_current(&mut self, index: UserId, id: ControllerId) {
-        let controller = self.controller(id);
+        let controller = self.cx.controller(id);
         let mut at = 0;
         if let ControllerKind::Interleave(settings) = &controller.kind
             && settings.random
@@ -237,18 +237,18 @@ impl<'p> Core<'p> {
             let drawn = if left == 0 { 0 } else { self.cx.random.below(left as u64) };
             at = self.nth_left(index, controller, drawn as usize);
         }
-        self.controller_state(index, id).set_current(at);
+        self.cx.controller_state(index, id).set_current(at);
     }
 
     pub(crate) fn shuffle(&mut self, index: UserId, id: ControllerId) {
-        let controller = self.controller(id);
+        let controller = self.cx.controller(id);
         let mut state = ControllerState::of(self.cx.users.of(index), controller);
         random_order::shuffle(&mut state, controller.children.len(), &mut self.cx.random);
     }
 
     pub(crate) fn end_for_good(&mut self, index: UserId, id: ControllerId) {
-        let is_loop = matches!(self.controller(id).kind, ControllerKind::Loop { .. });
-        let mut place = self.controller_state(index, id);
+        let is_loop = matches!(self.cx.controller(id).kind, ControllerKind::Loop { .. });
+        let mut place = self.cx.controller_state(index, id);
         place.set(state::DONE);
         if is_loop {
             place.clear(state::BROKEN);

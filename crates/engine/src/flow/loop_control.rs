@@ -7,10 +7,10 @@
 use plan::plan::{ControllerId, ControllerKind};
 
 use crate::core::Core;
-use crate::flow::state;
 use crate::ids::UserId;
 use crate::java::Tell;
 use crate::users::Leave;
+use crate::users::controllers as state;
 
 impl Core<'_> {
     /// Leaves the place in the plan where `from` is the innermost controller.
@@ -18,7 +18,7 @@ impl Core<'_> {
         let mut ended = Vec::new();
         let mut at = Some(from);
         while let Some(id) = at {
-            let controller = self.controller(id);
+            let controller = self.cx.controller(id);
             if matches!(controller.kind, ControllerKind::Lane) {
                 self.leave_lane(index, id, how);
                 break;
@@ -52,7 +52,7 @@ impl Core<'_> {
     }
 
     fn break_loop(&mut self, index: UserId, id: ControllerId) {
-        let mut place = self.controller_state(index, id);
+        let mut place = self.cx.controller_state(index, id);
         place.set(state::BROKEN);
         place.clear(state::BEGUN);
         place.set_current(0);
@@ -60,7 +60,7 @@ impl Core<'_> {
     }
 
     pub(crate) fn trigger_end_of_loop(&mut self, index: UserId, id: ControllerId) {
-        let controller = self.controller(id);
+        let controller = self.cx.controller(id);
         match &controller.kind {
             ControllerKind::Hosted(_) => self.tell_controller(index, id, Tell::EndOfLoop, 0),
             ControllerKind::If { .. } => {

@@ -11,10 +11,10 @@
 use plan::plan::{Child, Controller, ControllerId, ControllerKind, SamplerId};
 
 use crate::core::Core;
-use crate::flow::state::{self, ControllerState, NOWHERE};
 use crate::ids::UserId;
 use crate::java::Then;
 use crate::users::Wait;
+use crate::users::controllers::{self as state, NOWHERE};
 
 /// An Interleave Controller that has asked this often in vain will do so for ever; JMeter's thread ends with a stack overflow.
 const IN_VAIN: u32 = 500;
@@ -79,7 +79,7 @@ impl<'p> Core<'p> {
         {
             self.cx.texts.sampler = Some(self.cx.plan.samplers[last.0 as usize].name.clone());
         }
-        self.forget_thrown();
+        self.cx.forget_thrown();
         let given = self.pull(index, main, &mut search);
         self.cx.texts.sampler = None;
         if self.cx.users[index].alive && self.ends_by_exception(index) {
@@ -136,7 +136,7 @@ impl<'p> Core<'p> {
 
     /// Asks a controller for the next sampler.
     pub(crate) fn pull(&mut self, index: UserId, id: ControllerId, search: &mut Search) -> Pull {
-        let controller = self.controller(id);
+        let controller = self.cx.controller(id);
         if self.needs_texts(index, id, false) && !self.knows_texts(index, id) {
             return Pull::Later;
         }
@@ -190,8 +190,8 @@ impl<'p> Core<'p> {
         controller: &'p Controller,
         search: &mut Search,
     ) -> Pull {
-        if self.controller_state(index, id).is(state::TOLD) {
-            self.controller_state(index, id).clear(state::TOLD);
+        if self.cx.controller_state(index, id).is(state::TOLD) {
+            self.cx.controller_state(index, id).clear(state::TOLD);
             return Pull::Nothing;
         }
         self.begin_transaction_if_first(index, id, controller);
@@ -201,7 +201,7 @@ impl<'p> Core<'p> {
             }
             match self.advance(index, id, controller, search) {
                 Some(Pull::Nothing) => {
-                    self.controller_state(index, id).set(state::TOLD);
+                    self.cx.controller_state(index, id).set(state::TOLD);
                     return Pull::Ended(id);
                 }
                 Some(given) => return given,
@@ -255,7 +255,7 @@ impl<'p> Core<'p> {
         controller: &'p Controller,
     ) {
         if let ControllerKind::Transaction(settings) = &controller.kind
-            && !self.controller_state(index, id).is(state::BEGUN)
+            && !self.cx.controller_state(index, id).is(state::BEGUN)
         {
             self.begin_transaction(index, id, settings);
         }
@@ -269,7 +269,7 @@ impl<'p> Core<'p> {
         controller: &'p Controller,
     ) -> Option<Pull> {
         self.write_index(index, id);
-        let is_first = !self.controller_state(index, id).is(state::BEGUN);
+        let is_first = !self.cx.controller_state(index, id).is(state::BEGUN);
         match &controller.kind {
             ControllerKind::Loop { count, once } if self.loop_is_over(index, id, count) => {
                 self.end_loop(index, id, *once);
@@ -278,15 +278,15 @@ impl<'p> Core<'p> {
             ControllerKind::While(condition)
                 if is_first && self.while_is_over(index, id, condition, false) =>
             {
-                self.controller_state(index, id).clear(state::BROKEN);
-                self.controller_state(index, id).set_count(0);
+                self.cx.controller_state(index, id).clear(state::BROKEN);
+                self.cx.controller_state(index, id).set_count(0);
                 return Some(Pull::Nothing);
             }
             ControllerKind::ForEach(each)
-                if (self.controller_state(index, id).is(state::BROKEN)
+                if (self.cx.controller_state(index, id).is(state::BROKEN)
                     || !self.has_value(index, id, each)) =>
             {
-                self.controller_state(index, id).clear(state::BROKEN);
+                self.cx.controller_state(index, id).clear(state::BROKEN);
                 self.re_initialize(index, id);
                 self.reset_count(index, id);
                 return Some(Pull::Nothing);
@@ -300,9 +300,11 @@ impl<'p> Core<'p> {
             }
             ControllerKind::Switch(value) if is_first => {
                 let chosen = self.switch(index, controller, value);
-                self.controller_state(index, id).set_current(chosen);
+                self.cx.controller_state(index, id).set_current(chosen);
             }
-            ControllerKind::Interleave(_) if self.controller_state(index, id).is(state::SKIP) => {
+            ControllerKind::Interleave(_)
+                if self.cx.controller_state(index, id).is(state::SKIP) =>
+            {
                 self.re_initialize(index, id);
                 return Some(Pull::Nothing);
             }
@@ -317,7 +319,9 @@ impl<'p> Core<'p> {
             ControllerKind::Critical(_) if !self.may_enter(index, id) => {
                 return Some(Pull::Later);
             }
-            ControllerKind::Throughput(_) if !self.controller_state(index, id).is(state::RUNS) => {
+            ControllerKind::Throughput(_)
+                if !self.cx.controller_state(index, id).is(state::RUNS) =>
+            {
                 return Some(Pull::Nothing);
             }
             _ => {}
@@ -346,7 +350,7 @@ impl<'p> Core<'p> {
             }
             return self.behind(index, id, controller);
         };
-        self.controller_state(index, id).set_current(at);
+        self.cx.controller_state(index, id).set_current(at);
         let ControllerKind::Interleave(settings) = &controller.kind else {
             return match child {
                 Child::Sampler(sampler) => {
@@ -364,7 +368,7 @@ impl<'p> Core<'p> {
                 },
             };
         };
-        let mut place = self.controller_state(index, id);
+        let mut place = self.cx.controller_state(index, id);
         let begun_with = &mut place.more()[0];
         if *begun_with == 0 {
             *begun_with = at + 1;
@@ -374,7 +378,7 @@ impl<'p> Core<'p> {
         }
         match child {
             Child::Sampler(sampler) => {
-                self.controller_state(index, id).set(state::SKIP);
+                self.cx.controller_state(index, id).set(state::SKIP);
                 self.move_on(index, id);
                 Some(Pull::Sampler(sampler))
             }
@@ -387,12 +391,12 @@ impl<'p> Core<'p> {
                     None
                 }
                 given => {
-                    self.controller_state(index, id).set(state::GAVE);
+                    self.cx.controller_state(index, id).set(state::GAVE);
                     if settings.whole_controllers {
-                        self.controller_state(index, id).more()[0] = 0;
+                        self.cx.controller_state(index, id).more()[0] = 0;
                     } else {
                         self.move_on(index, id);
-                        self.controller_state(index, id).set(state::SKIP);
+                        self.cx.controller_state(index, id).set(state::SKIP);
                     }
                     Some(given)
                 }
@@ -440,9 +444,9 @@ impl<'p> Core<'p> {
             }
             ControllerKind::ForEach(each) => {
                 self.re_initialize(index, id);
-                self.controller_state(index, id).is(state::BROKEN)
+                self.cx.controller_state(index, id).is(state::BROKEN)
                     || !self.has_value(index, id, each)
-                    || self.controller_state(index, id).count() >= self.last_value(index, each)
+                    || self.cx.controller_state(index, id).count() >= self.last_value(index, each)
             }
             ControllerKind::Runtime(seconds) => {
                 self.re_initialize(index, id);
@@ -456,15 +460,15 @@ impl<'p> Core<'p> {
         if !over {
             return None;
         }
-        self.controller_state(index, id).clear(state::BROKEN);
+        self.cx.controller_state(index, id).clear(state::BROKEN);
         self.reset_count(index, id);
         Some(Pull::Nothing)
     }
 
     /// Goes to the child behind the current one.
     fn move_on(&mut self, index: UserId, id: ControllerId) {
-        let controller = self.controller(id);
-        let mut place = self.controller_state(index, id);
+        let controller = self.cx.controller(id);
+        let mut place = self.cx.controller_state(index, id);
         let next = place.current().saturating_add(1);
         match &controller.kind {
             ControllerKind::Switch(_) => place.set_current(NOWHERE),
@@ -484,7 +488,7 @@ impl<'p> Core<'p> {
     fn drop_if_done(&mut self, index: UserId, id: ControllerId) -> bool {
         let done = self.is_done(index, id);
         if done {
-            self.controller_state(index, id).set(state::DROPPED);
+            self.cx.controller_state(index, id).set(state::DROPPED);
         }
         done
     }
@@ -493,16 +497,16 @@ impl<'p> Core<'p> {
         if once {
             self.end_for_good(index, id);
         }
-        self.controller_state(index, id).clear(state::BROKEN);
+        self.cx.controller_state(index, id).clear(state::BROKEN);
     }
 
     /// Sets a loop's index variable, if the plan mentions it.
     fn write_index(&mut self, index: UserId, id: ControllerId) {
-        let controller = self.controller(id);
+        let controller = self.cx.controller(id);
         if !controller.kind.iterates() {
             return;
         }
-        let count = self.controller_state(index, id).count();
+        let count = self.cx.controller_state(index, id).count();
         if controller.name.fixed().is_none() && controller.parent.is_some() {
             return self.write_named_index(index, controller, count);
         }
@@ -518,7 +522,7 @@ impl<'p> Core<'p> {
         name.push_str("__jm__");
         controller.name.eval(&mut self.cx.env(index, ""), &mut name);
         name.push_str("__idx");
-        if !self.has_thrown() {
+        if !self.cx.has_thrown() {
             let value = itoa::Buffer::new().format(count).to_owned();
             self.cx.users.of(index).vars.set_named(&self.cx.plan.names, &name, &value);
         }
@@ -527,19 +531,6 @@ impl<'p> Core<'p> {
 
     /// Whether a search may ask another controller.
     pub(crate) fn may_go_on(&self, search: &mut Search) -> bool {
-        search.takes_step() && !self.has_thrown()
-    }
-
-    pub(crate) fn controller(&self, id: ControllerId) -> &'p Controller {
-        &self.cx.plan.controllers[id.0 as usize]
-    }
-
-    pub(crate) fn controller_state(
-        &mut self,
-        index: UserId,
-        id: ControllerId,
-    ) -> ControllerState<'_> {
-        let controller = self.controller(id);
-        ControllerState::of(self.cx.users.of(index), controller)
+        search.takes_step() && !self.cx.has_thrown()
     }
 }

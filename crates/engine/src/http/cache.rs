@@ -142,7 +142,7 @@ impl Core<'_> {
         let at = manager as usize;
         let known = self.cx.users[index].extra.as_ref().and_then(|extra| extra.caches.get(at));
         if known.is_none_or(Option::is_none) {
-            let most = self.number(index, &self.cx.plan.cache_managers[at].most, 0);
+            let most = self.cx.number(index, &self.cx.plan.cache_managers[at].most, 0);
             let caches = &mut self.cx.users[index].extra().caches;
             if caches.len() <= at {
                 caches.resize_with(at + 1, || None);

@@ -27,7 +27,7 @@ impl Core<'_> {
             };
             let mut jar = Box::new(Jar::with_rules(rules));
             self.add_own_cookies(index, manager, &mut jar);
-            if self.has_thrown() {
+            if self.cx.has_thrown() {
                 return None;
             }
             self.cx.users[index].extra().jars[at] = Some(jar);

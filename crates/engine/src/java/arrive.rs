@@ -36,20 +36,20 @@ impl Core<'_> {
                 Ok(lines) => self.log_lines(&lines),
                 // When the run ends at once, nothing more is begun for its users.
                 Err(_) if self.cx.stop.asked => {}
-                Err(failed) => self.log(format!("{}: {failed}", job.what)),
+                Err(failed) => self.cx.log(format!("{}: {failed}", job.what)),
             }
             return self.jobs.recycle(message);
         };
         let read = error.map_or_else(|| Reply::read(&message, act), Err);
         if let Ok(Reply { fatal: Some(words), .. }) = &read {
-            self.log(format!("Ended: {words} in {}", job.what));
+            self.cx.log(format!("Ended: {words} in {}", job.what));
         }
         match (self.take_then(to), read) {
             (Some(then), read) => self.resume_with(to.index, then, &job, read, done),
             // Nobody waits for it.
             (None, Ok(reply)) => self.apply_everywhere(&reply),
             (None, Err(_)) if job.abandoned => {}
-            (None, Err(failed)) => self.log(format!("{}: {failed}", job.what)),
+            (None, Err(failed)) => self.cx.log(format!("{}: {failed}", job.what)),
         }
         if job.abandoned {
             self.say_goodbye(to.index, job.user, job.what);
@@ -113,7 +113,7 @@ impl Core<'_> {
             }
             Then::Started => {
                 if let Err(failed) = read {
-                    self.log(format!("{}: {failed}", job.what));
+                    self.cx.log(format!("{}: {failed}", job.what));
                 }
                 if self.must_end(index) {
                     self.end_user(index);
@@ -123,7 +123,7 @@ impl Core<'_> {
             }
             Then::Pull(controller) => {
                 if let Err(failed) = read {
-                    self.log(format!("{}: {failed}", job.what));
+                    self.cx.log(format!("{}: {failed}", job.what));
                 }
                 // One that must end does so when it has its next sampler.
                 self.must_end(index);

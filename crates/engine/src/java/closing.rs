@@ -43,7 +43,7 @@ impl Core<'_> {
             if !self.cx.result.success && closing.outcome == Outcome::Ok {
                 closing.outcome = Outcome::Assertion;
             }
-            self.set_last_ok(index, self.cx.result.success);
+            self.cx.set_last_ok(index, self.cx.result.success);
             self.keep_previous(index);
         }
         if closing.observed && self.tell_java(index, &mut closing) {
@@ -61,7 +61,7 @@ impl Core<'_> {
         let (after, checks) = (&sampler.after, &sampler.checks);
         let mut from = from;
         loop {
-            self.forget_thrown();
+            self.cx.forget_thrown();
             let job = self.with_env(index, closing.id, |env, result| {
                 for (at, extractor) in after.iter().enumerate().skip(from) {
                     if let Extractor::Job(job) = extractor {

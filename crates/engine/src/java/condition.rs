@@ -9,13 +9,13 @@ use plan::plan::{ControllerId, ControllerKind};
 
 use super::{Act, Then};
 use crate::core::Core;
-use crate::flow::state;
 use crate::ids::UserId;
+use crate::users::controllers as state;
 
 impl Core<'_> {
     /// Whether a controller's texts are known now. False: the user waits for them.
     pub(crate) fn knows_texts(&mut self, index: UserId, id: ControllerId) -> bool {
-        let range = self.controller(id).evaluates;
+        let range = self.cx.controller(id).evaluates;
         if range.is_empty() {
             return true;
         }
@@ -33,7 +33,7 @@ impl Core<'_> {
 
     /// The next question needs texts evaluated anew.
     pub(crate) fn forget_texts(&mut self, index: UserId, id: ControllerId) {
-        if self.controller(id).evaluates.is_empty() {
+        if self.cx.controller(id).evaluates.is_empty() {
             return;
         }
         if let Some(java) = self.cx.users[index]
@@ -90,11 +90,11 @@ impl Core<'_> {
 
     /// Whether a controller is about to look at its texts, or does so `at_end` of a pass.
     pub(crate) fn needs_texts(&mut self, index: UserId, id: ControllerId, at_end: bool) -> bool {
-        let controller = self.controller(id);
+        let controller = self.cx.controller(id);
         if controller.evaluates.is_empty() {
             return false;
         }
-        let mut place = self.controller_state(index, id);
+        let mut place = self.cx.controller_state(index, id);
         let is_first = !place.is(state::BEGUN);
         match &controller.kind {
             _ if place.is(state::BROKEN) => false,

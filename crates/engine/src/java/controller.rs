@@ -14,8 +14,8 @@ use super::reply::{Failed, Out};
 use super::{Act, Reply, Then, UnderWay};
 use crate::core::Core;
 use crate::flow::search::{Pull, Search};
-use crate::flow::state;
 use crate::ids::UserId;
+use crate::users::controllers as state;
 
 /// The controller is asked for a sampler.
 const NEXT: u32 = 0;
@@ -255,9 +255,9 @@ impl<'p> Core<'p> {
         what: Tell,
         number: u32,
     ) {
-        let ControllerKind::Hosted(element) = self.controller(id).kind else { return };
+        let ControllerKind::Hosted(element) = self.cx.controller(id).kind else { return };
         if what == Tell::Initialize {
-            self.controller_state(index, id).clear(state::DONE);
+            self.cx.controller_state(index, id).clear(state::DONE);
         }
         if what != Tell::Iteration || self.jobs.shared.hearing.counting.contains(&element) {
             self.cx.users[index].java().questions.tell(element, what, number);
@@ -286,19 +286,19 @@ impl<'p> Core<'p> {
             Ok(Reply { gives_up: true, .. }) => return self.end_of_plan(index),
             Ok(_) => None,
             Err(failed) => {
-                self.log(format!("Error: {}: {failed}; the user ends", job.what));
+                self.cx.log(format!("Error: {}: {failed}; the user ends", job.what));
                 return self.end_of_plan(index);
             }
         };
         let Some(said) = said else {
             let what = "it gave what it does not hold; the user ends";
-            self.log(format!("Error: {}: {what}", job.what));
+            self.cx.log(format!("Error: {}: {what}", job.what));
             return self.end_of_plan(index);
         };
         // One that must end does so when it has its next sampler.
         self.must_end(index);
         if let Said::Nothing(done) = said {
-            let mut place = self.controller_state(index, id);
+            let mut place = self.cx.controller_state(index, id);
             place.clear(state::DONE);
             if done {
                 place.set(state::DONE);

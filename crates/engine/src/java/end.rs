@@ -82,7 +82,7 @@ impl Core<'_> {
             return;
         }
         for line in self.jobs.slow_lines(now) {
-            self.log(line);
+            self.cx.log(line);
         }
     }
 

@@ -147,7 +147,7 @@ impl<'p> Core<'p> {
         match read {
             Ok(_) => self.put(&mut Timing::default(), read, job),
             // It is no matter of the transaction's.
-            Err(failed) => self.log(format!("{}: {failed}", job.what)),
+            Err(failed) => self.cx.log(format!("{}: {failed}", job.what)),
         }
         let fresh = self.cx.spare_results.pop().unwrap_or_default();
         let told = std::mem::replace(&mut self.cx.result, fresh);

@@ -13,25 +13,10 @@ use crate::sample::Asked;
 use crate::users::Given;
 
 impl Core<'_> {
-    /// Whether a function has thrown since somebody looked.
-    pub(crate) fn has_thrown(&self) -> bool {
-        self.cx.texts.thrown.is_some()
-    }
-
-    /// Passes over an exception that JMeter catches, or that comes where JMeter evaluates nothing.
-    pub(crate) fn forget_thrown(&mut self) {
-        self.cx.texts.thrown = None;
-    }
-
-    /// Passes over a `NumberFormatException`, which JMeter catches where it reads some numbers.
-    pub(crate) fn forgive_number(&mut self) {
-        self.cx.texts.thrown.take_if(|thrown| thrown.is_no_number());
-    }
-
     /// Ends a user on whose way to its next sampler a function has thrown. False: none has.
     pub(crate) fn ends_by_exception(&mut self, index: UserId) -> bool {
         let Some(thrown) = self.cx.texts.thrown.take() else { return false };
-        self.log(format!("user stopped: {}: {thrown}", self.thread_name(index)));
+        self.cx.log(format!("user stopped: {}: {thrown}", self.thread_name(index)));
         self.end_of_plan(index);
         true
     }
@@ -46,8 +31,8 @@ impl Core<'_> {
         self.cx.texts.naming = true;
         text.eval(&mut self.cx.env(index, ""), &mut name);
         self.cx.texts.naming = false;
-        if !self.has_thrown() {
-            self.log(format!("sample lost: {thread}: {name}: {thrown}"));
+        if !self.cx.has_thrown() {
+            self.cx.log(format!("sample lost: {thread}: {name}: {thrown}"));
         }
         self.cx.texts.give(name);
         let mut asked = Asked::default();
@@ -76,7 +61,7 @@ impl Core<'_> {
     /// first.
     pub(crate) fn read_names(&mut self, index: UserId, id: ControllerId) {
         let plan = self.cx.plan;
-        let controller = self.controller(id);
+        let controller = self.cx.controller(id);
         for child in &controller.children {
             match child {
                 Child::Controller(inner) => self.read_names(index, *inner),

@@ -64,7 +64,7 @@ impl Core<'_> {
         let plan = self.cx.plan;
         let mut first = None;
         for timeout in timeouts {
-            let limit = self.java_number(index, &plan.timeouts[*timeout as usize]);
+            let limit = self.cx.java_number(index, &plan.timeouts[*timeout as usize]);
             if limit > 0 {
                 first = Some(first.map_or(limit, |first: i64| first.min(limit)));
             }

@@ -17,7 +17,7 @@ impl Core<'_> {
         if !sampler.name.calls() || sampler.before.iter().any(|one| matches!(one, Before::Job(_))) {
             self.name_sampler(index, id);
             // JMeter does not read it yet.
-            self.forget_thrown();
+            self.cx.forget_thrown();
         } else if let Some(extra) = &mut self.cx.users[index].extra {
             extra.sampler_name.clear();
         }

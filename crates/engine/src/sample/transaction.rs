@@ -354,7 +354,7 @@ impl Core<'_> {
         let next_loop = self.cx.run.groups[user.group as usize].on_error == OnError::NextLoop;
         if next_loop && !user.last_ok && !user.lane {
             let thread = self.thread_name(index);
-            self.log(format!(
+            self.cx.log(format!(
                 "Test failed! {thread} ends: a transaction with a parent sample failed by its assertions, and JMeter's \"start next thread \
                  loop\" finds no sampler to leave"
             ));
@@ -497,7 +497,7 @@ impl Core<'_> {
         let plan = self.cx.plan;
         let controller = &plan.controllers[open.controller.0 as usize];
         let ControllerKind::Transaction(settings) = &controller.kind else { return };
-        self.set_last_ok(index, success);
+        self.cx.set_last_ok(index, success);
         let around = controller.parent.and_then(|around| self.parent_around(index, around));
         if let Some(around) = around.filter(|_| how != End::GoesOn) {
             self.nest(index, around, timing, success);

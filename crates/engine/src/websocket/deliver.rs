@@ -391,7 +391,7 @@ impl Core<'_> {
     fn tell_stopped(&mut self) {
         if !std::mem::replace(&mut self.websocket.told_stopped, true) {
             let bytes = self.cx.run.settings.inbox_bytes;
-            self.log(format!(
+            self.cx.log(format!(
                 "reading stopped on a WebSocket connection: {bytes} bytes wait for a user that does not read; the \
                  server's sends will stall (throng.websocket.inbox.bytes, throng.websocket.inbox.full)"
             ));

@@ -21,7 +21,7 @@ impl Core<'_> {
             let settings =
                 self.cx.plan.heartbeats[id.0 as usize].settings(&mut self.cx.env(index, ""));
             let settings = settings.unwrap_or_else(|problem| {
-                self.log(problem);
+                self.cx.log(problem);
                 HeartbeatSettings {
                     interval_ms: 0,
                     jitter_ms: 0,

@@ -6,16 +6,16 @@ use plan::plan::{ControllerId, ControllerKind};
 use plan::text::Text;
 
 use crate::core::Core;
-use crate::flow::state;
 use crate::ids::UserId;
 use crate::inbox::Ask;
+use crate::users::controllers as state;
 use crate::users::{Held, Wait};
 
 impl Core<'_> {
     /// Whether a controller is a Critical Section that is to be entered.
     pub(crate) fn may_enter(&mut self, index: UserId, id: ControllerId) -> bool {
-        let ControllerKind::Critical(lock) = &self.controller(id).kind else { return true };
-        self.controller_state(index, id).is(state::BEGUN) || self.enter_section(index, id, lock)
+        let ControllerKind::Critical(lock) = &self.cx.controller(id).kind else { return true };
+        self.cx.controller_state(index, id).is(state::BEGUN) || self.enter_section(index, id, lock)
     }
 
     /// A user comes to a Critical Section. False: it waits.

@@ -10,11 +10,11 @@ use plan::result::{Request, SampleResult};
 use stats::Outcome;
 
 use crate::core::Core;
-use crate::flow::state;
 use crate::http::conn::NO_CONN;
 use crate::http::redirect::copy;
 use crate::ids::UserId;
 use crate::time::timing::Timing;
+use crate::users::controllers as state;
 use crate::users::{Leave, NO_USER, Wait};
 use crate::websocket::NO_SOCKET;
 
@@ -47,7 +47,7 @@ impl<'p> Core<'p> {
         let timing = self.begin_plain(index, id);
         let at_a_time = match &parallel.most {
             None => usize::MAX,
-            Some(most) => usize::try_from(self.java_number(index, most)).unwrap_or(0),
+            Some(most) => usize::try_from(self.cx.java_number(index, most)).unwrap_or(0),
         };
         let closed =
             self.cx.users[index].extra.as_ref().is_some_and(|one| one.closed.contains(&id));
@@ -90,7 +90,7 @@ impl<'p> Core<'p> {
         whole.message.push_str("OK");
         whole.sampler_data.push_str("Parallel items:\n");
         for lane in &parallel.lanes {
-            let name = &self.controller(*lane).name;
+            let name = &self.cx.controller(*lane).name;
             name.eval(&mut self.cx.env(index, ""), &mut whole.sampler_data);
             whole.sampler_data.push('\n');
         }
@@ -132,11 +132,11 @@ impl<'p> Core<'p> {
         user.extra = None;
         user.extra().main = Some(main);
         self.cx.users.of(lane).iteration += 1;
-        self.set_last_ok(lane, true);
-        self.controller_state(lane, main).0.fill(0);
-        for child in &self.controller(main).children {
+        self.cx.set_last_ok(lane, true);
+        self.cx.controller_state(lane, main).0.fill(0);
+        for child in &self.cx.controller(main).children {
             if let plan::plan::Child::Controller(inner) = child {
-                self.controller_state(lane, *inner).clear(state::DROPPED);
+                self.cx.controller_state(lane, *inner).clear(state::DROPPED);
             }
         }
         if self.initialize(lane, main) {

@@ -2,7 +2,7 @@
 
 use plan::random::Random;
 
-use crate::flow::state::ControllerState;
+use crate::users::controllers::ControllerState;
 
 /// Draws an order of so many children.
 pub(crate) fn shuffle(state: &mut ControllerState<'_>, children: usize, random: &mut Random) {

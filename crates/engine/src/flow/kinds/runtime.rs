@@ -1,7 +1,7 @@
 //! Runtime Controller: children for so many seconds, from the first look at its time.
 
-use crate::flow::state::ControllerState;
 use crate::time::clock::{Nanos, SECOND};
+use crate::users::controllers::ControllerState;
 
 /// Whole seconds that it has run; its time begins with the first call.
 pub(crate) fn seconds_run(state: &mut ControllerState<'_>, now: Nanos) -> i64 {

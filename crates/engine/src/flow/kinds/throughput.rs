@@ -3,7 +3,7 @@
 
 use plan::element::Ran;
 
-use crate::flow::state::{ControllerState, RUNS};
+use crate::users::controllers::{ControllerState, RUNS};
 
 /// Counts of the user.
 pub(crate) fn ran(state: &mut ControllerState<'_>) -> Ran {

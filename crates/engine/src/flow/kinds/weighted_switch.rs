@@ -8,8 +8,8 @@ use plan::plan::{Child, Controller, ControllerId, ControllerKind, WeightedSwitch
 
 use crate::core::Core;
 use crate::flow::search::{Pull, Search};
-use crate::flow::state;
 use crate::ids::UserId;
+use crate::users::controllers as state;
 
 impl<'p> Core<'p> {
     pub(crate) fn pull_weighted(
@@ -26,7 +26,7 @@ impl<'p> Core<'p> {
             if !self.may_go_on(search) {
                 return Pull::Later;
             }
-            if self.controller_state(index, id).is(state::CHOSEN) {
+            if self.cx.controller_state(index, id).is(state::CHOSEN) {
                 looks += 1;
             } else if !self.choose_weighted(index, id, controller, switch) {
                 self.end_user(index);
@@ -58,14 +58,14 @@ impl<'p> Core<'p> {
     ) -> bool {
         // From 0 up to 1, as Java draws it: 53 bits.
         let chance = (self.cx.random.bits() >> 11) as f64 / (1_u64 << 53) as f64;
-        let mut place = self.controller_state(index, id);
+        let mut place = self.cx.controller_state(index, id);
         place.set(state::CHOSEN);
         let mut counted = place.more()[1..].to_vec();
         let [total, counts @ ..] = &mut counted[..] else { return false };
         let chosen = switch.choose(total, counts, chance, &mut self.cx.env(index, ""));
         let Some(chosen) = chosen else { return false };
         let at = self.nth_left(index, controller, chosen);
-        let mut place = self.controller_state(index, id);
+        let mut place = self.cx.controller_state(index, id);
         place.more()[0] = chosen as u32;
         place.more()[1..].copy_from_slice(&counted);
         place.set_current(at);
@@ -74,10 +74,10 @@ impl<'p> Core<'p> {
 
     /// Whether the current child is the one that was chosen, by their numbers among those still there.
     fn is_at_chosen(&mut self, index: UserId, id: ControllerId, controller: &Controller) -> bool {
-        let current = self.controller_state(index, id).current() as usize;
+        let current = self.cx.controller_state(index, id).current() as usize;
         let before = controller.children.iter().take(current);
         let before = before.filter(|child| !self.is_dropped(index, **child)).count();
-        before == self.controller_state(index, id).more()[0] as usize
+        before == self.cx.controller_state(index, id).more()[0] as usize
     }
 
     fn reset_weighted(&mut self, index: UserId, id: ControllerId, controller: &Controller) {
@@ -89,9 +89,9 @@ impl<'p> Core<'p> {
 
     /// The next pass of it, and of those directly in it, begins with a choice.
     fn choose_anew(&mut self, index: UserId, id: ControllerId, controller: &Controller) {
-        self.controller_state(index, id).clear(state::CHOSEN);
+        self.cx.controller_state(index, id).clear(state::CHOSEN);
         for inner in self.inner(index, controller) {
-            let inside = self.controller(inner);
+            let inside = self.cx.controller(inner);
             if matches!(inside.kind, ControllerKind::WeightedSwitch(_)) {
                 self.choose_anew(index, inner, inside);
             }
@@ -99,7 +99,7 @@ impl<'p> Core<'p> {
     }
 
     fn forget_pass(&mut self, index: UserId, id: ControllerId) {
-        let controller = self.controller(id);
+        let controller = self.cx.controller(id);
         match &controller.kind {
             ControllerKind::Transaction(settings) => {
                 self.drop_transaction(index, id);
