@@ -11,33 +11,28 @@ pub(crate) mod prepare;
 pub(crate) mod rows;
 pub(crate) mod sender;
 pub(crate) mod sinks;
+pub(crate) mod start;
 
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use plan::element::Shard;
-use plan::plan::{ListenerId, Phase, Plan};
+use plan::plan::{Phase, Plan};
 use stats::Snapshot;
 
-use crate::core::{Core, Parts};
-use crate::inbox::{Inbox, Message, Wake};
-use crate::net::driver::Driver;
-use crate::net::nameserver::NameServers;
-use crate::net::resolve;
+use crate::inbox::Message;
 use crate::reports::figures::Figures;
 use crate::reports::{Report, Told};
-use crate::run::backend::{Backend, Relay};
+use crate::run::backend::Relay;
 use crate::run::batches::Batches;
-use crate::run::prepare::{Evaluated, Prepared};
-use crate::run::rows::{ResultFile, Rows, Writer};
-use crate::settings::Settings;
+use crate::run::prepare::Evaluated;
+use crate::run::rows::ResultFile;
 use crate::shared::RunShared;
-use crate::shared::group::Counts;
 use crate::time::clock::{Clock, MS, Nanos, SECOND};
 
 /// How a run is to be carried out.
@@ -136,207 +131,6 @@ pub struct Run {
     stopped_by_plan: bool,
 }
 
-/// Starts a run.
-pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
-    let evaluated = match options.evaluated.take() {
-        Some(evaluated) => evaluated,
-        None => crate::run::prepare::evaluate(&plan, &options),
-    };
-    options.properties.extend(evaluated.properties.iter().cloned());
-    let cores = match options.cores {
-        0 => std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
-        n => n,
-    };
-    let (to_log, log) = channel();
-    let base_dir = options.base_dir.clone();
-    let shared = plan::function::Shared::new(options.properties.clone(), base_dir, to_log)
-        .dealt_out(options.shard.deal(evaluated.users_by_group().max().unwrap_or(0)));
-    let mut settings = Settings::from_properties(|key| options.properties.get(key).cloned());
-    if let Some(complaint) = &settings.complaint {
-        return Err(StartError::Setting(complaint.clone()));
-    }
-    settings.keep_sub_labels |= plan.functional_mode;
-    let addresses = settings.addresses;
-    settings.secure.load_keys(&evaluated.keys()?).map_err(StartError::Setting)?;
-    let mut prepared = crate::run::prepare::prepare(&plan, &options, evaluated)?;
-    let java = start_java(&plan, &options, &mut prepared, &shared).map_err(StartError::Java)?;
-    // What Java takes to read its part of the plan is no time of the run.
-    let zero = options.paced.map_or_else(Instant::now, |paced| instant(paced.zero));
-    let property = |key: &str| options.properties.get(key).cloned();
-    let mut complaints = prepared.complaints;
-    let mut backends = Vec::new();
-    let away = options.shard.count > 1;
-    for (at, settings) in prepared.backends.iter().filter(|_| !away) {
-        match Backend::open(settings, &property) {
-            Ok(backend) => backends.push((ListenerId(*at as u32), backend)),
-            Err(unusable) => complaints.push(unusable.told(&settings.name)),
-        }
-    }
-    let relay = Relay::default();
-    let mut writer = Writer::open(
-        &crate::run::prepare::roots(&plan, &options.results),
-        &prepared.listeners,
-        &settings.sample_variables,
-        prepared.savers.iter().any(Option::is_some),
-        options.shard,
-    )
-    .map_err(|error| StartError::Results(error.to_string()))?;
-    let (reports_in, reports) = channel();
-    let mut inboxes = Vec::new();
-    let mut receivers = Vec::new();
-    for _ in 0..cores {
-        let (sender, receiver) = channel();
-        let wake = Arc::new(Wake::new().map_err(StartError::System)?);
-        inboxes.push(Inbox::new(sender, Arc::clone(&wake)));
-        receivers.push((receiver, wake));
-    }
-    let group_count = plan.groups.len();
-    let asks = plan.dns_managers.iter().any(|manager| !manager.servers.is_empty());
-    let names = asks.then(|| NameServers::start(settings.names)).transpose();
-    let names = names.map_err(StartError::System)?;
-    // A Keystore Configuration has JMeter set TLS up before the first user.
-    let trust =
-        crate::shared::trust::Trust::new(settings.secure.accepts_all(), !plan.keystores.is_empty());
-    let shared = Arc::new(RunShared {
-        zero,
-        cores,
-        steps: options.steps.clone(),
-        ports: crate::net::ports::Range::of_system(),
-        shard: options.shard,
-        seed: options.seed,
-        settings,
-        hurry: Arc::default(),
-        ends: (0..group_count).map(|_| Nanos::MAX.into()).collect(),
-        closings: (0..group_count).map(|_| Nanos::MAX.into()).collect(),
-        counts: Counts::new(group_count),
-        diary: crate::shared::diary::Diary::new(|key| options.properties.get(key).cloned()),
-        groups: prepared.groups,
-        initial: Arc::new(prepared.initial),
-        shared,
-        state: prepared.state,
-        savers: prepared.savers,
-        base_dir: options.base_dir.clone(),
-        last_sample_ok: plan.names.find(crate::run::prepare::LAST_SAMPLE_OK),
-        user_token: plan.names.find(plan::element::USER_TOKEN),
-        hostname: hostname(),
-        resolver: resolve::start(addresses).map_err(StartError::System)?,
-        files: crate::files::Reader::default(),
-        names,
-        trust,
-        inboxes,
-    });
-    let mut threads = Vec::new();
-    let rows: Vec<Rows> = (0..cores).map(|_| writer.rows()).collect();
-    for ((index, rows), (inbox, wake)) in (0..cores).zip(rows).zip(receivers) {
-        let driver = Driver::new(&wake).map_err(StartError::System)?;
-        let mut feeds: Vec<_> =
-            backends.iter().map(|(id, backend)| (*id, backend.feed())).collect();
-        for (at, settings) in prepared.backends.iter().filter(|_| away) {
-            let id = ListenerId(*at as u32);
-            feeds.push((id, relay.feed(settings, id, &reports_in)));
-        }
-        let (plan, shared, reports) = (Arc::clone(&plan), Arc::clone(&shared), reports_in.clone());
-        let java = Arc::clone(&java);
-        let thread = std::thread::Builder::new().name(format!("core-{index}")).spawn(move || {
-            let parts = Parts {
-                plan: &plan,
-                run: &shared,
-                java,
-                index,
-                driver,
-                inbox,
-                wake,
-                reports: reports.clone(),
-                rows,
-                feeds,
-            };
-            let ended = Core::new(parts).run();
-            let _ = reports.send(Report::CoreEnded(ended.err().map(|error| error.to_string())));
-        });
-        threads.push(thread.map_err(StartError::System)?);
-    }
-    let from_writer = reports_in.clone();
-    let writer = writer
-        .start(move |text| {
-            let _ = from_writer.send(Report::Log(text));
-        })
-        .map_err(StartError::System)?;
-    let mut senders = Vec::new();
-    for (_, backend) in backends {
-        let complaints = reports_in.clone();
-        let complain = move |text| {
-            let _ = complaints.send(Report::Log(text));
-        };
-        let run = Arc::clone(&shared);
-        let users = move || {
-            let of = |count: &std::sync::atomic::AtomicU32| {
-                count.load(std::sync::atomic::Ordering::Relaxed)
-            };
-            (of(&run.counts.started), of(&run.counts.finished))
-        };
-        let thread = backend.start(users, complain).map_err(StartError::System)?;
-        senders.push(thread);
-    }
-    for complaint in complaints {
-        let _ = reports_in.send(Report::Log(complaint));
-    }
-    forward_log(log, reports_in.clone());
-    let mut run = Run {
-        shared,
-        java,
-        reports,
-        threads,
-        writer: Some(writer),
-        senders,
-        relay,
-        batches: options.paced.is_none().then(|| Batches::new(&plan)),
-        told: reports_in,
-        open: HashMap::new(),
-        stopped: false,
-        ended: false,
-        ends: 0,
-        aborted: None,
-        stopped_by_plan: false,
-    };
-    if run.batches.is_some() {
-        run.start_next();
-    }
-    Ok(run)
-}
-
-/// Has a Java machine read its part of the plan; gives what it finds wrong, and lines for the log. [`start`] does so too.
-///
-/// # Errors
-///
-/// Why it cannot, in words.
-pub fn set_up(
-    plan: &Plan,
-    options: &Options,
-) -> Result<(Vec<crate::offload::Finding>, Vec<String>), String> {
-    match &options.offload {
-        Some(offload) if !plan.hosted.is_empty() => {
-            let read = crate::java::session::set_up(&**offload, plan, options, &[])?;
-            Ok((read.findings, read.said))
-        }
-        _ => Ok((Vec::new(), Vec::new())),
-    }
-}
-
-/// Has Java read its part of the plan, where the plan has such, and start the test.
-fn start_java(
-    plan: &Plan,
-    options: &Options,
-    prepared: &mut Prepared,
-    shared: &plan::function::Shared,
-) -> Result<Arc<crate::java::Shared>, String> {
-    if plan.hosted.is_empty() {
-        return Ok(Arc::default());
-    }
-    let offload = options.offload.clone().ok_or("there is no Java machine")?;
-    let hearing = crate::java::session::begin(&*offload, plan, options, prepared, shared)?;
-    Ok(Arc::new(crate::java::Shared::new(offload, hearing)))
-}
-
 /// Why a run could not start.
 #[derive(Debug)]
 pub enum StartError {
@@ -364,6 +158,33 @@ impl std::fmt::Display for StartError {
 impl std::error::Error for StartError {}
 
 impl Run {
+    /// A run whose threads are yet to be told of.
+    pub(crate) fn new(
+        plan: &Plan,
+        shared: Arc<RunShared>,
+        java: Arc<crate::java::Shared>,
+        (told, reports): (Sender<Report>, Receiver<Report>),
+        paced: bool,
+    ) -> Self {
+        Self {
+            shared,
+            java,
+            reports,
+            threads: Vec::new(),
+            writer: None,
+            senders: Vec::new(),
+            relay: Relay::default(),
+            batches: (!paced).then(|| Batches::new(plan)),
+            told,
+            open: HashMap::new(),
+            stopped: false,
+            ended: false,
+            ends: 0,
+            aborted: None,
+            stopped_by_plan: false,
+        }
+    }
+
     /// Waits for the next event, for `patience` at most.
     pub fn next_event(&mut self, patience: Duration) -> Event {
         loop {

@@ -1,0 +1,293 @@
+//! The start of a run: settings and what was evaluated become the state that cores share; listeners, Java and cores begin.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use plan::plan::{ListenerId, Plan};
+
+use crate::core::{Core, Parts};
+use crate::files::Reader;
+use crate::inbox::{Inbox, Message, Wake};
+use crate::net::driver::Driver;
+use crate::net::nameserver::NameServers;
+use crate::net::ports::Range;
+use crate::net::resolve;
+use crate::offload::Finding;
+use crate::reports::Report;
+use crate::run::backend::{Backend, BackendSettings, Relay};
+use crate::run::prepare::{Evaluated, LAST_SAMPLE_OK, Prepared, evaluate, prepare, roots};
+use crate::run::rows::Writer;
+use crate::run::{Options, Run, StartError, forward_log, hostname, instant};
+use crate::settings::Settings;
+use crate::shared::RunShared;
+use crate::shared::diary::Diary;
+use crate::shared::group::Counts;
+use crate::shared::trust::Trust;
+use crate::time::clock::Nanos;
+
+/// Starts a run.
+pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
+    let evaluated = match options.evaluated.take() {
+        Some(evaluated) => evaluated,
+        None => evaluate(&plan, &options),
+    };
+    options.properties.extend(evaluated.properties.iter().cloned());
+    let (to_log, log) = channel();
+    let base_dir = options.base_dir.clone();
+    let shared = plan::function::Shared::new(options.properties.clone(), base_dir, to_log)
+        .dealt_out(options.shard.deal(evaluated.users_by_group().max().unwrap_or(0)));
+    let settings = settings_of(&plan, &options, &evaluated)?;
+    let mut prepared = prepare(&plan, &options, evaluated)?;
+    let java = start_java(&plan, &options, &mut prepared, &shared).map_err(StartError::Java)?;
+    // What Java takes to read its part of the plan is no time of the run.
+    let zero = options.paced.map_or_else(Instant::now, |paced| instant(paced.zero));
+    let mut listeners = Listeners::open(&plan, &options, &mut prepared, &settings)?;
+    let (reports_in, reports) = channel();
+    for complaint in prepared.complaints.drain(..) {
+        let _ = reports_in.send(Report::Log(complaint));
+    }
+    let (inboxes, ends) = inboxes(cores_of(&options)).map_err(StartError::System)?;
+    let shared = shared_state(&plan, &options, (prepared, settings, shared), (zero, inboxes))?;
+    let cores = Cores { plan: &plan, run: &shared, java: &java, reports: &reports_in };
+    let threads = cores.start(ends, &mut listeners).map_err(StartError::System)?;
+    let relay = listeners.relay.clone();
+    let (writer, senders) = listeners.start(&shared, &reports_in).map_err(StartError::System)?;
+    forward_log(log, reports_in.clone());
+    let paced = options.paced.is_some();
+    let mut run = Run::new(&plan, shared, java, (reports_in, reports), paced);
+    (run.threads, run.writer, run.senders, run.relay) = (threads, Some(writer), senders, relay);
+    if run.batches.is_some() {
+        run.start_next();
+    }
+    Ok(run)
+}
+
+fn cores_of(options: &Options) -> u32 {
+    match options.cores {
+        0 => std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
+        n => n,
+    }
+}
+
+fn settings_of(
+    plan: &Plan,
+    options: &Options,
+    evaluated: &Evaluated,
+) -> Result<Settings, StartError> {
+    let mut settings = Settings::from_properties(|key| options.properties.get(key).cloned());
+    if let Some(complaint) = &settings.complaint {
+        return Err(StartError::Setting(complaint.clone()));
+    }
+    settings.keep_sub_labels |= plan.functional_mode;
+    settings.secure.load_keys(&evaluated.keys()?).map_err(StartError::Setting)?;
+    Ok(settings)
+}
+
+/// A core's end of its inbox.
+type End = (Receiver<Message>, Arc<Wake>);
+
+fn inboxes(cores: u32) -> std::io::Result<(Vec<Inbox>, Vec<End>)> {
+    let mut inboxes = Vec::new();
+    let mut ends = Vec::new();
+    for _ in 0..cores {
+        let (sender, receiver) = channel();
+        let wake = Arc::new(Wake::new()?);
+        inboxes.push(Inbox::new(sender, Arc::clone(&wake)));
+        ends.push((receiver, wake));
+    }
+    Ok((inboxes, ends))
+}
+
+/// The state that all cores see, from what was prepared, the settings, and what functions share.
+fn shared_state(
+    plan: &Plan,
+    options: &Options,
+    (prepared, settings, functions): (Prepared, Settings, plan::function::Shared),
+    (zero, inboxes): (Instant, Vec<Inbox>),
+) -> Result<Arc<RunShared>, StartError> {
+    let groups = plan.groups.len();
+    let asks = plan.dns_managers.iter().any(|manager| !manager.servers.is_empty());
+    let names = asks.then(|| NameServers::start(settings.names)).transpose();
+    Ok(Arc::new(RunShared {
+        zero,
+        cores: cores_of(options),
+        steps: options.steps.clone(),
+        ports: Range::of_system(),
+        shard: options.shard,
+        seed: options.seed,
+        hurry: Arc::default(),
+        ends: (0..groups).map(|_| Nanos::MAX.into()).collect(),
+        closings: (0..groups).map(|_| Nanos::MAX.into()).collect(),
+        counts: Counts::new(groups),
+        diary: Diary::new(|key| options.properties.get(key).cloned()),
+        groups: prepared.groups,
+        initial: Arc::new(prepared.initial),
+        shared: functions,
+        state: prepared.state,
+        savers: prepared.savers,
+        base_dir: options.base_dir.clone(),
+        last_sample_ok: plan.names.find(LAST_SAMPLE_OK),
+        user_token: plan.names.find(plan::element::USER_TOKEN),
+        hostname: hostname(),
+        resolver: resolve::start(settings.addresses).map_err(StartError::System)?,
+        files: Reader::default(),
+        names: names.map_err(StartError::System)?,
+        // A Keystore Configuration has JMeter set TLS up before the first user.
+        trust: Trust::new(settings.secure.accepts_all(), !plan.keystores.is_empty()),
+        settings,
+        inboxes,
+    }))
+}
+
+/// Parts that every core is started with.
+struct Cores<'a> {
+    plan: &'a Arc<Plan>,
+    run: &'a Arc<RunShared>,
+    java: &'a Arc<crate::java::Shared>,
+    reports: &'a Sender<Report>,
+}
+
+impl Cores<'_> {
+    fn start(
+        &self,
+        ends: Vec<End>,
+        listeners: &mut Listeners,
+    ) -> std::io::Result<Vec<JoinHandle<()>>> {
+        // All have their rows before the first begins.
+        let rows: Vec<_> = ends.iter().map(|_| listeners.writer.rows()).collect();
+        let mut threads = Vec::new();
+        for ((index, rows), (inbox, wake)) in (0..).zip(rows).zip(ends) {
+            let driver = Driver::new(&wake)?;
+            let feeds = listeners.feeds(self.reports);
+            let (plan, run, java) =
+                (Arc::clone(self.plan), Arc::clone(self.run), Arc::clone(self.java));
+            let reports = self.reports.clone();
+            let thread =
+                std::thread::Builder::new().name(format!("core-{index}")).spawn(move || {
+                    let parts = Parts {
+                        plan: &plan,
+                        run: &run,
+                        java,
+                        index,
+                        driver,
+                        inbox,
+                        wake,
+                        reports: reports.clone(),
+                        rows,
+                        feeds,
+                    };
+                    let ended = Core::new(parts).run();
+                    let _ =
+                        reports.send(Report::CoreEnded(ended.err().map(|error| error.to_string())));
+                });
+            threads.push(thread?);
+        }
+        Ok(threads)
+    }
+}
+
+/// The thread that writes rows, those of Backend Listeners, and the ways to them.
+struct Listeners {
+    writer: Writer,
+    backends: Vec<(ListenerId, Backend)>,
+    /// Of a share of a run: Backend Listeners that another process has.
+    away: Vec<(ListenerId, BackendSettings)>,
+    relay: Relay,
+}
+
+impl Listeners {
+    fn open(
+        plan: &Plan,
+        options: &Options,
+        prepared: &mut Prepared,
+        settings: &Settings,
+    ) -> Result<Self, StartError> {
+        let property = |key: &str| options.properties.get(key).cloned();
+        let (mut backends, mut away) = (Vec::new(), Vec::new());
+        for (at, settings) in prepared.backends.drain(..) {
+            let id = ListenerId(at as u32);
+            if options.shard.count > 1 {
+                away.push((id, settings));
+                continue;
+            }
+            match Backend::open(&settings, &property) {
+                Ok(backend) => backends.push((id, backend)),
+                Err(unusable) => prepared.complaints.push(unusable.told(&settings.name)),
+            }
+        }
+        let writer = Writer::open(
+            &roots(plan, &options.results),
+            &prepared.listeners,
+            &settings.sample_variables,
+            prepared.savers.iter().any(Option::is_some),
+            options.shard,
+        )
+        .map_err(|error| StartError::Results(error.to_string()))?;
+        Ok(Self { writer, backends, away, relay: Relay::default() })
+    }
+
+    /// A core's ends of Backend Listeners.
+    fn feeds(&self, reports: &Sender<Report>) -> Vec<(ListenerId, crate::run::backend::Feed)> {
+        let here = self.backends.iter().map(|(id, backend)| (*id, backend.feed()));
+        let away = self.away.iter();
+        here.chain(away.map(|(id, settings)| (*id, self.relay.feed(settings, *id, reports))))
+            .collect()
+    }
+
+    /// Starts the threads: that of rows, and those of Backend Listeners.
+    fn start(
+        self,
+        run: &Arc<RunShared>,
+        reports: &Sender<Report>,
+    ) -> std::io::Result<(JoinHandle<()>, Vec<JoinHandle<()>>)> {
+        let complain = |reports: Sender<Report>| {
+            move |text| {
+                let _ = reports.send(Report::Log(text));
+            }
+        };
+        let writer = self.writer.start(complain(reports.clone()))?;
+        let mut senders = Vec::new();
+        for (_, backend) in self.backends {
+            let run = Arc::clone(run);
+            let users = move || {
+                let of = |count: &AtomicU32| count.load(Ordering::Relaxed);
+                (of(&run.counts.started), of(&run.counts.finished))
+            };
+            senders.push(backend.start(users, complain(reports.clone()))?);
+        }
+        Ok((writer, senders))
+    }
+}
+
+/// Has a Java machine read its part of the plan; gives what it finds wrong, and lines for the log. [`start`] does so too.
+///
+/// # Errors
+///
+/// Why it cannot, in words.
+pub fn set_up(plan: &Plan, options: &Options) -> Result<(Vec<Finding>, Vec<String>), String> {
+    match &options.offload {
+        Some(offload) if !plan.hosted.is_empty() => {
+            let read = crate::java::session::set_up(&**offload, plan, options, &[])?;
+            Ok((read.findings, read.said))
+        }
+        _ => Ok((Vec::new(), Vec::new())),
+    }
+}
+
+/// Has Java read its part of the plan, where the plan has such, and start the test.
+fn start_java(
+    plan: &Plan,
+    options: &Options,
+    prepared: &mut Prepared,
+    shared: &plan::function::Shared,
+) -> Result<Arc<crate::java::Shared>, String> {
+    if plan.hosted.is_empty() {
+        return Ok(Arc::default());
+    }
+    let offload = options.offload.clone().ok_or("there is no Java machine")?;
+    let hearing = crate::java::session::begin(&*offload, plan, options, prepared, shared)?;
+    Ok(Arc::new(crate::java::Shared::new(offload, hearing)))
+}
