@@ -5,7 +5,10 @@
 //! not belong here.
 
 pub(crate) mod done;
+mod evaluate;
+mod limits;
 pub(crate) mod texts;
+mod tls;
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;

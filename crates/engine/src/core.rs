@@ -273,15 +273,7 @@ impl<'p> Core<'p> {
 
     /// Exchanges of sessions, and the parts that they use.
     pub(crate) fn sessions(&mut self) -> (&mut Sessions, Around<'_>) {
-        let around = Around {
-            clock: &self.cx.clock,
-            net: &mut self.cx.net,
-            users: &mut self.cx.users,
-            timers: &mut self.cx.timers,
-            recorder: &mut self.cx.recorder,
-            done: &mut self.cx.queue,
-        };
-        (&mut self.sessions, around)
+        (&mut self.sessions, self.cx.around())
     }
 
     /// Goes on with a user whose wait is over.

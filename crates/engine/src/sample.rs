@@ -278,23 +278,11 @@ impl Core<'_> {
         id: SamplerId,
         work: impl FnOnce(&mut plan::env::Env<'_>, &mut plan::result::SampleResult) -> T,
     ) -> T {
-        let name = self.take_name(index, id);
-        let mut result = self.cx.lend_result();
-        let value = work(&mut self.cx.env(index, &name), &mut result);
-        self.cx.return_result(result);
-        self.give_name(name);
-        value
+        self.cx.with_env(index, id, work)
     }
 
     pub(crate) fn begin_plain(&mut self, index: UserId, id: SamplerId) -> Timing {
-        let start = self.cx.clock.now();
-        self.cx.result.clear();
-        let mut label = std::mem::take(&mut self.cx.result.label);
-        label.push_str(self.cx.sampler_name(index, id));
-        self.cx.result.label = label;
-        self.cx.result.start_ms = self.cx.clock.wall_ms(start);
-        let wait = (start - self.cx.users[index].intended).max(0) as u64;
-        Timing { start, end: start, wait, ..Timing::default() }
+        self.cx.begin_plain(index, id)
     }
 
     fn sleep_or_end(&mut self, index: UserId, id: SamplerId, timing: Timing, sleep: u64) {
@@ -593,9 +581,7 @@ impl Core<'_> {
 
     /// When a user must end, if it must.
     pub(crate) fn ends_at(&self, index: UserId) -> Option<Nanos> {
-        let user = &self.cx.users[index];
-        // A lane runs to its end, as in JMeter.
-        if user.lane { None } else { self.cx.run.ends_at(user.group, user.number) }
+        self.cx.ends_at(index)
     }
 
     /// Ends a user before the sampler that it has; `cut` if that is because the run or the group ends.

@@ -10,7 +10,6 @@ use crate::ids::UserId;
 use crate::net::slot::Slot;
 use crate::session;
 use crate::time::clock::Nanos;
-use crate::users::Extra;
 use crate::websocket;
 
 impl Core<'_> {
@@ -34,11 +33,7 @@ impl Core<'_> {
 
     /// Sets the time limit of the user's exchange. The timer is moved only if it would fire too late.
     pub(crate) fn arm(&mut self, index: UserId, limit: Nanos) {
-        let user = &mut self.cx.users[index];
-        user.limit = limit;
-        if !user.links.armed() || user.links.deadline > limit {
-            self.cx.timers.wheel.insert(index, limit, &mut self.cx.users);
-        }
+        self.cx.arm(index, limit);
     }
 
     /// The TLS configuration of a user's next connection.
@@ -46,17 +41,7 @@ impl Core<'_> {
         &mut self,
         index: UserId,
     ) -> Result<Arc<ClientConfig>, wire::tls::Error> {
-        self.cx.run.trust.begin();
-        let secure = &self.cx.run.settings.secure;
-        if let Some(shared) = secure.shared_config(&mut self.cx.net.tls_config)? {
-            return Ok(shared);
-        }
-        let root = &self.cx.users[self.cx.users.root(index)];
-        let alias = secure.variable().map(|variable| {
-            Box::<str>::from(root.vars.get_named(&self.cx.plan.names, variable).unwrap_or_default())
-        });
-        let Extra { tls, alias: presented, .. } = self.cx.users[index].extra();
-        secure.own_config(&mut self.cx.net.tls_config, (tls, presented), alias.as_deref())
+        self.cx.tls_config(index)
     }
 
     /// Forgets routes that nothing leads to, if there are many.

@@ -25,19 +25,11 @@ impl Core<'_> {
 
     /// The name of a user's sampler, for expressions; to be given back by [`Core::give_name`].
     pub(crate) fn take_name(&mut self, index: UserId, id: SamplerId) -> String {
-        let plan = self.cx.plan;
-        let text = &plan.samplers[id.0 as usize].name;
-        if text.calls() && self.cx.own_label(index).is_none() {
-            self.cx.texts.sampler = Some(text.clone());
-        }
-        let mut name = self.cx.texts.take();
-        name.push_str(self.cx.sampler_name(index, id));
-        name
+        self.cx.take_name(index, id)
     }
 
     pub(crate) fn give_name(&mut self, name: String) {
-        self.cx.texts.sampler = None;
-        self.cx.texts.give(name);
+        self.cx.give_name(name);
     }
 
     /// Evaluates the name of a sampler that starts.

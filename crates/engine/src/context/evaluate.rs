@@ -1,0 +1,55 @@
+//! Evaluating the texts of a sampler: its name, which expressions may ask for, and what they leave in the core's buffers. Hot.
+
+use plan::env::Env;
+use plan::plan::SamplerId;
+use plan::result::SampleResult;
+
+use crate::context::Context;
+use crate::ids::UserId;
+use crate::time::timing::Timing;
+
+impl Context<'_> {
+    /// Runs `work` with the user's environment and the core's result.
+    pub(crate) fn with_env<T>(
+        &mut self,
+        index: UserId,
+        id: SamplerId,
+        work: impl FnOnce(&mut Env<'_>, &mut SampleResult) -> T,
+    ) -> T {
+        let name = self.take_name(index, id);
+        let mut result = self.lend_result();
+        let value = work(&mut self.env(index, &name), &mut result);
+        self.return_result(result);
+        self.give_name(name);
+        value
+    }
+
+    /// The name of a user's sampler, for expressions; to be given back by [`Context::give_name`].
+    pub(crate) fn take_name(&mut self, index: UserId, id: SamplerId) -> String {
+        let plan = self.plan;
+        let text = &plan.samplers[id.0 as usize].name;
+        if text.calls() && self.own_label(index).is_none() {
+            self.texts.sampler = Some(text.clone());
+        }
+        let mut name = self.texts.take();
+        name.push_str(self.sampler_name(index, id));
+        name
+    }
+
+    pub(crate) fn give_name(&mut self, name: String) {
+        self.texts.sampler = None;
+        self.texts.give(name);
+    }
+
+    /// Begins a sample that is made within a turn: its result has a name and a start.
+    pub(crate) fn begin_plain(&mut self, index: UserId, id: SamplerId) -> Timing {
+        let start = self.clock.now();
+        self.result.clear();
+        let mut label = std::mem::take(&mut self.result.label);
+        label.push_str(self.sampler_name(index, id));
+        self.result.label = label;
+        self.result.start_ms = self.clock.wall_ms(start);
+        let wait = (start - self.users[index].intended).max(0) as u64;
+        Timing { start, end: start, wait, ..Timing::default() }
+    }
+}

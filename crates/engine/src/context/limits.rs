@@ -1,0 +1,36 @@
+//! Time limits of users: of what they wait for, and of their groups. Hot.
+
+use crate::context::Context;
+use crate::ids::UserId;
+use crate::session::Around;
+use crate::time::clock::Nanos;
+
+impl Context<'_> {
+    /// Sets the time limit of the user's exchange. The timer is moved only if it would fire too late.
+    pub(crate) fn arm(&mut self, index: UserId, limit: Nanos) {
+        let user = &mut self.users[index];
+        user.limit = limit;
+        if !user.links.armed() || user.links.deadline > limit {
+            self.timers.wheel.insert(index, limit, &mut self.users);
+        }
+    }
+
+    /// When a user must end, if it must.
+    pub(crate) fn ends_at(&self, index: UserId) -> Option<Nanos> {
+        let user = &self.users[index];
+        // A lane runs to its end, as in JMeter.
+        if user.lane { None } else { self.run.ends_at(user.group, user.number) }
+    }
+
+    /// The parts that sessions use.
+    pub(crate) fn around(&mut self) -> Around<'_> {
+        Around {
+            clock: &self.clock,
+            net: &mut self.net,
+            users: &mut self.users,
+            timers: &mut self.timers,
+            recorder: &mut self.recorder,
+            done: &mut self.queue,
+        }
+    }
+}
