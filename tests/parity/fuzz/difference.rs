@@ -1,7 +1,7 @@
 //! The difference between two outcomes of a plan, and of which kind that is.
 
-use crate::diff;
 use crate::engines::{END, Outcome};
+use parity::diff;
 use std::fmt::Write as _;
 
 /// A difference between JMeter's outcome and Throng's.

@@ -3,9 +3,9 @@
 //! Both have a folder with the plan and its files, a target of their own, and at most ten seconds and `MOST_ROWS` of results. What
 //! they leave is made comparable as the parity cases are.
 
-use crate::closed::Closed;
-use crate::normal::{self, Rules};
-use crate::server::Server;
+use parity::closed::Closed;
+use parity::normal::{self, Rules};
+use parity::server::Server;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read as _, Write as _};
@@ -61,7 +61,7 @@ impl Bench {
         Self {
             beside: source.join("beside"),
             work: work.to_owned(),
-            closed: Closed::new(),
+            closed: Closed::hold(),
             throng,
             jmeter,
         }

@@ -3,20 +3,6 @@
 //! Plans are made from a seed (`grammar.rs`), run by both programs against the target of the parity cases (`engines.rs`), compared as
 //! these are, and made smaller where they differ (`shrink.rs`). What differs for a known cause is counted by it (`known.rs`).
 
-#[path = "../closed.rs"]
-mod closed;
-#[path = "../diff.rs"]
-mod diff;
-#[path = "../document.rs"]
-mod document;
-#[path = "../normal.rs"]
-#[expect(dead_code, reason = "no cases are read here")]
-mod normal;
-#[path = "../server.rs"]
-mod server;
-#[path = "../socket.rs"]
-mod socket;
-
 mod around;
 mod controllers;
 mod dice;
@@ -32,8 +18,8 @@ mod values;
 use crate::dice::Dice;
 use crate::difference::Difference;
 use crate::engines::Bench;
-use crate::normal::Rules;
 use crate::tree::Element;
+use parity::normal::Rules;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,172 @@
+//! One parity case: a folder with a plan, what the target answers, and what JMeter 5.6.3 did with it.
+//!
+//! A case is run in a copy of its folder, so that what a plan writes stays out of the tree.
+
+use crate::golden::{Outcome, REFUSAL};
+use crate::normal::{self, Rules};
+use crate::programs::{self, Engine, Programs};
+use crate::services::Services;
+use crate::{JVM, Skipped};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// The exit code of a plan that Throng does not run.
+const REFUSED: i32 = 3;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A case as its folder has it.
+pub(crate) struct Case {
+    name: String,
+    pub(crate) folder: PathBuf,
+    pub(crate) rules: Rules,
+}
+
+impl Case {
+    pub(crate) fn read(name: &str) -> Self {
+        let folder = crate::folder().join(name);
+        let rules = Rules::read(&fs::read_to_string(folder.join("case")).unwrap_or_default());
+        Self { name: name.to_owned(), folder, rules }
+    }
+
+    pub(crate) fn needs_jvm(&self) -> bool {
+        self.name.starts_with(JVM)
+    }
+
+    /// Whether it has classes of its own, which are compiled against JMeter's.
+    pub(crate) fn has_classes(&self) -> bool {
+        self.folder.join("java").is_dir() || !self.rules.classes.is_empty()
+    }
+
+    /// Whether this machine has what the case needs.
+    pub(crate) fn may_run(&self, home: Option<&Path>) -> Result<(), Skipped> {
+        if self.rules.server.is_some() && std::env::var_os("PARITY_SERVERS").is_none() {
+            return Err("it starts a database and PARITY_SERVERS is not set".to_owned());
+        }
+        if self.needs_jvm() {
+            let Some(home) = home else {
+                let why = "there are no JMeter's jars: `throng jvm install` or PARITY_JVM_HOME";
+                return Err(why.to_owned());
+            };
+            if let Some(jar) = self.rules.jar.as_ref().filter(|jar| !programs::has(home, jar)) {
+                return Err(format!("{} has no {jar}", home.display()));
+            }
+        }
+        if self.has_classes() && !programs::has_javac() {
+            return Err("there is no javac for its classes".to_owned());
+        }
+        Ok(())
+    }
+
+    /// A copy of the case to run in, with its classes compiled, if it has some.
+    pub(crate) fn prepared(&self, scratch: &Path, home: Option<&Path>) -> PathBuf {
+        let work = scratch.join(format!("parity-{}-{}", self.name, std::process::id()));
+        let _ = fs::remove_dir_all(&work);
+        fs::create_dir_all(&work).expect("a scratch folder");
+        copy(&self.folder, &work);
+        if self.has_classes() {
+            let (shared, own) = (self.folder.join("../../java"), work.join("java"));
+            fs::create_dir_all(&own).expect("a folder");
+            for file in self.rules.classes.iter().map(|class| format!("{class}.java")) {
+                fs::copy(shared.join(&file), own.join(&file)).expect("a class");
+            }
+            programs::compile(&work, home.expect("a JMeter home"));
+        }
+        work
+    }
+
+    /// Runs the case in that folder, and collects what was sent and written.
+    pub(crate) fn run(&self, mut engine: Engine, work: &Path, programs: &Programs) -> Outcome {
+        let rules = &self.rules;
+        let services = Services::start(rules, work, programs, engine.is_jmeter);
+        let log = fs::File::create(work.join("output.txt")).expect("a file for the output");
+        let mut child = engine
+            .command
+            .args(["-t", "plan.jmx", "-l", "result.jtl"])
+            .arg("-Jjmeter.save.saveservice.sample_count=true")
+            .args(services.arguments())
+            .args(arguments(work, services.port()).lines())
+            .current_dir(work)
+            .env("TZ", "UTC")
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().expect("a second handle"))
+            .stderr(log)
+            .spawn()
+            .expect("the engine starts");
+        let status = patiently(&mut child);
+        let output = fs::read_to_string(work.join("output.txt")).unwrap_or_default();
+        if status.is_some_and(|s| s.code() == Some(REFUSED)) && !rules.refused {
+            return Outcome::from([(REFUSAL.to_owned(), refusal(&output))]);
+        }
+        assert!(
+            status.is_some_and(|s| s.success() || rules.refused),
+            "the engine ended with {status:?}:\n{output}"
+        );
+        if rules.refused {
+            let seen = match services.seen() {
+                0 => String::new(),
+                seen => format!("{seen} requests\n"),
+            };
+            return Outcome::from([("requests.txt".to_owned(), seen)]);
+        }
+        let ports = services.ports();
+        let mut outcome = services.end(rules, &ports);
+        outcome.extend(files(work, rules, &ports));
+        outcome
+    }
+}
+
+/// The elements that the engine named, with their lines in the plan.
+fn refusal(output: &str) -> String {
+    let named = output.lines().filter(|line| line.starts_with("  plan.jmx:"));
+    named.fold(String::new(), |all, line| all + line + "\n")
+}
+
+/// The end of the engine; `None` if it had to be killed.
+fn patiently(child: &mut Child) -> Option<ExitStatus> {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        if let Some(status) = child.try_wait().expect("a child to wait for") {
+            return Some(status);
+        }
+        if Instant::now() > end {
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The result files, and those that the case names.
+fn files(work: &Path, rules: &Rules, ports: &[(&str, u16)]) -> Outcome {
+    let mut outcome = Outcome::new();
+    for name in std::iter::once(&"result.jtl".to_owned()).chain(&rules.files) {
+        let bytes = fs::read(work.join(name))
+            .unwrap_or_else(|e| format!("not written: {e}\n").into_bytes());
+        let text = String::from_utf8_lossy(&bytes).replace(&*work.to_string_lossy(), "FOLDER");
+        outcome.insert(name.clone(), normal::rows(&text, rules, ports));
+    }
+    outcome
+}
+
+/// The case's further arguments.
+fn arguments(case: &Path, port: u16) -> String {
+    let text = fs::read_to_string(case.join("args")).unwrap_or_default();
+    text.replace("${port}", &port.to_string())
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap_or_else(|e| panic!("{}: {e}", from.display())).flatten()
+    {
+        let path = entry.path();
+        if path.is_file() {
+            fs::copy(&path, to.join(entry.file_name())).expect("a copied file");
+        } else if !matches!(entry.file_name().to_str(), Some("golden" | "throng")) {
+            fs::create_dir_all(to.join(entry.file_name())).expect("a copied folder");
+            copy(&path, &to.join(entry.file_name()));
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The scripted target of a case, and what it may have beside it: TLS, databases, targets for datagrams and metrics, names.
+
+use crate::closed::Closed;
+use crate::datagrams::Datagrams;
+use crate::figures::Collector;
+use crate::golden::Outcome;
+use crate::names::Names;
+use crate::normal::{self, Rules};
+use crate::programs::Programs;
+use crate::server::{self, Server};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// All that a case finds at ports, from its start to its end.
+pub(crate) struct Services {
+    server: Server,
+    closed: Closed,
+    front: Option<Front>,
+    collector: Option<Collector>,
+    datagrams: Option<Datagrams>,
+    database: Option<Database>,
+    names: Option<Names>,
+}
+
+impl Services {
+    /// Starts what the files in `work` and the rules ask for.
+    pub(crate) fn start(rules: &Rules, work: &Path, programs: &Programs, recording: bool) -> Self {
+        // A port nobody listens on, for refused connections. It is free as long as nobody else asks for a port.
+        let closed = Closed::hold();
+        let server = Server::start(work, &[("closed", closed.port.to_string())]);
+        let options = std::fs::read_to_string(work.join("tls")).ok();
+        let front = options.map(|options| {
+            let options: Vec<String> = options.lines().map(str::to_owned).collect();
+            Front::start(programs, work, server.port(), &options)
+        });
+        Self {
+            server,
+            closed,
+            front,
+            collector: rules.figures.then(Collector::start),
+            datagrams: Datagrams::start(work),
+            database: rules.server.as_deref().map(Database::start),
+            names: Names::start(work, recording),
+        }
+    }
+
+    /// The port of the scripted target.
+    pub(crate) fn port(&self) -> u16 {
+        self.server.port()
+    }
+
+    /// The properties by which a plan finds what listens.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let secure = self.front.as_ref().map_or(0, |front| front.port);
+        let optional = [
+            ("throng.dns.port", self.names.as_ref().map(Names::port)),
+            ("datagrams", self.datagrams.as_ref().map(Datagrams::port)),
+            ("dbport", self.database.as_ref().map(|server| server.port)),
+            ("collector", self.collector.as_ref().map(Collector::port)),
+        ];
+        [("port", self.port()), ("closed", self.closed.port), ("secure", secure)]
+            .into_iter()
+            .chain(optional.into_iter().filter_map(|(name, port)| Some((name, port?))))
+            .map(|(name, port)| format!("-J{name}={port}"))
+            .collect()
+    }
+
+    /// The names of ports in golden files.
+    pub(crate) fn ports(&self) -> Vec<(&'static str, u16)> {
+        let mut ports = vec![("PORT", self.port()), ("CLOSED", self.closed.port)];
+        ports.extend(self.front.as_ref().map(|front| ("SECURE", front.port)));
+        ports.extend(self.database.as_ref().map(|server| ("DBPORT", server.port)));
+        ports
+    }
+
+    /// How many requests came so far.
+    pub(crate) fn seen(&self) -> usize {
+        self.server.seen().len()
+    }
+
+    /// All that was seen, once the engine has ended.
+    pub(crate) fn end(self, rules: &Rules, ports: &[(&str, u16)]) -> Outcome {
+        drop(self.front);
+        let select = "SELECT item, amount FROM moves ORDER BY item, amount";
+        let texts = [
+            ("figures.txt", self.collector.as_ref().map(Collector::figures)),
+            ("names.txt", self.names.as_ref().map(Names::asked)),
+            ("datagrams.txt", self.datagrams.as_ref().map(Datagrams::seen)),
+            ("tables.txt", self.database.as_ref().map(|server| server.command("sql", &[select]))),
+            ("requests.txt", Some(normal::requests(&self.server.seen(), rules, ports))),
+        ];
+        texts.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?))).collect()
+    }
+}
+
+/// TLS before the scripted target: a target of the program under test.
+pub(crate) struct Front {
+    process: Child,
+    pub(crate) port: u16,
+}
+
+impl Front {
+    /// Starts it in that folder, in front of the port `to`, with those options.
+    pub(crate) fn start(programs: &Programs, work: &Path, to: u16, options: &[String]) -> Self {
+        let mut all = vec![format!("to={to}")];
+        all.extend_from_slice(options);
+        let mut command = programs.target("tls-front", &all);
+        command.current_dir(work).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut process = command.spawn().expect("the front starts");
+        let mut line = String::new();
+        let output = process.stdout.take().expect("its output");
+        BufReader::new(output).read_line(&mut line).expect("where it listens");
+        let port = line.trim().rsplit(':').next().and_then(|port| port.parse().ok());
+        Self { port: port.expect("a port"), process }
+    }
+}
+
+impl Drop for Front {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A database server in a folder of its own, ended with the case.
+pub(crate) struct Database {
+    script: PathBuf,
+    folder: PathBuf,
+    pub(crate) port: u16,
+}
+
+impl Database {
+    /// Starts the server that `tests/servers` has by that name.
+    pub(crate) fn start(name: &str) -> Self {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../servers").join(name);
+        // Not among the case's files: the server has a user of its own.
+        let folder = std::env::temp_dir().join(format!(
+            "parity-{name}-{}-{}",
+            std::process::id(),
+            server::bind().1.port()
+        ));
+        let mut server = Self { script, folder, port: 0 };
+        server.port = server.command("start", &[]).trim().parse().expect("the port of the server");
+        server
+    }
+
+    pub(crate) fn command(&self, what: &str, further: &[&str]) -> String {
+        let output = Command::new(&self.script).arg(what).arg(&self.folder).args(further).output();
+        let output = output.expect("the script of the server runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let _ = Command::new(&self.script).arg("stop").arg(&self.folder).output();
+    }
+}
