@@ -4,6 +4,7 @@
 //! A room gets it as an argument beside its own state, so that it can reach no other room. What only one room needs does
 //! not belong here.
 
+pub(crate) mod cookies;
 pub(crate) mod done;
 mod evaluate;
 mod limits;
@@ -49,6 +50,8 @@ pub(crate) struct Context<'p> {
     pub(crate) reports: Sender<Report>,
     pub(crate) queue: Completions,
     pub(crate) stop: Stop,
+    /// By sampler, whether anybody looks at its results beyond the measurements.
+    pub(crate) observed: Box<[bool]>,
 }
 
 /// The end of the run, as far as a core has heard of it.
@@ -97,6 +100,12 @@ impl<'p> Context<'p> {
     /// The sampler of the sample under way, if scripts have changed it.
     pub(crate) fn own_sampler(&self, index: UserId) -> Option<&Arc<SamplerKind>> {
         self.given(index)?.sampler.as_ref()
+    }
+
+    /// Whether anybody looks at a sampler's result beyond its measurements.
+    #[inline]
+    pub(crate) fn observes(&self, id: SamplerId) -> bool {
+        self.observed[id.0 as usize]
     }
 
     fn given(&self, index: UserId) -> Option<&Given> {

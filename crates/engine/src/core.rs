@@ -32,7 +32,7 @@ use crate::net::slot::Slot;
 use crate::reports::Report;
 use crate::run::rows::Rows;
 use crate::run::sinks::Sinks;
-use crate::sample::samples::Samples;
+use crate::sample::samples::{Samples, observed};
 use crate::session::{self, Around, Sessions};
 use crate::shared::RunShared;
 use crate::time::clock::{Clock, MS, Nanos, TURN, second_after};
@@ -94,6 +94,8 @@ impl<'p> Core<'p> {
         let clock = Clock::new(run.zero);
         let now = clock.now();
         let mut recorder = Recorder::new();
+        let sinks = Sinks { rows, feeds, snapshots: Vec::new() };
+        let jobs = crate::java::Jobs::new(plan, java);
         let seed = run.seed ^ u64::from(run.rank(index)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         Self {
             samples: Samples::new(plan, now, &mut recorder),
@@ -118,14 +120,15 @@ impl<'p> Core<'p> {
                 reports,
                 queue: Completions::default(),
                 stop: Stop::default(),
+                observed: observed(plan, sinks.tells_results() || jobs.observe()),
                 clock,
             },
             flow: Flow::new(plan),
             http: Requests::new(plan),
             websocket: WebSockets::new(plan, now),
             sessions: Sessions::default(),
-            jobs: crate::java::Jobs::new(plan, java),
-            sinks: Sinks { rows, feeds, snapshots: Vec::new() },
+            jobs,
+            sinks,
             inbox: Mailbox { messages: inbox, wake },
         }
     }

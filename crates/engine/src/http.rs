@@ -12,6 +12,7 @@ pub(crate) mod exchange;
 pub(crate) mod failure;
 pub(crate) mod file;
 pub(crate) mod fill;
+pub(crate) mod names;
 pub(crate) mod opening;
 pub(crate) mod page;
 pub(crate) mod receive;

@@ -505,13 +505,7 @@ impl Core<'_> {
 
     /// Whether anybody looks at a sampler's result beyond its measurements.
     pub(crate) fn observes(&self, id: SamplerId) -> bool {
-        let sampler = &self.cx.plan.samplers[id.0 as usize];
-        self.tells_results()
-            || sampler.needs.intersects(Needs::all().difference(Needs::ROW))
-            || !sampler.after.is_empty()
-            || !sampler.checks.is_empty()
-            || self.jobs.observe()
-            || !matches!(sampler.kind, SamplerKind::Http(_) | SamplerKind::WebSocket(_))
+        self.cx.observes(id)
     }
 
     /// What a sample's outcome asks of its user.

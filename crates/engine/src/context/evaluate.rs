@@ -3,6 +3,7 @@
 use plan::env::Env;
 use plan::plan::SamplerId;
 use plan::result::SampleResult;
+use plan::text::Text;
 
 use crate::context::Context;
 use crate::ids::UserId;
@@ -21,6 +22,13 @@ impl Context<'_> {
         let value = work(&mut self.env(index, &name), &mut result);
         self.return_result(result);
         self.give_name(name);
+        value
+    }
+
+    /// The value of a text of a sampler's.
+    pub(crate) fn text_of(&mut self, index: UserId, id: SamplerId, text: &Text) -> String {
+        let mut value = String::new();
+        self.with_env(index, id, |env, _| text.eval(env, &mut value));
         value
     }
 
@@ -51,5 +59,17 @@ impl Context<'_> {
         self.result.start_ms = self.clock.wall_ms(start);
         let wait = (start - self.users[index].intended).max(0) as u64;
         Timing { start, end: start, wait, ..Timing::default() }
+    }
+
+    /// Evaluates a sampler's name.
+    pub(crate) fn name_sampler(&mut self, index: UserId, id: SamplerId) {
+        let plan = self.plan;
+        let sampler = &plan.samplers[id.0 as usize];
+        let mut name = std::mem::take(&mut self.users[index].extra().sampler_name);
+        name.clear();
+        self.texts.naming = true;
+        sampler.name.eval(&mut self.env(index, ""), &mut name);
+        self.texts.naming = false;
+        self.users[index].extra().sampler_name = name;
     }
 }

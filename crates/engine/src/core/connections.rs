@@ -31,12 +31,10 @@ impl Core<'_> {
         }
     }
 
-    /// Sets the time limit of the user's exchange. The timer is moved only if it would fire too late.
     pub(crate) fn arm(&mut self, index: UserId, limit: Nanos) {
         self.cx.arm(index, limit);
     }
 
-    /// The TLS configuration of a user's next connection.
     pub(crate) fn tls_config(
         &mut self,
         index: UserId,

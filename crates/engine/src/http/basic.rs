@@ -34,12 +34,12 @@ impl Core<'_> {
         };
         let entries = &self.cx.plan.auth_managers[manager as usize].entries;
         let entry = entries.iter().find(|entry| {
-            let prefix = self.text_of(index, id, &entry.url);
+            let prefix = self.cx.text_of(index, id, &entry.url);
             names.iter().any(|name| name.starts_with(&prefix))
         });
         let Some(entry) = entry else { return };
-        let user = self.text_of(index, id, &entry.user);
-        let password = self.text_of(index, id, &entry.password);
+        let user = self.cx.text_of(index, id, &entry.user);
+        let password = self.cx.text_of(index, id, &entry.password);
         let secret = base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
         let head = out.len() - request.body.len();
         let mut from = 0;

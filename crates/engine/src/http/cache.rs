@@ -119,7 +119,7 @@ impl Core<'_> {
             return true;
         };
         let (class, message) = thrown(&malformed);
-        let observed = self.observes(id);
+        let observed = self.cx.observes(id);
         let result = &mut *self.cx.result;
         if !observed {
             result.clear();

@@ -1,7 +1,7 @@
 //! Cookies of users, and what a new iteration means for cookies, caches and connections.
 
 use plan::plan::{SamplerId, SamplerKind};
-use wire::cookie::{Cookie, Jar, Origin, Policy, Rules, Stored};
+use wire::cookie::{Origin, Stored};
 
 use crate::core::Core;
 use crate::http::conn::Stash;
@@ -9,61 +9,12 @@ use crate::http::fill::value_of;
 use crate::ids::UserId;
 
 impl Core<'_> {
-    /// The place of the user's jar for a Cookie Manager; made, with the plan's own cookies, at its first use.
-    pub(crate) fn jar(&mut self, index: UserId, manager: u32) -> Option<usize> {
-        let at = manager as usize;
-        let extra = self.cx.users[index].extra();
-        if extra.jars.len() <= at {
-            extra.jars.resize_with(at + 1, || None);
-        }
-        if extra.jars[at].is_none() {
-            let settings = &self.cx.run.settings;
-            let named = Policy::named(&self.cx.plan.cookie_managers[at].policy);
-            let rules = Rules {
-                policy: named.unwrap_or_default(),
-                check: settings.cookie_check,
-                delete_empty: settings.cookie_delete_null,
-                ..Rules::default()
-            };
-            let mut jar = Box::new(Jar::with_rules(rules));
-            self.add_own_cookies(index, manager, &mut jar);
-            if self.cx.has_thrown() {
-                return None;
-            }
-            self.cx.users[index].extra().jars[at] = Some(jar);
-        }
-        Some(at)
-    }
-
-    fn add_own_cookies(&mut self, index: UserId, manager: u32, jar: &mut Jar) {
-        let plan = self.cx.plan;
-        for own in &plan.cookie_managers[manager as usize].cookies {
-            let mut env = self.cx.env(index, "");
-            let mut text = |text: &plan::text::Text| {
-                let mut value = String::new();
-                text.eval(&mut env, &mut value);
-                value
-            };
-            jar.add_beside(Cookie {
-                name: text(&own.name),
-                value: text(&own.value),
-                domain: text(&own.domain),
-                path: text(&own.path),
-                secure: own.secure,
-                host_only: !own.domain_given,
-                path_given: own.path_given,
-                version: own.version,
-                expires_ms: None,
-            });
-        }
-    }
-
     /// Stores the cookies of a response.
     pub(crate) fn store_cookies(&mut self, index: UserId, id: SamplerId, stash: &Stash) {
         let SamplerKind::Http(http) = &self.cx.plan.samplers[id.0 as usize].kind else { return };
         let Some(manager) = http.cookies else { return };
         let now_ms = self.cx.clock.wall_ms(self.cx.clock.now());
-        let Some(at) = self.jar(index, manager) else { return };
+        let Some(at) = self.cx.jar(index, manager) else { return };
         let Ok(url) = lang::url::absolute(&stash.url) else { return };
         let path = url.path_and_query.split('?').next().unwrap_or("/");
         let path = if path.is_empty() { "/" } else { path };

@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use plan::http::{Http, Request, show_lines};
 use plan::plan::{Authorization, SamplerId};
-use plan::text::Text;
 use wire::auth::{Asker, Credentials, Dialogue, Message};
 
 use crate::core::Core;
@@ -260,12 +259,12 @@ impl Core<'_> {
         let entries = &self.cx.plan.auth_managers[manager as usize].entries;
         if !self.cx.run.settings.auth_preemptive {
             for entry in entries {
-                let url = self.text_of(index, id, &entry.url);
+                let url = self.cx.text_of(index, id, &entry.url);
                 let (user, password) = (
-                    self.text_of(index, id, &entry.user),
-                    self.text_of(index, id, &entry.password),
+                    self.cx.text_of(index, id, &entry.user),
+                    self.cx.text_of(index, id, &entry.password),
                 );
-                let realm = Some(self.text_of(index, id, &entry.realm));
+                let realm = Some(self.cx.text_of(index, id, &entry.realm));
                 let fits = lang::url::absolute(&url).is_ok_and(|url| {
                     url.host == request.host.to_lowercase() && url.port_or_default() == request.port
                 });
@@ -277,7 +276,7 @@ impl Core<'_> {
         }
         let names = names_of(request, self.is_forwarded(route));
         let entry = entries.iter().find(|entry| {
-            let prefix = self.text_of(index, id, &entry.url);
+            let prefix = self.cx.text_of(index, id, &entry.url);
             names.iter().any(|name| name.starts_with(&prefix))
         });
         let owner = self.cx.users.owner(index);
@@ -317,20 +316,14 @@ impl Core<'_> {
     }
 
     fn key_of(&mut self, index: UserId, id: SamplerId, entry: &Authorization) -> Key {
-        let domain = self.text_of(index, id, &entry.domain);
-        let user = self.text_of(index, id, &entry.user);
-        let password = self.text_of(index, id, &entry.password);
-        let realm = self.text_of(index, id, &entry.realm);
+        let domain = self.cx.text_of(index, id, &entry.domain);
+        let user = self.cx.text_of(index, id, &entry.user);
+        let password = self.cx.text_of(index, id, &entry.password);
+        let realm = self.cx.text_of(index, id, &entry.realm);
         Key {
             realm: Some(realm).filter(|realm| !realm.is_empty()),
             credentials: Credentials::new(&domain, &user, &password),
         }
-    }
-
-    pub(crate) fn text_of(&mut self, index: UserId, id: SamplerId, text: &Text) -> String {
-        let mut value = String::new();
-        self.with_env(index, id, |env, _| text.eval(env, &mut value));
-        value
     }
 }
 

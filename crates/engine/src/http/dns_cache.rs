@@ -42,21 +42,21 @@ impl Core<'_> {
         }
         let mut aliases = None;
         for entry in &self.cx.plan.dns_managers[manager].hosts {
-            let name = self.text_of(index, id, &entry.name);
+            let name = self.cx.text_of(index, id, &entry.name);
             if !name.eq_ignore_ascii_case(&host) {
                 continue;
             }
             aliases.get_or_insert_with(Vec::new);
             // JMeter finds a host whatever its case, but its addresses only by the same.
             if name == host {
-                let text = self.text_of(index, id, &entry.addresses);
+                let text = self.cx.text_of(index, id, &entry.addresses);
                 aliases = Some(text.split(',').map(|alias| alias.trim().to_owned()).collect());
                 break;
             }
         }
         let servers = &self.cx.plan.dns_managers[manager].servers;
         if !servers.is_empty() {
-            let servers = servers.iter().map(|server| self.text_of(index, id, server)).collect();
+            let servers = servers.iter().map(|server| self.cx.text_of(index, id, server)).collect();
             self.ask_servers(index, id, manager, conn, host, aliases, servers);
             return true;
         }

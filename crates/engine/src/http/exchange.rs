@@ -14,6 +14,7 @@ use crate::http::assemble::{Added, assemble};
 use crate::http::cache::Lookup;
 use crate::http::conn::ConnId;
 use crate::http::conn::{Exchange, Stash, State};
+use crate::http::names;
 use crate::ids::UserId;
 use crate::net::outcome::Failure;
 use crate::net::routes::RouteId;
@@ -45,7 +46,7 @@ impl Core<'_> {
         let slot = id.0 as usize;
         if self.http.fixed[slot].is_none() && http.is_fixed() {
             let mut request = Request::default();
-            if self.with_env(index, id, |env, _| http.render(env, &mut request)).is_ok() {
+            if self.cx.with_env(index, id, |env, _| http.render(env, &mut request)).is_ok() {
                 let route = self.route_of(&request);
                 let mut bytes = Vec::new();
                 assemble(&request, &Added::default(), &mut bytes);
@@ -56,7 +57,7 @@ impl Core<'_> {
         if http.is_fixed()
             && let Some(fixed) = self.http.fixed[slot].take()
         {
-            self.name_request(index, id, false);
+            names::begin(&mut self.cx, index, id, false);
             if self.fails_by_exception(index, id, None) {
                 self.http.fixed[slot] = Some(fixed);
                 return;
@@ -99,14 +100,14 @@ impl Core<'_> {
             return;
         }
         let mut request = std::mem::take(&mut self.http.request);
-        let rendered = self.with_env(index, id, |env, _| http.render(env, &mut request));
+        let rendered = self.cx.with_env(index, id, |env, _| http.render(env, &mut request));
         if self.fails_by_exception(index, id, Some(&request)) {
             self.http.request = request;
             return;
         }
         let problem = rendered.as_ref().err();
         if problem.is_none_or(|problem| !problem.no_url) {
-            self.name_request(index, id, problem.is_some_and(|problem| problem.no_client));
+            names::begin(&mut self.cx, index, id, problem.is_some_and(|problem| problem.no_client));
             if self.fails_by_exception(index, id, None) {
                 self.http.request = request;
                 return;
@@ -192,7 +193,7 @@ impl Core<'_> {
         Sending { repeatable, challenges }: Sending,
     ) {
         let needs = self.cx.plan.samplers[id.0 as usize].needs;
-        let observed = self.observes(id);
+        let observed = self.cx.observes(id);
         let user = &self.cx.users[index];
         let start = self.cx.clock.now();
         let intended = user.intended;
@@ -310,7 +311,7 @@ impl Core<'_> {
         if limit == 0 {
             self.cx.users[index].limit = Nanos::MAX;
         } else {
-            self.arm(index, now + limit);
+            self.cx.arm(index, now + limit);
         }
     }
 
@@ -329,10 +330,10 @@ impl Core<'_> {
     /// Writes the user's cookies for a request into `self.http.cookie_line`. False: there are none.
     pub(crate) fn cookie_line(&mut self, index: UserId, http: &Http, request: &Request) -> bool {
         let Some(manager) = http.cookies else { return false };
-        let index = self.jar_around(index, manager);
+        let index = self.cx.jar_around(index, manager);
         let now_ms = self.cx.clock.wall_ms(self.cx.clock.now());
         self.http.cookie_line.clear();
-        let Some(jar) = self.jar(index, manager) else { return false };
+        let Some(jar) = self.cx.jar(index, manager) else { return false };
         let mut line = std::mem::take(&mut self.http.cookie_line);
         let path = &request.target[..request.path_len.min(request.target.len())];
         let origin = Origin { host: &request.host, path, secure: request.secure };

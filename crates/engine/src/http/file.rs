@@ -28,7 +28,7 @@ pub(crate) struct Reading {
 impl Core<'_> {
     /// Begins to read the file that a request names.
     pub(crate) fn begin_file(&mut self, index: UserId, id: SamplerId, request: &Request) {
-        let timing = self.begin_plain(index, id);
+        let timing = self.cx.begin_plain(index, id);
         self.cx.users.tickets += 1;
         let ticket = self.cx.users.tickets;
         let mut sampler_data = String::new();

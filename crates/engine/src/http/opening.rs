@@ -104,7 +104,7 @@ impl Core<'_> {
             Opened::Resolving | Opened::Queued => self.cx.users[index].limit = Nanos::MAX,
             Opened::Connecting => match entry.exchange.connect_limit {
                 0 => self.cx.users[index].limit = Nanos::MAX,
-                limit => self.arm(index, self.cx.clock.now() + limit),
+                limit => self.cx.arm(index, self.cx.clock.now() + limit),
             },
             Opened::Established => self.established(conn),
             Opened::Failed(failure) => self.fail(conn, &failure),
@@ -189,7 +189,7 @@ impl Core<'_> {
         let cpu = thread_cpu();
         let began = self.cx.clock.now();
         let index = self.http.conns[conn].user;
-        let config = match self.tls_config(self.cx.users.owner(index)) {
+        let config = match self.cx.tls_config(self.cx.users.owner(index)) {
             Ok(config) => config,
             Err(error) => return self.fail(conn, &Failure::Tls(error)),
         };
@@ -202,7 +202,7 @@ impl Core<'_> {
         entry.exchange.arrival = began;
         match entry.exchange.limit {
             0 => self.cx.users[index].limit = Nanos::MAX,
-            limit => self.arm(index, self.cx.clock.now() + limit),
+            limit => self.cx.arm(index, self.cx.clock.now() + limit),
         }
         self.handshake(conn, &mut [], cpu);
     }
@@ -252,7 +252,7 @@ impl Core<'_> {
         if waits && user.limit != Nanos::MAX && !user.links.armed() {
             let limit = self.http.conns[user.conn].exchange.limit;
             let until = user.limit.max(self.cx.clock.now() + limit);
-            self.arm(index, until);
+            self.cx.arm(index, until);
         }
         true
     }

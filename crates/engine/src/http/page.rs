@@ -14,6 +14,7 @@ use stats::Outcome;
 use wire::cookie::Jar;
 
 use crate::core::Core;
+use crate::http::names;
 use crate::http::redirect::copy;
 use crate::ids::UserId;
 use crate::time::timing::Timing;
@@ -87,7 +88,7 @@ impl<'p> Core<'p> {
             Some(SamplerKind::Http(own)) => own.loads_pages,
             _ => None,
         };
-        let (on, at_a_time) = self.with_env(index, id, |env, _| {
+        let (on, at_a_time) = self.cx.with_env(index, id, |env, _| {
             let on = said.unwrap_or_else(|| resources.are_loaded(env));
             (on, resources.at_a_time(env))
         });
@@ -158,7 +159,7 @@ impl<'p> Core<'p> {
     ) {
         for mut link in found {
             links::escape(&mut link);
-            if !self.with_env(index, id, |env, _| resources.accepts(&link, env)) {
+            if !self.cx.with_env(index, id, |env, _| resources.accepts(&link, env)) {
                 continue;
             }
             let broken = (!links::normalize(&mut link)).then(|| {
@@ -248,10 +249,10 @@ impl<'p> Core<'p> {
     }
 
     fn load_link(&mut self, branch: UserId, id: SamplerId, http: &'p Http, url: &str) {
-        self.read_name(branch, id);
+        names::read(&mut self.cx, branch, id);
         let mut request = std::mem::take(&mut self.http.request);
         let rendered =
-            self.with_env(branch, id, |env, _| http.render_embedded(url, env, &mut request));
+            self.cx.with_env(branch, id, |env, _| http.render_embedded(url, env, &mut request));
         match rendered {
             Ok(()) => self.send_rendered(branch, id, http, &request),
             Err(problem) => {

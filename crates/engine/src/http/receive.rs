@@ -373,7 +373,9 @@ impl Core<'_> {
             self.cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
         let mut thrown = false;
         if let Some(mut stash) = stash {
-            if chain || (redirect && (exchange.follow || exchange.auto_follow)) || self.observes(id)
+            if chain
+                || (redirect && (exchange.follow || exchange.auto_follow))
+                || self.cx.observes(id)
             {
                 self.fill(index, id, exchange, &timing, &mut stash);
             }
@@ -385,7 +387,7 @@ impl Core<'_> {
                 timing.sent = 0;
                 thrown = true;
             }
-            if !success && !self.observes(id) {
+            if !success && !self.cx.observes(id) {
                 self.cx.result.clear();
                 push_reason(&mut self.cx.result.message, &stash.head, exchange.java);
             }
@@ -400,7 +402,7 @@ impl Core<'_> {
         if thrown {
             return self.cx.conclude(index, id, timing, Outcome::Protocol);
         }
-        if !success && !self.observes(id) {
+        if !success && !self.cx.observes(id) {
             let mut digits = itoa::Buffer::new();
             self.cx.result.code.clear();
             self.cx.result.code.push_str(digits.format(exchange.status));
@@ -408,7 +410,7 @@ impl Core<'_> {
         }
         let outcome = if !success {
             Outcome::Status
-        } else if self.observes(id) && !self.cx.result.success {
+        } else if self.cx.observes(id) && !self.cx.result.success {
             timing.sent = 0;
             Outcome::Protocol
         } else {

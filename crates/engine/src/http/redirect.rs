@@ -9,6 +9,7 @@ use std::fmt::Write;
 use crate::core::Core;
 use crate::http::conn::{Exchange, Stash};
 use crate::http::fill::value_of;
+use crate::http::names;
 use crate::ids::UserId;
 use crate::net::outcome::Failure;
 use crate::time::timing::Timing;
@@ -142,7 +143,7 @@ impl Core<'_> {
         let SamplerKind::Http(http) = kind else { return false };
         let mut request = std::mem::take(&mut self.http.request);
         let rendered = target.and_then(|()| {
-            self.with_env(index, id, |env, _| {
+            self.cx.with_env(index, id, |env, _| {
                 if stripped {
                     http.render_stripped(&url, env, &mut request)
                 } else {
@@ -154,7 +155,7 @@ impl Core<'_> {
             Ok(()) => {
                 self.cx.users[index].intended = timing.end;
                 if !silent && !java {
-                    self.read_name(index, id);
+                    names::read(&mut self.cx, index, id);
                 }
                 self.send_rendered(index, id, http, &request);
                 true
@@ -211,7 +212,7 @@ impl Core<'_> {
             }
         }
         words.push_str(" HTTP/1.1");
-        if !self.observes(id) {
+        if !self.cx.observes(id) {
             // Nobody looks at it but at why it failed.
             self.cx.result.clear();
         }

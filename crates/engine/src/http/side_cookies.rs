@@ -52,20 +52,6 @@ impl Core<'_> {
         }
     }
 
-    /// Whose cookies a request takes: those of the part it belongs to, or of the nearest around it that has its own.
-    pub(crate) fn jar_around(&self, index: UserId, manager: u32) -> UserId {
-        let mut index = index;
-        loop {
-            let user = &self.cx.users[index];
-            let jars = user.extra.as_ref().map_or(&[][..], |extra| &extra.jars[..]);
-            let has = jars.get(manager as usize).is_some_and(Option::is_some);
-            if has || user.branch_of == NO_USER {
-                return index;
-            }
-            index = user.branch_of;
-        }
-    }
-
     /// Who holds the cookies that a response changes: the nearest part that is loaded beside others, which gets its copy here,
     /// or the user.
     fn own_jar(&mut self, index: UserId, manager: u32) -> UserId {
@@ -73,8 +59,8 @@ impl Core<'_> {
         while self.cx.users[holder].branch_of != NO_USER && !self.is_beside_others(holder) {
             holder = self.cx.users[holder].branch_of;
         }
-        let from = self.jar_around(holder, manager);
-        let Some(at) = self.jar(from, manager) else { return holder };
+        let from = self.cx.jar_around(holder, manager);
+        let Some(at) = self.cx.jar(from, manager) else { return holder };
         if from != holder {
             let copy = self.cx.users[from].extra().jars[at].clone();
             let jars = &mut self.cx.users[holder].extra().jars;

@@ -119,7 +119,7 @@ impl Core<'_> {
         }
         match limit {
             0 => self.cx.users[index].limit = Nanos::MAX,
-            limit => self.arm(index, now + limit),
+            limit => self.cx.arm(index, now + limit),
         }
     }
 

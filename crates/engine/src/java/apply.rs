@@ -43,8 +43,8 @@ impl Core<'_> {
         let Some(manager) = cookie_manager(&self.cx.plan.samplers[id.0 as usize].kind) else {
             return;
         };
-        let index = self.jar_around(index, manager);
-        let Some(at) = self.jar(index, manager) else { return };
+        let index = self.cx.jar_around(index, manager);
+        let Some(at) = self.cx.jar(index, manager) else { return };
         let jar = self.cx.users[index].extra.as_mut().and_then(|extra| extra.jars[at].as_mut());
         let Some(jar) = jar else { return };
         jar.clear();

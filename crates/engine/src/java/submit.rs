@@ -173,8 +173,8 @@ impl Core<'_> {
         let reads = self.reads(act, ids);
         let jar = sampler.filter(|_| reads.contains(Reads::COOKIES)).and_then(|id| {
             let manager = cookie_manager(&plan.samplers[id.0 as usize].kind)?;
-            let index = self.jar_around(index, manager);
-            Some((index, self.jar(index, manager)?))
+            let index = self.cx.jar_around(index, manager);
+            Some((index, self.cx.jar(index, manager)?))
         });
         let user = &self.cx.users[index];
         let root = &self.cx.users[self.cx.users.root(index)];

@@ -13,3 +13,10 @@ pub(crate) struct Sinks {
     /// Snapshots that have come back, to be filled again.
     pub(crate) snapshots: Vec<Box<Snapshot>>,
 }
+
+impl Sinks {
+    /// Whether results are written, saved or sent anywhere.
+    pub(crate) fn tells_results(&self) -> bool {
+        !self.rows.is_idle() || !self.feeds.is_empty()
+    }
+}

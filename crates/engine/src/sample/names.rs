@@ -15,7 +15,7 @@ impl Core<'_> {
     pub(crate) fn name_before(&mut self, index: UserId, id: SamplerId) {
         let sampler = &self.cx.plan.samplers[id.0 as usize];
         if !sampler.name.calls() || sampler.before.iter().any(|one| matches!(one, Before::Job(_))) {
-            self.name_sampler(index, id);
+            self.cx.name_sampler(index, id);
             // JMeter does not read it yet.
             self.cx.forget_thrown();
         } else if let Some(extra) = &mut self.cx.users[index].extra {
@@ -45,34 +45,8 @@ impl Core<'_> {
             _ => false,
         };
         if !(unread && sampler.name.calls()) {
-            self.name_sampler(index, id);
+            self.cx.name_sampler(index, id);
         }
-    }
-
-    /// The request of an HTTP sampler is put together: functions in its name count. Nobody may be there to send it (`no_client`): then the sample is
-    /// named all the same, once.
-    pub(crate) fn name_request(&mut self, index: UserId, id: SamplerId, no_client: bool) {
-        let counts = self.cx.plan.samplers[id.0 as usize].name.calls();
-        if counts && (no_client || !self.cx.run.settings.keep_sub_labels) {
-            self.name_sampler(index, id);
-        }
-    }
-
-    /// An HTTP sampler sends another request: functions in its name count.
-    pub(crate) fn read_name(&mut self, index: UserId, id: SamplerId) {
-        let plan = self.cx.plan;
-        let name = &plan.samplers[id.0 as usize].name;
-        if self.cx.run.settings.keep_sub_labels
-            || !name.calls()
-            || self.cx.own_label(index).is_some()
-        {
-            return;
-        }
-        let mut value = self.cx.texts.take();
-        self.cx.texts.naming = true;
-        name.eval(&mut self.cx.env(index, ""), &mut value);
-        self.cx.texts.naming = false;
-        self.cx.texts.give(value);
     }
 
     /// Names the sample of an HTTP sampler, the core's result if it is `observed`, once all is received.
@@ -87,24 +61,12 @@ impl Core<'_> {
         if observed && (no_url || self.cx.result.label != self.cx.sampler_name(index, id)) {
             return;
         }
-        self.name_sampler(index, id);
+        self.cx.name_sampler(index, id);
         if observed {
             let mut label = std::mem::take(&mut self.cx.result.label);
             label.clear();
             label.push_str(self.cx.sampler_name(index, id));
             self.cx.result.label = label;
         }
-    }
-
-    /// Evaluates a sampler's name.
-    fn name_sampler(&mut self, index: UserId, id: SamplerId) {
-        let plan = self.cx.plan;
-        let sampler = &plan.samplers[id.0 as usize];
-        let mut name = std::mem::take(&mut self.cx.users[index].extra().sampler_name);
-        name.clear();
-        self.cx.texts.naming = true;
-        sampler.name.eval(&mut self.cx.env(index, ""), &mut name);
-        self.cx.texts.naming = false;
-        self.cx.users[index].extra().sampler_name = name;
     }
 }

@@ -20,7 +20,7 @@ const VARIABLES: usize = 64;
 impl Core<'_> {
     /// Whether results are written, saved or sent anywhere.
     pub(crate) fn tells_results(&self) -> bool {
-        !self.sinks.rows.is_idle() || !self.sinks.feeds.is_empty()
+        self.sinks.tells_results()
     }
 
     /// Gives the core's result to `listeners`, in JMeter's order. `named`: with the user's name; JMeter leaves it out where a

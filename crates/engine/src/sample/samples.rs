@@ -1,6 +1,6 @@
 //! State of a core's samples: labels, branches, time limits.
 
-use plan::plan::{Plan, SamplerKind};
+use plan::plan::{Needs, Plan, SamplerKind};
 use stats::{LabelId, Recorder};
 
 use crate::ids::UserId;
@@ -30,4 +30,15 @@ impl Samples {
             has_lanes: plan.samplers.iter().any(|sampler| is_parallel(&sampler.kind)),
         }
     }
+}
+
+/// Whether anybody looks at results beyond their measurements, by sampler. `all`: somebody looks at those of whatever samplers.
+pub(crate) fn observed(plan: &Plan, all: bool) -> Box<[bool]> {
+    let looked_at = |sampler: &plan::plan::Sampler| {
+        all || sampler.needs.intersects(Needs::all().difference(Needs::ROW))
+            || !sampler.after.is_empty()
+            || !sampler.checks.is_empty()
+            || !matches!(sampler.kind, SamplerKind::Http(_) | SamplerKind::WebSocket(_))
+    };
+    plan.samplers.iter().map(looked_at).collect()
 }

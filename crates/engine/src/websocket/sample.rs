@@ -511,7 +511,7 @@ impl<'p> Core<'p> {
         let mut text = self.cx.texts.take();
         let Some(manager) = sampler.cookies else { return text };
         let now_ms = self.cx.clock.wall_ms(self.cx.clock.now());
-        let Some(jar) = self.jar(index, manager) else { return text };
+        let Some(jar) = self.cx.jar(index, manager) else { return text };
         let mut line = std::mem::take(&mut self.http.cookie_line);
         line.clear();
         let path = &call.target[..call.path_len.min(call.target.len())];

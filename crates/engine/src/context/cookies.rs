@@ -1,0 +1,72 @@
+//! Cookies of users: the requests of HTTP, of WebSocket and those that scripts look at take them from the same jars.
+
+use wire::cookie::{Cookie, Jar, Policy, Rules};
+
+use crate::context::Context;
+use crate::ids::UserId;
+use crate::users::NO_USER;
+
+impl Context<'_> {
+    /// Whose cookies a request takes: those of the part it belongs to, or of the nearest around it that has its own.
+    pub(crate) fn jar_around(&self, index: UserId, manager: u32) -> UserId {
+        let mut index = index;
+        loop {
+            let user = &self.users[index];
+            let jars = user.extra.as_ref().map_or(&[][..], |extra| &extra.jars[..]);
+            let has = jars.get(manager as usize).is_some_and(Option::is_some);
+            if has || user.branch_of == NO_USER {
+                return index;
+            }
+            index = user.branch_of;
+        }
+    }
+
+    /// The place of the user's jar for a Cookie Manager; made, with the plan's own cookies, at its first use.
+    pub(crate) fn jar(&mut self, index: UserId, manager: u32) -> Option<usize> {
+        let at = manager as usize;
+        let extra = self.users[index].extra();
+        if extra.jars.len() <= at {
+            extra.jars.resize_with(at + 1, || None);
+        }
+        if extra.jars[at].is_none() {
+            let settings = &self.run.settings;
+            let named = Policy::named(&self.plan.cookie_managers[at].policy);
+            let rules = Rules {
+                policy: named.unwrap_or_default(),
+                check: settings.cookie_check,
+                delete_empty: settings.cookie_delete_null,
+                ..Rules::default()
+            };
+            let mut jar = Box::new(Jar::with_rules(rules));
+            self.add_own_cookies(index, manager, &mut jar);
+            if self.has_thrown() {
+                return None;
+            }
+            self.users[index].extra().jars[at] = Some(jar);
+        }
+        Some(at)
+    }
+
+    fn add_own_cookies(&mut self, index: UserId, manager: u32, jar: &mut Jar) {
+        let plan = self.plan;
+        for own in &plan.cookie_managers[manager as usize].cookies {
+            let mut env = self.env(index, "");
+            let mut text = |text: &plan::text::Text| {
+                let mut value = String::new();
+                text.eval(&mut env, &mut value);
+                value
+            };
+            jar.add_beside(Cookie {
+                name: text(&own.name),
+                value: text(&own.value),
+                domain: text(&own.domain),
+                path: text(&own.path),
+                secure: own.secure,
+                host_only: !own.domain_given,
+                path_given: own.path_given,
+                version: own.version,
+                expires_ms: None,
+            });
+        }
+    }
+}
