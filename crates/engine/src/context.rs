@@ -9,6 +9,7 @@ pub(crate) mod done;
 mod evaluate;
 mod limits;
 pub(crate) mod texts;
+pub(crate) mod threads;
 mod tls;
 
 use std::sync::Arc;

@@ -399,7 +399,7 @@ impl Core<'_> {
             self.cut_transactions(index);
         }
         let mut recorded = false;
-        let silent = lane && self.is_silent(index);
+        let silent = lane && self.cx.is_silent(index);
         if ignored && told == 0 {
             // Reported to nobody.
         } else if let Some(around) = self.parent_around(index, sampler.controller) {

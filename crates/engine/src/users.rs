@@ -4,6 +4,7 @@
 //! used. The compiler holds the size to its bound.
 
 pub(crate) mod controllers;
+pub(crate) mod lanes;
 pub(crate) mod parts;
 pub(crate) mod timers;
 

@@ -245,4 +245,55 @@ impl SampleResult {
     pub fn failure_message(&self) -> Option<&str> {
         self.assertions().iter().find(|entry| entry.has_message).map(|entry| &*entry.message)
     }
+
+    /// Copies what a sub-result shows into an empty one.
+    pub fn show_in(&self, to: &mut Self) {
+        to.code.push_str(&self.code);
+        to.message.push_str(&self.message);
+        to.url.push_str(&self.url);
+        to.content_type.push_str(&self.content_type);
+        to.encoding.push_str(&self.encoding);
+        to.request_headers.push_str(&self.request_headers);
+        to.response_headers.push_str(&self.response_headers);
+        to.sampler_data.push_str(&self.sampler_data);
+        to.method.push_str(&self.method);
+        to.cookies.push_str(&self.cookies);
+        to.query_string.push_str(&self.query_string);
+        to.redirect_location.push_str(&self.redirect_location);
+        to.http = self.http;
+        to.body.extend_from_slice(&self.body);
+        to.text.push_str(&self.text);
+        to.data_type = self.data_type;
+        to.success = self.success;
+        to.start_ms = self.start_ms;
+        (to.elapsed, to.latency, to.connect, to.idle) =
+            (self.elapsed, self.latency, self.connect, self.idle);
+        (to.bytes, to.sent, to.headers_size) = (self.bytes, self.sent, self.headers_size);
+    }
+
+    /// Copies itself into an empty one, with what assertions found and with its parts.
+    pub fn duplicate_into(&self, to: &mut Self) {
+        self.show_in(to);
+        to.label.push_str(&self.label);
+        (to.raw, to.deep) = (self.raw, self.deep);
+        to.thread.clone_from(&self.thread);
+        for found in self.assertions() {
+            let entry = to.add_assertion(&found.name);
+            entry.message.push_str(&found.message);
+            (entry.failure, entry.error) = (found.failure, found.error);
+            entry.has_message = found.has_message;
+        }
+        for part in self.subs() {
+            part.duplicate_into(to.add_sub());
+        }
+    }
+
+    /// The thread's name that it has, and how many users of its group, and of all, were active; of its user both are given.
+    pub fn thread_of<'a>(&'a self, name: &'a str, active: (u32, u32)) -> (&'a str, (u32, u32)) {
+        match &self.thread {
+            Some(thread) => (&thread.name, thread.active),
+            None if self.deep => (if self.raw { "" } else { name }, (0, 0)),
+            None => (name, active),
+        }
+    }
 }

@@ -15,7 +15,6 @@ use wire::cookie::Jar;
 
 use crate::core::Core;
 use crate::http::names;
-use crate::http::redirect::copy;
 use crate::ids::UserId;
 use crate::time::timing::Timing;
 use crate::users::{NO_USER, User, Wait};
@@ -200,7 +199,7 @@ impl<'p> Core<'p> {
     fn error_result(&mut self, class: &str, message: &str) -> Box<SampleResult> {
         let mut error = self.cx.spare_results.pop().unwrap_or_default();
         error.clear();
-        copy(&self.cx.result, &mut error);
+        self.cx.result.show_in(&mut error);
         put_error(&mut error, class, message);
         error
     }
@@ -400,7 +399,7 @@ fn put_error(result: &mut SampleResult, class: &str, message: &str) {
 fn contain(whole: &mut SampleResult, keep_labels: bool) {
     let mut page = SampleResult::default();
     page.clear();
-    copy(whole, &mut page);
+    whole.show_in(&mut page);
     let (bytes, sent, elapsed) = (whole.bytes, whole.sent, whole.elapsed);
     let headers_size = whole.headers_size;
     page.raw = true;
@@ -427,7 +426,7 @@ fn add_part(whole: &mut SampleResult, part: &SampleResult, keep_labels: bool) {
 }
 
 fn copy_all(from: &SampleResult, to: &mut SampleResult) {
-    copy(from, to);
+    from.show_in(to);
     to.label.push_str(&from.label);
     to.raw = from.raw;
     for part in from.subs() {

@@ -2,7 +2,6 @@
 //! Followed silently (`auto`), the chain is one sample without parts.
 
 use plan::plan::{SamplerId, SamplerKind};
-use plan::result::SampleResult;
 use stats::{Counter, Outcome};
 use std::fmt::Write;
 
@@ -305,7 +304,7 @@ impl Core<'_> {
             let length = label.len();
             let _ = write!(label, "-{n}");
             let sub = whole.add_sub();
-            copy(&self.cx.result, sub);
+            self.cx.result.show_in(sub);
             sub.raw = n == 0;
             sub.label.clear();
             sub.label.push_str(if self.cx.run.settings.keep_sub_labels {
@@ -426,29 +425,4 @@ fn text_of(value: &[u8]) -> String {
 /// The last `Location` of a head.
 pub(crate) fn location(head: &[u8]) -> Option<&[u8]> {
     head.split(|byte| *byte == b'\n').filter_map(|line| value_of(line, b"location")).next_back()
-}
-
-/// Copies what a sub-result shows.
-pub(crate) fn copy(from: &SampleResult, to: &mut SampleResult) {
-    to.code.push_str(&from.code);
-    to.message.push_str(&from.message);
-    to.url.push_str(&from.url);
-    to.content_type.push_str(&from.content_type);
-    to.encoding.push_str(&from.encoding);
-    to.request_headers.push_str(&from.request_headers);
-    to.response_headers.push_str(&from.response_headers);
-    to.sampler_data.push_str(&from.sampler_data);
-    to.method.push_str(&from.method);
-    to.cookies.push_str(&from.cookies);
-    to.query_string.push_str(&from.query_string);
-    to.redirect_location.push_str(&from.redirect_location);
-    to.http = from.http;
-    to.body.extend_from_slice(&from.body);
-    to.text.push_str(&from.text);
-    to.data_type = from.data_type;
-    to.success = from.success;
-    to.start_ms = from.start_ms;
-    (to.elapsed, to.latency, to.connect, to.idle) =
-        (from.elapsed, from.latency, from.connect, from.idle);
-    (to.bytes, to.sent, to.headers_size) = (from.bytes, from.sent, from.headers_size);
 }

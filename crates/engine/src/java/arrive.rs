@@ -311,7 +311,7 @@ impl Core<'_> {
         why: &str,
         done: Nanos,
     ) {
-        let mut timing = self.begin_plain(index, id);
+        let mut timing = self.cx.begin_plain(index, id);
         self.cx.result.success = false;
         self.cx.result.code.push_str("500");
         self.cx.result.message.push_str(why);

@@ -62,7 +62,7 @@ impl Core<'_> {
         let mut from = from;
         loop {
             self.cx.forget_thrown();
-            let job = self.with_env(index, closing.id, |env, result| {
+            let job = self.cx.with_env(index, closing.id, |env, result| {
                 for (at, extractor) in after.iter().enumerate().skip(from) {
                     if let Extractor::Job(job) = extractor {
                         return Some((at, *job));
@@ -126,7 +126,7 @@ impl Core<'_> {
             None => self.cx.spare_results.pop().unwrap_or_default(),
         };
         kept.clear();
-        crate::flow::kinds::parallel::duplicate(&self.cx.result, &mut kept);
+        self.cx.result.duplicate_into(&mut kept);
         (kept.ignore, kept.request, kept.count, kept.errors) = (
             self.cx.result.ignore,
             self.cx.result.request,

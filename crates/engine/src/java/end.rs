@@ -122,7 +122,7 @@ impl Core<'_> {
         self.cx.users[index].wait = crate::users::Wait::Ready;
         match then {
             Some(Then::Sampled(id)) => {
-                let mut timing: Timing = self.begin_plain(index, id);
+                let mut timing: Timing = self.cx.begin_plain(index, id);
                 timing.start = since.unwrap_or(timing.start);
                 self.cx.result.start_ms = self.cx.clock.wall_ms(timing.start);
                 self.cx.result.success = false;

@@ -43,7 +43,7 @@ impl<'p> Core<'p> {
         let Some((at, end)) = self.hosted_from(&sampler.listeners, from, heard) else {
             return false;
         };
-        if heard.is_none() && !(self.cx.users[index].lane && self.is_silent(index)) {
+        if heard.is_none() && !(self.cx.users[index].lane && self.cx.is_silent(index)) {
             self.write_rows(index, &sampler.listeners, Part::Between(from, at), true);
         }
         let told = sampler.listeners[at..end].iter();
@@ -99,7 +99,7 @@ impl<'p> Core<'p> {
         }
         let mut copy = self.cx.spare_results.pop().unwrap_or_default();
         copy.clear();
-        crate::flow::kinds::parallel::duplicate(&self.cx.result, &mut copy);
+        self.cx.result.duplicate_into(&mut copy);
         (copy.count, copy.errors) = (self.cx.result.count, self.cx.result.errors);
         let untold = Untold { result: Some(copy), listeners: listeners.into(), next: 0, named };
         self.cx.users[index].java().untold.push_back(untold);

@@ -7,7 +7,6 @@ use plan::result::{Request, SampleResult, Thread};
 
 use super::reader::{Malformed, Reader};
 use super::writer::Writer;
-use crate::sample::record::whose;
 
 /// Sub-results deeper than this are not carried.
 const DEPTH: u32 = 16;
@@ -58,7 +57,7 @@ pub(crate) fn write(result: &SampleResult, about: &About<'_>, depth: u32, out: &
             flags |= flag;
         }
     }
-    let (thread, active) = whose(result, about.thread, about.active);
+    let (thread, active) = result.thread_of(about.thread, about.active);
     out.int(flags);
     out.byte(action);
     for text in [

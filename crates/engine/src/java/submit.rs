@@ -167,7 +167,7 @@ impl Core<'_> {
         let java = self.cx.users[index].java();
         let first = std::mem::replace(&mut java.iteration, iteration) != iteration;
         let mut thread = self.cx.texts.take();
-        let active = self.write_thread_name(index, &mut thread);
+        let active = self.cx.write_thread_name(index, &mut thread);
         let now_ms = self.cx.clock.wall_ms(self.cx.clock.now());
         let sampler = then.sampler();
         let reads = self.reads(act, ids);

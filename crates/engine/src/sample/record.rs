@@ -74,25 +74,12 @@ impl Core<'_> {
 
     /// Writes what JMeter calls the user's thread; gives the active users of its group, and of all.
     pub(crate) fn write_thread_name(&self, index: UserId, out: &mut String) -> (u32, u32) {
-        let user = &self.cx.users[index];
-        let group = &self.cx.run.groups[user.group as usize];
-        let mut active = self.cx.run.counts.active(user.group);
-        if user.lane {
-            active.0 = self.write_lane_name(index, out);
-        } else {
-            out.push_str(&group.name);
-            out.push_str(group.tail);
-            push_number(out, ' ', group.number);
-            push_number(out, '-', user.number + 1);
-        }
-        active
+        self.cx.write_thread_name(index, out)
     }
 
     /// The user's thread name in JMeter, as a text of its own.
     pub(crate) fn thread_name(&self, index: UserId) -> String {
-        let mut name = String::new();
-        self.write_thread_name(index, &mut name);
-        name
+        self.cx.thread_name(index)
     }
 
     fn write_to(
@@ -237,22 +224,9 @@ fn stamp(result: &SampleResult, at_end: bool) -> i64 {
     result.start_ms + if at_end { length } else { 0 }
 }
 
-/// The thread's name that a result has, and how many users of its group, and of all, were active; of its user both are given.
-pub(crate) fn whose<'a>(
-    result: &'a SampleResult,
-    name: &'a str,
-    active: (u32, u32),
-) -> (&'a str, (u32, u32)) {
-    match &result.thread {
-        Some(thread) => (&thread.name, thread.active),
-        None if result.deep => (if result.raw { "" } else { name }, (0, 0)),
-        None => (name, active),
-    }
-}
-
 fn row<'a>(result: &'a SampleResult, about: &About<'a>) -> Row<'a> {
     let ms = |nanos| stats::sample::millis(nanos);
-    let (thread_name, active) = whose(result, about.thread_name, about.active);
+    let (thread_name, active) = result.thread_of(about.thread_name, about.active);
     Row {
         timestamp_ms: stamp(result, about.stamp_end),
         elapsed_ms: ms(result.elapsed),
@@ -333,11 +307,6 @@ fn write_element(
         }
     }
     columns.finish(printer, &row, &detail);
-}
-
-fn push_number(text: &mut String, before: char, number: u32) {
-    text.push(before);
-    text.push_str(itoa::Buffer::new().format(number));
 }
 
 #[cfg(test)]

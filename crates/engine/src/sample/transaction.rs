@@ -405,7 +405,7 @@ impl Core<'_> {
             self.cx.result.code.push_str("200");
         }
         (self.cx.result.start_ms, self.cx.result.thread) = (open.start_ms, open.thread);
-        if !self.is_silent(index) {
+        if !self.cx.is_silent(index) {
             let listeners = &plan.samplers[last.0 as usize].listeners;
             self.publish(index, &timing, (open.success, open.cut), listeners, open.seen);
         }
@@ -501,7 +501,7 @@ impl Core<'_> {
         let around = controller.parent.and_then(|around| self.parent_around(index, around));
         if let Some(around) = around.filter(|_| how != End::GoesOn) {
             self.nest(index, around, timing, success);
-        } else if self.is_silent(index) {
+        } else if self.cx.is_silent(index) {
             self.show_to_lanes(index, timing, success);
         } else if !open.reported {
             self.publish(index, timing, (success, open.cut), &settings.listeners, true);

@@ -11,35 +11,12 @@ use stats::Outcome;
 
 use crate::core::Core;
 use crate::http::conn::NO_CONN;
-use crate::http::redirect::copy;
 use crate::ids::UserId;
 use crate::time::timing::Timing;
 use crate::users::controllers as state;
+use crate::users::lanes::Lanes;
 use crate::users::{Leave, NO_USER, Wait};
 use crate::websocket::NO_SOCKET;
-
-/// The lanes of a user's Parallel Controller.
-#[derive(Debug)]
-pub(crate) struct Lanes {
-    id: SamplerId,
-    timing: Timing,
-    /// The sample that all becomes part of.
-    whole: Option<Box<SampleResult>>,
-    /// Time in this process, of all parts together.
-    lag: u64,
-    /// The lane that starts next.
-    next: usize,
-    under_way: usize,
-    at_a_time: usize,
-    /// The user is in line to look after them.
-    called: bool,
-    /// The user ends with them.
-    stops: bool,
-    /// The user goes on with the next iteration of its group.
-    leaves: bool,
-    /// The run ends at once.
-    cut: bool,
-}
 
 impl<'p> Core<'p> {
     /// Starts the lanes of a Parallel Controller.
@@ -270,17 +247,6 @@ impl<'p> Core<'p> {
         root.extra.as_ref().map_or(0, |extra| extra.holder)
     }
 
-    /// Whether what one reports is only part of the sample around its lane.
-    pub(crate) fn is_silent(&self, index: UserId) -> bool {
-        let user = &self.cx.users[index];
-        user.lane
-            && self.cx.users[user.branch_of]
-                .extra
-                .as_ref()
-                .and_then(|extra| extra.parts.get::<Lanes>())
-                .is_some_and(|lanes| lanes.whole.is_some())
-    }
-
     /// Moves the core's result into the sample around a lane.
     pub(crate) fn add_to_lanes(&mut self, lane: UserId, timing: &Timing, success: bool) {
         let fresh = self.cx.spare_results.pop().unwrap_or_default();
@@ -303,7 +269,7 @@ impl<'p> Core<'p> {
     pub(crate) fn show_to_lanes(&mut self, lane: UserId, timing: &Timing, success: bool) {
         let part = self.cx.lend_result();
         if let Some(whole) = self.note_part(lane, &part, timing, success) {
-            duplicate(&part, whole.add_sub());
+            part.duplicate_into(whole.add_sub());
         }
         self.cx.return_result(part);
     }
@@ -334,33 +300,5 @@ impl<'p> Core<'p> {
         if let Some(lanes) = self.lanes(parent) {
             lanes.cut = true;
         }
-    }
-
-    /// Writes what JMeter calls the thread of a lane; gives how many lanes run beside it and itself.
-    pub(crate) fn write_lane_name(&self, lane: UserId, out: &mut String) -> u32 {
-        let parent = self.cx.users[lane].branch_of;
-        let lanes =
-            self.cx.users[parent].extra.as_ref().and_then(|extra| extra.parts.get::<Lanes>());
-        let Some(lanes) = lanes else { return 0 };
-        out.push_str("parallel ");
-        out.push_str(self.cx.sampler_name(parent, lanes.id));
-        lanes.under_way as u32
-    }
-}
-
-/// Copies a result with what assertions found and with its parts.
-pub(crate) fn duplicate(from: &SampleResult, to: &mut SampleResult) {
-    copy(from, to);
-    to.label.push_str(&from.label);
-    (to.raw, to.deep) = (from.raw, from.deep);
-    to.thread.clone_from(&from.thread);
-    for found in from.assertions() {
-        let entry = to.add_assertion(&found.name);
-        entry.message.push_str(&found.message);
-        (entry.failure, entry.error) = (found.failure, found.error);
-        entry.has_message = found.has_message;
-    }
-    for part in from.subs() {
-        duplicate(part, to.add_sub());
     }
 }
