@@ -12,6 +12,7 @@
 //! # Ok::<(), targets::Error>(())
 //! ```
 
+mod accept;
 mod answer;
 mod catalogue;
 mod config;

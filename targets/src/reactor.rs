@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
-use rustix::net::SocketFlags;
-use rustls::{ServerConfig, ServerConnection};
+use rustls::ServerConfig;
 use slab::Slab;
 
+use crate::accept;
 use crate::answer::{Answer, Step};
 use crate::connection::Connection;
 use crate::request::{Found, Request};
@@ -150,32 +150,13 @@ impl Reactor {
 
     fn accept(&mut self) {
         for _ in 0..ACCEPTS {
-            match rustix::net::accept_with(
-                &self.listener,
-                SocketFlags::NONBLOCK | SocketFlags::CLOEXEC,
-            ) {
-                Ok(socket) => self.admit(TcpStream::from(socket)),
-                Err(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE) => {
-                    // Out of descriptors: the listener stays readable, and without a pause this loop would spin.
-                    std::thread::sleep(Duration::from_millis(1));
-                    return;
-                }
-                Err(_) => return,
-            }
+            let Some(socket) = accept::next(&self.listener) else { return };
+            self.admit(socket);
         }
     }
 
     fn admit(&mut self, socket: TcpStream) {
-        let tls = match &self.tls {
-            None => None,
-            Some(config) => {
-                let Ok(mut tls) = ServerConnection::new(Arc::clone(config)) else { return };
-                tls.set_buffer_limit(None);
-                Some(Box::new(tls))
-            }
-        };
-        // A peer that has already gone shows itself at the first read.
-        let _ = socket.set_nodelay(true);
+        let Ok(tls) = accept::tls(self.tls.as_ref()) else { return };
         self.scratch.prepare(&socket);
         self.accepted += 1;
         let entry = self.connections.vacant_entry();

@@ -141,19 +141,7 @@ impl Document {
 
     /// The names from the root down, as `Test Plan > Users > Login`. Costs the depth of the element.
     pub fn path(&self, id: ElementId) -> String {
-        let mut names = Vec::new();
-        let mut at = Some(id);
-        while let Some(id) = at {
-            let element = self.element(id);
-            names.push(if element.name.is_empty() {
-                element.tag.as_str()
-            } else {
-                element.name.as_str()
-            });
-            at = element.parent;
-        }
-        names.reverse();
-        names.join(" > ")
+        path_in(&self.elements, id)
     }
 
     /// Line of the element's start tag, from 1.
@@ -184,4 +172,17 @@ impl Document {
     pub fn slice(&self, span: Span) -> &str {
         self.source.get(span.start as usize..span.end as usize).unwrap_or("")
     }
+}
+
+/// The names from the root down to an element, as `Test Plan > Users > Login`.
+pub(crate) fn path_in(elements: &[Element], id: ElementId) -> String {
+    let mut names = Vec::new();
+    let mut at = Some(id);
+    while let Some(id) = at {
+        let element = &elements[id.index()];
+        names.push(if element.name.is_empty() { &*element.tag } else { &*element.name });
+        at = element.parent;
+    }
+    names.reverse();
+    names.join(" > ")
 }

@@ -8,6 +8,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use crate::decode::decode;
+use crate::document::path_in;
 use crate::references::References;
 use crate::text::{self, Reference};
 use crate::{Diag, Document, Element, ElementId, FileVersion, NotXml, Props, Span, Tagged};
@@ -222,19 +223,7 @@ impl Builder {
             Frame::Element(id) | Frame::Tree { owner: Some(id), .. } => Some(*id),
             _ => None,
         });
-        let mut names = Vec::new();
-        let mut at = id;
-        while let Some(id) = at {
-            let element = &self.elements[id.index()];
-            names.push(if element.name.is_empty() {
-                element.tag.as_str()
-            } else {
-                element.name.as_str()
-            });
-            at = element.parent;
-        }
-        names.reverse();
-        (!names.is_empty()).then(|| names.join(" > "))
+        Some(path_in(&self.elements, id?))
     }
 
     fn open(&mut self, tag: &BytesStart<'_>, place: Place) -> Result<(), NotXml> {

@@ -48,9 +48,9 @@ impl Coding {
     }
 }
 
-/// Reusable decoding state; one per core.
+/// Reusable state of decoding, of bodies and of WebSocket messages; one per core.
 pub struct Inflater {
-    inflate: Decompress,
+    pub(crate) inflate: Decompress,
 }
 
 impl Default for Inflater {

@@ -13,8 +13,7 @@ use std::time::Duration;
 
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event as Happened, EventData, EventFlags};
-use rustix::net::SocketFlags;
-use rustls::{ServerConfig, ServerConnection};
+use rustls::ServerConfig;
 use wire::websocket::deflate::Window;
 use wire::websocket::handshake::{self, NoUpgrade, Request, RequestError};
 use wire::websocket::message::{Assembler, Event, Role, Rules, Violation, inflate};
@@ -23,6 +22,7 @@ use wire::websocket::{Opcode, close, push_frame};
 use super::core::{Core, token};
 use super::settings::{Cut, Settings};
 use super::socket::{Cause, Compression, Socket, State};
+use crate::accept;
 
 /// Tokens from here on are not connections.
 const LISTENERS: u64 = 1 << 63;
@@ -162,30 +162,13 @@ impl<S: Service> Hub<S> {
 
     fn accept(&mut self, number: usize) {
         for _ in 0..ACCEPTS {
-            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-            match rustix::net::accept_with(&self.listeners[number], flags) {
-                Ok(stream) => self.admit(TcpStream::from(stream)),
-                Err(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE) => {
-                    // Out of descriptors: the listener stays readable, and without a pause this loop would spin.
-                    std::thread::sleep(Duration::from_millis(1));
-                    return;
-                }
-                Err(_) => return,
-            }
+            let Some(stream) = accept::next(&self.listeners[number]) else { return };
+            self.admit(stream);
         }
     }
 
     fn admit(&mut self, stream: TcpStream) {
-        let tls = match &self.tls {
-            None => None,
-            Some(config) => {
-                let Ok(mut tls) = ServerConnection::new(Arc::clone(config)) else { return };
-                tls.set_buffer_limit(None);
-                Some(Box::new(tls))
-            }
-        };
-        // A peer that has already gone shows itself at the first read.
-        let _ = stream.set_nodelay(true);
+        let Ok(tls) = accept::tls(self.tls.as_ref()) else { return };
         self.generation = self.generation.wrapping_add(1) & 0x3fff_ffff;
         let rules = Rules { role: Role::Server, deflate: false, limit: self.core.settings.limit };
         let assembler = Assembler::new(rules);

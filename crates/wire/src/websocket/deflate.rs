@@ -6,9 +6,10 @@
 
 use std::fmt;
 
-use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use flate2::{Compress, Compression, FlushCompress, FlushDecompress, Status};
 
 pub use super::extension::Deflate;
+pub use crate::coding::Inflater;
 
 /// The last bytes of every compressed message, which the sender removes (RFC 7692, section 7.2.1).
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
@@ -60,28 +61,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Decompresses messages; one per core.
-pub struct Inflater {
-    inflate: Decompress,
-}
-
-impl Default for Inflater {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl fmt::Debug for Inflater {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Inflater").finish_non_exhaustive()
-    }
-}
-
 impl Inflater {
-    pub fn new() -> Self {
-        Self { inflate: Decompress::new(false) }
-    }
-
     /// Appends the message to `out`, at most `max` bytes. `payload` is that of all its frames; `window` is what the sender
     /// remembers, `None` if it forgets. After an error the window is as it was, and `out` has what came before it.
     pub fn message(

@@ -1,3 +1,5 @@
+use flate2::Decompress;
+
 use super::*;
 use proptest::prelude::*;
 
