@@ -1,6 +1,6 @@
 //! Flow Control Action.
 
-/// What a Flow Control Action does.
+/// The deed of a Flow Control Action.
 #[derive(Debug)]
 pub enum Action {
     /// Waits, milliseconds.

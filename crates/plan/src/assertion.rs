@@ -48,7 +48,7 @@ pub struct Assertion {
     check: Check,
 }
 
-/// What it checks.
+/// The rule that an assertion checks.
 #[derive(Debug)]
 enum Check {
     Response(Box<ResponseAssertion>),
@@ -127,7 +127,7 @@ impl Assertion {
         Self { name: Text::default(), scope: Scope::Main, check: Check::Job(job) }
     }
 
-    /// What Java does, if it is that.
+    /// The job that Java does instead, if it does.
     pub fn job(&self) -> Option<Job> {
         match self.check {
             Check::Job(job) => Some(job),
@@ -148,7 +148,7 @@ impl Assertion {
         env.core.give(name);
     }
 
-    /// What in it can be known to go wrong before a run, such as a pattern that cannot be read.
+    /// A mistake in it that is known before a run, such as a pattern that cannot be read.
     pub fn complaint(&self) -> Option<String> {
         match &self.check {
             Check::Response(check) => check.complaint(),

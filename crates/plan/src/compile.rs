@@ -38,14 +38,14 @@ use scope::{children, class};
 /// The property by which a run tells its workers that there is no Java, so that what needs it is left out.
 pub const WITHOUT_JAVA: &str = "throng.jvm.without";
 
-/// What a compilation depends on beside the document.
+/// Settings that a compilation depends on, beside the document.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// JMeter's properties: those of its files and those given by the user.
     pub properties: HashMap<String, String>,
     /// Folder of the plan, against which data files are resolved.
     pub folder: PathBuf,
-    /// What only Java can do is compiled for it ([`Plan::hosted`]); otherwise it is left out and told as such.
+    /// Parts that only Java can run are compiled for it ([`Plan::hosted`]); otherwise they are left out and told as such.
     pub hosting: bool,
 }
 
@@ -66,7 +66,7 @@ impl Settings {
     }
 }
 
-/// What a compilation gives.
+/// The result of a compilation.
 #[derive(Debug)]
 pub struct Compiled {
     /// The plan without what cannot run; `None` if the document has no Test Plan.
@@ -131,13 +131,13 @@ struct Walk<'a> {
     plan: Plan,
     /// Where listeners went in the table of the plan.
     listeners: HashMap<ElementId, ListenerId>,
-    /// What elements do at the start of an iteration, for those that do something.
+    /// Events of elements at the start of an iteration, for those that have one.
     events: HashMap<ElementId, OnIteration>,
-    /// What Java evaluates for them.
+    /// Texts of theirs that Java evaluates.
     texts: HashMap<ElementId, Job>,
     /// Where throughput timers and cookie managers went in the tables of the plan.
     places: HashMap<ElementId, u32>,
-    /// What applies to samplers, from the group's level down to where the walk is.
+    /// Elements that apply to samplers, from the group's level down to where the walk is.
     levels: Vec<scope::Level>,
     /// Enabled elements below the Test Plan but for groups; groups have them for children as well.
     shared: Vec<ElementId>,
@@ -156,7 +156,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// What concerns the whole plan, wherever it stands: User Defined Variables and the choice of keys.
+    /// Elements that concern the whole plan, wherever they stand: User Defined Variables and the choice of keys.
     fn variables(&mut self, root: ElementId) {
         for id in self.enabled_below(root) {
             if class(self.ctx.doc, id) == "Arguments" {
@@ -327,7 +327,7 @@ impl Walk<'_> {
         self.plan.controllers[controller.0 as usize].on_iteration = self.on_iteration(id);
     }
 
-    /// What the start of an iteration sets off: elements below the controller with no other controller between,
+    /// Events that the start of an iteration sets off: elements below the controller with no other controller between,
     /// the last of the tree first, as JMeter has it.
     fn on_iteration(&mut self, id: ElementId) -> Vec<OnIteration> {
         let mut found = Vec::new();
@@ -365,7 +365,7 @@ impl Walk<'_> {
         found.extend(self.event(id));
     }
 
-    /// What an element does at the start of an iteration. Groups share the elements of the Test Plan.
+    /// The event of an element at the start of an iteration. Groups share the elements of the Test Plan.
     fn event(&mut self, id: ElementId) -> Option<OnIteration> {
         if let Some(event) = self.events.get(&id) {
             return Some(*event);
@@ -514,7 +514,7 @@ impl Walk<'_> {
         texts.into_iter().chain([timer]).collect()
     }
 
-    /// What an element does before a sampler, behind what Java evaluates for it.
+    /// The work of an element before a sampler, behind what Java evaluates for it.
     fn before(&mut self, id: ElementId) -> Vec<Before> {
         let Some(event) = self.event(id) else {
             let hosted = self.ctx.host(id, Role::Before).map(Job::Run);

@@ -188,7 +188,7 @@ pub(crate) fn sampler(
     })
 }
 
-/// What a sampler reads of its own answers.
+/// The parts of its own answers that a sampler reads.
 pub(crate) fn sampler_needs(kind: &SamplerKind) -> Needs {
     match kind {
         SamplerKind::Http(http) if http.resources.is_some() => {
@@ -246,7 +246,7 @@ fn timer_of(ctx: &mut Context<'_>, id: ElementId, count: u32) -> Option<Timer> {
 /// jp@gc's Throughput Shaping Timer.
 const SHAPING: &str = "kg.apc.jmeter.timers.VariableThroughputTimer";
 
-/// What an element does when an iteration starts. It is put into the tables of the plan.
+/// The event of an element when an iteration starts. It is put into the tables of the plan.
 pub(crate) fn on_iteration(
     ctx: &mut Context<'_>,
     id: ElementId,
@@ -277,7 +277,7 @@ pub(crate) fn on_iteration(
     })
 }
 
-/// What an element does before a sampler, given what it does when an iteration starts.
+/// The work of an element before a sampler, given its event when an iteration starts.
 pub(crate) fn before_sampler(event: OnIteration) -> Option<Before> {
     match event {
         OnIteration::UserParameters(at) => Some(Before::UserParameters(at)),
@@ -319,7 +319,7 @@ pub(crate) fn extractors(
     found
 }
 
-/// What Java does instead of a processor that cannot run natively; its texts since the mark are its class's.
+/// The job of Java instead of a processor that cannot run natively; its texts since the mark are its class's.
 fn hosted(
     ctx: &mut Context<'_>,
     id: ElementId,

@@ -1,4 +1,4 @@
-//! What an expression may see and change while it is evaluated: one user's variables and identity, the state
+//! The part of the world that an expression may see and change while it is evaluated: one user's variables and identity, the state
 //! that functions keep for a user, and what all users of the process share.
 //!
 //! Nothing here blocks: shared counters are atomics, properties are read from a snapshot that is renewed only
@@ -17,15 +17,15 @@ pub struct Env<'a> {
     pub names: &'a Names,
     /// Variables of the user.
     pub vars: &'a mut Vars,
-    /// Who the user is.
+    /// The user's identity.
     pub who: Who<'a>,
-    /// What functions remember for this user (per-user counters, file positions).
+    /// The memory of functions for this user (per-user counters, file positions).
     pub memory: &'a mut Memory,
-    /// What elements remember for this user (its own counters, its place in CSV files, its row of User Parameters).
+    /// The memory of elements for this user (its own counters, its place in CSV files, its row of User Parameters).
     pub notes: &'a mut crate::element::Memory,
-    /// What elements share between all users (CSV files, counters, throughput timers).
+    /// State that elements share between all users (CSV files, counters, throughput timers).
     pub run: &'a crate::element::RunState,
-    /// What functions share between all users (properties, counters, files, log).
+    /// State that functions share between all users (properties, counters, files, log).
     pub shared: &'a Shared,
     /// Reusable buffers and the random generator of the core.
     pub core: &'a mut Scratch,
@@ -40,7 +40,7 @@ pub struct Who<'a> {
     pub plan_file: &'a str,
     /// Name of the thread group, evaluated.
     pub group: &'a str,
-    /// What stands behind that in the names of users.
+    /// The text behind that in the names of users.
     pub tail: &'static str,
     /// Number of the group within its phase, from 1.
     pub group_number: u32,
@@ -75,7 +75,7 @@ pub struct Scratch {
     pub naming: bool,
     /// The messages about extractors that give up.
     pub(crate) told: std::collections::HashSet<Box<str>>,
-    /// What functions keep for the core.
+    /// The cache of functions for the core.
     pub(crate) cache: crate::function::Cache,
     /// Files that requests send.
     pub(crate) files: crate::http::Contents,

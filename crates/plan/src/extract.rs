@@ -85,9 +85,9 @@ pub enum Extractor {
 pub struct Problem {
     /// It would run in a JVM.
     pub needs_jvm: bool,
-    /// What is the matter.
+    /// The problem.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub help: String,
 }
 

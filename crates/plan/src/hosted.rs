@@ -1,4 +1,4 @@
-//! What of a plan only Java can do: elements run by their own classes, and texts with functions that run scripts.
+//! The part of a plan that only Java can do: elements run by their own classes, and texts with functions that run scripts.
 //!
 //! Both are numbered here and stand in the plan as [`Job`]s: whoever runs a user hands them to a Java machine
 //! and lets the user wait. A plan in which nothing is hosted needs no Java machine ([`Hosted::is_empty`]).
@@ -54,7 +54,7 @@ pub enum Job {
     Evaluate(TextRange),
 }
 
-/// What an element is asked to do. The numbers are those of messages.
+/// The work that an element is asked to do. The numbers are those of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Role {
@@ -77,7 +77,7 @@ pub enum Role {
 }
 
 bitflags::bitflags! {
-    /// What an element reads or changes beside variables and properties; what it does not is not carried to Java.
+    /// The values that an element reads or changes beside variables and properties; no others are carried to Java.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub struct Reads: u8 {
         /// The result: that of the sample before, or of the sample it stands behind.
@@ -96,7 +96,7 @@ bitflags::bitflags! {
 /// An element that is run by its own class.
 #[derive(Clone, Debug)]
 pub struct Element {
-    /// What it does.
+    /// Its work.
     pub role: Role,
     /// Its class as the file names it, which may be a short name of JMeter's.
     pub class: String,
@@ -106,7 +106,7 @@ pub struct Element {
     pub path: String,
     /// Line in the file, from 1.
     pub line: u32,
-    /// What it reads.
+    /// Its reads.
     pub reads: Reads,
     /// It runs natively; Java has its object for scripts that look at it, and may be without its class.
     pub native: bool,
@@ -128,7 +128,7 @@ pub struct Owner {
     pub asks_for_headers: bool,
 }
 
-/// What of a plan only Java can do.
+/// The part of a plan that only Java can do.
 #[derive(Clone, Debug, Default)]
 pub struct Hosted {
     /// Elements, in the order in which samplers meet them.
@@ -178,14 +178,14 @@ impl Hosted {
     }
 }
 
-/// What Java said the texts of a user's last job are.
+/// Values that Java said the texts of a user's last job have.
 #[derive(Debug, Default)]
 pub struct Values {
     values: Vec<(TextId, String)>,
 }
 
 impl Values {
-    /// What was said last of a text.
+    /// The last value of a text.
     pub fn get(&self, id: TextId) -> Option<&str> {
         self.values.iter().find(|(known, _)| *known == id).map(|(_, value)| value.as_str())
     }

@@ -57,7 +57,7 @@ pub struct Http {
     arguments: Vec<Argument>,
     /// The arguments' values make up the body, whatever their names.
     raw: Flag,
-    /// What pre-processors change, in their order.
+    /// Changes by pre-processors, in their order.
     changes: Arc<[Change]>,
     files: Vec<file::FileArgument>,
     /// The body is `multipart/form-data` even without files.
@@ -75,7 +75,7 @@ pub struct Http {
     proxy: Option<Proxy>,
     /// Only the MD5 of the body is kept as response data.
     pub md5: bool,
-    /// What is loaded with a page, if anything.
+    /// Resources that are loaded with a page, if any.
     pub resources: Option<Resources>,
     /// Whether that is loaded, where a script has said so.
     pub loads_pages: Option<bool>,
@@ -113,7 +113,7 @@ struct Proxy {
 struct Argument {
     name: Text,
     value: Text,
-    /// What stands between name and value in a query.
+    /// The separator of name and value in a query.
     separator: Text,
     encode: Flag,
     /// Of its part in a `multipart/form-data`.
@@ -166,7 +166,7 @@ pub struct Request {
     pub own_cookie: Range<usize>,
     /// Body.
     pub body: Vec<u8>,
-    /// What JMeter shows as the body in its sampler data.
+    /// The body as JMeter shows it in its sampler data.
     pub query_string: String,
     /// Milliseconds; 0 is none.
     pub connect_timeout_ms: u32,
@@ -201,7 +201,7 @@ pub struct Via {
     pub host: String,
     /// Its port.
     pub port: u16,
-    /// Who asks; empty if nobody in particular.
+    /// The user that asks; empty if nobody in particular.
     pub user: String,
     /// The password for it.
     pub password: String,
@@ -348,7 +348,7 @@ impl Http {
         self.cache.is_none() && self.auth.is_none() && self.proxy.is_none()
     }
 
-    /// What is sent as `User-Agent` where the plan has none; empty if nothing is.
+    /// The `User-Agent` where the plan has none; empty if nothing is sent.
     pub fn user_agent(&self) -> &str {
         &self.user_agent
     }

@@ -1,4 +1,4 @@
-//! What a plan means: `jmx::Document` in, [`Plan`](plan::Plan) out.
+//! The meaning of a plan: `jmx::Document` in, [`Plan`](plan::Plan) out.
 //!
 //! Data and functions: no sockets and no threads; the current time is an argument. A compiled plan is shared by all cores; what
 //! changes during a run is passed in through [`env::Env`].

@@ -100,7 +100,7 @@ pub struct Plan {
     pub teardown_on_shutdown: bool,
     /// Functional mode: results keep their data.
     pub functional_mode: bool,
-    /// What only Java can do.
+    /// The part that only Java can do.
     pub hosted: Hosted,
     /// Jars and folders that Java is to find classes in (`TestPlan.user_define_classpath`).
     pub class_path: Vec<String>,
@@ -143,7 +143,7 @@ pub enum Phase {
     Teardown,
 }
 
-/// What a user does after a failed sample.
+/// The deed of a user after a failed sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnError {
     /// Goes on.
@@ -217,7 +217,7 @@ pub enum Profile {
     },
 }
 
-/// What a controller holds.
+/// A child of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Child {
     /// A sampler.
@@ -231,7 +231,7 @@ pub enum Child {
 pub struct Controller {
     /// Name.
     pub name: Text,
-    /// What it does.
+    /// Its kind, with settings.
     pub kind: ControllerKind,
     /// The controller around it; `None` for a group's main loop.
     pub parent: Option<ControllerId>,
@@ -239,11 +239,11 @@ pub struct Controller {
     pub slot: u32,
     /// How many they are.
     pub slots: u32,
-    /// What it holds, in the order of the file.
+    /// Its children, in the order of the file.
     pub children: Vec<Child>,
     /// Texts that Java evaluates before it is asked.
     pub evaluates: TextRange,
-    /// What happens at the start of each of its iterations.
+    /// Events at the start of each of its iterations.
     pub on_iteration: Vec<OnIteration>,
     /// The variable `__jm__<name>__idx`, if the plan mentions it.
     pub index: Option<VarId>,
@@ -402,17 +402,17 @@ pub struct Transaction {
     pub parent: bool,
     /// Timers and processors count as part of the time.
     pub include_timers: bool,
-    /// Who writes its sample down.
+    /// Listeners that write its sample down.
     pub listeners: Vec<ListenerId>,
     /// Assertions in scope of the transaction itself (parent mode).
     pub checks: Vec<Assertion>,
-    /// What of its sample these and the listeners read.
+    /// Parts of its sample that these and the listeners read.
     pub needs: Needs,
     /// Path of the element, for messages.
     pub path: String,
 }
 
-/// What happens when an iteration of a controller starts.
+/// An event when an iteration of a controller starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnIteration {
     /// Reads a line of `Plan::csv`.
@@ -431,7 +431,7 @@ pub enum OnIteration {
     Controller(ControllerId),
 }
 
-/// What happens before a sampler's timers.
+/// Work before a sampler's timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
     /// Sets `Plan::user_parameters`.
@@ -443,7 +443,7 @@ pub enum Before {
 }
 
 bitflags::bitflags! {
-    /// What of a response somebody reads; everything else is counted and dropped.
+    /// Parts of a response that somebody reads; everything else is counted and dropped.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub struct Needs: u16 {
         /// Header lines.
@@ -474,7 +474,7 @@ bitflags::bitflags! {
 pub struct Sampler {
     /// Label, evaluated for each sample.
     pub name: Text,
-    /// What it does.
+    /// Its kind, with settings.
     pub kind: SamplerKind,
     /// The controller it stands in.
     pub controller: ControllerId,
@@ -492,9 +492,9 @@ pub struct Sampler {
     pub checks: Vec<Assertion>,
     /// Result files in scope.
     pub listeners: Vec<ListenerId>,
-    /// What its failure asks of its user, beside what its group says.
+    /// Requests of its failure to its user, beside what its group says.
     pub on_failure: OnFailure,
-    /// What of the response is read.
+    /// Parts of the response that are read.
     pub needs: Needs,
     /// Path of the element, for messages.
     pub path: String,
@@ -545,7 +545,7 @@ pub enum SamplerKind {
 /// A bzm Parallel Controller.
 #[derive(Debug)]
 pub struct Parallel {
-    /// What its lanes give becomes part of one sample, and nobody else is told.
+    /// Samples of its lanes become part of one sample, and nobody else is told.
     pub parent: bool,
     /// How many lanes run at the same time; `None` is all.
     pub most: Option<Text>,
@@ -553,7 +553,7 @@ pub struct Parallel {
     pub lanes: Vec<ControllerId>,
 }
 
-/// What a user keeps for its HTTP requests: places in the tables of the plan.
+/// Managers of a user's HTTP requests: places in the tables of the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Managers {
     /// The cookie manager is one that cannot work, and lets each sample fail.
@@ -571,7 +571,7 @@ pub struct Managers {
 /// A Cache Manager.
 #[derive(Debug)]
 pub struct CacheManager {
-    /// What was kept is forgotten at each iteration of the group.
+    /// Everything kept is forgotten at each iteration of the group.
     pub clear_each_iteration: bool,
     /// That is decided by the group's same-user setting.
     pub controlled_by_group: bool,
@@ -591,7 +591,7 @@ pub struct AuthManager {
 /// Credentials for URLs.
 #[derive(Debug)]
 pub struct Authorization {
-    /// What such URLs begin with.
+    /// The beginning of such URLs.
     pub url: Text,
     /// Name.
     pub user: Text,
@@ -664,11 +664,11 @@ pub struct UserCookie {
 pub struct Listener {
     /// Name of the element.
     pub name: String,
-    /// What it does.
+    /// Its kind, with settings.
     pub kind: ListenerKind,
 }
 
-/// What a listener does.
+/// A kind of listener.
 #[derive(Debug)]
 pub enum ListenerKind {
     /// Writes rows or elements to a file.

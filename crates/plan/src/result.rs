@@ -23,7 +23,7 @@ pub struct SampleResult {
     pub url: String,
     /// Request headers as sent, one per line with `\n`.
     pub request_headers: String,
-    /// What JMeter calls sampler data: request line and body of an HTTP request.
+    /// JMeter's sampler data: request line and body of an HTTP request.
     pub sampler_data: String,
     /// It is told even where it is empty.
     pub tells_sampler_data: bool,
@@ -33,7 +33,7 @@ pub struct SampleResult {
     pub method: String,
     /// Its cookies.
     pub cookies: String,
-    /// What JMeter shows as its body.
+    /// The body as JMeter shows it.
     pub query_string: String,
     /// Where its answer points to; empty if nowhere.
     pub redirect_location: String,
@@ -73,13 +73,13 @@ pub struct SampleResult {
     pub errors: u32,
     /// The sample is not reported (for example a Flow Control Action).
     pub ignore: bool,
-    /// What an assertion or a processor asked of the run.
+    /// The request of an assertion or a processor to the run.
     pub request: Request,
     /// Of a sub-result: it is what its parent was before it had parts.
     pub raw: bool,
     /// JMeter counts no users here: it is part of a part of a sample (nor does it say whose it is if it is `raw`), or it was broken off with what it is part of.
     pub deep: bool,
-    /// Whose it is, where that is not said by its user: what Java made of it.
+    /// Its thread, where that is not said by its user: as Java left it.
     pub thread: Option<Box<Thread>>,
     /// Sub-results in order (redirect hops, embedded resources).
     pub subs: Vec<SampleResult>,
@@ -87,16 +87,16 @@ pub struct SampleResult {
     pub sub_count: usize,
 }
 
-/// Whose a result is.
+/// The thread of a result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Thread {
-    /// What JMeter calls the user's thread; empty if that is not known.
+    /// JMeter's name of the user's thread; empty if that is not known.
     pub name: String,
     /// Active users of the group, and of all.
     pub active: (u32, u32),
 }
 
-/// What a sample's processing asks of its user or of the whole run.
+/// A request of a sample's processing to its user or to the whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Request {
     /// Go on.
@@ -116,7 +116,7 @@ pub enum Request {
     StopTestNow,
 }
 
-/// What one assertion found.
+/// The finding of one assertion.
 #[derive(Debug, Default)]
 pub struct AssertionResult {
     /// Name of the assertion.

@@ -1,4 +1,4 @@
-//! What becomes of each JMeter element: runs natively, needs a JVM, is left out without harm, or cannot run.
+//! The fate of each JMeter element: runs natively, needs a JVM, is left out without harm, or cannot run.
 //!
 //! One table says it for whole classes; documentation is generated from it and the compiler reads it. Properties of
 //! a single element may lower its level, never raise it. Classes of JMeter itself are known by their last name,
@@ -33,7 +33,7 @@ impl Level {
     }
 }
 
-/// What an element is to the tree around it.
+/// The kind that an element is to the tree around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The Test Plan.
@@ -60,7 +60,7 @@ pub enum Kind {
     Other,
 }
 
-/// What an element holds.
+/// The content of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// Nothing.
@@ -76,11 +76,11 @@ pub enum Holds {
 pub struct Class {
     /// Name: without package for JMeter's own, full for plug-ins.
     pub name: &'static str,
-    /// What it is to the tree.
+    /// Its kind in the tree.
     pub kind: Kind,
     /// How it runs.
     pub level: Level,
-    /// What that means, in a sentence; empty where it is native without a reserve.
+    /// The meaning of the level, in a sentence; empty where it is native without a reserve.
     pub note: &'static str,
 }
 
@@ -99,7 +99,7 @@ pub struct Support {
     pub line: u32,
     /// Path of the element.
     pub path: String,
-    /// What that means for the run; empty for a native element without a reserve.
+    /// The consequence for the run; empty for a native element without a reserve.
     pub consequence: String,
 }
 

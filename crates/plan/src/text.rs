@@ -68,7 +68,7 @@ pub(crate) fn unreadable(what: &str, text: &str, why: &dyn std::fmt::Display) ->
     format!("{text} cannot be read: {why}")
 }
 
-/// What evaluating came to.
+/// The outcome of an evaluation.
 pub(crate) type Outcome = Result<(), Thrown>;
 
 /// Something about an expression that the plan's author should know.
@@ -76,13 +76,13 @@ pub(crate) type Outcome = Result<(), Thrown>;
 pub struct Problem {
     /// Name of the function, with its underscores.
     pub function: String,
-    /// What is the matter.
+    /// The kind of problem.
     pub reason: Reason,
     /// The expression, or the whole text if it cannot be read.
     pub source: String,
 }
 
-/// What is the matter with an expression.
+/// A kind of problem with an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The function runs scripts or classes of a Java machine; it evaluates to its own source.
@@ -95,12 +95,12 @@ pub enum Reason {
     Invalid(String),
 }
 
-/// What compiling texts needs and learns.
+/// The compiler of texts, with what it needs and learns.
 #[derive(Debug, Default)]
 pub struct TextCompiler {
     /// Variable names found.
     pub names: Names,
-    /// What was found wrong, in the order of compilation.
+    /// Problems that were found, in the order of compilation.
     pub problems: Vec<Problem>,
     /// Names of the properties that expressions read.
     pub properties: BTreeSet<String>,

@@ -53,7 +53,7 @@ impl Names {
     }
 }
 
-/// What every user's variables are before its first sample: the evaluated User Defined Variables.
+/// Every user's variables before its first sample: the evaluated User Defined Variables.
 #[derive(Debug, Default)]
 pub struct Initial {
     values: Vec<Option<Box<str>>>,

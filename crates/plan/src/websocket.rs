@@ -36,7 +36,7 @@ use crate::text::Text;
 /// A compiled WebSocket sampler.
 #[derive(Debug)]
 pub struct WebSocket {
-    /// What it does.
+    /// Its deed.
     pub act: Act,
     /// The cookie manager in scope, for samplers that may open a connection.
     pub cookies: Option<u32>,
@@ -54,7 +54,7 @@ pub struct WebSocket {
     fixed: bool,
 }
 
-/// What a WebSocket sampler does.
+/// The deed of a WebSocket sampler.
 #[derive(Debug)]
 pub enum Act {
     /// Opens a connection, and closes the one before without a word.
@@ -77,7 +77,7 @@ pub enum Act {
     Exchange(Box<Zaleski>),
 }
 
-/// What a frame that is read must be.
+/// The demand on a frame that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
     /// A text frame, or what continues one.
@@ -110,7 +110,7 @@ struct Peer {
     path: Text,
 }
 
-/// What a sampler sends.
+/// The payload that a sampler sends.
 #[derive(Debug, Default)]
 struct Payload {
     form: Form,
@@ -130,7 +130,7 @@ enum Form {
     Binary,
 }
 
-/// What one sample asks for, evaluated. One per core, reused.
+/// The call of one sample, evaluated. One per core, reused.
 #[derive(Debug, Default)]
 pub struct Call {
     /// A new connection is wanted; the one before is dropped without a close frame.
@@ -149,7 +149,7 @@ pub struct Call {
     pub path_len: usize,
     /// Value of the `Host` line.
     pub authority: String,
-    /// What follows `#` in the path, which is sent to nobody but a proxy; empty or with its `#`.
+    /// The text from `#` on in the path, which is sent to nobody but a proxy; empty or with its `#`.
     pub fragment: String,
     /// The user's header lines in the order in which they are sent, each ended by CR LF, without the cookie manager's.
     pub headers: Vec<u8>,
@@ -159,7 +159,7 @@ pub struct Call {
     pub request_headers: String,
     /// As `cookie_at`, in `request_headers`: whole lines with their line ends.
     pub cookie_shown_at: Range<usize>,
-    /// What the plan's own headers offer of compression; without it the server's choice is not looked at.
+    /// The compression that the plan's own headers offer; without it the server's choice is not looked at.
     pub deflate: Option<DeflateOffer>,
     /// Milliseconds, at least 1.
     pub connect_timeout_ms: u32,
@@ -171,7 +171,7 @@ pub struct Call {
     pub opcode: u8,
     /// Payload of the frame to send, not masked.
     pub payload: Vec<u8>,
-    /// What the sampler's data shows of it.
+    /// The part of it that the sampler's data shows.
     pub data: String,
     /// Why the payload could not be made, as code and message. Found out once the connection stands; nothing is sent.
     pub problem: Option<(String, String)>,
@@ -184,7 +184,7 @@ pub struct Call {
     style: Style,
 }
 
-/// Whose upgrade request it is.
+/// The plug-in whose upgrade request it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Style {
     /// That of Doornbosch's plug-in.

@@ -1,4 +1,4 @@
-//! What elements do in a run: counters, random numbers, data files, timers, samplers that make up their answer.
+//! Deeds of elements in a run: counters, random numbers, data files, timers, samplers that make up their answer.
 
 #![allow(clippy::format_collect, reason = "documents of tests are short")]
 

@@ -1,4 +1,4 @@
-//! What only Java can do: which elements go there, in which order, with which text, and what is kept for them.
+//! The part of plans that only Java can do: which elements go there, in which order, with which text, and what is kept for them.
 
 #![allow(clippy::format_collect, reason = "documents of tests are short")]
 
@@ -65,7 +65,7 @@ fn one(plan: &Plan, job: Job) -> &Element {
     }
 }
 
-/// What Java does, in the order of a list: names of elements, and texts; `-` is a native element.
+/// The work of Java, in the order of a list: names of elements, and texts; `-` is a native element.
 fn told(plan: &Plan, jobs: impl Iterator<Item = Option<Job>>) -> Vec<String> {
     jobs.map(|job| match job {
         None => "-".to_string(),

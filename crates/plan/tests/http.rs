@@ -74,7 +74,7 @@ fn urls_are_those_of_java() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What JMeter 5.6.3 sent, and wrote down, for each sampler of the plan beside it.
+/// Requests and rows of JMeter 5.6.3 for each sampler of the plan beside it.
 #[test]
 fn requests_are_those_of_jmeter() {
     let compiled = world::compile_source(

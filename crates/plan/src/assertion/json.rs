@@ -20,7 +20,7 @@ pub struct JsonAssertion {
     path: Text,
     /// The path, if it is known before the run.
     fixed: Option<Result<JsonPath, Failure>>,
-    /// What of a document it can see.
+    /// The part of a document that it can see.
     projection: Projection,
     expected: Pattern,
     validates: bool,

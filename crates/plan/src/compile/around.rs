@@ -1,4 +1,4 @@
-//! What of a sampler's scope goes to the tables of WebSocket connections: frame filters and heartbeats.
+//! Parts of a sampler's scope that go to the tables of WebSocket connections: frame filters and heartbeats.
 //!
 //! JMeter does not add a filter to a sampler that has an equal one already, whatever its place in the plan: elements are equal
 //! where all their properties are.

@@ -8,7 +8,7 @@ use crate::http::{self, Change};
 use crate::plan::Needs;
 
 impl Walk<'_> {
-    /// What changes a sampler's requests, in JMeter's order.
+    /// Elements that change a sampler's requests, in JMeter's order.
     pub(super) fn changes(&mut self, before: &[ElementId]) -> Vec<Change> {
         let mut found = Vec::new();
         for id in before {

@@ -1,4 +1,4 @@
-//! What the compilers of single elements share: the document, the names found so far, and what was found wrong.
+//! State that the compilers of single elements share: the document, the names found so far, and what was found wrong.
 //!
 //! An element in the scope of many samplers is compiled once per sampler; what is found wrong with it is kept once.
 
@@ -20,9 +20,9 @@ pub(crate) struct Context<'a> {
     pub(crate) text: TextCompiler,
     diags: Vec<Diag>,
     told: HashSet<(Option<String>, u32, &'static str, String)>,
-    /// What lowers the level of an element: its own, not its class's.
+    /// Remarks that lower the level of an element: its own, not its class's.
     remarks: BTreeMap<ElementId, Vec<(Level, String)>>,
-    /// What runs in Java.
+    /// Elements and texts that run in Java.
     pub(super) hosting: hosting::State,
     /// Scripts of elements, as far as they are simple.
     pub(crate) scripts: HashMap<ElementId, Option<Arc<Scripted>>>,
@@ -170,7 +170,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// What was found wrong, in the order of the file.
+    /// Everything that was found wrong, in the order of the file.
     pub(crate) fn finish(mut self) -> (TextCompiler, Vec<Diag>) {
         self.diags.sort_by_key(|diag| (diag.file.clone(), diag.line, diag.span.map(|s| s.start)));
         (self.text, self.diags)

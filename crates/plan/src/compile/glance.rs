@@ -1,4 +1,4 @@
-//! What elements mention anywhere in their text: for what scripts may do to elements other than their own.
+//! Names that elements mention anywhere in their text: for what scripts may do to elements other than their own.
 //!
 //! Nothing is understood here; a word that stands somewhere is taken for a use. Costs a pass over the file, only where something may
 //! run in Java.

@@ -20,16 +20,16 @@ const FIFO_POP: &str = "kg.apc.jmeter.modifiers.FifoPopPreProcessor";
 /// Puts it there.
 const FIFO_PUT: &str = "kg.apc.jmeter.modifiers.FifoPutPostProcessor";
 
-/// What has been hosted so far.
+/// Elements and texts that have been hosted so far.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) hosted: Hosted,
     places: HashMap<ElementId, HostedId>,
-    /// What each element reads, beside its flags.
+    /// The needs of each element, beside its flags.
     needs: Vec<Needs>,
     /// Elements that are run by their classes, not only known to Java.
     run: HashSet<ElementId>,
-    /// What the texts read that are evaluated where they stand; all others are evaluated at the start.
+    /// Reads of the texts that are evaluated where they stand; all others are evaluated at the start.
     placed: HashMap<u32, Reads>,
     /// HTTP Requests of which no script reads the sampler before it runs, with the config elements in their scopes.
     pub(super) unread: Vec<(SamplerId, ElementId, Vec<ElementId>)>,
@@ -37,7 +37,7 @@ pub(super) struct State {
     pub(super) queues: bool,
     /// Scripts may have embedded resources loaded, once that was asked.
     pub(super) loads_pages: Option<bool>,
-    /// What of every result has to be kept for what stands before samplers.
+    /// The parts of every result that have to be kept for what stands before samplers.
     pub(super) of_previous: Needs,
 }
 
@@ -54,7 +54,7 @@ impl Context<'_> {
             .any(|id| self.props(id).bool("TransactionController.parent") == Some(true));
     }
 
-    /// What runs an element that has no native form: its own class, if that is allowed and feasible.
+    /// A host for an element that has no native form: its own class, if that is allowed and feasible.
     pub(crate) fn host(&mut self, id: ElementId, role: Role) -> Option<HostedId> {
         let found = support::find(class(self.doc, id));
         found.is_none_or(|class| class.level == Level::Jvm).then(|| self.host_as_is(id, role))?
@@ -99,7 +99,7 @@ impl Context<'_> {
         at
     }
 
-    /// What of results a hosted element reads.
+    /// The parts of results that a hosted element reads.
     pub(crate) fn hosted_needs(&self, id: HostedId) -> Needs {
         let needs = self.hosting.needs.get(id.0 as usize).copied().unwrap_or(Needs::empty());
         // Java counts the bytes of a result by what it is given of it.
@@ -123,7 +123,7 @@ impl Context<'_> {
         self.hosting.run.contains(&id)
     }
 
-    /// What a job reads.
+    /// The reads of a job.
     pub(super) fn reads(&self, job: Job) -> Reads {
         match job {
             Job::Run(id) => self.hosting.hosted.elements[id.0 as usize].reads,
@@ -141,7 +141,7 @@ impl Context<'_> {
         }
     }
 
-    /// What an element reads: what its script names, or what elements of its kind may.
+    /// The reads of an element: what its script names, or what elements of its kind may.
     fn seen(&self, id: ElementId, role: Role) -> Seen {
         let name = class(self.doc, id);
         if is_script(name) {
@@ -194,7 +194,7 @@ impl Context<'_> {
         self.text.hosted.truncate(mark as usize);
     }
 
-    /// What has been hosted, with the texts.
+    /// Everything that has been hosted, with the texts.
     pub(super) fn take_hosted(&mut self) -> Hosted {
         let mut hosted = std::mem::take(&mut self.hosting.hosted);
         hosted.texts = std::mem::take(&mut self.text.hosted);
@@ -205,7 +205,7 @@ impl Context<'_> {
     }
 }
 
-/// What the functions of a text read.
+/// The reads of the functions of a text.
 fn of_call(text: &str) -> Seen {
     let mut names = text.split("${__").skip(1).map(|rest| rest.split(['(', '}']).next());
     let known =

@@ -1,4 +1,4 @@
-//! What of the walk goes to Java: samplers and listeners that their own classes run, and samplers that scripts look at.
+//! Parts of the walk that go to Java: samplers and listeners that their own classes run, and samplers that scripts look at.
 //!
 //! A sampler that Java knows comes with the config elements in its scope, which Java merges as JMeter does. Natively run samplers are
 //! known to Java only where something in their scope reads or changes them.

@@ -24,7 +24,7 @@ pub(super) struct Replaced<'a> {
     pub(super) diags: Vec<Diag>,
 }
 
-/// What a controller stands for.
+/// A subtree that a controller stands for.
 #[derive(Clone, PartialEq, Eq)]
 enum Source {
     /// An element of the plan.
@@ -59,7 +59,7 @@ struct Work<'a> {
     original: &'a Document,
     settings: &'a Settings,
     doc: Document,
-    /// What the controllers replaced so far stand for.
+    /// The subtrees that the controllers replaced so far stand for.
     sources: HashMap<ElementId, Source>,
     /// Files read so far: the document, and its number among the included ones.
     files: HashMap<PathBuf, (std::rc::Rc<Document>, u32)>,

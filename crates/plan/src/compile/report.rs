@@ -1,4 +1,4 @@
-//! What is told about a plan beside the plan: how each enabled element runs, and a hash of it all.
+//! Remarks about a plan beside the plan: how each enabled element runs, and a hash of it all.
 
 use jmx::{Document, ElementId};
 
@@ -28,7 +28,7 @@ pub(super) fn support(ctx: &mut Context<'_>, root: ElementId) -> Vec<Support> {
     found
 }
 
-/// What stands in a Test Fragment or in the Work Bench takes no part in a run.
+/// Elements in a Test Fragment or in the Work Bench take no part in a run.
 fn scope_runs(doc: &Document, id: ElementId) -> bool {
     !scope::is_unused_fragment(doc, id)
         && support::find(class(doc, id)).is_none_or(|class| class.kind != Kind::Other)
@@ -74,10 +74,10 @@ fn of_element(ctx: &mut Context<'_>, id: ElementId) -> Support {
     }
 }
 
-/// What is told of elements that would run in Java, but apply to nothing.
+/// The remark on elements that would run in Java, but apply to nothing.
 const UNUSED: &str = "no sampler is in its scope";
 
-/// What is told of an element that its own class runs.
+/// The remark on an element that its own class runs.
 fn runs_in_java(name: &str) -> String {
     match support::find(name) {
         Some(_) if !name.contains('.') => format!("runs in Java: {}", support::full_name(name)),
@@ -88,7 +88,7 @@ fn runs_in_java(name: &str) -> String {
     }
 }
 
-/// What is told of an element that is neither known nor hosted.
+/// The remark on an element that is neither known nor hosted.
 fn unknown(doc: &Document, id: ElementId) -> (Level, String) {
     match scope::kind(doc, id) {
         Kind::Group => (

@@ -67,7 +67,7 @@ pub(crate) fn of_transaction(levels: &[Level]) -> Scope {
     scope
 }
 
-/// What an element is to the tree around it.
+/// The kind that an element is to the tree around it.
 pub(crate) fn kind(doc: &Document, id: ElementId) -> Kind {
     let name = class(doc, id);
     support::find(name).map_or_else(

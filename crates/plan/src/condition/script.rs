@@ -10,7 +10,7 @@ use std::borrow::Cow;
 /// Nesting beyond this is not read.
 const MAX_DEPTH: u32 = 64;
 
-/// Whose rules hold.
+/// The language whose rules hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     JavaScript,
@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
         Ok(left)
     }
 
-    /// What `&&` and `||` come to: an operand in JavaScript, else true or false.
+    /// The value of `&&` and `||`: an operand in JavaScript, else true or false.
     fn logical(&self, value: Value<'a>) -> Value<'a> {
         match self.dialect {
             Dialect::JavaScript => value,

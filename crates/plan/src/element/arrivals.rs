@@ -40,7 +40,7 @@ enum Rates {
     Rows(Vec<[Text; 3]>),
 }
 
-/// What bounds a group of arrivals.
+/// Bounds of a group of arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// Users at once at most; 0 is no bound.

@@ -28,7 +28,7 @@ pub(super) fn no_log(ctx: &mut Context<'_>, id: ElementId) {
     }
 }
 
-/// What is wanted when.
+/// A number of users that is wanted at a time.
 #[derive(Clone, Copy, Debug)]
 struct Wish {
     target: i32,

@@ -129,7 +129,7 @@ mod tests {
     use super::super::Shard;
     use super::*;
 
-    /// What `count` processes give out in `steps` steps each, in the order of the run.
+    /// Numbers that `count` processes give out in `steps` steps each, in the order of the run.
     fn dealt(count: u32, steps: usize, (start, end, increment): (i64, i64, i64)) -> Vec<i64> {
         let shares: Vec<Shared> = (0..count).map(|_| Shared::default()).collect();
         let mut all = Vec::new();

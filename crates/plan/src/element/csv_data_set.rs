@@ -39,7 +39,7 @@ pub struct CsvDataSet {
     stop_user: Flag,
     ignore_first: Flag,
     share: Text,
-    /// What variables are set to at the end of the file.
+    /// The value of variables at the end of the file.
     end: Box<str>,
 }
 

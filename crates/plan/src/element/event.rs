@@ -1,4 +1,4 @@
-//! What elements do when an iteration starts, and before a sampler.
+//! Events of elements when an iteration starts, and their work before a sampler.
 
 use crate::env::Env;
 use crate::plan::{Before, OnIteration, Plan};

@@ -36,7 +36,7 @@ pub struct RawCall {
     pub host: String,
     /// Port to connect to, or the exception that it is.
     pub port: Result<u16, String>,
-    /// What is sent first.
+    /// The data that is sent first.
     pub data: String,
     /// A file that is sent behind it, or the exception that it is.
     pub file: Option<Result<Arc<[u8]>, String>>,
@@ -73,7 +73,7 @@ pub(super) fn buffer_size(ctx: &Context<'_>) -> usize {
 }
 
 impl HttpRaw {
-    /// What is sent now, and how.
+    /// The call that is made now, and how.
     pub fn call(&self, env: &mut Env<'_>) -> RawCall {
         let host = self.host.parsed(env, str::to_owned);
         let file = self.file.parsed(env, str::to_owned);

@@ -18,7 +18,7 @@ pub struct JavaSampler {
     parameters: Vec<(Text, Text)>,
 }
 
-/// What a `SleepTest` keeps for a user.
+/// Values that a `SleepTest` keeps for a user.
 #[derive(Debug)]
 pub(super) struct Setup {
     pub(super) element: u32,
@@ -99,7 +99,7 @@ impl JavaSampler {
         u64::try_from(sleep).unwrap_or(0).saturating_mul(1_000_000)
     }
 
-    /// What an interrupted sleep leaves of a result.
+    /// Writes what an interrupted sleep leaves of a result.
     pub fn interrupt(&self, result: &mut SampleResult) {
         result.success = false;
         if matches!(self.class, Class::SleepTest) {
@@ -133,7 +133,7 @@ impl JavaSampler {
         sleep
     }
 
-    /// What the user's first sample found.
+    /// The values that the user's first sample found.
     fn setup<'e>(&self, env: &'e mut Env<'_>, label: &str) -> &'e Setup {
         if env.notes.setup(self.element).is_none() {
             let base = self.long(("SleepTime", 1000), env);

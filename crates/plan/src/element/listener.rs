@@ -28,7 +28,7 @@ pub(super) fn review_summariser(ctx: &mut Context<'_>, id: ElementId) {
     }
 }
 
-/// What of a sample it reads.
+/// The parts of a sample that a listener reads.
 pub(crate) fn needs(listener: &Listener, settings: &Settings, functional: bool) -> Needs {
     match &listener.kind {
         ListenerKind::File(file) => result_collector::needs(file, settings, functional),

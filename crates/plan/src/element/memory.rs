@@ -1,4 +1,4 @@
-//! What elements remember for one user. Two words until an element needs it.
+//! Memory of elements for one user. Two words until an element needs it.
 
 use super::counter::Own;
 use super::csv_data_set::Handle;
@@ -38,12 +38,12 @@ impl Memory {
         self.group
     }
 
-    /// What Java said last of texts.
+    /// The values of texts that Java said last.
     pub fn java(&self) -> Option<&Values> {
         self.notes.as_ref().map(|notes| &notes.java)
     }
 
-    /// What Java said last of texts, to be set.
+    /// The values of texts that Java said last, to be set.
     pub fn java_mut(&mut self) -> &mut Values {
         &mut self.notes().java
     }

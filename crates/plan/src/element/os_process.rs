@@ -116,7 +116,7 @@ impl OsProcess {
 }
 
 impl Command {
-    /// What JMeter calls sampler data. `directory` is the absolute working directory.
+    /// Writes JMeter's sampler data. `directory` is the absolute working directory.
     pub fn write_sampler_data(&self, directory: &str, out: &mut String) {
         let _ = write!(out, "Working Directory: {directory}\nEnvironment: {{");
         for (n, (name, value)) in in_java_order(&self.environment).into_iter().enumerate() {

@@ -102,7 +102,7 @@ impl Profile {
 }
 
 impl Profile {
-    /// What bounds arrivals, if this is such a group; `spans`: what [`spans`](Self::spans) has said.
+    /// The bounds of arrivals, if this is such a group; `spans`: what [`spans`](Self::spans) has said.
     pub fn bounds(&self, spans: &[Span], env: &mut Env<'_>) -> Option<Bounds> {
         let Self::Arrivals(arrivals) = self else { return None };
         Some(arrivals.bounds(spans, env))
@@ -113,7 +113,7 @@ impl Profile {
         matches!(self, Self::Concurrency(_))
     }
 
-    /// What stands behind the group's name in the names of its users.
+    /// The text behind the group's name in the names of its users.
     pub fn tail(&self) -> &'static str {
         match self {
             Self::Concurrency(_) | Self::Arrivals(_) => "-ThreadStarter",
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(Profile::RampUp.at_once(&[(0, 10), (20, 5), (5, 15)]), 2);
     }
 
-    /// What the classes themselves say: `profile/table/RecordSpans.java`.
+    /// Moments are those of the classes themselves: `profile/table/RecordSpans.java`.
     #[test]
     fn moments_are_those_of_the_classes() {
         let shown = |spans: &[Span]| -> String {

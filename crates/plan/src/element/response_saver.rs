@@ -27,7 +27,7 @@ pub struct ResponseSaver {
     skip_suffix: Flag,
 }
 
-/// What a transaction's message begins with.
+/// The beginning of a transaction's message.
 pub const TRANSACTION: &str = "Number of samples in transaction";
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ResponseSaver {
@@ -85,7 +85,7 @@ impl ResponseSaver {
     }
 }
 
-/// What is behind the slash of a content type, without parameters.
+/// The text behind the slash of a content type, without parameters.
 fn suffix(content_type: &str) -> &str {
     match content_type.split_once('/') {
         Some((_, kind)) => kind.split(';').next().unwrap_or(kind),

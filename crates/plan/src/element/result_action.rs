@@ -8,7 +8,7 @@ use jmx::ElementId;
 use crate::compile::{Context, scope};
 use crate::result::Request;
 
-/// What it asks for; `None` for another element, or if it asks for nothing.
+/// The request of a Result Status Action Handler; `None` for another element, or if it asks for nothing.
 pub(crate) fn compile(ctx: &Context<'_>, id: ElementId) -> Option<Request> {
     if scope::class(ctx.doc, id) != "ResultAction" {
         return None;

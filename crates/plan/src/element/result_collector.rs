@@ -34,7 +34,7 @@ fn options(props: &Props) -> Option<Vec<(String, String)>> {
     Some(entries.iter().map(|entry| (entry.tag.clone(), entry.text.clone())).collect())
 }
 
-/// What of a sample its rows show.
+/// The parts of a sample that its rows show.
 pub(super) fn needs(file: &FileWriter, settings: &Settings, functional: bool) -> Needs {
     match &file.options {
         None => needs_by_properties(settings, functional),
@@ -46,7 +46,7 @@ pub(super) fn needs(file: &FileWriter, settings: &Settings, functional: bool) ->
     }
 }
 
-/// What of a sample is shown by rows that are written as the properties say. The file of the command line is one of these.
+/// The parts of a sample in rows that are written as the properties say. The file of the command line is one of these.
 pub(crate) fn needs_by_properties(settings: &Settings, functional: bool) -> Needs {
     const FAMILY: &str = "jmeter.save.saveservice.";
     needs_of(functional, |saved, property| match saved {

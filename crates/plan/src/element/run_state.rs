@@ -1,4 +1,4 @@
-//! What elements share between all users of a run. Nothing in here is locked on the way of a sample but the first
+//! State that elements share between all users of a run. Nothing in here is locked on the way of a sample but the first
 //! look at a data file, and the list of moments that users of Precise Throughput Timers take from.
 //!
 //! Where the run is spread over several processes, what users of all of them share is dealt out by [`Deal`].
@@ -30,18 +30,18 @@ pub struct RunState {
     /// When the run started, milliseconds since 1970.
     started_ms: i64,
     groups: Box<[Group]>,
-    /// Who shares in what users of all groups share.
+    /// The deal among all users of all groups.
     all: Deal,
     /// The same for data files, and for each counter and random variable: with the users of those groups only that have them.
     files: Deal,
     counting: Box<[Deal]>,
     drawing: Box<[Deal]>,
     throughput: Box<[(throughput_controller::Shared, Deal)]>,
-    /// What Java said of texts that are evaluated at the start.
+    /// Values of texts that Java evaluates at the start.
     java: Values,
 }
 
-/// What the users of one group share.
+/// State that the users of one group share.
 #[derive(Debug, Default)]
 struct Group {
     active: AtomicU32,
@@ -173,7 +173,7 @@ impl RunState {
         Some((self.randoms.get(at)?, *self.drawing.get(at)?))
     }
 
-    /// What all users have run of a Throughput Controller, and this process's share of it.
+    /// The count of all users' runs of a Throughput Controller, and this process's share of it.
     pub(super) fn throughput(&self, at: usize) -> Option<(&throughput_controller::Shared, Deal)> {
         self.throughput.get(at).map(|(shared, deal)| (shared, *deal))
     }
@@ -196,7 +196,7 @@ impl RunState {
         self.groups.get(group as usize).map(|group| (&group.moments, group.deal))
     }
 
-    /// What users share of a Throughput Shaping Timer, and which share of the run this process has.
+    /// The state that users share of a Throughput Shaping Timer, and which share of the run this process has.
     pub(super) fn shaping(
         &self,
         timer: u32,
@@ -220,7 +220,7 @@ impl Group {
     }
 }
 
-/// What happens at the start of iterations anywhere in a group.
+/// Events at the start of iterations anywhere in a group.
 fn events(plan: &Plan, group: usize) -> impl Iterator<Item = &OnIteration> {
     let main = plan.groups[group].main;
     let inside = move |mut at: usize| loop {

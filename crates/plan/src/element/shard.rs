@@ -14,7 +14,7 @@ pub struct Shard {
     pub count: u32,
 }
 
-/// What a share is dealt of the numbers 0, 1, 2, … that so many users count up together.
+/// A share's part of the numbers 0, 1, 2, … that so many users count up together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deal {
     shard: Shard,

@@ -12,11 +12,11 @@ use crate::compile::Context;
 use crate::env::Env;
 use crate::plan::{ControllerKind, ThroughputController, ThroughputShare};
 
-/// What all users count together: executions in the upper half, iterations in the lower.
+/// The count of all users together: executions in the upper half, iterations in the lower.
 #[derive(Debug, Default)]
 pub(super) struct Shared(AtomicU64);
 
-/// What has run so far.
+/// Runs so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ran {
     /// Times that the children ran.

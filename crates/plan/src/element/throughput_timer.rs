@@ -25,7 +25,7 @@ pub struct ThroughputTimer {
     rounded: bool,
 }
 
-/// Who keeps the rate.
+/// The users that keep the rate together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// Each user by itself.

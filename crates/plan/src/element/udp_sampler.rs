@@ -48,7 +48,7 @@ pub struct UdpCall {
     pub port: Result<u16, String>,
     /// Address or name (empty is any) and port (0 is any) to send from, or the exception that it is.
     pub bind: Result<(String, u16), String>,
-    /// What is sent, as the plan has it.
+    /// The data that is sent, as the plan has it.
     pub data: String,
     /// Its bytes, or the exception that it is.
     pub bytes: Result<Vec<u8>, String>,
@@ -88,7 +88,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<UdpSampler
 }
 
 impl UdpSampler {
-    /// What is sent now, and how.
+    /// The call that is made now, and how.
     pub fn call(&self, env: &mut Env<'_>) -> UdpCall {
         let data = self.data.parsed(env, str::to_owned);
         let number = self.timeout.int(env);

@@ -37,7 +37,7 @@ pub struct Turn {
     pub end: i64,
 }
 
-/// What users share of a timer.
+/// The state that users share of a timer.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     begun: OnceLock<Schedule>,
@@ -203,7 +203,7 @@ mod tests {
         Schedule { start: 1_000, rows: rows.iter().map(row).collect() }
     }
 
-    /// What the class itself says: `variable_throughput_timer/table/RecordRates.java`.
+    /// Rates are those of the class itself: `variable_throughput_timer/table/RecordRates.java`.
     #[test]
     fn rates_are_those_of_the_class() {
         let text = include_str!("variable_throughput_timer/table/rates.txt");

@@ -1,4 +1,4 @@
-//! What functions keep for a core so that warm evaluations neither lock nor allocate: a snapshot of the properties
+//! Values that functions keep for a core so that warm evaluations neither lock nor allocate: a snapshot of the properties
 //! written during the run, texts compiled at run time, date patterns, and whole files.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What functions remember for one user. Empty, it costs a few words.
+//! Memory of functions for one user. Empty, it costs a few words.
 
 use super::csv_read::Attached;
 

@@ -1,4 +1,4 @@
-//! What functions share between all users of the process: properties, counters, files, the log.
+//! State that functions share between all users of the process: properties, counters, files, the log.
 //!
 //! Nothing on the hot path locks but the functions that JMeter synchronizes (`__StringFromFile`, `__StringToFile`). Properties are in two layers: those the run started with never change; those
 //! written since are copied as a whole by the rare writer, and cores take the new copy when the version tells them.
@@ -20,7 +20,7 @@ use crate::element::Deal;
 /// Properties by name; `None` is one that was removed.
 pub(super) type Map = HashMap<Box<str>, Option<Box<str>>>;
 
-/// What was written during the run.
+/// Properties that were written during the run.
 #[derive(Debug, Default)]
 struct Written {
     map: Arc<Map>,

@@ -10,7 +10,7 @@ use super::{Call, Level, trim};
 use crate::env::Env;
 use crate::text::{Outcome, Thrown};
 
-/// What stands for a line that cannot be read.
+/// The text for a line that cannot be read.
 const ERROR: &str = "**ERR**";
 
 /// Reading position of a call.

@@ -112,7 +112,7 @@ fn unescaped(text: &str) -> String {
     out
 }
 
-/// What JMeter would have written for an expression.
+/// The text that JMeter would have written for an expression.
 fn outcome(source: &str, zone: &TimeZone) -> String {
     let mut compiler = TextCompiler::default();
     let text = Text::compile(&unescaped(source), &mut compiler);

@@ -13,7 +13,7 @@ use super::{Call, Level};
 use crate::env::Env;
 use crate::text::Outcome;
 
-/// What expressions found in files.
+/// Nodes that expressions found in files.
 #[derive(Debug, Default)]
 pub(super) struct Nodes(Mutex<HashMap<Key, Found>>);
 

@@ -1,4 +1,4 @@
-//! What a script reads of results and samplers, judged by the names in its text.
+//! Reads of a script: parts of results and samplers, judged by the names in its text.
 //!
 //! Nothing is run: each name that a script is given is looked for, with the method called on it. What is not understood (the result
 //! handed on, code made at run time, a script in a file) counts as reading everything, so that a script never misses anything; what is
@@ -7,12 +7,12 @@
 use super::{Reads, Role};
 use crate::plan::Needs;
 
-/// What an element or a text reads.
+/// The reads of an element or a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// What is carried to Java for it.
+    /// Values that are carried to Java for it.
     pub(crate) reads: Reads,
-    /// What of the result has to be kept for it.
+    /// Parts of the result that have to be kept for it.
     pub(crate) needs: Needs,
 }
 
@@ -52,7 +52,7 @@ impl Seen {
     }
 }
 
-/// What a script reads. `shell`: it is one of BeanShell or BSF, which name parts of results by themselves.
+/// The reads of a script. `shell`: it is one of BeanShell or BSF, which name parts of results by themselves.
 pub(crate) fn of_script(script: &str, role: Option<Role>, shell: bool) -> Seen {
     if holds_code(script) {
         return Seen::all();
@@ -71,7 +71,7 @@ pub(crate) fn of_script(script: &str, role: Option<Role>, shell: bool) -> Seen {
     seen
 }
 
-/// What one name, with what follows it, reads.
+/// The reads of one name, with what follows it.
 fn of_word(word: &str, rest: &str, before: &str, role: Option<Role>, shell: bool) -> Seen {
     let sampling = role == Some(Role::Sampler);
     match word {
@@ -108,7 +108,7 @@ fn of_word(word: &str, rest: &str, before: &str, role: Option<Role>, shell: bool
     }
 }
 
-/// What BeanShell and BSF assertions are given by name.
+/// The reads of a name that BeanShell and BSF assertions are given.
 fn of_assertion_word(word: &str) -> Seen {
     let needs = match word {
         "Response" => return Seen::whole_result(),
@@ -122,7 +122,7 @@ fn of_assertion_word(word: &str) -> Seen {
     Seen { reads: Reads::RESULT, needs }
 }
 
-/// What is read of a context, given what follows it.
+/// The reads of a context, given what follows it.
 fn of_context(rest: &str) -> Seen {
     let Some((name, rest)) = method(rest) else { return Seen::all() };
     match name {
@@ -134,14 +134,14 @@ fn of_context(rest: &str) -> Seen {
     }
 }
 
-/// What is read of the sample before.
+/// The reads of the sample before.
 fn of_previous(rest: &str) -> Seen {
     let mut seen = of_result(rest);
     seen.reads |= Reads::PREVIOUS;
     seen
 }
 
-/// What is read of a result, given what follows it.
+/// The reads of a result, given what follows it.
 fn of_result(rest: &str) -> Seen {
     let Some((name, _)) = method(rest) else { return Seen::whole_result() };
     let mut seen = Seen::result();

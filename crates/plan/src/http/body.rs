@@ -7,7 +7,7 @@ use super::file::{self, FileArgument};
 use super::{Http, Request, Unsendable, header};
 use crate::env::Env;
 
-/// What a body is made of.
+/// The parts of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Body {
     Multipart,
@@ -63,7 +63,7 @@ impl Http {
         env.core.give(name);
     }
 
-    /// What makes up the body.
+    /// Makes up the body.
     pub(super) fn body_of(
         &self,
         env: &mut Env<'_>,
@@ -254,7 +254,7 @@ impl Http {
     }
 }
 
-/// What is already encoded is decoded first, to be encoded again.
+/// Text that is already encoded is decoded first, to be encoded again.
 fn decode(
     text: &mut String,
     charset: Charset,

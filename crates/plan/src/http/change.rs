@@ -36,10 +36,10 @@ pub struct Session {
     encode: Flag,
 }
 
-/// What a user remembers for one such element.
+/// The memory of a user for one such element.
 #[derive(Debug, Default)]
 pub(crate) struct Noted {
-    /// What the last answer had; `None` before the first.
+    /// The value in the last answer; `None` before the first.
     last: Option<String>,
     saved: String,
 }
@@ -230,7 +230,7 @@ impl Fields {
     }
 }
 
-/// What changed in the parameters of one request.
+/// Changes in the parameters of one request.
 #[derive(Debug, Default)]
 pub(crate) struct Changed {
     added: Vec<Added>,
@@ -240,7 +240,7 @@ pub(crate) struct Changed {
     pub(super) target: Option<Target>,
     /// The request's own parameters are gone.
     no_own: bool,
-    /// What some of them became, by their places.
+    /// New values of some of them, by their places.
     replaced: Vec<(usize, Added)>,
 }
 

@@ -137,7 +137,7 @@ impl Chain {
     }
 }
 
-/// What is loaded with the pages of a sampler. `None` where it is nothing for sure.
+/// Resources that are loaded with the pages of a sampler. `None` where there are none for sure.
 fn resources(ctx: &mut Context<'_>, chain: &Chain) -> Option<Resources> {
     let enabled = chain.flag(ctx, "HTTPSampler.image_parser");
     if matches!(enabled, Flag::Fixed(false)) && !ctx.scripts_load_pages() {

@@ -13,7 +13,7 @@ use crate::env::Env;
 use crate::input;
 use crate::text::Text;
 
-/// What JMeter shows in place of a file's content.
+/// JMeter's text in place of a file's content.
 pub(super) const NOT_SHOWN: &str = "<actual file content, not shown here>";
 
 /// Bytes that a core keeps.

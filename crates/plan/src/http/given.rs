@@ -10,7 +10,7 @@ use super::{Argument, Header, Http};
 use crate::element::Flag;
 use crate::text::Text;
 
-/// What a request became; all texts are evaluated.
+/// A request as scripts have left it; all texts are evaluated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named as in the plan's elements")]
 pub struct Given {
@@ -37,7 +37,7 @@ pub struct Given {
     pub files: Vec<GivenFile>,
     /// Names and values.
     pub headers: Vec<(String, String)>,
-    /// What scripts have named the sampler, if they did.
+    /// The name that scripts have given the sampler, if they did.
     pub name: Option<String>,
     /// Headers that other samplers send as well have been changed, and stay so for their user.
     pub lasting: bool,

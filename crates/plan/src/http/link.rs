@@ -106,7 +106,7 @@ fn spaced(text: &str) -> String {
     out
 }
 
-/// What stands in a field of several lines, as JTidy keeps it.
+/// The text of a field of several lines, as JTidy keeps it.
 fn written(text: &str) -> String {
     let text = text.trim_end_matches(' ');
     let start = text.trim_start_matches(' ');
@@ -129,7 +129,7 @@ fn address(text: &str) -> String {
     out
 }
 
-/// What a field of a form sends.
+/// The parameter that a field of a form sends.
 fn field(tag: &Tag<'_>) -> Option<Added> {
     let attribute = |name: &str| spaced(tag.attribute(name).unwrap_or(""));
     let (name, value) = match tag.name() {

@@ -331,7 +331,7 @@ fn verify(url: &str) -> Result<(), Unsendable> {
         .map_err(|bad| Unsendable::new("java.net.URISyntaxException", &bad.message(url)))
 }
 
-/// What an expression threw, as the failure of the sample. A function that ends the user is left to the engine.
+/// The exception of an expression, as the failure of the sample. A function that ends the user is left to the engine.
 pub(super) fn thrown(env: &mut Env<'_>) -> Result<(), Unsendable> {
     match env.core.thrown.take_if(|thrown| !thrown.stops_user()) {
         Some(thrown) => Err(Unsendable::new(thrown.class, &thrown.message)),

@@ -12,7 +12,7 @@ use crate::text::Text;
 /// Downloads at a time where the plan gives no number.
 const POOL: usize = 6;
 
-/// What a sampler loads with its pages.
+/// Resources that a sampler loads with its pages.
 #[derive(Debug)]
 pub struct Resources {
     pub(super) enabled: Flag,
@@ -21,7 +21,7 @@ pub struct Resources {
     /// Patterns that a whole URL must match, and must not match; empty ones do not count.
     pub(super) allow: Pattern,
     pub(super) exclude: Pattern,
-    /// What reads which type of content.
+    /// Parsers by type of content.
     pub parsers: Arc<Parsers>,
 }
 

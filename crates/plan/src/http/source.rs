@@ -7,7 +7,7 @@ use crate::text::Text;
 /// The local end of a connection, as a plan names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
-    /// What the name is the name of.
+    /// The kind of thing that the name names.
     pub kind: SourceKind,
     /// The name; blank is any address.
     pub name: String,

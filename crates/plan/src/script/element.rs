@@ -1,4 +1,4 @@
-//! What the elements around scripts do with them, as JMeter's JSR223 and BeanShell elements do.
+//! Work of the elements around scripts, as JMeter's JSR223 and BeanShell elements do it.
 
 use ::script::Outcome;
 

@@ -72,7 +72,7 @@ fn place(words: &str) -> Place {
     }
 }
 
-/// What comes of a script with one setting, in the words of the table.
+/// The outcome of a script with one setting, in the words of the table.
 fn outcome(script: &Script, names: &Names, setting: Setting, source: &str) -> String {
     let (log, said) = channel();
     let shared = Shared::new(PROPERTIES, "/plans", log);

@@ -8,7 +8,7 @@ const fn class(name: &'static str, kind: Kind, level: Level, note: &'static str)
     Class { name, kind, level, note }
 }
 
-/// What old plans have and JMeter loads without any effect.
+/// The remark on elements of old plans that JMeter loads without any effect.
 const DROPPED: &str = "JMeter has dropped it: 5.6.3 passes over it, too";
 
 pub(super) const CLASSES: &[Class] = &[

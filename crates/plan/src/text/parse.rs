@@ -18,7 +18,7 @@ use crate::vars::Names;
 /// Levels of nesting after which a text is taken for an attack on the stack.
 const DEEPEST: u32 = 64;
 
-/// Who asks for text to be compiled.
+/// The element or function that asks for text to be compiled.
 pub(super) enum Scope<'a> {
     /// The plan: new names get slots, calls may keep state.
     Plan(&'a mut TextCompiler),
@@ -95,7 +95,7 @@ impl<'a> Build<'a> {
         Ok(parts)
     }
 
-    /// What follows `${`: a variable or a function. Without an end, the text is left without its `${`.
+    /// The expression behind `${`: a variable or a function. Without an end, the text is left without its `${`.
     fn expression(&mut self, reader: &mut Reader<'_>) -> Result<Part, Invalid> {
         let start = reader.at - 2;
         let mut buffer = String::new();

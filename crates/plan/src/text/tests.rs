@@ -1,4 +1,4 @@
-//! What tables cannot show of texts; how JMeter reads and evaluates them is in the tables of the functions.
+//! Properties of texts that tables cannot show; how JMeter reads and evaluates them is in the tables of the functions.
 
 use proptest::prelude::*;
 

@@ -33,14 +33,14 @@ pub struct FrameFilter {
     pub(super) test: Test,
 }
 
-/// What a filter looks at.
+/// The test of a filter.
 #[derive(Debug)]
 pub(super) enum Test {
     Text(Comparison, Text),
     Pattern {
         /// The pattern must match the whole text.
         whole: bool,
-        /// What does not match is discarded.
+        /// Frames that do not match are discarded.
         not: bool,
         pattern: Pattern,
     },

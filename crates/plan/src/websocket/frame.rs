@@ -5,7 +5,7 @@ use super::binary;
 /// A frame that was read. Continuations have the kind of the frame that they continue.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// What it is.
+    /// Its kind.
     pub kind: FrameKind,
     /// The last of its message.
     pub fin: bool,
@@ -34,7 +34,7 @@ pub enum FrameKind {
     Pong,
 }
 
-/// What the plug-in shows in place of a compressed text of which a part is missing.
+/// The plug-in's text in place of a compressed text of which a part is missing.
 const INCOMPLETE: &str =
     "<not showing response data, because it is compressed and at this stage incomplete>";
 

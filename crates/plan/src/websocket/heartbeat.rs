@@ -9,7 +9,7 @@ use crate::compile::{Context, scope};
 use crate::env::Env;
 use crate::text::Text;
 
-/// What the names of its properties start with.
+/// The beginning of the names of its properties.
 pub(super) const PREFIX: &str = "throng.websocket.heartbeat.";
 
 /// Its properties and their defaults.
@@ -38,7 +38,7 @@ pub struct HeartbeatSettings {
     pub interval_ms: u32,
     /// Up to this many milliseconds, drawn anew for each heartbeat, come on top.
     pub jitter_ms: u32,
-    /// What a text frame carries; `None`: a ping frame without payload.
+    /// The payload of a text frame; `None`: a ping frame without payload.
     pub payload: Option<Vec<u8>>,
     /// How many heartbeats in a row without an answer end the connection; 0: none do. A pong answers a ping, any
     /// message answers a payload.

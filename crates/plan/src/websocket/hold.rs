@@ -13,7 +13,7 @@ use crate::env::Env;
 use crate::pattern::Pattern;
 use crate::text::Text;
 
-/// What the names of its properties start with.
+/// The beginning of the names of its properties.
 pub(super) const PREFIX: &str = "throng.websocket.hold.";
 
 const PROPERTIES: [&str; 5] = ["until_messages", "least_messages", "match", "time", "time_unit"];
@@ -42,7 +42,7 @@ pub struct HoldSettings {
     pub unit_ns: u64,
 }
 
-/// What a message is to a hold.
+/// The meaning of a message to a hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
     /// It counts.

@@ -14,7 +14,7 @@ use crate::env::Env;
 use crate::input;
 use crate::text::{Text, Thrown};
 
-/// What the plug-in gives as the reason of a close.
+/// The plug-in's reason of a close.
 const CLOSE_REASON: &str = "sampler requested close";
 
 /// How many bytes of a binary file the sampler's data shows.
@@ -301,7 +301,7 @@ fn refused(message: &str) -> Refusal {
     }
 }
 
-/// What an expression threw, as the failure of the sample. A function that ends the user is left to the engine.
+/// The exception of an expression, as the failure of the sample. A function that ends the user is left to the engine.
 pub(super) fn thrown(env: &mut Env<'_>) -> Result<(), Refusal> {
     match env.core.thrown.take_if(|thrown| !thrown.stops_user()) {
         Some(thrown) => Err(Refusal {

@@ -1,4 +1,4 @@
-//! What a sample's result says, word for word as the plug-in has it. Times are the engine's.
+//! Wording of a sample's result, word for word as the plug-in has it. Times are the engine's.
 //!
 //! In the order of a sample: [`refused_to_start`] where rendering failed; else [`begin`] fills the sampler's data, and
 //! one of the others the outcome. A result is cleared and has its label before. [`Sizes`] adds up bytes as JMeter
@@ -30,7 +30,7 @@ use crate::result::SampleResult;
 /// The variable that tells whether the last data frame ended its message.
 pub const LAST_FRAME_FINAL: &str = "websocket.last_frame_final";
 
-/// What the plug-in has to say of a compressed frame where the plan did not offer to inflate.
+/// The plug-in's remark on a compressed frame where the plan did not offer to inflate.
 pub const NOT_INFLATED: &str = "java.lang.NullPointerException: Cannot invoke \
     \"eu.luminis.websocket.WebSocketInflater.appendCompressedData(byte[], boolean, org.apache.log.Logger)\" because \
     \"webSocketInflater\" is null";
@@ -70,7 +70,7 @@ impl Sizes {
         self.sent += reply;
     }
 
-    /// What the result counts as received. `data` is the length of the response data.
+    /// The bytes that the result counts as received. `data` is the length of the response data.
     pub fn received(&self, data: u64) -> u64 {
         let body = if self.body == 0 { data as i64 } else { self.body };
         u64::try_from(self.headers + body).unwrap_or(0)
@@ -242,7 +242,7 @@ pub fn refused(answer: Result<(u16, &str), &str>, result: &mut SampleResult) {
     }
 }
 
-/// What an answer of status 101 may lack.
+/// Faults of an answer of status 101.
 pub mod fault {
     /// No `Upgrade: websocket`.
     pub const NO_UPGRADE: &str =

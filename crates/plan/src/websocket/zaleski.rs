@@ -51,7 +51,7 @@ struct Argument {
     encode: Flag,
 }
 
-/// What a message is to a sample that waits.
+/// The meaning of a message to a sample that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It goes on waiting.
@@ -67,7 +67,7 @@ const KEPT: &str = " - Leaving streaming connection open\n";
 /// Payload of the close frame of this plug-in.
 pub const GOODBYE: &[u8] = b"\x03\xe8JMeter closed session.";
 
-/// What a connection of this plug-in remembers.
+/// The memory of a connection of this plug-in.
 #[derive(Debug, Default)]
 pub struct Talk {
     log: String,
@@ -232,7 +232,7 @@ impl Zaleski {
         }
     }
 
-    /// What a new connection remembers; its patterns are those of the sampler that opens it.
+    /// The memory of a new connection; its patterns are those of the sampler that opens it.
     pub fn open(&self, call: &Call, env: &mut Env<'_>) -> Talk {
         let mut talk = Talk::default();
         talk.log.push_str("\n\n[Execution Flow]\n - Opening new connection\n");

@@ -20,7 +20,7 @@ pub(in crate::element) enum Share {
     Word(String),
 }
 
-/// What tells places apart.
+/// The key that tells places apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::element) struct Key {
     pub(in crate::element) file: String,
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
     use crate::element::Shard;
 
-    /// What `count` processes read in turns until the first finds the end, at most `most` lines.
+    /// Lines that `count` processes read in turns until the first finds the end, at most `most` of them.
     fn dealt(count: u32, recycle: bool, most: usize, text: &str) -> Vec<String> {
         let folder = std::env::temp_dir().join(format!("throng-dealt-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");

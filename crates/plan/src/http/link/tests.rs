@@ -1,4 +1,4 @@
-//! What JMeter's own element finds is the judge; `tests/data/README.md` says how it is recorded.
+//! JMeter's own element is the judge; `tests/data/README.md` says how its findings are recorded.
 
 use super::*;
 
