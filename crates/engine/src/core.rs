@@ -29,6 +29,7 @@ use crate::net::Net;
 use crate::net::driver::{Driver, Events, INBOX, Ready};
 use crate::net::outcome::Failure;
 use crate::net::slot::Slot;
+use crate::process;
 use crate::reports::Report;
 use crate::run::rows::Rows;
 use crate::run::sinks::Sinks;
@@ -456,7 +457,7 @@ impl<'p> Core<'p> {
                         _ => self.on_resolved(user, route, known),
                     }
                 }
-                Message::Process { user, done } => self.on_process(user, *done),
+                Message::Process { user, done } => process::end(&mut self.cx, user, *done),
                 Message::File { user, content } => self.on_file(user, *content),
                 Message::Job { to, reply, done } => self.on_job(to, reply, done),
                 Message::Looked { user, route, addresses } => {
@@ -501,7 +502,7 @@ impl<'p> Core<'p> {
                     sessions.fail(&mut around, ticket, Failure::Cut);
                 }
                 Wait::Sleep(_) if now => self.end_wait(index),
-                Wait::Job(_) if now => self.cut_process(index),
+                Wait::Job(_) if now => process::cut(&mut self.cx, index),
                 Wait::File(sampler) if now => self.cut_file(index, sampler),
                 Wait::Java if now => self.cut_java(index),
                 // Holding is waiting: as a pause, it ends when the run is asked to.

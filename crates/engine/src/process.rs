@@ -10,13 +10,13 @@ use std::process::{Child, Command as Spawn, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use plan::element::{Command, OsProcess};
+use plan::element::Command;
 use plan::plan::SamplerId;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use stats::Outcome;
 
-use crate::core::Core;
+use crate::context::Context;
 use crate::ids::UserId;
 use crate::inbox::results::{Done, Failure, Output};
 use crate::inbox::{Inbox, Message};
@@ -41,120 +41,125 @@ pub(crate) struct Running {
     cancel: Arc<OwnedFd>,
 }
 
-impl Core<'_> {
-    pub(crate) fn begin_process(&mut self, index: UserId, id: SamplerId, process: &OsProcess) {
-        let timing = self.begin_plain(index, id);
-        let command = Arc::new(self.with_env(index, id, |env, _| process.command(env)));
-        if self.loses_sample(index, id) {
-            return;
+/// Starts a program for a user's sample. False: it cannot be, and the core's result says so.
+pub(crate) fn begin(
+    cx: &mut Context<'_>,
+    (index, id): (UserId, SamplerId),
+    command: Arc<Command>,
+    timing: Timing,
+) -> bool {
+    cx.users.tickets += 1;
+    let ticket = cx.users.tickets;
+    let begun = eventfd(0, EventfdFlags::CLOEXEC).map_err(io::Error::from).and_then(|cancel| {
+        let cancel = Arc::new(cancel);
+        start(
+            Arc::clone(&command),
+            Arc::clone(&cancel),
+            ticket,
+            index,
+            cx.run.inbox(cx.index),
+            cx.run.settings.max_response,
+        )?;
+        Ok(cancel)
+    });
+    let directory = absolute(&command.directory);
+    let running = |cancel| Running { ticket, command, directory, timing, cancel };
+    let started = begun.is_ok();
+    match begun {
+        Ok(cancel) => {
+            let user = &mut cx.users[index];
+            user.extra().parts.put(Box::new(running(cancel)));
+            user.wait = Wait::Job(id);
         }
-        self.cx.users.tickets += 1;
-        let ticket = self.cx.users.tickets;
-        let begun = eventfd(0, EventfdFlags::CLOEXEC).map_err(io::Error::from).and_then(|cancel| {
-            let cancel = Arc::new(cancel);
-            start(
-                Arc::clone(&command),
-                Arc::clone(&cancel),
-                ticket,
-                index,
-                self.cx.run.inbox(self.cx.index),
-                self.cx.run.settings.max_response,
-            )?;
-            Ok(cancel)
-        });
-        let directory = absolute(&command.directory);
-        let running = |cancel| Running { ticket, command, directory, timing, cancel };
-        match begun {
-            Ok(cancel) => {
-                let user = &mut self.cx.users[index];
-                user.extra().parts.put(Box::new(running(cancel)));
-                user.wait = Wait::Job(id);
-            }
-            Err(error) => {
-                self.cx.result.success = false;
-                self.cx.result.code.push_str("500");
-                let what = "Exception occurred whilst executing system call: java.io.IOException";
-                self.cx.result.message.push_str(&format!("{what}: {error}"));
-                self.end_plain(index, id, timing);
-            }
+        Err(error) => {
+            cx.result.success = false;
+            cx.result.code.push_str("500");
+            let what = "Exception occurred whilst executing system call: java.io.IOException";
+            cx.result.message.push_str(&format!("{what}: {error}"));
         }
     }
+    started
+}
 
-    /// A program has ended.
-    pub(crate) fn on_process(&mut self, index: UserId, done: Done) {
-        let user = &mut self.cx.users[index];
-        let Wait::Job(id) = user.wait else { return };
-        let parts = &mut user.extra().parts;
-        if parts.get::<Running>().is_none_or(|running| running.ticket != done.ticket) {
-            return;
-        }
-        let Some(running) = parts.take::<Running>() else { return };
-        user.wait = Wait::Ready;
-        let mut timing = running.timing;
-        timing.end = timing.start + done.elapsed.as_nanos() as i64;
-        timing.lag = (self.cx.clock.now() - timing.end).max(0) as u64;
-        let dropped = done.output.dropped;
-        let outcome = self.show(index, id, &running, done);
-        timing.received = (self.cx.result.body.len() + dropped) as u64;
-        self.cx.conclude(index, id, timing, outcome);
+/// A program has ended.
+pub(crate) fn end(cx: &mut Context<'_>, index: UserId, done: Done) {
+    let user = &mut cx.users[index];
+    let Wait::Job(id) = user.wait else { return };
+    let parts = &mut user.extra().parts;
+    if parts.get::<Running>().is_none_or(|running| running.ticket != done.ticket) {
+        return;
     }
+    let Some(running) = parts.take::<Running>() else { return };
+    user.wait = Wait::Ready;
+    let mut timing = running.timing;
+    timing.end = timing.start + done.elapsed.as_nanos() as i64;
+    timing.lag = (cx.clock.now() - timing.end).max(0) as u64;
+    let dropped = done.output.dropped;
+    let outcome = show(cx, (index, id), &running, done);
+    timing.received = (cx.result.body.len() + dropped) as u64;
+    cx.conclude(index, id, timing, outcome);
+}
 
-    /// Fills the core's result.
-    fn show(&mut self, index: UserId, id: SamplerId, running: &Running, done: Done) -> Outcome {
-        let start_ms = self.cx.clock.wall_ms(running.timing.start);
-        let mut result = self.cx.lend_result();
-        result.clear();
-        result.label.push_str(self.cx.sampler_name(index, id));
-        result.start_ms = start_ms;
-        result.data_type = "text";
-        running.command.write_sampler_data(&running.directory, &mut result.sampler_data);
-        result.text.push_str(&String::from_utf8_lossy(&done.output.kept));
-        result.body.extend_from_slice(result.text.as_bytes());
-        result.success = false;
-        let mut outcome = Outcome::Status;
-        match done.result {
-            Ok(code) => {
-                result.code.push_str(itoa::Buffer::new().format(code));
-                match running.command.expected.filter(|expected| *expected != code) {
-                    Some(expected) => result.message.push_str(&format!(
-                        "Unexpected return code.  Expected [{expected}]. Actual [{code}]."
-                    )),
-                    None => {
-                        result.success = true;
-                        result.message.push_str("OK");
-                        outcome = Outcome::Ok;
-                    }
+/// Fills the core's result.
+fn show(
+    cx: &mut Context<'_>,
+    (index, id): (UserId, SamplerId),
+    running: &Running,
+    done: Done,
+) -> Outcome {
+    let start_ms = cx.clock.wall_ms(running.timing.start);
+    let mut result = cx.lend_result();
+    result.clear();
+    result.label.push_str(cx.sampler_name(index, id));
+    result.start_ms = start_ms;
+    result.data_type = "text";
+    running.command.write_sampler_data(&running.directory, &mut result.sampler_data);
+    result.text.push_str(&String::from_utf8_lossy(&done.output.kept));
+    result.body.extend_from_slice(result.text.as_bytes());
+    result.success = false;
+    let mut outcome = Outcome::Status;
+    match done.result {
+        Ok(code) => {
+            result.code.push_str(itoa::Buffer::new().format(code));
+            match running.command.expected.filter(|expected| *expected != code) {
+                Some(expected) => result.message.push_str(&format!(
+                    "Unexpected return code.  Expected [{expected}]. Actual [{code}]."
+                )),
+                None => {
+                    result.success = true;
+                    result.message.push_str("OK");
+                    outcome = Outcome::Ok;
                 }
             }
-            Err(failure) => {
-                result.code.push_str("500");
-                outcome = match failure {
-                    Failure::Cut => Outcome::CutByEnd,
-                    Failure::Timeout(_) => Outcome::Timeout(stats::Phase::Response),
-                    Failure::Io(_) => Outcome::Other,
-                };
-                result.message.push_str(&match failure {
-                    Failure::Io(text) => {
-                        format!("Exception occurred whilst executing system call: {text}")
-                    }
-                    Failure::Timeout(ms) => {
-                        format!("Process timeout reached after {ms} milliseconds")
-                    }
-                    Failure::Cut => "System Sampler interrupted whilst executing system call: \
-                                     java.lang.InterruptedException"
-                        .into(),
-                });
-            }
         }
-        self.cx.return_result(result);
-        outcome
+        Err(failure) => {
+            result.code.push_str("500");
+            outcome = match failure {
+                Failure::Cut => Outcome::CutByEnd,
+                Failure::Timeout(_) => Outcome::Timeout(stats::Phase::Response),
+                Failure::Io(_) => Outcome::Other,
+            };
+            result.message.push_str(&match failure {
+                Failure::Io(text) => {
+                    format!("Exception occurred whilst executing system call: {text}")
+                }
+                Failure::Timeout(ms) => {
+                    format!("Process timeout reached after {ms} milliseconds")
+                }
+                Failure::Cut => "System Sampler interrupted whilst executing system call: \
+                                 java.lang.InterruptedException"
+                    .into(),
+            });
+        }
     }
+    cx.return_result(result);
+    outcome
+}
 
-    /// The run ends at once: so does the user's program, and the sample with it.
-    pub(crate) fn cut_process(&mut self, index: UserId) {
-        if let Some(running) = self.cx.users[index].extra().parts.get::<Running>() {
-            let _ = rustix::io::write(&running.cancel, &1u64.to_ne_bytes());
-        }
+/// The run ends at once: so does the user's program, and the sample with it.
+pub(crate) fn cut(cx: &mut Context<'_>, index: UserId) {
+    if let Some(running) = cx.users[index].extra().parts.get::<Running>() {
+        let _ = rustix::io::write(&running.cancel, &1u64.to_ne_bytes());
     }
 }
 
@@ -229,7 +234,7 @@ fn run(command: &Command, cancel: &OwnedFd, output: &mut Output) -> Result<i32, 
     drop(spawn);
     let ended = attend(&mut child, pipe, cancel, command.timeout_ms, output);
     if ended.is_err() {
-        end(&mut child, matches!(ended, Err(Failure::Cut)));
+        end_child(&mut child, matches!(ended, Err(Failure::Cut)));
     }
     ended
 }
@@ -300,7 +305,7 @@ fn attend(
 }
 
 /// Ends a program: asked to at first, unless it must be `now`.
-fn end(child: &mut Child, now: bool) {
+fn end_child(child: &mut Child, now: bool) {
     if !now {
         let _ = kill_process(Pid::from_child(child), Signal::TERM);
         let until = Instant::now() + PATIENCE;

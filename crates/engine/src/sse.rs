@@ -1,19 +1,24 @@
 //! Events of a response that stays (SSE Sampler): a request, and what comes until its seconds are over or the stream ends.
 //!
 //! The end of its time is the end of the sample, and no failure, however far it has come. As the plug-in does it, each
-//! sample has a connection of its own, which is closed behind it. What a core does with these is in `core/exchanges.rs`.
+//! sample has a connection of its own, which is closed behind it.
 
 use std::sync::Arc;
 
 use plan::element::SseCall;
 use plan::http::Source;
+use plan::plan::SamplerId;
 use plan::result::SampleResult;
-use stats::Outcome;
+use stats::{Counter, Outcome};
+use wire::session::Ticket;
 use wire::tls::rustls::ClientConfig;
 
+use crate::context::Context;
+use crate::ids::UserId;
 use crate::net::outcome::{Failure, kind, socket_text};
 use crate::net::resolve::literal;
 use crate::net::routes::{Route, Routes};
+use crate::session::Sessions;
 use crate::session::exchange::{Call, Ending, Exchange, Reached};
 use crate::session::line::Place;
 use crate::time::clock::{Nanos, SECOND};
@@ -21,8 +26,52 @@ use crate::time::clock::{Nanos, SECOND};
 /// OkHttp's time for connecting, as the plug-in sets it.
 const CONNECT: Nanos = 10 * SECOND;
 
+/// Begins a sample.
+pub(crate) fn begin(
+    cx: &mut Context<'_>,
+    sessions: &mut Sessions,
+    (index, id): (UserId, SamplerId),
+    call: SseCall,
+) {
+    let tls = match &call.request {
+        Ok(request) if request.secure => Some(cx.tls_config(cx.users.owner(index))),
+        _ => None,
+    };
+    let ticket = sessions.exchange(index, id);
+    let exchange = &mut sessions.exchanges[ticket];
+    exchange.intended = cx.users[index].intended;
+    exchange.start = cx.clock.now();
+    exchange.answer.most = cx.run.settings.max_response;
+    if make_up(exchange, &mut cx.net.routes, call, tls) {
+        sessions.start(&mut cx.around(), ticket);
+    } else {
+        end(cx, sessions, ticket);
+    }
+}
+
+/// The exchange of events is over: its line is closed, and its sample ends.
+pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
+    let exchange = &mut sessions.exchanges[ticket];
+    let (index, id) = (exchange.user, exchange.sampler);
+    if exchange.ended == 0 {
+        exchange.ended = cx.clock.now();
+    }
+    let counter = if exchange.sent_at > 0 { Counter::ConnClosedByUs } else { Counter::ConnFailed };
+    sessions.close(&mut cx.around(), ticket, counter);
+    let mut result = cx.lend_result();
+    result.clear();
+    result.label.push_str(cx.sampler_name(index, id));
+    let exchange = &mut sessions.exchanges[ticket];
+    let outcome = show(exchange, &cx.net.routes, &mut result);
+    let mut timing = exchange.timing();
+    timing.received = exchange.answer.dropped as u64 + result.text.encode_utf16().count() as u64;
+    cx.return_result(result);
+    sessions.exchanges.end(ticket);
+    cx.conclude_shown(index, id, timing, outcome);
+}
+
 /// Makes up an exchange. False: it is over before anything is sent.
-pub(crate) fn make_up(
+fn make_up(
     exchange: &mut Exchange,
     routes: &mut Routes,
     call: SseCall,
@@ -62,7 +111,7 @@ pub(crate) fn make_up(
 }
 
 /// Makes a result of an exchange that is over.
-pub(crate) fn show(exchange: &mut Exchange, routes: &Routes, result: &mut SampleResult) -> Outcome {
+fn show(exchange: &mut Exchange, routes: &Routes, result: &mut SampleResult) -> Outcome {
     let ending = std::mem::take(&mut exchange.ending);
     let Call::Sse(call) = std::mem::take(&mut exchange.call) else { return Outcome::Other };
     result.sampler_data.push_str("Connecting to: ");

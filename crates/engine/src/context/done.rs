@@ -21,6 +21,19 @@ impl Context<'_> {
         self.complete(index, id, (timing, outcome), false);
     }
 
+    /// A sampler's work has ended, and the core's result is filled but for its start.
+    pub(crate) fn conclude_shown(
+        &mut self,
+        index: UserId,
+        id: SamplerId,
+        timing: Timing,
+        outcome: Outcome,
+    ) {
+        self.result.start_ms = self.clock.wall_ms(timing.start);
+        let passed = self.result.success || outcome != Outcome::Ok;
+        self.conclude(index, id, timing, if passed { outcome } else { Outcome::Status });
+    }
+
     /// A page's sample has ended, with all that is embedded in it; its result stands in the core's result.
     pub(crate) fn complete_page(
         &mut self,

@@ -1,116 +1,94 @@
-//! Between samplers and the seam for protocols: which room begins a sample, and which makes the result of an exchange.
+//! Between samplers and the rooms of small protocols: the room that begins a sample, and the one that makes its result.
 
-use plan::plan::{SamplerId, SamplerKind};
-use stats::{Counter, Outcome};
+use std::sync::Arc;
+
+use plan::element::{OsProcess, Stop};
+use plan::plan::{Controller, SamplerId, SamplerKind};
 use wire::session::Ticket;
 
 use crate::core::Core;
 use crate::ids::UserId;
 use crate::session::exchange::Call;
-use crate::sse;
-use crate::time::timing::Timing;
+use crate::tcp::{datagram, raw, stream};
 use crate::users::Wait;
+use crate::{process, redis, sse};
 
 impl Core<'_> {
     /// Begins a sample of a protocol on the seam.
     pub(crate) fn begin_exchange(&mut self, index: UserId, id: SamplerId, kind: &SamplerKind) {
+        let of = (index, id);
         match kind {
-            SamplerKind::Tcp(sampler) => self.begin_tcp(index, id, sampler),
-            SamplerKind::HttpRaw(sampler) => self.begin_raw(index, id, sampler),
-            SamplerKind::Udp(sampler) => self.begin_datagram(index, id, sampler),
-            SamplerKind::Sse(sampler) => self.begin_sse(index, id, sampler),
+            SamplerKind::Tcp(sampler) => {
+                let ticket = stream::evaluate(&mut self.cx, &mut self.sessions, of, sampler);
+                if self.loses_sample(index, id) {
+                    return self.sessions.exchanges.end(ticket);
+                }
+                stream::begin(&mut self.cx, &mut self.sessions, ticket);
+            }
+            SamplerKind::HttpRaw(sampler) => {
+                let call = self.cx.with_env(index, id, |env, _| sampler.call(env));
+                if !self.loses_sample(index, id) {
+                    raw::begin(&mut self.cx, &mut self.sessions, of, call);
+                }
+            }
+            SamplerKind::Udp(sampler) => {
+                let call = self.cx.with_env(index, id, |env, _| sampler.call(env));
+                if !self.loses_sample(index, id) {
+                    datagram::begin(&mut self.cx, &mut self.sessions, of, call);
+                }
+            }
+            SamplerKind::Sse(sampler) => {
+                let call = self.cx.with_env(index, id, |env, _| sampler.call(env));
+                if !self.loses_sample(index, id) {
+                    sse::begin(&mut self.cx, &mut self.sessions, of, call);
+                }
+            }
             _ => {}
         }
     }
 
     /// Makes a sample of an exchange that is over.
     pub(crate) fn end_exchange(&mut self, ticket: Ticket) {
-        let exchange = &self.sessions.exchanges[ticket];
-        let user = &self.cx.users[exchange.user];
-        if !user.alive || user.wait != Wait::Done {
-            let (sessions, mut around) = self.sessions();
-            sessions.leave_pool(&mut around, ticket, false);
+        let Self { cx, sessions, .. } = self;
+        let exchange = &sessions.exchanges[ticket];
+        let index = exchange.user;
+        if !cx.users[index].alive || cx.users[index].wait != Wait::Done {
+            sessions.leave_pool(&mut cx.around(), ticket, false);
             return sessions.exchanges.end(ticket);
         }
         match exchange.call {
-            Call::Tcp(_) => self.end_tcp(ticket),
-            Call::Raw(_) => self.end_raw(ticket),
-            Call::Udp(_) => self.end_datagram(ticket),
-            Call::Redis(_) => self.end_redis(ticket),
-            Call::Sse(_) => self.end_sse(ticket),
-            Call::None => self.sessions.exchanges.end(ticket),
+            Call::Tcp(_) => stream::end(cx, sessions, ticket),
+            Call::Raw(_) => raw::end(cx, sessions, ticket),
+            Call::Udp(_) => datagram::end(cx, sessions, ticket),
+            Call::Redis(_) => {
+                if !redis::end(cx, sessions, ticket) {
+                    self.end_user(index);
+                }
+            }
+            Call::Sse(_) => sse::end(cx, sessions, ticket),
+            Call::None => sessions.exchanges.end(ticket),
         }
     }
 
-    pub(crate) fn start_exchange(&mut self, ticket: Ticket) {
-        let (sessions, mut around) = self.sessions();
-        sessions.start(&mut around, ticket);
+    /// Whether all values that an iteration needs are there. False: the user waits for the first that is not.
+    pub(crate) fn has_data(&mut self, index: UserId, controller: &Controller) -> bool {
+        redis::has_data(&mut self.cx, &mut self.sessions, index, controller)
     }
 
-    pub(crate) fn close_line(&mut self, ticket: Ticket, counter: Counter) {
-        let (sessions, mut around) = self.sessions();
-        sessions.close(&mut around, ticket, counter);
+    /// Sets the variables of a value that was fetched. False: there was none, and the user has ended.
+    pub(crate) fn set_data(&mut self, index: UserId, at: u32) -> bool {
+        let set = redis::set_data(&mut self.cx, index, at);
+        set.map_err(|reason| self.on_stop(index, &Stop::User(reason))).is_ok()
     }
 
-    /// Ends a sample, whose result is filled.
-    pub(crate) fn close_exchange(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        timing: Timing,
-        outcome: Outcome,
-    ) {
-        self.cx.result.start_ms = self.cx.clock.wall_ms(timing.start);
-        let outcome = if self.cx.result.success || outcome != Outcome::Ok {
-            outcome
-        } else {
-            Outcome::Status
-        };
-        self.cx.conclude(index, id, timing, outcome);
-    }
-
-    /// Begins a sample of events.
-    fn begin_sse(&mut self, index: UserId, id: SamplerId, sampler: &plan::element::SseSampler) {
-        let call = self.with_env(index, id, |env, _| sampler.call(env));
-        if self.loses_sample(index, id) {
-            return;
+    /// Begins a sample that runs a program.
+    pub(crate) fn begin_process(&mut self, index: UserId, id: SamplerId, process: &OsProcess) {
+        let timing = self.cx.begin_plain(index, id);
+        let command = Arc::new(self.cx.with_env(index, id, |env, _| process.command(env)));
+        if !self.loses_sample(index, id)
+            && !process::begin(&mut self.cx, (index, id), command, timing)
+        {
+            self.end_plain(index, id, timing);
         }
-        let tls = match &call.request {
-            Ok(request) if request.secure => Some(self.tls_config(self.cx.users.owner(index))),
-            _ => None,
-        };
-        let ticket = self.sessions.exchange(index, id);
-        let exchange = &mut self.sessions.exchanges[ticket];
-        exchange.intended = self.cx.users[index].intended;
-        exchange.start = self.cx.clock.now();
-        exchange.answer.most = self.cx.run.settings.max_response;
-        if sse::make_up(exchange, &mut self.cx.net.routes, call, tls) {
-            self.start_exchange(ticket);
-        } else {
-            self.end_sse(ticket);
-        }
-    }
-
-    /// The exchange of events is over: its line is closed, and its sample ends.
-    fn end_sse(&mut self, ticket: Ticket) {
-        let exchange = &mut self.sessions.exchanges[ticket];
-        let (index, id) = (exchange.user, exchange.sampler);
-        if exchange.ended == 0 {
-            exchange.ended = self.cx.clock.now();
-        }
-        let counter =
-            if exchange.sent_at > 0 { Counter::ConnClosedByUs } else { Counter::ConnFailed };
-        self.close_line(ticket, counter);
-        let mut result = self.cx.lend_result();
-        result.clear();
-        result.label.push_str(self.cx.sampler_name(index, id));
-        let exchange = &mut self.sessions.exchanges[ticket];
-        let outcome = sse::show(exchange, &self.cx.net.routes, &mut result);
-        let mut timing = exchange.timing();
-        timing.received =
-            exchange.answer.dropped as u64 + result.text.encode_utf16().count() as u64;
-        self.cx.return_result(result);
-        self.sessions.exchanges.end(ticket);
-        self.close_exchange(index, id, timing, outcome);
     }
 }

@@ -3,113 +3,118 @@
 //! Each sampler of a user has a socket of its own, which stays open unless the plan or a failure closes it. What comes while
 //! nobody waits stays in the kernel, and is the answer of the next sample, as it is in the plug-in.
 
-use plan::element::{UdpCall, UdpSampler};
+use plan::element::UdpCall;
 use plan::http::Source;
 use plan::plan::SamplerId;
 use stats::Counter;
 use wire::session::Ticket;
 
-use crate::core::Core;
-use crate::ids::UserId;
+use crate::context::Context;
+use crate::ids::{RouteId, UserId};
 use crate::net::outcome::{Failure, io_words, kind};
 use crate::net::source::bound;
+use crate::session::Sessions;
 use crate::session::exchange::{After, Call, Ending, Reached};
 use crate::session::line::Place;
-use crate::tcp::raw::Thrown;
+use crate::tcp::raw::{Thrown, show_bytes};
 use crate::time::clock::{MS, Nanos};
 
-impl Core<'_> {
-    pub(crate) fn begin_datagram(&mut self, index: UserId, id: SamplerId, sampler: &UdpSampler) {
-        let call = self.with_env(index, id, |env, _| sampler.call(env));
-        if self.loses_sample(index, id) {
-            return;
+/// Begins a sample.
+pub(crate) fn begin(
+    cx: &mut Context<'_>,
+    sessions: &mut Sessions,
+    (index, id): (UserId, SamplerId),
+    call: UdpCall,
+) {
+    let ticket = sessions.exchange(index, id);
+    let exchange = &mut sessions.exchanges[ticket];
+    exchange.intended = cx.users[index].intended;
+    exchange.start = cx.clock.now();
+    let place = Place::Held(id);
+    let kept = sessions.kept(index, place, RouteId::NONE);
+    let route = match kept {
+        Some(line) => sessions.lines[line].route,
+        None => {
+            let port = match bound(&call).and(call.port.clone()) {
+                Ok(port) => port,
+                Err(text) => return close(cx, sessions, ticket, &call, Err(Thrown::other(text))),
+            };
+            let host = if call.host.is_empty() { "127.0.0.1" } else { &call.host };
+            cx.net.routes.to(false, host, port, &Source::default())
         }
-        let ticket = self.sessions.exchange(index, id);
-        let exchange = &mut self.sessions.exchanges[ticket];
-        exchange.intended = self.cx.users[index].intended;
-        exchange.start = self.cx.clock.now();
-        let place = Place::Held(id);
-        let kept = self.sessions.kept(index, place, crate::ids::RouteId::NONE);
-        let route = match kept {
-            Some(line) => self.sessions.lines[line].route,
-            None => {
-                let port = match bound(&call).and(call.port.clone()) {
-                    Ok(port) => port,
-                    Err(text) => {
-                        return self.close_datagram(ticket, &call, Err(Thrown::other(text)));
-                    }
-                };
-                let host = if call.host.is_empty() { "127.0.0.1" } else { &call.host };
-                self.cx.net.routes.to(false, host, port, &Source::default())
-            }
-        };
-        let exchange = &mut self.sessions.exchanges[ticket];
-        (exchange.route, exchange.place) = (route, place);
-        match &call.bytes {
-            Ok(bytes) => exchange.request.extend_from_slice(bytes),
-            Err(text) => exchange.unwritable = Some(text.clone()),
-        }
-        exchange.after = match (call.wait, &call.timeout_ms) {
-            (false, _) => After::Nothing,
-            (true, Ok(limit)) => {
-                exchange.limit = Nanos::from(*limit) * MS;
-                After::Answer
-            }
-            (true, Err(text)) => After::Thrown(text.clone()),
-        };
-        exchange.call = Call::Udp(call);
-        self.start_exchange(ticket);
+    };
+    let exchange = &mut sessions.exchanges[ticket];
+    (exchange.route, exchange.place) = (route, place);
+    match &call.bytes {
+        Ok(bytes) => exchange.request.extend_from_slice(bytes),
+        Err(text) => exchange.unwritable = Some(text.clone()),
     }
+    exchange.after = match (call.wait, &call.timeout_ms) {
+        (false, _) => After::Nothing,
+        (true, Ok(limit)) => {
+            exchange.limit = Nanos::from(*limit) * MS;
+            After::Answer
+        }
+        (true, Err(text)) => After::Thrown(text.clone()),
+    };
+    exchange.call = Call::Udp(call);
+    sessions.start(&mut cx.around(), ticket);
+}
 
-    /// The exchange of datagrams is over.
-    pub(crate) fn end_datagram(&mut self, ticket: Ticket) {
-        let exchange = &mut self.sessions.exchanges[ticket];
-        let ending = std::mem::take(&mut exchange.ending);
-        let Call::Udp(call) = std::mem::take(&mut exchange.call) else { return };
-        let mut counter = Counter::ConnClosedByUs;
-        let (closes, ended) = match ending {
-            Ending::None | Ending::Eof | Ending::Complete { .. } => {
-                exchange.latency = exchange.ended - exchange.start;
-                (call.close, Ok(()))
-            }
-            Ending::Thrown(text) | Ending::Broken(text) => (false, Err(Thrown::other(text))),
-            Ending::Failed { failure, reached } => {
-                if reached == Reached::Opening {
-                    counter = Counter::ConnFailed;
-                }
-                let outcome = kind(&failure, &self.cx.net.routes[exchange.route]);
-                let thrown = Thrown { text: words(&failure), outcome };
-                // What cannot be sent leaves the socket open.
-                (reached != Reached::Connected, Err(thrown))
-            }
-        };
-        if closes {
-            self.close_line(ticket, counter);
-        } else {
-            self.sessions.keep(ticket, false);
+/// The exchange of datagrams is over.
+pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
+    let exchange = &mut sessions.exchanges[ticket];
+    let ending = std::mem::take(&mut exchange.ending);
+    let Call::Udp(call) = std::mem::take(&mut exchange.call) else { return };
+    let mut counter = Counter::ConnClosedByUs;
+    let (closes, ended) = match ending {
+        Ending::None | Ending::Eof | Ending::Complete { .. } => {
+            exchange.latency = exchange.ended - exchange.start;
+            (call.close, Ok(()))
         }
-        self.close_datagram(ticket, &call, ended);
+        Ending::Thrown(text) | Ending::Broken(text) => (false, Err(Thrown::other(text))),
+        Ending::Failed { failure, reached } => {
+            if reached == Reached::Opening {
+                counter = Counter::ConnFailed;
+            }
+            let outcome = kind(&failure, &cx.net.routes[exchange.route]);
+            let thrown = Thrown { text: words(&failure), outcome };
+            // What cannot be sent leaves the socket open.
+            (reached != Reached::Connected, Err(thrown))
+        }
+    };
+    if closes {
+        sessions.close(&mut cx.around(), ticket, counter);
+    } else {
+        sessions.keep(ticket, false);
     }
+    close(cx, sessions, ticket, &call, ended);
+}
 
-    /// Makes the result of a UDP Request, and ends its sample.
-    fn close_datagram(&mut self, ticket: Ticket, call: &UdpCall, ended: Result<(), Thrown>) {
-        let exchange = &mut self.sessions.exchanges[ticket];
-        if exchange.ended == 0 {
-            exchange.ended = self.cx.clock.now();
-        }
-        let (index, id, mut timing) = (exchange.user, exchange.sampler, exchange.timing());
-        let answer = match ended {
-            Ok(()) => {
-                let received = &exchange.answer.bytes;
-                call.encoder.decode(&received[..received.len().min(call.buffer)])
-            }
-            Err(_) => Vec::new(),
-        };
-        self.sessions.exchanges.end(ticket);
-        let outcome = self.show_bytes(index, id, &call.data, &answer, ended);
-        timing.received = self.cx.result.body.len() as u64;
-        self.close_exchange(index, id, timing, outcome);
+/// Makes the result of a UDP Request, and ends its sample.
+fn close(
+    cx: &mut Context<'_>,
+    sessions: &mut Sessions,
+    ticket: Ticket,
+    call: &UdpCall,
+    ended: Result<(), Thrown>,
+) {
+    let exchange = &mut sessions.exchanges[ticket];
+    if exchange.ended == 0 {
+        exchange.ended = cx.clock.now();
     }
+    let (index, id, mut timing) = (exchange.user, exchange.sampler, exchange.timing());
+    let answer = match ended {
+        Ok(()) => {
+            let received = &exchange.answer.bytes;
+            call.encoder.decode(&received[..received.len().min(call.buffer)])
+        }
+        Err(_) => Vec::new(),
+    };
+    sessions.exchanges.end(ticket);
+    let outcome = show_bytes(cx, (index, id), &call.data, &answer, ended);
+    timing.received = cx.result.body.len() as u64;
+    cx.conclude_shown(index, id, timing, outcome);
 }
 
 /// The plug-in's exception for an exchange that failed.

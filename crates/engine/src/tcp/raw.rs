@@ -5,18 +5,19 @@
 
 use std::os::fd::OwnedFd;
 
-use plan::element::{HttpRaw, RawCall, take_apart};
+use plan::element::{RawCall, take_apart};
 use plan::http::Source;
 use plan::plan::SamplerId;
 use stats::{Counter, Outcome};
 use wire::session::Ticket;
 use wire::stream::End;
 
-use crate::core::Core;
+use crate::context::Context;
 use crate::ids::UserId;
 use crate::net::driver;
 use crate::net::outcome::{Failure, io_words, kind};
 use crate::net::routes::Route;
+use crate::session::Sessions;
 use crate::session::exchange::{After, Call, Ending, Exchange, Reached};
 use crate::session::line::Place;
 use crate::time::clock::{MS, Nanos};
@@ -48,200 +49,204 @@ impl Thrown {
     }
 }
 
-impl Core<'_> {
-    pub(crate) fn begin_raw(&mut self, index: UserId, id: SamplerId, sampler: &HttpRaw) {
-        let call = self.with_env(index, id, |env, _| sampler.call(env));
-        if self.loses_sample(index, id) {
-            return;
-        }
-        let ticket = self.sessions.exchange(index, id);
-        let exchange = &mut self.sessions.exchanges[ticket];
-        exchange.intended = self.cx.users[index].intended;
-        exchange.start = self.cx.clock.now();
-        if call.keep
-            && let Some(saved) = self.saved(index, id)
-        {
-            let ended = self.use_saved(saved, &call);
-            return self.close_raw(ticket, &call, ended);
-        }
-        let port = match &call.port {
-            Ok(port) => *port,
-            Err(text) => {
-                let thrown = Thrown::other(text.clone());
-                return self.close_raw(ticket, &call, Err(thrown));
-            }
-        };
-        // Java takes no name for this machine.
-        let host = if call.host.is_empty() { "127.0.0.1" } else { &call.host };
-        let route = self.cx.net.routes.to(false, host, port, &Source::default());
-        let exchange = &mut self.sessions.exchanges[ticket];
-        (exchange.route, exchange.place) = (route, Place::Fresh);
-        exchange.limit = Nanos::from(call.timeout_ms) * MS;
-        exchange.connect_limit = exchange.limit;
-        exchange.end = End::Stream;
-        exchange.answer.most = self.cx.run.settings.max_response;
-        (exchange.answer.piece, exchange.answer.enough) = (call.buffer, call.limit);
-        exchange.request.extend_from_slice(call.data.as_bytes());
-        match &call.file {
-            Some(Ok(content)) => exchange.request.extend_from_slice(content),
-            Some(Err(text)) => exchange.after = After::Thrown(text.clone()),
-            None => {}
-        }
-        exchange.call = Call::Raw(call);
-        self.start_exchange(ticket);
+/// Begins a sample.
+pub(crate) fn begin(
+    cx: &mut Context<'_>,
+    sessions: &mut Sessions,
+    (index, id): (UserId, SamplerId),
+    call: RawCall,
+) {
+    let ticket = sessions.exchange(index, id);
+    let exchange = &mut sessions.exchanges[ticket];
+    exchange.intended = cx.users[index].intended;
+    exchange.start = cx.clock.now();
+    if call.keep
+        && let Some(saved) = saved(cx, index, id)
+    {
+        let ended = use_saved(cx, saved, &call);
+        return close(cx, sessions, ticket, &call, ended);
     }
-
-    /// The exchange of a raw request is over.
-    pub(crate) fn end_raw(&mut self, ticket: Ticket) {
-        let exchange = &mut self.sessions.exchanges[ticket];
-        let (index, id) = (exchange.user, exchange.sampler);
-        let ending = std::mem::take(&mut exchange.ending);
-        let Call::Raw(call) = std::mem::take(&mut exchange.call) else { return };
-        let (left, ended, counter) = match ending {
-            Ending::Thrown(text) | Ending::Broken(text) => {
-                (Saved::Closed, Err(Thrown::other(text)), Counter::ConnClosedByUs)
-            }
-            Ending::Failed { failure, reached } => {
-                let unconnected =
-                    matches!(failure, Failure::UnknownHost { .. } | Failure::ConnectTimeout);
-                let left = if unconnected { Saved::Unconnected } else { Saved::Closed };
-                let opening = reached == Reached::Opening;
-                let counter = if opening { Counter::ConnFailed } else { Counter::ConnClosedByUs };
-                let thrown = thrown(&failure, exchange, &self.cx.net.routes[exchange.route]);
-                (left, Err(thrown), counter)
-            }
-            // The server sends no more.
-            Ending::None | Ending::Eof | Ending::Complete { .. } => {
-                let any = call.keep && exchange.answer.total > 0;
-                let fd = self.sessions.lines[exchange.line].transport.fd.take_if(|_| any);
-                (fd.map_or(Saved::Closed, Saved::Ended), Ok(()), Counter::ConnClosedByPeer)
-            }
-        };
-        // The plug-in does not say when the connection stood.
-        exchange.connect = 0;
-        if call.keep {
-            self.save(index, id, left);
+    let port = match &call.port {
+        Ok(port) => *port,
+        Err(text) => {
+            let thrown = Thrown::other(text.clone());
+            return close(cx, sessions, ticket, &call, Err(thrown));
         }
-        self.close_line(ticket, counter);
-        self.close_raw(ticket, &call, ended);
+    };
+    // Java takes no name for this machine.
+    let host = if call.host.is_empty() { "127.0.0.1" } else { &call.host };
+    let route = cx.net.routes.to(false, host, port, &Source::default());
+    let exchange = &mut sessions.exchanges[ticket];
+    (exchange.route, exchange.place) = (route, Place::Fresh);
+    exchange.limit = Nanos::from(call.timeout_ms) * MS;
+    exchange.connect_limit = exchange.limit;
+    exchange.end = End::Stream;
+    exchange.answer.most = cx.run.settings.max_response;
+    (exchange.answer.piece, exchange.answer.enough) = (call.buffer, call.limit);
+    exchange.request.extend_from_slice(call.data.as_bytes());
+    match &call.file {
+        Some(Ok(content)) => exchange.request.extend_from_slice(content),
+        Some(Err(text)) => exchange.after = After::Thrown(text.clone()),
+        None => {}
     }
+    exchange.call = Call::Raw(call);
+    sessions.start(&mut cx.around(), ticket);
+}
 
-    /// Makes the result of a raw request, and ends its sample.
-    fn close_raw(&mut self, ticket: Ticket, call: &RawCall, ended: Result<(), Thrown>) {
-        let exchange = &mut self.sessions.exchanges[ticket];
-        if exchange.ended == 0 {
-            exchange.ended = self.cx.clock.now();
+/// The exchange of a raw request is over.
+pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
+    let exchange = &mut sessions.exchanges[ticket];
+    let (index, id) = (exchange.user, exchange.sampler);
+    let ending = std::mem::take(&mut exchange.ending);
+    let Call::Raw(call) = std::mem::take(&mut exchange.call) else { return };
+    let (left, ended, counter) = match ending {
+        Ending::Thrown(text) | Ending::Broken(text) => {
+            (Saved::Closed, Err(Thrown::other(text)), Counter::ConnClosedByUs)
         }
-        let (index, id, mut timing) = (exchange.user, exchange.sampler, exchange.timing());
-        let (total, dropped) = (exchange.answer.total, exchange.answer.dropped);
-        let received = std::mem::take(&mut exchange.answer.bytes);
-        self.sessions.exchanges.end(ticket);
-        let outcome = self.show_bytes(index, id, &call.data, &received, ended);
-        let result = &mut *self.cx.result;
-        if call.parse && outcome == Outcome::Ok && take_apart(result) {
-            result.body.clear();
-            result.body.extend_from_slice(result.text.as_bytes());
+        Ending::Failed { failure, reached } => {
+            let unconnected =
+                matches!(failure, Failure::UnknownHost { .. } | Failure::ConnectTimeout);
+            let left = if unconnected { Saved::Unconnected } else { Saved::Closed };
+            let opening = reached == Reached::Opening;
+            let counter = if opening { Counter::ConnFailed } else { Counter::ConnClosedByUs };
+            let thrown = thrown(&failure, exchange, &cx.net.routes[exchange.route]);
+            (left, Err(thrown), counter)
         }
-        // Only an answer of which nothing is left counts as it came.
-        timing.received = match result.body.len() {
-            0 => total,
-            bytes => (bytes + dropped) as u64,
-        };
-        self.close_exchange(index, id, timing, outcome);
+        // The server sends no more.
+        Ending::None | Ending::Eof | Ending::Complete { .. } => {
+            let any = call.keep && exchange.answer.total > 0;
+            let fd = sessions.lines[exchange.line].transport.fd.take_if(|_| any);
+            (fd.map_or(Saved::Closed, Saved::Ended), Ok(()), Counter::ConnClosedByPeer)
+        }
+    };
+    // The plug-in does not say when the connection stood.
+    exchange.connect = 0;
+    if call.keep {
+        save(cx, index, id, left);
     }
+    sessions.close(&mut cx.around(), ticket, counter);
+    close(cx, sessions, ticket, &call, ended);
+}
 
-    /// Fills the core's result with an answer, or with the exception that there is instead.
-    pub(crate) fn show_bytes(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        data: &str,
-        body: &[u8],
-        ended: Result<(), Thrown>,
-    ) -> Outcome {
-        let mut result = self.cx.lend_result();
-        result.clear();
-        result.label.push_str(self.cx.sampler_name(index, id));
-        result.sampler_data.push_str(data);
-        result.data_type = "text";
-        let outcome = match ended {
-            Ok(()) => {
-                result.code.push_str("200");
-                result.body.extend_from_slice(body);
-                Outcome::Ok
-            }
-            Err(thrown) => {
-                result.success = false;
-                result.code.push_str("500");
-                result.body.extend_from_slice(thrown.text.as_bytes());
-                result.body.extend_from_slice(b"\r\n");
-                result.message = thrown.text;
-                thrown.outcome
-            }
-        };
-        let charset = Some(&*self.cx.run.settings.default_encoding);
-        wire::charset::decode_into(charset, &result.body, &mut result.text);
-        self.cx.return_result(result);
-        outcome
+/// Makes the result of a raw request, and ends its sample.
+fn close(
+    cx: &mut Context<'_>,
+    sessions: &mut Sessions,
+    ticket: Ticket,
+    call: &RawCall,
+    ended: Result<(), Thrown>,
+) {
+    let exchange = &mut sessions.exchanges[ticket];
+    if exchange.ended == 0 {
+        exchange.ended = cx.clock.now();
     }
-
-    /// Takes what the sampler has kept.
-    fn saved(&mut self, index: UserId, id: SamplerId) -> Option<(UserId, SamplerId, Saved)> {
-        let owner = self.cx.users.owner(index);
-        let kept = &mut self.cx.users[owner].extra.as_mut()?.parts.get_mut::<AllSaved>()?.0;
-        let at = kept.iter().position(|(of, _)| *of == id)?;
-        Some((owner, id, kept.swap_remove(at).1))
+    let (index, id, mut timing) = (exchange.user, exchange.sampler, exchange.timing());
+    let (total, dropped) = (exchange.answer.total, exchange.answer.dropped);
+    let received = std::mem::take(&mut exchange.answer.bytes);
+    sessions.exchanges.end(ticket);
+    let outcome = show_bytes(cx, (index, id), &call.data, &received, ended);
+    let result = &mut *cx.result;
+    if call.parse && outcome == Outcome::Ok && take_apart(result) {
+        result.body.clear();
+        result.body.extend_from_slice(result.text.as_bytes());
     }
+    // Only an answer of which nothing is left counts as it came.
+    timing.received = match result.body.len() {
+        0 => total,
+        bytes => (bytes + dropped) as u64,
+    };
+    cx.conclude_shown(index, id, timing, outcome);
+}
 
-    fn save(&mut self, index: UserId, id: SamplerId, saved: Saved) {
-        let owner = self.cx.users.owner(index);
-        let kept = &mut self.cx.users[owner].extra().parts.or_default::<AllSaved>().0;
-        kept.retain(|(of, _)| *of != id);
-        kept.push((id, saved));
-    }
+/// Fills the core's result with an answer, or with the exception that there is instead.
+pub(crate) fn show_bytes(
+    cx: &mut Context<'_>,
+    (index, id): (UserId, SamplerId),
+    data: &str,
+    body: &[u8],
+    ended: Result<(), Thrown>,
+) -> Outcome {
+    let mut result = cx.lend_result();
+    result.clear();
+    result.label.push_str(cx.sampler_name(index, id));
+    result.sampler_data.push_str(data);
+    result.data_type = "text";
+    let outcome = match ended {
+        Ok(()) => {
+            result.code.push_str("200");
+            result.body.extend_from_slice(body);
+            Outcome::Ok
+        }
+        Err(thrown) => {
+            result.success = false;
+            result.code.push_str("500");
+            result.body.extend_from_slice(thrown.text.as_bytes());
+            result.body.extend_from_slice(b"\r\n");
+            result.message = thrown.text;
+            thrown.outcome
+        }
+    };
+    let charset = Some(&*cx.run.settings.default_encoding);
+    wire::charset::decode_into(charset, &result.body, &mut result.text);
+    cx.return_result(result);
+    outcome
+}
 
-    /// A request on what was kept: its bytes go out, if they can, and the end of the stream is the answer.
-    fn use_saved(
-        &mut self,
-        (owner, id, saved): (UserId, SamplerId, Saved),
-        call: &RawCall,
-    ) -> Result<(), Thrown> {
-        let thrown = |text: String, outcome| Err(Thrown { text, outcome });
-        let (left, ended) = match saved {
-            Saved::Closed => {
-                let writes = !call.data.is_empty() || call.file.is_some();
-                let what = if writes || call.timeout_ms == 0 { "Channel" } else { "Selector" };
-                let text = format!("java.nio.channels.Closed{what}Exception");
-                (Saved::Closed, thrown(text, Outcome::Closed))
-            }
-            Saved::Unconnected => {
-                let text = "java.nio.channels.NotYetConnectedException".into();
-                (Saved::Unconnected, thrown(text, Outcome::Closed))
-            }
-            Saved::Ended(fd) => {
-                let mut pieces = vec![call.data.as_bytes()];
-                pieces.extend(call.file.iter().flatten().map(|content| &content[..]));
-                let sent =
-                    pieces.into_iter().filter(|piece| !piece.is_empty()).try_for_each(|piece| {
-                        driver::send(&fd, piece).map(|sent| {
-                            self.cx.recorder.add(Counter::BytesOut, sent as u64);
-                        })
-                    });
-                match (sent, &call.file) {
-                    (Err(error), _) => {
-                        let text = format!("java.io.IOException: {}", io_words(&error));
-                        (Saved::Ended(fd), thrown(text, Outcome::Reset))
-                    }
-                    (Ok(()), Some(Err(text))) => {
-                        (Saved::Ended(fd), thrown(text.clone(), Outcome::Other))
-                    }
-                    (Ok(()), _) => (Saved::Closed, Ok(())),
+/// Takes what the sampler has kept.
+fn saved(cx: &mut Context<'_>, index: UserId, id: SamplerId) -> Option<(UserId, SamplerId, Saved)> {
+    let owner = cx.users.owner(index);
+    let kept = &mut cx.users[owner].extra.as_mut()?.parts.get_mut::<AllSaved>()?.0;
+    let at = kept.iter().position(|(of, _)| *of == id)?;
+    Some((owner, id, kept.swap_remove(at).1))
+}
+
+fn save(cx: &mut Context<'_>, index: UserId, id: SamplerId, saved: Saved) {
+    let owner = cx.users.owner(index);
+    let kept = &mut cx.users[owner].extra().parts.or_default::<AllSaved>().0;
+    kept.retain(|(of, _)| *of != id);
+    kept.push((id, saved));
+}
+
+/// A request on what was kept: its bytes go out, if they can, and the end of the stream is the answer.
+fn use_saved(
+    cx: &mut Context<'_>,
+    (owner, id, saved): (UserId, SamplerId, Saved),
+    call: &RawCall,
+) -> Result<(), Thrown> {
+    let thrown = |text: String, outcome| Err(Thrown { text, outcome });
+    let (left, ended) = match saved {
+        Saved::Closed => {
+            let writes = !call.data.is_empty() || call.file.is_some();
+            let what = if writes || call.timeout_ms == 0 { "Channel" } else { "Selector" };
+            let text = format!("java.nio.channels.Closed{what}Exception");
+            (Saved::Closed, thrown(text, Outcome::Closed))
+        }
+        Saved::Unconnected => {
+            let text = "java.nio.channels.NotYetConnectedException".into();
+            (Saved::Unconnected, thrown(text, Outcome::Closed))
+        }
+        Saved::Ended(fd) => {
+            let mut pieces = vec![call.data.as_bytes()];
+            pieces.extend(call.file.iter().flatten().map(|content| &content[..]));
+            let sent = pieces.into_iter().filter(|piece| !piece.is_empty()).try_for_each(|piece| {
+                driver::send(&fd, piece).map(|sent| {
+                    cx.recorder.add(Counter::BytesOut, sent as u64);
+                })
+            });
+            match (sent, &call.file) {
+                (Err(error), _) => {
+                    let text = format!("java.io.IOException: {}", io_words(&error));
+                    (Saved::Ended(fd), thrown(text, Outcome::Reset))
                 }
+                (Ok(()), Some(Err(text))) => {
+                    (Saved::Ended(fd), thrown(text.clone(), Outcome::Other))
+                }
+                (Ok(()), _) => (Saved::Closed, Ok(())),
             }
-        };
-        self.save(owner, id, left);
-        ended
-    }
+        }
+    };
+    save(cx, owner, id, left);
+    ended
 }
 
 /// The plug-in's exception for an exchange that failed.

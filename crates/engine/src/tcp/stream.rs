@@ -11,130 +11,140 @@ use stats::{Counter, Outcome};
 use wire::session::Ticket;
 use wire::stream::End;
 
-use crate::core::Core;
+use crate::context::Context;
 use crate::ids::UserId;
 use crate::net::driver;
 use crate::net::outcome::{Failure, kind, socket_text};
 use crate::net::routes::Route;
+use crate::session::Sessions;
 use crate::session::exchange::{self, Answer, Call, Reached};
 use crate::session::line::Place;
 use crate::time::clock::{MS, Nanos};
 
-impl Core<'_> {
-    pub(crate) fn begin_tcp(&mut self, index: UserId, id: SamplerId, sampler: &TcpSampler) {
-        let ticket = self.sessions.exchange(index, id);
-        let mut call = match std::mem::take(&mut self.sessions.exchanges[ticket].call) {
-            Call::Tcp(call) => call,
-            _ => TcpCall::default(),
-        };
-        self.with_env(index, id, |env, _| sampler.call(&mut call, env));
-        if self.loses_sample(index, id) {
-            self.sessions.exchanges[ticket].call = Call::Tcp(call);
-            return self.sessions.exchanges.end(ticket);
-        }
-        let route = self.cx.net.routes.to(false, &call.host, call.port, &Source::default());
-        if !call.reuse {
-            let (sessions, mut around) = self.sessions();
-            sessions.close_kept(&mut around, index, (Place::Own, route));
-        }
-        let exchange = &mut self.sessions.exchanges[ticket];
-        (exchange.route, exchange.place) = (route, Place::Own);
-        exchange.intended = self.cx.users[index].intended;
-        exchange.start = self.cx.clock.now();
-        exchange.limit = Nanos::from(call.timeout_ms) * MS;
-        exchange.connect_limit = Nanos::from(call.connect_timeout_ms) * MS;
-        exchange.answer.most = self.cx.run.settings.max_response / shown_as(call.client);
-        exchange.end = match (call.client, call.end) {
-            (Client::Prefixed(length), _) => End::Length(length),
-            (_, Some(byte)) => End::Byte(byte),
-            (_, None) => End::Stream,
-        };
-        exchange.unwritable.clone_from(&call.unwritable);
-        if call.unwritable.is_none() {
-            exchange.request.extend_from_slice(&call.bytes);
-        }
-        exchange.call = Call::Tcp(call);
-        self.start_exchange(ticket);
-    }
+/// Evaluates a call, in an exchange that [`begin`] starts.
+pub(crate) fn evaluate(
+    cx: &mut Context<'_>,
+    sessions: &mut Sessions,
+    (index, id): (UserId, SamplerId),
+    sampler: &TcpSampler,
+) -> Ticket {
+    let ticket = sessions.exchange(index, id);
+    let exchange = &mut sessions.exchanges[ticket];
+    let mut call = match std::mem::take(&mut exchange.call) {
+        Call::Tcp(call) => call,
+        _ => TcpCall::default(),
+    };
+    cx.with_env(index, id, |env, _| sampler.call(&mut call, env));
+    exchange.call = Call::Tcp(call);
+    ticket
+}
 
-    pub(crate) fn end_tcp(&mut self, ticket: Ticket) {
-        let exchange = &mut self.sessions.exchanges[ticket];
-        let (index, id) = (exchange.user, exchange.sampler);
-        let ending = std::mem::take(&mut exchange.ending);
-        let Call::Tcp(call) = std::mem::take(&mut exchange.call) else { return };
-        let ending = Ending::of(ending, &self.cx.net.routes[exchange.route]);
-        let opening = matches!(ending, Ending::Unconnected { opening: true, .. });
-        let (exception, outcome, kept) = came_of(&call, &mut exchange.answer, &ending);
-        let mut timing = exchange.timing();
-        if kept && call.reuse && !call.close {
-            let ended = matches!(ending, Ending::Eof | Ending::Complete { closed: true });
-            // As JMeter's, it stays until writing to it fails.
-            self.sessions.keep(ticket, ended);
-        } else {
-            let line = self.sessions.exchanges[ticket].line;
-            if let (Some(linger), Some(fd)) =
-                (call.linger_s, self.sessions.lines[line].transport.fd.as_ref())
-            {
-                driver::linger(fd, linger);
-            }
-            let counter = if opening { Counter::ConnFailed } else { Counter::ConnClosedByUs };
-            self.close_line(ticket, counter);
-        }
-        let received = std::mem::take(&mut self.sessions.exchanges[ticket].answer.bytes);
-        self.show_tcp(index, id, (&call, &received), exception.as_deref(), &ending);
-        let exchange = &mut self.sessions.exchanges[ticket];
-        let dropped = exchange.answer.dropped * shown_as(call.client);
-        timing.received = (self.cx.result.body.len() + dropped) as u64;
-        exchange.answer.bytes = received;
-        exchange.call = Call::Tcp(call);
-        self.sessions.exchanges.end(ticket);
-        self.close_exchange(index, id, timing, outcome);
+/// Begins a sample, whose call is evaluated.
+pub(crate) fn begin(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
+    let exchange = &sessions.exchanges[ticket];
+    let (index, Call::Tcp(call)) = (exchange.user, &exchange.call) else { return };
+    let route = cx.net.routes.to(false, &call.host, call.port, &Source::default());
+    if !call.reuse {
+        sessions.close_kept(&mut cx.around(), index, (Place::Own, route));
     }
+    let exchange = &mut sessions.exchanges[ticket];
+    let Call::Tcp(call) = &exchange.call else { return };
+    (exchange.route, exchange.place) = (route, Place::Own);
+    exchange.intended = cx.users[index].intended;
+    exchange.start = cx.clock.now();
+    exchange.limit = Nanos::from(call.timeout_ms) * MS;
+    exchange.connect_limit = Nanos::from(call.connect_timeout_ms) * MS;
+    exchange.answer.most = cx.run.settings.max_response / shown_as(call.client);
+    exchange.end = match (call.client, call.end) {
+        (Client::Prefixed(length), _) => End::Length(length),
+        (_, Some(byte)) => End::Byte(byte),
+        (_, None) => End::Stream,
+    };
+    exchange.unwritable.clone_from(&call.unwritable);
+    if call.unwritable.is_none() {
+        exchange.request.extend_from_slice(&call.bytes);
+    }
+    sessions.start(&mut cx.around(), ticket);
+}
 
-    fn show_tcp(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        (call, received): (&TcpCall, &[u8]),
-        exception: Option<&str>,
-        ending: &Ending,
-    ) {
-        let own = self.cx.own_sampler(index).cloned();
-        let kind = own.as_deref().unwrap_or(&self.cx.plan.samplers[id.0 as usize].kind);
-        let SamplerKind::Tcp(sampler) = kind else { return };
-        let mut result = self.cx.lend_result();
-        result.clear();
-        result.label.push_str(self.cx.sampler_name(index, id));
-        if matches!(ending, Ending::Unconnected { .. }) {
-            result.sampler_data.push_str(&call.unsent());
-            result.code.push_str("500");
-            result.message.push_str(exception.unwrap_or_default());
-            result.success = false;
-            return self.cx.return_result(result);
+/// The exchange is over.
+pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
+    let exchange = &mut sessions.exchanges[ticket];
+    let (index, id) = (exchange.user, exchange.sampler);
+    let ending = std::mem::take(&mut exchange.ending);
+    let Call::Tcp(call) = std::mem::take(&mut exchange.call) else { return };
+    let ending = Ending::of(ending, &cx.net.routes[exchange.route]);
+    let opening = matches!(ending, Ending::Unconnected { opening: true, .. });
+    let (exception, outcome, kept) = came_of(&call, &mut exchange.answer, &ending);
+    let mut timing = exchange.timing();
+    if kept && call.reuse && !call.close {
+        let ended = matches!(ending, Ending::Eof | Ending::Complete { closed: true });
+        // As JMeter's, it stays until writing to it fails.
+        sessions.keep(ticket, ended);
+    } else {
+        let line = sessions.exchanges[ticket].line;
+        if let (Some(linger), Some(fd)) =
+            (call.linger_s, sessions.lines[line].transport.fd.as_ref())
+        {
+            driver::linger(fd, linger);
         }
-        result.sampler_data.push_str(&call.request);
-        result.data_type = "text";
-        match call.client {
-            Client::Text => {
-                result.encoding.push_str(sampler.charset());
-                wire::charset::decode_into(Some(sampler.charset()), received, &mut result.text);
-            }
-            Client::Binary | Client::Prefixed(_) => {
-                result.encoding.push_str("UTF-8");
-                for byte in received {
-                    for digit in [byte >> 4, byte & 15] {
-                        result.text.extend(char::from_digit(digit.into(), 16));
-                    }
+        let counter = if opening { Counter::ConnFailed } else { Counter::ConnClosedByUs };
+        sessions.close(&mut cx.around(), ticket, counter);
+    }
+    let received = std::mem::take(&mut sessions.exchanges[ticket].answer.bytes);
+    show(cx, (index, id), (&call, &received), exception.as_deref(), &ending);
+    let exchange = &mut sessions.exchanges[ticket];
+    let dropped = exchange.answer.dropped * shown_as(call.client);
+    timing.received = (cx.result.body.len() + dropped) as u64;
+    exchange.answer.bytes = received;
+    exchange.call = Call::Tcp(call);
+    sessions.exchanges.end(ticket);
+    cx.conclude_shown(index, id, timing, outcome);
+}
+
+/// Fills the core's result.
+fn show(
+    cx: &mut Context<'_>,
+    (index, id): (UserId, SamplerId),
+    (call, received): (&TcpCall, &[u8]),
+    exception: Option<&str>,
+    ending: &Ending,
+) {
+    let own = cx.own_sampler(index).cloned();
+    let kind = own.as_deref().unwrap_or(&cx.plan.samplers[id.0 as usize].kind);
+    let SamplerKind::Tcp(sampler) = kind else { return };
+    let mut result = cx.lend_result();
+    result.clear();
+    result.label.push_str(cx.sampler_name(index, id));
+    if matches!(ending, Ending::Unconnected { .. }) {
+        result.sampler_data.push_str(&call.unsent());
+        result.code.push_str("500");
+        result.message.push_str(exception.unwrap_or_default());
+        result.success = false;
+        return cx.return_result(result);
+    }
+    result.sampler_data.push_str(&call.request);
+    result.data_type = "text";
+    match call.client {
+        Client::Text => {
+            result.encoding.push_str(sampler.charset());
+            wire::charset::decode_into(Some(sampler.charset()), received, &mut result.text);
+        }
+        Client::Binary | Client::Prefixed(_) => {
+            result.encoding.push_str("UTF-8");
+            for byte in received {
+                for digit in [byte >> 4, byte & 15] {
+                    result.text.extend(char::from_digit(digit.into(), 16));
                 }
             }
         }
-        let text = std::mem::take(&mut result.text);
-        result.body.extend_from_slice(text.as_bytes());
-        let SampleResult { code, message, success, .. } = &mut *result;
-        *success = sampler.judge(&text, exception, code, message);
-        result.text = text;
-        self.cx.return_result(result);
     }
+    let text = std::mem::take(&mut result.text);
+    result.body.extend_from_slice(text.as_bytes());
+    let SampleResult { code, message, success, .. } = &mut *result;
+    *success = sampler.judge(&text, exception, code, message);
+    result.text = text;
+    cx.return_result(result);
 }
 
 /// How a sample's exchange ended.
