@@ -240,7 +240,7 @@ fn files_are_short_and_say_what_they_hold() {
 }
 
 /// Doc lines that do not name their subject. Older ones are being rewritten: the number only goes down.
-const WITHOUT_SUBJECT: usize = 171;
+const WITHOUT_SUBJECT: usize = 97;
 
 #[test]
 fn sentences_of_documentation_name_their_subject() {

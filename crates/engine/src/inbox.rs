@@ -23,7 +23,7 @@ use crate::time::clock::Nanos;
 /// After how long a core looks for messages that were left, at the latest.
 const ALARM: Duration = Duration::from_millis(1);
 
-/// What wakes a core.
+/// The descriptors that wake a core.
 #[derive(Debug)]
 pub(crate) struct Wake {
     event: EventFd,
@@ -150,7 +150,7 @@ pub(crate) enum Message {
         route: RouteId,
         addresses: Vec<(String, std::net::SocketAddr)>,
     },
-    /// What name servers of the plan's own said.
+    /// The answer of name servers of the plan's own.
     Named {
         user: UserId,
         route: RouteId,

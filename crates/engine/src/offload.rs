@@ -58,11 +58,11 @@ pub trait Offload: Send + Sync + Debug {
 /// Something to be done for a user that waits meanwhile.
 #[derive(Debug)]
 pub struct Job {
-    /// What is to be done.
+    /// The work that is to be done.
     pub message: Vec<u8>,
     /// The user's number in messages.
     pub user: u64,
-    /// What runs, for people: the path of an element, or a text.
+    /// The name of what runs, for people: the path of an element, or a text.
     pub what: Arc<str>,
     pub(crate) to: Addressee,
     pub(crate) reply_to: Inbox,
@@ -109,7 +109,7 @@ impl Drop for Unread {
     }
 }
 
-/// What Java machines are told of a run beside the plan and the properties.
+/// Surroundings of a run that Java machines are told of, beside the plan and the properties.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     /// JMeter's own folder, empty if there is none.
@@ -131,6 +131,6 @@ pub struct Finding {
     pub text: Option<u32>,
     /// Line within the script; 0 is unknown.
     pub line: u32,
-    /// What it is.
+    /// The finding in words.
     pub message: String,
 }

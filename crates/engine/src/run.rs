@@ -54,9 +54,9 @@ pub struct Options {
     pub paced: Option<Paced>,
     /// Runs what only Java can, where the plan has such.
     pub offload: Option<Arc<dyn crate::offload::Offload>>,
-    /// What it is told of the run.
+    /// Surroundings of the run that it is told of.
     pub surroundings: crate::offload::Surroundings,
-    /// What [`crate::evaluate`] found; `None` evaluates at the start.
+    /// The findings of [`crate::evaluate`]; `None` evaluates at the start.
     pub evaluated: Option<Evaluated>,
     /// For tests: the clocks of all cores go on by these, not by themselves.
     pub steps: Option<Arc<crate::time::steps::Steps>>,
@@ -69,10 +69,10 @@ pub struct Paced {
     pub zero: i64,
 }
 
-/// What a run reports while it goes on.
+/// An event of a run while it goes on.
 #[derive(Debug)]
 pub enum Event {
-    /// What one core measured in a second; hand it back by [`Run::recycle`].
+    /// The measurements of one core in a second; hand them back by [`Run::recycle`].
     Snapshot(Box<Snapshot>),
     /// Paced: samples for a Backend Listener.
     Figures(Box<Figures>),
@@ -116,7 +116,7 @@ pub struct Run {
     writer: Option<JoinHandle<()>>,
     /// Threads of Backend Listeners.
     senders: Vec<JoinHandle<()>>,
-    /// What goes to Backend Listeners elsewhere.
+    /// The way to Backend Listeners elsewhere.
     relay: Relay,
     /// Groups yet to be started; `None` when somebody else tells which.
     batches: Option<Batches>,

@@ -65,11 +65,11 @@ pub(crate) struct Settings {
     pub(crate) sample_variables: Vec<String>,
     /// Bytes that may wait for a user that does not read (`throng.websocket.inbox.bytes`).
     pub(crate) inbox_bytes: usize,
-    /// What happens then (`throng.websocket.inbox.full`).
+    /// The deed of an inbox that is full (`throng.websocket.inbox.full`).
     pub(crate) inbox_full: WhenFull,
     /// Frames that filters take out count in a sample's size (`websocket.result.size_includes_filtered_frames`).
     pub(crate) count_discarded: bool,
-    /// What becomes of a WebSocket connection when its user ends (`websocket.thread.stop.policy`).
+    /// The end of a WebSocket connection whose user ends (`websocket.thread.stop.policy`).
     pub(crate) at_user_end: AtUserEnd,
     /// How name servers of the plan's own are asked (`throng.dns.port`, `throng.dns.timeout_ms`).
     pub(crate) names: crate::net::nameserver::Manners,
@@ -90,13 +90,13 @@ pub(crate) struct Settings {
     pub(crate) proxy_login: Option<wire::auth::Credentials>,
     /// The domain alone, for proxies of the plan's own.
     pub(crate) proxy_domain: String,
-    /// What a request gives that need not be sent (`cache_manager.cached_resource_mode`).
+    /// The result of a request that need not be sent (`cache_manager.cached_resource_mode`).
     pub(crate) cache_hit: CacheHit,
     /// Credentials are sent before a server asks for them (`httpclient4.auth.preemptive`).
     pub(crate) auth_preemptive: bool,
     /// Methods whose answers may be cached (`cacheable_methods`).
     pub(crate) cacheable_methods: Vec<String>,
-    /// What of these cannot be understood.
+    /// The first of these that cannot be understood, in words.
     pub(crate) complaint: Option<String>,
     /// `CookieManager.check.cookies`.
     pub(crate) cookie_check: bool,
@@ -108,7 +108,7 @@ pub(crate) struct Settings {
     pub(crate) cookie_prefix: String,
 }
 
-/// What a request gives that need not be sent.
+/// The result of a request that need not be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CacheHit {
     /// No sample.
@@ -139,7 +139,7 @@ impl CacheHit {
     }
 }
 
-/// What happens when an inbox is full.
+/// The deed of an inbox that is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhenFull {
     /// Nothing more is read until the user reads: the peer's sends stall.
@@ -149,7 +149,7 @@ pub(crate) enum WhenFull {
     Fail,
 }
 
-/// What becomes of a WebSocket connection when its user ends.
+/// The end of a WebSocket connection whose user ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AtUserEnd {
     /// It is closed without a word.
@@ -466,7 +466,7 @@ fn positive(number: i64, unit: Nanos) -> Nanos {
     if number > 0 { number.saturating_mul(unit) } else { Nanos::MAX }
 }
 
-/// What stands before names of files that are looked for in the plan's folder.
+/// The prefix of names of files that are looked for in the plan's folder.
 pub(crate) fn base_prefix(get: impl Fn(&str) -> Option<String>) -> String {
     get("jmeter.save.saveservice.base_prefix").unwrap_or_else(|| "~/".to_owned())
 }
@@ -485,7 +485,7 @@ fn own_address(name: &str) -> Option<(Source, String)> {
     Some((source, format!("{}/{ip}", if literal.is_some() { "" } else { name })))
 }
 
-/// What of the properties a run would refuse to start with.
+/// The property that a run would refuse to start with, in words.
 pub fn complaint(get: impl Fn(&str) -> Option<String>) -> Option<String> {
     let mut settings = Settings::from_properties(get);
     let all = plan::element::KeySelection { first: 0, last: -1, variable: String::new() };

@@ -1,6 +1,6 @@
 //! Where one virtual user is: data in a slab, neither a future nor a thread.
 //!
-//! What only some plans need (transactions, cookies, further connections, redirects) hangs off `extra`, absent until
+//! Parts that only some plans need (transactions, cookies, further connections, redirects) hang off `extra`, absent until
 //! used. The compiler holds the size to its bound.
 
 pub(crate) mod controllers;
@@ -20,7 +20,7 @@ use crate::time::clock::Nanos;
 use crate::time::wheel::{Links, Waiting};
 use parts::Parts;
 
-/// What a user waits for.
+/// The thing that a user waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
     /// Nothing: it runs.
@@ -53,7 +53,7 @@ pub(crate) enum Wait {
     Socket(SamplerId),
     /// The address of a WebSocket server.
     SocketResolve(SamplerId),
-    /// What is embedded in a page; branches load it.
+    /// The resources of a page; branches load them.
     Page(SamplerId),
     /// A program, which a thread of its own runs.
     Job(SamplerId),
@@ -125,7 +125,7 @@ pub(crate) struct User {
 
 const _: () = assert!(size_of::<User>() <= 320);
 
-/// What only some users have.
+/// State that only some users have.
 #[derive(Debug, Default)]
 pub(crate) struct Extra {
     /// The barrier that the user waits at.
@@ -138,7 +138,7 @@ pub(crate) struct Extra {
     pub(crate) transactions: Vec<Transaction>,
     /// Cookies, per Cookie Manager of the plan.
     pub(crate) jars: Vec<Option<Box<wire::cookie::Jar>>>,
-    /// What it has cached, per Cache Manager of the plan.
+    /// Its caches, per Cache Manager of the plan.
     pub(crate) caches: Vec<Option<Box<wire::cache::Cache>>>,
     /// Names it has looked up, with the routes that have the addresses, per DNS Cache Manager of the plan.
     pub(crate) names: Vec<Vec<(String, RouteId)>>,
@@ -258,7 +258,7 @@ pub(crate) struct Transaction {
     pub(crate) reported: bool,
     /// Time of the children, for transactions with a parent sample.
     pub(crate) total: u64,
-    /// Whose the last of its samples is, where that is not said by its user.
+    /// The thread of the last of its samples, where that is not said by its user.
     pub(crate) thread: Option<Box<plan::result::Thread>>,
     /// The result that children become sub-results of, in parent mode.
     pub(crate) parent: Option<Box<SampleResult>>,

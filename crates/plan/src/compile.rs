@@ -2,7 +2,7 @@
 //! scope.
 //!
 //! Everything found wrong is reported, all at once; nothing but a missing Test Plan keeps a plan from being made.
-//! What cannot run is left out of the plan and told in [`Compiled::support`]: whether to go on without it is the
+//! An element that cannot run is left out of the plan and told in [`Compiled::support`]: whether to go on without it is the
 //! caller's decision. Costs time and memory in proportion to samplers times what is in their scope.
 
 mod around;
@@ -445,7 +445,7 @@ impl Walk<'_> {
         self.own(sampler, id, &scope.configs);
     }
 
-    /// What of a sample is written down: by the listeners in scope, and into the file of the command line, of which
+    /// The parts of a sample that are written down: by the listeners in scope, and into the file of the command line, of which
     /// only the properties are known here.
     fn shown(&self, listeners: &[ListenerId]) -> Needs {
         use element::listener::needs;
@@ -462,7 +462,7 @@ impl Walk<'_> {
         })
     }
 
-    /// What the failure of a sampler, whose children are the last of the levels, asks for. A transaction with a parent sample keeps the
+    /// The requests of a sampler's failure, whose children are the last of the levels. A transaction with a parent sample keeps the
     /// listeners of its own level, and of those around it, to itself.
     fn on_failure(&self, around: ControllerId) -> OnFailure {
         if self.silent {

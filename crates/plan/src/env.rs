@@ -66,7 +66,7 @@ impl Who<'_> {
 pub struct Scratch {
     /// Random numbers.
     pub random: crate::random::Random,
-    /// What evaluating threw, as JMeter would have; the first since somebody took it. Whoever runs a sampler takes
+    /// The exception that evaluating threw, as JMeter would have; the first since somebody took it. Whoever runs a sampler takes
     /// it after rendering and fails the sample (or ends the user, see [`Thrown::stops_user`]).
     pub thrown: Option<Thrown>,
     /// The name of the sampler, if functions in it count: it is evaluated for each who asks.

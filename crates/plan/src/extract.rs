@@ -193,7 +193,7 @@ impl Extractor {
         }
     }
 
-    /// What in it can be known to go wrong before a run, such as a pattern that cannot be read.
+    /// A mistake in it that is known before a run, such as a pattern that cannot be read.
     pub fn complaint(&self) -> Option<String> {
         match self {
             Self::Regex(extractor) => extractor.complaint(),

@@ -52,7 +52,7 @@ use crate::script::{Language, Script};
 use crate::text::{Outcome, Text, Thrown};
 use crate::vars::VarId;
 
-/// What runs calls whose script is simple.
+/// The runner of calls whose script is simple.
 pub(crate) const SCRIPT: Run = script::run;
 
 /// A function at work: appends the value of the call.
@@ -73,7 +73,7 @@ pub(crate) enum Support {
     Jexl(Run),
 }
 
-/// What is known about a function before it is called.
+/// Facts about a function that are known before it is called.
 #[derive(Debug)]
 pub(crate) struct Spec {
     pub(crate) name: &'static str,
@@ -187,7 +187,7 @@ impl Spec {
         self.state
     }
 
-    /// What cannot be honoured about these parameters, in words.
+    /// A complaint about parameters that cannot be honoured, in words.
     pub(crate) fn complaint(&self, args: &[Text]) -> Option<String> {
         self.check.and_then(|check| check(args))
     }

@@ -130,7 +130,7 @@ pub fn class_name(class: &str) -> &str {
     }
 }
 
-/// What an unknown class is to the tree, judged by its name, then by that of its window and of its package. What holds other elements
+/// The kind of an unknown class in the tree, judged by its name, then by that of its window and of its package. What holds other elements
 /// can only be a sampler or a controller, and what holds samplers only a controller.
 pub fn guess(name: &str, gui: &str, holds: Holds) -> Kind {
     let last = |name: &str| name.rsplit('.').next().unwrap_or("").to_owned();

@@ -7,7 +7,7 @@ use crate::ids::UserId;
 use crate::users::NO_USER;
 
 impl Context<'_> {
-    /// Whose cookies a request takes: those of the part it belongs to, or of the nearest around it that has its own.
+    /// The branch or user whose cookies a request takes: the part it belongs to, or the nearest around it that has its own.
     pub(crate) fn jar_around(&self, index: UserId, manager: u32) -> UserId {
         let mut index = index;
         loop {

@@ -27,7 +27,7 @@ pub(crate) const INBOX: u64 = u64::MAX;
 /// Events taken per wait.
 const EVENTS: usize = 512;
 
-/// What one receive brought.
+/// The result of one receive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received {
     /// Bytes; 0 is the end of the stream.
@@ -45,7 +45,7 @@ pub(crate) struct Ready {
     pub(crate) hangup: bool,
 }
 
-/// What one wait brought. It stays with the thread that waits.
+/// The events of one wait. They stay with the thread that waits.
 pub(crate) struct Events(Vec<epoll::Event>);
 
 impl Events {

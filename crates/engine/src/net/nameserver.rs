@@ -93,7 +93,7 @@ impl Drop for NameServers {
     }
 }
 
-/// What the system appends to names.
+/// The domains that the system appends to names.
 #[derive(Debug, Default)]
 struct SearchPath {
     below: Vec<Name>,
@@ -318,7 +318,7 @@ impl Asking {
         self.next_candidate(number, task);
     }
 
-    /// What may be meant by a name.
+    /// The names that may be meant by a text.
     fn candidates(&self, text: &str) -> VecDeque<Name> {
         let Some(name) = Name::new(text) else { return VecDeque::new() };
         if text.ends_with('.') || self.below.is_empty() {

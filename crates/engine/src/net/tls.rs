@@ -25,7 +25,7 @@ pub(crate) struct Secure {
     pub(crate) settings: wire::tls::Settings,
     /// One session cache for all users of a core (`https.sessioncontext.shared`).
     shared: bool,
-    /// What a user's own cache holds.
+    /// Limits of a user's own cache.
     own: Limits,
     /// The key store's file and password.
     store: Option<(String, Option<String>)>,
@@ -151,7 +151,7 @@ impl Secure {
         Ok(())
     }
 
-    /// What a user presents whose variable has this value.
+    /// The certificate that a user presents whose variable has this value.
     fn presented(&self, alias: &str) -> Present {
         if alias.is_empty() {
             return Present::Absent(format!("No var called '{}' found", self.variable));

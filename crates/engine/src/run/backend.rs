@@ -73,7 +73,7 @@ impl Relay {
         Feed::new(settings, outlet, &self.waiting, &self.lost)
     }
 
-    /// What is to be said at the end.
+    /// The complaint to be told at the end.
     pub(crate) fn complaint(&self) -> Option<String> {
         too_slow(&self.lost, "the way to the coordinator")
     }

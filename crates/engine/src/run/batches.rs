@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use plan::plan::{Phase, Plan};
 
-/// What is still to be started.
+/// Groups that are still to be started.
 #[derive(Clone, Debug)]
 pub struct Batches {
     rest: VecDeque<(Phase, Vec<u32>)>,

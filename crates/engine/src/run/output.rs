@@ -209,7 +209,7 @@ impl Made {
     }
 }
 
-/// What tells files apart, whatever way their names go.
+/// The key that tells files apart, whatever way their names go.
 pub(crate) fn key(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));

@@ -1,4 +1,4 @@
-//! What is evaluated once, before any user starts: variables, the groups' numbers, the names of result files.
+//! Evaluation once, before any user starts: variables, the groups' numbers, the names of result files.
 //!
 //! It happens in one place even where the run is spread over several processes, which get the values: a number of
 //! users that is random, or a variable that holds the time, is the same in all of them.
@@ -30,7 +30,7 @@ use crate::shared::polling::Looks;
 use crate::shared::savers::{SaverStart, place};
 use crate::time::clock::Clock;
 
-/// What is known once the plan's texts have been evaluated for the run.
+/// Values that are known once the plan's texts have been evaluated for the run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Evaluated {
     groups: Vec<Numbers>,
@@ -38,14 +38,14 @@ pub struct Evaluated {
     variables: Vec<(u32, String)>,
     /// Values for the whole run of texts that Java has evaluated, by their numbers.
     java: Vec<(u32, String)>,
-    /// What the plan's listeners are told: a file name, digits of a number, or values of parameters.
+    /// Texts for the plan's listeners: a file name, digits of a number, or values of parameters.
     listeners: Vec<Vec<String>>,
     /// First and last key of the key store, and the variable that chooses one; or why not.
     keys: (i64, i64, String),
     keys_refused: Option<String>,
     /// Properties that evaluating has set.
     pub(crate) properties: Vec<(String, String)>,
-    /// What the user should be told.
+    /// Complaints for the user.
     complaints: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ struct Numbers {
     duration: Option<i64>,
     /// Of users with moments of their own, milliseconds.
     spans: Option<Vec<Span>>,
-    /// What bounds arrivals, if the spans are such: users, arrivals, and the end.
+    /// Bounds of arrivals, if the spans are such: users, arrivals, and the end.
     arrivals: Option<(u32, u64, i64)>,
     /// Most users at once.
     at_once: u32,
@@ -94,7 +94,7 @@ impl Evaluated {
         Ok(KeySelection { first, last, variable })
     }
 
-    /// What the user should be told; nobody else tells it then.
+    /// Complaints that the user should be told; nobody else tells them then.
     pub fn take_complaints(&mut self) -> Vec<String> {
         std::mem::take(&mut self.complaints)
     }
@@ -299,7 +299,7 @@ pub(crate) fn backends(plan: &Plan, evaluated: &Evaluated) -> Vec<(usize, Backen
     plan.listeners.iter().zip(told).enumerate().filter_map(with).collect()
 }
 
-/// What savers of responses know from the start, by the place of the listener in the plan.
+/// The state of savers of responses at the start, by the place of the listener in the plan.
 fn savers(plan: &Plan, options: &Options, told: &[Vec<String>]) -> Vec<Option<SaverStart>> {
     let now = jiff::Timestamp::now().to_zoned(lang::zone::here());
     let get = |key: &str| options.properties.get(key).cloned();

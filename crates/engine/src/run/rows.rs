@@ -69,7 +69,7 @@ struct Sink {
     samples: u64,
 }
 
-/// What a core hands over.
+/// A chunk or a file that a core hands over.
 #[derive(Debug)]
 enum Job {
     /// A part of a result file, from the core of that number.

@@ -1,6 +1,6 @@
 //! How the figures of Backend Listeners travel: lines by HTTP or UDP to InfluxDB, metrics by TCP to Graphite.
 //!
-//! What cannot be sent is dropped, as in JMeter. The first failure is told when it happens, how many there were at the
+//! Figures that cannot be sent are dropped, as in JMeter. The first failure is told when it happens, how many there were at the
 //! end. Time limits are JMeter's.
 
 use std::io::Write;

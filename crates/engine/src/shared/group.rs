@@ -13,7 +13,7 @@ use crate::time::clock::Nanos;
 #[derive(Clone, Debug)]
 pub(crate) struct GroupSettings {
     pub(crate) name: String,
-    /// What stands behind the name in the names of users.
+    /// The text behind the name in the names of users.
     pub(crate) tail: &'static str,
     /// Users that end early are replaced, and this is when somebody looks. All spans end together then.
     pub(crate) looks: Option<Looks>,

@@ -1,4 +1,4 @@
-//! What a user remembers of one controller: a view of its slots ([`plan::plan::Controller::slot`]).
+//! The memory of a user for one controller: a view of its slots ([`plan::plan::Controller::slot`]).
 //!
 //! All zeros is how a controller begins. Which child is the current one is an index into the plan's list of children (for a Random Order
 //! Controller, into its own order); children that are done for good stay in that list and are passed over.
@@ -74,7 +74,7 @@ impl<'a> ControllerState<'a> {
         self.0[2] = count as u32;
     }
 
-    /// What the kind remembers besides.
+    /// Further slots of the kind.
     pub(crate) fn more(&mut self) -> &mut [u32] {
         &mut self.0[3..]
     }

@@ -1,4 +1,4 @@
-//! What lasts longer than one job: headers that scripts have changed, and what elements do when users start.
+//! State that lasts longer than one job: headers that scripts have changed, and what elements do when users start.
 
 use std::sync::{Arc, Mutex};
 

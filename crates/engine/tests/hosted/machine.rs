@@ -49,7 +49,7 @@ pub(crate) struct Answer {
     pub(crate) texts: Vec<String>,
     /// Name, failure, error, message.
     pub(crate) verdicts: Vec<(String, bool, bool, Option<String>)>,
-    /// What a controller says.
+    /// The words of a controller.
     pub(crate) said: Vec<u8>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Answer {
 pub(crate) type Reply = Result<Vec<u8>, String>;
 type Work = dyn Fn(&Told) -> Reply + Send + Sync;
 
-/// What happened on a machine, in order: `setup`, `start`, `job <act> <ids>`, `properties <list>`, `bye`, `end`, `interrupt`.
+/// Events on a machine, in order: `setup`, `start`, `job <act> <ids>`, `properties <list>`, `bye`, `end`, `interrupt`.
 pub(crate) type Seen = Arc<Mutex<Vec<String>>>;
 
 pub(crate) struct Machine {

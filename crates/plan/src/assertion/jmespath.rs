@@ -1,6 +1,6 @@
 //! JMESPath Assertion: an expression leads to something, and that has a value.
 //!
-//! What is expected is compared as text first, then as JSON, so that an expected text which is no JSON gives Jackson's message. The
+//! The expected value is compared as text first, then as JSON, so that an expected text which is no JSON gives Jackson's message. The
 //! body is read anew for each check, which allocates for all of its values.
 
 use jmx::Props;

@@ -1,6 +1,6 @@
 //! Parallel Controllers: a sampler with its own scope, and a lane for each child.
 //!
-//! What happens at the start of an iteration does not reach what stands directly in one: the plug-in lets nobody listen. A lane is a
+//! Events at the start of an iteration do not reach what stands directly in one: the plug-in lets nobody listen. A lane is a
 //! thread of its own to JMeter, with the Sample Timeouts that stand inside of it and no others.
 
 use jmx::ElementId;

@@ -1,6 +1,6 @@
 //! CSV Data Set Config: the next line of a file at the start of each iteration of the loop around it.
 //!
-//! Who shares a place in the file is told by the sharing mode: all users, those of a group, each user by itself, or
+//! The sharing mode tells which users share a place in the file: all users, those of a group, each user by itself, or
 //! all elements with the same word. A file is read into memory at its first use and lines are handed out by counting
 //! up one number, so that cores do not wait for each other.
 //!

@@ -45,7 +45,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> KeystoreConfig {
     }
 }
 
-/// What the elements of a plan select together. The first that preloads decides, else the last: what is loaded stays. An error is
+/// The keys that the elements of a plan select together. The first that preloads decides, else the last: what is loaded stays. An error is
 /// what JMeter ends the test with.
 pub fn selection(
     configs: &[KeystoreConfig],

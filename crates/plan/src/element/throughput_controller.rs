@@ -1,6 +1,6 @@
 //! Throughput Controller: runs its children in a percentage of the iterations of the controller around it, or a number of times in all.
 //!
-//! What has run is counted per user, or by all users of the run together: then both counts are in one atomic, so that each iteration
+//! Executions are counted per user, or by all users of the run together: then both counts are in one atomic, so that each iteration
 //! is decided on exactly. In a run of several processes each one decides on the iterations of its own users: a percentage holds in each of them, and of
 //! a number each has the part that its users are dealt.
 

@@ -32,7 +32,7 @@ pub struct CssExtractor {
     scope: Scope,
 }
 
-/// Whose selectors they are.
+/// The library whose selectors they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Engine {
     Jsoup,
@@ -146,7 +146,7 @@ impl CssExtractor {
         family.end(env);
     }
 
-    /// What is found up to the match that is asked for; `None` if the selector cannot be read.
+    /// Matches up to the one that is asked for; `None` if the selector cannot be read.
     fn search(&self, number: i32, result: &SampleResult, env: &mut Env<'_>) -> Option<Matches> {
         let made;
         let selector = match &self.fixed {

@@ -51,7 +51,7 @@ impl Field {
         })
     }
 
-    /// What of a result must be kept for it.
+    /// Parts of a result that must be kept for it.
     pub fn needs(self) -> Needs {
         match self {
             Self::Body | Self::Unescaped => Needs::TEXT,

@@ -25,7 +25,7 @@ pub struct JsonExtractor {
     scope: Scope,
     /// The paths, if they are known before the run.
     fixed: Option<Vec<Result<JsonPath, Failure>>>,
-    /// What of a document they can see.
+    /// The part of a document that they can see.
     projection: Option<Projection>,
 }
 

@@ -41,7 +41,7 @@ impl Scope {
         }
     }
 
-    /// What the scope adds to the needs of something that reads `field_needs` of each result.
+    /// The needs of something that reads `field_needs` of each result, with those of the scope.
     pub fn needs(&self, field_needs: Needs) -> Needs {
         match self {
             Self::Main => field_needs,

@@ -1,4 +1,4 @@
-//! What is made of a match: text with `$1$` in it for the groups, as the Regular Expression Extractor and
+//! Templates for a match: text with `$1$` in it for the groups, as the Regular Expression Extractor and
 //! `__regexFunction` have it.
 
 use crate::env::Env;

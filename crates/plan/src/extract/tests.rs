@@ -1,4 +1,4 @@
-//! What JMeter's own extractors and assertions left behind is the judge; `tests/data/README.md` says how it is
+//! The judge is what JMeter's own extractors and assertions left behind; `tests/data/README.md` says how it is
 //! recorded.
 
 use std::collections::BTreeMap;
@@ -111,7 +111,7 @@ enum Made {
     Assertion(Assertion),
 }
 
-/// What the element leaves behind: variables, or findings.
+/// The outcome of the element: variables, or findings.
 fn answer(class: &str, props: &Value, before: &Value, fields: &Value) -> Value {
     let element = element(class, props);
     let mut compiler = TextCompiler::default();

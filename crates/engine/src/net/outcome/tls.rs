@@ -1,4 +1,4 @@
-//! What goes wrong in TLS, in the words of Java 17, which JMeter puts into its results.
+//! Failures of TLS, in the words of Java 17, which JMeter puts into its results.
 //!
 //! Exception and text of Java's own failures are recorded from it; where it has a word for every way in which a server can break the
 //! protocol, the text here is our library's.
