@@ -8,12 +8,11 @@ use std::collections::VecDeque;
 
 use plan::plan::SamplerId;
 use plan::result::SampleResult;
+use plan::text::Thrown;
 use stats::Outcome;
 use wire::session::Ticket;
 
-use crate::http::conn::{Exchange, Stash};
 use crate::ids::UserId;
-use crate::net::routes::RouteId;
 use crate::time::timing::Timing;
 
 /// A completion.
@@ -21,8 +20,10 @@ use crate::time::timing::Timing;
 pub(crate) enum Done {
     /// A sampler's work has ended, with its result.
     Sample(Sampled),
-    /// A request got no answer because its connection was gone: it is to be sent anew.
-    Unanswered(Box<Unanswered>),
+    /// A request got no answer because its connection was gone: it is to be sent anew; by the number that it has where it is kept.
+    Unanswered(UserId, u64),
+    /// A function has thrown what no sampler catches: its user ends.
+    Thrown(UserId, Thrown),
     /// An exchange of a session has ended.
     Exchange(Ticket),
     /// A user has nothing to wait for any more.
@@ -39,18 +40,6 @@ pub(crate) struct Sampled {
     pub(crate) result: Box<SampleResult>,
     /// Embedded resources of its result are loaded, or were not asked for.
     pub(crate) whole: bool,
-}
-
-/// A request that got no answer because its connection was gone.
-#[derive(Debug)]
-pub(crate) struct Unanswered {
-    pub(crate) user: UserId,
-    pub(crate) sampler: SamplerId,
-    pub(crate) route: RouteId,
-    pub(crate) exchange: Exchange,
-    pub(crate) stash: Box<Stash>,
-    /// Time that opening that connection took in this process, nanoseconds.
-    pub(crate) own: u64,
 }
 
 /// Completions in the order in which they came.

@@ -6,6 +6,7 @@
 pub(crate) mod connections;
 pub(crate) mod exchanges;
 pub(crate) mod lifecycle;
+pub(crate) mod requests;
 pub(crate) mod stepped;
 
 use std::io;
@@ -22,6 +23,7 @@ use crate::flow::Flow;
 use crate::flow::barriers::home_of;
 use crate::flow::schedule::Start;
 use crate::flow::search::Turn;
+use crate::http::file;
 use crate::http::requests::Requests;
 use crate::ids::UserId;
 use crate::inbox::{Message, Wake};
@@ -199,7 +201,7 @@ impl<'p> Core<'p> {
                 sessions.on_ready(&mut around, line, ready);
             }
         } else if let Some(conn) = self.http.conns.by_token(ready.token) {
-            self.on_ready(conn, ready);
+            self.http.on_ready(&mut self.cx, conn, ready);
         }
         self.carry_out_done();
     }
@@ -250,7 +252,9 @@ impl<'p> Core<'p> {
         self.cx.timers.wheel.expire(now, &mut self.cx.users, &mut due);
         for index in due.drain(..) {
             match self.cx.users[index].wait {
-                Wait::Exchange(_) | Wait::Resolve(_) => self.check_limit(index, now),
+                Wait::Exchange(_) | Wait::Resolve(_) => {
+                    self.http.check_limit(&mut self.cx, index, now);
+                }
                 Wait::Session(ticket) => {
                     let (sessions, mut around) = self.sessions();
                     sessions.check_limit(&mut around, ticket, now);
@@ -365,7 +369,8 @@ impl<'p> Core<'p> {
                 self.end_sampled(sampled);
                 self.take_turn(index);
             }
-            Done::Unanswered(request) => self.send_again(*request),
+            Done::Unanswered(user, ticket) => self.send_again(user, ticket),
+            Done::Thrown(user, thrown) => self.end_thrown(user, thrown),
             Done::Exchange(ticket) => self.end_exchange(ticket),
             Done::User(index) => self.resume(index),
         }
@@ -454,16 +459,18 @@ impl<'p> Core<'p> {
                             let (sessions, mut around) = self.sessions();
                             sessions.on_resolved(&mut around, ticket, (route, known));
                         }
-                        _ => self.on_resolved(user, route, known),
+                        _ => self.http.on_resolved(&mut self.cx, user, route, known),
                     }
                 }
                 Message::Process { user, done } => process::end(&mut self.cx, user, *done),
-                Message::File { user, content } => self.on_file(user, *content),
+                Message::File { user, content } => file::on_file(&mut self.cx, user, *content),
                 Message::Job { to, reply, done } => self.on_job(to, reply, done),
                 Message::Looked { user, route, addresses } => {
-                    self.on_looked(user, route, addresses);
+                    self.http.on_looked(&mut self.cx, user, route, addresses);
                 }
-                Message::Named { user, route, found } => self.on_named(user, route, found),
+                Message::Named { user, route, found } => {
+                    self.http.on_named(&mut self.cx, user, route, found);
+                }
                 Message::Recycle(snapshot) => self.sinks.snapshots.push(snapshot),
                 Message::Ask(ask) => self.answer(ask),
                 Message::LetGo(ticket) => self.let_go(ticket),
@@ -496,14 +503,14 @@ impl<'p> Core<'p> {
                 Wait::Delay(_) | Wait::Pause(_) | Wait::Barrier(_) | Wait::Met(_) => {
                     self.end_wait(index);
                 }
-                Wait::Exchange(sampler) | Wait::Resolve(sampler) if now => self.cut(index, sampler),
+                Wait::Exchange(_) | Wait::Resolve(_) if now => self.cut(index),
                 Wait::Session(ticket) if now => {
                     let (sessions, mut around) = self.sessions();
                     sessions.fail(&mut around, ticket, Failure::Cut);
                 }
                 Wait::Sleep(_) if now => self.end_wait(index),
                 Wait::Job(_) if now => process::cut(&mut self.cx, index),
-                Wait::File(sampler) if now => self.cut_file(index, sampler),
+                Wait::File(sampler) if now => file::cut_file(&mut self.cx, index, sampler),
                 Wait::Java if now => self.cut_java(index),
                 // Holding is waiting: as a pause, it ends when the run is asked to.
                 Wait::Socket(_) | Wait::SocketResolve(_) if now || self.holds(index) => {

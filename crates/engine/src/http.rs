@@ -17,6 +17,7 @@ pub(crate) mod opening;
 pub(crate) mod page;
 pub(crate) mod receive;
 pub(crate) mod redirect;
+pub(crate) mod repeat;
 pub(crate) mod requests;
 pub(crate) mod side_cookies;
 pub(crate) mod tunnel;

@@ -269,6 +269,8 @@ pub(crate) struct Transaction {
 pub(crate) struct Users {
     pub(crate) all: Vec<User>,
     free: Vec<UserId>,
+    /// Branches and lanes that have nothing to do.
+    spare: Vec<UserId>,
     /// Numbers given so far to what users wait for: programs, files, exchanges, jobs.
     pub(crate) tickets: u64,
 }
@@ -302,6 +304,26 @@ impl Users {
         }
         self.all.push(user);
         UserId::from((self.all.len() - 1) as u32)
+    }
+
+    /// A slot for one that works for a user from `now` on.
+    pub(crate) fn branch(&mut self, parent: UserId, now: Nanos) -> UserId {
+        let owner = &self[parent];
+        let (group, number, iteration) = (owner.group, owner.number, owner.iteration);
+        let spare = match self.spare.pop() {
+            Some(spare) => spare,
+            None => self.insert(User { iteration, ..User::new(group, number) }),
+        };
+        let user = &mut self[spare];
+        (user.group, user.number, user.iteration) = (group, number, iteration);
+        (user.branch_of, user.intended, user.alive) = (parent, now, true);
+        user.wait = Wait::Ready;
+        spare
+    }
+
+    /// Keeps the slot of one that has done its work for another.
+    pub(crate) fn put_away(&mut self, branch: UserId) {
+        self.spare.push(branch);
     }
 
     /// Whether one loads a part of a page for another.

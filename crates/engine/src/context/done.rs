@@ -1,9 +1,10 @@
 //! How the parts of a core say that something is done: they push a completion, and the loop steps the user. Hot.
 
 use plan::plan::SamplerId;
+use plan::text::Thrown;
 use stats::Outcome;
 
-use crate::completions::{Done, Sampled, Unanswered};
+use crate::completions::{Done, Sampled};
 use crate::context::Context;
 use crate::ids::UserId;
 use crate::time::timing::Timing;
@@ -65,10 +66,16 @@ impl Context<'_> {
         }));
     }
 
-    /// A request is to be sent anew.
-    pub(crate) fn push_unanswered(&mut self, request: Unanswered) {
-        self.users[request.user].wait = Wait::Done;
-        self.queue.now.push(Done::Unanswered(Box::new(request)));
+    /// A user's request is to be sent anew, the one of that number.
+    pub(crate) fn push_unanswered(&mut self, index: UserId, ticket: u64) {
+        self.users[index].wait = Wait::Done;
+        self.queue.now.push(Done::Unanswered(index, ticket));
+    }
+
+    /// A function has thrown what no sampler catches.
+    pub(crate) fn push_thrown(&mut self, index: UserId, thrown: Thrown) {
+        self.users[index].wait = Wait::Done;
+        self.queue.now.push(Done::Thrown(index, thrown));
     }
 
     /// A user goes on, if it has nothing to wait for.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use wire::tls::rustls::ClientConfig;
 
 use crate::core::Core;
-use crate::http;
 use crate::ids::UserId;
 use crate::net::slot::Slot;
 use crate::session;
@@ -24,7 +23,7 @@ impl Core<'_> {
                 sessions.connect(&mut around, line);
             } else if slab != websocket::SLAB {
                 let Some(conn) = self.http.conns.by_token(token) else { continue };
-                self.connect(conn);
+                self.http.connect(&mut self.cx, conn);
             } else if let Some(at) = self.websocket.sockets.by_token(token) {
                 self.connect_socket(at);
             }
@@ -45,12 +44,7 @@ impl Core<'_> {
     /// Forgets routes that nothing leads to, if there are many.
     pub(crate) fn forget_routes(&mut self) {
         let Some(mut used) = self.cx.net.routes.marks() else { return };
-        self.http.fixed.iter().flatten().for_each(|fixed| used.mark(fixed.route));
-        let open = |conn: &&http::conn::Conn| conn.state != http::conn::State::Closed;
-        for conn in self.http.conns.all.iter().filter(open) {
-            used.mark(conn.route);
-            used.mark(conn.opening.route);
-        }
+        self.http.routes().for_each(|route| used.mark(route));
         self.sessions.lines.routes().for_each(|route| used.mark(route));
         self.sessions.pools.routes().for_each(|route| used.mark(route));
         let held = |one: &&websocket::Socket| one.state != websocket::State::Free;

@@ -4,6 +4,7 @@ use plan::plan::{Child, Controller, ControllerId, ControllerKind, OnIteration};
 
 use crate::core::Core;
 use crate::flow::kinds::{random_order, runtime, throughput};
+use crate::http::cookies;
 use crate::ids::UserId;
 use crate::java::Tell;
 use crate::users::controllers::{self as state, ControllerState};
@@ -40,7 +41,7 @@ impl<'p> Core<'p> {
             || matches!(controller.kind, ControllerKind::ForEach(_) | ControllerKind::Runtime(_));
         let iteration = place.count().wrapping_add(i32::from(counts_from_one));
         if controller.parent.is_none() {
-            self.begin_iteration(index);
+            cookies::begin_iteration(&mut self.cx, index);
         }
         if !self.fire_iteration(index, controller, iteration, is_loop) {
             return false;

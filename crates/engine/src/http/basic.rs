@@ -5,62 +5,60 @@ use base64::Engine as _;
 use plan::http::Request;
 use plan::plan::SamplerId;
 
-use crate::core::Core;
+use crate::context::Context;
 use crate::http::credentials::names_of;
 use crate::http::fill::value_of;
 use crate::ids::UserId;
 
-impl Core<'_> {
-    /// Puts the credentials of an Authorization Manager into a request that has been put together.
-    pub(crate) fn add_basic(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        manager: u32,
-        request: &Request,
-        out: &mut Vec<u8>,
-    ) {
-        // A client that goes on after a redirect by itself keeps the line that it had.
-        let extra = self.cx.users[index].extra.as_ref();
-        let chain = extra.and_then(|extra| extra.redirect.as_ref()).filter(|chain| chain.java);
-        let names = match chain {
-            Some(chain) => {
-                let mut first = Request::default();
-                first.secure = chain.first_url.starts_with("https");
-                first.url.push_str(&chain.first_url);
-                names_of(&first, true)
-            }
-            None => names_of(request, true),
-        };
-        let entries = &self.cx.plan.auth_managers[manager as usize].entries;
-        let entry = entries.iter().find(|entry| {
-            let prefix = self.cx.text_of(index, id, &entry.url);
-            names.iter().any(|name| name.starts_with(&prefix))
-        });
-        let Some(entry) = entry else { return };
-        let user = self.cx.text_of(index, id, &entry.user);
-        let password = self.cx.text_of(index, id, &entry.password);
-        let secret = base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
-        let head = out.len() - request.body.len();
-        let mut from = 0;
-        let mut own = None;
-        for line in out[..head].split_inclusive(|byte| *byte == b'\n') {
-            if value_of(line.trim_ascii_end(), b"authorization").is_some() {
-                own = Some(from..from + line.len());
-            }
-            from += line.len();
+/// Puts the credentials of an Authorization Manager into a request that has been put together.
+pub(crate) fn add_basic(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    manager: u32,
+    request: &Request,
+    out: &mut Vec<u8>,
+) {
+    // A client that goes on after a redirect by itself keeps the line that it had.
+    let extra = cx.users[index].extra.as_ref();
+    let chain = extra.and_then(|extra| extra.redirect.as_ref()).filter(|chain| chain.java);
+    let names = match chain {
+        Some(chain) => {
+            let mut first = Request::default();
+            first.secure = chain.first_url.starts_with("https");
+            first.url.push_str(&chain.first_url);
+            names_of(&first, true)
         }
-        if let Some(own) = own {
-            // The name stays as the plan writes it.
-            let name = String::from_utf8_lossy(&out[own.start..own.start + 13]).into_owned();
-            out.splice(own, format!("{name}: Basic {secret}\r\n").into_bytes());
-            return;
+        None => names_of(request, true),
+    };
+    let entries = &cx.plan.auth_managers[manager as usize].entries;
+    let entry = entries.iter().find(|entry| {
+        let prefix = cx.text_of(index, id, &entry.url);
+        names.iter().any(|name| name.starts_with(&prefix))
+    });
+    let Some(entry) = entry else { return };
+    let user = cx.text_of(index, id, &entry.user);
+    let password = cx.text_of(index, id, &entry.password);
+    let secret = base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
+    let head = out.len() - request.body.len();
+    let mut from = 0;
+    let mut own = None;
+    for line in out[..head].split_inclusive(|byte| *byte == b'\n') {
+        if value_of(line.trim_ascii_end(), b"authorization").is_some() {
+            own = Some(from..from + line.len());
         }
-        let behind = &request.headers[request.own_end..];
-        let first = behind.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
-        let at = memchr::memmem::rfind(&out[..head], first).unwrap_or(head - 2);
-        out.splice(at..at, format!("Authorization: Basic {secret}\r\n").into_bytes());
+        from += line.len();
     }
+    if let Some(own) = own {
+        // The name stays as the plan writes it.
+        let name = String::from_utf8_lossy(&out[own.start..own.start + 13]).into_owned();
+        out.splice(own, format!("{name}: Basic {secret}\r\n").into_bytes());
+        return;
+    }
+    let behind = &request.headers[request.own_end..];
+    let first = behind.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
+    let at = memchr::memmem::rfind(&out[..head], first).unwrap_or(head - 2);
+    out.splice(at..at, format!("Authorization: Basic {secret}\r\n").into_bytes());
 }
 
 /// Appends the line with credentials of a request as JMeter shows it, if there is one.

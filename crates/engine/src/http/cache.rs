@@ -7,9 +7,11 @@ use plan::plan::{SamplerId, SamplerKind};
 use stats::Outcome;
 use wire::cache::{Cache, Conditions, Malformed};
 
-use crate::core::Core;
+use crate::context::Context;
 use crate::http::assemble::latin1;
 use crate::http::conn::{Exchange, Stash};
+use crate::http::exchange::Begun;
+use crate::http::{page, redirect};
 use crate::ids::UserId;
 use crate::settings::CacheHit;
 use crate::time::timing::Timing;
@@ -23,134 +25,136 @@ pub(crate) enum Lookup {
     Send(Conditions),
 }
 
-impl Core<'_> {
-    /// Looks a request up that is about to be sent. `cookies`: the value of its cookie line.
-    pub(crate) fn look_up(
-        &mut self,
-        index: UserId,
-        manager: u32,
-        request: &Request,
-        cookies: Option<&[u8]>,
-    ) -> Lookup {
-        let redirect =
-            self.cx.users[index].extra.as_ref().and_then(|extra| extra.redirect.as_ref());
-        // HttpClient, where it follows redirects itself, sends the conditions of the first request with each.
-        let first = redirect.filter(|chain| chain.silent).map(|chain| chain.first_url.clone());
-        let now_ms = self.cx.clock.wall_ms(self.cx.clock.now());
-        let Some(cache) = self.cache(index, manager) else {
-            return Lookup::Send(Conditions::default());
-        };
-        let lines = &request.headers[..request.own_end];
-        if let Some(url) = first {
-            return Lookup::Send(cache.conditions(&url, &[lines]));
-        }
-        if request.method.eq_ignore_ascii_case("GET") {
-            // Cookies count here and nowhere else: an answer that varies with them is found only without any.
-            let cookie_line: Vec<u8> =
-                cookies.map_or_else(Vec::new, |cookies| [b"Cookie: ", cookies, b"\r\n"].concat());
-            if cache.is_fresh(&request.url, &[lines, &cookie_line], now_ms) {
-                return Lookup::Fresh;
-            }
-        }
-        Lookup::Send(cache.conditions(&request.url, &[lines]))
+/// Looks a request up that is about to be sent. `cookies`: the value of its cookie line.
+pub(crate) fn look_up(
+    cx: &mut Context<'_>,
+    index: UserId,
+    manager: u32,
+    request: &Request,
+    cookies: Option<&[u8]>,
+) -> Lookup {
+    let redirect = cx.users[index].extra.as_ref().and_then(|extra| extra.redirect.as_ref());
+    // HttpClient, where it follows redirects itself, sends the conditions of the first request with each.
+    let first = redirect.filter(|chain| chain.silent).map(|chain| chain.first_url.clone());
+    let now_ms = cx.clock.wall_ms(cx.clock.now());
+    let Some(cache) = cache(cx, index, manager) else {
+        return Lookup::Send(Conditions::default());
+    };
+    let lines = &request.headers[..request.own_end];
+    if let Some(url) = first {
+        return Lookup::Send(cache.conditions(&url, &[lines]));
     }
+    if request.method.eq_ignore_ascii_case("GET") {
+        // Cookies count here and nowhere else: an answer that varies with them is found only without any.
+        let cookie_line: Vec<u8> =
+            cookies.map_or_else(Vec::new, |cookies| [b"Cookie: ", cookies, b"\r\n"].concat());
+        if cache.is_fresh(&request.url, &[lines, &cookie_line], now_ms) {
+            return Lookup::Fresh;
+        }
+    }
+    Lookup::Send(cache.conditions(&request.url, &[lines]))
+}
 
-    /// A request that is not sent: depending on the mode there is no sample, or one that nobody answered.
-    pub(crate) fn answer_from_cache(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        request: &Request,
-        cookies: &[u8],
-    ) {
-        let chain =
-            self.cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
-        let (code, message) = match &self.cx.run.settings.cache_hit {
-            CacheHit::NoSample if chain => return self.conclude_chain(index, id),
-            CacheHit::NoSample if self.cx.users.is_branch(index) => {
-                return self.branch_left_out(index);
-            }
-            CacheHit::NoSample => return self.after_action(index, id),
-            CacheHit::Sample { code, message } => (code, message),
-        };
-        let now = self.cx.clock.now();
-        let start_ms = self.cx.clock.wall_ms(now);
-        let mut result = self.cx.lend_result();
+/// A request that is not sent: depending on the mode there is no sample, or one that nobody answered.
+pub(crate) fn answer_from_cache(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    request: &Request,
+    cookies: &[u8],
+) -> Begun {
+    let chain = cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
+    let (code, message) = match &cx.run.settings.cache_hit {
+        CacheHit::NoSample if chain => {
+            redirect::conclude_chain(cx, index, id);
+            return Begun::UnderWay;
+        }
+        CacheHit::NoSample if cx.users.is_branch(index) => {
+            page::branch_left_out(cx, index);
+            return Begun::UnderWay;
+        }
+        CacheHit::NoSample => return Begun::LeftOut,
+        CacheHit::Sample { code, message } => (code, message),
+    };
+    let now = cx.clock.now();
+    let start_ms = cx.clock.wall_ms(now);
+    let mut result = cx.lend_result();
+    result.clear();
+    result.label.push_str(cx.sampler_name(index, id));
+    result.code.push_str(code);
+    result.message.push_str(message);
+    result.url.push_str(&request.url);
+    result.http = true;
+    result.method.push_str(&request.method);
+    result.cookies.push_str(&String::from_utf8_lossy(cookies));
+    result.success = true;
+    result.start_ms = start_ms;
+    request.write_sampler_data(&String::from_utf8_lossy(cookies), &mut result.sampler_data);
+    cx.return_result(result);
+    let wait = (now - cx.users[index].intended).max(0) as u64;
+    let timing = Timing { start: now, end: now, wait, ..Timing::default() };
+    if chain {
+        redirect::last_hop(cx, index, &timing);
+        redirect::conclude_chain(cx, index, id);
+    } else {
+        cx.conclude(index, id, timing, Outcome::Ok);
+    }
+    Begun::UnderWay
+}
+
+/// Notes an answer that may be cached. False: JMeter throws at its headers; the result says so.
+pub(crate) fn note_answer(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    exchange: &Exchange,
+    stash: &Stash,
+) -> bool {
+    let SamplerKind::Http(http) = &cx.plan.samplers[id.0 as usize].kind else {
+        return true;
+    };
+    let Some(manager) = http.cache.filter(|_| is_cacheable(exchange.status)) else {
+        return true;
+    };
+    let use_expires = cx.plan.cache_managers[manager as usize].use_expires;
+    let now_ms = cx.clock.wall_ms(cx.clock.now());
+    let Some(cache) = cache(cx, index, manager) else { return true };
+    let sent = latin1(&stash.request_headers);
+    let Err(malformed) = cache.note(&stash.url, &stash.head, &sent, use_expires, now_ms) else {
+        return true;
+    };
+    let (class, message) = thrown(&malformed);
+    let observed = cx.observes(id);
+    let result = &mut *cx.result;
+    if !observed {
         result.clear();
-        result.label.push_str(self.cx.sampler_name(index, id));
-        result.code.push_str(code);
-        result.message.push_str(message);
-        result.url.push_str(&request.url);
-        result.http = true;
-        result.method.push_str(&request.method);
-        result.cookies.push_str(&String::from_utf8_lossy(cookies));
-        result.success = true;
-        result.start_ms = start_ms;
-        request.write_sampler_data(&String::from_utf8_lossy(cookies), &mut result.sampler_data);
-        self.cx.return_result(result);
-        let wait = (now - self.cx.users[index].intended).max(0) as u64;
-        let timing = Timing { start: now, end: now, wait, ..Timing::default() };
-        if chain {
-            self.last_hop(index, &timing);
-            return self.conclude_chain(index, id);
-        }
-        self.cx.conclude(index, id, timing, Outcome::Ok);
     }
+    result.code = format!("Non HTTP response code: {class}");
+    result.message = format!("Non HTTP response message: {message}");
+    result.success = false;
+    result.data_type = "text";
+    false
+}
 
-    /// Notes an answer that may be cached. False: JMeter throws at its headers; the result says so.
-    pub(crate) fn note_answer(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        exchange: &Exchange,
-        stash: &Stash,
-    ) -> bool {
-        let SamplerKind::Http(http) = &self.cx.plan.samplers[id.0 as usize].kind else {
-            return true;
-        };
-        let Some(manager) = http.cache.filter(|_| is_cacheable(exchange.status)) else {
-            return true;
-        };
-        let use_expires = self.cx.plan.cache_managers[manager as usize].use_expires;
-        let now_ms = self.cx.clock.wall_ms(self.cx.clock.now());
-        let Some(cache) = self.cache(index, manager) else { return true };
-        let sent = latin1(&stash.request_headers);
-        let Err(malformed) = cache.note(&stash.url, &stash.head, &sent, use_expires, now_ms) else {
-            return true;
-        };
-        let (class, message) = thrown(&malformed);
-        let observed = self.cx.observes(id);
-        let result = &mut *self.cx.result;
-        if !observed {
-            result.clear();
-        }
-        result.code = format!("Non HTTP response code: {class}");
-        result.message = format!("Non HTTP response message: {message}");
-        result.success = false;
-        result.data_type = "text";
-        false
-    }
+/// Whether answers to the method may be noted.
+pub(crate) fn may_be_cached(cx: &Context<'_>, method: &str) -> bool {
+    cx.run.settings.cacheable_methods.iter().any(|one| one.eq_ignore_ascii_case(method))
+}
 
-    /// Whether answers to the method may be noted.
-    pub(crate) fn may_be_cached(&self, method: &str) -> bool {
-        self.cx.run.settings.cacheable_methods.iter().any(|one| one.eq_ignore_ascii_case(method))
-    }
-
-    /// The user's cache; made at its first use.
-    fn cache(&mut self, index: UserId, manager: u32) -> Option<&mut Cache> {
-        let index = self.cx.users.root(index);
-        let at = manager as usize;
-        let known = self.cx.users[index].extra.as_ref().and_then(|extra| extra.caches.get(at));
-        if known.is_none_or(Option::is_none) {
-            let most = self.cx.number(index, &self.cx.plan.cache_managers[at].most, 0);
-            let caches = &mut self.cx.users[index].extra().caches;
-            if caches.len() <= at {
-                caches.resize_with(at + 1, || None);
-            }
-            caches[at] = Some(Box::new(Cache::new(usize::try_from(most).unwrap_or(0))));
+/// The user's cache; made at its first use.
+fn cache<'c>(cx: &'c mut Context<'_>, index: UserId, manager: u32) -> Option<&'c mut Cache> {
+    let index = cx.users.root(index);
+    let at = manager as usize;
+    let known = cx.users[index].extra.as_ref().and_then(|extra| extra.caches.get(at));
+    if known.is_none_or(Option::is_none) {
+        let most = cx.number(index, &cx.plan.cache_managers[at].most, 0);
+        let caches = &mut cx.users[index].extra().caches;
+        if caches.len() <= at {
+            caches.resize_with(at + 1, || None);
         }
-        self.cx.users[index].extra().caches[at].as_deref_mut()
+        caches[at] = Some(Box::new(Cache::new(usize::try_from(most).unwrap_or(0))));
     }
+    cx.users[index].extra().caches[at].as_deref_mut()
 }
 
 /// Whether an answer of that status may be noted.

@@ -3,116 +3,110 @@
 use plan::plan::{SamplerId, SamplerKind};
 use wire::cookie::{Origin, Stored};
 
-use crate::core::Core;
+use crate::context::Context;
 use crate::http::conn::Stash;
 use crate::http::fill::value_of;
+use crate::http::requests::Requests;
 use crate::ids::UserId;
 
-impl Core<'_> {
-    /// Stores the cookies of a response.
-    pub(crate) fn store_cookies(&mut self, index: UserId, id: SamplerId, stash: &Stash) {
-        let SamplerKind::Http(http) = &self.cx.plan.samplers[id.0 as usize].kind else { return };
-        let Some(manager) = http.cookies else { return };
-        let now_ms = self.cx.clock.wall_ms(self.cx.clock.now());
-        let Some(at) = self.cx.jar(index, manager) else { return };
-        let Ok(url) = lang::url::absolute(&stash.url) else { return };
-        let path = url.path_and_query.split('?').next().unwrap_or("/");
-        let path = if path.is_empty() { "/" } else { path };
-        let origin =
-            Origin { host: url.host, path, secure: url.scheme.eq_ignore_ascii_case("https") };
-        let user = &mut self.cx.users[index];
-        let Some(jar) = user.extra.as_mut().and_then(|extra| extra.jars[at].as_mut()) else {
-            return;
-        };
-        let saves = self.cx.run.settings.cookie_save;
-        let mut shown = Vec::new();
-        for line in stash.head.split(|byte| *byte == b'\n') {
-            let Some(value) = value_of(line, b"set-cookie") else { continue };
-            // What is rejected is left out without a word, as by JMeter's own log level.
-            let _ = jar.store(&origin, value, now_ms, |stored| {
-                if let (Stored::Set(cookie), true) = (stored, saves) {
-                    shown.push((cookie.name.clone(), cookie.value.clone()));
-                }
-            });
-        }
-        for (name, value) in shown {
-            self.show_cookie(index, &name, &value);
-        }
-    }
-
-    /// Sets the variable that shows a cookie.
-    pub(crate) fn show_cookie(&mut self, index: UserId, cookie: &str, value: &str) {
-        let mut name = self.cx.texts.take();
-        name.push_str(&self.cx.run.settings.cookie_prefix);
-        name.push_str(cookie);
-        self.cx.users.of(index).vars.set_named(&self.cx.plan.names, &name, value);
-        self.cx.texts.give(name);
-    }
-
-    /// An iteration of the group begins.
-    pub(crate) fn begin_iteration(&mut self, index: UserId) {
-        let plan = self.cx.plan;
-        let user = &mut self.cx.users[index];
-        user.iteration += 1;
-        user.fresh = true;
-        if user.iteration > 1 {
-            self.cx.recorder.add(stats::Counter::IterationsDone, 1);
-        }
-        let same_user = plan.groups[user.group as usize].same_user
-            && !user.extra.as_ref().is_some_and(|extra| extra.new_each_iteration);
-        let first = user.iteration == 1;
-        let Some(extra) = user.extra.as_mut() else { return };
-        extra.again = !first;
-        for (at, jar) in extra.jars.iter_mut().enumerate() {
-            let manager = &plan.cookie_managers[at];
-            let clears =
-                if manager.controlled_by_group { !same_user } else { manager.clear_each_iteration };
-            if clears && !first {
-                // It is made anew, with the plan's own cookies, when it is needed.
-                *jar = None;
-            }
-        }
-        for (manager, names) in plan.dns_managers.iter().zip(&mut extra.names) {
-            if manager.clear_each_iteration {
-                names.clear();
-            }
-        }
-        for (manager, cache) in plan.cache_managers.iter().zip(&mut extra.caches) {
-            let clears =
-                if manager.controlled_by_group { !same_user } else { manager.clear_each_iteration };
-            if clears {
-                *cache = None;
-            }
-        }
-    }
-
+impl Requests {
     /// The first HTTP sample of an iteration: a group whose iterations are different users drops the connections
     /// and sessions of the one before.
-    pub(crate) fn refresh_user(&mut self, index: UserId) {
-        let user = &mut self.cx.users[index];
-        if !std::mem::replace(&mut user.fresh, false) {
-            return;
-        }
-        if user.lane {
-            return self.refresh_lane(index);
-        }
+    pub(crate) fn refresh_user(&mut self, cx: &mut Context<'_>, index: UserId) {
+        let user = &mut cx.users[index];
         // Lanes count as iterations, but the first is the first.
         let is_first = |extra: &crate::users::Extra| extra.new_each_iteration && !extra.again;
         if user.iteration == 1 || user.extra.as_deref().is_some_and(is_first) {
             return;
         }
-        let different = !self.cx.plan.groups[user.group as usize].same_user
+        let different = !cx.plan.groups[user.group as usize].same_user
             || user.extra.as_ref().is_some_and(|extra| extra.new_each_iteration);
-        let settings = &self.cx.run.settings;
+        let settings = &cx.run.settings;
         if (different || settings.reset_always) && settings.reset_state {
-            self.cx.run.trust.begin();
+            cx.run.trust.begin();
             if let Some(extra) = user.extra.as_mut() {
                 extra.tls = None;
                 extra.alias = None;
                 extra.holder = 0;
             }
-            let closed = self.close_connections(index);
-            self.cx.recorder.add(stats::Counter::ConnClosedForNewUser, closed);
+            let closed = self.close_connections(cx, index);
+            cx.recorder.add(stats::Counter::ConnClosedForNewUser, closed);
+        }
+    }
+}
+
+/// Stores the cookies of a response.
+pub(crate) fn store_cookies(cx: &mut Context<'_>, index: UserId, id: SamplerId, stash: &Stash) {
+    let SamplerKind::Http(http) = &cx.plan.samplers[id.0 as usize].kind else { return };
+    let Some(manager) = http.cookies else { return };
+    let now_ms = cx.clock.wall_ms(cx.clock.now());
+    let Some(at) = cx.jar(index, manager) else { return };
+    let Ok(url) = lang::url::absolute(&stash.url) else { return };
+    let path = url.path_and_query.split('?').next().unwrap_or("/");
+    let path = if path.is_empty() { "/" } else { path };
+    let origin = Origin { host: url.host, path, secure: url.scheme.eq_ignore_ascii_case("https") };
+    let user = &mut cx.users[index];
+    let Some(jar) = user.extra.as_mut().and_then(|extra| extra.jars[at].as_mut()) else {
+        return;
+    };
+    let saves = cx.run.settings.cookie_save;
+    let mut shown = Vec::new();
+    for line in stash.head.split(|byte| *byte == b'\n') {
+        let Some(value) = value_of(line, b"set-cookie") else { continue };
+        // What is rejected is left out without a word, as by JMeter's own log level.
+        let _ = jar.store(&origin, value, now_ms, |stored| {
+            if let (Stored::Set(cookie), true) = (stored, saves) {
+                shown.push((cookie.name.clone(), cookie.value.clone()));
+            }
+        });
+    }
+    for (name, value) in shown {
+        show_cookie(cx, index, &name, &value);
+    }
+}
+
+/// Sets the variable that shows a cookie.
+pub(crate) fn show_cookie(cx: &mut Context<'_>, index: UserId, cookie: &str, value: &str) {
+    let mut name = cx.texts.take();
+    name.push_str(&cx.run.settings.cookie_prefix);
+    name.push_str(cookie);
+    cx.users.of(index).vars.set_named(&cx.plan.names, &name, value);
+    cx.texts.give(name);
+}
+
+/// An iteration of the group begins.
+pub(crate) fn begin_iteration(cx: &mut Context<'_>, index: UserId) {
+    let plan = cx.plan;
+    let user = &mut cx.users[index];
+    user.iteration += 1;
+    user.fresh = true;
+    if user.iteration > 1 {
+        cx.recorder.add(stats::Counter::IterationsDone, 1);
+    }
+    let same_user = plan.groups[user.group as usize].same_user
+        && !user.extra.as_ref().is_some_and(|extra| extra.new_each_iteration);
+    let first = user.iteration == 1;
+    let Some(extra) = user.extra.as_mut() else { return };
+    extra.again = !first;
+    for (at, jar) in extra.jars.iter_mut().enumerate() {
+        let manager = &plan.cookie_managers[at];
+        let clears =
+            if manager.controlled_by_group { !same_user } else { manager.clear_each_iteration };
+        if clears && !first {
+            // It is made anew, with the plan's own cookies, when it is needed.
+            *jar = None;
+        }
+    }
+    for (manager, names) in plan.dns_managers.iter().zip(&mut extra.names) {
+        if manager.clear_each_iteration {
+            names.clear();
+        }
+    }
+    for (manager, cache) in plan.cache_managers.iter().zip(&mut extra.caches) {
+        let clears =
+            if manager.controlled_by_group { !same_user } else { manager.clear_each_iteration };
+        if clears {
+            *cache = None;
         }
     }
 }

@@ -10,9 +10,12 @@ use plan::http::{Http, Request, show_lines};
 use plan::plan::{Authorization, SamplerId};
 use wire::auth::{Asker, Credentials, Dialogue, Message};
 
-use crate::core::Core;
+use crate::context::Context;
 use crate::http::conn::{Exchange, Stash};
+use crate::http::exchange::Outgoing;
 use crate::http::fill::value_of;
+use crate::http::requests::Requests;
+use crate::http::{basic, tunnel};
 use crate::ids::UserId;
 use crate::net::routes::RouteId;
 
@@ -75,90 +78,20 @@ impl crate::users::Extra {
     }
 }
 
-impl Core<'_> {
-    /// Puts credentials on a request that has an Authorization Manager, or goes to a proxy that may want some. True: an
-    /// answer that asks for credentials is answered.
-    pub(crate) fn add_credentials(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        http: &Http,
-        request: &Request,
-        route: RouteId,
-        out: &mut Vec<u8>,
-    ) -> bool {
-        if request.java {
-            if let Some(manager) = http.auth {
-                self.add_basic(index, id, manager, request, out);
-            }
-            return false;
-        }
-        let forwarded = self.is_forwarded(route);
-        if http.auth.is_none() && !forwarded {
-            return false;
-        }
-        let extra = self.cx.users[index].extra();
-        let silent = extra.redirect.as_ref().is_some_and(|chain| chain.silent);
-        let kept = extra.parts.take::<Round>().filter(|round| silent && round.route == route);
-        let mut round = match kept {
-            Some(round) => round,
-            None => Box::new(self.begin_round(index, id, http.auth, request, route)),
-        };
-        let at = out.len() - request.body.len() - 2;
-        round.lines = at..at;
-        round.entity = match request.method.as_str() {
-            "GET" => !request.body.is_empty(),
-            "HEAD" | "OPTIONS" | "TRACE" => false,
-            _ => true,
-        };
-        let plan = &request.headers[..request.own_end];
-        let is_own = |line| value_of(line, b"authorization").is_some();
-        round.own = plan.split(|byte| *byte == b'\n').any(is_own);
-        let is_own = |line| value_of(line, b"proxy-authorization").is_some();
-        round.own_proxy = plan.split(|byte| *byte == b'\n').any(is_own);
-        if forwarded {
-            round.proxy = Some(std::mem::take(&mut self.talk(index, route).dialogue));
-        }
-        self.write_credentials(&mut round, out);
-        self.cx.users[index].extra().parts.put(round);
-        true
-    }
-
-    /// What the user has agreed on with the proxy of a route.
-    pub(crate) fn talk(&mut self, index: UserId, route: RouteId) -> &mut Talk {
-        let owner = self.cx.users.owner(index);
-        let talks = &mut self.cx.users[owner].extra().parts.or_default::<Learned>().talks;
-        let at = match talks.iter().position(|talk| talk.route == route) {
-            Some(at) => at,
-            None => {
-                talks.push(Talk { route, dialogue: Dialogue::default(), lost: false });
-                talks.len() - 1
-            }
-        };
-        &mut talks[at]
-    }
-
-    /// The user's credentials for the proxy of a route.
-    pub(crate) fn proxy_login(&mut self, index: UserId, route: RouteId) -> Option<Credentials> {
-        if self.talk(index, route).lost || !self.cx.run.settings.auth_preemptive {
-            return None;
-        }
-        self.cx.net.routes[route].tunnel.as_ref()?.credentials.clone()
-    }
-
+impl Requests {
     /// Takes an answer. True: it asked for credentials, and the request goes out again.
     pub(crate) fn answers_challenge(
         &mut self,
+        cx: &mut Context<'_>,
         index: UserId,
         id: SamplerId,
         exchange: &Exchange,
         stash: &mut Option<Box<Stash>>,
     ) -> bool {
-        let round =
-            self.cx.users[index].extra.as_mut().and_then(|extra| extra.parts.take::<Round>());
+        let round = cx.users[index].extra.as_mut().and_then(|extra| extra.parts.take::<Round>());
         let Some(mut round) = round else { return false };
         let route = round.route;
-        let login = self.proxy_login(index, route);
+        let login = proxy_login(cx, index, route);
         let Round { server, keys, proxy, .. } = &mut *round;
         let head = stash.as_ref().map_or(&[][..], |stash| &stash.head);
         let mut again = false;
@@ -175,9 +108,9 @@ impl Core<'_> {
             }
         }
         if !again && let Some(proxy) = round.proxy.take() {
-            self.talk(index, route).dialogue = proxy;
+            talk(cx, index, route).dialogue = proxy;
         }
-        let Some(extra) = self.cx.users[index].extra.as_mut() else { return false };
+        let Some(extra) = cx.users[index].extra.as_mut() else { return false };
         let Some(mut stash) = stash.take_if(|_| again) else {
             // Where HttpClient follows redirects itself, it goes on with what was agreed.
             let goes_on = exchange.auto_follow
@@ -189,141 +122,214 @@ impl Core<'_> {
             return false;
         };
         let mut request = std::mem::take(&mut stash.request);
-        self.write_credentials(&mut round, &mut request);
-        self.cx.users[index].extra().parts.put(round);
+        write_credentials(cx, &mut round, &mut request);
+        cx.users[index].extra().parts.put(round);
         stash.clear_answer();
         if !stash.request_headers.is_empty() {
             stash.request_headers.clear();
             show_lines(&request, &mut stash.request_headers);
         }
         let next = exchange.again();
-        let now = self.cx.clock.now();
-        match self.idle_connection(index, route, next.java, now) {
+        let now = cx.clock.now();
+        match self.idle_connection(cx, index, route, next.java, now) {
             Some(conn) => {
                 // The bytes may be needed once more.
                 stash.request.extend_from_slice(&request);
-                self.send_on(index, id, conn, next, Some(stash), &request);
+                let (exchange, stash) = (next, Some(stash));
+                self.send_on(cx, index, id, conn, Outgoing { exchange, stash, bytes: &request });
             }
             None => {
                 stash.request = request;
-                self.open(index, id, route, next, stash);
+                self.open(cx, index, id, route, next, stash);
             }
         }
         true
     }
+}
 
-    /// Replaces the lines with credentials in a request.
-    fn write_credentials(&mut self, round: &mut Round, out: &mut Vec<u8>) {
-        let mut lines = Vec::new();
-        if !round.own || round.proxy.is_some() {
-            let line = out.split(|byte| *byte == b'\r').next().unwrap_or_default();
-            let line = String::from_utf8_lossy(line);
-            let mut words = line.split(' ');
-            let message = Message {
-                method: words.next().unwrap_or_default(),
-                uri: words.next().unwrap_or_default(),
-                body: round.entity.then(|| &out[round.lines.end + 2..]),
-                random: self.cx.random.bits().to_be_bytes(),
-            };
-            if !round.own {
-                round.server.answer(Asker::Server, &message, &mut lines);
-            }
-            if let Some(proxy) = round.proxy.as_mut().filter(|_| !round.own_proxy) {
-                proxy.answer(Asker::Proxy, &message, &mut lines);
-            }
+/// Puts credentials on a request that has an Authorization Manager, or goes to a proxy that may want some. True: an
+/// answer that asks for credentials is answered.
+pub(crate) fn add_credentials(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    http: &Http,
+    request: &Request,
+    route: RouteId,
+    out: &mut Vec<u8>,
+) -> bool {
+    if request.java {
+        if let Some(manager) = http.auth {
+            basic::add_basic(cx, index, id, manager, request, out);
         }
-        let end = round.lines.start + lines.len();
-        out.splice(round.lines.clone(), lines);
-        round.lines.end = end;
+        return false;
     }
-
-    fn begin_round(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        manager: Option<u32>,
-        request: &Request,
-        route: RouteId,
-    ) -> Round {
-        let mut round = Round {
-            route,
-            server: Dialogue::default(),
-            keys: Vec::new(),
-            proxy: None,
-            lines: 0..0,
-            entity: false,
-            own: false,
-            own_proxy: false,
-        };
-        let Some(manager) = manager else { return round };
-        let entries = &self.cx.plan.auth_managers[manager as usize].entries;
-        if !self.cx.run.settings.auth_preemptive {
-            for entry in entries {
-                let url = self.cx.text_of(index, id, &entry.url);
-                let (user, password) = (
-                    self.cx.text_of(index, id, &entry.user),
-                    self.cx.text_of(index, id, &entry.password),
-                );
-                let realm = Some(self.cx.text_of(index, id, &entry.realm));
-                let fits = lang::url::absolute(&url).is_ok_and(|url| {
-                    url.host == request.host.to_lowercase() && url.port_or_default() == request.port
-                });
-                if fits {
-                    round.keys.push(Key { realm, credentials: Credentials { user, password } });
-                }
-            }
-            return round;
-        }
-        let names = names_of(request, self.is_forwarded(route));
-        let entry = entries.iter().find(|entry| {
-            let prefix = self.cx.text_of(index, id, &entry.url);
-            names.iter().any(|name| name.starts_with(&prefix))
-        });
-        let owner = self.cx.users.owner(index);
-        let Some(entry) = entry else {
-            self.cx.users[owner]
-                .extra()
-                .parts
-                .or_default::<Learned>()
-                .keyrings
-                .retain(|ring| ring.route != route);
-            if self.cx.net.routes[route].tunnel.is_some() {
-                self.talk(index, route).lost = true;
-            }
-            return round;
-        };
-        let key = self.key_of(index, id, entry);
-        let rings = &mut self.cx.users[owner].extra().parts.or_default::<Learned>().keyrings;
-        let ring = match rings.iter_mut().position(|ring| ring.route == route) {
-            Some(at) => &mut rings[at],
-            None => {
-                rings.push(Keyring { route, keys: Vec::new() });
-                let last = rings.len() - 1;
-                &mut rings[last]
-            }
-        };
-        match ring.keys.iter_mut().find(|known| known.realm == key.realm) {
-            Some(known) => *known = key,
-            None => ring.keys.push(key),
-        }
-        round.keys.clone_from(&ring.keys);
-        if !entry.waits
-            && let Some(credentials) = for_realm(&round.keys, None)
-        {
-            round.server = Dialogue::preemptive(credentials);
-        }
-        round
+    let forwarded = tunnel::is_forwarded(cx, route);
+    if http.auth.is_none() && !forwarded {
+        return false;
     }
+    let extra = cx.users[index].extra();
+    let silent = extra.redirect.as_ref().is_some_and(|chain| chain.silent);
+    let kept = extra.parts.take::<Round>().filter(|round| silent && round.route == route);
+    let mut round = match kept {
+        Some(round) => round,
+        None => Box::new(begin_round(cx, index, id, http.auth, request, route)),
+    };
+    let at = out.len() - request.body.len() - 2;
+    round.lines = at..at;
+    round.entity = match request.method.as_str() {
+        "GET" => !request.body.is_empty(),
+        "HEAD" | "OPTIONS" | "TRACE" => false,
+        _ => true,
+    };
+    let plan = &request.headers[..request.own_end];
+    let is_own = |line| value_of(line, b"authorization").is_some();
+    round.own = plan.split(|byte| *byte == b'\n').any(is_own);
+    let is_own = |line| value_of(line, b"proxy-authorization").is_some();
+    round.own_proxy = plan.split(|byte| *byte == b'\n').any(is_own);
+    if forwarded {
+        round.proxy = Some(std::mem::take(&mut talk(cx, index, route).dialogue));
+    }
+    write_credentials(cx, &mut round, out);
+    cx.users[index].extra().parts.put(round);
+    true
+}
 
-    fn key_of(&mut self, index: UserId, id: SamplerId, entry: &Authorization) -> Key {
-        let domain = self.cx.text_of(index, id, &entry.domain);
-        let user = self.cx.text_of(index, id, &entry.user);
-        let password = self.cx.text_of(index, id, &entry.password);
-        let realm = self.cx.text_of(index, id, &entry.realm);
-        Key {
-            realm: Some(realm).filter(|realm| !realm.is_empty()),
-            credentials: Credentials::new(&domain, &user, &password),
+/// What the user has agreed on with the proxy of a route.
+pub(crate) fn talk<'c>(cx: &'c mut Context<'_>, index: UserId, route: RouteId) -> &'c mut Talk {
+    let owner = cx.users.owner(index);
+    let talks = &mut cx.users[owner].extra().parts.or_default::<Learned>().talks;
+    let at = match talks.iter().position(|talk| talk.route == route) {
+        Some(at) => at,
+        None => {
+            talks.push(Talk { route, dialogue: Dialogue::default(), lost: false });
+            talks.len() - 1
         }
+    };
+    &mut talks[at]
+}
+
+/// The user's credentials for the proxy of a route.
+pub(crate) fn proxy_login(
+    cx: &mut Context<'_>,
+    index: UserId,
+    route: RouteId,
+) -> Option<Credentials> {
+    if talk(cx, index, route).lost || !cx.run.settings.auth_preemptive {
+        return None;
+    }
+    cx.net.routes[route].tunnel.as_ref()?.credentials.clone()
+}
+
+/// Replaces the lines with credentials in a request.
+fn write_credentials(cx: &mut Context<'_>, round: &mut Round, out: &mut Vec<u8>) {
+    let mut lines = Vec::new();
+    if !round.own || round.proxy.is_some() {
+        let line = out.split(|byte| *byte == b'\r').next().unwrap_or_default();
+        let line = String::from_utf8_lossy(line);
+        let mut words = line.split(' ');
+        let message = Message {
+            method: words.next().unwrap_or_default(),
+            uri: words.next().unwrap_or_default(),
+            body: round.entity.then(|| &out[round.lines.end + 2..]),
+            random: cx.random.bits().to_be_bytes(),
+        };
+        if !round.own {
+            round.server.answer(Asker::Server, &message, &mut lines);
+        }
+        if let Some(proxy) = round.proxy.as_mut().filter(|_| !round.own_proxy) {
+            proxy.answer(Asker::Proxy, &message, &mut lines);
+        }
+    }
+    let end = round.lines.start + lines.len();
+    out.splice(round.lines.clone(), lines);
+    round.lines.end = end;
+}
+
+fn begin_round(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    manager: Option<u32>,
+    request: &Request,
+    route: RouteId,
+) -> Round {
+    let mut round = Round {
+        route,
+        server: Dialogue::default(),
+        keys: Vec::new(),
+        proxy: None,
+        lines: 0..0,
+        entity: false,
+        own: false,
+        own_proxy: false,
+    };
+    let Some(manager) = manager else { return round };
+    let entries = &cx.plan.auth_managers[manager as usize].entries;
+    if !cx.run.settings.auth_preemptive {
+        for entry in entries {
+            let url = cx.text_of(index, id, &entry.url);
+            let (user, password) =
+                (cx.text_of(index, id, &entry.user), cx.text_of(index, id, &entry.password));
+            let realm = Some(cx.text_of(index, id, &entry.realm));
+            let fits = lang::url::absolute(&url).is_ok_and(|url| {
+                url.host == request.host.to_lowercase() && url.port_or_default() == request.port
+            });
+            if fits {
+                round.keys.push(Key { realm, credentials: Credentials { user, password } });
+            }
+        }
+        return round;
+    }
+    let names = names_of(request, tunnel::is_forwarded(cx, route));
+    let entry = entries.iter().find(|entry| {
+        let prefix = cx.text_of(index, id, &entry.url);
+        names.iter().any(|name| name.starts_with(&prefix))
+    });
+    let owner = cx.users.owner(index);
+    let Some(entry) = entry else {
+        cx.users[owner]
+            .extra()
+            .parts
+            .or_default::<Learned>()
+            .keyrings
+            .retain(|ring| ring.route != route);
+        if cx.net.routes[route].tunnel.is_some() {
+            talk(cx, index, route).lost = true;
+        }
+        return round;
+    };
+    let key = key_of(cx, index, id, entry);
+    let rings = &mut cx.users[owner].extra().parts.or_default::<Learned>().keyrings;
+    let ring = match rings.iter_mut().position(|ring| ring.route == route) {
+        Some(at) => &mut rings[at],
+        None => {
+            rings.push(Keyring { route, keys: Vec::new() });
+            let last = rings.len() - 1;
+            &mut rings[last]
+        }
+    };
+    match ring.keys.iter_mut().find(|known| known.realm == key.realm) {
+        Some(known) => *known = key,
+        None => ring.keys.push(key),
+    }
+    round.keys.clone_from(&ring.keys);
+    if !entry.waits
+        && let Some(credentials) = for_realm(&round.keys, None)
+    {
+        round.server = Dialogue::preemptive(credentials);
+    }
+    round
+}
+
+fn key_of(cx: &mut Context<'_>, index: UserId, id: SamplerId, entry: &Authorization) -> Key {
+    let domain = cx.text_of(index, id, &entry.domain);
+    let user = cx.text_of(index, id, &entry.user);
+    let password = cx.text_of(index, id, &entry.password);
+    let realm = cx.text_of(index, id, &entry.realm);
+    Key {
+        realm: Some(realm).filter(|realm| !realm.is_empty()),
+        credentials: Credentials::new(&domain, &user, &password),
     }
 }
 

@@ -1,24 +1,23 @@
 //! Exchanges that fail: the connection is closed, and the sample concluded with what JMeter would report.
 
 use plan::plan::{Needs, SamplerId};
-use stats::{Counter, Outcome};
+use stats::{Counter, Outcome, Phase};
 
-use crate::completions::Unanswered;
-use crate::core::Core;
-use crate::http::conn::ConnId;
-use crate::http::conn::{Exchange, Stash, State};
+use crate::context::Context;
+use crate::http::conn::{ConnId, NO_CONN, State};
+use crate::http::redirect;
+use crate::http::requests::Requests;
 use crate::ids::UserId;
 use crate::net::driver;
 use crate::net::outcome::Failure;
-use crate::net::routes::RouteId;
 use crate::time::timing::Timing;
 use crate::users::Wait;
 
-impl Core<'_> {
+impl Requests {
     /// An exchange failed: the connection is closed and the sample concluded, unless the request may be sent again.
-    pub(crate) fn fail(&mut self, conn: ConnId, failure: &Failure) {
-        let now = self.cx.clock.now();
-        let entry = &mut self.http.conns[conn];
+    pub(crate) fn fail(&mut self, cx: &mut Context<'_>, conn: ConnId, failure: &Failure) {
+        let now = cx.clock.now();
+        let entry = &mut self.conns[conn];
         let (exchange, index, route) = (entry.exchange, entry.user, entry.route);
         let (via, own) = (entry.opening.route, entry.opening.own());
         let stash = entry.stash.take();
@@ -26,28 +25,28 @@ impl Core<'_> {
             matches!(failure, Failure::Socket(_) | Failure::Http(wire::http1::Error::NoResponse));
         let untouched = !exchange.head_seen && entry.tail.is_empty();
         let by_peer = matches!(failure, Failure::Socket(_) | Failure::Http(_) | Failure::TlsClosed);
-        if self.http.conns[conn].state == State::Connecting {
-            self.drop_connection(conn, Counter::ConnFailed);
+        if self.conns[conn].state == State::Connecting {
+            self.drop_connection(cx, conn, Counter::ConnFailed);
         } else {
-            if !by_peer && let Some(fd) = self.http.conns[conn].transport.fd.as_ref() {
+            if !by_peer && let Some(fd) = self.conns[conn].transport.fd.as_ref() {
                 driver::reset(fd);
             }
             self.drop_connection(
+                cx,
                 conn,
                 if by_peer { Counter::ConnClosedByPeer } else { Counter::ConnClosedByUs },
             );
         }
-        let (Wait::Exchange(id) | Wait::Resolve(id)) = self.cx.users[index].wait else { return };
+        let (Wait::Exchange(id) | Wait::Resolve(id)) = cx.users[index].wait else { return };
         if dead && untouched {
             let first = exchange.retries == 0;
             // Java's own client sends every request once more.
-            let stale =
-                first && (exchange.java || exchange.reused && self.cx.run.settings.retry_stale);
-            if stale || self.repeats(id, &exchange, stash.as_deref()) {
-                return self.repeat(index, id, (route, own), exchange, stash);
+            let stale = first && (exchange.java || exchange.reused && cx.run.settings.retry_stale);
+            if stale || self.repeats(cx, id, &exchange, stash.as_deref()) {
+                return self.repeat(cx, index, id, (route, own), exchange, stash);
             }
         }
-        self.cx.users[index].wait = Wait::Ready;
+        cx.users[index].wait = Wait::Ready;
         let timing = Timing {
             start: exchange.start,
             end: now,
@@ -56,173 +55,139 @@ impl Core<'_> {
             wait: (exchange.start - exchange.intended).max(0) as u64,
             ..Timing::default()
         };
-        self.cx.result.clear();
+        cx.result.clear();
         if let Some(stash) = stash {
-            crate::http::fill::show_request(&mut self.cx.result, &stash);
-            self.http.stashes.push(stash);
+            crate::http::fill::show_request(&mut cx.result, &stash);
+            self.stashes.push(stash);
         }
-        let route = &self.cx.net.routes[via];
-        let result = &mut *self.cx.result;
+        let route = &cx.net.routes[via];
+        let result = &mut *cx.result;
         let describe = if exchange.java {
             crate::net::outcome::describe_java
         } else {
             crate::net::outcome::describe
         };
         let outcome = describe(failure, route, &mut result.code, &mut result.message);
-        self.fail_result(index, id, timing, outcome, true);
+        fail_result(cx, index, id, timing, outcome, true);
     }
 
-    /// Whether a request that got no answer is sent once more, as HttpClient's retry handler has it: by default none is.
-    fn repeats(&self, id: SamplerId, exchange: &Exchange, stash: Option<&Stash>) -> bool {
-        let settings = &self.cx.run.settings;
-        if u32::from(exchange.retries) >= settings.retry_count {
+    /// The run ends at once while an exchange is under way. False: it has no connection yet.
+    pub(crate) fn cut(&mut self, cx: &mut Context<'_>, index: UserId) -> bool {
+        let conn = cx.users[index].conn;
+        if conn == NO_CONN {
             return false;
         }
-        let own = stash.map_or(&[][..], |stash| &stash.request);
-        let sent = match &self.http.fixed[id.0 as usize] {
-            Some(fixed) if own.is_empty() => &fixed.bytes,
-            _ => own,
-        };
-        let method = sent.split(|byte| *byte == b' ').next().unwrap_or_default();
-        settings.retry_sent
-            || [&b"GET"[..], b"HEAD", b"PUT", b"DELETE", b"OPTIONS", b"TRACE"].contains(&method)
-    }
-
-    /// A request that got no answer goes out anew.
-    pub(crate) fn send_again(&mut self, request: Unanswered) {
-        let Unanswered { user, sampler, .. } = request;
-        if self.cx.users[user].alive && self.cx.users[user].wait == Wait::Done {
-            self.open_again(request);
-            if self.cx.stop.now {
-                self.cut(user, sampler);
-            }
-        }
-    }
-
-    /// The connection is gone and there was no answer: the request is to be sent anew.
-    fn repeat(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        (route, own): (RouteId, u64),
-        exchange: Exchange,
-        stash: Option<Box<Stash>>,
-    ) {
-        self.cx.recorder.add(Counter::StaleRetried, 1);
-        let mut stash = stash.unwrap_or_else(|| {
-            let mut stash = self.http.stashes.pop().unwrap_or_default();
-            stash.clear();
-            stash
-        });
-        if stash.request.is_empty()
-            && let Some(fixed) = &self.http.fixed[id.0 as usize]
-        {
-            stash.request.extend_from_slice(&fixed.bytes);
-        }
-        let retries = exchange.retries.saturating_add(1);
-        let exchange = Exchange { retries, reused: false, received: 0, ..exchange };
-        self.cx.push_unanswered(Unanswered {
-            user: index,
-            sampler: id,
-            route,
-            exchange,
-            stash,
-            own,
-        });
-    }
-
-    /// Fails the sample of a request in whose texts a function has thrown; before the URL is known, it has neither that nor a name. False: none has.
-    pub(crate) fn fails_by_exception(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        request: Option<&plan::http::Request>,
-    ) -> bool {
-        // What none of JMeter's samplers catches ends its thread.
-        if self.cx.texts.thrown.as_ref().is_some_and(plan::text::Thrown::is_error) {
-            return self.ends_by_exception(index);
-        }
-        let Some(thrown) = self.cx.texts.thrown.take() else { return false };
-        self.cx.result.clear();
-        if let Some(request) = request {
-            self.cx.result.url.push_str(&request.url);
-        }
-        let code = format!("Non HTTP response code: {}", thrown.class);
-        let message = format!("Non HTTP response message: {}", thrown.message);
-        self.unsendable(index, id, &code, &message, request.is_some());
+        self.fail(cx, conn, &Failure::Cut);
         true
     }
 
-    /// A request that could not even be made.
-    pub(crate) fn unsendable(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        code: &str,
-        message: &str,
-        named: bool,
-    ) {
-        let now = self.cx.clock.now();
-        self.cx.result.code.push_str(code);
-        self.cx.result.message.push_str(message);
-        let timing = Timing { start: now, end: now, ..Timing::default() };
-        self.fail_result(index, id, timing, Outcome::Other, named);
-    }
-
-    /// Concludes a sample that failed before it had an answer; code, message and URL stand in the result.
-    pub(crate) fn fail_result(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        timing: Timing,
-        outcome: Outcome,
-        named: bool,
-    ) {
-        let mut label = std::mem::take(&mut self.cx.result.label);
-        // JMeter labels a sample only after its URL is put together.
-        if named {
-            label.push_str(self.cx.sampler_name(index, id));
-        }
-        self.cx.result.label = label;
-        self.cx.result.start_ms = self.cx.clock.wall_ms(timing.start);
-        self.cx.result.success = false;
-        self.cx.result.data_type = "text";
-        self.cx.result.http =
-            matches!(self.cx.plan.samplers[id.0 as usize].kind, plan::plan::SamplerKind::Http(_));
-        self.put_exception_text(id);
-        let chain =
-            self.cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
-        if chain {
-            return self.fail_chain(index, id, timing, outcome);
-        }
-        self.cx.conclude(index, id, timing, outcome);
-    }
-
-    /// Where JMeter has the stack trace of the exception, its first line stands as the body.
-    pub(crate) fn put_exception_text(&mut self, id: SamplerId) {
-        if !self.cx.plan.samplers[id.0 as usize].needs.intersects(Needs::BODY | Needs::TEXT) {
+    /// Interrupts the exchange of a user, which takes too long.
+    pub(crate) fn interrupt(&mut self, cx: &mut Context<'_>, index: UserId) {
+        let conn = cx.users[index].conn;
+        if conn == NO_CONN || !matches!(cx.users[index].wait, Wait::Exchange(_) | Wait::Resolve(_))
+        {
             return;
         }
-        let result = &mut *self.cx.result;
-        let class = result.code.strip_prefix("Non HTTP response code: ").unwrap_or(&result.code);
-        let message =
-            result.message.strip_prefix("Non HTTP response message: ").unwrap_or(&result.message);
-        result.text.push_str(class);
-        if message != "null" {
-            result.text.push_str(": ");
-            result.text.push_str(message);
+        let entry = &self.conns[conn];
+        let phase = match entry.state {
+            State::Connecting => Phase::Connect,
+            State::Handshaking | State::Tunnelling => Phase::Tls,
+            _ => Phase::Response,
+        };
+        let (generation, start) = (entry.transport.generation, entry.exchange.start);
+        if phase != Phase::Connect && self.takes_what_lies_there(cx, index, conn) {
+            let entry = &self.conns[conn];
+            let same = entry.transport.generation == generation && entry.exchange.start == start;
+            let waits = matches!(cx.users[index].wait, Wait::Exchange(_));
+            if !(same && waits && cx.users[index].conn == conn) {
+                return;
+            }
         }
-        result.text.push('\n');
-        result.body.extend_from_slice(result.text.as_bytes());
+        self.fail(cx, conn, &Failure::Interrupted(phase));
     }
+}
 
-    /// The run ends at once while an exchange is under way.
-    pub(crate) fn cut(&mut self, index: UserId, _id: SamplerId) {
-        let conn = self.cx.users[index].conn;
-        if conn == crate::http::conn::NO_CONN {
-            self.end_wait(index);
-        } else {
-            self.fail(conn, &Failure::Cut);
-        }
+/// Fails the sample of a request in whose texts a function has thrown; before the URL is known, it has neither that nor a name. False: none has.
+pub(crate) fn fails_by_exception(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    request: Option<&plan::http::Request>,
+) -> bool {
+    let Some(thrown) = cx.texts.thrown.take() else { return false };
+    // What none of JMeter's samplers catches ends its thread.
+    if thrown.is_error() {
+        cx.push_thrown(index, thrown);
+        return true;
     }
+    cx.result.clear();
+    if let Some(request) = request {
+        cx.result.url.push_str(&request.url);
+    }
+    let code = format!("Non HTTP response code: {}", thrown.class);
+    let message = format!("Non HTTP response message: {}", thrown.message);
+    unsendable(cx, index, id, &code, &message, request.is_some());
+    true
+}
+
+/// A request that could not even be made.
+pub(crate) fn unsendable(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    code: &str,
+    message: &str,
+    named: bool,
+) {
+    let now = cx.clock.now();
+    cx.result.code.push_str(code);
+    cx.result.message.push_str(message);
+    let timing = Timing { start: now, end: now, ..Timing::default() };
+    fail_result(cx, index, id, timing, Outcome::Other, named);
+}
+
+/// Concludes a sample that failed before it had an answer; code, message and URL stand in the result.
+pub(crate) fn fail_result(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    timing: Timing,
+    outcome: Outcome,
+    named: bool,
+) {
+    let mut label = std::mem::take(&mut cx.result.label);
+    // JMeter labels a sample only after its URL is put together.
+    if named {
+        label.push_str(cx.sampler_name(index, id));
+    }
+    cx.result.label = label;
+    cx.result.start_ms = cx.clock.wall_ms(timing.start);
+    cx.result.success = false;
+    cx.result.data_type = "text";
+    cx.result.http =
+        matches!(cx.plan.samplers[id.0 as usize].kind, plan::plan::SamplerKind::Http(_));
+    put_exception_text(cx, id);
+    let chain = cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
+    if chain {
+        return redirect::fail_chain(cx, index, id, timing, outcome);
+    }
+    cx.conclude(index, id, timing, outcome);
+}
+
+/// Where JMeter has the stack trace of the exception, its first line stands as the body.
+pub(crate) fn put_exception_text(cx: &mut Context<'_>, id: SamplerId) {
+    if !cx.plan.samplers[id.0 as usize].needs.intersects(Needs::BODY | Needs::TEXT) {
+        return;
+    }
+    let result = &mut *cx.result;
+    let class = result.code.strip_prefix("Non HTTP response code: ").unwrap_or(&result.code);
+    let message =
+        result.message.strip_prefix("Non HTTP response message: ").unwrap_or(&result.message);
+    result.text.push_str(class);
+    if message != "null" {
+        result.text.push_str(": ");
+        result.text.push_str(message);
+    }
+    result.text.push('\n');
+    result.body.extend_from_slice(result.text.as_bytes());
 }

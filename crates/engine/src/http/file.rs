@@ -6,8 +6,9 @@ use plan::http::Request;
 use plan::plan::{Needs, SamplerId};
 use stats::Outcome;
 
-use crate::core::Core;
+use crate::context::Context;
 use crate::files::Wanted;
+use crate::http::failure;
 use crate::ids::UserId;
 use crate::inbox::results::Content;
 use crate::time::timing::Timing;
@@ -25,107 +26,105 @@ pub(crate) struct Reading {
     sampler_data: String,
 }
 
-impl Core<'_> {
-    /// Begins to read the file that a request names.
-    pub(crate) fn begin_file(&mut self, index: UserId, id: SamplerId, request: &Request) {
-        let timing = self.cx.begin_plain(index, id);
-        self.cx.users.tickets += 1;
-        let ticket = self.cx.users.tickets;
-        let mut sampler_data = String::new();
-        request.write_sampler_data("", &mut sampler_data);
-        let most = self.cx.run.settings.max_file;
-        let wanted = Wanted {
-            path: request.target.clone(),
-            host: request.host.clone(),
-            most,
-            ticket,
-            user: index,
-            reply_to: self.cx.run.inbox(self.cx.index),
-        };
-        let reading = Reading {
-            ticket,
-            timing,
-            url: request.url.clone(),
-            charset: request.charset.clone(),
-            sampler_data,
-        };
-        let user = &mut self.cx.users[index];
-        user.extra().parts.put(Box::new(reading));
-        user.wait = Wait::File(id);
-        if !self.cx.run.files.ask(wanted) {
-            self.end_file(index, id, Err(("java.io.IOException", "Resource unavailable".into())));
-        }
+/// Begins to read the file that a request names.
+pub(crate) fn begin_file(cx: &mut Context<'_>, index: UserId, id: SamplerId, request: &Request) {
+    let timing = cx.begin_plain(index, id);
+    cx.users.tickets += 1;
+    let ticket = cx.users.tickets;
+    let mut sampler_data = String::new();
+    request.write_sampler_data("", &mut sampler_data);
+    let most = cx.run.settings.max_file;
+    let wanted = Wanted {
+        path: request.target.clone(),
+        host: request.host.clone(),
+        most,
+        ticket,
+        user: index,
+        reply_to: cx.run.inbox(cx.index),
+    };
+    let reading = Reading {
+        ticket,
+        timing,
+        url: request.url.clone(),
+        charset: request.charset.clone(),
+        sampler_data,
+    };
+    let user = &mut cx.users[index];
+    user.extra().parts.put(Box::new(reading));
+    user.wait = Wait::File(id);
+    if !cx.run.files.ask(wanted) {
+        end_file(cx, index, id, Err(("java.io.IOException", "Resource unavailable".into())));
     }
+}
 
-    /// A file was read.
-    pub(crate) fn on_file(&mut self, index: UserId, content: Content) {
-        let user = &self.cx.users[index];
-        let Wait::File(id) = user.wait else { return };
-        let reading = user.extra.as_ref().and_then(|extra| extra.parts.get::<Reading>());
-        if reading.is_some_and(|reading| reading.ticket == content.ticket) {
-            self.end_file(index, id, content.result);
-        }
+/// A file was read.
+pub(crate) fn on_file(cx: &mut Context<'_>, index: UserId, content: Content) {
+    let user = &cx.users[index];
+    let Wait::File(id) = user.wait else { return };
+    let reading = user.extra.as_ref().and_then(|extra| extra.parts.get::<Reading>());
+    if reading.is_some_and(|reading| reading.ticket == content.ticket) {
+        end_file(cx, index, id, content.result);
     }
+}
 
-    fn end_file(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        content: Result<(Vec<u8>, u64), (&'static str, String)>,
-    ) {
-        let user = &mut self.cx.users[index];
-        user.wait = Wait::Ready;
-        let Some(reading) = user.extra().parts.take::<Reading>() else { return };
-        let mut timing = reading.timing;
-        timing.end = self.cx.clock.now();
-        let start_ms = self.cx.clock.wall_ms(timing.start);
-        let needs = self.cx.plan.samplers[id.0 as usize].needs;
-        let mut result = self.cx.lend_result();
-        result.clear();
-        result.start_ms = start_ms;
-        result.http = true;
-        result.method.push_str("GET");
-        result.url.push_str(&reading.url);
-        result.sampler_data.push_str(&reading.sampler_data);
-        let (body, total) = match content {
-            Ok(content) => content,
-            Err((class, message)) => {
-                result.code = format!("Non HTTP response code: {class}");
-                result.message = format!("Non HTTP response message: {message}");
-                self.cx.return_result(result);
-                // JMeter does not take the time of those.
-                timing.end = timing.start;
-                return self.fail_result(index, id, timing, Outcome::File, true);
-            }
-        };
-        result.label.push_str(self.cx.sampler_name(index, id));
-        result.code.push_str("200");
-        result.message.push_str("OK");
-        result.data_type = "text";
-        // Whatever the page itself says.
-        let charset = if reading.charset.is_empty() { "UTF-8" } else { &reading.charset };
-        result.content_type.push_str("text/html; charset=");
-        result.content_type.push_str(charset);
-        result.encoding.push_str(charset);
-        if needs.intersects(Needs::TEXT | Needs::PAGE) {
-            wire::charset::decode_into(Some(charset), &body, &mut result.text);
+fn end_file(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    content: Result<(Vec<u8>, u64), (&'static str, String)>,
+) {
+    let user = &mut cx.users[index];
+    user.wait = Wait::Ready;
+    let Some(reading) = user.extra().parts.take::<Reading>() else { return };
+    let mut timing = reading.timing;
+    timing.end = cx.clock.now();
+    let start_ms = cx.clock.wall_ms(timing.start);
+    let needs = cx.plan.samplers[id.0 as usize].needs;
+    let mut result = cx.lend_result();
+    result.clear();
+    result.start_ms = start_ms;
+    result.http = true;
+    result.method.push_str("GET");
+    result.url.push_str(&reading.url);
+    result.sampler_data.push_str(&reading.sampler_data);
+    let (body, total) = match content {
+        Ok(content) => content,
+        Err((class, message)) => {
+            result.code = format!("Non HTTP response code: {class}");
+            result.message = format!("Non HTTP response message: {message}");
+            cx.return_result(result);
+            // JMeter does not take the time of those.
+            timing.end = timing.start;
+            return failure::fail_result(cx, index, id, timing, Outcome::File, true);
         }
-        result.body = body;
-        timing.received = total;
-        self.cx.return_result(result);
-        self.cx.conclude(index, id, timing, Outcome::Ok);
+    };
+    result.label.push_str(cx.sampler_name(index, id));
+    result.code.push_str("200");
+    result.message.push_str("OK");
+    result.data_type = "text";
+    // Whatever the page itself says.
+    let charset = if reading.charset.is_empty() { "UTF-8" } else { &reading.charset };
+    result.content_type.push_str("text/html; charset=");
+    result.content_type.push_str(charset);
+    result.encoding.push_str(charset);
+    if needs.intersects(Needs::TEXT | Needs::PAGE) {
+        wire::charset::decode_into(Some(charset), &body, &mut result.text);
     }
+    result.body = body;
+    timing.received = total;
+    cx.return_result(result);
+    cx.conclude(index, id, timing, Outcome::Ok);
+}
 
-    /// The run ends at once while a file is read.
-    pub(crate) fn cut_file(&mut self, index: UserId, id: SamplerId) {
-        let user = &mut self.cx.users[index];
-        user.wait = Wait::Ready;
-        let Some(reading) = user.extra().parts.take::<Reading>() else { return };
-        let timing = Timing { end: self.cx.clock.now(), ..reading.timing };
-        self.cx.result.clear();
-        self.cx.result.url.push_str(&reading.url);
-        self.cx.result.code.push_str("Non HTTP response code: java.io.IOException");
-        self.cx.result.message.push_str("Non HTTP response message: Stream closed");
-        self.fail_result(index, id, timing, Outcome::CutByEnd, true);
-    }
+/// The run ends at once while a file is read.
+pub(crate) fn cut_file(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
+    let user = &mut cx.users[index];
+    user.wait = Wait::Ready;
+    let Some(reading) = user.extra().parts.take::<Reading>() else { return };
+    let timing = Timing { end: cx.clock.now(), ..reading.timing };
+    cx.result.clear();
+    cx.result.url.push_str(&reading.url);
+    cx.result.code.push_str("Non HTTP response code: java.io.IOException");
+    cx.result.message.push_str("Non HTTP response message: Stream closed");
+    failure::fail_result(cx, index, id, timing, Outcome::CutByEnd, true);
 }

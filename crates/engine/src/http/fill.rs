@@ -6,37 +6,39 @@ use plan::plan::{Needs, SamplerId, SamplerKind};
 use plan::result::SampleResult;
 use wire::coding::{Coding, CodingError};
 
-use crate::core::Core;
+use crate::context::Context;
 use crate::http::conn::{Exchange, Stash};
+use crate::http::requests::Requests;
 use crate::ids::UserId;
 use crate::time::timing::Timing;
 
-impl Core<'_> {
+impl Requests {
     /// Fills the core's result from a response.
     pub(crate) fn fill(
         &mut self,
+        cx: &mut Context<'_>,
         index: UserId,
         id: SamplerId,
         exchange: &Exchange,
         timing: &Timing,
         stash: &mut Stash,
     ) {
-        let needs = self.cx.plan.samplers[id.0 as usize].needs;
-        let mut result = self.cx.lend_result();
+        let needs = cx.plan.samplers[id.0 as usize].needs;
+        let mut result = cx.lend_result();
         result.clear();
-        result.label.push_str(self.cx.sampler_name(index, id));
+        result.label.push_str(cx.sampler_name(index, id));
         result.code.push_str(itoa::Buffer::new().format(exchange.status));
         push_reason(&mut result.message, &stash.head, exchange.java);
         result.success = (200..400).contains(&exchange.status);
         show_request(&mut result, stash);
-        if let Some((_, shown)) = &self.cx.run.settings.local_address
+        if let Some((_, shown)) = &cx.run.settings.local_address
             && !result.request_headers.is_empty()
         {
             result.request_headers.push_str("X-LocalAddress: ");
             result.request_headers.push_str(shown);
             result.request_headers.push('\n');
         }
-        result.start_ms = self.cx.clock.wall_ms(timing.start);
+        result.start_ms = cx.clock.wall_ms(timing.start);
         (result.elapsed, result.latency, result.connect) =
             (timing.elapsed(), timing.latency, timing.connect);
         (result.bytes, result.sent) = (timing.received, timing.sent);
@@ -72,7 +74,7 @@ impl Core<'_> {
             push_latin1(&mut result.redirect_location, location);
         }
         if exchange.keep_body {
-            let (limit, received) = self.cx.run.settings.most_of_body(exchange.digest);
+            let (limit, received) = cx.run.settings.most_of_body(exchange.digest);
             let mut broken = None;
             match coding {
                 // Both buffers go back to their pools: nothing is copied.
@@ -83,18 +85,15 @@ impl Core<'_> {
                 // What was decoded before an error is kept, as a reader of the stream would have it.
                 Some(coding) => {
                     // Of what is longer the end was not kept.
-                    let forgiving = self.cx.run.settings.forgives_end_of(coding)
-                        || stash.body.len() >= received;
+                    let forgiving =
+                        cx.run.settings.forgives_end_of(coding) || stash.body.len() >= received;
                     let ended = [CodingError::Truncated, CodingError::TruncatedTrailer].map(Some);
-                    broken = self
-                        .http
-                        .inflater
-                        .decode(coding, &stash.body, &mut result.body, limit)
-                        .err();
+                    broken =
+                        self.inflater.decode(coding, &stash.body, &mut result.body, limit).err();
                     broken = broken.filter(|_| !(forgiving && ended.contains(&broken)));
                 }
             }
-            if let SamplerKind::Http(http) = &self.cx.plan.samplers[id.0 as usize].kind
+            if let SamplerKind::Http(http) = &cx.plan.samplers[id.0 as usize].kind
                 && http.md5
                 // Of nothing JMeter makes no digest.
                 && !result.body.is_empty()
@@ -112,11 +111,11 @@ impl Core<'_> {
             }
             if needs.contains(Needs::TEXT) || exchange.parse {
                 let charset = (!result.encoding.is_empty()).then_some(&*result.encoding);
-                let charset = charset.or(Some(&*self.cx.run.settings.default_encoding));
+                let charset = charset.or(Some(&*cx.run.settings.default_encoding));
                 wire::charset::decode_into(charset, &result.body, &mut result.text);
             }
         }
-        self.cx.return_result(result);
+        cx.return_result(result);
     }
 }
 

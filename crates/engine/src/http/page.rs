@@ -13,11 +13,12 @@ use plan::result::SampleResult;
 use stats::Outcome;
 use wire::cookie::Jar;
 
-use crate::core::Core;
-use crate::http::names;
+use crate::context::Context;
+use crate::http::requests::Requests;
+use crate::http::{failure, names, side_cookies};
 use crate::ids::UserId;
 use crate::time::timing::Timing;
-use crate::users::{NO_USER, User, Wait};
+use crate::users::{NO_USER, Wait};
 
 /// Results that a core keeps for the next parts; a page with more gives the others back.
 const SPARE: usize = 256;
@@ -45,172 +46,44 @@ pub(crate) struct Page {
     cut: bool,
 }
 
-impl<'p> Core<'p> {
-    /// Loads what is embedded in the page that stands in the core's result; then the sample is closed.
-    pub(crate) fn load_page(&mut self, index: UserId, id: SamplerId, mut timing: Timing) {
-        (self.cx.result.bytes, self.cx.result.sent) = (timing.received, timing.sent);
+impl Requests {
+    /// Loads what is embedded in the page that stands in the core's result. `Some`: there is nothing to load, and its sample is to be closed with that.
+    pub(crate) fn load_page(
+        &mut self,
+        cx: &mut Context<'_>,
+        index: UserId,
+        id: SamplerId,
+        mut timing: Timing,
+    ) -> Option<(Timing, Outcome)> {
+        (cx.result.bytes, cx.result.sent) = (timing.received, timing.sent);
         // Parts of files are named after the file, not after the sampler.
-        let is_file = self.cx.result.url.starts_with("file:");
+        let is_file = cx.result.url.starts_with("file:");
         if is_file {
-            self.cx.result.label.clone_from(&self.cx.result.url);
+            cx.result.label.clone_from(&cx.result.url);
         }
-        let begun = self.begin_page(index, id, timing);
-        (timing.received, timing.sent) = (self.cx.result.bytes, self.cx.result.sent);
+        let begun = begin_page(cx, index, id, timing);
+        (timing.received, timing.sent) = (cx.result.bytes, cx.result.sent);
         let outcome = match begun {
-            None => return self.fill_branches(index),
+            None => {
+                self.fill_branches(cx, index);
+                return None;
+            }
             Some(true) => Outcome::Ok,
             Some(false) => Outcome::Status,
         };
         if is_file {
-            self.name_page(index, id);
+            name_page(cx, index, id);
         }
-        self.close_sample(index, id, timing, outcome);
-    }
-
-    /// Gives the core's result the name of its sampler.
-    fn name_page(&mut self, index: UserId, id: SamplerId) {
-        let mut label = std::mem::take(&mut self.cx.result.label);
-        label.clear();
-        label.push_str(self.cx.sampler_name(index, id));
-        self.cx.result.label = label;
-    }
-
-    /// Looks for what is embedded. `Some`: there is nothing to load, and the sample passed or not.
-    fn begin_page(&mut self, index: UserId, id: SamplerId, timing: Timing) -> Option<bool> {
-        let plan = self.cx.plan;
-        let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return Some(true) };
-        let Some(resources) = http.resources.as_ref() else { return Some(true) };
-        if !self.cx.result.success || self.cx.result.data_type != "text" {
-            return Some(self.cx.result.success);
-        }
-        let said = match self.cx.own_sampler(index).map(|own| &**own) {
-            Some(SamplerKind::Http(own)) => own.loads_pages,
-            _ => None,
-        };
-        let (on, at_a_time) = self.cx.with_env(index, id, |env, _| {
-            let on = said.unwrap_or_else(|| resources.are_loaded(env));
-            (on, resources.at_a_time(env))
-        });
-        if !on {
-            return Some(true);
-        }
-        let depth = self.cx.users[index].extra.as_ref().map_or(0, |extra| extra.depth);
-        let needs = plan.samplers[id.0 as usize].needs;
-        if i64::from(depth) > self.cx.run.settings.max_frame_depth {
-            self.add_too_deep();
-            return Some(true);
-        }
-        let mut found = Vec::new();
-        let read = match resources.parsers.of(&self.cx.result.content_type) {
-            Some(parser) if !self.cx.result.text.is_empty() => {
-                let agent = user_agent(&self.cx.result.request_headers);
-                links::find(parser, &self.cx.result.text, &self.cx.result.url, agent, &mut found)
-            }
-            _ => Ok(()),
-        };
-        if !needs.intersects(Needs::BODY | Needs::TEXT) {
-            // Only the links were of interest.
-            self.cx.result.body.clear();
-            self.cx.result.text.clear();
-        }
-        if let Err(unreadable) = read {
-            let error = self.error_result(unreadable.class, &unreadable.message);
-            add_part(&mut self.cx.result, &error, self.cx.run.settings.keep_sub_labels);
-            self.cx.spare_results.push(error);
-            if !self.cx.run.settings.ignore_failed_resources {
-                judge(&mut self.cx.result, false);
-            }
-            return Some(self.cx.result.success);
-        }
-        if found.is_empty() {
-            return Some(true);
-        }
-        let mut page = Box::new(Page {
-            id,
-            whole: Box::default(),
-            timing,
-            lag: 0,
-            links: Vec::with_capacity(found.len()),
-            results: Vec::with_capacity(found.len()),
-            jars: Vec::new(),
-            next: 0,
-            last: NO_USER,
-            under_way: 0,
-            at_a_time,
-            cut: false,
-        });
-        self.choose(index, id, resources, found, &mut page);
-        page.whole = self.cx.lend_result();
-        let user = &mut self.cx.users[index];
-        user.extra().parts.put(page);
-        user.wait = Wait::Page(id);
-        None
-    }
-
-    /// Takes the links that the plan's patterns accept; those that cannot be loaded have their result at once.
-    fn choose(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        resources: &Resources,
-        found: Vec<String>,
-        page: &mut Page,
-    ) {
-        for mut link in found {
-            links::escape(&mut link);
-            if !self.cx.with_env(index, id, |env, _| resources.accepts(&link, env)) {
-                continue;
-            }
-            let broken = (!links::normalize(&mut link)).then(|| {
-                let message = format!("{link} URI can not be normalized");
-                self.error_result("java.lang.Exception", &message)
-            });
-            if broken.is_some() {
-                link.clear();
-            }
-            page.links.push(link);
-            page.results.push(broken);
-        }
-    }
-
-    /// Adds to the core's result that it is inside of too many frames. JMeter says so of the target of a redirect first, which its own result is lost
-    /// by, and then of the whole under the names of both.
-    fn add_too_deep(&mut self) {
-        let (class, message) =
-            ("java.lang.Exception", "Maximum frame/iframe nesting depth exceeded.");
-        let keep_labels = self.cx.run.settings.keep_sub_labels;
-        let error = self.error_result(class, message);
-        let result = &mut self.cx.result;
-        let n = result.sub_count;
-        add_part(result, &error, keep_labels);
-        if n > 0 {
-            put_error(&mut result.subs[n - 1], class, message);
-            let label = if keep_labels {
-                format!("{}->{}", result.subs[0].url, result.url)
-            } else {
-                format!("{0}->{0}-{n}", result.label)
-            };
-            result.subs[n].label = label;
-        }
-        self.cx.spare_results.push(error);
-    }
-
-    /// A copy of the core's result that has failed with an exception.
-    fn error_result(&mut self, class: &str, message: &str) -> Box<SampleResult> {
-        let mut error = self.cx.spare_results.pop().unwrap_or_default();
-        error.clear();
-        self.cx.result.show_in(&mut error);
-        put_error(&mut error, class, message);
-        error
+        Some((timing, outcome))
     }
 
     /// Starts branches while there is something to load, and ends the page when all is there.
-    fn fill_branches(&mut self, index: UserId) {
+    fn fill_branches(&mut self, cx: &mut Context<'_>, index: UserId) {
         loop {
-            let Some(page) = self.page(index) else { return };
+            let Some(page) = page(cx, index) else { return };
             let more = !page.cut && page.next < page.links.len();
             if !more && page.under_way == 0 {
-                return self.end_page(index);
+                return end_page(cx, index);
             }
             if !more || page.under_way >= page.at_a_time {
                 return;
@@ -222,165 +95,300 @@ impl<'p> Core<'p> {
             }
             page.under_way += 1;
             let id = page.id;
-            self.start_branch(index, id, link);
+            self.start_branch(cx, index, id, link);
         }
     }
 
-    fn page(&mut self, index: UserId) -> Option<&mut Page> {
-        self.cx.users[index].extra.as_mut()?.parts.get_mut()
-    }
-
-    fn start_branch(&mut self, parent: UserId, id: SamplerId, link: usize) {
-        let plan = self.cx.plan;
+    fn start_branch(&mut self, cx: &mut Context<'_>, parent: UserId, id: SamplerId, link: usize) {
+        let plan = cx.plan;
         let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return };
-        let branch = self.branch(parent, link);
-        let url = match self.page(parent) {
+        let branch = branch(cx, parent, link);
+        let url = match page(cx, parent) {
             Some(page) => {
                 page.last = branch;
                 std::mem::take(&mut page.links[link])
             }
             None => return,
         };
-        self.load_link(branch, id, http, &url);
-        if let Some(page) = self.page(parent) {
+        self.load_link(cx, branch, id, http, &url);
+        if let Some(page) = page(cx, parent) {
             page.links[link] = url;
         }
     }
 
-    fn load_link(&mut self, branch: UserId, id: SamplerId, http: &'p Http, url: &str) {
-        names::read(&mut self.cx, branch, id);
-        let mut request = std::mem::take(&mut self.http.request);
+    fn load_link(
+        &mut self,
+        cx: &mut Context<'_>,
+        branch: UserId,
+        id: SamplerId,
+        http: &Http,
+        url: &str,
+    ) {
+        names::read(cx, branch, id);
+        let mut request = std::mem::take(&mut self.request);
         let rendered =
-            self.cx.with_env(branch, id, |env, _| http.render_embedded(url, env, &mut request));
+            cx.with_env(branch, id, |env, _| http.render_embedded(url, env, &mut request));
         match rendered {
-            Ok(()) => self.send_rendered(branch, id, http, &request),
+            Ok(()) => {
+                self.send_rendered(cx, branch, id, http, &request);
+            }
             Err(problem) => {
-                self.cx.result.clear();
-                self.cx.result.url.push_str(url);
-                self.unsendable(branch, id, &problem.code, &problem.message, true);
+                cx.result.clear();
+                cx.result.url.push_str(url);
+                failure::unsendable(cx, branch, id, &problem.code, &problem.message, true);
             }
         }
-        self.http.request = request;
-    }
-
-    /// A branch of a user.
-    fn branch(&mut self, parent: UserId, link: usize) -> UserId {
-        let depth = self.cx.users[parent].extra.as_ref().map_or(0, |extra| extra.depth) + 1;
-        let branch = self.spare(parent);
-        let extra = self.cx.users[branch].extra();
-        (extra.link, extra.depth) = (link, depth);
-        branch
-    }
-
-    /// A slot for one that works for a user.
-    pub(crate) fn spare(&mut self, parent: UserId) -> UserId {
-        let now = self.cx.clock.now();
-        let owner = &self.cx.users[parent];
-        let (group, number, iteration) = (owner.group, owner.number, owner.iteration);
-        let spare = match self.samples.branches.pop() {
-            Some(spare) => spare,
-            None => self.cx.users.insert(User { iteration, ..User::new(group, number) }),
-        };
-        let user = &mut self.cx.users[spare];
-        (user.group, user.number, user.iteration) = (group, number, iteration);
-        (user.branch_of, user.intended, user.alive) = (parent, now, true);
-        user.wait = Wait::Ready;
-        spare
-    }
-
-    /// The branch that loads something, where a page is loaded one by one.
-    pub(crate) fn only_branch(&mut self, index: UserId) -> Option<UserId> {
-        let page = self.page(index)?;
-        (page.at_a_time == 1 && page.under_way == 1).then_some(page.last)
+        self.request = request;
     }
 
     /// A branch has its result, which stands in the core's.
-    pub(crate) fn branch_done(&mut self, branch: UserId, timing: &Timing, outcome: Outcome) {
-        self.cx.timers.wheel.remove(branch, &mut self.cx.users);
-        let mut result = self.cx.lend_result();
+    pub(crate) fn branch_done(
+        &mut self,
+        cx: &mut Context<'_>,
+        branch: UserId,
+        timing: &Timing,
+        outcome: Outcome,
+    ) {
+        cx.timers.wheel.remove(branch, &mut cx.users);
+        let mut result = cx.lend_result();
         (result.elapsed, result.latency, result.connect) =
             (timing.elapsed(), timing.latency, timing.connect);
         (result.bytes, result.sent, result.idle) = (timing.received, timing.sent, timing.idle);
-        let (parent, link) = self.put_away(branch);
-        if let Some(page) = self.page(parent) {
+        let (parent, link) = put_away(cx, branch);
+        if let Some(page) = page(cx, parent) {
             page.results[link] = Some(result);
             page.under_way -= 1;
             page.lag += timing.lag;
             page.timing.end = page.timing.end.max(timing.end);
             page.cut |= outcome == Outcome::CutByEnd;
         }
-        self.fill_branches(parent);
+        self.fill_branches(cx, parent);
     }
+}
 
-    /// What a branch was to load is in the user's cache: there is no result of it.
-    pub(crate) fn branch_left_out(&mut self, branch: UserId) {
-        let (parent, _) = self.put_away(branch);
-        if let Some(page) = self.page(parent) {
-            page.under_way -= 1;
-        }
+/// Gives the core's result the name of its sampler.
+fn name_page(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
+    let mut label = std::mem::take(&mut cx.result.label);
+    label.clear();
+    label.push_str(cx.sampler_name(index, id));
+    cx.result.label = label;
+}
+
+/// Looks for what is embedded. `Some`: there is nothing to load, and the sample passed or not.
+fn begin_page(cx: &mut Context<'_>, index: UserId, id: SamplerId, timing: Timing) -> Option<bool> {
+    let plan = cx.plan;
+    let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return Some(true) };
+    let Some(resources) = http.resources.as_ref() else { return Some(true) };
+    if !cx.result.success || cx.result.data_type != "text" {
+        return Some(cx.result.success);
     }
-
-    /// A branch has nothing to do; gives the user it worked for, and what it loaded.
-    fn put_away(&mut self, branch: UserId) -> (UserId, usize) {
-        let user = &mut self.cx.users[branch];
-        let (parent, link) = (user.branch_of, user.extra().link);
-        let jar = user.extra().jars.iter_mut().find_map(Option::take);
-        (user.alive, user.branch_of, user.wait) = (false, NO_USER, Wait::Ready);
-        self.samples.branches.push(branch);
-        if let Some((page, jar)) = self.page(parent).zip(jar) {
-            page.jars.push((link, jar));
-        }
-        (parent, link)
+    let said = match cx.own_sampler(index).map(|own| &**own) {
+        Some(SamplerKind::Http(own)) => own.loads_pages,
+        _ => None,
+    };
+    let (on, at_a_time) = cx.with_env(index, id, |env, _| {
+        let on = said.unwrap_or_else(|| resources.are_loaded(env));
+        (on, resources.at_a_time(env))
+    });
+    if !on {
+        return Some(true);
     }
+    let depth = cx.users[index].extra.as_ref().map_or(0, |extra| extra.depth);
+    let needs = plan.samplers[id.0 as usize].needs;
+    if i64::from(depth) > cx.run.settings.max_frame_depth {
+        add_too_deep(cx);
+        return Some(true);
+    }
+    let mut found = Vec::new();
+    let read = match resources.parsers.of(&cx.result.content_type) {
+        Some(parser) if !cx.result.text.is_empty() => {
+            let agent = user_agent(&cx.result.request_headers);
+            links::find(parser, &cx.result.text, &cx.result.url, agent, &mut found)
+        }
+        _ => Ok(()),
+    };
+    if !needs.intersects(Needs::BODY | Needs::TEXT) {
+        // Only the links were of interest.
+        cx.result.body.clear();
+        cx.result.text.clear();
+    }
+    if let Err(unreadable) = read {
+        let error = error_result(cx, unreadable.class, &unreadable.message);
+        add_part(&mut cx.result, &error, cx.run.settings.keep_sub_labels);
+        cx.spare_results.push(error);
+        if !cx.run.settings.ignore_failed_resources {
+            judge(&mut cx.result, false);
+        }
+        return Some(cx.result.success);
+    }
+    if found.is_empty() {
+        return Some(true);
+    }
+    let mut page = Box::new(Page {
+        id,
+        whole: Box::default(),
+        timing,
+        lag: 0,
+        links: Vec::with_capacity(found.len()),
+        results: Vec::with_capacity(found.len()),
+        jars: Vec::new(),
+        next: 0,
+        last: NO_USER,
+        under_way: 0,
+        at_a_time,
+        cut: false,
+    });
+    choose(cx, index, id, resources, found, &mut page);
+    page.whole = cx.lend_result();
+    let user = &mut cx.users[index];
+    user.extra().parts.put(page);
+    user.wait = Wait::Page(id);
+    None
+}
 
-    /// All is loaded: the page becomes the sample, and its parts sub-results.
-    fn end_page(&mut self, index: UserId) {
-        let Some(mut page) = self.cx.users[index].extra().parts.take::<Page>() else { return };
-        let id = page.id;
-        self.cx.users[index].wait = Wait::Ready;
-        if !page.jars.is_empty() {
-            // Links that cannot be loaded are cleared.
-            let parts: Vec<bool> = page.links.iter().map(|link| !link.is_empty()).collect();
-            self.merge_cookies(index, id, &parts, std::mem::take(&mut page.jars));
+/// Takes the links that the plan's patterns accept; those that cannot be loaded have their result at once.
+fn choose(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    resources: &Resources,
+    found: Vec<String>,
+    page: &mut Page,
+) {
+    for mut link in found {
+        links::escape(&mut link);
+        if !cx.with_env(index, id, |env, _| resources.accepts(&link, env)) {
+            continue;
         }
-        let keep_labels = self.cx.run.settings.keep_sub_labels;
-        let mut whole = std::mem::take(&mut page.whole);
-        if whole.sub_count == 0 {
-            contain(&mut whole, keep_labels);
+        let broken = (!links::normalize(&mut link)).then(|| {
+            let message = format!("{link} URI can not be normalized");
+            error_result(cx, "java.lang.Exception", &message)
+        });
+        if broken.is_some() {
+            link.clear();
         }
-        let mut passed = whole.success;
-        for part in page.results.drain(..).flatten() {
-            add_part(&mut whole, &part, keep_labels);
-            passed &= part.success;
-            if self.cx.spare_results.len() < SPARE {
-                self.cx.spare_results.push(part);
-            }
-        }
-        if !self.cx.run.settings.ignore_failed_resources {
-            judge(&mut whole, passed);
-        }
-        let mut timing = page.timing;
-        (timing.received, timing.sent) = (whole.bytes, whole.sent);
-        // Of parts that were loaded side by side, each was late by its share.
-        timing.lag += page.lag / page.at_a_time.min(page.links.len().max(1)) as u64;
-        let outcome = match (page.cut, whole.success) {
-            (true, _) => Outcome::CutByEnd,
-            (false, true) => Outcome::Ok,
-            (false, false) => Outcome::Status,
+        page.links.push(link);
+        page.results.push(broken);
+    }
+}
+
+/// Adds to the core's result that it is inside of too many frames. JMeter says so of the target of a redirect first, which its own result is lost
+/// by, and then of the whole under the names of both.
+fn add_too_deep(cx: &mut Context<'_>) {
+    let (class, message) = ("java.lang.Exception", "Maximum frame/iframe nesting depth exceeded.");
+    let keep_labels = cx.run.settings.keep_sub_labels;
+    let error = error_result(cx, class, message);
+    let result = &mut cx.result;
+    let n = result.sub_count;
+    add_part(result, &error, keep_labels);
+    if n > 0 {
+        put_error(&mut result.subs[n - 1], class, message);
+        let label = if keep_labels {
+            format!("{}->{}", result.subs[0].url, result.url)
+        } else {
+            format!("{0}->{0}-{n}", result.label)
         };
-        let is_file = whole.url.starts_with("file:");
-        self.cx.return_result(whole);
-        if is_file {
-            self.name_page(index, id);
-        }
-        self.cx.complete_page(index, id, timing, outcome);
+        result.subs[n].label = label;
     }
+    cx.spare_results.push(error);
+}
 
-    /// Whether a branch loads a part beside others.
-    pub(crate) fn is_beside_others(&mut self, branch: UserId) -> bool {
-        let parent = self.cx.users[branch].branch_of;
-        parent != NO_USER && self.page(parent).is_some_and(|page| page.at_a_time > 1)
+/// A copy of the core's result that has failed with an exception.
+fn error_result(cx: &mut Context<'_>, class: &str, message: &str) -> Box<SampleResult> {
+    let mut error = cx.spare_results.pop().unwrap_or_default();
+    error.clear();
+    cx.result.show_in(&mut error);
+    put_error(&mut error, class, message);
+    error
+}
+
+fn page<'c>(cx: &'c mut Context<'_>, index: UserId) -> Option<&'c mut Page> {
+    cx.users[index].extra.as_mut()?.parts.get_mut()
+}
+
+/// A branch of a user.
+fn branch(cx: &mut Context<'_>, parent: UserId, link: usize) -> UserId {
+    let depth = cx.users[parent].extra.as_ref().map_or(0, |extra| extra.depth) + 1;
+    let branch = cx.users.branch(parent, cx.clock.now());
+    let extra = cx.users[branch].extra();
+    (extra.link, extra.depth) = (link, depth);
+    branch
+}
+
+/// The branch that loads something, where a page is loaded one by one.
+pub(crate) fn only_branch(cx: &mut Context<'_>, index: UserId) -> Option<UserId> {
+    let page = page(cx, index)?;
+    (page.at_a_time == 1 && page.under_way == 1).then_some(page.last)
+}
+
+/// What a branch was to load is in the user's cache: there is no result of it.
+pub(crate) fn branch_left_out(cx: &mut Context<'_>, branch: UserId) {
+    let (parent, _) = put_away(cx, branch);
+    if let Some(page) = page(cx, parent) {
+        page.under_way -= 1;
     }
+}
+
+/// A branch has nothing to do; gives the user it worked for, and what it loaded.
+fn put_away(cx: &mut Context<'_>, branch: UserId) -> (UserId, usize) {
+    let user = &mut cx.users[branch];
+    let (parent, link) = (user.branch_of, user.extra().link);
+    let jar = user.extra().jars.iter_mut().find_map(Option::take);
+    (user.alive, user.branch_of, user.wait) = (false, NO_USER, Wait::Ready);
+    cx.users.put_away(branch);
+    if let Some((page, jar)) = page(cx, parent).zip(jar) {
+        page.jars.push((link, jar));
+    }
+    (parent, link)
+}
+
+/// All is loaded: the page becomes the sample, and its parts sub-results.
+fn end_page(cx: &mut Context<'_>, index: UserId) {
+    let Some(mut page) = cx.users[index].extra().parts.take::<Page>() else { return };
+    let id = page.id;
+    cx.users[index].wait = Wait::Ready;
+    if !page.jars.is_empty() {
+        // Links that cannot be loaded are cleared.
+        let parts: Vec<bool> = page.links.iter().map(|link| !link.is_empty()).collect();
+        side_cookies::merge_cookies(cx, index, id, &parts, std::mem::take(&mut page.jars));
+    }
+    let keep_labels = cx.run.settings.keep_sub_labels;
+    let mut whole = std::mem::take(&mut page.whole);
+    if whole.sub_count == 0 {
+        contain(&mut whole, keep_labels);
+    }
+    let mut passed = whole.success;
+    for part in page.results.drain(..).flatten() {
+        add_part(&mut whole, &part, keep_labels);
+        passed &= part.success;
+        if cx.spare_results.len() < SPARE {
+            cx.spare_results.push(part);
+        }
+    }
+    if !cx.run.settings.ignore_failed_resources {
+        judge(&mut whole, passed);
+    }
+    let mut timing = page.timing;
+    (timing.received, timing.sent) = (whole.bytes, whole.sent);
+    // Of parts that were loaded side by side, each was late by its share.
+    timing.lag += page.lag / page.at_a_time.min(page.links.len().max(1)) as u64;
+    let outcome = match (page.cut, whole.success) {
+        (true, _) => Outcome::CutByEnd,
+        (false, true) => Outcome::Ok,
+        (false, false) => Outcome::Status,
+    };
+    let is_file = whole.url.starts_with("file:");
+    cx.return_result(whole);
+    if is_file {
+        name_page(cx, index, id);
+    }
+    cx.complete_page(index, id, timing, outcome);
+}
+
+/// Whether a branch loads a part beside others.
+pub(crate) fn is_beside_others(cx: &mut Context<'_>, branch: UserId) -> bool {
+    let parent = cx.users[branch].branch_of;
+    parent != NO_USER && page(cx, parent).is_some_and(|page| page.at_a_time > 1)
 }
 
 /// Makes a result one that has failed with an exception.

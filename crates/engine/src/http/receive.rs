@@ -9,10 +9,11 @@ use plan::plan::SamplerId;
 use stats::{Counter, Outcome};
 use wire::http1::{Event, Memo};
 
-use crate::core::Core;
-use crate::http::conn::ConnId;
-use crate::http::conn::{Conn, Exchange, Stash, State};
+use crate::context::Context;
+use crate::http::conn::{Conn, ConnId, Exchange, Stash, State};
 use crate::http::fill::push_reason;
+use crate::http::requests::Requests;
+use crate::http::{cache, redirect, side_cookies};
 use crate::ids::UserId;
 use crate::net::driver;
 use crate::net::outcome::Failure;
@@ -55,15 +56,15 @@ enum Fed {
     Done(usize),
 }
 
-impl Core<'_> {
+impl Requests {
     /// Takes what a socket has. False: it has nothing.
-    pub(crate) fn read(&mut self, conn: ConnId, hangup: bool) -> bool {
+    pub(crate) fn read(&mut self, cx: &mut Context<'_>, conn: ConnId, hangup: bool) -> bool {
         let mut any = false;
         let mut until = Nanos::MAX;
-        let generation = self.http.conns[conn].transport.generation;
-        let mut scratch = std::mem::take(&mut self.cx.net.scratch);
+        let generation = self.conns[conn].transport.generation;
+        let mut scratch = std::mem::take(&mut cx.net.scratch);
         loop {
-            let entry = &mut self.http.conns[conn];
+            let entry = &mut self.conns[conn];
             let kept = entry.tail.len();
             if kept + 32 * 1024 > scratch.len() {
                 scratch.resize(kept + driver::SCRATCH, 0);
@@ -72,52 +73,52 @@ impl Core<'_> {
             let unread = entry.unread_left().min(scratch.len() as u64) as usize;
             let room = match unread {
                 // Little is taken where the head of a large body that nobody reads comes next.
-                0 if kept == 0 && self.cx.net.routes[entry.route].large_unread => HEAD_ONLY,
+                0 if kept == 0 && cx.net.routes[entry.route].large_unread => HEAD_ONLY,
                 0 => scratch.len() - kept,
                 unread => unread,
             };
             let Some(fd) = entry.transport.fd.as_ref() else { break };
             let received = match unread {
-                0 => self.cx.net.driver.receive(fd, &mut scratch[kept..kept + room]),
-                _ => self.cx.net.driver.discard(fd, &mut scratch[..room]),
+                0 => cx.net.driver.receive(fd, &mut scratch[kept..kept + room]),
+                _ => cx.net.driver.discard(fd, &mut scratch[..room]),
             };
             let received = match received {
                 Ok(Some(received)) => received,
                 Ok(None) => break,
                 Err(error) => {
                     any = true;
-                    self.fail(conn, &Failure::Socket(error));
+                    self.fail(cx, conn, &Failure::Socket(error));
                     break;
                 }
             };
             any = true;
-            let now = self.cx.clock.now();
+            let now = cx.clock.now();
             if received.bytes == 0 {
-                self.on_eof(conn, now);
+                self.on_eof(cx, conn, now);
                 break;
             }
-            self.cx.recorder.add(Counter::BytesIn, received.bytes as u64);
-            let entry = &mut self.http.conns[conn];
-            let arrival = received.arrival.map_or(now, |wall| self.cx.clock.of_wall(wall));
+            cx.recorder.add(Counter::BytesIn, received.bytes as u64);
+            let entry = &mut self.conns[conn];
+            let arrival = received.arrival.map_or(now, |wall| cx.clock.of_wall(wall));
             entry.exchange.arrival = arrival.clamp(entry.exchange.sent_at.min(now), now);
             if entry.exchange.awaits_first() && kept == 0 {
-                let limit = self.cx.users[entry.user].limit;
+                let limit = cx.users[entry.user].limit;
                 if entry.exchange.arrival > limit.saturating_add(MS) {
                     // Only a stall of this process made it look as if it had come in time.
-                    self.fail(conn, &Failure::ResponseTimeout);
+                    self.fail(cx, conn, &Failure::ResponseTimeout);
                     break;
                 }
             }
             let all = kept + received.bytes;
             let full = received.bytes == room;
             if unread > 0 {
-                self.pass_over(conn, received.bytes as u64, now, hangup);
+                self.pass_over(cx, conn, received.bytes as u64, now, hangup);
             } else if entry.transport.tls().is_some() {
-                self.take_sealed(conn, &mut scratch[..all], now, hangup);
+                self.take_sealed(cx, conn, &mut scratch[..all], now, hangup);
             } else {
-                self.take(conn, &scratch[..all], now, hangup);
+                self.take(cx, conn, &scratch[..all], now, hangup);
             }
-            let entry = &self.http.conns[conn];
+            let entry = &self.conns[conn];
             let over = entry.transport.generation != generation
                 || !matches!(entry.state, State::Busy | State::Handshaking | State::Tunnelling);
             if over || !(full || hangup) {
@@ -125,75 +126,82 @@ impl Core<'_> {
             }
             if now >= until {
                 // A peer may send faster than it is read; others have their turns.
-                self.cx.net.unfinished.push_back((self.http.conns.token(conn), hangup));
+                cx.net.unfinished.push_back((self.conns.token(conn), hangup));
                 break;
             }
             until = until.min(now + TURN);
         }
-        self.cx.net.scratch = scratch;
+        cx.net.scratch = scratch;
         any
     }
 
     /// Part of a body that nobody reads is gone.
-    fn pass_over(&mut self, conn: ConnId, bytes: u64, now: Nanos, hangup: bool) {
-        let entry = &mut self.http.conns[conn];
+    fn pass_over(
+        &mut self,
+        cx: &mut Context<'_>,
+        conn: ConnId,
+        bytes: u64,
+        now: Nanos,
+        hangup: bool,
+    ) {
+        let entry = &mut self.conns[conn];
         entry.exchange.received += bytes;
         // The head may have come alone: then these are the first bytes of the body.
         if entry.exchange.latency == 0 {
             entry.exchange.latency = now - entry.exchange.start;
         }
         if entry.decoder.skip(bytes) {
-            self.finish(conn, now, Closing::of(false, hangup));
+            self.finish(cx, conn, now, Closing::of(false, hangup));
         } else {
-            self.progress(conn, now);
+            self.progress(cx, conn, now);
         }
     }
 
     /// Takes plain bytes.
-    fn take(&mut self, conn: ConnId, bytes: &[u8], now: Nanos, hangup: bool) {
-        let entry = &mut self.http.conns[conn];
+    fn take(&mut self, cx: &mut Context<'_>, conn: ConnId, bytes: &[u8], now: Nanos, hangup: bool) {
+        let entry = &mut self.conns[conn];
         if entry.state == State::Tunnelling {
-            return self.take_way(conn, bytes, now);
+            return self.take_way(cx, conn, bytes, now);
         }
-        match feed(
-            entry,
-            &mut self.http.stashes,
-            &mut self.http.memo,
-            &self.cx.run.settings,
-            bytes,
-            now,
-        ) {
+        match feed(entry, &mut self.stashes, &mut self.memo, &cx.run.settings, bytes, now) {
             Ok(Fed::More(used)) => {
                 keep(&mut entry.tail, &bytes[used..]);
-                let route = &mut self.cx.net.routes[entry.route];
+                let route = &mut cx.net.routes[entry.route];
                 route.large_unread = entry.unread_left() >= LARGE;
-                self.progress(conn, now);
+                self.progress(cx, conn, now);
             }
             Ok(Fed::Done(used)) => {
                 let rest = used < bytes.len();
                 entry.tail = Vec::new();
-                self.finish(conn, now, Closing::of(rest, hangup));
+                self.finish(cx, conn, now, Closing::of(rest, hangup));
             }
-            Err(error) => self.fail(conn, &broken(error, bytes)),
+            Err(error) => self.fail(cx, conn, &broken(error, bytes)),
         }
     }
 
     /// Takes TLS records.
-    fn take_sealed(&mut self, conn: ConnId, bytes: &mut [u8], now: Nanos, hangup: bool) {
-        if self.http.conns[conn].state == State::Handshaking {
-            let generation = self.http.conns[conn].transport.generation;
-            let used = self.handshake(conn, bytes, thread_cpu());
-            let entry = &mut self.http.conns[conn];
+    fn take_sealed(
+        &mut self,
+        cx: &mut Context<'_>,
+        conn: ConnId,
+        bytes: &mut [u8],
+        now: Nanos,
+        hangup: bool,
+    ) {
+        if self.conns[conn].state == State::Handshaking {
+            let generation = self.conns[conn].transport.generation;
+            let used = self.handshake(cx, conn, bytes, thread_cpu());
+            let entry = &mut self.conns[conn];
             if entry.transport.generation == generation {
                 keep(&mut entry.tail, &bytes[used..]);
             }
             return;
         }
-        let mut plain = std::mem::take(&mut self.cx.net.plain);
+        let mut plain = std::mem::take(&mut cx.net.plain);
         plain.clear();
-        let mut out = std::mem::take(&mut self.cx.net.out);
+        let mut out = std::mem::take(&mut cx.net.out);
         out.clear();
-        let entry = &mut self.http.conns[conn];
+        let entry = &mut self.conns[conn];
         let mut progress = None;
         if let Some(tls) = entry.transport.tls_mut() {
             plain.extend_from_slice(&tls.plain);
@@ -204,92 +212,98 @@ impl Core<'_> {
         match progress {
             Some(Ok(progress)) => {
                 keep(&mut entry.tail, &bytes[progress.used..]);
-                let sent = self.send_raw(conn, &out);
+                let sent = self.send_raw(cx, conn, &out);
                 // The answer may be whole, and the next request made from these buffers.
-                self.cx.net.out = out;
+                cx.net.out = out;
                 if sent {
-                    self.take_plain(conn, &plain, now, hangup || progress.peer_closed);
-                    if progress.peer_closed && self.http.conns[conn].state == State::Busy {
-                        self.on_eof(conn, now);
+                    self.take_plain(cx, conn, &plain, now, hangup || progress.peer_closed);
+                    if progress.peer_closed && self.conns[conn].state == State::Busy {
+                        self.on_eof(cx, conn, now);
                     }
                 }
             }
             Some(Err(error)) => {
-                self.cx.net.out = out;
-                self.fail(conn, &Failure::Tls(error));
+                cx.net.out = out;
+                self.fail(cx, conn, &Failure::Tls(error));
             }
-            None => self.cx.net.out = out,
+            None => cx.net.out = out,
         }
-        self.cx.net.plain = plain;
+        cx.net.plain = plain;
     }
 
-    fn take_plain(&mut self, conn: ConnId, plain: &[u8], now: Nanos, hangup: bool) {
-        let entry = &mut self.http.conns[conn];
-        match feed(
-            entry,
-            &mut self.http.stashes,
-            &mut self.http.memo,
-            &self.cx.run.settings,
-            plain,
-            now,
-        ) {
+    fn take_plain(
+        &mut self,
+        cx: &mut Context<'_>,
+        conn: ConnId,
+        plain: &[u8],
+        now: Nanos,
+        hangup: bool,
+    ) {
+        let entry = &mut self.conns[conn];
+        match feed(entry, &mut self.stashes, &mut self.memo, &cx.run.settings, plain, now) {
             Ok(Fed::More(used)) => {
                 if let Some(tls) = entry.transport.tls_mut() {
                     keep(&mut tls.plain, &plain[used..]);
                 }
-                self.progress(conn, now);
+                self.progress(cx, conn, now);
             }
             Ok(Fed::Done(used)) => {
                 if let Some(tls) = entry.transport.tls_mut() {
                     tls.plain = Vec::new();
                 }
-                self.finish(conn, now, Closing::of(used < plain.len(), hangup));
+                self.finish(cx, conn, now, Closing::of(used < plain.len(), hangup));
             }
-            Err(error) => self.fail(conn, &broken(error, plain)),
+            Err(error) => self.fail(cx, conn, &broken(error, plain)),
         }
     }
 
     /// Part of a response arrived: its time limit starts anew, as a socket timeout does.
-    pub(crate) fn progress(&mut self, conn: ConnId, now: Nanos) {
-        let entry = &self.http.conns[conn];
+    pub(crate) fn progress(&mut self, cx: &mut Context<'_>, conn: ConnId, now: Nanos) {
+        let entry = &self.conns[conn];
         if entry.exchange.limit > 0 {
             let (index, limit) = (entry.user, entry.exchange.limit);
-            self.cx.users[index].limit = now + limit;
+            cx.users[index].limit = now + limit;
         }
     }
 
     /// The peer closed.
-    fn on_eof(&mut self, conn: ConnId, now: Nanos) {
-        let entry = &mut self.http.conns[conn];
+    fn on_eof(&mut self, cx: &mut Context<'_>, conn: ConnId, now: Nanos) {
+        let entry = &mut self.conns[conn];
         if entry.state == State::Handshaking {
             if let Some(tls) = entry.transport.tls() {
-                tls.effort.count(None, now, &mut self.cx.recorder);
+                tls.effort.count(None, now, &mut cx.recorder);
             }
-            return self.fail(conn, &Failure::TlsClosed);
+            return self.fail(cx, conn, &Failure::TlsClosed);
         }
         let unread = match entry.transport.tls() {
             Some(tls) => &tls.plain,
             None => &entry.tail,
         };
         match entry.decoder.eof(unread) {
-            Ok(()) if entry.state == State::Tunnelling => self.no_way(conn, now, true),
-            Ok(()) => self.finish(conn, now, Closing::Broken),
+            Ok(()) if entry.state == State::Tunnelling => self.no_way(cx, conn, now, true),
+            Ok(()) => self.finish(cx, conn, now, Closing::Broken),
             // Java's own client does not mind that a body is too short.
             Err(wire::http1::Error::TruncatedBody { .. }) if entry.exchange.java => {
-                self.finish(conn, now, Closing::Broken);
+                self.finish(cx, conn, now, Closing::Broken);
             }
-            Err(error) => self.fail(conn, &Failure::Http(error)),
+            Err(error) => self.fail(cx, conn, &Failure::Http(error)),
         }
     }
 
     /// A response is complete.
-    pub(crate) fn finish(&mut self, conn: ConnId, now: Nanos, closing: Closing) {
-        let entry = &mut self.http.conns[conn];
+    pub(crate) fn finish(
+        &mut self,
+        cx: &mut Context<'_>,
+        conn: ConnId,
+        now: Nanos,
+        closing: Closing,
+    ) {
+        let entry = &mut self.conns[conn];
         if let Some(stash) = &mut entry.stash
             && !stash.connection_fault.is_empty()
         {
             let fault = std::mem::take(&mut stash.connection_fault);
-            return self.fail(conn, &Failure::Connection(fault));
+            return self.fail(cx, conn, &Failure::Connection(fault));
         }
         let mut exchange = entry.exchange;
         let (index, own) = (entry.user, entry.opening.own());
@@ -307,22 +321,23 @@ impl Core<'_> {
             entry.idle_since = now;
             let rest = match exchange.keep_alive_s {
                 Some(told @ 1..) => Nanos::from(told) * SECOND,
-                _ => self.cx.run.settings.idle_timeout,
+                _ => cx.run.settings.idle_timeout,
             };
             entry.expires = entry.end.min(now.saturating_add(rest));
-            self.give_back(index, conn);
+            self.give_back(cx, index, conn);
             if closing == Closing::ByPeer {
-                self.peer_gave_up(conn);
+                self.peer_gave_up(cx, conn);
             }
         } else {
             let by_us = exchange.keep_alive && closing == Closing::No;
             self.drop_connection(
+                cx,
                 conn,
                 if by_us { Counter::ConnClosedByUs } else { Counter::ConnClosedByPeer },
             );
         }
-        let Wait::Exchange(id) = self.cx.users[index].wait else { return };
-        self.cx.users[index].wait = Wait::Ready;
+        let Wait::Exchange(id) = cx.users[index].wait else { return };
+        cx.users[index].wait = Wait::Ready;
         // From the intended to the actual start, and from the arrival of the last byte to our reading it; what opening cost here.
         let wait = (exchange.start - exchange.intended).max(0) as u64;
         let lag = (now - exchange.arrival).max(0) as u64 + wait + own;
@@ -338,85 +353,83 @@ impl Core<'_> {
             sent: if exchange.java { 0 } else { exchange.sent },
             received: exchange.received,
         };
-        self.answered(index, id, &exchange, timing, stash);
+        self.answered(cx, index, id, &exchange, timing, stash);
     }
 
     /// A response was read whole: cookies, redirects, the result; then the sample is concluded.
     fn answered(
         &mut self,
+        cx: &mut Context<'_>,
         index: UserId,
         id: SamplerId,
         exchange: &Exchange,
         mut timing: Timing,
         mut stash: Option<Box<Stash>>,
     ) {
-        if let Some(variable) = self.cx.run.user_token.filter(|_| !exchange.java) {
-            let env = self.cx.env(index, "");
+        if let Some(variable) = cx.run.user_token.filter(|_| !exchange.java) {
+            let env = cx.env(index, "");
             if env.vars.get(variable).is_none() {
                 let mut name = String::new();
                 env.who.thread_name(&mut name);
                 env.vars.set(variable, &name);
             }
         }
-        if exchange.challenges && self.answers_challenge(index, id, exchange, &mut stash) {
+        if exchange.challenges && self.answers_challenge(cx, index, id, exchange, &mut stash) {
             return;
         }
         if let Some(stash) = &stash
             && exchange.cookies
             && stash.set_cookie
         {
-            self.take_cookies(index, id, stash);
+            side_cookies::take_cookies(cx, index, id, stash);
         }
         let success = (200..400).contains(&exchange.status);
         let redirect = matches!(exchange.status, 301 | 302 | 303 | 307 | 308);
-        let chain =
-            self.cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
+        let chain = cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
         let mut thrown = false;
         if let Some(mut stash) = stash {
-            if chain
-                || (redirect && (exchange.follow || exchange.auto_follow))
-                || self.cx.observes(id)
-            {
-                self.fill(index, id, exchange, &timing, &mut stash);
+            if chain || (redirect && (exchange.follow || exchange.auto_follow)) || cx.observes(id) {
+                self.fill(cx, index, id, exchange, &timing, &mut stash);
             }
-            thrown = exchange.caches && !self.note_answer(index, id, exchange, &stash);
+            thrown = exchange.caches && !cache::note_answer(cx, index, id, exchange, &stash);
             let follows = exchange.follow || exchange.auto_follow;
-            let goes_on =
-                (chain || redirect && follows) && self.follow(index, id, &timing, exchange, &stash);
-            if redirect && !chain && !follows && self.leads_nowhere(id, exchange, &stash, None) {
+            let goes_on = (chain || redirect && follows)
+                && self.follow(cx, index, id, &timing, exchange, &stash);
+            if redirect && !chain && !follows && self.leads_nowhere(cx, id, exchange, &stash, None)
+            {
                 timing.sent = 0;
                 thrown = true;
             }
-            if !success && !self.cx.observes(id) {
-                self.cx.result.clear();
-                push_reason(&mut self.cx.result.message, &stash.head, exchange.java);
+            if !success && !cx.observes(id) {
+                cx.result.clear();
+                push_reason(&mut cx.result.message, &stash.head, exchange.java);
             }
-            self.http.stashes.push(stash);
+            self.stashes.push(stash);
             if goes_on {
                 return;
             }
-            if self.cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some()) {
-                return self.conclude_chain(index, id);
+            if cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some()) {
+                return redirect::conclude_chain(cx, index, id);
             }
         }
         if thrown {
-            return self.cx.conclude(index, id, timing, Outcome::Protocol);
+            return cx.conclude(index, id, timing, Outcome::Protocol);
         }
-        if !success && !self.cx.observes(id) {
+        if !success && !cx.observes(id) {
             let mut digits = itoa::Buffer::new();
-            self.cx.result.code.clear();
-            self.cx.result.code.push_str(digits.format(exchange.status));
-            self.cx.result.success = false;
+            cx.result.code.clear();
+            cx.result.code.push_str(digits.format(exchange.status));
+            cx.result.success = false;
         }
         let outcome = if !success {
             Outcome::Status
-        } else if self.cx.observes(id) && !self.cx.result.success {
+        } else if cx.observes(id) && !cx.result.success {
             timing.sent = 0;
             Outcome::Protocol
         } else {
             Outcome::Ok
         };
-        self.cx.conclude(index, id, timing, outcome);
+        cx.conclude(index, id, timing, outcome);
     }
 }
 

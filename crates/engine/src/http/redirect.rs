@@ -5,10 +5,11 @@ use plan::plan::{SamplerId, SamplerKind};
 use stats::{Counter, Outcome};
 use std::fmt::Write;
 
-use crate::core::Core;
+use crate::context::Context;
 use crate::http::conn::{Exchange, Stash};
 use crate::http::fill::value_of;
-use crate::http::names;
+use crate::http::requests::Requests;
+use crate::http::{failure, names};
 use crate::ids::UserId;
 use crate::net::outcome::Failure;
 use crate::time::timing::Timing;
@@ -17,18 +18,19 @@ use crate::users::Redirect;
 /// How many requests Java's own client sends for one, at most.
 const JAVA_HOPS: u32 = 20;
 
-impl Core<'_> {
+impl Requests {
     /// Takes one hop's answer (in the core's result) and goes on to where it points.
     /// False: the chain, if there is one, is complete.
     pub(crate) fn follow(
         &mut self,
+        cx: &mut Context<'_>,
         index: UserId,
         id: SamplerId,
         timing: &Timing,
         exchange: &Exchange,
         stash: &Stash,
     ) -> bool {
-        let chain = self.cx.users[index].extra().redirect.take();
+        let chain = cx.users[index].extra().redirect.take();
         let silent = exchange.auto_follow && !exchange.follow;
         // Followed silently, HttpClient itself decides: it repeats a 307 or 308 with method and body.
         let java = silent && exchange.java;
@@ -44,9 +46,9 @@ impl Core<'_> {
         let mut location = goes_on.then(|| location(&stash.head)).flatten();
         if exchange.java && !silent && goes_on && location.is_none() {
             if let Some(unused) = chain {
-                self.cx.spare_results.push(unused.result);
+                cx.spare_results.push(unused.result);
             }
-            self.names_no_location(index, id);
+            names_no_location(cx, index, id);
             return true;
         }
         // What HttpClient itself makes of it comes first.
@@ -63,35 +65,35 @@ impl Core<'_> {
         if location.is_none() {
             let first = chain.as_ref().filter(|_| silent).map(|chain| &**chain);
             let fails = if refused {
-                self.refused_by_client(id);
+                refused_by_client(cx, id);
                 true
             } else {
-                self.leads_nowhere(id, exchange, stash, first)
+                self.leads_nowhere(cx, id, exchange, stash, first)
             };
             if chain.is_none() {
                 return false;
             }
             if fails {
-                (hop.sent, self.cx.result.sent) = (0, 0);
+                (hop.sent, cx.result.sent) = (0, 0);
             }
         }
         let timing = &hop;
         let mut chain =
-            chain.unwrap_or_else(|| Box::new(self.begin_chain(timing, &stash.url, &stash.method)));
+            chain.unwrap_or_else(|| Box::new(begin_chain(cx, timing, &stash.url, &stash.method)));
         chain.java = java;
         chain.stripped |= java && !repeats;
         let stripped = chain.stripped;
-        self.add_hop(&mut chain, timing, silent);
+        add_hop(cx, &mut chain, timing, silent);
         let Some(location) = location else {
-            self.cx.users[index].extra().redirect = Some(chain);
+            cx.users[index].extra().redirect = Some(chain);
             return false;
         };
-        let most = if java { JAVA_HOPS } else { self.cx.run.settings.max_redirects };
+        let most = if java { JAVA_HOPS } else { cx.run.settings.max_redirects };
         if chain.hops + u32::from(java) >= most {
             // No connection led there.
             let route = crate::net::routes::Route::forgotten();
             let failure = Failure::TooManyRedirects(most);
-            let result = &mut *self.cx.result;
+            let result = &mut *cx.result;
             let describe = if java {
                 crate::net::outcome::describe_java
             } else {
@@ -104,13 +106,13 @@ impl Core<'_> {
                 result.response_headers.clear();
             }
             result.text.clear();
-            self.put_exception_text(id);
-            self.add_hop(&mut chain, timing, silent);
-            self.cx.users[index].extra().redirect = Some(chain);
+            failure::put_exception_text(cx, id);
+            add_hop(cx, &mut chain, timing, silent);
+            cx.users[index].extra().redirect = Some(chain);
             return false;
         }
         chain.hops += 1;
-        self.cx.recorder.add(Counter::Redirects, 1);
+        cx.recorder.add(Counter::Redirects, 1);
         let mut url = String::new();
         let mut text = text_of(location);
         if silent && !java && !text.is_ascii() {
@@ -122,7 +124,7 @@ impl Core<'_> {
         } else if silent && text.trim().starts_with("//") {
             plan::http::host_location(&chain.url, &text, &mut url)
         } else {
-            plan::http::location(&chain.url, &text, self.cx.run.settings.remove_dots, &mut url)
+            plan::http::location(&chain.url, &text, cx.run.settings.remove_dots, &mut url)
         };
         let target = match target {
             Ok(()) if silent && !java && chain.visited.contains(&url) => Err(circular()),
@@ -136,13 +138,13 @@ impl Core<'_> {
                 .to_owned();
         chain.url.clone_from(&url);
         chain.method.clone_from(&method);
-        self.cx.users[index].extra().redirect = Some(chain);
-        let own = self.cx.own_sampler(index).cloned();
-        let kind = own.as_deref().unwrap_or(&self.cx.plan.samplers[id.0 as usize].kind);
+        cx.users[index].extra().redirect = Some(chain);
+        let own = cx.own_sampler(index).cloned();
+        let kind = own.as_deref().unwrap_or(&cx.plan.samplers[id.0 as usize].kind);
         let SamplerKind::Http(http) = kind else { return false };
-        let mut request = std::mem::take(&mut self.http.request);
+        let mut request = std::mem::take(&mut self.request);
         let rendered = target.and_then(|()| {
-            self.cx.with_env(index, id, |env, _| {
+            cx.with_env(index, id, |env, _| {
                 if stripped {
                     http.render_stripped(&url, env, &mut request)
                 } else {
@@ -152,29 +154,29 @@ impl Core<'_> {
         });
         let sent = match rendered {
             Ok(()) => {
-                self.cx.users[index].intended = timing.end;
+                cx.users[index].intended = timing.end;
                 if !silent && !java {
-                    names::read(&mut self.cx, index, id);
+                    names::read(cx, index, id);
                 }
-                self.send_rendered(index, id, http, &request);
+                self.send_rendered(cx, index, id, http, &request);
                 true
             }
             Err(problem) => {
-                let result = &mut *self.cx.result;
+                let result = &mut *cx.result;
                 result.clear();
                 result.url.push_str(&url);
                 (result.code, result.message) = (problem.code, problem.message);
                 (result.success, result.data_type) = (false, "text");
-                self.put_exception_text(id);
+                failure::put_exception_text(cx, id);
                 let hop = Timing { start: timing.end, end: timing.end, ..Timing::default() };
-                if let Some(mut chain) = self.cx.users[index].extra().redirect.take() {
-                    self.add_hop(&mut chain, &hop, silent);
-                    self.cx.users[index].extra().redirect = Some(chain);
+                if let Some(mut chain) = cx.users[index].extra().redirect.take() {
+                    add_hop(cx, &mut chain, &hop, silent);
+                    cx.users[index].extra().redirect = Some(chain);
                 }
                 false
             }
         };
-        self.http.request = request;
+        self.request = request;
         sent
     }
 
@@ -182,12 +184,13 @@ impl Core<'_> {
     /// there, JMeter knows of its `first` request only.
     pub(crate) fn leads_nowhere(
         &mut self,
+        cx: &mut Context<'_>,
         id: SamplerId,
         exchange: &Exchange,
         stash: &Stash,
         first: Option<&Redirect>,
     ) -> bool {
-        let fixed = self.http.fixed[id.0 as usize].as_deref().filter(|_| stash.url.is_empty());
+        let fixed = self.fixed[id.0 as usize].as_deref().filter(|_| stash.url.is_empty());
         let (method, url) = match fixed {
             Some(fixed) => (&fixed.request.method, &fixed.request.url),
             None => (&stash.method, &stash.url),
@@ -211,175 +214,171 @@ impl Core<'_> {
             }
         }
         words.push_str(" HTTP/1.1");
-        if !self.cx.observes(id) {
+        if !cx.observes(id) {
             // Nobody looks at it but at why it failed.
-            self.cx.result.clear();
+            cx.result.clear();
         }
-        self.fail_hop("java.lang.IllegalArgumentException", &words);
+        fail_hop(cx, "java.lang.IllegalArgumentException", &words);
         true
     }
+}
 
-    /// HttpClient does not follow: it has no `Location`, or one that is no URI.
-    fn refused_by_client(&mut self, id: SamplerId) {
-        self.fail_hop("org.apache.http.client.ClientProtocolException", "null");
-        self.cx.result.response_headers.clear();
-        self.cx.result.body.clear();
-        self.cx.result.text.clear();
-        self.put_exception_text(id);
-    }
+/// HttpClient does not follow: it has no `Location`, or one that is no URI.
+fn refused_by_client(cx: &mut Context<'_>, id: SamplerId) {
+    fail_hop(cx, "org.apache.http.client.ClientProtocolException", "null");
+    cx.result.response_headers.clear();
+    cx.result.body.clear();
+    cx.result.text.clear();
+    failure::put_exception_text(cx, id);
+}
 
-    /// Fails the core's result with an exception.
-    fn fail_hop(&mut self, class: &str, message: &str) {
-        let result = &mut *self.cx.result;
-        result.code.clear();
-        let _ = write!(result.code, "Non HTTP response code: {class}");
-        result.message.clear();
-        let _ = write!(result.message, "Non HTTP response message: {message}");
-        result.success = false;
-        result.data_type = "text";
-    }
+/// Fails the core's result with an exception.
+fn fail_hop(cx: &mut Context<'_>, class: &str, message: &str) {
+    let result = &mut *cx.result;
+    result.code.clear();
+    let _ = write!(result.code, "Non HTTP response code: {class}");
+    result.message.clear();
+    let _ = write!(result.message, "Non HTTP response message: {message}");
+    result.success = false;
+    result.data_type = "text";
+}
 
-    /// An answer by Java's own client that does not say where to is to be followed by JMeter, which has no sample of that then.
-    fn names_no_location(&mut self, index: UserId, id: SamplerId) {
-        self.cx.result.clear();
-        let code = "Non HTTP response code: java.lang.NullPointerException";
-        let message = "Non HTTP response message: Cannot invoke \"String.indexOf(int)\" because \"source\" is null";
-        self.unsendable(index, id, code, message, false);
-    }
+/// An answer by Java's own client that does not say where to is to be followed by JMeter, which has no sample of that then.
+fn names_no_location(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
+    cx.result.clear();
+    let code = "Non HTTP response code: java.lang.NullPointerException";
+    let message = "Non HTTP response message: Cannot invoke \"String.indexOf(int)\" because \"source\" is null";
+    failure::unsendable(cx, index, id, code, message, false);
+}
 
-    fn begin_chain(&mut self, timing: &Timing, url: &str, method: &str) -> Redirect {
-        let mut result = self.cx.spare_results.pop().unwrap_or_default();
-        result.clear();
-        result.start_ms = self.cx.result.start_ms;
-        (result.latency, result.connect) = (timing.latency, timing.connect);
-        result.label.push_str(&self.cx.result.label);
-        for (to, from) in [
-            (&mut result.method, &self.cx.result.method),
-            (&mut result.cookies, &self.cx.result.cookies),
-            (&mut result.request_headers, &self.cx.result.request_headers),
-            (&mut result.query_string, &self.cx.result.query_string),
-            (&mut result.redirect_location, &self.cx.result.redirect_location),
-        ] {
-            to.push_str(from);
-        }
-        Redirect {
-            result,
-            hops: 0,
-            start: timing.start,
-            lag: 0,
-            wait: timing.wait,
-            first_url: url.to_owned(),
-            silent: false,
-            java: false,
-            stripped: false,
-            visited: Vec::new(),
-            url: url.to_owned(),
-            method: method.to_owned(),
-        }
+fn begin_chain(cx: &mut Context<'_>, timing: &Timing, url: &str, method: &str) -> Redirect {
+    let mut result = cx.spare_results.pop().unwrap_or_default();
+    result.clear();
+    result.start_ms = cx.result.start_ms;
+    (result.latency, result.connect) = (timing.latency, timing.connect);
+    result.label.push_str(&cx.result.label);
+    for (to, from) in [
+        (&mut result.method, &cx.result.method),
+        (&mut result.cookies, &cx.result.cookies),
+        (&mut result.request_headers, &cx.result.request_headers),
+        (&mut result.query_string, &cx.result.query_string),
+        (&mut result.redirect_location, &cx.result.redirect_location),
+    ] {
+        to.push_str(from);
     }
+    Redirect {
+        result,
+        hops: 0,
+        start: timing.start,
+        lag: 0,
+        wait: timing.wait,
+        first_url: url.to_owned(),
+        silent: false,
+        java: false,
+        stripped: false,
+        visited: Vec::new(),
+        url: url.to_owned(),
+        method: method.to_owned(),
+    }
+}
 
-    /// Adds the core's result, which nobody was asked for, to the chain under way.
-    pub(crate) fn last_hop(&mut self, index: UserId, timing: &Timing) {
-        if let Some(mut chain) = self.cx.users[index].extra().redirect.take() {
-            self.add_hop(&mut chain, timing, false);
-            self.cx.users[index].extra().redirect = Some(chain);
-        }
+/// Adds the core's result, which nobody was asked for, to the chain under way.
+pub(crate) fn last_hop(cx: &mut Context<'_>, index: UserId, timing: &Timing) {
+    if let Some(mut chain) = cx.users[index].extra().redirect.take() {
+        add_hop(cx, &mut chain, timing, false);
+        cx.users[index].extra().redirect = Some(chain);
     }
+}
 
-    /// Adds the core's result to the chain.
-    fn add_hop(&mut self, chain: &mut Redirect, timing: &Timing, silent: bool) {
-        chain.lag += timing.lag;
-        chain.silent = silent;
-        let whole = &mut chain.result;
-        whole.elapsed = (timing.end - chain.start).max(0) as u64;
-        if silent {
-            (whole.bytes, whole.sent) = (timing.received, timing.sent);
-            whole.headers_size = self.cx.result.headers_size;
-        } else {
-            whole.bytes += timing.received;
-            whole.sent += timing.sent;
-            whole.headers_size += self.cx.result.headers_size;
-            let n = whole.sub_count;
-            let mut label = std::mem::take(&mut whole.label);
-            let length = label.len();
-            let _ = write!(label, "-{n}");
-            let sub = whole.add_sub();
-            self.cx.result.show_in(sub);
-            sub.raw = n == 0;
-            sub.label.clear();
-            sub.label.push_str(if self.cx.run.settings.keep_sub_labels {
-                &sub.url
-            } else {
-                &label
-            });
-            label.truncate(length);
-            whole.label = label;
-        }
+/// Adds the core's result to the chain.
+fn add_hop(cx: &mut Context<'_>, chain: &mut Redirect, timing: &Timing, silent: bool) {
+    chain.lag += timing.lag;
+    chain.silent = silent;
+    let whole = &mut chain.result;
+    whole.elapsed = (timing.end - chain.start).max(0) as u64;
+    if silent {
+        (whole.bytes, whole.sent) = (timing.received, timing.sent);
+        whole.headers_size = cx.result.headers_size;
+    } else {
+        whole.bytes += timing.received;
+        whole.sent += timing.sent;
+        whole.headers_size += cx.result.headers_size;
+        let n = whole.sub_count;
+        let mut label = std::mem::take(&mut whole.label);
+        let length = label.len();
+        let _ = write!(label, "-{n}");
+        let sub = whole.add_sub();
+        cx.result.show_in(sub);
+        sub.raw = n == 0;
+        sub.label.clear();
+        sub.label.push_str(if cx.run.settings.keep_sub_labels { &sub.url } else { &label });
+        label.truncate(length);
+        whole.label = label;
     }
+}
 
-    /// The last hop was taken: the chain becomes the sample.
-    pub(crate) fn conclude_chain(&mut self, index: UserId, id: SamplerId) {
-        let outcome = if self.cx.result.success { Outcome::Ok } else { Outcome::Status };
-        self.end_chain(index, id, outcome);
-    }
+/// The last hop was taken: the chain becomes the sample.
+pub(crate) fn conclude_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
+    let outcome = if cx.result.success { Outcome::Ok } else { Outcome::Status };
+    end_chain(cx, index, id, outcome);
+}
 
-    /// A hop failed: the chain fails with it.
-    pub(crate) fn fail_chain(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        timing: Timing,
-        outcome: Outcome,
-    ) {
-        let Some(mut chain) = self.cx.users[index].extra().redirect.take() else { return };
-        self.cx.result.elapsed = timing.elapsed();
-        self.cx.result.connect = timing.connect;
-        let silent = chain.silent;
-        self.add_hop(&mut chain, &timing, silent);
-        self.cx.users[index].extra().redirect = Some(chain);
-        self.end_chain(index, id, outcome);
-    }
+/// A hop failed: the chain fails with it.
+pub(crate) fn fail_chain(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    timing: Timing,
+    outcome: Outcome,
+) {
+    let Some(mut chain) = cx.users[index].extra().redirect.take() else { return };
+    cx.result.elapsed = timing.elapsed();
+    cx.result.connect = timing.connect;
+    let silent = chain.silent;
+    add_hop(cx, &mut chain, &timing, silent);
+    cx.users[index].extra().redirect = Some(chain);
+    end_chain(cx, index, id, outcome);
+}
 
-    fn end_chain(&mut self, index: UserId, id: SamplerId, outcome: Outcome) {
-        let Some(mut chain) = self.cx.users[index].extra().redirect.take() else { return };
-        if chain.silent && self.cx.result.code.starts_with("Non HTTP") {
-            // The exception came out of HttpClient: the sampler knows of its first request only.
-            chain.result.sent = 0;
-            self.cx.result.url.clone_from(&chain.first_url);
-        }
-        let whole = &mut chain.result;
-        // The first request's cookies and location stand for the whole, and if HttpClient itself went on, all of it.
-        std::mem::swap(&mut self.cx.result.cookies, &mut whole.cookies);
-        std::mem::swap(&mut self.cx.result.redirect_location, &mut whole.redirect_location);
-        if chain.silent {
-            std::mem::swap(&mut self.cx.result.method, &mut whole.method);
-            std::mem::swap(&mut self.cx.result.query_string, &mut whole.query_string);
-            self.cx.result.redirect_location.clear();
-        }
-        if chain.java {
-            std::mem::swap(&mut self.cx.result.request_headers, &mut whole.request_headers);
-        }
-        let timing = Timing {
-            start: chain.start,
-            end: chain.start + whole.elapsed as i64,
-            idle: 0,
-            latency: whole.latency,
-            connect: whole.connect,
-            lag: chain.lag,
-            wait: chain.wait,
-            sent: whole.sent,
-            received: whole.bytes,
-        };
-        // What the last hop tells, the whole tells; its parts and sums stay.
-        std::mem::swap(&mut self.cx.result.subs, &mut whole.subs);
-        self.cx.result.sub_count = whole.sub_count;
-        self.cx.result.start_ms = whole.start_ms;
-        self.cx.result.headers_size = whole.headers_size;
-        self.cx.result.label.clear();
-        self.cx.result.label.push_str(&whole.label);
-        self.cx.spare_results.push(chain.result);
-        self.cx.conclude(index, id, timing, outcome);
+fn end_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId, outcome: Outcome) {
+    let Some(mut chain) = cx.users[index].extra().redirect.take() else { return };
+    if chain.silent && cx.result.code.starts_with("Non HTTP") {
+        // The exception came out of HttpClient: the sampler knows of its first request only.
+        chain.result.sent = 0;
+        cx.result.url.clone_from(&chain.first_url);
     }
+    let whole = &mut chain.result;
+    // The first request's cookies and location stand for the whole, and if HttpClient itself went on, all of it.
+    std::mem::swap(&mut cx.result.cookies, &mut whole.cookies);
+    std::mem::swap(&mut cx.result.redirect_location, &mut whole.redirect_location);
+    if chain.silent {
+        std::mem::swap(&mut cx.result.method, &mut whole.method);
+        std::mem::swap(&mut cx.result.query_string, &mut whole.query_string);
+        cx.result.redirect_location.clear();
+    }
+    if chain.java {
+        std::mem::swap(&mut cx.result.request_headers, &mut whole.request_headers);
+    }
+    let timing = Timing {
+        start: chain.start,
+        end: chain.start + whole.elapsed as i64,
+        idle: 0,
+        latency: whole.latency,
+        connect: whole.connect,
+        lag: chain.lag,
+        wait: chain.wait,
+        sent: whole.sent,
+        received: whole.bytes,
+    };
+    // What the last hop tells, the whole tells; its parts and sums stay.
+    std::mem::swap(&mut cx.result.subs, &mut whole.subs);
+    cx.result.sub_count = whole.sub_count;
+    cx.result.start_ms = whole.start_ms;
+    cx.result.headers_size = whole.headers_size;
+    cx.result.label.clear();
+    cx.result.label.push_str(&whole.label);
+    cx.spare_results.push(chain.result);
+    cx.conclude(index, id, timing, outcome);
 }
 
 /// Whether JMeter takes an answer for a redirect.

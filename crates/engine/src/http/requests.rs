@@ -1,9 +1,13 @@
 //! HTTP requests of a core: those that never change, and buffers for the one under work.
 
-use plan::plan::Plan;
+use std::collections::VecDeque;
 
-use crate::http::conn::{Conns, Stash};
+use plan::plan::{Plan, SamplerKind};
+
+use crate::http::conn::{Conns, Stash, State};
 use crate::http::exchange::Fixed;
+use crate::http::repeat::Unanswered;
+use crate::net::routes::RouteId;
 
 /// Requests of a core, and the connections they go out on.
 #[allow(clippy::vec_box)] // Stashes move between pool and connections by their pointer.
@@ -18,10 +22,15 @@ pub(crate) struct Requests {
     pub(crate) inflater: wire::coding::Inflater,
     /// The last response head.
     pub(crate) memo: wire::http1::Memo,
+    /// Requests that are to be sent again.
+    pub(crate) unanswered: VecDeque<Unanswered>,
+    /// The plan has Parallel Controllers.
+    pub(crate) has_lanes: bool,
 }
 
 impl Requests {
     pub(crate) fn new(plan: &Plan) -> Self {
+        let is_parallel = |kind: &SamplerKind| matches!(kind, SamplerKind::Parallel(_));
         Self {
             conns: Conns::default(),
             stashes: Vec::new(),
@@ -30,6 +39,15 @@ impl Requests {
             fixed: (0..plan.samplers.len()).map(|_| None).collect(),
             inflater: wire::coding::Inflater::new(),
             memo: wire::http1::Memo::default(),
+            unanswered: VecDeque::new(),
+            has_lanes: plan.samplers.iter().any(|sampler| is_parallel(&sampler.kind)),
         }
+    }
+
+    /// The routes that connections and requests of the core lead to.
+    pub(crate) fn routes(&self) -> impl Iterator<Item = RouteId> + '_ {
+        let fixed = self.fixed.iter().flatten().map(|fixed| fixed.route);
+        let open = self.conns.all.iter().filter(|conn| conn.state != State::Closed);
+        fixed.chain(open.flat_map(|conn| [conn.route, conn.opening.route]))
     }
 }

@@ -7,97 +7,96 @@
 use plan::plan::{SamplerId, SamplerKind};
 use wire::cookie::{Cookie, Jar};
 
-use crate::core::Core;
+use crate::context::Context;
 use crate::http::conn::Stash;
+use crate::http::{cookies, page};
 use crate::ids::UserId;
 use crate::users::NO_USER;
 
-impl Core<'_> {
-    /// Takes the cookies of a response.
-    pub(crate) fn take_cookies(&mut self, index: UserId, id: SamplerId, stash: &Stash) {
-        let Some(manager) = self.cookie_manager(id) else { return };
-        let holder = self.own_jar(index, manager);
-        self.store_cookies(holder, id, stash);
-    }
+/// Takes the cookies of a response.
+pub(crate) fn take_cookies(cx: &mut Context<'_>, index: UserId, id: SamplerId, stash: &Stash) {
+    let Some(manager) = cookie_manager(cx, id) else { return };
+    let holder = own_jar(cx, index, manager);
+    cookies::store_cookies(cx, holder, id, stash);
+}
 
-    /// Adds the cookies of the parts of a page to the page's: of each link whether it is a part, and the copies by link.
-    pub(crate) fn merge_cookies(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        parts: &[bool],
-        mut copies: Vec<(usize, Box<Jar>)>,
-    ) {
-        if copies.is_empty() {
-            return;
-        }
-        let Some(manager) = self.cookie_manager(id) else { return };
-        let holder = self.own_jar(index, manager);
-        let before = self.cookies_in(holder, manager);
-        copies.sort_by_key(|(link, _)| *link);
-        let mut copies = copies.into_iter().peekable();
-        let mut changed = false;
-        for (link, _) in parts.iter().enumerate().filter(|(_, is_part)| **is_part) {
-            match copies.next_if(|(of, _)| *of == link) {
-                Some((_, copy)) => {
-                    self.add_cookies(holder, manager, copy.iter());
-                    changed = true;
-                }
-                None if changed => {
-                    self.add_cookies(holder, manager, before.iter());
-                    changed = false;
-                }
-                None => {}
+/// Adds the cookies of the parts of a page to the page's: of each link whether it is a part, and the copies by link.
+pub(crate) fn merge_cookies(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    parts: &[bool],
+    mut copies: Vec<(usize, Box<Jar>)>,
+) {
+    if copies.is_empty() {
+        return;
+    }
+    let Some(manager) = cookie_manager(cx, id) else { return };
+    let holder = own_jar(cx, index, manager);
+    let before = cookies_in(cx, holder, manager);
+    copies.sort_by_key(|(link, _)| *link);
+    let mut copies = copies.into_iter().peekable();
+    let mut changed = false;
+    for (link, _) in parts.iter().enumerate().filter(|(_, is_part)| **is_part) {
+        match copies.next_if(|(of, _)| *of == link) {
+            Some((_, copy)) => {
+                add_cookies(cx, holder, manager, copy.iter());
+                changed = true;
             }
-        }
-    }
-
-    /// Who holds the cookies that a response changes: the nearest part that is loaded beside others, which gets its copy here,
-    /// or the user.
-    fn own_jar(&mut self, index: UserId, manager: u32) -> UserId {
-        let mut holder = index;
-        while self.cx.users[holder].branch_of != NO_USER && !self.is_beside_others(holder) {
-            holder = self.cx.users[holder].branch_of;
-        }
-        let from = self.cx.jar_around(holder, manager);
-        let Some(at) = self.cx.jar(from, manager) else { return holder };
-        if from != holder {
-            let copy = self.cx.users[from].extra().jars[at].clone();
-            let jars = &mut self.cx.users[holder].extra().jars;
-            if jars.len() <= at {
-                jars.resize_with(at + 1, || None);
+            None if changed => {
+                add_cookies(cx, holder, manager, before.iter());
+                changed = false;
             }
-            jars[at] = copy;
-        }
-        holder
-    }
-
-    fn cookie_manager(&self, id: SamplerId) -> Option<u32> {
-        match &self.cx.plan.samplers[id.0 as usize].kind {
-            SamplerKind::Http(http) => http.cookies,
-            _ => None,
+            None => {}
         }
     }
+}
 
-    fn cookies_in(&mut self, holder: UserId, manager: u32) -> Vec<Cookie> {
-        let jars = &self.cx.users[holder].extra().jars;
-        let jar = jars.get(manager as usize).and_then(Option::as_ref);
-        jar.map_or(Vec::new(), |jar| jar.iter().cloned().collect())
+/// Who holds the cookies that a response changes: the nearest part that is loaded beside others, which gets its copy here,
+/// or the user.
+fn own_jar(cx: &mut Context<'_>, index: UserId, manager: u32) -> UserId {
+    let mut holder = index;
+    while cx.users[holder].branch_of != NO_USER && !page::is_beside_others(cx, holder) {
+        holder = cx.users[holder].branch_of;
     }
+    let from = cx.jar_around(holder, manager);
+    let Some(at) = cx.jar(from, manager) else { return holder };
+    if from != holder {
+        let copy = cx.users[from].extra().jars[at].clone();
+        let jars = &mut cx.users[holder].extra().jars;
+        if jars.len() <= at {
+            jars.resize_with(at + 1, || None);
+        }
+        jars[at] = copy;
+    }
+    holder
+}
 
-    fn add_cookies<'c>(
-        &mut self,
-        holder: UserId,
-        manager: u32,
-        cookies: impl Iterator<Item = &'c Cookie>,
-    ) {
-        for cookie in cookies {
-            if self.cx.run.settings.cookie_save {
-                self.show_cookie(holder, &cookie.name, &cookie.value);
-            }
-            if let Some(jar) = &mut self.cx.users[holder].extra().jars[manager as usize] {
-                jar.add(cookie.clone());
-            }
+fn cookie_manager(cx: &Context<'_>, id: SamplerId) -> Option<u32> {
+    match &cx.plan.samplers[id.0 as usize].kind {
+        SamplerKind::Http(http) => http.cookies,
+        _ => None,
+    }
+}
+
+fn cookies_in(cx: &mut Context<'_>, holder: UserId, manager: u32) -> Vec<Cookie> {
+    let jars = &cx.users[holder].extra().jars;
+    let jar = jars.get(manager as usize).and_then(Option::as_ref);
+    jar.map_or(Vec::new(), |jar| jar.iter().cloned().collect())
+}
+
+fn add_cookies<'c>(
+    cx: &mut Context<'_>,
+    holder: UserId,
+    manager: u32,
+    cookies: impl Iterator<Item = &'c Cookie>,
+) {
+    for cookie in cookies {
+        if cx.run.settings.cookie_save {
+            cookies::show_cookie(cx, holder, &cookie.name, &cookie.value);
+        }
+        if let Some(jar) = &mut cx.users[holder].extra().jars[manager as usize] {
+            jar.add(cookie.clone());
         }
     }
 }

@@ -4,13 +4,10 @@
 //! interrupted is whatever the user waits for then, once. A sampler that cannot be interrupted goes on.
 
 use plan::plan::SamplerKind;
-use stats::Phase;
 
 use crate::core::Core;
-use crate::http::conn::NO_CONN;
-use crate::http::conn::State;
+use crate::http::page;
 use crate::ids::UserId;
-use crate::net::outcome::Failure;
 use crate::time::clock::{MS, Nanos};
 use crate::time::wheel::{Links, Waiting, Wheel};
 use crate::users::Wait;
@@ -87,15 +84,15 @@ impl Core<'_> {
             return;
         }
         match user.wait {
-            Wait::Exchange(_) | Wait::Resolve(_) => self.interrupt_exchange(index),
+            Wait::Exchange(_) | Wait::Resolve(_) => self.http.interrupt(&mut self.cx, index),
             Wait::Session(ticket) => {
                 let (sessions, mut around) = self.sessions();
                 sessions.interrupt(&mut around, ticket);
             }
             Wait::Page(_) => {
                 // What is loaded side by side is loaded by samplers that JMeter does not see.
-                if let Some(branch) = self.only_branch(index) {
-                    self.interrupt_exchange(branch);
+                if let Some(branch) = page::only_branch(&mut self.cx, index) {
+                    self.http.interrupt(&mut self.cx, branch);
                 }
             }
             Wait::Pause(_) => {
@@ -125,30 +122,5 @@ impl Core<'_> {
             }
             _ => {}
         }
-    }
-
-    fn interrupt_exchange(&mut self, index: UserId) {
-        let conn = self.cx.users[index].conn;
-        if conn == NO_CONN
-            || !matches!(self.cx.users[index].wait, Wait::Exchange(_) | Wait::Resolve(_))
-        {
-            return;
-        }
-        let entry = &self.http.conns[conn];
-        let phase = match entry.state {
-            State::Connecting => Phase::Connect,
-            State::Handshaking | State::Tunnelling => Phase::Tls,
-            _ => Phase::Response,
-        };
-        let (generation, start) = (entry.transport.generation, entry.exchange.start);
-        if phase != Phase::Connect && self.takes_what_lies_there(index, conn) {
-            let entry = &self.http.conns[conn];
-            let same = entry.transport.generation == generation && entry.exchange.start == start;
-            let waits = matches!(self.cx.users[index].wait, Wait::Exchange(_));
-            if !(same && waits && self.cx.users[index].conn == conn) {
-                return;
-            }
-        }
-        self.fail(conn, &Failure::Interrupted(phase));
     }
 }

@@ -3,7 +3,6 @@
 use plan::plan::{Needs, Plan, SamplerKind};
 use stats::{LabelId, Recorder};
 
-use crate::ids::UserId;
 use crate::sample::interrupt::Watch;
 use crate::time::clock::Nanos;
 
@@ -11,23 +10,16 @@ use crate::time::clock::Nanos;
 pub(crate) struct Samples {
     /// Labels of samplers whose name is fixed.
     pub(crate) labels: Vec<Option<LabelId>>,
-    /// Branches of users that have nothing to load.
-    pub(crate) branches: Vec<UserId>,
     /// Samples that a Sample Timeout may interrupt, by user.
     pub(crate) watch: Watch,
-    /// The plan has Parallel Controllers.
-    pub(crate) has_lanes: bool,
 }
 
 impl Samples {
     pub(crate) fn new(plan: &Plan, now: Nanos, recorder: &mut Recorder) -> Self {
         let names = plan.samplers.iter().map(|sampler| sampler.name.fixed());
-        let is_parallel = |kind: &SamplerKind| matches!(kind, SamplerKind::Parallel(_));
         Self {
             labels: names.map(|name| name.map(|name| recorder.intern(name))).collect(),
-            branches: Vec::new(),
             watch: Watch::new(now),
-            has_lanes: plan.samplers.iter().any(|sampler| is_parallel(&sampler.kind)),
         }
     }
 }

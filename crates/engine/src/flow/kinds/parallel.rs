@@ -10,8 +10,7 @@ use plan::result::{Request, SampleResult};
 use stats::Outcome;
 
 use crate::core::Core;
-use crate::http::conn::NO_CONN;
-use crate::ids::UserId;
+use crate::ids::{NO_CONN, UserId};
 use crate::time::timing::Timing;
 use crate::users::controllers as state;
 use crate::users::lanes::Lanes;
@@ -102,7 +101,7 @@ impl<'p> Core<'p> {
     }
 
     fn start_lane(&mut self, parent: UserId, main: ControllerId) {
-        let lane = self.spare(parent);
+        let lane = self.cx.users.branch(parent, self.cx.clock.now());
         let user = &mut self.cx.users[lane];
         // To JMeter each lane is the first user of a group.
         (user.lane, user.number, user.fresh) = (true, 0, true);
@@ -129,7 +128,7 @@ impl<'p> Core<'p> {
         (user.stopping, user.last_sampler, user.extra) = (false, None, None);
         (user.setbacks, user.paced) = (0, false);
         (user.conn, user.socket) = (NO_CONN, NO_SOCKET);
-        self.samples.branches.push(lane);
+        self.cx.users.put_away(lane);
         let Some(lanes) = self.lanes(parent) else { return };
         lanes.under_way -= 1;
         if !lanes.called {
@@ -236,15 +235,6 @@ impl<'p> Core<'p> {
         if fresh && !extra.again && extra.ran.len() == 1 {
             extra.holder = holder;
         }
-    }
-
-    /// To whom HttpClient counts what a user opens now.
-    pub(crate) fn holder(&self, index: UserId) -> u16 {
-        if !self.samples.has_lanes {
-            return 0;
-        }
-        let root = &self.cx.users[self.cx.users.root(index)];
-        root.extra.as_ref().map_or(0, |extra| extra.holder)
     }
 
     /// Moves the core's result into the sample around a lane.

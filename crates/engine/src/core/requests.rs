@@ -1,0 +1,65 @@
+//! The loop's part in requests of HTTP: their beginning, their pages, and the end of a run while one is under way.
+
+use plan::http::Http;
+use plan::plan::SamplerId;
+use plan::text::Thrown;
+use stats::Outcome;
+
+use crate::core::Core;
+use crate::http::exchange::Begun;
+use crate::ids::UserId;
+use crate::time::timing::Timing;
+use crate::users::Wait;
+
+impl Core<'_> {
+    /// Begins the sample of an HTTP sampler.
+    pub(crate) fn begin_http(&mut self, index: UserId, id: SamplerId, http: &Http) {
+        if std::mem::replace(&mut self.cx.users[index].fresh, false) {
+            if self.cx.users[index].lane {
+                self.refresh_lane(index);
+            } else {
+                self.http.refresh_user(&mut self.cx, index);
+            }
+        }
+        match self.http.begin(&mut self.cx, index, id, http) {
+            Begun::UnderWay => {}
+            Begun::LeftOut => self.after_action(index, id),
+        }
+    }
+
+    /// Loads what is embedded in the page that stands in the core's result; then the sample is closed.
+    pub(crate) fn load_page(&mut self, index: UserId, id: SamplerId, timing: Timing) {
+        if let Some((timing, outcome)) = self.http.load_page(&mut self.cx, index, id, timing) {
+            self.close_sample(index, id, timing, outcome);
+        }
+    }
+
+    /// A branch has its result, which stands in the core's.
+    pub(crate) fn branch_done(&mut self, branch: UserId, timing: &Timing, outcome: Outcome) {
+        self.http.branch_done(&mut self.cx, branch, timing, outcome);
+    }
+
+    /// A request that got no answer goes out anew.
+    pub(crate) fn send_again(&mut self, user: UserId, ticket: u64) {
+        if self.http.send_again(&mut self.cx, user, ticket) && self.cx.stop.now {
+            self.cut(user);
+        }
+    }
+
+    /// A function in a user's request has thrown what no sampler catches.
+    pub(crate) fn end_thrown(&mut self, user: UserId, thrown: Thrown) {
+        let entry = &mut self.cx.users[user];
+        if entry.alive && entry.wait == Wait::Done {
+            entry.wait = Wait::Ready;
+            self.cx.texts.thrown = Some(thrown);
+            self.ends_by_exception(user);
+        }
+    }
+
+    /// The run ends at once while an exchange is under way.
+    pub(crate) fn cut(&mut self, index: UserId) {
+        if !self.http.cut(&mut self.cx, index) {
+            self.end_wait(index);
+        }
+    }
+}
