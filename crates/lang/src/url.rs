@@ -116,96 +116,103 @@ pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), M
         out.push_str(spec);
         return Ok(());
     }
-    let whole = spec;
+    let (protocol, rest) = protocol_of(spec);
+    // A base of another protocol does not count; for one of the same, the protocol might as well be missing.
+    let base = base
+        .map(Base::of)
+        .filter(|base| protocol.is_empty() || protocol == base.protocol && !base.path.is_empty());
+    if protocol.is_empty() && base.is_none() {
+        return Err(Malformed(format!("no protocol: {spec}")));
+    }
+    let has_base = base.is_some();
+    let base = base.unwrap_or_default();
+    let protocol = if protocol.is_empty() { base.protocol } else { &*protocol };
+    known(protocol)?;
+    let (spec, reference) = cut(rest, '#');
+    let (rest, query) = cut(spec, '?');
+    let (mut authority, mut base_path, mut file) = (base.authority, base.path, rest);
+    if let Some(rest) = rest.strip_prefix("//").filter(|rest| !rest.starts_with("//")) {
+        (authority, file) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        check_authority(authority)?;
+        if !authority.is_empty() {
+            base_path = "";
+        }
+    }
+    let path = if rest.is_empty() && query.is_some() && has_base {
+        [&base_path[..base_path.rfind('/').unwrap_or(0)], "/"].concat()
+    } else {
+        path_on(base_path, file, !authority.is_empty())
+    };
+    out.push_str(protocol);
+    out.push(':');
+    if !authority.is_empty() {
+        out.push_str("//");
+        out.push_str(authority);
+    }
+    out.push_str(&path);
+    if let Some(query) = query.or(base.query.filter(|_| spec.is_empty())) {
+        out.push('?');
+        out.push_str(query);
+    }
+    if let Some(reference) = reference.or(base.reference.filter(|_| spec.is_empty())) {
+        out.push('#');
+        out.push_str(reference);
+    }
+    Ok(())
+}
+
+/// The protocol of a URL in lower case, empty if it has none, and the text behind it.
+fn protocol_of(spec: &str) -> (String, &str) {
     let mut spec = spec.trim_matches(|c: char| c <= ' ');
     if spec.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("url:")) {
         spec = &spec[4..];
     }
-    let mut protocol = String::new();
     if !spec.starts_with('#')
         && let Some(end) = spec.find([':', '/'])
         && spec.as_bytes()[end] == b':'
         && is_protocol(&spec[..end])
     {
-        protocol = spec[..end].to_ascii_lowercase();
-        spec = &spec[end + 1..];
+        return (spec[..end].to_ascii_lowercase(), &spec[end + 1..]);
     }
-    let base = base.map(|base| (base, split(base)));
-    // A base of another protocol does not count; for one of the same, the protocol might as well be missing.
-    let base = base.filter(|(text, parts)| {
-        let same = protocol == text[parts.protocol.clone()] && !parts.path.is_empty();
-        protocol.is_empty() || same
-    });
-    if protocol.is_empty() {
-        match &base {
-            Some((text, parts)) => protocol.push_str(&text[parts.protocol.clone()]),
-            None => return Err(Malformed(format!("no protocol: {whole}"))),
-        }
-    }
-    known(&protocol)?;
-    let (spec, reference) = cut(spec, '#');
-    let (mut rest, query) = cut(spec, '?');
-    let query_only = rest.is_empty() && query.is_some() && base.is_some();
-    let mut authority = String::new();
-    let mut path = String::new();
-    let (mut inherited, mut inherited_reference) = (None, None);
-    if let Some((text, parts)) = &base {
-        authority.push_str(&text[parts.authority.clone()]);
-        path.push_str(&text[parts.path.clone()]);
-        inherited = parts.query.clone().map(|query| &text[query]);
+    (String::new(), spec)
+}
+
+/// The parts of a URL that others are relative to.
+#[derive(Default)]
+struct Base<'b> {
+    protocol: &'b str,
+    authority: &'b str,
+    path: &'b str,
+    query: Option<&'b str>,
+    reference: Option<&'b str>,
+}
+
+impl<'b> Base<'b> {
+    fn of(text: &'b str) -> Self {
+        let parts = split(text);
         let end = parts.query.as_ref().map_or(parts.path.end, |query| query.end);
-        inherited_reference = text[end..].strip_prefix('#');
-    }
-    let unc = rest.starts_with("////");
-    if !unc && rest.starts_with("//") {
-        rest = &rest[2..];
-        let end = rest.find('/').unwrap_or(rest.len());
-        authority = rest[..end].to_string();
-        check_authority(&authority)?;
-        rest = &rest[end..];
-        if !authority.is_empty() {
-            path.clear();
+        Self {
+            protocol: &text[parts.protocol],
+            authority: &text[parts.authority],
+            path: &text[parts.path],
+            query: parts.query.map(|query| &text[query]),
+            reference: text[end..].strip_prefix('#'),
         }
     }
-    let mut relative = false;
-    if query_only {
-        let keep = path.rfind('/').map_or(0, |at| at);
-        path.truncate(keep);
-        path.push('/');
-    } else if rest.starts_with('/') {
-        path.clear();
-        path.push_str(rest);
-    } else if !rest.is_empty() {
-        if path.is_empty() {
-            if !authority.is_empty() {
-                path.push('/');
-            }
-        } else {
-            let keep = path.rfind('/').map_or(0, |at| at + 1);
-            path.truncate(keep);
-            relative = true;
-        }
-        path.push_str(rest);
+}
+
+/// The path of a URL that has `file` for it, on the path of its base.
+fn path_on(base: &str, file: &str, has_authority: bool) -> String {
+    if file.is_empty() {
+        return base.to_owned();
     }
-    if relative {
-        path = without_dots(&path);
+    if file.starts_with('/') {
+        return file.to_owned();
     }
-    out.push_str(&protocol);
-    out.push(':');
-    if !authority.is_empty() {
-        out.push_str("//");
-        out.push_str(&authority);
+    if base.is_empty() {
+        return [if has_authority { "/" } else { "" }, file].concat();
     }
-    out.push_str(&path);
-    if let Some(query) = query.or(inherited.filter(|_| spec.is_empty())) {
-        out.push('?');
-        out.push_str(query);
-    }
-    if let Some(reference) = reference.or(inherited_reference.filter(|_| spec.is_empty())) {
-        out.push('#');
-        out.push_str(reference);
-    }
-    Ok(())
+    without_dots([&base[..base.rfind('/').map_or(0, |at| at + 1)], file].concat())
 }
 
 /// The text before a sign, and the text behind it.
@@ -257,8 +264,7 @@ fn check_brackets(authority: &str, host: &str) -> Result<usize, Malformed> {
 }
 
 /// Removes `.` and `..` as `URLStreamHandler` does, which leaves those that lead above the root.
-fn without_dots(path: &str) -> String {
-    let mut path = path.to_string();
+fn without_dots(mut path: String) -> String {
     while let Some(at) = path.find("/./") {
         path.replace_range(at..at + 2, "");
     }

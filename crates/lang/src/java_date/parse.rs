@@ -151,23 +151,14 @@ fn read_item<'t>(item: &Item, fixed: bool, text: &'t str, fields: &mut Fields) -
             Ok(rest)
         }
         Item::Localized { full } => {
-            let rest = text.strip_prefix("GMT").ok_or(Unreadable)?;
-            let (offset, rest) = if rest.starts_with(['+', '-']) {
-                read_localized(*full, rest)?
-            } else {
-                (Offset::UTC, rest)
-            };
+            let (offset, rest) = read_localized(*full, text)?;
             fields.offset = Some(offset);
             Ok(rest)
         }
         Item::ZoneId | Item::ZoneName { .. } => {
-            let end = text
-                .find(|c: char| {
-                    !(c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '+' | '-' | '~' | ':'))
-                })
-                .unwrap_or(text.len());
-            fields.zone = Some((text[..end].into(), zone(&text[..end]).ok_or(Unreadable)?));
-            Ok(&text[end..])
+            let (name, rest) = text.split_at(end_of_zone(text));
+            fields.zone = Some((name.into(), zone(name).ok_or(Unreadable)?));
+            Ok(rest)
         }
         Item::Pad(width, inner) => {
             let (padded, rest) = text.split_at_checked(*width).ok_or(Unreadable)?;
@@ -176,16 +167,19 @@ fn read_item<'t>(item: &Item, fixed: bool, text: &'t str, fields: &mut Fields) -
                 _ => Err(Unreadable),
             }
         }
-        Item::Optional(items) => {
-            let mut tried = fields.clone();
-            match read_items(items, text, &mut tried) {
-                Ok(rest) => {
-                    *fields = tried;
-                    Ok(rest)
-                }
-                Err(Unreadable) => Ok(text),
-            }
+        Item::Optional(items) => Ok(read_optional(items, text, fields)),
+    }
+}
+
+/// Reads the items if all of them fit; else nothing is read and no field is set.
+fn read_optional<'t>(items: &[Item], text: &'t str, fields: &mut Fields) -> &'t str {
+    let mut tried = fields.clone();
+    match read_items(items, text, &mut tried) {
+        Ok(rest) => {
+            *fields = tried;
+            rest
         }
+        Err(Unreadable) => text,
     }
 }
 
@@ -252,8 +246,13 @@ fn read_offset(style: OffsetStyle, text: &str) -> Read<(Offset, &str)> {
     Ok((total(negative, hours, minutes, seconds)?, rest))
 }
 
+/// `GMT` alone, or with an offset behind it.
 fn read_localized(full: bool, text: &str) -> Read<(Offset, &str)> {
-    let (negative, rest) = sign(text)?;
+    let rest = text.strip_prefix("GMT").ok_or(Unreadable)?;
+    if !rest.starts_with(['+', '-']) {
+        return Ok((Offset::UTC, rest));
+    }
+    let (negative, rest) = sign(rest)?;
     let width = if full { 2 } else { rest.bytes().take(2).take_while(u8::is_ascii_digit).count() };
     let (hours, mut rest) = digits_of(rest, width)?;
     let mut minutes = 0;
@@ -279,6 +278,13 @@ fn total(negative: bool, hours: i64, minutes: i64, seconds: i64) -> Read<Offset>
     }
     let total = ((hours * 60 + minutes) * 60 + seconds) as i32;
     Offset::from_seconds(if negative { -total } else { total }).map_err(|_| Unreadable)
+}
+
+/// The length of the zone's name at the front of a text.
+fn end_of_zone(text: &str) -> usize {
+    let is_of_name =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '+' | '-' | '~' | ':');
+    text.find(|c| !is_of_name(c)).unwrap_or(text.len())
 }
 
 fn zone(name: &str) -> Option<TimeZone> {

@@ -87,100 +87,157 @@ impl Reader<'_> {
 
 /// The item of `count` times `letter`.
 fn letter(letter: char, count: usize) -> Result<Item, String> {
-    let too_many = || Err(format!("Too many pattern letters: {letter}"));
-    let digits = count.min(19) as u8;
-    let number = |field, min: usize, max, sign| {
-        let min = min.min(19) as u8;
-        Ok(Item::Number(Number { field, min, max, sign, following: 0 }))
-    };
-    let plain = |field| match count {
-        1 => number(field, 1, 19, Sign::Normal),
-        2 => number(field, 2, 2, Sign::NotNegative),
-        _ => too_many(),
-    };
-    let name = |names| match count {
-        1..=3 => Ok(Item::Name(names, Style::Short)),
-        4 => Ok(Item::Name(names, Style::Full)),
-        5 => Ok(Item::Name(names, Style::Narrow)),
-        _ => too_many(),
-    };
-    let offset = |zero, table: [(bool, Part, Part); 5]| {
-        let Some((colon, minutes, seconds)) = table.get(count - 1).copied() else {
-            return too_many();
-        };
-        Ok(Item::Offset(OffsetStyle { colon, minutes, seconds, zero }))
-    };
-    use Part::{Always, IfAny, Never};
-    let iso = [
-        (false, IfAny, Never),
-        (false, Always, Never),
-        (true, Always, Never),
-        (false, Always, IfAny),
-        (true, Always, IfAny),
-    ];
     if count > 19 && matches!(letter, 'u' | 'y' | 'Y' | 'g' | 'A' | 'n' | 'N') {
         return Err(format!("The minimum width must be from 1 to 19 inclusive but was {count}"));
     }
-    match letter {
-        'u' | 'y' | 'Y' => {
-            let field = match letter {
-                'u' => Field::Year,
-                'y' => Field::YearOfEra,
-                _ => Field::WeekYear,
-            };
-            match count {
-                2 => Ok(Item::TwoDigits(field, 0)),
-                1 | 3 => number(field, count, 19, Sign::Normal),
-                _ => number(field, count, 19, Sign::ExceedsPad),
+    let letters = Letters { letter, count };
+    (letters.of_date().or_else(|| letters.of_time()).or_else(|| letters.of_zone()))
+        .unwrap_or_else(|| Err(format!("Unknown pattern letter: {letter}")))
+}
+
+/// The same letter once or several times in a row.
+#[derive(Clone, Copy)]
+struct Letters {
+    letter: char,
+    count: usize,
+}
+
+impl Letters {
+    /// The part of a date that the letter stands for; nothing if it stands for none.
+    fn of_date(self) -> Option<Result<Item, String>> {
+        let Self { letter, count } = self;
+        Some(match letter {
+            'u' => self.year(Field::Year),
+            'y' => self.year(Field::YearOfEra),
+            'Y' => self.year(Field::WeekYear),
+            'G' => self.name(Names::Era),
+            'Q' | 'q' if count < 3 => self.plain(Field::Quarter),
+            'Q' | 'q' => self.name(Names::Quarter),
+            'M' | 'L' if count < 3 => self.plain(Field::Month),
+            'M' | 'L' => self.name(Names::Month),
+            'w' if count <= 2 => self.number(Field::WeekOfYear, 2, Sign::NotNegative),
+            'W' if count == 1 => self.number(Field::WeekOfMonth, 19, Sign::Normal),
+            'e' if count <= 2 => self.number(Field::WeekdayHere, 2, Sign::NotNegative),
+            'c' if count == 1 => self.number(Field::WeekdayHere, 2, Sign::NotNegative),
+            'c' if count == 2 => Err("Invalid pattern \"cc\"".into()),
+            'E' | 'e' | 'c' => self.name(Names::Weekday),
+            'F' if count == 1 => self.plain(Field::AlignedWeekday),
+            'D' if count == 1 => self.plain(Field::DayOfYear),
+            'D' if count <= 3 => self.number(Field::DayOfYear, 3, Sign::NotNegative),
+            'd' => self.plain(Field::Day),
+            'g' => self.number(Field::JulianDay, 19, Sign::Normal),
+            'w' | 'W' | 'F' | 'D' => self.too_many(),
+            _ => return None,
+        })
+    }
+
+    /// The part of a time of the day that the letter stands for; nothing if it stands for none.
+    fn of_time(self) -> Option<Result<Item, String>> {
+        let Self { letter, count } = self;
+        Some(match letter {
+            'a' if count == 1 => Ok(Item::Name(Names::AmPm, Style::Short)),
+            'a' => self.too_many(),
+            'h' => self.plain(Field::ClockHourOfHalf),
+            'H' => self.plain(Field::Hour),
+            'k' => self.plain(Field::ClockHour),
+            'K' => self.plain(Field::HourOfHalf),
+            'm' => self.plain(Field::Minute),
+            's' => self.plain(Field::Second),
+            'S' if count <= 9 => Ok(Item::Fraction(count as u8)),
+            'S' => Err(format!("The minimum width must be from 0 to 9 inclusive but was {count}")),
+            'A' => self.number(Field::MilliOfDay, 19, Sign::NotNegative),
+            'n' => self.number(Field::Nano, 19, Sign::NotNegative),
+            'N' => self.number(Field::NanoOfDay, 19, Sign::NotNegative),
+            _ => return None,
+        })
+    }
+
+    /// The zone or offset that the letter stands for; nothing if it stands for none.
+    fn of_zone(self) -> Option<Result<Item, String>> {
+        let Self { letter, count } = self;
+        Some(match letter {
+            'V' if count == 2 => Ok(Item::ZoneId),
+            'V' => Err("Pattern letter count must be 2: V".into()),
+            'z' if count <= 4 => Ok(Item::ZoneName { full: count == 4 }),
+            'z' => self.too_many(),
+            'v' if count == 1 || count == 4 => Ok(Item::ZoneName { full: count == 4 }),
+            'v' => Err("Wrong number of pattern letters: v".into()),
+            'O' if count == 1 || count == 4 => Ok(Item::Localized { full: count == 4 }),
+            'O' => Err("Pattern letter count must be 1 or 4: O".into()),
+            'Z' if count == 4 => Ok(Item::Localized { full: true }),
+            'Z' => self.offset(if count == 5 { "Z" } else { "+0000" }, RFC_822),
+            'X' => self.offset("Z", ISO_8601),
+            'x' => {
+                let zero = ["+00", "+0000", "+00:00", "+0000", "+00:00"];
+                self.offset(zero[(count - 1).min(4)], ISO_8601)
             }
+            _ => return None,
+        })
+    }
+
+    fn year(self, field: Field) -> Result<Item, String> {
+        match self.count {
+            2 => Ok(Item::TwoDigits(field, 0)),
+            1 | 3 => self.number(field, 19, Sign::Normal),
+            _ => self.number(field, 19, Sign::ExceedsPad),
         }
-        'G' => name(Names::Era),
-        'Q' | 'q' if count < 3 => plain(Field::Quarter),
-        'Q' | 'q' => name(Names::Quarter),
-        'M' | 'L' if count < 3 => plain(Field::Month),
-        'M' | 'L' => name(Names::Month),
-        'w' if count <= 2 => number(Field::WeekOfYear, count, 2, Sign::NotNegative),
-        'W' if count == 1 => number(Field::WeekOfMonth, 1, 19, Sign::Normal),
-        'e' if count <= 2 => number(Field::WeekdayHere, count, 2, Sign::NotNegative),
-        'c' if count == 1 => number(Field::WeekdayHere, 1, 2, Sign::NotNegative),
-        'c' if count == 2 => Err("Invalid pattern \"cc\"".into()),
-        'E' | 'e' | 'c' => name(Names::Weekday),
-        'F' if count == 1 => plain(Field::AlignedWeekday),
-        'D' if count == 1 => plain(Field::DayOfYear),
-        'D' if count <= 3 => number(Field::DayOfYear, count, 3, Sign::NotNegative),
-        'd' => plain(Field::Day),
-        'g' => number(Field::JulianDay, count, 19, Sign::Normal),
-        'a' if count == 1 => Ok(Item::Name(Names::AmPm, Style::Short)),
-        'h' => plain(Field::ClockHourOfHalf),
-        'H' => plain(Field::Hour),
-        'k' => plain(Field::ClockHour),
-        'K' => plain(Field::HourOfHalf),
-        'm' => plain(Field::Minute),
-        's' => plain(Field::Second),
-        'S' if count <= 9 => Ok(Item::Fraction(digits)),
-        'S' => Err(format!("The minimum width must be from 0 to 9 inclusive but was {count}")),
-        'A' => number(Field::MilliOfDay, count, 19, Sign::NotNegative),
-        'n' => number(Field::Nano, count, 19, Sign::NotNegative),
-        'N' => number(Field::NanoOfDay, count, 19, Sign::NotNegative),
-        'V' if count == 2 => Ok(Item::ZoneId),
-        'V' => Err("Pattern letter count must be 2: V".into()),
-        'z' if count <= 4 => Ok(Item::ZoneName { full: count == 4 }),
-        'v' if count == 1 || count == 4 => Ok(Item::ZoneName { full: count == 4 }),
-        'v' => Err("Wrong number of pattern letters: v".into()),
-        'Z' if count == 4 => Ok(Item::Localized { full: true }),
-        'Z' => {
-            let plain = (false, Always, Never);
-            let zero = if count == 5 { "Z" } else { "+0000" };
-            offset(zero, [plain, plain, plain, plain, (true, Always, IfAny)])
+    }
+
+    /// A number of as many digits as there are letters, and of `max` at most.
+    fn number(self, field: Field, max: u8, sign: Sign) -> Result<Item, String> {
+        let min = self.count.min(19) as u8;
+        Ok(Item::Number(Number { field, min, max, sign, following: 0 }))
+    }
+
+    /// A number of any width, or of two digits.
+    fn plain(self, field: Field) -> Result<Item, String> {
+        match self.count {
+            1 => self.number(field, 19, Sign::Normal),
+            2 => self.number(field, 2, Sign::NotNegative),
+            _ => self.too_many(),
         }
-        'O' if count == 1 || count == 4 => Ok(Item::Localized { full: count == 4 }),
-        'O' => Err("Pattern letter count must be 1 or 4: O".into()),
-        'X' => offset("Z", iso),
-        'x' => offset(["+00", "+0000", "+00:00", "+0000", "+00:00"][(count - 1).min(4)], iso),
-        'w' | 'W' | 'F' | 'D' | 'a' | 'z' => too_many(),
-        _ => Err(format!("Unknown pattern letter: {letter}")),
+    }
+
+    fn name(self, names: Names) -> Result<Item, String> {
+        match self.count {
+            1..=3 => Ok(Item::Name(names, Style::Short)),
+            4 => Ok(Item::Name(names, Style::Full)),
+            5 => Ok(Item::Name(names, Style::Narrow)),
+            _ => self.too_many(),
+        }
+    }
+
+    fn offset(self, zero: &'static str, styles: [Offset; 5]) -> Result<Item, String> {
+        match styles.get(self.count - 1) {
+            Some(&(colon, minutes, seconds)) => {
+                Ok(Item::Offset(OffsetStyle { colon, minutes, seconds, zero }))
+            }
+            None => self.too_many(),
+        }
+    }
+
+    fn too_many(self) -> Result<Item, String> {
+        Err(format!("Too many pattern letters: {}", self.letter))
     }
 }
+
+/// Whether an offset has colons, and its minutes and seconds.
+type Offset = (bool, Part, Part);
+
+/// The offsets of one to five letters `X` or `x`.
+const ISO_8601: [Offset; 5] = [
+    (false, Part::IfAny, Part::Never),
+    (false, Part::Always, Part::Never),
+    (true, Part::Always, Part::Never),
+    (false, Part::Always, Part::IfAny),
+    (true, Part::Always, Part::IfAny),
+];
+
+/// Those of one to five letters `Z`; four are another item.
+const RFC_822: [Offset; 5] = {
+    let plain = (false, Part::Always, Part::Never);
+    [plain, plain, plain, plain, (true, Part::Always, Part::IfAny)]
+};
 
 /// Numbers without a separator between them: all but the first have a fixed width, which the first must leave over.
 fn join_numbers(items: &mut [Item]) {

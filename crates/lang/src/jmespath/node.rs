@@ -110,42 +110,13 @@ impl Node {
             Self::Value(value) => value.clone(),
             Self::Index(index) => index_of(input, *index),
             Self::Slice { start, stop, step } => slice(input, *start, *stop, *step)?,
-            Self::Each(node) => {
-                let Value::Array(values) = input else { return Ok(Value::Null) };
-                let mut made = Vec::with_capacity(values.len());
-                for value in values.iter() {
-                    let value = node.search(value)?;
-                    if value.is_a() != Type::Null {
-                        made.push(value);
-                    }
-                }
-                Value::list(made)
-            }
-            Self::Flatten => {
-                let Value::Array(values) = input else { return Ok(Value::Null) };
-                let mut made = Vec::with_capacity(values.len());
-                for value in values.iter() {
-                    match value {
-                        Value::Array(inner) => made.extend(inner.iter().cloned()),
-                        other => made.push(other.clone()),
-                    }
-                }
-                Value::list(made)
-            }
+            Self::Each(node) => each(node, input)?,
+            Self::Flatten => flattened(input),
             Self::Values => match input {
                 Value::Object(_) => Value::list(elements(input)),
                 _ => Value::Null,
             },
-            Self::Select(test) => {
-                let Value::Array(values) = input else { return Ok(Value::Null) };
-                let mut made = Vec::new();
-                for value in values.iter() {
-                    if test.search(value)?.is_truthy() {
-                        made.push(value.clone());
-                    }
-                }
-                Value::list(made)
-            }
+            Self::Select(test) => selected(test, input)?,
             Self::List(_) | Self::Hash(_) if input.is_a() == Type::Null => Value::Null,
             Self::List(nodes) => {
                 let made: Result<_, Failure> =
@@ -160,13 +131,7 @@ impl Node {
                 Value::Object(Arc::new(made))
             }
             Self::Compare(order, left, right) => {
-                let (left, right) = (left.search(input)?, right.search(input)?);
-                let has_order = left.is_a() == Type::Number && right.is_a() == Type::Number;
-                if has_order || matches!(order, Order::Equal | Order::NotEqual) {
-                    Value::Bool(order.holds(left.compare(&right)))
-                } else {
-                    Value::Null
-                }
+                compared(*order, &left.search(input)?, &right.search(input)?)
             }
             Self::And(left, right) => {
                 let left = left.search(input)?;
@@ -177,17 +142,7 @@ impl Node {
                 if left.is_truthy() { left } else { right.search(input)? }
             }
             Self::Not(node) => Value::Bool(!node.search(input)?.is_truthy()),
-            Self::Call(function, arguments) => {
-                let mut made = Vec::with_capacity(arguments.len());
-                for (is_expression, node) in arguments {
-                    made.push(if *is_expression {
-                        Argument::Expression(node)
-                    } else {
-                        Argument::Value(node.search(input)?)
-                    });
-                }
-                function.call(&made)?
-            }
+            Self::Call(function, arguments) => call(*function, arguments, input)?,
             Self::Sequence(nodes) => {
                 let mut value = input.clone();
                 for node in nodes {
@@ -197,6 +152,66 @@ impl Node {
             }
         })
     }
+}
+
+/// The value of a node for each element of a list, without nulls.
+fn each(node: &Node, input: &Value) -> Result<Value, Failure> {
+    let Value::Array(values) = input else { return Ok(Value::Null) };
+    let mut made = Vec::with_capacity(values.len());
+    for value in values.iter() {
+        let value = node.search(value)?;
+        if value.is_a() != Type::Null {
+            made.push(value);
+        }
+    }
+    Ok(Value::list(made))
+}
+
+/// A list with the elements of the lists directly in it in their place.
+fn flattened(input: &Value) -> Value {
+    let Value::Array(values) = input else { return Value::Null };
+    let mut made = Vec::with_capacity(values.len());
+    for value in values.iter() {
+        match value {
+            Value::Array(inner) => made.extend(inner.iter().cloned()),
+            other => made.push(other.clone()),
+        }
+    }
+    Value::list(made)
+}
+
+/// The elements of a list for which a node is true.
+fn selected(test: &Node, input: &Value) -> Result<Value, Failure> {
+    let Value::Array(values) = input else { return Ok(Value::Null) };
+    let mut made = Vec::new();
+    for value in values.iter() {
+        if test.search(value)?.is_truthy() {
+            made.push(value.clone());
+        }
+    }
+    Ok(Value::list(made))
+}
+
+/// Only numbers have an order; anything else is equal or not.
+fn compared(order: Order, left: &Value, right: &Value) -> Value {
+    let has_order = left.is_a() == Type::Number && right.is_a() == Type::Number;
+    if has_order || matches!(order, Order::Equal | Order::NotEqual) {
+        Value::Bool(order.holds(left.compare(right)))
+    } else {
+        Value::Null
+    }
+}
+
+fn call(function: Function, arguments: &[(bool, Node)], input: &Value) -> Result<Value, Failure> {
+    let mut made = Vec::with_capacity(arguments.len());
+    for (is_expression, node) in arguments {
+        made.push(if *is_expression {
+            Argument::Expression(node)
+        } else {
+            Argument::Value(node.search(input)?)
+        });
+    }
+    function.call(&made)
 }
 
 /// Elements of a list, values of an object, nothing of anything else.

@@ -400,7 +400,8 @@ impl<'t> Reader<'t> {
         self.fail(&format!("Unrecognized token '{word}': was expecting {EXPECTED}"))
     }
 
-    fn odd(&mut self, found: char) -> Reading<Value> {
+    /// Refuses a character that begins no value of JSON.
+    fn odd<T>(&mut self, found: char) -> Reading<T> {
         match found {
             'N' => {
                 self.word("NaN")?;
@@ -434,7 +435,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads the rest after `-I`, which is not a number in JSON.
-    fn infinity(&mut self) -> Reading<Value> {
+    fn infinity<T>(&mut self) -> Reading<T> {
         let token = match self.take() {
             Some('N') => "-INF",
             Some('n') => "-Infinity",
@@ -447,53 +448,15 @@ impl<'t> Reader<'t> {
 
     fn number(&mut self, first: char) -> Reading<Value> {
         let start = self.at - 1;
-        let mut leading = first;
-        if first == '-' {
-            leading = match self.take() {
-                Some(digit @ '0'..='9') => digit,
-                Some('.') => return self.odd('.'),
-                Some('I') => return self.infinity(),
-                Some(other) => {
-                    return self.no_number(other, NO_DIGIT);
-                }
-                None => return self.fail("Unexpected end-of-inputNo digit following minus sign"),
-            };
-        }
+        let leading = if first == '-' { self.digit_behind_minus()? } else { first };
         if leading == '0' && self.byte().is_some_and(|byte| byte.is_ascii_digit()) {
             return self.fail("Invalid numeric value: Leading zeroes not allowed");
         }
-        let mut length = 1 + self.digits();
+        let whole = 1 + self.digits();
         // Where Jackson believes to be until it is through with such a number.
         let believed = (leading != '0').then_some(self.at + 1);
-        let mut whole = true;
-        if self.byte() == Some(b'.') {
-            self.at += 1;
-            whole = false;
-            let digits = self.digits();
-            length += digits;
-            if digits == 0 {
-                return self.number_ends("Decimal point not followed by a digit", '.', believed);
-            }
-        }
-        if matches!(self.byte(), Some(b'e' | b'E')) {
-            self.at += 1;
-            whole = false;
-            if matches!(self.byte(), Some(b'+' | b'-')) {
-                self.at += 1;
-            }
-            let digits = self.digits();
-            length += digits;
-            if digits == 0 && self.byte().is_none() {
-                return self.fail("Unexpected end-of-inputexpected a digit for number exponent");
-            }
-            if digits == 0 {
-                return self.number_ends(
-                    "Exponent indicator not followed by a digit",
-                    'e',
-                    believed,
-                );
-            }
-        }
+        let fraction = self.fraction(believed)?;
+        let exponent = self.exponent(believed)?;
         let token = &self.text[start..self.at];
         if let (Around::Root, Some(next)) = (self.around, self.text[self.at..].chars().next())
             && !matches!(next, ' ' | '\t' | '\r' | '\n')
@@ -501,13 +464,15 @@ impl<'t> Reader<'t> {
             self.take();
             return self.unexpected(next, "Expected space separating root-level values");
         }
+        let length = whole + fraction + exponent;
         if length > MAX_NUMBER {
             return Err(Failure(format!(
                 "Number value length ({length}) exceeds the maximum allowed ({MAX_NUMBER}, from \
                  `StreamReadConstraints.getMaxNumberLength()`)"
             )));
         }
-        Ok(if !whole {
+        let is_whole = fraction == 0 && exponent == 0;
+        Ok(if !is_whole {
             Value::Double(token.parse().unwrap_or(0.0))
         } else if let Ok(value) = token.parse::<i32>() {
             Value::Int(value)
@@ -516,6 +481,46 @@ impl<'t> Reader<'t> {
         } else {
             Value::Big(token.into())
         })
+    }
+
+    fn digit_behind_minus(&mut self) -> Reading<char> {
+        match self.take() {
+            Some(digit @ '0'..='9') => Ok(digit),
+            Some('.') => self.odd('.'),
+            Some('I') => self.infinity(),
+            Some(other) => self.no_number(other, NO_DIGIT),
+            None => self.fail("Unexpected end-of-inputNo digit following minus sign"),
+        }
+    }
+
+    /// The number of digits behind a decimal point; 0 if there is none.
+    fn fraction(&mut self, believed: Option<usize>) -> Reading<usize> {
+        if self.byte() != Some(b'.') {
+            return Ok(0);
+        }
+        self.at += 1;
+        match self.digits() {
+            0 => self.number_ends("Decimal point not followed by a digit", '.', believed),
+            digits => Ok(digits),
+        }
+    }
+
+    /// The number of digits of an exponent; 0 if there is none.
+    fn exponent(&mut self, believed: Option<usize>) -> Reading<usize> {
+        if !matches!(self.byte(), Some(b'e' | b'E')) {
+            return Ok(0);
+        }
+        self.at += 1;
+        if matches!(self.byte(), Some(b'+' | b'-')) {
+            self.at += 1;
+        }
+        match (self.digits(), self.byte()) {
+            (0, None) => self.fail("Unexpected end-of-inputexpected a digit for number exponent"),
+            (0, Some(_)) => {
+                self.number_ends("Exponent indicator not followed by a digit", 'e', believed)
+            }
+            (digits, _) => Ok(digits),
+        }
     }
 
     /// Reports a number that ends wrongly; at the end of the text, the error names `last`.

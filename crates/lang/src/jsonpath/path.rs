@@ -263,13 +263,8 @@ impl Reader {
 
     /// Parameters of a function, from behind its opening parenthesis to behind the closing one.
     fn parameters(&mut self, function: &str) -> Reading<Vec<Parameter>> {
-        #[derive(Clone, Copy)]
-        enum Kind {
-            Json,
-            Path,
-        }
         let mut kind = None;
-        let (mut parentheses, mut brackets, mut braces, mut quotes) = (1_i32, 0_i32, 0_i32, 0_i32);
+        let mut open = Open { parentheses: 1, ..Open::default() };
         let mut prior = '\0';
         let mut done = false;
         let mut parameters = Vec::new();
@@ -281,72 +276,44 @@ impl Reader {
                 if is_whitespace(value) {
                     continue;
                 }
-                if matches!(value, '{' | '"' | '-') || value.is_ascii_digit() {
-                    kind = Some(Kind::Json);
-                } else if matches!(value, '$' | '@') {
-                    kind = Some(Kind::Path);
-                }
+                kind = ParameterKind::of(value);
             }
-            let mut ends = false;
-            match value {
-                '"' if prior != '\\' && quotes > 0 => quotes -= 1,
-                '"' => quotes += 1,
-                '(' => parentheses += 1,
-                '{' => braces += 1,
-                '[' => brackets += 1,
-                '}' if braces == 0 => {
-                    return invalid(format!(
-                        "Unexpected close brace '}}' at character position: {}",
-                        self.cursor.at
-                    ));
-                }
-                '}' => braces -= 1,
-                ']' if brackets == 0 => {
-                    return invalid(format!(
-                        "Unexpected close bracket ']' at character position: {}",
-                        self.cursor.at
-                    ));
-                }
-                ']' => brackets -= 1,
-                ')' => {
-                    parentheses -= 1;
-                    if parentheses < 0 || prior == '(' {
-                        text.push(value);
-                    }
-                    ends = true;
-                }
-                ',' => ends = true,
-                _ => {}
+            open.count(value, prior, self.cursor.at)?;
+            if value == ')' && (open.parentheses < 0 || prior == '(') {
+                text.push(value);
             }
-            let outermost = quotes == 0 && braces == 0 && brackets == 0;
-            if ends && outermost && (parentheses == 0 && value == ')' || parentheses == 1) {
-                done = parentheses == 0;
+            if open.ends_parameter(value) {
+                done = open.parentheses == 0;
                 match kind.take() {
-                    Some(Kind::Json) => parameters.push(Parameter::Json(std::mem::take(&mut text))),
-                    Some(Kind::Path) => {
-                        if self.depth >= MAX_DEPTH {
-                            return invalid("Path is nested too deeply");
-                        }
-                        let cursor = Cursor::new(&std::mem::take(&mut text));
-                        parameters.push(Parameter::Path(
-                            Reader { cursor, depth: self.depth + 1 }.path()?,
-                        ));
+                    Some(ParameterKind::Json) => {
+                        parameters.push(Parameter::Json(std::mem::take(&mut text)));
+                    }
+                    Some(ParameterKind::Path) => {
+                        let path = std::mem::take(&mut text);
+                        parameters.push(Parameter::Path(self.inner_path(&path)?));
                     }
                     None => {}
                 }
             }
-            if kind.is_some() && !(value == ',' && braces == 0 && brackets == 0 && parentheses == 1)
-            {
+            if kind.is_some() && !(value == ',' && open.is_list()) {
                 text.push(value);
             }
             prior = value;
         }
-        if braces != 0 || parentheses != 0 || brackets != 0 {
+        if open.braces != 0 || open.parentheses != 0 || open.brackets != 0 {
             return invalid(format!(
                 "Arguments to function: '{function}' are not closed properly."
             ));
         }
         Ok(parameters)
+    }
+
+    /// A path that is the parameter of a function.
+    fn inner_path(&self, text: &str) -> Reading<Path> {
+        if self.depth >= MAX_DEPTH {
+            return invalid("Path is nested too deeply");
+        }
+        Reader { cursor: Cursor::new(text), depth: self.depth + 1 }.path()
     }
 
     /// `[?]` refers to a filter passed by a program; there is none here.
@@ -481,6 +448,74 @@ impl Reader {
         }
         tokens.push(Token::Property { names, quote });
         Ok(true)
+    }
+}
+
+/// The kind of a parameter, by its first character.
+#[derive(Clone, Copy)]
+enum ParameterKind {
+    Json,
+    Path,
+}
+
+impl ParameterKind {
+    fn of(first: char) -> Option<Self> {
+        match first {
+            '{' | '"' | '-' | '0'..='9' => Some(Self::Json),
+            '$' | '@' => Some(Self::Path),
+            _ => None,
+        }
+    }
+}
+
+/// Signs of a function's parameters that are open.
+#[derive(Default)]
+struct Open {
+    parentheses: i32,
+    brackets: i32,
+    braces: i32,
+    quotes: i32,
+}
+
+impl Open {
+    /// Counts a character that stands behind `prior` and before position `at`.
+    fn count(&mut self, value: char, prior: char, at: usize) -> Reading<()> {
+        match value {
+            '"' if prior != '\\' && self.quotes > 0 => self.quotes -= 1,
+            '"' => self.quotes += 1,
+            '(' => self.parentheses += 1,
+            '{' => self.braces += 1,
+            '[' => self.brackets += 1,
+            '}' if self.braces == 0 => {
+                return invalid(format!("Unexpected close brace '}}' at character position: {at}"));
+            }
+            '}' => self.braces -= 1,
+            ']' if self.brackets == 0 => {
+                return invalid(format!(
+                    "Unexpected close bracket ']' at character position: {at}"
+                ));
+            }
+            ']' => self.brackets -= 1,
+            ')' => self.parentheses -= 1,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Whether the function's parenthesis is open, and none inside of it; quotes aside.
+    fn is_list(&self) -> bool {
+        self.parentheses == 1 && self.braces == 0 && self.brackets == 0
+    }
+
+    /// Whether a character that was counted ends a parameter.
+    fn ends_parameter(&self, value: char) -> bool {
+        let outermost = self.quotes == 0 && self.braces == 0 && self.brackets == 0;
+        outermost
+            && match value {
+                ')' => matches!(self.parentheses, 0 | 1),
+                ',' => self.parentheses == 1,
+                _ => false,
+            }
     }
 }
 

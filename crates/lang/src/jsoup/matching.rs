@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::selector::{Combinator, Comparison, Selector, Test};
 use super::text;
-use super::tree::{Document, Kind, NodeId};
+use super::tree::{Document, Kind, NodeId, Place};
 use crate::work;
 
 /// A cache of answers about elements: by group, compound, parent and root.
@@ -115,14 +115,7 @@ fn holds(memo: &Memo, document: &Document, test: &Test, id: NodeId, root: NodeId
         }
         Test::Attribute(name, comparison, wanted) => {
             let value = document.attribute(id, name).map(str::to_lowercase);
-            match (comparison, value) {
-                (Comparison::Unequal, value) => value.unwrap_or_default() != *wanted,
-                (_, None) => false,
-                (Comparison::Equal, Some(value)) => value.trim_matches(|c| c <= ' ') == wanted,
-                (Comparison::Start, Some(value)) => value.starts_with(wanted),
-                (Comparison::End, Some(value)) => value.ends_with(wanted),
-                (Comparison::Part, Some(value)) => value.contains(wanted),
-            }
+            compares(value, *comparison, wanted)
         }
         Test::Place(order, wanted) => {
             let place = i64::from(document.places(id).of_elements);
@@ -136,31 +129,14 @@ fn holds(memo: &Memo, document: &Document, test: &Test, id: NodeId, root: NodeId
             if parent == Document::ROOT && document.kind(parent).is_root() {
                 return false;
             }
-            let places = document.places(id);
-            let (place, all) = if *of_type {
-                (places.of_kin, places.kin)
-            } else {
-                (places.of_elements, places.elements)
-            };
-            let place = i64::from(if *from_end { all - place } else { place + 1 });
-            match step {
-                0 => place == *offset,
-                step => (place - offset) * step >= 0 && (place - offset) % step == 0,
-            }
+            is_in_series(place_of(document.places(id), *from_end, *of_type), *step, *offset)
         }
         Test::Only { of_type } => {
             let parent = document.parent(id).filter(|parent| *parent != Document::ROOT);
             let places = document.places(id);
             parent.is_some() && (if *of_type { places.kin } else { places.elements }) == 1
         }
-        Test::Empty => {
-            let is_nothing = |child: &NodeId| match document.kind(*child) {
-                Kind::Other | Kind::Comment(_) => true,
-                Kind::Text(text) => text.chars().all(char::is_whitespace),
-                _ => false,
-            };
-            document.children(id).iter().all(is_nothing)
-        }
+        Test::Empty => document.children(id).iter().all(|child| document.kind(*child).is_blank()),
         Test::Root => document.parent(id) == Some(Document::ROOT),
         Test::Contains(wanted) => {
             let mut found = String::new();
@@ -180,7 +156,43 @@ fn holds(memo: &Memo, document: &Document, test: &Test, id: NodeId, root: NodeId
     }
 }
 
+/// Compares the value of an attribute, in small letters, with that of a selector.
+fn compares(value: Option<String>, comparison: Comparison, wanted: &str) -> bool {
+    match (comparison, value) {
+        (Comparison::Unequal, value) => value.unwrap_or_default() != wanted,
+        (_, None) => false,
+        (Comparison::Equal, Some(value)) => value.trim_matches(|c| c <= ' ') == wanted,
+        (Comparison::Start, Some(value)) => value.starts_with(wanted),
+        (Comparison::End, Some(value)) => value.ends_with(wanted),
+        (Comparison::Part, Some(value)) => value.contains(wanted),
+    }
+}
+
+/// The place among all siblings or those of the same name, counted from 1.
+fn place_of(places: Place, from_end: bool, of_type: bool) -> i64 {
+    let (place, all) =
+        if of_type { (places.of_kin, places.kin) } else { (places.of_elements, places.elements) };
+    i64::from(if from_end { all - place } else { place + 1 })
+}
+
+/// Whether a place is `step * n + offset` for an `n` from 0 on.
+fn is_in_series(place: i64, step: i64, offset: i64) -> bool {
+    match step {
+        0 => place == offset,
+        step => (place - offset) * step >= 0 && (place - offset) % step == 0,
+    }
+}
+
 impl Kind {
+    /// Whether an element with nothing else inside is empty.
+    fn is_blank(&self) -> bool {
+        match self {
+            Self::Other | Self::Comment(_) => true,
+            Self::Text(text) => text.chars().all(char::is_whitespace),
+            _ => false,
+        }
+    }
+
     fn is_root(&self) -> bool {
         matches!(self, Self::Root)
     }

@@ -5,6 +5,8 @@
 //! state goes on by a byte or ends the page, so that time is linear; names and values are ranges, nothing is copied
 //! but attributes' values.
 
+mod in_tag;
+
 use super::reference;
 pub use super::tag::{Kind, Tag};
 
@@ -137,17 +139,17 @@ impl Reader<'_> {
     fn step(&mut self, page: &mut impl Visitor) -> Result<bool, Thrown> {
         match self.state {
             State::Data => return self.data(page),
-            State::TagOpen
-            | State::EndTagOpen
-            | State::TagName
-            | State::BeforeName
-            | State::Name
-            | State::AfterName
-            | State::BeforeValue
-            | State::Unquoted
-            | State::Quoted(_)
-            | State::AfterQuoted
-            | State::SelfClosing => self.in_tag(page)?,
+            State::TagOpen => self.tag_open(),
+            State::EndTagOpen => self.end_tag_open(),
+            State::TagName => self.tag_name(page)?,
+            State::BeforeName => self.before_name(page)?,
+            State::Name => self.name(page)?,
+            State::AfterName => self.after_name(page)?,
+            State::BeforeValue => self.before_value(page)?,
+            State::Unquoted => self.unquoted(page)?,
+            State::Quoted(quote) => self.quoted(quote)?,
+            State::AfterQuoted => self.after_quoted(page)?,
+            State::SelfClosing => self.self_closing(page)?,
             State::BogusComment => {
                 let from = self.next - 1;
                 let end = self.find(b">", from);
@@ -220,219 +222,6 @@ impl Reader<'_> {
             self.content.clear();
         }
         Ok(())
-    }
-
-    fn in_tag(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
-        match self.state {
-            State::TagOpen => {
-                self.tag.start(b"", Kind::Start);
-                self.state = match self.take() {
-                    Some(b'!') => State::Markup,
-                    Some(b'/') => State::EndTagOpen,
-                    Some(b'?') => State::BogusComment,
-                    Some(byte) if byte.is_ascii_alphabetic() => State::TagName,
-                    _ => {
-                        self.next -= 1;
-                        self.keep(self.next - 1, self.next);
-                        State::Data
-                    }
-                };
-            }
-            State::EndTagOpen => {
-                self.state = match self.take() {
-                    Some(byte) if byte.is_ascii_alphabetic() => {
-                        self.tag.kind = Kind::End;
-                        State::TagName
-                    }
-                    Some(_) => State::BogusComment,
-                    None => State::Data,
-                };
-            }
-            State::TagName => {
-                let from = self.next - 1;
-                while let Some(byte) = self.take() {
-                    if blank(byte) || byte == b'/' || byte == b'>' {
-                        self.tag.name = &self.text[from..self.next - 1];
-                        return self.after_part(byte, page);
-                    }
-                }
-                self.state = State::Data;
-            }
-            State::BeforeName => {
-                while let Some(byte) = self.take() {
-                    if blank(byte) {
-                        continue;
-                    }
-                    if byte == b'/' || byte == b'>' {
-                        return self.after_part(byte, page);
-                    }
-                    self.state = State::Name;
-                    return Ok(());
-                }
-                self.state = State::Data;
-            }
-            State::Name => {
-                self.name_at = (self.next - 1, self.next);
-                while let Some(byte) = self.take() {
-                    self.name_at.1 = self.next - 1;
-                    if blank(byte) {
-                        self.state = State::AfterName;
-                        return Ok(());
-                    }
-                    if byte == b'=' {
-                        self.state = State::BeforeValue;
-                        return Ok(());
-                    }
-                    if byte == b'/' || byte == b'>' {
-                        self.add_name();
-                        return self.after_part(byte, page);
-                    }
-                }
-                self.state = State::Data;
-            }
-            State::AfterName => {
-                while let Some(byte) = self.take() {
-                    if blank(byte) {
-                        continue;
-                    }
-                    if byte == b'/' || byte == b'>' {
-                        return self.after_part(byte, page);
-                    }
-                    self.state = if byte == b'=' {
-                        State::BeforeValue
-                    } else {
-                        self.add_name();
-                        State::Name
-                    };
-                    return Ok(());
-                }
-                self.state = State::Data;
-            }
-            State::SelfClosing => match self.take() {
-                Some(b'>') => {
-                    self.tag.kind = Kind::SelfClosing;
-                    self.emit(page)?;
-                }
-                Some(_) => {
-                    self.next -= 1;
-                    self.state = State::BeforeName;
-                }
-                None => self.state = State::Data,
-            },
-            _ => self.in_value(page)?,
-        }
-        Ok(())
-    }
-
-    fn in_value(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
-        match self.state {
-            State::BeforeValue => {
-                while let Some(byte) = self.take() {
-                    if blank(byte) {
-                        continue;
-                    }
-                    self.state = match byte {
-                        b'"' | b'\'' => State::Quoted(byte),
-                        b'>' => {
-                            self.add_name();
-                            return self.emit(page);
-                        }
-                        b'&' => {
-                            // The value then begins with the character before.
-                            self.next -= 1;
-                            State::Unquoted
-                        }
-                        _ => State::Unquoted,
-                    };
-                    return Ok(());
-                }
-                self.state = State::Data;
-            }
-            State::Unquoted => {
-                self.value.clear();
-                let from = self.next - 1;
-                // A character may be longer than the byte that was read.
-                let first = self.input[from..].chars().next().unwrap_or(' ');
-                self.value.push(first);
-                self.next = from + first.len_utf8();
-                while let Some(byte) = self.take() {
-                    if blank(byte) || byte == b'>' {
-                        self.add_value();
-                        return self.after_part(byte, page);
-                    }
-                    self.push(byte, b'>')?;
-                }
-                self.end_in_value();
-            }
-            State::Quoted(quote) => {
-                self.value.clear();
-                while let Some(byte) = self.take() {
-                    if byte == quote {
-                        self.add_value();
-                        self.state = State::AfterQuoted;
-                        return Ok(());
-                    }
-                    self.push(byte, quote)?;
-                }
-                self.end_in_value();
-            }
-            _ => match self.take() {
-                Some(byte) if blank(byte) || byte == b'/' || byte == b'>' => {
-                    return self.after_part(byte, page);
-                }
-                Some(_) => {
-                    self.next -= 1;
-                    self.state = State::BeforeName;
-                }
-                None => self.state = State::Data,
-            },
-        }
-        Ok(())
-    }
-
-    /// The page ends in the middle of a value, which then is text.
-    fn end_in_value(&mut self) {
-        if self.keeps_text {
-            self.content.push_str(&self.value);
-        }
-        self.state = State::Data;
-    }
-
-    /// Adds a byte of a value that was just taken, with the rest of its character, or the reference that it begins.
-    fn push(&mut self, byte: u8, end: u8) -> Result<(), Thrown> {
-        if byte == b'&' {
-            return self.reference(Some(end));
-        }
-        let from = self.next - 1;
-        let rest = &self.text[from..];
-        let stop = |byte: &u8| matches!(byte, b'&' | b'>' | b'"' | b'\'') || blank(*byte);
-        // Up to the next byte that may mean something; those are ASCII, so that no character is cut.
-        let length = 1 + rest[1..].iter().position(stop).unwrap_or(rest.len() - 1);
-        self.value.push_str(&self.input[from..from + length]);
-        self.next = from + length;
-        Ok(())
-    }
-
-    fn add_name(&mut self) {
-        self.tag.add(&self.text[self.name_at.0..self.name_at.1], None);
-    }
-
-    fn add_value(&mut self) {
-        self.tag.add(&self.text[self.name_at.0..self.name_at.1], Some(&self.value));
-    }
-
-    fn after_part(&mut self, byte: u8, page: &mut impl Visitor) -> Result<(), Thrown> {
-        match byte {
-            b'>' => self.emit(page),
-            b'/' => {
-                self.state = State::SelfClosing;
-                Ok(())
-            }
-            _ => {
-                self.state = State::BeforeName;
-                Ok(())
-            }
-        }
     }
 
     /// A tag is complete.

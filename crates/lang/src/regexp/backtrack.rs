@@ -388,42 +388,10 @@ impl Search<'_> {
                 Step::To(pc + 1, at)
             }
             Op::Loop { counter, min, max, greedy, body } => {
-                let count = self.memory.registers[*counter];
-                if max.is_some_and(|max| count >= max) {
-                    return Ok(Step::To(pc + 1, at));
-                }
-                if count < *min {
-                    self.set(*counter, count + 1);
-                    return Ok(Step::To(*body, at));
-                }
-                let trail = self.memory.trail.len() as u32;
-                if *greedy {
-                    self.branch(pc + 1, at, trail);
-                    self.set(*counter, count + 1);
-                    Step::To(*body, at)
-                } else {
-                    // Its counter goes up when it is gone back to.
-                    self.set(*counter, count + 1);
-                    self.branch(*body, at, trail);
-                    self.set(*counter, count);
-                    Step::To(pc + 1, at)
-                }
+                self.end_iteration(*counter, (*min, *max), (*body, pc + 1), at, *greedy)
             }
             Op::Ahead { negated, is_plain, behind } => {
-                let floor = self.memory.trail.len();
-                let height = self.memory.stack.len();
-                let found = self.attempt(pc + 1, at)?.is_some();
-                if found && *is_plain {
-                    self.succeed_from(floor);
-                }
-                // What is between may be one level of a look-ahead in another.
-                self.memory.trail.truncate(floor);
-                if *negated {
-                    self.undo(height);
-                } else {
-                    // No way back into it, but its groups are reset when it is gone back behind.
-                    self.keep_undoing(height);
-                }
+                let found = self.look_ahead(pc + 1, at, *negated, *is_plain)?;
                 if found == *negated { Step::Failed } else { Step::To(*behind, at) }
             }
             Op::Backreference(number) => match self.backreference(*number, at) {
@@ -432,6 +400,62 @@ impl Search<'_> {
             },
             Op::Match => Step::Matched,
         })
+    }
+
+    /// The next iteration of a loop, or the end of it. The other one is the alternative if the count allows both.
+    fn end_iteration(
+        &mut self,
+        counter: usize,
+        (min, max): (u32, Option<u32>),
+        (body, out): (usize, usize),
+        at: usize,
+        greedy: bool,
+    ) -> Step {
+        let count = self.memory.registers[counter];
+        if max.is_some_and(|max| count >= max) {
+            return Step::To(out, at);
+        }
+        if count < min {
+            self.set(counter, count + 1);
+            return Step::To(body, at);
+        }
+        let trail = self.memory.trail.len() as u32;
+        if greedy {
+            self.branch(out, at, trail);
+            self.set(counter, count + 1);
+            Step::To(body, at)
+        } else {
+            // Its counter goes up when it is gone back to.
+            self.set(counter, count + 1);
+            self.branch(body, at, trail);
+            self.set(counter, count);
+            Step::To(out, at)
+        }
+    }
+
+    /// Whether the part of a look-ahead matches. Its groups stay if it is not negated.
+    fn look_ahead(
+        &mut self,
+        pc: usize,
+        at: usize,
+        negated: bool,
+        is_plain: bool,
+    ) -> Result<bool, Enough> {
+        let floor = self.memory.trail.len();
+        let height = self.memory.stack.len();
+        let found = self.attempt(pc, at)?.is_some();
+        if found && is_plain {
+            self.succeed_from(floor);
+        }
+        // What is between may be one level of a look-ahead in another.
+        self.memory.trail.truncate(floor);
+        if negated {
+            self.undo(height);
+        } else {
+            // No way back into it, but its groups are reset when it is gone back behind.
+            self.keep_undoing(height);
+        }
+        Ok(found)
     }
 
     fn begin_run(

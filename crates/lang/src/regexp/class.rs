@@ -49,6 +49,19 @@ impl Set {
         })
     }
 
+    /// The set that a letter means behind a backslash, and whether it is the complement.
+    pub(super) fn of_letter(letter: char) -> Option<(Self, bool)> {
+        Some(match letter {
+            'w' => (Self::Word, false),
+            'W' => (Self::Word, true),
+            's' => (Self::Space, false),
+            'S' => (Self::Space, true),
+            'd' => (Self::Digit, false),
+            'D' => (Self::Digit, true),
+            _ => return None,
+        })
+    }
+
     fn ranges(self, ignore_case: bool) -> ClassUnicode {
         const SYMBOLS: &str = r"\p{Pd}\p{Ps}\p{Pe}\p{Pc}\p{Po}\p{Sm}\p{Sc}\p{Sk}";
         match self {

@@ -48,6 +48,12 @@ pub(super) enum Node {
     Alternatives(Vec<Node>),
 }
 
+/// A member of a class; of a set, whether it is the complement.
+enum Member {
+    Char(char),
+    Set(Set, bool),
+}
+
 /// A pattern that was read.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
@@ -396,17 +402,15 @@ impl Reader<'_> {
         if self.at_end() {
             return Err("Trailing \\ in expression.".into());
         }
+        if let Some((set, complement)) = Set::of_letter(value) {
+            self.bump();
+            return Ok(Node::Class(Class::of(set, complement)));
+        }
         let node = match value {
             'A' | 'G' => Node::Start,
             'Z' => Node::End,
             'b' => Node::WordBoundary,
             'B' => Node::NotWordBoundary,
-            'w' => Node::Class(Class::of(Set::Word, false)),
-            'W' => Node::Class(Class::of(Set::Word, true)),
-            's' => Node::Class(Class::of(Set::Space, false)),
-            'S' => Node::Class(Class::of(Set::Space, true)),
-            'd' => Node::Class(Class::of(Set::Digit, false)),
-            'D' => Node::Class(Class::of(Set::Digit, true)),
             '1'..='9' => {
                 let mut end = self.at;
                 while self.text.get(end).is_some_and(char::is_ascii_digit) {
@@ -508,39 +512,14 @@ impl Reader<'_> {
         let mut from: Option<char> = None;
         while (!self.at_end() && self.value() != ']') || first {
             first = false;
-            let mut value = self.value();
-            self.step(1);
-            let mut set = None;
-            match value {
-                '\\' => {
-                    set = match self.value() {
-                        'w' => Some((Set::Word, false)),
-                        'W' => Some((Set::Word, true)),
-                        's' => Some((Set::Space, false)),
-                        'S' => Some((Set::Space, true)),
-                        'd' => Some((Set::Digit, false)),
-                        'D' => Some((Set::Digit, true)),
-                        _ => None,
-                    };
-                    match set {
-                        Some(_) => self.step(1),
-                        None => value = self.escaped_char(true),
-                    }
+            let value = match self.member(&mut posix_negated) {
+                Member::Char(value) => value,
+                Member::Set(..) if from.is_some() => return Err(bad_range()),
+                Member::Set(set, complement) => {
+                    class.push_set(set, complement, posix_negated);
+                    continue;
                 }
-                '[' => {
-                    if let Some(posix) = self.posix(&mut posix_negated) {
-                        set = Some((posix, false));
-                    }
-                }
-                _ => {}
-            }
-            if let Some((set, complement)) = set {
-                if from.is_some() {
-                    return Err(bad_range());
-                }
-                class.push_set(set, complement, posix_negated);
-                continue;
-            }
+            };
             match from.take() {
                 Some(from) if from > value => return Err(bad_range()),
                 Some(from) => class.push_range(from, value, self.flags.ignore_case),
@@ -559,6 +538,26 @@ impl Reader<'_> {
         }
         self.bump();
         Ok(Node::Class(class))
+    }
+
+    /// The next member of a class, or the start of a range.
+    fn member(&mut self, posix_negated: &mut bool) -> Member {
+        let value = self.value();
+        self.step(1);
+        match value {
+            '\\' => match Set::of_letter(self.value()) {
+                Some((set, complement)) => {
+                    self.step(1);
+                    Member::Set(set, complement)
+                }
+                None => Member::Char(self.escaped_char(true)),
+            },
+            '[' => match self.posix(posix_negated) {
+                Some(posix) => Member::Set(posix, false),
+                None => Member::Char('['),
+            },
+            _ => Member::Char(value),
+        }
     }
 
     /// The class named by `:name:]` or `:^name:]`, which is consumed; nothing is if there is none of that name.

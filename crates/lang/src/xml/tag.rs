@@ -184,6 +184,13 @@ impl Reader {
         element: &str,
         attributes: &mut [Attribute],
     ) -> Result<Option<Box<str>>, Fault> {
+        self.declare(attributes)?;
+        let uri = self.bind_element(element)?;
+        self.bind_attributes(element, attributes)?;
+        Ok(uri)
+    }
+
+    fn declare(&mut self, attributes: &mut [Attribute]) -> Result<(), Fault> {
         for attribute in attributes.iter_mut() {
             let prefix = match attribute.name.strip_prefix("xmlns:") {
                 Some(prefix) => prefix.to_owned(),
@@ -210,6 +217,10 @@ impl Reader {
             self.bindings.push((prefix.into(), uri.as_str().into()));
             attribute.uri = Some(XMLNS.into());
         }
+        Ok(())
+    }
+
+    fn bind_element(&self, element: &str) -> Result<Option<Box<str>>, Fault> {
         let prefix = element.split_once(':').map(|(prefix, _)| prefix);
         if prefix == Some("xmlns") {
             return Err(Fault::new(format!(
@@ -222,6 +233,10 @@ impl Reader {
                 "The prefix \"{prefix}\" for element \"{element}\" is not bound."
             )));
         }
+        Ok(uri)
+    }
+
+    fn bind_attributes(&self, element: &str, attributes: &mut [Attribute]) -> Result<(), Fault> {
         for at in 0..attributes.len() {
             let name = attributes[at].name.clone();
             let Some((prefix, local)) = name.split_once(':').filter(|(p, _)| *p != "xmlns") else {
@@ -246,7 +261,7 @@ impl Reader {
             }
             attributes[at].uri = Some(bound.into());
         }
-        Ok(uri)
+        Ok(())
     }
 
     fn bound(&self, prefix: &str) -> Option<&str> {

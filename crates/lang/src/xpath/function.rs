@@ -4,7 +4,7 @@ use super::eval::{Context, Evaluation};
 use super::expr::{Expr, Function};
 use super::number;
 use super::value::Value;
-use crate::xml::{Kind, NodeId};
+use crate::xml::{Kind, NodeId, Tree};
 
 impl Evaluation<'_> {
     pub(super) fn call(
@@ -13,97 +13,52 @@ impl Evaluation<'_> {
         arguments: &[Expr],
         context: Context,
     ) -> Result<Value, String> {
-        let value = |at: usize| match arguments.get(at) {
-            Some(argument) => match self.value(argument, context)? {
-                Value::Nodes(nodes)
-                    if self.is_second && nodes.len() > 1 && !function.takes_sets() =>
-                {
-                    Err(self.too_many(function, at, &nodes))
-                }
-                value => Ok(value),
-            },
-            None => Ok(Value::Nodes(vec![context.node])),
-        };
-        let text = |at: usize| Ok::<_, String>(value(at)?.text(self.tree));
-        let number = |at: usize| Ok::<_, String>(value(at)?.number(self.tree));
-        let nodes = |at: usize| Self::nodes(value(at)?);
-        // What goes over a text takes time, too.
-        let seen = |text: String| Self::look(text.len() as u64 / 64).map(|()| text);
+        let call = Call { evaluation: self, function, arguments, context };
         Ok(match function {
             Function::Last => Value::Number(context.size as f64),
             Function::Position => Value::Number(context.position as f64),
-            Function::Count => Value::Number(nodes(0)?.len() as f64),
-            Function::Id => Value::Nodes(self.with_ids(&value(0)?)),
-            Function::LocalName => {
-                let name = nodes(0)?.first().map(|id| match self.tree.kind(*id) {
-                    Kind::Namespace => self.tree.declared_prefix(*id).to_owned(),
-                    _ => self.tree.local_name(*id).to_owned(),
-                });
-                Value::Text(name.unwrap_or_default())
-            }
+            Function::Count => Value::Number(call.nodes(0)?.len() as f64),
+            Function::Id => Value::Nodes(self.with_ids(&call.value(0)?)),
+            Function::LocalName => Value::Text(call.first_name(Tree::local_name)?),
             Function::NamespaceUri => {
-                let uri = nodes(0)?.first().map(|id| self.tree.uri(*id).to_owned());
+                let uri = call.nodes(0)?.first().map(|id| self.tree.uri(*id).to_owned());
                 Value::Text(uri.unwrap_or_default())
             }
-            Function::Name => {
-                let name = nodes(0)?.first().map(|id| match self.tree.kind(*id) {
-                    Kind::Namespace => self.tree.declared_prefix(*id).to_owned(),
-                    _ => self.tree.name(*id).to_owned(),
-                });
-                Value::Text(name.unwrap_or_default())
-            }
-            Function::String => Value::Text(seen(text(0)?)?),
-            Function::Concat => {
-                let mut all = String::new();
-                for at in 0..arguments.len() {
-                    all.push_str(&text(at)?);
-                }
-                Value::Text(seen(all)?)
-            }
-            Function::StartsWith => Value::Boolean(text(0)?.starts_with(&text(1)?)),
-            Function::Contains => Value::Boolean(seen(text(0)?)?.contains(&text(1)?)),
+            Function::Name => Value::Text(call.first_name(Tree::name)?),
+            Function::String => Value::Text(call.counted_text(0)?),
+            Function::Concat => Value::Text(call.concat()?),
+            Function::StartsWith => Value::Boolean(call.text(0)?.starts_with(&call.text(1)?)),
+            Function::Contains => Value::Boolean(call.counted_text(0)?.contains(&call.text(1)?)),
             Function::SubstringBefore => {
-                let (whole, part) = (seen(text(0)?)?, text(1)?);
+                let (whole, part) = (call.counted_text(0)?, call.text(1)?);
                 let before = whole.split_once(&part).map_or("", |(before, _)| before);
                 Value::Text(before.to_owned())
             }
             Function::SubstringAfter => {
-                let (whole, part) = (seen(text(0)?)?, text(1)?);
+                let (whole, part) = (call.counted_text(0)?, call.text(1)?);
                 let after = whole.split_once(&part).map_or("", |(_, after)| after);
                 Value::Text(after.to_owned())
             }
             Function::Substring => {
-                let length = if arguments.len() > 2 { Some(number(2)?) } else { None };
-                Value::Text(substring(&seen(text(0)?)?, number(1)?, length))
+                let length = if arguments.len() > 2 { Some(call.number(2)?) } else { None };
+                Value::Text(substring(&call.counted_text(0)?, call.number(1)?, length))
             }
-            Function::StringLength => {
-                let text = seen(text(0)?)?;
-                // XPath 2.0 counts letters.
-                let length =
-                    if self.is_second { text.chars().count() } else { text.encode_utf16().count() };
-                Value::Number(length as f64)
-            }
-            Function::NormalizeSpace => Value::Text(normalized(&seen(text(0)?)?)),
+            Function::StringLength => Value::Number(call.string_length()? as f64),
+            Function::NormalizeSpace => Value::Text(normalized(&call.counted_text(0)?)),
             Function::Translate => {
-                let (whole, from, to) = (seen(text(0)?)?, text(1)?, text(2)?);
+                let (whole, from, to) = (call.counted_text(0)?, call.text(1)?, call.text(2)?);
                 Value::Text(translated(&whole, &from, &to))
             }
-            Function::Boolean => Value::Boolean(value(0)?.boolean()),
-            Function::Not => Value::Boolean(!value(0)?.boolean()),
+            Function::Boolean => Value::Boolean(call.value(0)?.boolean()),
+            Function::Not => Value::Boolean(!call.value(0)?.boolean()),
             Function::True => Value::Boolean(true),
             Function::False => Value::Boolean(false),
-            Function::Lang => Value::Boolean(self.is_in_language(context.node, &text(0)?)),
-            Function::Number => Value::Number(number(0)?),
-            Function::Sum => {
-                let mut sum = 0.0;
-                for node in nodes(0)? {
-                    sum += Value::Nodes(vec![node]).number(self.tree);
-                }
-                Value::Number(sum)
-            }
-            Function::Floor => Value::Number(number(0)?.floor()),
-            Function::Ceiling => Value::Number(number(0)?.ceil()),
-            Function::Round => Value::Number(number::round(number(0)?)),
+            Function::Lang => Value::Boolean(self.is_in_language(context.node, &call.text(0)?)),
+            Function::Number => Value::Number(call.number(0)?),
+            Function::Sum => Value::Number(call.sum()?),
+            Function::Floor => Value::Number(call.number(0)?.floor()),
+            Function::Ceiling => Value::Number(call.number(0)?.ceil()),
+            Function::Round => Value::Number(number::round(call.number(0)?)),
         })
     }
 
@@ -158,6 +113,86 @@ impl Evaluation<'_> {
         }
         false
     }
+}
+
+/// A function called with arguments, which are evaluated each time that they are asked for.
+struct Call<'c, 't> {
+    evaluation: &'c Evaluation<'t>,
+    function: Function,
+    arguments: &'c [Expr],
+    context: Context,
+}
+
+impl Call<'_, '_> {
+    /// The value of an argument; an argument that is not there is the context's node.
+    fn value(&self, at: usize) -> Result<Value, String> {
+        let evaluation = self.evaluation;
+        let Some(argument) = self.arguments.get(at) else {
+            return Ok(Value::Nodes(vec![self.context.node]));
+        };
+        match evaluation.value(argument, self.context)? {
+            Value::Nodes(nodes)
+                if evaluation.is_second && nodes.len() > 1 && !self.function.takes_sets() =>
+            {
+                Err(evaluation.too_many(self.function, at, &nodes))
+            }
+            value => Ok(value),
+        }
+    }
+
+    fn text(&self, at: usize) -> Result<String, String> {
+        Ok(self.value(at)?.text(self.evaluation.tree))
+    }
+
+    /// The text of an argument, counted: what goes over a text takes time, too.
+    fn counted_text(&self, at: usize) -> Result<String, String> {
+        counted(self.text(at)?)
+    }
+
+    fn number(&self, at: usize) -> Result<f64, String> {
+        Ok(self.value(at)?.number(self.evaluation.tree))
+    }
+
+    fn nodes(&self, at: usize) -> Result<Vec<NodeId>, String> {
+        Evaluation::nodes(self.value(at)?)
+    }
+
+    /// A name of the first node; that of a namespace is its prefix.
+    fn first_name(&self, name: fn(&Tree, NodeId) -> &str) -> Result<String, String> {
+        let tree = self.evaluation.tree;
+        let name = self.nodes(0)?.first().map(|id| match tree.kind(*id) {
+            Kind::Namespace => tree.declared_prefix(*id).to_owned(),
+            _ => name(tree, *id).to_owned(),
+        });
+        Ok(name.unwrap_or_default())
+    }
+
+    fn concat(&self) -> Result<String, String> {
+        let mut all = String::new();
+        for at in 0..self.arguments.len() {
+            all.push_str(&self.text(at)?);
+        }
+        counted(all)
+    }
+
+    fn string_length(&self) -> Result<usize, String> {
+        let text = self.counted_text(0)?;
+        // XPath 2.0 counts letters.
+        let is_second = self.evaluation.is_second;
+        Ok(if is_second { text.chars().count() } else { text.encode_utf16().count() })
+    }
+
+    fn sum(&self) -> Result<f64, String> {
+        let mut sum = 0.0;
+        for node in self.nodes(0)? {
+            sum += Value::Nodes(vec![node]).number(self.evaluation.tree);
+        }
+        Ok(sum)
+    }
+}
+
+fn counted(text: String) -> Result<String, String> {
+    Evaluation::look(text.len() as u64 / 64).map(|()| text)
 }
 
 /// Letters from a place on, counted from 1; places are rounded as Java's `Math.round` does.

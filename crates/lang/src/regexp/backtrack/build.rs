@@ -53,17 +53,7 @@ impl Backtrack {
                 self.write(node)?;
                 self.ops.push(Op::Save(slot + 1));
             }
-            Node::Ahead { negated, node } => {
-                let is_plain = !node.any(&|node| matches!(node, Node::Group(..)));
-                let at = self.ops.len();
-                self.ops.push(Op::Ahead { negated: *negated, is_plain, behind: 0 });
-                self.write(node)?;
-                self.ops.push(Op::Match);
-                let end = self.ops.len();
-                if let Op::Ahead { behind, .. } = &mut self.ops[at] {
-                    *behind = end;
-                }
-            }
+            Node::Ahead { negated, node } => self.ahead(*negated, node)?,
             Node::Backreference(number) => {
                 self.is_memorable = false;
                 self.ops.push(Op::Backreference(*number as usize));
@@ -74,24 +64,38 @@ impl Backtrack {
                     self.write(node)?;
                 }
             }
-            Node::Alternatives(nodes) => {
-                let mut ends = Vec::new();
-                for (at, node) in nodes.iter().enumerate() {
-                    if at + 1 == nodes.len() {
-                        self.write(node)?;
-                        break;
-                    }
-                    let split = self.ops.len();
-                    self.ops.push(Op::Split(split + 1, 0));
-                    self.write(node)?;
-                    ends.push(self.ops.len());
-                    self.ops.push(Op::Jump(0));
-                    self.ops[split] = Op::Split(split + 1, self.ops.len());
-                }
-                for end in ends {
-                    self.ops[end] = Op::Jump(self.ops.len());
-                }
-            }
+            Node::Alternatives(nodes) => self.alternatives(nodes)?,
+        }
+        Some(())
+    }
+
+    fn ahead(&mut self, negated: bool, node: &Node) -> Option<()> {
+        let is_plain = !node.any(&|node| matches!(node, Node::Group(..)));
+        let at = self.ops.len();
+        self.ops.push(Op::Ahead { negated, is_plain, behind: 0 });
+        self.write(node)?;
+        self.ops.push(Op::Match);
+        let end = self.ops.len();
+        if let Op::Ahead { behind, .. } = &mut self.ops[at] {
+            *behind = end;
+        }
+        Some(())
+    }
+
+    fn alternatives(&mut self, nodes: &[Node]) -> Option<()> {
+        let Some((last, others)) = nodes.split_last() else { return Some(()) };
+        let mut ends = Vec::new();
+        for node in others {
+            let split = self.ops.len();
+            self.ops.push(Op::Split(split + 1, 0));
+            self.write(node)?;
+            ends.push(self.ops.len());
+            self.ops.push(Op::Jump(0));
+            self.ops[split] = Op::Split(split + 1, self.ops.len());
+        }
+        self.write(last)?;
+        for end in ends {
+            self.ops[end] = Op::Jump(self.ops.len());
         }
         Some(())
     }
