@@ -6,8 +6,9 @@ mod skipped;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use jmx::Document;
 use plan::compile::{Settings, compile};
-use plan::support::Level;
+use plan::support::{Level, Support};
 
 #[test]
 fn real_plans_compile() {
@@ -17,72 +18,104 @@ fn real_plans_compile() {
     };
     let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     files.sort();
-    let (mut scripts, mut reasons) = ((0, 0), BTreeMap::new());
-    let (mut levels, mut causes, mut unread) = (BTreeMap::new(), BTreeMap::new(), 0);
+    let mut counts = Counts::default();
     for file in &files {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let Ok(bytes) = std::fs::read(file) else { continue };
-        let Ok((doc, _)) = jmx::parse(&name, bytes) else {
-            unread += 1;
-            continue;
-        };
-        let compiled = compile(&doc, &Settings { hosting: true, ..Settings::default() });
-        let Some(plan) = compiled.plan else {
-            unread += 1;
-            println!("{name}: {:?}", compiled.diags);
-            continue;
-        };
-        let worst = compiled.support.iter().map(|support| support.level).max();
-        let worst = worst.expect("at least the Test Plan");
-        *levels.entry(worst).or_insert(0) += 1;
-        for support in compiled.support.iter().filter(|support| support.level >= Level::Jvm) {
+        match jmx::parse(&name, bytes) {
+            Ok((doc, _)) => check(&name, &doc, &mut counts),
+            Err(_) => counts.unread += 1,
+        }
+    }
+    println!("{} plans, {} of them no plans", files.len(), counts.unread);
+    counts.print();
+}
+
+/// A plan compiles, and says the same each time that it is compiled.
+fn check(name: &str, doc: &Document, counts: &mut Counts) {
+    let settings = Settings { hosting: true, ..Settings::default() };
+    let compiled = compile(doc, &settings);
+    let Some(plan) = compiled.plan else {
+        counts.unread += 1;
+        println!("{name}: {:?}", compiled.diags);
+        return;
+    };
+    let worst = compiled.support.iter().map(|support| support.level).max();
+    let worst = worst.expect("at least the Test Plan");
+    counts.add(worst, &compiled.support);
+    if worst == Level::Unsupported {
+        for support in compiled.support.iter().filter(|one| one.level == worst) {
+            println!("{name}: {} {}", support.class, support.consequence);
+        }
+    }
+    if worst <= Level::Ignored {
+        assert!(
+            !plan.groups.is_empty()
+                || compiled.diags.iter().any(|diag| diag.line > 0)
+                || plan.samplers.is_empty()
+        );
+    }
+    let again = compile(doc, &settings).plan.expect("a plan");
+    assert_eq!(format!("{:?}", plan.controllers), format!("{:?}", again.controllers));
+    assert_eq!(plan.hash, again.hash);
+}
+
+/// The number of plans that run how, and why.
+#[derive(Default)]
+struct Counts {
+    /// Files that are no plans.
+    unread: u32,
+    levels: BTreeMap<Level, i32>,
+    /// Elements that need Java or do not run.
+    causes: BTreeMap<String, i32>,
+    scripts: u32,
+    simple_scripts: u32,
+    /// Why others are not simple.
+    reasons: BTreeMap<String, i32>,
+}
+
+impl Counts {
+    /// Counts a plan whose elements are supported so well.
+    fn add(&mut self, worst: Level, elements: &[Support]) {
+        *self.levels.entry(worst).or_insert(0) += 1;
+        for support in elements.iter().filter(|support| support.level >= Level::Jvm) {
             let cause = format!("{} {}", support.level.word(), support.class);
-            *causes.entry(cause).or_insert(0) += 1;
+            *self.causes.entry(cause).or_insert(0) += 1;
         }
-        if worst == Level::Unsupported {
-            for support in compiled.support.iter().filter(|one| one.level == worst) {
-                println!("{name}: {} {}", support.class, support.consequence);
-            }
-        }
-        for support in compiled.support.iter().filter(|support| runs_script(&support.class)) {
-            scripts.0 += usize::from(support.level == Level::Native);
-            scripts.1 += 1;
+        for support in elements.iter().filter(|support| runs_script(&support.class)) {
+            self.simple_scripts += u32::from(support.level == Level::Native);
+            self.scripts += 1;
             for reason in
                 support.consequence.split("; ").filter(|one| one.starts_with("its script"))
             {
-                *reasons.entry(reason.to_string()).or_insert(0) += 1;
+                *self.reasons.entry(reason.to_string()).or_insert(0) += 1;
             }
         }
-        if worst <= Level::Ignored {
-            assert!(
-                !plan.groups.is_empty()
-                    || compiled.diags.iter().any(|diag| diag.line > 0)
-                    || plan.samplers.is_empty()
-            );
+    }
+
+    fn print(&self) {
+        for (level, count) in &self.levels {
+            println!("{count:4} {}", level.word());
         }
-        // A plan says the same each time it is compiled.
-        let again =
-            compile(&doc, &Settings { hosting: true, ..Settings::default() }).plan.expect("a plan");
-        assert_eq!(format!("{:?}", plan.controllers), format!("{:?}", again.controllers));
-        assert_eq!(plan.hash, again.hash);
+        print_most(&self.causes, 40);
+        println!(
+            "{} of {} scripts are simple; what others have:",
+            self.simple_scripts, self.scripts
+        );
+        print_most(&self.reasons, usize::MAX);
+        let native: i32 = self.levels.range(..=Level::Ignored).map(|(_, count)| *count).sum();
+        let with_java = self.levels.get(&Level::Jvm).unwrap_or(&0);
+        println!("{native} plans run natively, {with_java} with Java");
     }
-    println!("{} plans, {unread} of them no plans", files.len());
-    for (level, count) in &levels {
-        println!("{count:4} {}", level.word());
+}
+
+/// Prints what was counted most often.
+fn print_most(counts: &BTreeMap<String, i32>, most: usize) {
+    let mut counts: Vec<_> = counts.iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    for (counted, count) in counts.iter().take(most) {
+        println!("{count:6} {counted}");
     }
-    let mut causes: Vec<_> = causes.into_iter().collect();
-    causes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    for (cause, count) in causes.iter().take(40) {
-        println!("{count:6} {cause}");
-    }
-    println!("{} of {} scripts are simple; what others have:", scripts.0, scripts.1);
-    let mut reasons: Vec<_> = reasons.into_iter().collect();
-    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    for (reason, count) in &reasons {
-        println!("{count:6} {reason}");
-    }
-    let native: i32 = levels.range(..=Level::Ignored).map(|(_, count)| *count).sum();
-    println!("{native} plans run natively, {} with Java", levels.get(&Level::Jvm).unwrap_or(&0));
 }
 
 fn runs_script(class: &str) -> bool {

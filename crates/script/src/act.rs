@@ -6,7 +6,7 @@ use super::run::Frame;
 use super::value::Value;
 use super::world::Deed;
 use super::{Language, string};
-use crate::{Finding, Request, Sample, Thrown, World};
+use crate::{Finding, Level, Request, Sample, Thrown, World};
 
 pub(super) fn act<'s, W: World>(
     frame: &mut Frame<'s, '_, W>,
@@ -17,50 +17,23 @@ pub(super) fn act<'s, W: World>(
     let name = one.text().unwrap_or_default();
     match deed {
         Deed::Get => Ok(variable(frame, name)),
-        Deed::Put => {
-            match two.text() {
-                Some(value) => frame.world.set_variable(name, value),
-                None => frame.world.remove_variable(name),
-            }
-            Ok(Value::Null)
-        }
+        Deed::Put => Ok(set_variable(frame, name, two.text())),
         Deed::Remove => {
             let old = variable(frame, name);
             frame.world.remove_variable(name);
             Ok(old)
         }
-        Deed::Property | Deed::HasProperty | Deed::SetProperty if one.is_null() => Err(null()),
-        Deed::SetProperty if two.is_null() => Err(null()),
-        Deed::Property => Ok(property(frame, name).unwrap_or_default()),
-        Deed::PropertyOr | Deed::TrimmedPropertyOr => {
-            if one.is_null() {
-                return Err(null());
-            }
-            let found = match property(frame, name) {
-                Some(found) => found,
-                None => two.copy(frame.world.buffers()),
-            };
-            if deed == Deed::PropertyOr || found.is_null() {
-                return Ok(found);
-            }
-            let trimmed = made(frame, |out| out.push_str(string::trim(&found)));
-            found.drop(frame.world.buffers());
-            Ok(trimmed)
-        }
-        Deed::HasProperty => Ok(Value::Bool(frame.world.property(name).is_some())),
-        Deed::SetProperty => {
-            let before = frame.world.set_property(name, two.text().unwrap_or_default());
-            Ok(before.map_or(Value::Null, Value::Text))
-        }
+        Deed::Property
+        | Deed::PropertyOr
+        | Deed::TrimmedPropertyOr
+        | Deed::HasProperty
+        | Deed::SetProperty => of_properties(frame, deed, one, two),
         Deed::Log(level) => {
-            let logger = frame.place.logger(frame.stage.name);
-            frame.world.log(level, &logger, one.text().unwrap_or("null"));
+            log(frame, level, one.text().unwrap_or("null"));
             Ok(Value::Null)
         }
         Deed::PrintLine => {
-            let mut line = String::new();
-            one.write(&mut line);
-            frame.world.print_line(line);
+            print_line(frame, one);
             Ok(Value::Null)
         }
         Deed::UserNumber => Ok(Value::Int(frame.world.user_number() as i32)),
@@ -84,9 +57,8 @@ pub(super) fn act<'s, W: World>(
         Deed::Greatest => Ok(Value::Int(one.int().max(two.int()))),
         Deed::Argument => argument(frame, one.int()),
         Deed::Parameters => {
-            let mut text = frame.world.buffers().take();
-            text.push_str(frame.stage.parameters);
-            Ok(Value::Text(text))
+            let parameters = frame.stage.parameters;
+            Ok(made(frame, |out| out.push_str(parameters)))
         }
         Deed::ElementName => {
             let name = frame.stage.name;
@@ -94,26 +66,57 @@ pub(super) fn act<'s, W: World>(
         }
         Deed::Fail | Deed::FailWith => {
             if let Some(finding) = &mut frame.stage.finding {
-                match deed {
-                    Deed::Fail => finding.set_failure(one.truth()),
-                    _ => finding.say(name),
-                }
+                fail(*finding, deed, one);
             }
             Ok(Value::Null)
         }
-        _ => match frame.stage.result.take() {
-            Some(result) => {
-                let value = of_result(frame, deed, result, one);
-                frame.stage.result = Some(result);
-                Ok(value)
-            }
-            None => Ok(Value::Null),
-        },
+        _ => Ok(of_result(frame, deed, one)),
     }
 }
 
-/// What is read from a result, or changed in it.
-fn of_result<'s, W: World>(
+/// What is read from the properties, or changed in them. None has the name `null`.
+fn of_properties<'s, W: World>(
+    frame: &mut Frame<'s, '_, W>,
+    deed: Deed,
+    one: &Value<'s>,
+    two: &Value<'s>,
+) -> Result<Value<'s>, Thrown> {
+    if one.is_null() {
+        return Err(null());
+    }
+    let name = one.text().unwrap_or_default();
+    match deed {
+        Deed::HasProperty => Ok(Value::Bool(frame.world.property(name).is_some())),
+        Deed::SetProperty if two.is_null() => Err(null()),
+        Deed::SetProperty => {
+            let before = frame.world.set_property(name, two.text().unwrap_or_default());
+            Ok(before.map_or(Value::Null, Value::Text))
+        }
+        Deed::Property => Ok(property(frame, name).unwrap_or_default()),
+        _ => {
+            let found = match property(frame, name) {
+                Some(found) => found,
+                None => two.copy(frame.world.buffers()),
+            };
+            if deed == Deed::PropertyOr || found.is_null() {
+                return Ok(found);
+            }
+            let trimmed = made(frame, |out| out.push_str(string::trim(&found)));
+            found.drop(frame.world.buffers());
+            Ok(trimmed)
+        }
+    }
+}
+
+/// What is read from the result, or changed in it, if there is one.
+fn of_result<'s, W: World>(frame: &mut Frame<'s, '_, W>, deed: Deed, one: &Value<'s>) -> Value<'s> {
+    let Some(result) = frame.stage.result.take() else { return Value::Null };
+    let value = read_or_change(frame, deed, result, one);
+    frame.stage.result = Some(result);
+    value
+}
+
+fn read_or_change<'s, W: World>(
     frame: &mut Frame<'s, '_, W>,
     deed: Deed,
     result: &mut W::Sample,
@@ -160,6 +163,24 @@ fn ask(result: &mut impl Sample, asked: &Value<'_>, request: Request) {
     }
 }
 
+fn log<W: World>(frame: &mut Frame<'_, '_, W>, level: Level, text: &str) {
+    let logger = frame.place.logger(frame.stage.name);
+    frame.world.log(level, &logger, text);
+}
+
+fn print_line<W: World>(frame: &mut Frame<'_, '_, W>, value: &Value<'_>) {
+    let mut line = String::new();
+    value.write(&mut line);
+    frame.world.print_line(line);
+}
+
+fn fail(finding: &mut impl Finding, deed: Deed, one: &Value<'_>) {
+    match deed {
+        Deed::Fail => finding.set_failure(one.truth()),
+        _ => finding.say(one.text().unwrap_or_default()),
+    }
+}
+
 fn null() -> Thrown {
     Thrown::new("java.lang.NullPointerException", "")
 }
@@ -185,6 +206,19 @@ fn variable<'s, W: World>(frame: &mut Frame<'s, '_, W>, name: &str) -> Value<'s>
         return Value::Text(text);
     }
     frame.world.buffers().give(text);
+    Value::Null
+}
+
+/// Sets a variable; it is removed if there is no value.
+fn set_variable<'s, W: World>(
+    frame: &mut Frame<'s, '_, W>,
+    name: &str,
+    value: Option<&str>,
+) -> Value<'s> {
+    match value {
+        Some(value) => frame.world.set_variable(name, value),
+        None => frame.world.remove_variable(name),
+    }
     Value::Null
 }
 

@@ -211,21 +211,8 @@ impl Checker<'_> {
         if whole && name != "getProperty" && self.surroundings.has_property_objects() {
             return Err(NotSimple::new("a property that may be no text"));
         }
-        for (given, wanted) in given.iter().zip(known.args) {
-            if given.within(*wanted) {
-                continue;
-            }
-            match (on, known.deed) {
-                // What Java's tables of properties say of `null` is known where they say nothing.
-                (Object::Props | Object::Class("JMeterUtils"), Deed::SetProperty) => {
-                    self.throws("a property that may be null")?;
-                }
-                (Object::Props | Object::Class("JMeterUtils"), _)
-                | (_, Deed::ParseDouble | Deed::ParseInt | Deed::ParseLong) => {
-                    self.vague("a parameter that may be null")?;
-                }
-                _ => return Err(NotSimple::new(format!("null for {name}"))),
-            }
+        if given.iter().zip(known.args).any(|(given, wanted)| !given.within(*wanted)) {
+            self.null_given(known)?;
         }
         if known.throws {
             self.throws(name)?;
@@ -259,6 +246,21 @@ impl Checker<'_> {
                 .collect();
         }
         Ok((Expr::Deed(known.deed, args), known.gives))
+    }
+
+    /// A parameter may be `null` where a deed asks for a text or number.
+    fn null_given(&self, known: &world::Known) -> Result<()> {
+        match (known.on, known.deed) {
+            // What Java's tables of properties say of `null` is known where they say nothing.
+            (Object::Props | Object::Class("JMeterUtils"), Deed::SetProperty) => {
+                self.throws("a property that may be null")
+            }
+            (Object::Props | Object::Class("JMeterUtils"), _)
+            | (_, Deed::ParseDouble | Deed::ParseInt | Deed::ParseLong) => {
+                self.vague("a parameter that may be null")
+            }
+            _ => Err(NotSimple::new(format!("null for {}", known.name))),
+        }
     }
 
     /// Lets it be known which properties are read.

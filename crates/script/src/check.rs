@@ -209,13 +209,12 @@ impl Checker<'_> {
             }
             Stmt::Do(Node::Assign(target, value)) if self.alias(target, value, None)? => {}
             Stmt::Do(node) => {
-                let (value, kinds) = self.value_or_nothing(node)?;
+                let (value, _) = self.value_or_nothing(node)?;
                 if tail && self.place.role.reads_value() {
                     if matches!(node, Node::Assign(target, _) if matches!(**target, Node::Field { .. }))
                     {
                         return Err(NotSimple::new("the value of a property that is set"));
                     }
-                    let _ = kinds;
                     out.push(Step::Return(Some(value)));
                 } else {
                     out.push(Step::Drop(value));
@@ -240,24 +239,36 @@ impl Checker<'_> {
                 let condition = self.condition(condition)?;
                 // To BeanShell a branch has no value.
                 let tail = tail && self.groovy();
-                let before = self.locals.clone();
                 let (mut yes, mut no) = (Vec::new(), Vec::new());
-                let yes_reached = self.branch(then, tail, &mut yes)?;
-                let after = std::mem::replace(&mut self.locals, before);
-                let no_reached = match otherwise {
-                    Some(otherwise) => self.branch(otherwise, tail, &mut no)?,
-                    None => true,
-                };
-                if yes_reached && no_reached {
-                    self.join(after);
-                } else if yes_reached {
-                    self.locals = after;
-                }
+                let ways = (&**then, otherwise.as_deref());
+                let reached = self.branches(ways, tail, (&mut yes, &mut no))?;
                 out.push(Step::If(condition, yes, no));
-                return Ok(yes_reached || no_reached);
+                return Ok(reached);
             }
         }
         Ok(true)
+    }
+
+    /// Code of two ways of which one is gone; whether what follows them is reached.
+    fn branches(
+        &mut self,
+        (then, otherwise): (&Stmt, Option<&Stmt>),
+        tail: bool,
+        (yes, no): (&mut Vec<Step>, &mut Vec<Step>),
+    ) -> Result<bool> {
+        let before = self.locals.clone();
+        let yes_reached = self.branch(then, tail, yes)?;
+        let after = std::mem::replace(&mut self.locals, before);
+        let no_reached = match otherwise {
+            Some(otherwise) => self.branch(otherwise, tail, no)?,
+            None => true,
+        };
+        if yes_reached && no_reached {
+            self.join(after);
+        } else if yes_reached {
+            self.locals = after;
+        }
+        Ok(yes_reached || no_reached)
     }
 
     fn branch(&mut self, stmt: &Stmt, tail: bool, out: &mut Vec<Step>) -> Result<bool> {

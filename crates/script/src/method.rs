@@ -63,84 +63,67 @@ const B: Kinds = Kinds::BOOL;
 /// Whatever can be a text where a method asks for one.
 const S: Kinds = Kinds::STRING;
 
-const fn java(
-    method: Method,
-    name: &'static str,
-    args: &'static [Kinds],
-    gives: Kinds,
-    throws: bool,
-) -> Known {
-    Known { method, name, on: S, args, gives, groovy: false, throws }
-}
-
-const fn groovy(
+const fn known(
     method: Method,
     name: &'static str,
     on: Kinds,
     args: &'static [Kinds],
     gives: Kinds,
-    throws: bool,
 ) -> Known {
-    Known { method, name, on, args, gives, groovy: true, throws }
+    Known { method, name, on, args, gives, groovy: false, throws: false }
+}
+
+impl Known {
+    const fn groovy(self) -> Self {
+        Self { groovy: true, ..self }
+    }
+
+    const fn throwing(self) -> Self {
+        Self { throws: true, ..self }
+    }
 }
 
 const METHODS: &[Known] = &[
-    Known {
-        method: Method::Equals,
-        name: "equals",
-        on: T,
-        args: &[T.union(Kinds::NULL)],
-        gives: B,
-        groovy: false,
-        throws: false,
-    },
-    java(Method::EqualsIgnoreCase, "equalsIgnoreCase", &[S.union(Kinds::NULL)], B, false),
-    java(Method::Contains, "contains", &[S], B, false),
-    java(Method::StartsWith, "startsWith", &[S], B, false),
-    java(Method::EndsWith, "endsWith", &[S], B, false),
-    java(Method::Length, "length", &[], N, false),
-    groovy(Method::Length, "size", S, &[], N, false),
-    java(Method::IsEmpty, "isEmpty", &[], B, false),
-    java(Method::IsBlank, "isBlank", &[], B, false),
-    java(Method::Substring, "substring", &[N], T, true),
-    java(Method::SubstringTo, "substring", &[N, N], T, true),
-    java(Method::IndexOf, "indexOf", &[S], N, false),
-    java(Method::IndexOfFrom, "indexOf", &[S, N], N, false),
-    java(Method::LastIndexOf, "lastIndexOf", &[S], N, false),
-    java(Method::Trim, "trim", &[], T, false),
-    java(Method::Lower, "toLowerCase", &[], T, false),
-    java(Method::Upper, "toUpperCase", &[], T, false),
-    java(Method::Replace, "replace", &[S, S], T, false),
-    java(Method::Concat, "concat", &[S], T, false),
-    java(Method::CompareTo, "compareTo", &[T], N, false),
-    java(Method::ToText, "toString", &[], T, false),
-    groovy(Method::ToInt, "toInteger", S, &[], N, true),
-    groovy(Method::ToLong, "toLong", S, &[], Kinds::LONG, true),
-    groovy(Method::ToDouble, "toDouble", S, &[], Kinds::DOUBLE, true),
-    groovy(Method::Take, "take", T, &[N], T, false),
-    groovy(Method::Drop, "drop", T, &[N], T, false),
-    groovy(Method::Reverse, "reverse", T, &[], T, false),
-    groovy(Method::ToText, "toString", Kinds::NUMBER.union(B).union(Kinds::UUID), &[], T, false),
-    groovy(Method::Int, "toInteger", Kinds::NUMBER, &[], N, false),
-    groovy(Method::Long, "toLong", Kinds::NUMBER, &[], Kinds::LONG, false),
-    groovy(Method::Double, "toDouble", Kinds::NUMBER, &[], Kinds::DOUBLE, false),
-    groovy(Method::Int, "intValue", Kinds::NUMBER, &[], N, false),
-    groovy(Method::Long, "longValue", Kinds::NUMBER, &[], Kinds::LONG, false),
-    groovy(Method::Double, "doubleValue", Kinds::NUMBER, &[], Kinds::DOUBLE, false),
-    groovy(Method::Round, "round", Kinds::DOUBLE, &[], Kinds::LONG, false),
-    groovy(Method::Abs, "abs", Kinds::INT, &[], Kinds::INT, false),
-    groovy(Method::Abs, "abs", Kinds::LONG, &[], Kinds::LONG, false),
-    groovy(Method::Abs, "abs", Kinds::DOUBLE, &[], Kinds::DOUBLE, false),
-    groovy(Method::IntDiv, "intdiv", Kinds::INT, &[N], N, true),
-    Known {
-        method: Method::ToText,
-        name: "toString",
-        on: Kinds::UUID,
-        args: &[],
-        gives: T,
-        groovy: false,
-        throws: false,
-    },
+    known(Method::Equals, "equals", T, &[T.union(Kinds::NULL)], B),
+    known(Method::EqualsIgnoreCase, "equalsIgnoreCase", S, &[S.union(Kinds::NULL)], B),
+    known(Method::Contains, "contains", S, &[S], B),
+    known(Method::StartsWith, "startsWith", S, &[S], B),
+    known(Method::EndsWith, "endsWith", S, &[S], B),
+    known(Method::Length, "length", S, &[], N),
+    known(Method::Length, "size", S, &[], N).groovy(),
+    known(Method::IsEmpty, "isEmpty", S, &[], B),
+    known(Method::IsBlank, "isBlank", S, &[], B),
+    known(Method::Substring, "substring", S, &[N], T).throwing(),
+    known(Method::SubstringTo, "substring", S, &[N, N], T).throwing(),
+    known(Method::IndexOf, "indexOf", S, &[S], N),
+    known(Method::IndexOfFrom, "indexOf", S, &[S, N], N),
+    known(Method::LastIndexOf, "lastIndexOf", S, &[S], N),
+    known(Method::Trim, "trim", S, &[], T),
+    known(Method::Lower, "toLowerCase", S, &[], T),
+    known(Method::Upper, "toUpperCase", S, &[], T),
+    known(Method::Replace, "replace", S, &[S, S], T),
+    known(Method::Concat, "concat", S, &[S], T),
+    known(Method::CompareTo, "compareTo", S, &[T], N),
+    known(Method::ToText, "toString", S, &[], T),
+    known(Method::ToInt, "toInteger", S, &[], N).groovy().throwing(),
+    known(Method::ToLong, "toLong", S, &[], Kinds::LONG).groovy().throwing(),
+    known(Method::ToDouble, "toDouble", S, &[], Kinds::DOUBLE).groovy().throwing(),
+    known(Method::Take, "take", T, &[N], T).groovy(),
+    known(Method::Drop, "drop", T, &[N], T).groovy(),
+    known(Method::Reverse, "reverse", T, &[], T).groovy(),
+    known(Method::ToText, "toString", Kinds::NUMBER.union(B).union(Kinds::UUID), &[], T).groovy(),
+    known(Method::Int, "toInteger", Kinds::NUMBER, &[], N).groovy(),
+    known(Method::Long, "toLong", Kinds::NUMBER, &[], Kinds::LONG).groovy(),
+    known(Method::Double, "toDouble", Kinds::NUMBER, &[], Kinds::DOUBLE).groovy(),
+    known(Method::Int, "intValue", Kinds::NUMBER, &[], N).groovy(),
+    known(Method::Long, "longValue", Kinds::NUMBER, &[], Kinds::LONG).groovy(),
+    known(Method::Double, "doubleValue", Kinds::NUMBER, &[], Kinds::DOUBLE).groovy(),
+    known(Method::Round, "round", Kinds::DOUBLE, &[], Kinds::LONG).groovy(),
+    known(Method::Abs, "abs", Kinds::INT, &[], Kinds::INT).groovy(),
+    known(Method::Abs, "abs", Kinds::LONG, &[], Kinds::LONG).groovy(),
+    known(Method::Abs, "abs", Kinds::DOUBLE, &[], Kinds::DOUBLE).groovy(),
+    known(Method::IntDiv, "intdiv", Kinds::INT, &[N], N).groovy().throwing(),
+    known(Method::ToText, "toString", Kinds::UUID, &[], T),
 ];
 
 /// The methods of that name with so many parameters.

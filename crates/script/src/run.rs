@@ -98,29 +98,14 @@ impl<'s, W: World> Frame<'s, '_, W> {
             Expr::Join(parts) => self.join(parts)?,
             Expr::JoinOrThrow(left, right) => {
                 let (left, right) = (self.eval(left)?, self.eval(right)?);
-                if left.is_null() && right.is_null() {
-                    return Err(Thrown::new(
-                        "bsh.EvalError",
-                        "illegal use of null value or 'null' literal",
-                    ));
-                }
-                let mut text = self.world.buffers().take();
-                for side in [left, right] {
-                    side.write(&mut text);
-                    side.drop(self.world.buffers());
-                }
-                Value::Text(text)
+                self.join_or_throw(left, right)?
             }
             Expr::Reckon(operator, left, right) => {
                 let (left, right) = (self.eval(left)?, self.eval(right)?);
                 reckon(*operator, &left, &right)?
             }
             Expr::Compare(operator, left, right) => {
-                let (left, right) = (self.eval(left)?, self.eval(right)?);
-                let holds = holds(*operator, &left, &right);
-                left.drop(self.world.buffers());
-                right.drop(self.world.buffers());
-                Value::Bool(holds)
+                Value::Bool(self.compare(*operator, left, right)?)
             }
             Expr::Not(expr) => Value::Bool(!self.truth(expr)?),
             Expr::And(left, right) => Value::Bool(self.truth(left)? && self.truth(right)?),
@@ -129,14 +114,7 @@ impl<'s, W: World> Frame<'s, '_, W> {
                 let chosen = if self.truth(condition)? { then } else { otherwise };
                 self.eval(chosen)?
             }
-            Expr::Elvis(left, right) => {
-                let left = self.eval(left)?;
-                if left.truth() {
-                    return Ok(left);
-                }
-                left.drop(self.world.buffers());
-                self.eval(right)?
-            }
+            Expr::Elvis(left, right) => self.elvis(left, right)?,
             Expr::Convert(conversion, expr) => {
                 let value = self.eval(expr)?;
                 self.convert(*conversion, value)?
@@ -147,27 +125,10 @@ impl<'s, W: World> Frame<'s, '_, W> {
                     return Ok(on);
                 }
                 let (one, two) = self.pair(args)?;
-                if on.is_null() && self.place.language == Language::Groovy {
-                    // To Groovy `null` is an object of its own with these two methods.
-                    match method {
-                        Method::Equals => {
-                            let same = Value::Bool(one.is_null());
-                            one.drop(self.world.buffers());
-                            return Ok(same);
-                        }
-                        Method::ToText => return Ok(Value::Fixed("null")),
-                        _ => {}
-                    }
-                }
                 if on.is_null() {
-                    let message = format!("Cannot invoke method {name}() on null object");
-                    return Err(Thrown::new("java.lang.NullPointerException", message));
+                    return self.method_of_null(*method, name, one);
                 }
-                let value = string::method(*method, &on, &one, &two, self.world.buffers());
-                for used in [on, one, two] {
-                    used.drop(self.world.buffers());
-                }
-                value?
+                self.method(*method, on, one, two)?
             }
             Expr::Deed(deed, args) => {
                 let (one, two) = self.pair(args)?;
@@ -177,6 +138,29 @@ impl<'s, W: World> Frame<'s, '_, W> {
                 value?
             }
         })
+    }
+
+    fn compare(
+        &mut self,
+        operator: Binary,
+        left: &'s Expr,
+        right: &'s Expr,
+    ) -> Result<bool, Thrown> {
+        let (left, right) = (self.eval(left)?, self.eval(right)?);
+        let holds = holds(operator, &left, &right);
+        left.drop(self.world.buffers());
+        right.drop(self.world.buffers());
+        Ok(holds)
+    }
+
+    /// The value of the left side if it is true to Groovy, else that of the right one.
+    fn elvis(&mut self, left: &'s Expr, right: &'s Expr) -> Computed<'s> {
+        let left = self.eval(left)?;
+        if left.truth() {
+            return Ok(left);
+        }
+        left.drop(self.world.buffers());
+        self.eval(right)
     }
 
     /// The values of up to two parameters.
@@ -201,6 +185,51 @@ impl<'s, W: World> Frame<'s, '_, W> {
             }
         }
         Ok(Value::Text(text))
+    }
+
+    /// BeanShell's sum of which one side is a text.
+    fn join_or_throw(&mut self, left: Value<'s>, right: Value<'s>) -> Computed<'s> {
+        if left.is_null() && right.is_null() {
+            let message = "illegal use of null value or 'null' literal";
+            return Err(Thrown::new("bsh.EvalError", message));
+        }
+        let mut text = self.world.buffers().take();
+        for side in [left, right] {
+            side.write(&mut text);
+            side.drop(self.world.buffers());
+        }
+        Ok(Value::Text(text))
+    }
+
+    fn method(
+        &mut self,
+        method: Method,
+        on: Value<'s>,
+        one: Value<'s>,
+        two: Value<'s>,
+    ) -> Computed<'s> {
+        let value = string::method(method, &on, &one, &two, self.world.buffers());
+        for used in [on, one, two] {
+            used.drop(self.world.buffers());
+        }
+        value
+    }
+
+    /// To Groovy `null` is an object of its own, with two methods.
+    fn method_of_null(&mut self, method: Method, name: &str, one: Value<'s>) -> Computed<'s> {
+        let groovy = self.place.language == Language::Groovy;
+        match method {
+            Method::Equals if groovy => {
+                let same = Value::Bool(one.is_null());
+                one.drop(self.world.buffers());
+                Ok(same)
+            }
+            Method::ToText if groovy => Ok(Value::Fixed("null")),
+            _ => {
+                let message = format!("Cannot invoke method {name}() on null object");
+                Err(Thrown::new("java.lang.NullPointerException", message))
+            }
+        }
     }
 
     fn convert(&mut self, conversion: Conversion, value: Value<'s>) -> Computed<'s> {

@@ -17,14 +17,6 @@ pub(super) fn method<'s>(
     buffers: &mut Buffers,
 ) -> Result<Value<'s>, Thrown> {
     let text = on.text().unwrap_or_default();
-    // Java's words name the lines of its library; who gets to see them was seen to before.
-    let given = |value: &Value<'_>| {
-        if value.is_null() {
-            Err(Thrown::new("java.lang.NullPointerException", ""))
-        } else {
-            Ok(())
-        }
-    };
     let other = one.text().unwrap_or_default();
     let mut made = |write: &mut dyn FnMut(&mut String)| {
         let mut out = buffers.take();
@@ -47,33 +39,17 @@ pub(super) fn method<'s>(
             made_part(text, one.int(), length, length, buffers)
         }
         Method::SubstringTo => made_part(text, one.int(), two.int(), length(text), buffers),
-        Method::IndexOf => {
-            given(one)?;
-            Ok(Value::Int(text.find(other).map_or(-1, |at| length(&text[..at]))))
-        }
-        Method::IndexOfFrom => {
-            given(one)?;
-            let mut rest = String::new();
-            let from = two.int().clamp(0, length(text));
-            units(text, from, length(text), &mut rest);
-            Ok(Value::Int(rest.find(other).map_or(-1, |at| from + length(&rest[..at]))))
-        }
-        Method::LastIndexOf => {
-            given(one)?;
-            Ok(Value::Int(text.rfind(other).map_or(-1, |at| length(&text[..at]))))
-        }
+        Method::IndexOf => given(one).map(|()| Value::Int(place(text, text.find(other)))),
+        Method::IndexOfFrom => given(one).map(|()| Value::Int(find_from(text, other, two.int()))),
+        Method::LastIndexOf => given(one).map(|()| Value::Int(place(text, text.rfind(other)))),
         Method::Trim => made(&mut |out| out.push_str(trim(on))),
         Method::Lower => made(&mut |out| out.push_str(&text.to_lowercase())),
         Method::Upper => made(&mut |out| out.push_str(&text.to_uppercase())),
         Method::Replace => {
             given(one)?;
             given(two)?;
-            let new = two.text().unwrap_or_default();
-            let times = if new.len() > other.len() { text.matches(other).count() } else { 0 };
-            if !work::spend_bytes(text.len() + times.saturating_mul(new.len())) {
-                return Err(Thrown::too_much());
-            }
-            made(&mut |out| out.push_str(&text.replace(other, new)))
+            let replaced = replaced(text, other, two.text().unwrap_or_default())?;
+            made(&mut |out| out.push_str(&replaced))
         }
         Method::Concat => {
             given(one)?;
@@ -93,11 +69,7 @@ pub(super) fn method<'s>(
         Method::Long => Ok(Value::Long(on.long())),
         Method::Double => Ok(Value::Double(on.double())),
         Method::Round => Ok(Value::Long((on.double() + 0.5).floor() as i64)),
-        Method::Abs => Ok(match on {
-            Value::Int(value) => Value::Int(value.wrapping_abs()),
-            Value::Long(value) => Value::Long(value.wrapping_abs()),
-            other => Value::Double(other.double().abs()),
-        }),
+        Method::Abs => Ok(absolute(on)),
         Method::IntDiv => match one.int() {
             0 => Err(Thrown::new("java.lang.ArithmeticException", "/ by zero")),
             by => Ok(Value::Int(on.int().wrapping_div(by))),
@@ -126,6 +98,42 @@ pub(super) fn double(text: &str) -> Result<f64, Thrown> {
 /// Java's `String.trim`.
 pub(super) fn trim<'v>(value: &'v Value<'_>) -> &'v str {
     value.text().unwrap_or_default().trim_matches(|c| c <= ' ')
+}
+
+/// Refuses `null`. Java's words name the lines of its library; who gets to see them was seen to before.
+fn given(value: &Value<'_>) -> Result<(), Thrown> {
+    if value.is_null() { Err(Thrown::new("java.lang.NullPointerException", "")) } else { Ok(()) }
+}
+
+/// A place in a text as Java counts it; -1 is none.
+fn place(text: &str, found: Option<usize>) -> i32 {
+    found.map_or(-1, |at| length(&text[..at]))
+}
+
+/// Java's `String.indexOf` from a place on.
+fn find_from(text: &str, part: &str, from: i32) -> i32 {
+    let mut rest = String::new();
+    let from = from.clamp(0, length(text));
+    units(text, from, length(text), &mut rest);
+    rest.find(part).map_or(-1, |at| from + length(&rest[..at]))
+}
+
+/// Java's `String.replace`; what it makes is counted before.
+fn replaced(text: &str, old: &str, new: &str) -> Result<String, Thrown> {
+    let times = if new.len() > old.len() { text.matches(old).count() } else { 0 };
+    if !work::spend_bytes(text.len() + times.saturating_mul(new.len())) {
+        return Err(Thrown::too_much());
+    }
+    Ok(text.replace(old, new))
+}
+
+/// Java's `Math.abs`.
+fn absolute<'s>(number: &Value<'_>) -> Value<'s> {
+    match number {
+        Value::Int(value) => Value::Int(value.wrapping_abs()),
+        Value::Long(value) => Value::Long(value.wrapping_abs()),
+        other => Value::Double(other.double().abs()),
+    }
 }
 
 /// Java's `String.substring`.

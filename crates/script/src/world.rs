@@ -105,14 +105,10 @@ const fn known(
     Known { deed, on, name, args, gives, throws: false }
 }
 
-const fn throwing(
-    on: Object,
-    name: &'static str,
-    deed: Deed,
-    args: &'static [Kinds],
-    gives: Kinds,
-) -> Known {
-    Known { deed, on, name, args, gives, throws: true }
+impl Known {
+    const fn throwing(self) -> Self {
+        Self { throws: true, ..self }
+    }
 }
 
 const S: Kinds = Kinds::STRING;
@@ -162,12 +158,12 @@ const DEEDS: &[Known] = &[
     known(FileServer, "getBaseDir", Deed::BaseDir, &[], T),
     known(Class("System"), "currentTimeMillis", Deed::Now, &[], L),
     known(Class("UUID"), "randomUUID", Deed::NewId, &[], Kinds::UUID),
-    throwing(Class("Integer"), "parseInt", Deed::ParseInt, &[SQ], I),
-    throwing(Class("Integer"), "valueOf", Deed::ParseInt, &[S], I),
-    throwing(Class("Long"), "parseLong", Deed::ParseLong, &[SQ], L),
-    throwing(Class("Long"), "valueOf", Deed::ParseLong, &[S], L),
-    throwing(Class("Double"), "parseDouble", Deed::ParseDouble, &[S], D),
-    throwing(Class("Double"), "valueOf", Deed::ParseDouble, &[S], D),
+    known(Class("Integer"), "parseInt", Deed::ParseInt, &[SQ], I).throwing(),
+    known(Class("Integer"), "valueOf", Deed::ParseInt, &[S], I).throwing(),
+    known(Class("Long"), "parseLong", Deed::ParseLong, &[SQ], L).throwing(),
+    known(Class("Long"), "valueOf", Deed::ParseLong, &[S], L).throwing(),
+    known(Class("Double"), "parseDouble", Deed::ParseDouble, &[S], D).throwing(),
+    known(Class("Double"), "valueOf", Deed::ParseDouble, &[S], D).throwing(),
     known(Class("Boolean"), "parseBoolean", Deed::ParseBool, &[SQ], B),
     known(Class("Integer"), "toString", Deed::Written, &[I], T),
     known(Class("Integer"), "toHexString", Deed::Hex, &[I], T),

@@ -10,7 +10,7 @@ use lang::charset::Charset;
 use lang::property_file;
 
 use super::{Flag, flag};
-use crate::compile::{Context, scope};
+use crate::compile::{Context, Settings, scope};
 use crate::env::Env;
 use crate::text::Text;
 
@@ -120,30 +120,14 @@ pub(super) fn compile(
     let class = ctx.props(holder(ctx, "TCPSampler.classname")).str("TCPSampler.classname");
     let class = class.filter(|class| !class.is_empty());
     let class = class.unwrap_or_else(|| ctx.settings.property("tcp.handler", "TCPClientImpl"));
-    let name = class.strip_prefix("org.apache.jmeter.protocol.tcp.sampler.").unwrap_or(class);
-    let number = |name: &str, default: i32| {
-        ctx.settings.property(name, "").trim().parse::<i32>().unwrap_or(default)
-    };
-    let (client, usual_end) = match name {
-        "TCPClientImpl" => (Client::Text, number("tcp.eolByte", 1000)),
-        "BinaryTCPClientImpl" => (Client::Binary, number("tcp.BinaryTCPClient.eomByte", 1000)),
-        "LengthPrefixedBinaryTCPClientImpl" => {
-            let length = number("tcp.binarylength.prefix.length", 2);
-            (Client::Prefixed(usize::try_from(length).unwrap_or(2).clamp(1, 4)), 1000)
-        }
-        _ => {
-            ctx.remark_class(id, "the client", class);
-            return None;
-        }
+    let Some((client, usual_end)) = client_of(class, ctx.settings) else {
+        ctx.remark_class(id, "the client", class);
+        return None;
     };
     let property = |name: &str, default: &'static str| ctx.settings.property(name, default).into();
     let charset: Box<str> = property("tcp.charset", "UTF-8");
     let status = (property("tcp.status.prefix", ""), property("tcp.status.suffix", ""));
-    let file = ctx.settings.property("tcp.status.properties", "");
-    let messages = (!file.is_empty())
-        .then(|| property_file::read(&crate::input::read(file.as_ref()).ok()?).ok())
-        .flatten()
-        .map(|pairs| pairs.into_iter().collect());
+    let messages = messages(ctx.settings.property("tcp.status.properties", ""));
     Some(TcpSampler {
         client,
         usual_end: byte(usual_end),
@@ -161,6 +145,33 @@ pub(super) fn compile(
         reuse: on(ctx, "TCPSampler.reUseConnection", true),
         close: on(ctx, "TCPSampler.closeConnection", false),
     })
+}
+
+/// The client that a class is, and the byte that ends its answers.
+fn client_of(class: &str, settings: &Settings) -> Option<(Client, i32)> {
+    let number = |name: &str, default: i32| {
+        settings.property(name, "").trim().parse::<i32>().unwrap_or(default)
+    };
+    match class.strip_prefix("org.apache.jmeter.protocol.tcp.sampler.").unwrap_or(class) {
+        "TCPClientImpl" => Some((Client::Text, number("tcp.eolByte", 1000))),
+        "BinaryTCPClientImpl" => {
+            Some((Client::Binary, number("tcp.BinaryTCPClient.eomByte", 1000)))
+        }
+        "LengthPrefixedBinaryTCPClientImpl" => {
+            let length = number("tcp.binarylength.prefix.length", 2);
+            Some((Client::Prefixed(usize::try_from(length).unwrap_or(2).clamp(1, 4)), 1000))
+        }
+        _ => None,
+    }
+}
+
+/// The messages in a file, if there is one that can be read.
+fn messages(file: &str) -> Option<HashMap<String, String>> {
+    if file.is_empty() {
+        return None;
+    }
+    let pairs = property_file::read(&crate::input::read(file.as_ref()).ok()?).ok()?;
+    Some(pairs.into_iter().collect())
 }
 
 /// A Java byte, if the number is one.

@@ -225,10 +225,7 @@ impl Http {
         let (mut name, mut value) = (env.core.take(), env.core.take());
         let mut result = Ok(());
         for parameter in self.parameters(&changed) {
-            name.clear();
-            parameter.name(env, &mut name);
-            let undefined = name.trim().starts_with("${") && name.ends_with('}');
-            if name.trim().is_empty() || undefined {
+            if !parameter.has_name(env, &mut name) {
                 continue;
             }
             value.clear();

@@ -344,6 +344,15 @@ impl Parameter<'_> {
         }
     }
 
+    /// Replaces `name` by that of the parameter. A parameter of a body is left out without one, or if it is that of
+    /// a variable that is not defined.
+    pub(super) fn has_name(self, env: &mut Env<'_>, name: &mut String) -> bool {
+        name.clear();
+        self.name(env, name);
+        let undefined = name.trim().starts_with("${") && name.ends_with('}');
+        !name.trim().is_empty() && !undefined
+    }
+
     /// Appends the value of a parameter of that name.
     pub(super) fn value(self, name: &str, env: &mut Env<'_>, out: &mut String) {
         let (Self::Own(_, _, _, changes) | Self::Added(_, changes)) = self;

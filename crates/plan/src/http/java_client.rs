@@ -7,6 +7,7 @@ use lang::charset::Charset;
 use lang::url;
 
 use super::body::Body;
+use super::change::Changed;
 use super::multipart::escape_name;
 use super::{Http, Request, Unsendable, file, header};
 use crate::env::Env;
@@ -197,51 +198,15 @@ impl Http {
         charset: Charset,
         out: &mut Request,
     ) -> Result<(), Unsendable> {
-        let compatible = self.compatible.get(env);
-        let mut spelled = env.core.take();
-        self.encoding.eval(env, &mut spelled);
-        if spelled.is_empty() {
-            spelled.push_str("UTF-8");
-        }
         let mut shown = String::new();
-        let (mut name, mut value) = (env.core.take(), env.core.take());
         let changed = std::mem::take(&mut out.changed);
-        for parameter in self.parameters(&changed) {
-            name.clear();
-            parameter.name(env, &mut name);
-            let undefined = name.trim().starts_with("${") && name.ends_with('}');
-            if name.trim().is_empty() || undefined {
-                continue;
-            }
-            value.clear();
-            parameter.value(&name, env, &mut value);
-            shown.push_str(&format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\""));
-            escape(&name, &mut shown);
-            shown.push_str("\"\r\n");
-            if !compatible {
-                shown.push_str(&format!("Content-Type: text/plain; charset={spelled}\r\n"));
-                shown.push_str("Content-Transfer-Encoding: 8bit\r\n");
-            }
-            shown.push_str(&format!("\r\n{value}\r\n"));
-        }
+        self.write_text_parts(env, &changed, &mut shown);
         out.changed = changed;
         charset.encode(&shown, &mut out.body);
         let mut missing = Ok(());
         for file in &self.files {
-            name.clear();
-            value.clear();
-            let mut head = format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"");
-            file.name.eval(env, &mut name);
-            escape(&name, &mut head);
-            head.push_str("\"; filename=\"");
-            file.path.eval(env, &mut value);
-            let last = value.rsplit('/').find(|piece| !piece.is_empty()).unwrap_or("");
-            escape_name(last, charset, &mut head);
-            name.clear();
-            file.mime.eval(env, &mut name);
-            head.push_str(&format!(
-                "\"\r\nContent-Type: {name}\r\nContent-Transfer-Encoding: binary\r\n\r\n"
-            ));
+            let mut head = String::new();
+            write_file_head(file, env, charset, &mut head);
             charset.encode(&head, &mut out.body);
             missing = missing.and(append(file, env, &mut out.body));
             out.body.extend_from_slice(b"\r\n");
@@ -249,9 +214,6 @@ impl Http {
             shown.push_str(file::NOT_SHOWN);
             shown.push_str("\r\n");
         }
-        env.core.give(spelled);
-        env.core.give(value);
-        env.core.give(name);
         let end = format!("--{BOUNDARY}--\r\n");
         out.body.extend_from_slice(end.as_bytes());
         shown.push_str(&end);
@@ -261,6 +223,35 @@ impl Http {
         set(out, "Content-Type", &format!("multipart/form-data; boundary={BOUNDARY}"));
         set_length(out);
         missing
+    }
+
+    /// Writes the parts of the parameters.
+    fn write_text_parts(&self, env: &mut Env<'_>, changed: &Changed, out: &mut String) {
+        let compatible = self.compatible.get(env);
+        let mut spelled = env.core.take();
+        self.encoding.eval(env, &mut spelled);
+        if spelled.is_empty() {
+            spelled.push_str("UTF-8");
+        }
+        let (mut name, mut value) = (env.core.take(), env.core.take());
+        for parameter in self.parameters(changed) {
+            if !parameter.has_name(env, &mut name) {
+                continue;
+            }
+            value.clear();
+            parameter.value(&name, env, &mut value);
+            out.push_str(&format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\""));
+            escape(&name, out);
+            out.push_str("\"\r\n");
+            if !compatible {
+                out.push_str(&format!("Content-Type: text/plain; charset={spelled}\r\n"));
+                out.push_str("Content-Transfer-Encoding: 8bit\r\n");
+            }
+            out.push_str(&format!("\r\n{value}\r\n"));
+        }
+        env.core.give(spelled);
+        env.core.give(value);
+        env.core.give(name);
     }
 
     /// Writes host, port and the target of the request line, which is sent as the URL has it.
@@ -294,6 +285,30 @@ impl Http {
         }
         Ok(())
     }
+}
+
+/// Writes the lines of a file's part before its content.
+fn write_file_head(
+    file: &file::FileArgument,
+    env: &mut Env<'_>,
+    charset: Charset,
+    out: &mut String,
+) {
+    let (mut text, mut path) = (env.core.take(), env.core.take());
+    out.push_str(&format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\""));
+    file.name.eval(env, &mut text);
+    escape(&text, out);
+    out.push_str("\"; filename=\"");
+    file.path.eval(env, &mut path);
+    let last = path.rsplit('/').find(|piece| !piece.is_empty()).unwrap_or("");
+    escape_name(last, charset, out);
+    text.clear();
+    file.mime.eval(env, &mut text);
+    out.push_str(&format!(
+        "\"\r\nContent-Type: {text}\r\nContent-Transfer-Encoding: binary\r\n\r\n"
+    ));
+    env.core.give(path);
+    env.core.give(text);
 }
 
 /// Host and port as the client names them.

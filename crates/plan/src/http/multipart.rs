@@ -105,10 +105,8 @@ fn parameter(
     out: &mut Request,
 ) -> Result<(), Unsendable> {
     let (mut name, mut text) = (env.core.take(), env.core.take());
-    parameter.name(env, &mut name);
-    let undefined = name.trim().starts_with("${") && name.ends_with('}');
     let mut result = Ok(());
-    if !name.trim().is_empty() && !undefined {
+    if parameter.has_name(env, &mut name) {
         parameter.content_type(env, &mut text);
         let mut kind = env.core.take();
         let charset = content_type_with(&text, form.charset, &mut kind);

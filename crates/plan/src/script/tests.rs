@@ -105,50 +105,8 @@ fn outcome(script: &Script, names: &Names, setting: Setting, source: &str) -> St
         core,
         now_ms: 1_732_175_999_007,
     };
-    let mut result = SampleResult::default();
-    result.clear();
-    let role = script.place.role;
-    result.label.push_str("GET");
-    result.code.push_str("201");
-    result.message.push_str("Made");
-    result.response_headers.push_str("HTTP/1.1 201 Made\nX: y\n");
-    let _ = write!(result.text, "body of <b>{}</b>", setting.len());
-    let mut finding = AssertionResult::default();
-    let parameters = Text::compile("one  two", &mut TextCompiler::default());
     let mut out = String::new();
-    match role {
-        Role::Before | Role::After | Role::Listener => {
-            script.process("Script", &parameters, Some(&mut result), &mut env);
-            if role == Role::After {
-                tell(&result, &mut out);
-            }
-        }
-        Role::Timer => {
-            let _ = write!(out, "delay={}", script.delay("Script", &parameters, &mut env));
-        }
-        Role::Assertion => {
-            script.check("Script", &parameters, &mut result, &mut finding, &mut env);
-            tell(&result, &mut out);
-            let words = if finding.has_message { &*finding.message } else { "null" };
-            let _ =
-                write!(out, " failure={} error={} words={words}", finding.failure, finding.error);
-        }
-        Role::Sampler => {
-            result.clear();
-            result.label.push_str("Script");
-            script.sample(source, "Script", &parameters, &mut result, &mut env);
-            tell(&result, &mut out);
-            let _ = write!(out, " data={}", result.text);
-            if result.sampler_data != source {
-                let _ = write!(out, " request={}", result.sampler_data);
-            }
-        }
-        Role::Function => {
-            let mut value = String::new();
-            script.function(&mut env, &mut value);
-            let _ = write!(out, "={value}");
-        }
-    }
+    run_in_role(script, source, setting, &mut env, &mut out);
     let before: BTreeMap<_, _> = setting.iter().copied().collect();
     let after: BTreeMap<_, _> = env.vars.iter(names).collect();
     changes(" V", &before, &after, &mut out);
@@ -158,6 +116,58 @@ fn outcome(script: &Script, names: &Names, setting: Setting, source: &str) -> St
     drop(shared);
     write_log(&said, &mut out);
     out.trim().to_owned()
+}
+
+/// Runs a script as the kind of element that it is part of, on a sample that has ended, and writes what its sample is then.
+fn run_in_role(
+    script: &Script,
+    source: &str,
+    setting: Setting,
+    env: &mut Env<'_>,
+    out: &mut String,
+) {
+    let mut result = SampleResult::default();
+    result.clear();
+    result.label.push_str("GET");
+    result.code.push_str("201");
+    result.message.push_str("Made");
+    result.response_headers.push_str("HTTP/1.1 201 Made\nX: y\n");
+    let _ = write!(result.text, "body of <b>{}</b>", setting.len());
+    let mut finding = AssertionResult::default();
+    let parameters = Text::compile("one  two", &mut TextCompiler::default());
+    match script.place.role {
+        Role::Before | Role::After | Role::Listener => {
+            script.process("Script", &parameters, Some(&mut result), env);
+            if script.place.role == Role::After {
+                tell(&result, out);
+            }
+        }
+        Role::Timer => {
+            let _ = write!(out, "delay={}", script.delay("Script", &parameters, env));
+        }
+        Role::Assertion => {
+            script.check("Script", &parameters, &mut result, &mut finding, env);
+            tell(&result, out);
+            let words = if finding.has_message { &*finding.message } else { "null" };
+            let _ =
+                write!(out, " failure={} error={} words={words}", finding.failure, finding.error);
+        }
+        Role::Sampler => {
+            result.clear();
+            result.label.push_str("Script");
+            script.sample(source, "Script", &parameters, &mut result, env);
+            tell(&result, out);
+            let _ = write!(out, " data={}", result.text);
+            if result.sampler_data != source {
+                let _ = write!(out, " request={}", result.sampler_data);
+            }
+        }
+        Role::Function => {
+            let mut value = String::new();
+            script.function(env, &mut value);
+            let _ = write!(out, "={value}");
+        }
+    }
 }
 
 fn tell(result: &SampleResult, out: &mut String) {
