@@ -74,7 +74,7 @@ pub(super) fn act<'s, W: World>(
     }
 }
 
-/// What is read from the properties, or changed in them. None has the name `null`.
+/// Reads or changes a property. None has the name `null`.
 fn of_properties<'s, W: World>(
     frame: &mut Frame<'s, '_, W>,
     deed: Deed,
