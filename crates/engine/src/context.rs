@@ -143,6 +143,11 @@ impl<'p> Context<'p> {
         }
     }
 
+    /// Whether a user that looks for a sampler does not wait for Java any more, because the run ends at once.
+    pub(crate) fn gives_up(&self, index: UserId) -> bool {
+        self.stop.now && self.users[index].stopping
+    }
+
     pub(crate) fn log(&self, text: String) {
         let _ = self.reports.send(Report::Log(text));
     }

@@ -5,6 +5,7 @@
 
 pub(crate) mod connections;
 pub(crate) mod exchanges;
+pub(crate) mod java;
 pub(crate) mod lifecycle;
 pub(crate) mod requests;
 pub(crate) mod stepped;
@@ -159,7 +160,7 @@ impl<'p> Core<'p> {
             if now >= self.cx.timers.next_second {
                 self.tick(now);
             }
-            self.tell_properties();
+            self.jobs.tell_properties(&mut self.cx);
             self.carry_out_done();
             let timeout = self.timeout(now);
             match &run.steps {
@@ -555,7 +556,7 @@ impl<'p> Core<'p> {
         self.read_inbox();
         self.forget_routes();
         self.probe_unread();
-        self.watch_jobs(now);
+        self.jobs.watch_jobs(&self.cx, now);
         self.hand_over(now);
         self.flush_results();
     }

@@ -20,15 +20,15 @@
 //! | `early`, `session` | what is evaluated and said before the first user, and after the last |
 
 mod apply;
-mod arrive;
+pub(crate) mod arrive;
 mod closing;
-mod condition;
-mod controller;
+pub(crate) mod condition;
+pub(crate) mod controller;
 mod cookies;
 mod early;
 mod end;
 mod ended;
-mod listeners;
+pub(crate) mod listeners;
 mod property_sync;
 mod reader;
 mod reply;
@@ -46,6 +46,7 @@ use plan::hosted::{TextRange, shown};
 use plan::plan::{ControllerId, ControllerKind, ListenerKind, Plan, SamplerId};
 use plan::result::{Request, SampleResult};
 
+pub(crate) use arrive::Next;
 pub(crate) use closing::Closing;
 use controller::Questions;
 pub(crate) use controller::Tell;

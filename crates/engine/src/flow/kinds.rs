@@ -3,6 +3,7 @@
 //! A kind that needs nothing but its own state is functions of that state; none of these knows the core.
 
 pub(crate) mod critical_section;
+pub(crate) mod hosted;
 pub(crate) mod parallel;
 pub(crate) mod random_order;
 pub(crate) mod runtime;

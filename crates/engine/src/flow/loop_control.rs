@@ -24,7 +24,7 @@ impl Core<'_> {
                 break;
             }
             let is_group = controller.parent.is_none();
-            if how != Leave::NextIteration && self.is_left_by_class(controller) {
+            if how != Leave::NextIteration && self.jobs.is_left_by_class(controller) {
                 let what = if how == Leave::BreakLoop { Tell::BreakLoop } else { Tell::NextLoop };
                 self.tell_controller(index, id, what, 0);
                 break;

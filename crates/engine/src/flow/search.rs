@@ -12,7 +12,7 @@ use plan::plan::{Child, Controller, ControllerId, ControllerKind, SamplerId};
 
 use crate::core::Core;
 use crate::ids::UserId;
-use crate::java::Then;
+use crate::java::{Then, condition, controller};
 use crate::users::Wait;
 use crate::users::controllers::{self as state, NOWHERE};
 
@@ -71,7 +71,7 @@ impl<'p> Core<'p> {
     /// Finds a user's next sampler and begins it.
     pub(crate) fn operate(&mut self, index: UserId) -> Turn {
         let main = self.main(index);
-        let replays = if self.jobs.picks { self.pending_calls(index) } else { 0 };
+        let replays = if self.jobs.picks { controller::pending_calls(&self.cx, index) } else { 0 };
         let mut search = Search::new(STEPS, replays);
         // Between two samplers the last one still is the current one.
         if self.cx.plan.asks_for_sampler
@@ -86,7 +86,7 @@ impl<'p> Core<'p> {
             return Turn::Waits;
         }
         if given != Pull::Later {
-            self.forget_all_texts(index);
+            condition::forget_all_texts(&mut self.cx, index);
             // JMeter's thread looks whether it is to go on when it has its next sampler, and throws that away.
             if self.cx.users[index].stopping {
                 self.end_of_plan(index);
@@ -117,7 +117,7 @@ impl<'p> Core<'p> {
 
     /// A user has run all that there is for it.
     pub(crate) fn end_of_plan(&mut self, index: UserId) {
-        if self.jobs.listens && !self.gives_up(index) && self.catch_up(index, Then::End) {
+        if self.jobs.listens && !self.cx.gives_up(index) && self.catch_up(index, Then::End) {
             return;
         }
         // What was left in the middle has no end.

@@ -11,82 +11,80 @@ use plan::vars::VarId;
 use super::Reply;
 use super::reply::{Changes, Line, Name, Out};
 use super::request::Changed;
-use crate::core::Core;
+use crate::context::Context;
 use crate::ids::UserId;
 use crate::reports::Report;
 use crate::shared::RunShared;
 use crate::users::Given;
 
-impl Core<'_> {
-    /// What counts for all users: properties and the log.
-    pub(super) fn apply_everywhere(&mut self, reply: &Reply<'_>) {
-        set_properties(self.cx.run, &reply.changes);
-        self.log_lines(&reply.log);
-    }
+/// What counts for all users: properties and the log.
+pub(super) fn apply_everywhere(cx: &Context<'_>, reply: &Reply<'_>) {
+    set_properties(cx.run, &reply.changes);
+    log_lines(cx, &reply.log);
+}
 
-    pub(super) fn apply_variables(&mut self, index: UserId, changes: &Changes<'_>) {
-        let names = &self.cx.plan.names;
-        let vars = &mut self.cx.users.of(index).vars;
-        for (name, value) in &changes.variables {
-            match (name, value) {
-                (Name::Slot(slot), _) if *slot as usize >= names.len() => {}
-                (Name::Slot(slot), Some(value)) => vars.set(VarId(*slot), value),
-                (Name::Slot(slot), None) => vars.remove(VarId(*slot)),
-                (Name::Named(name), Some(value)) => vars.set_named(names, name, value),
-                (Name::Named(name), None) => vars.remove_named(names, name),
-            }
+pub(super) fn apply_variables(cx: &mut Context<'_>, index: UserId, changes: &Changes<'_>) {
+    let names = &cx.plan.names;
+    let vars = &mut cx.users.of(index).vars;
+    for (name, value) in &changes.variables {
+        match (name, value) {
+            (Name::Slot(slot), _) if *slot as usize >= names.len() => {}
+            (Name::Slot(slot), Some(value)) => vars.set(VarId(*slot), value),
+            (Name::Slot(slot), None) => vars.remove(VarId(*slot)),
+            (Name::Named(name), Some(value)) => vars.set_named(names, name, value),
+            (Name::Named(name), None) => vars.remove_named(names, name),
         }
     }
+}
 
-    pub(super) fn apply_cookies(&mut self, index: UserId, id: SamplerId, reply: &Reply<'_>) {
-        let Some(cookies) = &reply.cookies else { return };
-        let Some(manager) = cookie_manager(&self.cx.plan.samplers[id.0 as usize].kind) else {
-            return;
-        };
-        let index = self.cx.jar_around(index, manager);
-        let Some(at) = self.cx.jar(index, manager) else { return };
-        let jar = self.cx.users[index].extra.as_mut().and_then(|extra| extra.jars[at].as_mut());
-        let Some(jar) = jar else { return };
-        jar.clear();
-        for cookie in cookies {
-            jar.add_beside(cookie.clone());
-        }
+pub(super) fn apply_cookies(cx: &mut Context<'_>, index: UserId, id: SamplerId, reply: &Reply<'_>) {
+    let Some(cookies) = &reply.cookies else { return };
+    let Some(manager) = cookie_manager(&cx.plan.samplers[id.0 as usize].kind) else {
+        return;
+    };
+    let index = cx.jar_around(index, manager);
+    let Some(at) = cx.jar(index, manager) else { return };
+    let jar = cx.users[index].extra.as_mut().and_then(|extra| extra.jars[at].as_mut());
+    let Some(jar) = jar else { return };
+    jar.clear();
+    for cookie in cookies {
+        jar.add_beside(cookie.clone());
     }
+}
 
-    /// The sampler of this sample is another one now, or the plan's again.
-    pub(super) fn apply_sampler(&mut self, index: UserId, id: SamplerId, reply: &Reply<'_>) {
-        let plan = self.cx.plan;
-        let Some(changed) = &reply.sampler else { return };
-        let kind = &plan.samplers[id.0 as usize].kind;
-        let (made, name, lasting) = match (changed, kind) {
-            (Changed::Planned, _) => (None, None, false),
-            (Changed::Http(given), SamplerKind::Http(http)) => {
-                let made = SamplerKind::Http(Box::new(http.given(given.clone())));
-                (Some(made), given.name.clone(), given.lasting)
-            }
-            (Changed::Http(_), _) => return,
-            (Changed::Other(given), _) => {
-                (plan::compile::given(plan, id, given), given.name.clone(), given.lasting)
-            }
-        };
-        let user = &mut self.cx.users[index];
-        user.extra().given = Given { sampler: made.map(Arc::new), label: name };
-        user.java().lasting |= lasting;
-    }
-
-    /// Keeps what texts were evaluated to, for whoever reads them next.
-    pub(super) fn apply_texts(&mut self, index: UserId, first: u32, reply: &Reply<'_>) {
-        let Out::Texts(texts) = &reply.out else { return };
-        let values = self.cx.users.of(index).notes.java_mut();
-        for (id, text) in (first..).zip(texts) {
-            values.set(TextId(id), (*text).to_owned());
+/// The sampler of this sample is another one now, or the plan's again.
+pub(super) fn apply_sampler(cx: &mut Context<'_>, index: UserId, id: SamplerId, reply: &Reply<'_>) {
+    let plan = cx.plan;
+    let Some(changed) = &reply.sampler else { return };
+    let kind = &plan.samplers[id.0 as usize].kind;
+    let (made, name, lasting) = match (changed, kind) {
+        (Changed::Planned, _) => (None, None, false),
+        (Changed::Http(given), SamplerKind::Http(http)) => {
+            let made = SamplerKind::Http(Box::new(http.given(given.clone())));
+            (Some(made), given.name.clone(), given.lasting)
         }
-    }
-
-    pub(super) fn log_lines(&self, lines: &[Line<'_>]) {
-        for text in lines.iter().map(told) {
-            let _ = self.cx.reports.send(Report::Log(text));
+        (Changed::Http(_), _) => return,
+        (Changed::Other(given), _) => {
+            (plan::compile::given(plan, id, given), given.name.clone(), given.lasting)
         }
+    };
+    let user = &mut cx.users[index];
+    user.extra().given = Given { sampler: made.map(Arc::new), label: name };
+    user.java().lasting |= lasting;
+}
+
+/// Keeps what texts were evaluated to, for whoever reads them next.
+pub(super) fn apply_texts(cx: &mut Context<'_>, index: UserId, first: u32, reply: &Reply<'_>) {
+    let Out::Texts(texts) = &reply.out else { return };
+    let values = cx.users.of(index).notes.java_mut();
+    for (id, text) in (first..).zip(texts) {
+        values.set(TextId(id), (*text).to_owned());
+    }
+}
+
+pub(super) fn log_lines(cx: &Context<'_>, lines: &[Line<'_>]) {
+    for text in lines.iter().map(told) {
+        let _ = cx.reports.send(Report::Log(text));
     }
 }
 

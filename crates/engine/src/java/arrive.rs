@@ -11,21 +11,58 @@ use stats::Outcome;
 
 use super::reply::{Failed, Out};
 use super::result::Found;
-use super::{Act, Addressee, Reply, Then, UnderWay, session};
-use crate::core::Core;
+use super::{
+    Act, Addressee, Closing, Ended, Jobs, Reply, Then, UnderWay, apply, closing, controller,
+    listeners, session,
+};
+use crate::context::Context;
 use crate::ids::UserId;
 use crate::reports::Report;
-use crate::sample::Asked;
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
 use crate::users::Wait;
 
-impl Core<'_> {
-    /// A job is done, or why it is not.
-    pub(crate) fn on_job(&mut self, to: Addressee, reply: Result<Vec<u8>, String>, done: Instant) {
-        let Some(job) = self.jobs.under_way.remove(&to.ticket) else { return };
-        self.jobs.shared.news.under_way.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
-        let done = self.cx.clock.of_instant(done).min(self.cx.clock.now());
+/// The next thing to be done for a user whose job is done, or is broken off.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// It goes on, unless it waits again.
+    GoOn,
+    /// Its sampler has given no result.
+    NoResult(SamplerId),
+    /// Its sample, the core's result, is closed further.
+    Close(Closing),
+    /// The run's end has cut its sampler; the core's result says so.
+    Cut(SamplerId, Timing),
+    /// A transaction has ended, whose sample, the core's result, has been checked.
+    Checked(Ended),
+    /// It begins a sampler.
+    Start(SamplerId),
+    /// It goes on with the pre-processors from a place on.
+    Before(SamplerId, usize),
+    /// It goes on with the timers from a place on, those before having taken so long.
+    Timers(SamplerId, usize, u64),
+    /// It starts its sampler, whose texts are known.
+    Begin(SamplerId),
+    /// It stops before its sampler.
+    Stop,
+    /// It has run all that there is for it.
+    EndOfPlan,
+    /// It ends.
+    EndUser,
+}
+
+impl Jobs {
+    /// A job is done, or why it is not: gives what is next for its user, if that waits for it.
+    pub(crate) fn on_job(
+        &mut self,
+        cx: &mut Context<'_>,
+        to: Addressee,
+        reply: Result<Vec<u8>, String>,
+        done: Instant,
+    ) -> Option<Next> {
+        let job = self.under_way.remove(&to.ticket)?;
+        self.shared.news.under_way.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+        let done = cx.clock.of_instant(done).min(cx.clock.now());
         let (message, error) = match reply {
             Ok(message) => (message, None),
             Err(error) => (Vec::new(), Some(error)),
@@ -33,301 +70,283 @@ impl Core<'_> {
         let Some(act) = job.act else {
             let said = error.map_or_else(|| session::farewell(&message), Err);
             match said {
-                Ok(lines) => self.log_lines(&lines),
+                Ok(lines) => apply::log_lines(cx, &lines),
                 // When the run ends at once, nothing more is begun for its users.
-                Err(_) if self.cx.stop.asked => {}
-                Err(failed) => self.cx.log(format!("{}: {failed}", job.what)),
+                Err(_) if cx.stop.asked => {}
+                Err(failed) => cx.log(format!("{}: {failed}", job.what)),
             }
-            return self.jobs.recycle(message);
+            self.recycle(message);
+            return None;
         };
         let read = error.map_or_else(|| Reply::read(&message, act), Err);
         if let Ok(Reply { fatal: Some(words), .. }) = &read {
-            self.cx.log(format!("Ended: {words} in {}", job.what));
+            cx.log(format!("Ended: {words} in {}", job.what));
         }
-        match (self.take_then(to), read) {
-            (Some(then), read) => self.resume_with(to.index, then, &job, read, done),
+        let next = match (take_then(cx, to), read) {
+            (Some(then), read) => Some(self.resume_with(cx, to.index, then, &job, read, done)),
             // Nobody waits for it.
-            (None, Ok(reply)) => self.apply_everywhere(&reply),
-            (None, Err(_)) if job.abandoned => {}
-            (None, Err(failed)) => self.cx.log(format!("{}: {failed}", job.what)),
-        }
+            (None, read) => {
+                match read {
+                    Ok(reply) => apply::apply_everywhere(cx, &reply),
+                    Err(_) if job.abandoned => {}
+                    Err(failed) => cx.log(format!("{}: {failed}", job.what)),
+                }
+                None
+            }
+        };
         if job.abandoned {
-            self.say_goodbye(to.index, job.user, job.what);
+            self.say_goodbye(cx, to.index, job.user, job.what);
         }
-        self.jobs.recycle(message);
-    }
-
-    /// Where the user goes on, if it still waits for that job.
-    fn take_then(&mut self, to: Addressee) -> Option<Then> {
-        let user = self.cx.users.all.get_mut(to.index.at())?;
-        if !user.alive || user.wait != Wait::Java {
-            return None;
-        }
-        let java = user.extra.as_mut()?.parts.get_mut::<super::Java>()?;
-        if java.ticket != to.ticket {
-            return None;
-        }
-        user.wait = Wait::Ready;
-        java.then.take()
+        self.recycle(message);
+        next
     }
 
     fn resume_with(
         &mut self,
+        cx: &mut Context<'_>,
         index: UserId,
         then: Then,
         job: &UnderWay,
         read: Result<Reply<'_>, Failed>,
         done: Nanos,
-    ) {
+    ) -> Next {
         // What came before has lasted until now; what the reply waited for is this process's delay.
-        let user = &mut self.cx.users[index];
+        let user = &mut cx.users[index];
         user.intended = user.intended.max(done);
         let read = read.and_then(|reply| {
             reply.check(job.range.count)?;
             Ok(reply)
         });
         if let Ok(reply) = &read {
-            self.apply(index, &then, reply);
-            self.apply_texts(index, job.range.first, reply);
+            apply(cx, index, &then, reply);
+            apply::apply_texts(cx, index, job.range.first, reply);
         }
         let gives_up = read.as_ref().is_ok_and(|reply| reply.gives_up);
         match then {
             Then::Close(closing) if gives_up => {
-                self.take_kept(index);
-                self.had_no_result(index, closing.id);
+                closing::take_kept(cx, index);
+                Next::NoResult(closing.id)
             }
             Then::Close(mut closing) => {
-                self.take_kept(index);
-                self.put(&mut closing.timing, &read, job);
+                closing::take_kept(cx, index);
+                put(cx, &mut closing.timing, &read, job);
                 closing.since = done;
-                self.close_on(index, closing);
+                Next::Close(closing)
             }
             Then::Ended(mut ended, next) => {
-                self.take_kept(index);
-                self.put(&mut ended.timing, &read, job);
-                self.check_in_turn(index, ended, next);
-                if self.cx.users[index].wait == Wait::Ready {
-                    self.must_end(index);
-                    self.after_transaction(index);
-                }
+                closing::take_kept(cx, index);
+                put(cx, &mut ended.timing, &read, job);
+                self.check_in_turn(cx, index, ended, next).map_or(Next::GoOn, Next::Checked)
             }
             Then::Started => {
                 if let Err(failed) = read {
-                    self.cx.log(format!("{}: {failed}", job.what));
+                    cx.log(format!("{}: {failed}", job.what));
                 }
-                if self.must_end(index) {
-                    self.end_user(index);
-                } else {
-                    self.tell_iteration(index);
+                if must_end(cx, index) {
+                    return Next::EndUser;
                 }
+                self.tell_iteration(cx, index);
+                Next::GoOn
             }
             Then::Pull(controller) => {
                 if let Err(failed) = read {
-                    self.cx.log(format!("{}: {failed}", job.what));
+                    cx.log(format!("{}: {failed}", job.what));
                 }
                 // One that must end does so when it has its next sampler.
-                self.must_end(index);
+                must_end(cx, index);
                 if let Some(controller) = controller {
-                    self.cx.users[index].java().fresh.push(controller);
+                    cx.users[index].java().fresh.push(controller);
                 }
+                Next::GoOn
             }
-            Then::Controller(id) => self.hear_controller(index, id, read, job),
+            Then::Controller(id) => controller::hear_controller(cx, index, id, read, job),
             then if job.act == Some(Act::Listener) => {
-                self.take_told(index, &read, job);
-                if self.must_end(index) && !matches!(then, Then::Pull(_)) {
-                    return self.end_user(index);
+                listeners::take_told(cx, index, &read, job);
+                if must_end(cx, index) && !matches!(then, Then::Pull(_)) {
+                    return Next::EndUser;
                 }
                 match then {
-                    Then::Start(id) => {
-                        self.sample(index, id);
-                    }
-                    Then::End => self.end_of_plan(index),
-                    _ => {}
+                    Then::Start(id) => Next::Start(id),
+                    Then::End => Next::EndOfPlan,
+                    _ => Next::GoOn,
                 }
             }
-            then => match read {
-                Err(failed) => {
-                    if let Some(id) = then.sampler() {
-                        self.fail_for_java(index, id, job, &failed, done);
-                    }
+            then => match (read, then.sampler()) {
+                (_, None) => Next::GoOn,
+                (Err(failed), Some(id)) => {
+                    fail(cx, index, id, job, &failed, done);
+                    Next::GoOn
                 }
-                Ok(reply) => self.proceed(index, &then, job, &reply, done),
+                (Ok(reply), Some(id)) if reply.gives_up => Next::NoResult(id),
+                (Ok(reply), Some(_)) => proceed(cx, index, &then, job, &reply, done),
             },
         }
-        self.cx.go_on(index);
     }
+}
 
-    /// Goes on before or at a sampler.
-    fn proceed(
-        &mut self,
-        index: UserId,
-        then: &Then,
-        job: &UnderWay,
-        reply: &Reply<'_>,
-        done: Nanos,
-    ) {
-        if let Then::Sampled(id) = *then
-            && !reply.gives_up
-        {
-            return match &reply.result {
-                Some(found) => self.take_sample(index, id, found, job, done),
-                None => self.had_no_result(index, id),
+/// Where the user goes on, if it still waits for that job.
+fn take_then(cx: &mut Context<'_>, to: Addressee) -> Option<Then> {
+    let user = cx.users.all.get_mut(to.index.at())?;
+    if !user.alive || user.wait != Wait::Java {
+        return None;
+    }
+    let java = user.extra.as_mut()?.parts.get_mut::<super::Java>()?;
+    if java.ticket != to.ticket {
+        return None;
+    }
+    user.wait = Wait::Ready;
+    java.then.take()
+}
+
+/// Goes on before or at a sampler.
+fn proceed(
+    cx: &mut Context<'_>,
+    index: UserId,
+    then: &Then,
+    job: &UnderWay,
+    reply: &Reply<'_>,
+    done: Nanos,
+) -> Next {
+    if let Then::Sampled(id) = *then {
+        let Some(found) = &reply.result else { return Next::NoResult(id) };
+        take_sample(cx, index, id, found, job, done);
+        return Next::GoOn;
+    }
+    // What is left before the sampler still comes; the sampler does not.
+    must_end(cx, index);
+    match *then {
+        Then::Before(id, next) => Next::Before(id, next),
+        Then::Timers(id, next, delay) => {
+            let more = match reply.out {
+                Out::Delay(ms) => u64::try_from(ms).unwrap_or(0).saturating_mul(MS as u64),
+                _ => 0,
             };
+            Next::Timers(id, next, delay.saturating_add(more))
         }
-        if let Some(id) = then.sampler().filter(|_| reply.gives_up) {
-            return self.had_no_result(index, id);
+        Then::Begin(_) if cx.users[index].stopping => Next::Stop,
+        Then::Begin(id) => Next::Begin(id),
+        _ => Next::GoOn,
+    }
+}
+
+/// Carries out what changed for the user, but for the result.
+fn apply(cx: &mut Context<'_>, index: UserId, then: &Then, reply: &Reply<'_>) {
+    apply::apply_everywhere(cx, reply);
+    apply::apply_variables(cx, index, &reply.changes);
+    if let Some(id) = then.sampler() {
+        apply::apply_cookies(cx, index, id, reply);
+        apply::apply_sampler(cx, index, id, reply);
+    }
+    apply_ask(cx, index, reply.ask);
+}
+
+/// A script asked the user to end, or everybody was told to: it is stopping.
+pub(crate) fn must_end(cx: &mut Context<'_>, index: UserId) -> bool {
+    let asked = cx.users[index].java().asked;
+    let user = &mut cx.users[index];
+    user.stopping |= asked >= Request::StopUser;
+    user.stopping
+}
+
+/// Puts what Java says of the result under work into it; a job that failed fails it as an assertion.
+pub(super) fn put(
+    cx: &mut Context<'_>,
+    timing: &mut Timing,
+    read: &Result<Reply<'_>, Failed>,
+    job: &UnderWay,
+) {
+    let mut result = cx.lend_result();
+    let reply = match read {
+        Ok(reply) => reply,
+        Err(failed) => {
+            result.success = false;
+            result.add_assertion(&job.what).go_wrong(failed);
+            return cx.return_result(result);
         }
-        // What is left before the sampler still comes; the sampler does not.
-        self.must_end(index);
-        match *then {
-            Then::Before(id, next) => self.run_before(index, id, next),
-            Then::Timers(id, next, delay) => {
-                let more = match reply.out {
-                    Out::Delay(ms) => u64::try_from(ms).unwrap_or(0).saturating_mul(MS as u64),
-                    _ => 0,
-                };
-                self.run_timers(index, id, next, delay.saturating_add(more));
-            }
-            Then::Begin(_) if self.cx.users[index].stopping => self.stop_before(index, true),
-            Then::Begin(id) => self.begin_now(index, id),
-            _ => {}
+    };
+    if let Some(found) = &reply.result {
+        let start_ms = result.start_ms;
+        let times = (result.elapsed, result.idle);
+        found.put_into(&mut result, &cx.run.settings.default_encoding);
+        timing.start += (result.start_ms - start_ms).saturating_mul(MS);
+        if result.start_ms != start_ms || (result.elapsed, result.idle) != times {
+            timing.idle = result.idle;
+            timing.end = timing.start + result.idle.saturating_add_unsigned(result.elapsed);
+        }
+        (timing.latency, timing.connect) = (result.latency, result.connect);
+        (timing.received, timing.sent) = (result.bytes, result.sent);
+    }
+    if let Out::Verdicts(verdicts) = &reply.out {
+        for verdict in verdicts {
+            verdict.add_to(&mut result);
+            result.success &= !(verdict.failure || verdict.error);
         }
     }
+    cx.return_result(result);
+}
 
-    /// Carries out what changed for the user, but for the result.
-    fn apply(&mut self, index: UserId, then: &Then, reply: &Reply<'_>) {
-        self.apply_everywhere(reply);
-        self.apply_variables(index, &reply.changes);
-        if let Some(id) = then.sampler() {
-            self.apply_cookies(index, id, reply);
-            self.apply_sampler(index, id, reply);
-        }
-        self.apply_ask(index, reply.ask);
-    }
+/// Takes the sample that Java has made.
+fn take_sample(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    found: &Found<'_>,
+    job: &UnderWay,
+    done: Nanos,
+) {
+    let mut result = cx.lend_result();
+    result.clear();
+    found.put_into(&mut result, &cx.run.settings.default_encoding);
+    // As JMeter's thread does, when the sampler is through.
+    result.thread = None;
+    let subs = result.sub_count;
+    result.subs[..subs].iter_mut().for_each(|sub| sub.thread = None);
+    // Java's clock has milliseconds; the sample cannot have begun before it was asked for.
+    let (start_ms, _, elapsed) = found.span();
+    let start = cx.clock.of_wall(start_ms.saturating_mul(MS));
+    let start = start.clamp(job.since.min(done), done);
+    let length = elapsed.saturating_add_signed(result.idle);
+    let timing = Timing {
+        start,
+        end: start.saturating_add(Nanos::try_from(length).unwrap_or(Nanos::MAX / 4)),
+        idle: result.idle,
+        latency: result.latency,
+        connect: result.connect,
+        lag: (cx.clock.now() - done).max(0) as u64,
+        wait: (start - cx.users[index].intended.min(start)) as u64,
+        sent: result.sent,
+        received: result.bytes,
+    };
+    let outcome = if result.success { Outcome::Ok } else { Outcome::Status };
+    cx.return_result(result);
+    cx.conclude(index, id, timing, outcome);
+}
 
-    /// A script asked the user to end, or everybody was told to: it is stopping.
-    pub(super) fn must_end(&mut self, index: UserId) -> bool {
-        let asked = self.cx.users[index].java().asked;
-        let user = &mut self.cx.users[index];
-        user.stopping |= asked >= Request::StopUser;
-        user.stopping
-    }
+/// A job before or at a sampler has failed, and the sample with it.
+fn fail(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    job: &UnderWay,
+    why: &str,
+    done: Nanos,
+) {
+    let mut timing = cx.begin_plain(index, id);
+    cx.result.success = false;
+    cx.result.code.push_str("500");
+    cx.result.message.push_str(why);
+    cx.result.data_type = "text";
+    timing.start = if job.act == Some(Act::Sampler) { job.since } else { done };
+    timing.end = done.max(timing.start);
+    cx.result.start_ms = cx.clock.wall_ms(timing.start);
+    cx.conclude(index, id, timing, Outcome::Other);
+}
 
-    /// Whether a user that looks for a sampler does not wait for Java any more, because the run ends at once.
-    pub(crate) fn gives_up(&self, index: UserId) -> bool {
-        self.cx.stop.now && self.cx.users[index].stopping
+/// What a script asked of its user or of all.
+fn apply_ask(cx: &mut Context<'_>, index: UserId, ask: Request) {
+    if matches!(ask, Request::StopTest | Request::StopTestNow) {
+        let _ = cx.reports.send(Report::StopTest { now: ask == Request::StopTestNow });
     }
-
-    /// Puts what Java says of the result under work into it; a job that failed fails it as an assertion.
-    pub(super) fn put(
-        &mut self,
-        timing: &mut Timing,
-        read: &Result<Reply<'_>, Failed>,
-        job: &UnderWay,
-    ) {
-        let mut result = self.cx.lend_result();
-        let reply = match read {
-            Ok(reply) => reply,
-            Err(failed) => {
-                result.success = false;
-                result.add_assertion(&job.what).go_wrong(failed);
-                return self.cx.return_result(result);
-            }
-        };
-        if let Some(found) = &reply.result {
-            let start_ms = result.start_ms;
-            let times = (result.elapsed, result.idle);
-            found.put_into(&mut result, &self.cx.run.settings.default_encoding);
-            timing.start += (result.start_ms - start_ms).saturating_mul(MS);
-            if result.start_ms != start_ms || (result.elapsed, result.idle) != times {
-                timing.idle = result.idle;
-                timing.end = timing.start + result.idle.saturating_add_unsigned(result.elapsed);
-            }
-            (timing.latency, timing.connect) = (result.latency, result.connect);
-            (timing.received, timing.sent) = (result.bytes, result.sent);
-        }
-        if let Out::Verdicts(verdicts) = &reply.out {
-            for verdict in verdicts {
-                verdict.add_to(&mut result);
-                result.success &= !(verdict.failure || verdict.error);
-            }
-        }
-        self.cx.return_result(result);
-    }
-
-    /// Takes the sample that Java has made.
-    fn take_sample(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        found: &Found<'_>,
-        job: &UnderWay,
-        done: Nanos,
-    ) {
-        let mut result = self.cx.lend_result();
-        result.clear();
-        found.put_into(&mut result, &self.cx.run.settings.default_encoding);
-        // As JMeter's thread does, when the sampler is through.
-        result.thread = None;
-        let subs = result.sub_count;
-        result.subs[..subs].iter_mut().for_each(|sub| sub.thread = None);
-        // Java's clock has milliseconds; the sample cannot have begun before it was asked for.
-        let (start_ms, _, elapsed) = found.span();
-        let start = self.cx.clock.of_wall(start_ms.saturating_mul(MS));
-        let start = start.clamp(job.since.min(done), done);
-        let length = elapsed.saturating_add_signed(result.idle);
-        let timing = Timing {
-            start,
-            end: start.saturating_add(Nanos::try_from(length).unwrap_or(Nanos::MAX / 4)),
-            idle: result.idle,
-            latency: result.latency,
-            connect: result.connect,
-            lag: (self.cx.clock.now() - done).max(0) as u64,
-            wait: (start - self.cx.users[index].intended.min(start)) as u64,
-            sent: result.sent,
-            received: result.bytes,
-        };
-        let outcome = if result.success { Outcome::Ok } else { Outcome::Status };
-        self.cx.return_result(result);
-        self.cx.conclude(index, id, timing, outcome);
-    }
-
-    /// The sampler gave nothing, which nobody is told of.
-    fn had_no_result(&mut self, index: UserId, id: SamplerId) {
-        if !self.cx.plan.samplers[id.0 as usize].timeouts.is_empty() {
-            self.unwatch(index);
-        }
-        let mut asked = Asked::default();
-        asked.add(std::mem::take(&mut self.cx.users[index].java().asked));
-        self.after_sample(index, id, true, asked);
-    }
-
-    /// A job before or at a sampler has failed, and the sample with it.
-    fn fail_for_java(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        job: &UnderWay,
-        why: &str,
-        done: Nanos,
-    ) {
-        let mut timing = self.cx.begin_plain(index, id);
-        self.cx.result.success = false;
-        self.cx.result.code.push_str("500");
-        self.cx.result.message.push_str(why);
-        self.cx.result.data_type = "text";
-        timing.start = if job.act == Some(Act::Sampler) { job.since } else { done };
-        timing.end = done.max(timing.start);
-        self.cx.result.start_ms = self.cx.clock.wall_ms(timing.start);
-        self.cx.conclude(index, id, timing, Outcome::Other);
-    }
-
-    /// What a script asked of its user or of all.
-    fn apply_ask(&mut self, index: UserId, ask: Request) {
-        if matches!(ask, Request::StopTest | Request::StopTestNow) {
-            let _ = self.cx.reports.send(Report::StopTest { now: ask == Request::StopTestNow });
-        }
-        let asked = &mut self.cx.users[index].java().asked;
-        *asked = (*asked).max(ask);
-    }
+    let asked = &mut cx.users[index].java().asked;
+    *asked = (*asked).max(ask);
 }

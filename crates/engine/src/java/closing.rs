@@ -8,8 +8,8 @@ use plan::hosted::Job;
 use plan::plan::SamplerId;
 use stats::Outcome;
 
-use super::{Act, Then};
-use crate::core::Core;
+use super::{Act, Jobs, Then};
+use crate::context::Context;
 use crate::ids::UserId;
 use crate::time::clock::Nanos;
 use crate::time::timing::Timing;
@@ -30,39 +30,21 @@ pub(crate) struct Closing {
     pub(crate) told: usize,
 }
 
-impl Core<'_> {
-    /// Goes on with a sample's end.
-    pub(crate) fn close_on(&mut self, index: UserId, mut closing: Closing) {
-        if let Some(at) = closing.at {
-            if !self.process(index, &mut closing, at) {
-                return;
-            }
-            closing.at = None;
-            // Sub-results that processors add count as JMeter counts them.
-            closing.timing.received = self.cx.result.bytes;
-            if !self.cx.result.success && closing.outcome == Outcome::Ok {
-                closing.outcome = Outcome::Assertion;
-            }
-            self.cx.set_last_ok(index, self.cx.result.success);
-            self.keep_previous(index);
-        }
-        if closing.observed && self.tell_java(index, &mut closing) {
-            return;
-        }
-        if closing.told > 0 {
-            self.keep_previous(index);
-        }
-        self.finish_sample(index, closing);
-    }
-
+impl Jobs {
     /// Runs processors and assertions from a place on. False: the user waits for one.
-    fn process(&mut self, index: UserId, closing: &mut Closing, from: usize) -> bool {
-        let sampler = &self.cx.plan.samplers[closing.id.0 as usize];
+    pub(crate) fn process(
+        &mut self,
+        cx: &mut Context<'_>,
+        index: UserId,
+        closing: &mut Closing,
+        from: usize,
+    ) -> bool {
+        let sampler = &cx.plan.samplers[closing.id.0 as usize];
         let (after, checks) = (&sampler.after, &sampler.checks);
         let mut from = from;
         loop {
-            self.cx.forget_thrown();
-            let job = self.cx.with_env(index, closing.id, |env, result| {
+            cx.forget_thrown();
+            let job = cx.with_env(index, closing.id, |env, result| {
                 for (at, extractor) in after.iter().enumerate().skip(from) {
                     if let Extractor::Job(job) = extractor {
                         return Some((at, *job));
@@ -86,7 +68,7 @@ impl Core<'_> {
             match job {
                 Job::Evaluate(range) => {
                     closing.at = Some(at + 1);
-                    self.hand_over_texts(index, Then::Close(*closing), range);
+                    self.hand_over_texts(cx, index, Then::Close(*closing), range);
                 }
                 Job::Run(_) if at < after.len() => {
                     let runs = after[at..].iter().map_while(|one| match one {
@@ -94,45 +76,41 @@ impl Core<'_> {
                         _ => None,
                     });
                     closing.at = Some(at + runs.clone().count());
-                    self.hand_over_run(index, Then::Close(*closing), Act::After, runs);
+                    self.hand_over_run(cx, index, Then::Close(*closing), Act::After, runs);
                 }
                 Job::Run(_) => {
                     let runs = checks[at - after.len()..].iter();
                     let runs =
                         runs.map_while(|one| one.job().filter(|job| matches!(job, Job::Run(_))));
                     closing.at = Some(at + runs.clone().count());
-                    self.hand_over_run(index, Then::Close(*closing), Act::Assertion, runs);
+                    self.hand_over_run(cx, index, Then::Close(*closing), Act::Assertion, runs);
                 }
             }
             return false;
         }
     }
 
-    /// Takes the result back that went with a user.
-    pub(crate) fn take_kept(&mut self, index: UserId) {
-        if let Some(kept) = self.cx.users[index].java().result.take() {
-            let used = std::mem::replace(&mut self.cx.result, kept);
-            self.cx.spare_results.push(used);
-        }
-    }
-
     /// Keeps the core's result for whoever looks at the sample before.
-    pub(crate) fn keep_previous(&mut self, index: UserId) {
-        if !self.jobs.keeps() {
+    pub(crate) fn keep_previous(&self, cx: &mut Context<'_>, index: UserId) {
+        if !self.keeps() {
             return;
         }
-        let mut kept = match self.cx.users[index].java().previous.take() {
+        let mut kept = match cx.users[index].java().previous.take() {
             Some(kept) => kept,
-            None => self.cx.spare_results.pop().unwrap_or_default(),
+            None => cx.spare_results.pop().unwrap_or_default(),
         };
         kept.clear();
-        self.cx.result.duplicate_into(&mut kept);
-        (kept.ignore, kept.request, kept.count, kept.errors) = (
-            self.cx.result.ignore,
-            self.cx.result.request,
-            self.cx.result.count,
-            self.cx.result.errors,
-        );
-        self.cx.users[index].java().previous = Some(kept);
+        cx.result.duplicate_into(&mut kept);
+        (kept.ignore, kept.request, kept.count, kept.errors) =
+            (cx.result.ignore, cx.result.request, cx.result.count, cx.result.errors);
+        cx.users[index].java().previous = Some(kept);
+    }
+}
+
+/// Takes the result back that went with a user.
+pub(super) fn take_kept(cx: &mut Context<'_>, index: UserId) {
+    if let Some(kept) = cx.users[index].java().result.take() {
+        let used = std::mem::replace(&mut cx.result, kept);
+        cx.spare_results.push(used);
     }
 }

@@ -7,105 +7,93 @@ use std::sync::Arc;
 
 use plan::plan::{ControllerId, ControllerKind};
 
-use super::{Act, Then};
-use crate::core::Core;
+use super::{Act, Jobs, Then};
+use crate::context::Context;
 use crate::ids::UserId;
 use crate::users::controllers as state;
 
-impl Core<'_> {
-    /// Whether a controller's texts are known now. False: the user waits for them.
-    pub(crate) fn knows_texts(&mut self, index: UserId, id: ControllerId) -> bool {
-        let range = self.cx.controller(id).evaluates;
-        if range.is_empty() {
-            return true;
-        }
-        let java = self.cx.users[index].java();
-        if java.fresh.contains(&id) {
-            return true;
-        }
-        if self.gives_up(index) {
-            self.end_user(index);
-        } else if !self.catch_up(index, Then::Pull(None)) {
-            self.hand_over_texts(index, Then::Pull(Some(id)), range);
-        }
-        false
-    }
+/// Whether a controller's texts are known in the look for a sampler under way, or it has none.
+pub(crate) fn are_known(cx: &mut Context<'_>, index: UserId, id: ControllerId) -> bool {
+    cx.controller(id).evaluates.is_empty() || cx.users[index].java().fresh.contains(&id)
+}
 
-    /// The next question needs texts evaluated anew.
-    pub(crate) fn forget_texts(&mut self, index: UserId, id: ControllerId) {
-        if self.cx.controller(id).evaluates.is_empty() {
-            return;
-        }
-        if let Some(java) = self.cx.users[index]
-            .extra
-            .as_mut()
-            .and_then(|extra| extra.parts.get_mut::<super::Java>())
-        {
-            java.fresh.retain(|known| *known != id);
-        }
+/// The next question to a controller needs its texts evaluated anew.
+pub(crate) fn forget_texts(cx: &mut Context<'_>, index: UserId, id: ControllerId) {
+    if cx.controller(id).evaluates.is_empty() {
+        return;
     }
-
-    /// A look for a sampler has come to its end.
-    pub(crate) fn forget_all_texts(&mut self, index: UserId) {
-        if let Some(java) = self.cx.users[index]
-            .extra
-            .as_mut()
-            .and_then(|extra| extra.parts.get_mut::<super::Java>())
-        {
-            java.fresh.clear();
-            java.questions.close();
-        }
+    if let Some(java) =
+        cx.users[index].extra.as_mut().and_then(|extra| extra.parts.get_mut::<super::Java>())
+    {
+        java.fresh.retain(|known| *known != id);
     }
+}
 
+/// A look for a sampler has come to its end.
+pub(crate) fn forget_all_texts(cx: &mut Context<'_>, index: UserId) {
+    if let Some(java) =
+        cx.users[index].extra.as_mut().and_then(|extra| extra.parts.get_mut::<super::Java>())
+    {
+        java.fresh.clear();
+        java.questions.close();
+    }
+}
+
+/// Whether a controller is about to look at its texts, or does so `at_end` of a pass.
+pub(crate) fn needs_texts(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: ControllerId,
+    at_end: bool,
+) -> bool {
+    let controller = cx.controller(id);
+    if controller.evaluates.is_empty() {
+        return false;
+    }
+    let mut place = cx.controller_state(index, id);
+    let is_first = !place.is(state::BEGUN);
+    match &controller.kind {
+        _ if place.is(state::BROKEN) => false,
+        // It asks once for all iterations, but anew where that is 0 or without end.
+        ControllerKind::Loop { .. } => matches!(place.more()[0] as i32, -1 | 0),
+        ControllerKind::ForEach(_) | ControllerKind::Runtime(_) => true,
+        ControllerKind::While(_) => is_first || at_end,
+        _ if at_end => false,
+        ControllerKind::If { evaluate_all, .. } => is_first || *evaluate_all,
+        ControllerKind::Throughput(_) => true,
+        _ => is_first,
+    }
+}
+
+impl Jobs {
     /// Tells config elements in Java of an iteration of the group. False: the user waits for them.
-    pub(crate) fn tell_iteration(&mut self, index: UserId) -> bool {
-        if self.gives_up(index) {
+    pub(crate) fn tell_iteration(&mut self, cx: &mut Context<'_>, index: UserId) -> bool {
+        if cx.gives_up(index) {
             return true;
         }
-        let plan = self.cx.plan;
-        let group = self.cx.users[index].group;
-        if !self.jobs.shared.hearing.starting.is_empty()
-            && !std::mem::replace(&mut self.cx.users[index].java().started, true)
+        let plan = cx.plan;
+        let group = cx.users[index].group;
+        if !self.shared.hearing.starting.is_empty()
+            && !std::mem::replace(&mut cx.users[index].java().started, true)
         {
-            let starting = Arc::clone(&self.jobs.shared.hearing.starting);
+            let starting = Arc::clone(&self.shared.hearing.starting);
             let mine = starting.iter().filter(|id| plan.hosted.concerns(**id, group));
             let mut mine = mine.map(|id| plan::hosted::Job::Run(*id)).peekable();
             if mine.peek().is_some() {
-                self.hand_over_run(index, Then::Started, Act::Start, mine);
+                self.hand_over_run(cx, index, Then::Started, Act::Start, mine);
                 return false;
             }
         }
-        if self.jobs.shared.hearing.iterating.is_empty() {
+        if self.shared.hearing.iterating.is_empty() {
             return true;
         }
-        let iterating = Arc::clone(&self.jobs.shared.hearing.iterating);
+        let iterating = Arc::clone(&self.shared.hearing.iterating);
         let jobs = iterating.iter().filter(|id| plan.hosted.concerns(**id, group));
         let mut jobs = jobs.map(|id| plan::hosted::Job::Run(*id)).peekable();
         if jobs.peek().is_none() {
             return true;
         }
-        self.hand_over_run(index, Then::Pull(None), Act::Iteration, jobs);
+        self.hand_over_run(cx, index, Then::Pull(None), Act::Iteration, jobs);
         false
-    }
-
-    /// Whether a controller is about to look at its texts, or does so `at_end` of a pass.
-    pub(crate) fn needs_texts(&mut self, index: UserId, id: ControllerId, at_end: bool) -> bool {
-        let controller = self.cx.controller(id);
-        if controller.evaluates.is_empty() {
-            return false;
-        }
-        let mut place = self.cx.controller_state(index, id);
-        let is_first = !place.is(state::BEGUN);
-        match &controller.kind {
-            _ if place.is(state::BROKEN) => false,
-            // It asks once for all iterations, but anew where that is 0 or without end.
-            ControllerKind::Loop { .. } => matches!(place.more()[0] as i32, -1 | 0),
-            ControllerKind::ForEach(_) | ControllerKind::Runtime(_) => true,
-            ControllerKind::While(_) => is_first || at_end,
-            _ if at_end => false,
-            ControllerKind::If { evaluate_all, .. } => is_first || *evaluate_all,
-            ControllerKind::Throughput(_) => true,
-            _ => is_first,
-        }
     }
 }

@@ -2,18 +2,17 @@
 //!
 //! What such a controller holds stays native. Java has the controller's own object, with a stand-in for each child: a sampler's is what the controller gives, and
 //! a controller's asks back, so that a question may be open while the native tree is asked inside of it, down to another such controller. The user waits for
-//! each answer as for any job, and the next look for a sampler finds the same way down ([`Core::pending_calls`]) and goes on with it. What JMeter only tells a
+//! each answer as for any job, and the next look for a sampler finds the same way down ([`pending_calls`]) and goes on with it. What JMeter only tells a
 //! controller (it begins, its pass is over, its loop is left) is told with the next question. Plans without such a controller pay two comparisons for
 //! each controller that is asked.
 
 use plan::hosted::HostedId;
-use plan::plan::{Controller, ControllerId, ControllerKind, SamplerId};
+use plan::plan::{Controller, ControllerId, ControllerKind};
 
 use super::reader::{Malformed, Reader};
 use super::reply::{Failed, Out};
-use super::{Act, Reply, Then, UnderWay};
-use crate::core::Core;
-use crate::flow::search::{Pull, Search};
+use super::{Act, Jobs, Next, Reply, Then, UnderWay, arrive};
+use crate::context::Context;
 use crate::ids::UserId;
 use crate::users::controllers as state;
 
@@ -143,169 +142,139 @@ impl Said {
     }
 }
 
-impl<'p> Core<'p> {
-    /// Pending calls to a user's controllers in Java, which its next search replays.
-    pub(crate) fn pending_calls(&self, index: UserId) -> usize {
-        let java =
-            self.cx.users[index].extra.as_ref().and_then(|extra| extra.parts.get::<super::Java>());
-        java.map_or(0, |java| java.questions.open.len())
-    }
+/// Pending calls to a user's controllers in Java, which its next search replays.
+pub(crate) fn pending_calls(cx: &Context<'_>, index: UserId) -> usize {
+    let java = cx.users[index].extra.as_ref().and_then(|extra| extra.parts.get::<super::Java>());
+    java.map_or(0, |java| java.questions.open.len())
+}
 
-    /// Asks a controller of a class of its own for the next sampler.
-    pub(crate) fn pull_hosted(
-        &mut self,
-        index: UserId,
-        id: ControllerId,
-        controller: &'p Controller,
-        element: HostedId,
-        search: &mut Search,
-    ) -> Pull {
-        if self.gives_up(index) {
-            self.end_user(index);
-            return Pull::Later;
-        }
-        if self.jobs.listens && self.catch_up(index, Then::Pull(None)) {
-            return Pull::Later;
-        }
-        let questions = &mut self.cx.users[index].java().questions;
-        let at = questions.open.len() - search.replays.min(questions.open.len());
-        let said = questions.open.get(at).filter(|open| open.controller == id);
-        let Some(said) = said.map(|open| open.said) else {
-            search.replays = 0;
-            return self.ask_controller(index, id, element, at);
-        };
-        search.replays = search.replays.saturating_sub(1);
-        let answer = match said {
-            None => return Pull::Later,
-            Some(Said::Asks(ask)) => match self.do_for_controller(index, controller, ask, search) {
-                Some(answer) => answer,
-                None => return Pull::Later,
-            },
-            Some(said) => {
-                self.cx.users[index].java().questions.open.truncate(at);
-                return match said {
-                    Said::Sampler(sampler) => Pull::Sampler(SamplerId(sampler)),
-                    Said::Transaction(transaction) => Pull::Ended(ControllerId(transaction)),
-                    _ => Pull::Nothing,
-                };
-            }
-        };
-        let java = self.cx.users[index].java();
-        java.questions.open.truncate(at + 1);
-        let Some(open) = java.questions.open.get_mut(at) else { return Pull::Later };
-        open.said = None;
-        // Its children may be asked once more in this look, and then anew.
-        java.fresh.truncate(open.known);
-        let words = [element.0, at as u32, GO_ON, answer[0], answer[1]];
-        self.hand_over_words(index, Then::Controller(id), Act::Controller, &words);
-        Pull::Later
-    }
+/// How a controller stands that its own class is, at a place among the pending calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It is not asked.
+    Free,
+    /// It was asked, and has not answered yet.
+    Asked,
+    Said(Said),
+}
 
-    /// Puts a new question.
-    fn ask_controller(
+/// How a controller stands at a place among the pending calls.
+pub(crate) fn standing(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: ControllerId,
+    at: usize,
+) -> Standing {
+    let open = cx.users[index].java().questions.open.get(at).filter(|open| open.controller == id);
+    match open.map(|open| open.said) {
+        None => Standing::Free,
+        Some(None) => Standing::Asked,
+        Some(Some(said)) => Standing::Said(said),
+    }
+}
+
+/// The calls from a place on are over.
+pub(crate) fn close_calls(cx: &mut Context<'_>, index: UserId, at: usize) {
+    cx.users[index].java().questions.open.truncate(at);
+}
+
+/// Has a controller told of something with the next question to any.
+pub(crate) fn tell_controller(
+    cx: &mut Context<'_>,
+    index: UserId,
+    element: HostedId,
+    what: Tell,
+    number: u32,
+) {
+    cx.users[index].java().questions.tell(element, what, number);
+}
+
+impl Jobs {
+    /// Puts a new question to a controller: the pending call at a place, with none behind it.
+    pub(crate) fn ask_controller(
         &mut self,
+        cx: &mut Context<'_>,
         index: UserId,
-        id: ControllerId,
-        element: HostedId,
+        (id, element): (ControllerId, HostedId),
         at: usize,
-    ) -> Pull {
-        let java = self.cx.users[index].java();
+    ) {
+        let java = cx.users[index].java();
         let known = java.fresh.len();
         let questions = &mut java.questions;
         questions.open.truncate(at);
         questions.open.push(Open { controller: id, said: None, known });
         let mut words = vec![element.0, at as u32, NEXT, 0, 0];
         words.extend(questions.untold.drain(..).flatten());
-        self.hand_over_words(index, Then::Controller(id), Act::Controller, &words);
-        Pull::Later
+        self.hand_over_words(cx, index, Then::Controller(id), Act::Controller, &words);
     }
 
-    /// Does what a controller asks for; kind and number of the answer. `None`: not now.
-    fn do_for_controller(
+    /// Answers what a controller has asked for, at a place among the pending calls.
+    pub(crate) fn answer_controller(
         &mut self,
+        cx: &mut Context<'_>,
         index: UserId,
-        controller: &'p Controller,
-        ask: Ask,
-        search: &mut Search,
-    ) -> Option<[u32; 2]> {
-        match ask {
-            Ask::Next(child) => Some(match self.pull(index, ControllerId(child), search) {
-                Pull::Later => return None,
-                Pull::Nothing => [0, u32::from(self.is_done(index, ControllerId(child)))],
-                Pull::Sampler(sampler) => [1, sampler.0],
-                Pull::Ended(transaction) => [2, transaction.0],
-            }),
-            Ask::Initialize(child) => self.initialize(index, ControllerId(child)).then_some([0, 0]),
-            Ask::EndOfLoop(child) => {
-                self.trigger_end_of_loop(index, ControllerId(child));
-                Some([0, 0])
-            }
-            Ask::IsDone(child) => Some([0, u32::from(self.is_done(index, ControllerId(child)))]),
-            Ask::Begins(number, from_one) => {
-                self.tell_of_iteration(index, controller, number, from_one).then_some([0, 0])
-            }
-        }
-    }
-
-    /// Has a controller told of something with the next question to any.
-    pub(crate) fn tell_controller(
-        &mut self,
-        index: UserId,
-        id: ControllerId,
-        what: Tell,
-        number: u32,
+        (id, element): (ControllerId, HostedId),
+        at: usize,
+        answer: [u32; 2],
     ) {
-        let ControllerKind::Hosted(element) = self.cx.controller(id).kind else { return };
-        if what == Tell::Initialize {
-            self.cx.controller_state(index, id).clear(state::DONE);
-        }
-        if what != Tell::Iteration || self.jobs.shared.hearing.counting.contains(&element) {
-            self.cx.users[index].java().questions.tell(element, what, number);
-        }
+        let java = cx.users[index].java();
+        java.questions.open.truncate(at + 1);
+        let Some(open) = java.questions.open.get_mut(at) else { return };
+        open.said = None;
+        // Its children may be asked once more in this look, and then anew.
+        java.fresh.truncate(open.known);
+        let words = [element.0, at as u32, GO_ON, answer[0], answer[1]];
+        self.hand_over_words(cx, index, Then::Controller(id), Act::Controller, &words);
+    }
+
+    /// Whether a controller's class hears of the iterations around it.
+    pub(crate) fn hears_of_iterations(&self, element: HostedId) -> bool {
+        self.shared.hearing.counting.contains(&element)
     }
 
     /// Whether a controller can be broken out of by the class that it is.
     pub(crate) fn is_left_by_class(&self, controller: &Controller) -> bool {
         matches!(controller.kind, ControllerKind::Hosted(element)
-            if self.jobs.shared.hearing.breaking.contains(&element))
+            if self.shared.hearing.breaking.contains(&element))
     }
+}
 
-    /// A controller has said something, or its job has failed.
-    pub(super) fn hear_controller(
-        &mut self,
-        index: UserId,
-        id: ControllerId,
-        read: Result<Reply<'_>, Failed>,
-        job: &UnderWay,
-    ) {
-        let said = match read {
-            Ok(Reply { gives_up: false, out: Out::Said(said), .. }) => {
-                Some(said).filter(|said| said.fits(self.cx.plan))
-            }
-            // Java has told of it.
-            Ok(Reply { gives_up: true, .. }) => return self.end_of_plan(index),
-            Ok(_) => None,
-            Err(failed) => {
-                self.cx.log(format!("Error: {}: {failed}; the user ends", job.what));
-                return self.end_of_plan(index);
-            }
-        };
-        let Some(said) = said else {
-            let what = "it gave what it does not hold; the user ends";
-            self.cx.log(format!("Error: {}: {what}", job.what));
-            return self.end_of_plan(index);
-        };
-        // One that must end does so when it has its next sampler.
-        self.must_end(index);
-        if let Said::Nothing(done) = said {
-            let mut place = self.cx.controller_state(index, id);
-            place.clear(state::DONE);
-            if done {
-                place.set(state::DONE);
-            }
+/// A controller has said something, or its job has failed.
+pub(super) fn hear_controller(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: ControllerId,
+    read: Result<Reply<'_>, Failed>,
+    job: &UnderWay,
+) -> Next {
+    let said = match read {
+        Ok(Reply { gives_up: false, out: Out::Said(said), .. }) => {
+            Some(said).filter(|said| said.fits(cx.plan))
         }
-        if let Some(open) = self.cx.users[index].java().questions.open.last_mut() {
-            open.said = Some(said);
+        // Java has told of it.
+        Ok(Reply { gives_up: true, .. }) => return Next::EndOfPlan,
+        Ok(_) => None,
+        Err(failed) => {
+            cx.log(format!("Error: {}: {failed}; the user ends", job.what));
+            return Next::EndOfPlan;
+        }
+    };
+    let Some(said) = said else {
+        let what = "it gave what it does not hold; the user ends";
+        cx.log(format!("Error: {}: {what}", job.what));
+        return Next::EndOfPlan;
+    };
+    // One that must end does so when it has its next sampler.
+    arrive::must_end(cx, index);
+    if let Said::Nothing(done) = said {
+        let mut place = cx.controller_state(index, id);
+        place.clear(state::DONE);
+        if done {
+            place.set(state::DONE);
         }
     }
+    if let Some(open) = cx.users[index].java().questions.open.last_mut() {
+        open.said = Some(said);
+    }
+    Next::GoOn
 }

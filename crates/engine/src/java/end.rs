@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use stats::Outcome;
 
-use super::{Jobs, Then};
-use crate::core::Core;
+use super::{Jobs, Next, Then, closing};
+use crate::context::Context;
 use crate::ids::UserId;
 use crate::time::clock::{Nanos, SECOND};
-use crate::time::timing::Timing;
+use crate::users::Wait;
 
 /// How long a core waits for Java when its users have ended.
 pub(crate) const PATIENCE: Nanos = 10 * SECOND;
@@ -75,85 +75,80 @@ impl Jobs {
     }
 }
 
-impl Core<'_> {
+impl Jobs {
     /// Tells of jobs that take long.
-    pub(crate) fn watch_jobs(&mut self, now: Nanos) {
-        if self.jobs.under_way.is_empty() {
+    pub(crate) fn watch_jobs(&mut self, cx: &Context<'_>, now: Nanos) {
+        if self.under_way.is_empty() {
             return;
         }
-        for line in self.jobs.slow_lines(now) {
-            self.cx.log(line);
+        for line in self.slow_lines(now) {
+            cx.log(line);
         }
     }
 
-    /// A user ends: Java is told, if it knows it.
-    pub(crate) fn end_java(&mut self, index: UserId) {
-        self.tell_the_rest(index);
+    /// A user ends, whose listeners have been told of all: Java is told, if it knows it.
+    pub(crate) fn end_user(&mut self, cx: &mut Context<'_>, index: UserId) {
         let Some(java) =
-            self.cx.users[index].extra.as_mut().and_then(|extra| extra.parts.take::<super::Java>())
+            cx.users[index].extra.as_mut().and_then(|extra| extra.parts.take::<super::Java>())
         else {
             return;
         };
         for result in java.result.into_iter().chain(java.previous) {
-            self.cx.spare_results.push(result);
+            cx.spare_results.push(result);
         }
         if java.number == 0 {
             return;
         }
         // Of a user that Java still works for it is told when that is done.
-        if let Some(job) = self.jobs.under_way.get_mut(&java.ticket) {
+        if let Some(job) = self.under_way.get_mut(&java.ticket) {
             job.abandoned = true;
             return;
         }
-        let group = self.cx.users[index].group;
-        let what = Arc::from(&*self.cx.run.groups[group as usize].name);
-        self.say_goodbye(index, java.number, what);
+        let group = cx.users[index].group;
+        let what = Arc::from(&*cx.run.groups[group as usize].name);
+        self.say_goodbye(cx, index, java.number, what);
     }
 
     /// The run ends at once: what Java does for a user is broken off.
-    pub(crate) fn cut_java(&mut self, index: UserId) {
-        let number = self.cx.users[index].java().number;
-        if let Some(offload) = &self.jobs.shared.offload {
+    pub(crate) fn cut(&mut self, cx: &mut Context<'_>, index: UserId) -> Next {
+        let number = cx.users[index].java().number;
+        if let Some(offload) = &self.shared.offload {
             offload.interrupt(number);
         }
-        let then = self.cx.users[index].java().then.take();
-        let ticket = self.cx.users[index].java().ticket;
-        let since = self.jobs.under_way.get(&ticket).map(|job| job.since);
-        self.cx.users[index].wait = crate::users::Wait::Ready;
+        let then = cx.users[index].java().then.take();
+        let ticket = cx.users[index].java().ticket;
+        let since = self.under_way.get(&ticket).map(|job| job.since);
+        cx.users[index].wait = Wait::Ready;
         match then {
             Some(Then::Sampled(id)) => {
-                let mut timing: Timing = self.cx.begin_plain(index, id);
+                let mut timing = cx.begin_plain(index, id);
                 timing.start = since.unwrap_or(timing.start);
-                self.cx.result.start_ms = self.cx.clock.wall_ms(timing.start);
-                self.cx.result.success = false;
-                self.cx.result.code.push_str("500");
-                self.cx.result.message.push_str("Interrupted: the run has ended");
-                self.close_sample(index, id, timing, Outcome::CutByEnd);
+                cx.result.start_ms = cx.clock.wall_ms(timing.start);
+                cx.result.success = false;
+                cx.result.code.push_str("500");
+                cx.result.message.push_str("Interrupted: the run has ended");
+                Next::Cut(id, timing)
             }
             Some(Then::Close(mut closing)) => {
-                self.take_kept(index);
+                closing::take_kept(cx, index);
                 closing.outcome = Outcome::CutByEnd;
-                self.close_on(index, closing);
+                Next::Close(closing)
             }
             Some(Then::Ended(ended, _)) => {
-                self.take_kept(index);
-                self.report_complete(index, &ended);
-                self.after_transaction(index);
+                closing::take_kept(cx, index);
+                Next::Checked(ended)
             }
-            Some(Then::Before(..) | Then::Timers(..) | Then::Begin(_)) => {
-                self.stop_before(index, true);
-            }
-            _ => self.end_user(index),
+            Some(Then::Before(..) | Then::Timers(..) | Then::Begin(_)) => Next::Stop,
+            _ => Next::EndUser,
         }
-        self.cx.go_on(index);
     }
 
     /// A sample takes longer than its Sample Timeout allows.
-    pub(crate) fn interrupt_hosted(&mut self, index: UserId) {
-        let java = self.cx.users[index].java();
+    pub(crate) fn interrupt_sample(&self, cx: &mut Context<'_>, index: UserId) {
+        let java = cx.users[index].java();
         if matches!(java.then, Some(Then::Sampled(_))) {
             let number = java.number;
-            if let Some(offload) = &self.jobs.shared.offload {
+            if let Some(offload) = &self.shared.offload {
                 offload.interrupt_sample(number);
             }
         }

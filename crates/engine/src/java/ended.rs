@@ -3,8 +3,8 @@
 use plan::hosted::Job;
 use plan::plan::ControllerKind;
 
-use super::{Act, Then};
-use crate::core::Core;
+use super::{Act, Jobs, Then};
+use crate::context::Context;
 use crate::ids::UserId;
 use crate::time::timing::Timing;
 use crate::users::Transaction;
@@ -16,32 +16,40 @@ pub(crate) struct Ended {
     pub(crate) timing: Timing,
 }
 
-impl Core<'_> {
-    /// Checks a transaction's sample, from an assertion on, and reports it.
-    pub(crate) fn check_in_turn(&mut self, index: UserId, ended: Ended, from: usize) {
-        let plan = self.cx.plan;
+impl Jobs {
+    /// Checks a transaction's sample, the core's result, from an assertion on. Gives the transaction back once all have checked it; else its user waits.
+    pub(crate) fn check_in_turn(
+        &mut self,
+        cx: &mut Context<'_>,
+        index: UserId,
+        ended: Ended,
+        from: usize,
+    ) -> Option<Ended> {
+        let plan = cx.plan;
         let ControllerKind::Transaction(settings) =
             &plan.controllers[ended.open.controller.0 as usize].kind
         else {
-            return;
+            return None;
         };
         for (at, check) in settings.checks.iter().enumerate().skip(from) {
             match check.job() {
                 None => {
-                    let mut result = self.cx.lend_result();
-                    check.run(&mut result, &mut self.cx.env(index, ""));
-                    self.cx.return_result(result);
+                    let mut result = cx.lend_result();
+                    check.run(&mut result, &mut cx.env(index, ""));
+                    cx.return_result(result);
                 }
                 Some(Job::Evaluate(range)) => {
-                    return self.hand_over_texts(index, Then::Ended(ended, at + 1), range);
+                    self.hand_over_texts(cx, index, Then::Ended(ended, at + 1), range);
+                    return None;
                 }
                 Some(job) => {
                     let then = Then::Ended(ended, at + 1);
                     let runs = std::iter::once(job);
-                    return self.hand_over_run(index, then, Act::Assertion, runs);
+                    self.hand_over_run(cx, index, then, Act::Assertion, runs);
+                    return None;
                 }
             }
         }
-        self.report_complete(index, &ended);
+        Some(ended)
     }
 }

@@ -3,21 +3,22 @@
 //! A sample's user waits for listeners in Java where they stand. Of a transaction's sample they are told before the user's next sampler; until then the
 //! sample is in no file. A user that ends on the way waits for nobody: what its listeners change is lost.
 
+use std::ops::Range;
+
 use plan::hosted::{HostedId, Job};
-use plan::plan::{ControllerId, ControllerKind, ListenerId, ListenerKind, Plan};
+use plan::plan::{ListenerId, ListenerKind, Plan};
 use plan::result::SampleResult;
 use stats::Outcome;
 
 use super::reply::{Failed, Reply};
-use super::{Act, Closing, Then, UnderWay};
-use crate::core::Core;
+use super::{Act, Closing, Jobs, Then, UnderWay, arrive, closing};
+use crate::context::Context;
 use crate::ids::UserId;
-use crate::sample::record::Part;
 use crate::time::timing::Timing;
 
 /// A transaction's sample that listeners are yet to be told of.
 #[derive(Debug)]
-pub(super) struct Untold {
+pub(crate) struct Untold {
     /// `None` while it is with its user, who waits for one of them.
     result: Option<Box<SampleResult>>,
     listeners: Box<[ListenerId]>,
@@ -27,158 +28,156 @@ pub(super) struct Untold {
     named: bool,
 }
 
-impl<'p> Core<'p> {
-    /// Tells Java's listeners of a sample, and others as far as they stand before them. True: the user waits for one.
-    pub(super) fn tell_java(&mut self, index: UserId, closing: &mut Closing) -> bool {
+impl Untold {
+    /// The place behind those that have been told of it.
+    pub(crate) fn next(&self) -> usize {
+        self.next
+    }
+
+    pub(crate) fn listeners(&self) -> &[ListenerId] {
+        &self.listeners
+    }
+
+    pub(crate) fn is_named(&self) -> bool {
+        self.named
+    }
+
+    /// The next listeners of Java's among those that are yet to be told.
+    pub(crate) fn hosted(&self, plan: &Plan) -> Option<Range<usize>> {
+        hosted_from(plan, &self.listeners, self.next, None)
+    }
+}
+
+impl Jobs {
+    /// Whether Java's listeners are told of a sample at all.
+    pub(crate) fn tells_of(&self, cx: &Context<'_>, closing: &Closing) -> bool {
         // One that a listener has ignored is too late for that: the others are told all the same.
-        let ignored = self.cx.result.ignore && closing.told == 0;
-        if !self.jobs.listens || ignored || closing.outcome == Outcome::CutByEnd {
-            return false;
-        }
-        let plan = self.cx.plan;
-        let sampler = &plan.samplers[closing.id.0 as usize];
-        // Those that hear of a transaction with a parent sample do not hear of its parts.
-        let heard = self.heard_around(index, sampler.controller);
-        let from = closing.told;
-        let Some((at, end)) = self.hosted_from(&sampler.listeners, from, heard) else {
-            return false;
-        };
-        if heard.is_none() && !(self.cx.users[index].lane && self.cx.is_silent(index)) {
-            self.write_rows(index, &sampler.listeners, Part::Between(from, at), true);
-        }
-        let told = sampler.listeners[at..end].iter();
+        let ignored = cx.result.ignore && closing.told == 0;
+        self.listens && !ignored && closing.outcome != Outcome::CutByEnd
+    }
+
+    /// Tells those of a sample's listeners that are Java's; the user waits for them.
+    pub(crate) fn tell_of_sample(
+        &mut self,
+        cx: &mut Context<'_>,
+        index: UserId,
+        closing: &mut Closing,
+        places: Range<usize>,
+        heard: Option<&[ListenerId]>,
+    ) {
+        let plan = cx.plan;
+        closing.told = places.end;
+        let told = plan.samplers[closing.id.0 as usize].listeners[places].iter();
         let told = told.filter(|id| !heard.is_some_and(|heard| heard.contains(id)));
         let told = told.filter_map(|id| hosted_listener(plan, *id)).map(Job::Run);
-        closing.told = end;
-        self.hand_over_run(index, Then::Close(*closing), Act::Listener, told);
-        true
+        self.hand_over_run(cx, index, Then::Close(*closing), Act::Listener, told);
     }
 
-    /// The listeners that hear of the transaction around what stands in a controller, in place of its parts.
-    pub(crate) fn heard_around(
+    /// Keeps a transaction's sample, the core's result, for its listeners until the user's next sampler, if there are some in Java. False: nobody has to wait.
+    pub(crate) fn keeps_for_listeners(
         &self,
-        index: UserId,
-        inside: ControllerId,
-    ) -> Option<&'p [ListenerId]> {
-        let at = self.parent_around(index, inside)?;
-        let open = self.cx.users[index].extra.as_ref()?.transactions.get(at)?.controller;
-        let plan = self.cx.plan;
-        match &plan.controllers[open.0 as usize].kind {
-            ControllerKind::Transaction(settings) => Some(&settings.listeners),
-            _ => None,
-        }
-    }
-
-    /// The next listeners of Java's that follow each other, and are not among those that have `heard`: from and to.
-    fn hosted_from(
-        &self,
-        listeners: &[ListenerId],
-        from: usize,
-        heard: Option<&[ListenerId]>,
-    ) -> Option<(usize, usize)> {
-        let hears = |id: &ListenerId| !heard.is_some_and(|heard| heard.contains(id));
-        let is_hosted = |id: &ListenerId| hosted_listener(self.cx.plan, *id).is_some();
-        let behind = listeners.get(from..)?;
-        let at = from + behind.iter().position(|id| is_hosted(id) && hears(id))?;
-        let run = listeners[at..].iter().take_while(|id| is_hosted(id)).count();
-        Some((at, at + run))
-    }
-
-    /// Gives a transaction's sample, the core's result, to its listeners: at once, or if there are some in Java before the user's next sampler.
-    pub(crate) fn tell_of_transaction(
-        &mut self,
+        cx: &mut Context<'_>,
         index: UserId,
         listeners: &[ListenerId],
         named: bool,
-    ) {
-        let waits = self.jobs.listens
-            && (self.hosted_from(listeners, 0, None).is_some()
-                || !self.cx.users[index].java().untold.is_empty());
+    ) -> bool {
+        let waits = self.listens
+            && (hosted_from(cx.plan, listeners, 0, None).is_some()
+                || !cx.users[index].java().untold.is_empty());
         if !waits {
-            return self.write_rows(index, listeners, Part::From(0), named);
+            return false;
         }
-        let mut copy = self.cx.spare_results.pop().unwrap_or_default();
+        let mut copy = cx.spare_results.pop().unwrap_or_default();
         copy.clear();
-        self.cx.result.duplicate_into(&mut copy);
-        (copy.count, copy.errors) = (self.cx.result.count, self.cx.result.errors);
+        cx.result.duplicate_into(&mut copy);
+        (copy.count, copy.errors) = (cx.result.count, cx.result.errors);
         let untold = Untold { result: Some(copy), listeners: listeners.into(), next: 0, named };
-        self.cx.users[index].java().untold.push_back(untold);
+        cx.users[index].java().untold.push_back(untold);
+        true
     }
 
-    /// Tells listeners of what they have not been told of yet. True: the user waits for them.
-    pub(crate) fn catch_up(&mut self, index: UserId, then: Then) -> bool {
-        while let Some(mut untold) = self.next_untold(index) {
-            let Untold { listeners, next, named, .. } = &mut untold;
-            let Some((at, end)) = self.hosted_from(listeners, *next, None) else {
-                self.write_rows(index, listeners, Part::From(*next), *named);
-                continue;
-            };
-            self.write_rows(index, listeners, Part::Between(*next, at), *named);
-            *next = end;
-            let plan = self.cx.plan;
-            let told = untold.listeners[at..end].to_vec();
-            let told = told.into_iter().filter_map(|id| hosted_listener(plan, id)).map(Job::Run);
-            self.cx.users[index].java().untold.push_front(untold);
-            self.hand_over_run(index, then, Act::Listener, told);
-            return true;
-        }
-        false
-    }
-
-    /// What is to be told first; its result is the core's.
-    fn next_untold(&mut self, index: UserId) -> Option<Untold> {
-        let java = self.cx.users[index].extra.as_mut()?.parts.get_mut::<super::Java>()?;
-        let mut untold = java.untold.pop_front()?;
-        if let Some(result) = untold.result.take().or_else(|| java.result.take()) {
-            let used = std::mem::replace(&mut self.cx.result, result);
-            self.cx.spare_results.push(used);
-        }
-        Some(untold)
-    }
-
-    /// Listeners in Java have been told of a transaction; it is kept as they have made it.
-    pub(super) fn take_told(
+    /// Tells those of a transaction's listeners that are Java's; the user waits for them.
+    pub(crate) fn tell_of_untold(
         &mut self,
+        cx: &mut Context<'_>,
         index: UserId,
-        read: &Result<Reply<'_>, Failed>,
-        job: &UnderWay,
+        then: Then,
+        mut untold: Untold,
+        places: Range<usize>,
     ) {
-        self.take_kept(index);
-        match read {
-            Ok(_) => self.put(&mut Timing::default(), read, job),
-            // It is no matter of the transaction's.
-            Err(failed) => self.cx.log(format!("{}: {failed}", job.what)),
-        }
-        let fresh = self.cx.spare_results.pop().unwrap_or_default();
-        let told = std::mem::replace(&mut self.cx.result, fresh);
-        if let Some(first) = self.cx.users[index].java().untold.front_mut() {
-            first.result = Some(told);
-        }
+        untold.next = places.end;
+        let plan = cx.plan;
+        let told = untold.listeners[places].to_vec();
+        let told = told.into_iter().filter_map(|id| hosted_listener(plan, id)).map(Job::Run);
+        cx.users[index].java().untold.push_front(untold);
+        self.hand_over_run(cx, index, then, Act::Listener, told);
     }
 
-    /// Tells listeners of all that is left; the user ends, and does not wait.
-    pub(crate) fn tell_the_rest(&mut self, index: UserId) {
-        if self.cx.users[index]
-            .extra
-            .as_ref()
-            .is_none_or(|extra| extra.parts.get::<super::Java>().is_none())
-        {
-            return;
+    /// Tells all of a transaction's listeners that are Java's and were not yet; nobody waits for them.
+    pub(crate) fn tell_in_passing(&mut self, cx: &mut Context<'_>, index: UserId, untold: &Untold) {
+        let told = untold.listeners[untold.next..].iter();
+        let told = told.filter_map(|id| hosted_listener(cx.plan, *id));
+        let told: Vec<u32> = told.map(|id| id.0).collect();
+        if !told.is_empty() {
+            self.tell_listeners(cx, index, &told);
         }
-        let fresh = self.cx.spare_results.pop().unwrap_or_default();
-        let kept = std::mem::replace(&mut self.cx.result, fresh);
-        while let Some(untold) = self.next_untold(index) {
-            let Untold { listeners, next, named, .. } = untold;
-            self.write_rows(index, &listeners, Part::From(next), named);
-            let told = listeners[next..].iter().filter_map(|id| hosted_listener(self.cx.plan, *id));
-            let told: Vec<u32> = told.map(|id| id.0).collect();
-            if !told.is_empty() {
-                self.tell_listeners(index, &told);
-            }
-        }
-        let used = std::mem::replace(&mut self.cx.result, kept);
-        self.cx.spare_results.push(used);
     }
+}
+
+/// The next listeners of Java's that are to be told of a sample; those in `heard` are not.
+pub(crate) fn next_told(
+    plan: &Plan,
+    closing: &Closing,
+    heard: Option<&[ListenerId]>,
+) -> Option<Range<usize>> {
+    let listeners = &plan.samplers[closing.id.0 as usize].listeners;
+    hosted_from(plan, listeners, closing.told, heard)
+}
+
+/// The transaction's sample that is to be told first; its result is the core's.
+pub(crate) fn next_untold(cx: &mut Context<'_>, index: UserId) -> Option<Untold> {
+    let java = cx.users[index].extra.as_mut()?.parts.get_mut::<super::Java>()?;
+    let mut untold = java.untold.pop_front()?;
+    if let Some(result) = untold.result.take().or_else(|| java.result.take()) {
+        let used = std::mem::replace(&mut cx.result, result);
+        cx.spare_results.push(used);
+    }
+    Some(untold)
+}
+
+/// Listeners in Java have been told of a transaction; it is kept as they have made it.
+pub(super) fn take_told(
+    cx: &mut Context<'_>,
+    index: UserId,
+    read: &Result<Reply<'_>, Failed>,
+    job: &UnderWay,
+) {
+    closing::take_kept(cx, index);
+    match read {
+        Ok(_) => arrive::put(cx, &mut Timing::default(), read, job),
+        // It is no matter of the transaction's.
+        Err(failed) => cx.log(format!("{}: {failed}", job.what)),
+    }
+    let fresh = cx.spare_results.pop().unwrap_or_default();
+    let told = std::mem::replace(&mut cx.result, fresh);
+    if let Some(first) = cx.users[index].java().untold.front_mut() {
+        first.result = Some(told);
+    }
+}
+
+/// The next listeners of Java's that follow each other, and are not among those that have `heard`.
+fn hosted_from(
+    plan: &Plan,
+    listeners: &[ListenerId],
+    from: usize,
+    heard: Option<&[ListenerId]>,
+) -> Option<Range<usize>> {
+    let hears = |id: &ListenerId| !heard.is_some_and(|heard| heard.contains(id));
+    let is_hosted = |id: &ListenerId| hosted_listener(plan, *id).is_some();
+    let behind = listeners.get(from..)?;
+    let at = from + behind.iter().position(|id| is_hosted(id) && hears(id))?;
+    let run = listeners[at..].iter().take_while(|id| is_hosted(id)).count();
+    Some(at..at + run)
 }
 
 fn hosted_listener(plan: &Plan, id: ListenerId) -> Option<HostedId> {

@@ -8,8 +8,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize};
 use plan::function::Shared;
 use plan::hosted::TextRange;
 
+use super::Jobs;
+use super::submit::Letter;
 use super::writer::Writer;
-use crate::core::Core;
+use crate::context::Context;
 use crate::ids::UserId;
 
 /// First byte of what tells of properties.
@@ -40,39 +42,40 @@ impl Writer<'_> {
     }
 }
 
-impl Core<'_> {
+impl Jobs {
     /// A message goes out; a job carries all that was changed before.
     pub(super) fn goes_informed(&self, is_job: bool) {
-        let others = self.jobs.shared.news.under_way.fetch_add(1, Relaxed);
+        let others = self.shared.news.under_way.fetch_add(1, Relaxed);
         if !is_job {
             return;
         }
-        let knows = self.jobs.properties;
+        let knows = self.properties;
         if others == 0 {
-            self.jobs.shared.news.told.fetch_max(knows, Relaxed);
+            self.shared.news.told.fetch_max(knows, Relaxed);
         } else {
-            self.jobs.shared.news.told.fetch_min(knows, Relaxed);
+            self.shared.news.told.fetch_min(knows, Relaxed);
         }
     }
 
     /// Tells Java what was changed since it was last told, by whichever core comes by first.
-    pub(crate) fn tell_properties(&mut self) {
-        let run = self.cx.run;
+    pub(crate) fn tell_properties(&mut self, cx: &mut Context<'_>) {
+        let run = cx.run;
         let version = run.shared.version();
-        if version == self.jobs.looked || self.jobs.shared.news.under_way.load(Relaxed) == 0 {
+        if version == self.looked || self.shared.news.under_way.load(Relaxed) == 0 {
             return;
         }
-        self.jobs.looked = version;
-        let told = self.jobs.shared.news.told.fetch_max(version, Relaxed);
+        self.looked = version;
+        let told = self.shared.news.told.fetch_max(version, Relaxed);
         if told >= version {
             return;
         }
-        let mut message = self.jobs.buffer();
+        let mut message = self.buffer();
         let mut out = Writer(&mut message);
         out.byte(PROPERTIES);
         if out.properties(&run.shared, told).1 == 0 {
-            return self.jobs.recycle(message);
+            return self.recycle(message);
         }
-        self.send(UserId::NONE, message, None, 0, "properties".into(), TextRange::default());
+        let (what, range) = ("properties".into(), TextRange::default());
+        self.send(cx, UserId::NONE, Letter { message, act: None, user: 0, what, range });
     }
 }

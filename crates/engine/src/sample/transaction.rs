@@ -39,7 +39,7 @@ fn is_around(plan: &Plan, transaction: ControllerId, inside: ControllerId) -> bo
     at == around
 }
 
-impl Core<'_> {
+impl<'p> Core<'p> {
     pub(crate) fn begin_transaction(
         &mut self,
         index: UserId,
@@ -119,6 +119,21 @@ impl Core<'_> {
             at = self.cx.plan.controllers[id.0 as usize].parent;
         }
         None
+    }
+
+    /// The listeners that hear of the transaction around what stands in a controller, in place of its parts.
+    pub(crate) fn heard_around(
+        &self,
+        index: UserId,
+        inside: ControllerId,
+    ) -> Option<&'p [plan::plan::ListenerId]> {
+        let at = self.parent_around(index, inside)?;
+        let open = self.cx.users[index].extra.as_ref()?.transactions.get(at)?.controller;
+        let plan = self.cx.plan;
+        match &plan.controllers[open.0 as usize].kind {
+            ControllerKind::Transaction(settings) => Some(&settings.listeners),
+            _ => None,
+        }
     }
 
     /// Adds a reported sample to the sums of the open transactions that hear of it: those around it, and those beside what is around it.
