@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: &[(&str, u32)] = &[
     ("jmx", 0),
     ("lang", 0),
+    ("messages", 0),
     ("script", 1),
     ("wire", 1),
     ("stats", 1),
@@ -240,7 +241,7 @@ fn files_are_short_and_say_what_they_hold() {
 }
 
 /// Doc lines that do not name their subject. Older ones are being rewritten: the number only goes down.
-const WITHOUT_SUBJECT: usize = 97;
+const WITHOUT_SUBJECT: usize = 96;
 
 #[test]
 fn sentences_of_documentation_name_their_subject() {

@@ -6,6 +6,7 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | `message` | numbers and records of messages, made from `crates/messages/messages.txt` |
 //! | `writer`, `reader` | numbers, texts and lists in messages |
 //! | `result`, `cookies`, `request`, `reply` | what messages hold |
 //! | `submit` | a job goes out |
@@ -29,6 +30,7 @@ mod early;
 mod end;
 mod ended;
 pub(crate) mod listeners;
+pub mod message;
 mod property_sync;
 mod reader;
 mod reply;
@@ -49,14 +51,14 @@ use plan::result::{Request, SampleResult};
 pub(crate) use arrive::Next;
 pub(crate) use closing::Closing;
 use controller::Questions;
-pub(crate) use controller::Tell;
 pub(crate) use early::Early;
 pub(crate) use end::PATIENCE;
 pub(crate) use ended::Ended;
 use listeners::Untold;
+pub(crate) use message::{Act, Tell};
 use property_sync::News;
+pub(crate) use reply::Reply;
 pub use reply::read_reply;
-pub(crate) use reply::{Act, Reply};
 use session::Hearing;
 
 pub(crate) use crate::ids::Addressee;

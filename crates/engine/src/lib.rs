@@ -55,7 +55,7 @@ mod time;
 mod users;
 mod websocket;
 
-pub use java::read_reply;
+pub use java::{message, read_reply};
 pub use net::source::parse as source_addresses;
 pub use reports::figures::Figures;
 pub use run::backend::Backends;

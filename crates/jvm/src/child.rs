@@ -16,15 +16,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use engine::message::{self, FrameHead};
+
 use crate::carrier::{Carrier, Carry};
 use crate::java::Java;
 use crate::workers::lock;
-
-/// Kinds of frames: as in `dev.throng.Pipe`.
-const BEGIN: u8 = 0;
-const CALL: u8 = 1;
-const LEAVE: u8 = 2;
-const NONE: u8 = 3;
 
 /// The class that serves.
 const MAIN: &str = "dev.throng.Pipe";
@@ -155,7 +151,11 @@ impl Child {
 impl Carrier for Child {
     fn serve(&self, name: &str, work: &mut dyn FnMut(i32, &mut Carry<'_>)) -> Result<(), String> {
         let number = self.numbers.fetch_add(1, Relaxed);
-        let frame = |kind, content: &[u8]| Frame { thread: number, kind, content: content.into() };
+        let frame = |kind: message::Frame, content: &[u8]| Frame {
+            thread: number,
+            kind: kind as u8,
+            content: content.into(),
+        };
         let (to, replies) = channel();
         {
             let mut waiting = lock(&self.shared.waiting);
@@ -164,17 +164,17 @@ impl Carrier for Child {
             }
             waiting.insert(number, to);
         }
-        let begun = self.ask(&frame(BEGIN, name.as_bytes()), &replies)?;
+        let begun = self.ask(&frame(message::Frame::Begin, name.as_bytes()), &replies)?;
         let thread = begun.content.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
         work(i32::try_from(thread).unwrap_or(0), &mut |message| {
-            let reply = self.ask(&frame(CALL, message), &replies)?;
-            match reply.kind {
-                NONE => Err(String::from_utf8_lossy(&reply.content).into_owned()),
-                _ => Ok(reply.content),
+            let reply = self.ask(&frame(message::Frame::Call, message), &replies)?;
+            if reply.kind == message::Frame::None as u8 {
+                return Err(String::from_utf8_lossy(&reply.content).into_owned());
             }
+            Ok(reply.content)
         });
         lock(&self.shared.waiting).remove(&number);
-        let _ = self.send(&frame(LEAVE, &[]));
+        let _ = self.send(&frame(message::Frame::Leave, &[]));
         Ok(())
     }
 
@@ -222,28 +222,25 @@ impl Ended {
 
 impl Frame {
     fn bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.content.len() + 9);
-        bytes.extend((self.content.len() as u32).to_le_bytes());
-        bytes.extend(self.thread.to_le_bytes());
-        bytes.push(self.kind);
+        let length = self.content.len();
+        let mut bytes = Vec::with_capacity(FrameHead::SIZE + length);
+        let head = FrameHead { length: length as u32, thread: self.thread, kind: self.kind };
+        bytes.extend(head.to_bytes());
         bytes.extend(&self.content);
         bytes
     }
 
     fn read(from: &mut impl Read) -> io::Result<Self> {
-        let mut number = [0; 4];
-        from.read_exact(&mut number)?;
-        let length = u32::from_le_bytes(number);
-        from.read_exact(&mut number)?;
-        let mut kind = [0];
-        from.read_exact(&mut kind)?;
+        let mut head = [0; FrameHead::SIZE];
+        from.read_exact(&mut head)?;
+        let FrameHead { length, thread, kind } = FrameHead::from_bytes(head);
         let mut content = Vec::new();
         // A process that ends within a frame leaves less than the announced length.
         let read = from.take(length.into()).read_to_end(&mut content)?;
         if read < length as usize {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        Ok(Self { thread: u32::from_le_bytes(number), kind: kind[0], content })
+        Ok(Self { thread, kind, content })
     }
 }
 
@@ -269,7 +266,7 @@ mod tests {
 
     #[test]
     fn frames_come_as_they_went_and_never_in_part() {
-        let frame = Frame { thread: 7, kind: NONE, content: b"words".into() };
+        let frame = Frame { thread: 7, kind: message::Frame::None as u8, content: b"words".into() };
         let bytes = frame.bytes();
         assert_eq!(Frame::read(&mut bytes.as_slice()).ok(), Some(frame));
         for end in 0..bytes.len() {

@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
+use engine::message::{Interruption, Kind};
 
 use crate::thread_states::{Readings, States};
 use crate::workers::Shared;
@@ -46,9 +47,6 @@ const IDLE: u32 = 3;
 
 /// Readings in a row at which more workers than useful compute before one of them ends.
 const CROWDED: u32 = 20;
-
-/// The kind of message that interrupts; the user's number follows, and whether its sampler alone is meant.
-const INTERRUPT: u8 = 6;
 
 /// The supervisor.
 struct Supervisor {
@@ -151,12 +149,9 @@ impl Supervisor {
 
 fn interrupt_all(shared: &Shared, users: &Receiver<(u64, bool)>) {
     let served = shared.carrier.serve("java interrupter", &mut |_, carry| {
-        for (user, sampler) in users {
-            let mut message = vec![INTERRUPT];
-            message.extend(user.to_le_bytes());
-            if sampler {
-                message.push(1);
-            }
+        for (user, sampler_only) in users {
+            let mut message = vec![Kind::Interrupt as u8];
+            message.extend(Interruption { user, sampler_only }.to_bytes());
             if let Err(words) = carry(&message) {
                 shared.complain(format!("an interruption failed: {words}"));
             }

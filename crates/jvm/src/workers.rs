@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use engine::message::{Kind, Status};
 use engine::offload::{Job, Offload};
 
 use crate::carrier::Carrier;
@@ -27,13 +28,6 @@ pub const EXITS: &str = "a script has ended the process (System.exit)";
 
 /// Time limit for Java to end the process. Clients of telemetry need some seconds to send the rest.
 const EXIT: Duration = Duration::from_secs(15);
-
-/// Kinds of messages: one that comes back when something ends the process, one that lets it, one that comes back when no other threads of Java's are left,
-/// and one that ends the process.
-const AWAIT_EXIT: u8 = 8;
-const ALLOW_EXIT: u8 = 9;
-const LINGER: u8 = 10;
-const EXIT_WITH: u8 = 11;
 
 /// Slots beyond the limit of threads: a worker that ends keeps its slot for a moment after it is no longer counted.
 const SPARE_SLOTS: u32 = 64;
@@ -121,7 +115,7 @@ impl Workers {
         let shared = Arc::clone(&self.shared);
         let watch = move || {
             let _ = shared.carrier.serve("java exit", &mut |_, carry| {
-                let exit = carry(&[AWAIT_EXIT]).map(|_| EXITS.to_owned());
+                let exit = carry(&[Kind::AwaitExit as u8]).map(|_| EXITS.to_owned());
                 let _ = shared.ending.set(exit.unwrap_or_else(|words| words));
             });
         };
@@ -239,7 +233,10 @@ impl Offload for Workers {
         let mut words = String::new();
         let _ = self.shared.carrier.serve("java end", &mut |_, carry| {
             // Behind its status the reply is words.
-            if let Ok([0, reply @ ..]) = carry(&[LINGER]).as_deref() {
+            let reply = carry(&[Kind::Linger as u8]).unwrap_or_default();
+            if let Some((status, reply)) = reply.split_first()
+                && *status == Status::Well as u8
+            {
                 words = String::from_utf8_lossy(reply).into_owned();
             }
         });
@@ -252,7 +249,8 @@ impl Offload for Workers {
         let allows = ending.is_some();
         // Only a script that has asked for it makes 0 of a run that has not come to its end.
         let least = if ending.is_some_and(|why| why == EXITS) { 0 } else { code };
-        let message = if allows { vec![ALLOW_EXIT] } else { vec![EXIT_WITH, code] };
+        let message =
+            if allows { vec![Kind::AllowExit as u8] } else { vec![Kind::ExitWith as u8, code] };
         let (done, failed) = bounded::<()>(0);
         let shared = Arc::clone(&self.shared);
         let end = move || {

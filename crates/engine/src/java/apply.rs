@@ -9,7 +9,8 @@ use plan::plan::{SamplerId, SamplerKind};
 use plan::vars::VarId;
 
 use super::Reply;
-use super::reply::{Changes, Line, Name, Out};
+use super::message::{LogLevel, LogLine};
+use super::reply::{Changes, Name, Out};
 use super::request::Changed;
 use crate::context::Context;
 use crate::ids::UserId;
@@ -82,7 +83,7 @@ pub(super) fn apply_texts(cx: &mut Context<'_>, index: UserId, first: u32, reply
     }
 }
 
-pub(super) fn log_lines(cx: &Context<'_>, lines: &[Line<'_>]) {
+pub(super) fn log_lines(cx: &Context<'_>, lines: &[LogLine<'_>]) {
     for text in lines.iter().map(told) {
         let _ = cx.reports.send(Report::Log(text));
     }
@@ -99,19 +100,19 @@ pub(super) fn cookie_manager(kind: &SamplerKind) -> Option<u32> {
 
 /// Takes over the properties that scripts have changed.
 pub(super) fn set_properties(run: &RunShared, changes: &Changes<'_>) {
-    for (number, name, value) in &changes.properties {
-        run.shared.follow_java(*number, name, *value);
+    for change in &changes.properties {
+        run.shared.follow_java(change.version, change.name, change.value);
     }
 }
 
 /// A line of Java's as the run's events have it.
-pub(super) fn told(line: &Line<'_>) -> String {
+pub(super) fn told(line: &LogLine<'_>) -> String {
     let level = match line.level {
-        0 => "Trace",
-        1 => "Debug",
-        2 => "Info",
-        3 => "Warn",
-        _ => "Error",
+        LogLevel::Trace => "Trace",
+        LogLevel::Debug => "Debug",
+        LogLevel::Info => "Info",
+        LogLevel::Warn => "Warn",
+        LogLevel::Error => "Error",
     };
     format!("{level}: {}", plan::function::line_of(line.logger, Some(line.at_ms), line.text))
 }

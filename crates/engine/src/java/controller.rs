@@ -9,6 +9,7 @@
 use plan::hosted::HostedId;
 use plan::plan::{Controller, ControllerId, ControllerKind};
 
+use super::message::{Answer, Need, Notice, Question, SaidKind, Tell, Turn};
 use super::reader::{Malformed, Reader};
 use super::reply::{Failed, Out};
 use super::{Act, Jobs, Next, Reply, Then, UnderWay, arrive};
@@ -16,25 +17,8 @@ use crate::context::Context;
 use crate::ids::UserId;
 use crate::users::controllers as state;
 
-/// The controller is asked for a sampler.
-const NEXT: u32 = 0;
-/// It goes on with the answer to what it asked.
-const GO_ON: u32 = 1;
-
 /// What is kept for a controller that is not asked for long; what came first is forgotten.
 const MOST_UNTOLD: usize = 1000;
-
-/// What a controller is told. The numbers are those of messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Tell {
-    Initialize = 1,
-    EndOfLoop = 2,
-    NextLoop = 3,
-    BreakLoop = 4,
-    /// The controller around it begins an iteration.
-    Iteration = 5,
-}
 
 /// What a controller says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +58,8 @@ struct Open {
 pub(super) struct Questions {
     /// Each was asked inside of the one before.
     open: Vec<Open>,
-    /// What is to be told: element, what, number.
-    untold: Vec<[u32; 3]>,
+    /// What is to be told.
+    untold: Vec<Notice>,
 }
 
 impl Questions {
@@ -85,10 +69,10 @@ impl Questions {
     }
 
     fn tell(&mut self, element: HostedId, what: Tell, number: u32) {
-        let one = [element.0, what as u32, number];
+        let one = Notice { element: element.0, what, number };
         // To be initialised twice is to be initialised.
-        let mut last = self.untold.iter().rev().filter(|told| told[0] == element.0);
-        if what == Tell::Initialize && last.next() == Some(&one) {
+        let mut last = self.untold.iter().rev().filter(|told| told.element == element.0);
+        if what == Tell::Initialize && last.next().is_some_and(|told| told.words() == one.words()) {
             return;
         }
         if self.untold.len() == MOST_UNTOLD {
@@ -100,24 +84,22 @@ impl Questions {
 
 impl Said {
     pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        Ok(match reader.byte()? {
-            0 => Self::Nothing(reader.byte()? != 0),
-            1 => Self::Sampler(reader.int()?),
-            2 => Self::Transaction(reader.int()?),
-            3 => {
-                let what = reader.byte()?;
+        Ok(match SaidKind::read(reader)? {
+            SaidKind::Nothing => Self::Nothing(reader.byte()? != 0),
+            SaidKind::Sampler => Self::Sampler(reader.int()?),
+            SaidKind::Transaction => Self::Transaction(reader.int()?),
+            SaidKind::Asks => {
+                let need = Need::read(reader)?;
                 let number = reader.int()?;
-                Self::Asks(match what {
-                    0 => Ask::Next(number),
-                    1 => Ask::Initialize(number),
-                    2 => Ask::EndOfLoop(number),
-                    3 => Ask::IsDone(number),
-                    4 => Ask::Begins(number as i32, false),
-                    5 => Ask::Begins(number as i32, true),
-                    _ => return Err(Malformed("a controller asks for what there is not")),
+                Self::Asks(match need {
+                    Need::Next => Ask::Next(number),
+                    Need::Initialize => Ask::Initialize(number),
+                    Need::EndOfLoop => Ask::EndOfLoop(number),
+                    Need::IsDone => Ask::IsDone(number),
+                    Need::Begins => Ask::Begins(number as i32, false),
+                    Need::BeginsFromOne => Ask::Begins(number as i32, true),
                 })
             }
-            _ => return Err(Malformed("a controller says what there is not")),
         })
     }
 
@@ -203,8 +185,10 @@ impl Jobs {
         let questions = &mut java.questions;
         questions.open.truncate(at);
         questions.open.push(Open { controller: id, said: None, known });
-        let mut words = vec![element.0, at as u32, NEXT, 0, 0];
-        words.extend(questions.untold.drain(..).flatten());
+        let (turn, answer) = (Turn::Next, Answer::Nothing);
+        let question = Question { element: element.0, depth: at as u32, turn, answer, number: 0 };
+        let mut words = question.words().to_vec();
+        words.extend(questions.untold.drain(..).flat_map(Notice::words));
         self.hand_over_words(cx, index, Then::Controller(id), Act::Controller, &words);
     }
 
@@ -215,7 +199,7 @@ impl Jobs {
         index: UserId,
         (id, element): (ControllerId, HostedId),
         at: usize,
-        answer: [u32; 2],
+        (answer, number): (Answer, u32),
     ) {
         let java = cx.users[index].java();
         java.questions.open.truncate(at + 1);
@@ -223,8 +207,10 @@ impl Jobs {
         open.said = None;
         // Its children may be asked once more in this look, and then anew.
         java.fresh.truncate(open.known);
-        let words = [element.0, at as u32, GO_ON, answer[0], answer[1]];
-        self.hand_over_words(cx, index, Then::Controller(id), Act::Controller, &words);
+        let turn = Turn::GoOn;
+        let question = Question { element: element.0, depth: at as u32, turn, answer, number };
+        let then = Then::Controller(id);
+        self.hand_over_words(cx, index, then, Act::Controller, &question.words());
     }
 
     /// Whether a controller's class hears of the iterations around it.

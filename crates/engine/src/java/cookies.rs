@@ -4,45 +4,45 @@
 
 use wire::cookie::{Cookie, Jar};
 
+use super::message::{self, CookieFlags};
 use super::reader::{Malformed, Reader};
 use super::writer::Writer;
-
-const PATH_GIVEN: u8 = 1;
-const DOMAIN_GIVEN: u8 = 2;
 
 /// Writes the cookies of a jar.
 pub(crate) fn write(jar: &Jar, out: &mut Writer<'_>) {
     let mut list = out.begin();
     for cookie in jar.iter() {
         list.count += 1;
-        for text in [&cookie.name, &cookie.value, &cookie.domain, &cookie.path] {
-            out.text(text);
+        let path_given = if cookie.path_given { CookieFlags::PATH_GIVEN } else { 0 };
+        let domain_given = if cookie.host_only { 0 } else { CookieFlags::DOMAIN_GIVEN };
+        message::Cookie {
+            name: &cookie.name,
+            value: &cookie.value,
+            domain: &cookie.domain,
+            path: &cookie.path,
+            secure: cookie.secure,
+            expires_ms: cookie.expires_ms.unwrap_or(0),
+            flags: path_given | domain_given,
+            version: cookie.version,
         }
-        out.flag(cookie.secure);
-        out.signed(cookie.expires_ms.unwrap_or(0));
-        let path_given = if cookie.path_given { PATH_GIVEN } else { 0 };
-        out.byte(path_given | if cookie.host_only { 0 } else { DOMAIN_GIVEN });
-        out.int(cookie.version.cast_unsigned());
+        .write(out);
     }
     out.end(list);
 }
 
 /// Reads a cookie.
 pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Cookie, Malformed> {
-    let mut text = || reader.text().map(str::to_owned);
-    let (name, value, domain, path) = (text()?, text()?, text()?, text()?);
-    let (secure, expires, flags, version) =
-        (reader.flag()?, reader.signed()?, reader.byte()?, reader.int()?);
+    let read = message::Cookie::read(reader)?;
     Ok(Cookie {
-        name,
-        value,
-        domain,
-        path,
-        secure,
-        host_only: flags & DOMAIN_GIVEN == 0,
-        path_given: flags & PATH_GIVEN != 0,
-        version: version.cast_signed(),
-        expires_ms: (expires > 0).then_some(expires),
+        name: read.name.to_owned(),
+        value: read.value.to_owned(),
+        domain: read.domain.to_owned(),
+        path: read.path.to_owned(),
+        secure: read.secure,
+        host_only: read.flags & CookieFlags::DOMAIN_GIVEN == 0,
+        path_given: read.flags & CookieFlags::PATH_GIVEN != 0,
+        version: read.version,
+        expires_ms: (read.expires_ms > 0).then_some(read.expires_ms),
     })
 }
 

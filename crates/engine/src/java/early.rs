@@ -7,7 +7,8 @@ use plan::hosted::TextId;
 use plan::vars::VarId;
 
 use super::apply::told;
-use super::reply::{NAMED, Out};
+use super::message::{JobHead, Kind, NAMED, NO_GROUP};
+use super::reply::Out;
 use super::session;
 use super::writer::Writer;
 use super::{Act, Reply};
@@ -16,9 +17,6 @@ use crate::run::Options;
 
 /// The test itself, among users.
 const USER: u64 = 0;
-const JOB: u8 = 3;
-/// In the place of a group.
-const NO_VARIABLES: u32 = u32::MAX;
 
 /// Evaluates texts before the run.
 #[derive(Debug)]
@@ -68,8 +66,8 @@ impl<'a> Early<'a> {
                     .push(format!("in the Java machine, before the run: {failed}"));
             }
         };
-        for (number, name, value) in &reply.changes.properties {
-            env.shared.follow_java(*number, name, *value);
+        for change in &reply.changes.properties {
+            env.shared.follow_java(change.version, change.name, change.value);
         }
         self.complaints.extend(reply.log.iter().map(told));
         if let Out::Texts(values) = &reply.out {
@@ -82,19 +80,22 @@ impl<'a> Early<'a> {
     fn message(&mut self, texts: &[TextId], env: &Env<'_>, blank: bool) -> Vec<u8> {
         let mut message = Vec::new();
         let mut out = Writer(&mut message);
-        out.byte(JOB);
-        out.long(USER);
-        for number in [if blank { NO_VARIABLES } else { 0 }, 0, 0] {
-            out.int(number);
+        out.byte(Kind::Job as u8);
+        JobHead {
+            user: USER,
+            group: if blank { NO_GROUP } else { 0 },
+            number: 0,
+            iteration: 0,
+            flags: 0,
+            thread: "StandardJMeterEngine",
+            label: "",
+            now_ms: env.now_ms,
+            group_active: 0,
+            all_active: 0,
+            started: 0,
+            finished: 0,
         }
-        out.byte(0);
-        out.text("StandardJMeterEngine");
-        out.text("");
-        out.signed(env.now_ms);
-        // Nobody is active, has started or has finished.
-        for _ in 0..4 {
-            out.int(0);
-        }
+        .write(&mut out);
         let mut list = out.begin();
         for slot in 0..env.names.len() as u32 {
             if let Some(value) = env.vars.get(VarId(slot)) {

@@ -9,13 +9,11 @@ use plan::function::Shared;
 use plan::hosted::TextRange;
 
 use super::Jobs;
+use super::message::{Kind, Property};
 use super::submit::Letter;
 use super::writer::Writer;
 use crate::context::Context;
 use crate::ids::UserId;
-
-/// First byte of what tells of properties.
-const PROPERTIES: u8 = 7;
 
 /// What all cores know of it.
 #[derive(Debug, Default)]
@@ -32,9 +30,7 @@ impl Writer<'_> {
         let mut list = self.begin();
         let version = shared.native_since(since, |version, name, value| {
             list.count += 1;
-            self.long(version);
-            self.text(name);
-            self.maybe(value);
+            Property { version, name, value }.write(self);
         });
         let count = list.count;
         self.end(list);
@@ -71,7 +67,7 @@ impl Jobs {
         }
         let mut message = self.buffer();
         let mut out = Writer(&mut message);
-        out.byte(PROPERTIES);
+        out.byte(Kind::Properties as u8);
         if out.properties(&run.shared, told).1 == 0 {
             return self.recycle(message);
         }

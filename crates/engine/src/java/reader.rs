@@ -117,7 +117,10 @@ mod tests {
         writer.maybe(Some("ä"));
         writer.maybe(None);
         writer.ids([1, 2].into_iter());
-        writer.pairs([("a", "b")].into_iter());
+        writer.list(&[("a", "b")], |out, pair| {
+            out.text(pair.0);
+            out.text(pair.1);
+        });
         let mut reader = Reader::new(&message);
         assert_eq!((reader.byte(), reader.int()), (Ok(7), Ok(300)));
         assert_eq!((reader.long(), reader.signed()), (Ok(u64::MAX), Ok(-5)));

@@ -6,33 +6,11 @@ use plan::result::Request;
 use wire::cookie::Cookie;
 
 use super::controller::Said;
+use super::message::{self, Act, Assertion, LogLine, NAMED};
 use super::reader::{Malformed, Reader};
-use super::result::{Found, Verdict};
+use super::result::Found;
 use super::{cookies, request};
 use request::Changed;
-
-/// A variable with a name of its own.
-pub(crate) const NAMED: u32 = u32::MAX;
-
-/// What a job does. The numbers are those of messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Act {
-    Before = 1,
-    Timer = 2,
-    Sampler = 3,
-    After = 4,
-    Assertion = 5,
-    Listener = 6,
-    /// Evaluates texts.
-    Evaluate = 16,
-    /// Tells of an iteration.
-    Iteration = 17,
-    /// Tells of a user's start.
-    Start = 18,
-    /// Asks a controller.
-    Controller = 19,
-}
 
 impl Act {
     /// Whether it belongs to a sample that has a result.
@@ -48,17 +26,6 @@ pub(crate) enum Name<'a> {
     Named(&'a str),
 }
 
-/// What a script logged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Line<'a> {
-    /// 0 is trace, 4 an error.
-    pub(crate) level: u8,
-    /// When, in milliseconds since 1970.
-    pub(crate) at_ms: i64,
-    pub(crate) logger: &'a str,
-    pub(crate) text: &'a str,
-}
-
 /// What comes of a job beside changes.
 #[derive(Debug)]
 pub(crate) enum Out<'a> {
@@ -66,7 +33,7 @@ pub(crate) enum Out<'a> {
     /// Milliseconds.
     Delay(i64),
     Texts(Vec<&'a str>),
-    Verdicts(Vec<Verdict<'a>>),
+    Verdicts(Vec<Assertion<'a>>),
     Said(Said),
 }
 
@@ -75,8 +42,8 @@ pub(crate) enum Out<'a> {
 pub(crate) struct Changes<'a> {
     /// Without a value: removed.
     pub(crate) variables: Vec<(Name<'a>, Option<&'a str>)>,
-    /// With the number that Java gave the change.
-    pub(crate) properties: Vec<(u64, &'a str, Option<&'a str>)>,
+    /// Each has the number that Java gave the change.
+    pub(crate) properties: Vec<message::Property<'a>>,
 }
 
 /// A reply to a job.
@@ -88,7 +55,7 @@ pub(crate) struct Reply<'a> {
     pub(crate) fatal: Option<&'a str>,
     pub(crate) changes: Changes<'a>,
     pub(crate) ask: Request,
-    pub(crate) log: Vec<Line<'a>>,
+    pub(crate) log: Vec<LogLine<'a>>,
     pub(crate) cookies: Option<Vec<Cookie>>,
     pub(crate) result: Option<Found<'a>>,
     pub(crate) sampler: Option<Changed>,
@@ -111,12 +78,11 @@ pub(crate) enum Status<'a> {
 /// Reads whether Java did what it was asked for.
 pub(crate) fn status<'a>(reader: &mut Reader<'a>) -> Result<Status<'a>, Failed> {
     let words = |reader: &mut Reader<'a>| reader.text().map_err(|malformed| malformed.to_string());
-    match reader.byte().map_err(|malformed| malformed.to_string())? {
-        0 => Ok(Status::Well),
-        1 => Err(words(reader)?.to_owned()),
-        2 => Ok(Status::GaveUp),
-        3 => Ok(Status::Fatal(words(reader)?)),
-        _ => Err(Malformed("there is no such status").to_string()),
+    match message::Status::read(reader).map_err(|malformed| malformed.to_string())? {
+        message::Status::Well => Ok(Status::Well),
+        message::Status::Failed => Err(words(reader)?.to_owned()),
+        message::Status::Abandoned => Ok(Status::GaveUp),
+        message::Status::Fatal => Ok(Status::Fatal(words(reader)?)),
     }
 }
 
@@ -146,15 +112,14 @@ impl<'a> Reply<'a> {
             Status::Well | Status::GaveUp => None,
         };
         let changes = Changes::read(reader)?;
-        let ask = match reader.byte()? {
-            0 => Request::Nothing,
-            1 => Request::BreakLoop,
-            2 => Request::NextLoopIteration,
-            3 => Request::NextIteration,
-            4 => Request::StopUser,
-            5 => Request::StopTest,
-            6 => Request::StopTestNow,
-            _ => return Err(Malformed("it asks for what there is not")),
+        let ask = match message::Ask::read(reader)? {
+            message::Ask::Nothing => Request::Nothing,
+            message::Ask::BreakLoop => Request::BreakLoop,
+            message::Ask::NextOfLoop => Request::NextLoopIteration,
+            message::Ask::NextOfThread => Request::NextIteration,
+            message::Ask::StopUser => Request::StopUser,
+            message::Ask::StopTest => Request::StopTest,
+            message::Ask::StopTestNow => Request::StopTestNow,
         };
         let log = lines(reader)?;
         let cookies = reader.maybe(|reader| reader.list(cookies::read))?;
@@ -164,7 +129,7 @@ impl<'a> Reply<'a> {
             _ if gives_up => Out::Nothing,
             Act::Timer => Out::Delay(reader.signed()?),
             Act::Evaluate => Out::Texts(reader.list(Reader::text)?),
-            Act::Assertion => Out::Verdicts(reader.list(Verdict::read)?),
+            Act::Assertion => Out::Verdicts(reader.list(Assertion::read)?),
             Act::Controller => Out::Said(Said::read(reader)?),
             _ => Out::Nothing,
         };
@@ -182,18 +147,14 @@ impl<'a> Changes<'a> {
             };
             Ok((name, reader.maybe(Reader::text)?))
         })?;
-        let properties = reader
-            .list(|reader| Ok((reader.long()?, reader.text()?, reader.maybe(Reader::text)?)))?;
+        let properties = reader.list(message::Property::read)?;
         Ok(Self { variables, properties })
     }
 }
 
 /// Reads what was logged.
-pub(crate) fn lines<'a>(reader: &mut Reader<'a>) -> Result<Vec<Line<'a>>, Malformed> {
-    reader.list(|reader| {
-        let (level, at_ms) = (reader.byte()?, reader.signed()?);
-        Ok(Line { level, at_ms, logger: reader.text()?, text: reader.text()? })
-    })
+pub(crate) fn lines<'a>(reader: &mut Reader<'a>) -> Result<Vec<LogLine<'a>>, Malformed> {
+    reader.list(LogLine::read)
 }
 
 /// Reads the reply to a job that did what the number stands for, as a core would; for tests of whoever writes replies.
@@ -202,19 +163,7 @@ pub(crate) fn lines<'a>(reader: &mut Reader<'a>) -> Result<Vec<Line<'a>>, Malfor
 ///
 /// What is wrong with it, in words.
 pub fn read_reply(message: &[u8], act: u8) -> Result<(), String> {
-    let acts = [
-        Act::Before,
-        Act::Timer,
-        Act::Sampler,
-        Act::After,
-        Act::Assertion,
-        Act::Listener,
-        Act::Evaluate,
-        Act::Iteration,
-        Act::Start,
-        Act::Controller,
-    ];
-    let act = acts.into_iter().find(|one| *one as u8 == act).ok_or("there is no such act")?;
+    let act = Act::read(&mut Reader::new(&[act])).map_err(|_| "there is no such act")?;
     Reply::read(message, act).map(|_| ())
 }
 

@@ -3,6 +3,7 @@
 use plan::compile::GivenSampler;
 use plan::http::{Given, GivenArgument, GivenFile};
 
+use super::message::{self, RequestFlags, SamplerForm};
 use super::reader::{Malformed, Reader};
 
 /// The sampler of a sample, as scripts have left it.
@@ -16,67 +17,65 @@ pub(crate) enum Changed {
 
 /// Reads what has become of a sampler; `None` if nobody looked.
 pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Option<Changed>, Malformed> {
-    Ok(match reader.byte()? {
-        0 => None,
-        1 => Some(Changed::Http(http(reader)?)),
-        2 => Some(Changed::Other(other(reader)?)),
-        3 => Some(Changed::Planned),
-        _ => return Err(Malformed("there is no such form of a sampler")),
+    Ok(match SamplerForm::read(reader)? {
+        SamplerForm::Unseen => None,
+        SamplerForm::Http => Some(Changed::Http(http(message::Request::read(reader)?))),
+        SamplerForm::Element => Some(Changed::Other(other(message::Given::read(reader)?))),
+        SamplerForm::Planned => Some(Changed::Planned),
     })
 }
 
-fn other(reader: &mut Reader<'_>) -> Result<GivenSampler, Malformed> {
-    let xml = reader.text()?.to_owned();
-    let headers = reader.maybe(|reader| reader.list(header))?;
-    let name = reader.maybe(|reader| Ok(reader.text()?.to_owned()))?;
-    Ok(GivenSampler { xml, headers, name, lasting: reader.flag()? })
+fn other(read: message::Given<'_>) -> GivenSampler {
+    GivenSampler {
+        xml: read.xml.to_owned(),
+        headers: read.headers.map(|headers| headers.iter().map(header).collect()),
+        name: read.name.map(str::to_owned),
+        lasting: read.lasting,
+    }
 }
 
-fn header(reader: &mut Reader<'_>) -> Result<(String, String), Malformed> {
-    Ok((reader.text()?.to_owned(), reader.text()?.to_owned()))
+fn header(read: &message::Header<'_>) -> (String, String) {
+    (read.name.to_owned(), read.value.to_owned())
 }
 
-fn http(reader: &mut Reader<'_>) -> Result<Given, Malformed> {
-    let mut text = || reader.text().map(str::to_owned);
-    let (protocol, domain, port) = (text()?, text()?, text()?);
-    let (path, method, encoding) = (text()?, text()?, text()?);
-    let (connect_timeout, response_timeout, embedded) = (text()?, text()?, text()?);
-    let flags = reader.short()?;
-    let is = |bit: u16| flags & 1 << bit != 0;
-    let arguments = reader.list(|reader| {
-        let (name, value) = (reader.text()?.to_owned(), reader.text()?.to_owned());
-        let (encode, equals) = (reader.flag()?, reader.flag()?);
-        let content_type = reader.text()?.to_owned();
-        Ok(GivenArgument { name, value, encode, equals, content_type })
-    })?;
-    let files = reader.list(|reader| {
-        let (path, name) = (reader.text()?.to_owned(), reader.text()?.to_owned());
-        Ok(GivenFile { path, name, mime: reader.text()?.to_owned() })
-    })?;
-    let headers = reader.list(header)?;
-    let name = reader.maybe(|reader| Ok(reader.text()?.to_owned()))?;
-    Ok(Given {
-        name,
-        lasting: is(8),
-        protocol,
-        domain,
-        port,
-        path,
-        method,
-        encoding,
-        connect_timeout,
-        response_timeout,
-        embedded,
-        follow_redirects: is(0),
-        auto_redirects: is(1),
-        keep_alive: is(2),
-        multipart: is(3),
-        compatible: is(4),
-        raw: is(5),
-        loads_embedded: is(6),
-        md5: is(7),
-        arguments,
-        files,
-        headers,
-    })
+fn argument(read: &message::Argument<'_>) -> GivenArgument {
+    GivenArgument {
+        name: read.name.to_owned(),
+        value: read.value.to_owned(),
+        encode: read.encode,
+        equals: read.equals,
+        content_type: read.content_type.to_owned(),
+    }
+}
+
+fn file(read: &message::SentFile<'_>) -> GivenFile {
+    GivenFile { path: read.path.to_owned(), name: read.name.to_owned(), mime: read.mime.to_owned() }
+}
+
+fn http(read: message::Request<'_>) -> Given {
+    let is = |flag: u16| read.flags & flag != 0;
+    Given {
+        name: read.name.map(str::to_owned),
+        lasting: is(RequestFlags::LASTING),
+        protocol: read.protocol.to_owned(),
+        domain: read.domain.to_owned(),
+        port: read.port.to_owned(),
+        path: read.path.to_owned(),
+        method: read.method.to_owned(),
+        encoding: read.encoding.to_owned(),
+        connect_timeout: read.connect_timeout.to_owned(),
+        response_timeout: read.response_timeout.to_owned(),
+        embedded: read.embedded.to_owned(),
+        follow_redirects: is(RequestFlags::FOLLOW_REDIRECTS),
+        auto_redirects: is(RequestFlags::AUTO_REDIRECTS),
+        keep_alive: is(RequestFlags::KEEP_ALIVE),
+        multipart: is(RequestFlags::MULTIPART),
+        compatible: is(RequestFlags::COMPATIBLE),
+        raw: is(RequestFlags::RAW),
+        loads_embedded: is(RequestFlags::LOADS_EMBEDDED),
+        md5: is(RequestFlags::MD5),
+        arguments: read.arguments.iter().map(argument).collect(),
+        files: read.files.iter().map(file).collect(),
+        headers: read.headers.iter().map(header).collect(),
+    }
 }

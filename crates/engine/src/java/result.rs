@@ -5,22 +5,13 @@
 
 use plan::result::{Request, SampleResult, Thread};
 
+use super::message::{Assertion, ResultAction, ResultFlags, ResultHead};
 use super::reader::{Malformed, Reader};
 use super::writer::Writer;
 
 /// Sub-results deeper than this are not carried.
 const DEPTH: u32 = 16;
 const MS: u64 = 1_000_000;
-
-const SUCCESS: u32 = 1;
-const IGNORE: u32 = 1 << 1;
-const HTTP: u32 = 1 << 2;
-const STOP_USER: u32 = 1 << 3;
-const STOP_TEST: u32 = 1 << 4;
-const STOP_NOW: u32 = 1 << 5;
-const TEXT: u32 = 1 << 6;
-const BINARY: u32 = 1 << 7;
-const BODY: u32 = 1 << 8;
 
 /// Whose result it is.
 #[derive(Clone, Copy, Debug)]
@@ -35,75 +26,52 @@ pub(crate) struct About<'a> {
 /// Writes a result.
 pub(crate) fn write(result: &SampleResult, about: &About<'_>, depth: u32, out: &mut Writer<'_>) {
     let with_body = about.body && !(result.body.is_empty() && result.text.is_empty());
-    let (stop, action) = match result.request {
-        Request::Nothing => (0, 0),
-        Request::NextIteration => (0, 1),
-        Request::NextLoopIteration => (0, 2),
-        Request::BreakLoop => (0, 3),
-        Request::StopUser => (STOP_USER, 0),
-        Request::StopTest => (STOP_TEST, 0),
-        Request::StopTestNow => (STOP_NOW, 0),
-    };
-    let mut flags = stop;
-    for (flag, is) in [
-        (SUCCESS, result.success),
-        (IGNORE, result.ignore),
-        (HTTP, result.http),
-        (TEXT, result.data_type == "text"),
-        (BINARY, result.data_type == "bin"),
-        (BODY, with_body),
-    ] {
-        if is {
-            flags |= flag;
-        }
-    }
     let (thread, active) = result.thread_of(about.thread, about.active);
-    out.int(flags);
-    out.byte(action);
-    for text in [
-        &*result.label,
-        &result.code,
-        &result.message,
-        &result.url,
-        &result.request_headers,
-        &result.sampler_data,
-        &result.method,
-        &result.cookies,
-        &result.query_string,
-        &result.redirect_location,
-        &result.response_headers,
-        &result.content_type,
-        &result.encoding,
-        &result.file_name,
-        thread,
-    ] {
-        out.text(text);
-    }
-    out.signed(result.start_ms);
+    let (headers_size, body_size) = sizes(result);
     let idle_ms = result.idle / MS as i64;
-    out.signed(result.start_ms + (result.elapsed / MS) as i64 + idle_ms);
-    for time in [result.elapsed, result.latency, result.connect] {
-        out.long(time / MS);
+    ResultHead {
+        flags: flags(result, with_body),
+        action: action(result.request),
+        label: &result.label,
+        code: &result.code,
+        message: &result.message,
+        url: &result.url,
+        request_headers: &result.request_headers,
+        sampler_data: &result.sampler_data,
+        method: &result.method,
+        cookies: &result.cookies,
+        query: &result.query_string,
+        redirect: &result.redirect_location,
+        response_headers: &result.response_headers,
+        content_type: &result.content_type,
+        encoding: &result.encoding,
+        file: &result.file_name,
+        thread,
+        start_ms: result.start_ms,
+        end_ms: result.start_ms + (result.elapsed / MS) as i64 + idle_ms,
+        elapsed_ms: result.elapsed / MS,
+        latency_ms: result.latency / MS,
+        connect_ms: result.connect / MS,
+        idle_ms: idle_ms as u64,
+        bytes: result.bytes,
+        headers_size,
+        body_size,
+        sent: result.sent,
+        count: result.count,
+        errors: if result.count > 1 { result.errors } else { u32::from(!result.success) },
+        group_active: active.0,
+        all_active: active.1,
     }
-    out.long(idle_ms as u64);
-    let (headers, size) = sizes(result);
-    for number in [result.bytes, headers, size, result.sent] {
-        out.long(number);
-    }
-    let errors = if result.count > 1 { result.errors } else { u32::from(!result.success) };
-    for number in [result.count, errors, active.0, active.1] {
-        out.int(number);
-    }
+    .write(out);
     if with_body {
         out.bytes(content(result));
     }
     let mut list = out.begin();
     for entry in result.assertions() {
         list.count += 1;
-        out.text(&entry.name);
-        out.flag(entry.failure);
-        out.flag(entry.error);
-        out.maybe(entry.has_message.then_some(&*entry.message));
+        let message = entry.has_message.then_some(&*entry.message);
+        let (failure, error) = (entry.failure, entry.error);
+        Assertion { name: &entry.name, failure, error, message }.write(out);
     }
     out.end(list);
     let mut list = out.begin();
@@ -112,6 +80,37 @@ pub(crate) fn write(result: &SampleResult, about: &About<'_>, depth: u32, out: &
         write(sub, about, depth + 1, out);
     }
     out.end(list);
+}
+
+fn flags(result: &SampleResult, with_body: bool) -> u32 {
+    let mut flags = match result.request {
+        Request::StopUser => ResultFlags::STOP_USER,
+        Request::StopTest => ResultFlags::STOP_TEST,
+        Request::StopTestNow => ResultFlags::STOP_TEST_NOW,
+        _ => 0,
+    };
+    for (flag, is) in [
+        (ResultFlags::SUCCESS, result.success),
+        (ResultFlags::IGNORED, result.ignore),
+        (ResultFlags::HTTP, result.http),
+        (ResultFlags::TEXT, result.data_type == "text"),
+        (ResultFlags::BINARY, result.data_type == "bin"),
+        (ResultFlags::BODY, with_body),
+    ] {
+        if is {
+            flags |= flag;
+        }
+    }
+    flags
+}
+
+fn action(request: Request) -> ResultAction {
+    match request {
+        Request::NextIteration => ResultAction::NextOfThread,
+        Request::NextLoopIteration => ResultAction::NextOfLoop,
+        Request::BreakLoop => ResultAction::BreakLoop,
+        _ => ResultAction::GoOn,
+    }
 }
 
 /// The body's bytes.
@@ -129,21 +128,7 @@ fn sizes(result: &SampleResult) -> (u64, u64) {
     (headers, result.bytes - headers)
 }
 
-/// What an assertion found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Verdict<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) failure: bool,
-    pub(crate) error: bool,
-    pub(crate) message: Option<&'a str>,
-}
-
-impl<'a> Verdict<'a> {
-    pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, Malformed> {
-        let (name, failure, error) = (reader.text()?, reader.flag()?, reader.flag()?);
-        Ok(Self { name, failure, error, message: reader.maybe(Reader::text)? })
-    }
-
+impl Assertion<'_> {
     /// Adds it to a result.
     pub(crate) fn add_to(&self, result: &mut SampleResult) {
         let entry = result.add_assertion(self.name);
@@ -157,20 +142,9 @@ impl<'a> Verdict<'a> {
 /// A result as Java has it.
 #[derive(Debug)]
 pub(crate) struct Found<'a> {
-    flags: u32,
-    action: u8,
-    texts: [&'a str; 15],
-    start_ms: i64,
-    end_ms: i64,
-    /// Elapsed, latency, connect, idle; milliseconds.
-    times: [u64; 4],
-    /// All bytes, those of headers, of the body, and sent.
-    sizes: [u64; 4],
-    count: u32,
-    errors: u32,
-    active: (u32, u32),
+    head: ResultHead<'a>,
     body: Option<&'a [u8]>,
-    verdicts: Vec<Verdict<'a>>,
+    verdicts: Vec<Assertion<'a>>,
     subs: Vec<Found<'a>>,
 }
 
@@ -179,89 +153,51 @@ impl<'a> Found<'a> {
         if depth > DEPTH {
             return Err(Malformed("results are nested too deeply"));
         }
-        let flags = reader.int()?;
-        let action = reader.byte()?;
-        if action > 3 {
-            return Err(Malformed("there is no such action"));
-        }
-        let mut texts = [""; 15];
-        for text in &mut texts {
-            *text = reader.text()?;
-        }
-        let (start_ms, end_ms) = (reader.signed()?, reader.signed()?);
-        let mut times = [0; 4];
-        for time in &mut times {
+        let mut head = ResultHead::read(reader)?;
+        for ms in
+            [&mut head.elapsed_ms, &mut head.latency_ms, &mut head.connect_ms, &mut head.idle_ms]
+        {
             // What Java leaves below zero, or beyond what nanoseconds can say, is no time.
-            let ms = reader.long()?;
-            *time = if ms > u64::MAX / MS / 4 { 0 } else { ms };
+            if *ms > u64::MAX / MS / 4 {
+                *ms = 0;
+            }
         }
-        let mut sizes = [0; 4];
-        for size in &mut sizes {
-            let bytes = reader.long()?;
-            *size = if bytes > i64::MAX as u64 { 0 } else { bytes };
+        for size in [&mut head.bytes, &mut head.headers_size, &mut head.body_size, &mut head.sent] {
+            if *size > i64::MAX as u64 {
+                *size = 0;
+            }
         }
-        let (count, errors) = (reader.int()?, reader.int()?);
-        let active = (reader.int()?, reader.int()?);
-        let body = if flags & BODY != 0 { Some(reader.bytes()?) } else { None };
-        let verdicts = reader.list(Verdict::read)?;
+        let has_body = head.flags & ResultFlags::BODY != 0;
+        let body = if has_body { Some(reader.bytes()?) } else { None };
+        let verdicts = reader.list(Assertion::read)?;
         let subs = reader.list(|reader| Self::read(reader, depth + 1))?;
-        Ok(Self {
-            flags,
-            action,
-            texts,
-            start_ms,
-            end_ms,
-            times,
-            sizes,
-            count,
-            errors,
-            active,
-            body,
-            verdicts,
-            subs,
-        })
+        Ok(Self { head, body, verdicts, subs })
     }
 
     /// Start, end, milliseconds since 1970, and the elapsed time.
     pub(crate) fn span(&self) -> (i64, i64, u64) {
-        (self.start_ms, self.end_ms, self.times[0] * MS)
+        (self.head.start_ms, self.head.end_ms, self.head.elapsed_ms * MS)
     }
 
     /// Makes a result what Java says it is; what Java did not touch stays as it is here.
     pub(crate) fn put_into(&self, result: &mut SampleResult, default_encoding: &str) {
-        let is = |flag| self.flags & flag != 0;
-        let [
-            label,
-            code,
-            message,
-            url,
-            request_headers,
-            sampler_data,
-            method,
-            cookies,
-            query_string,
-            redirect_location,
-            response_headers,
-            content_type,
-            encoding,
-            file_name,
-            thread,
-        ] = self.texts;
+        let head = &self.head;
+        let is = |flag| head.flags & flag != 0;
         for (to, from) in [
-            (&mut result.label, label),
-            (&mut result.code, code),
-            (&mut result.message, message),
-            (&mut result.url, url),
-            (&mut result.request_headers, request_headers),
-            (&mut result.sampler_data, sampler_data),
-            (&mut result.method, method),
-            (&mut result.cookies, cookies),
-            (&mut result.query_string, query_string),
-            (&mut result.redirect_location, redirect_location),
-            (&mut result.response_headers, response_headers),
-            (&mut result.content_type, content_type),
-            (&mut result.encoding, encoding),
-            (&mut result.file_name, file_name),
+            (&mut result.label, head.label),
+            (&mut result.code, head.code),
+            (&mut result.message, head.message),
+            (&mut result.url, head.url),
+            (&mut result.request_headers, head.request_headers),
+            (&mut result.sampler_data, head.sampler_data),
+            (&mut result.method, head.method),
+            (&mut result.cookies, head.cookies),
+            (&mut result.query_string, head.query),
+            (&mut result.redirect_location, head.redirect),
+            (&mut result.response_headers, head.response_headers),
+            (&mut result.content_type, head.content_type),
+            (&mut result.encoding, head.encoding),
+            (&mut result.file_name, head.file),
         ] {
             to.clear();
             // Most are empty. To compare or copy nothing is slow: the first address of an empty text is none, and processors take their time over a masked read of that.
@@ -269,38 +205,40 @@ impl<'a> Found<'a> {
                 to.push_str(from);
             }
         }
-        (result.success, result.ignore, result.http) = (is(SUCCESS), is(IGNORE), is(HTTP));
-        result.data_type = match (is(TEXT), is(BINARY)) {
+        result.success = is(ResultFlags::SUCCESS);
+        result.ignore = is(ResultFlags::IGNORED);
+        result.http = is(ResultFlags::HTTP);
+        result.data_type = match (is(ResultFlags::TEXT), is(ResultFlags::BINARY)) {
             (true, _) => "text",
             (_, true) => "bin",
             _ => "",
         };
         result.request = self.request();
-        result.start_ms = self.start_ms;
+        result.start_ms = head.start_ms;
         for (to, ms) in [
-            (&mut result.elapsed, self.times[0]),
-            (&mut result.latency, self.times[1]),
-            (&mut result.connect, self.times[2]),
+            (&mut result.elapsed, head.elapsed_ms),
+            (&mut result.latency, head.latency_ms),
+            (&mut result.connect, head.connect_ms),
         ] {
             if *to / MS != ms {
                 *to = ms * MS;
             }
         }
-        let idle_ms = self.times[3] as i64;
+        let idle_ms = head.idle_ms as i64;
         if result.idle / MS as i64 != idle_ms {
             result.idle = idle_ms.saturating_mul(MS as i64);
         }
-        let [bytes, headers, _, sent] = self.sizes;
-        if headers != sizes(result).0 {
-            result.headers_size = headers;
+        if head.headers_size != sizes(result).0 {
+            result.headers_size = head.headers_size;
         }
-        (result.bytes, result.sent) = (bytes, sent);
-        result.thread = Some(Box::new(Thread { name: thread.to_owned(), active: self.active }));
-        (result.count, result.errors) = (self.count, self.errors);
+        (result.bytes, result.sent) = (head.bytes, head.sent);
+        let active = (head.group_active, head.all_active);
+        result.thread = Some(Box::new(Thread { name: head.thread.to_owned(), active }));
+        (result.count, result.errors) = (head.count, head.errors);
         if let Some(body) = self.body {
             result.body.clear();
             result.body.extend_from_slice(body);
-            let charset = if encoding.is_empty() { default_encoding } else { encoding };
+            let charset = if head.encoding.is_empty() { default_encoding } else { head.encoding };
             result.text.clear();
             if result.data_type != "bin" {
                 wire::charset::decode_into(Some(charset), body, &mut result.text);
@@ -321,18 +259,18 @@ impl<'a> Found<'a> {
 
     fn request(&self) -> Request {
         let stop = [
-            (STOP_NOW, Request::StopTestNow),
-            (STOP_TEST, Request::StopTest),
-            (STOP_USER, Request::StopUser),
+            (ResultFlags::STOP_TEST_NOW, Request::StopTestNow),
+            (ResultFlags::STOP_TEST, Request::StopTest),
+            (ResultFlags::STOP_USER, Request::StopUser),
         ];
-        if let Some((_, asked)) = stop.iter().find(|(flag, _)| self.flags & flag != 0) {
+        if let Some((_, asked)) = stop.iter().find(|(flag, _)| self.head.flags & flag != 0) {
             return *asked;
         }
-        match self.action {
-            1 => Request::NextIteration,
-            2 => Request::NextLoopIteration,
-            3 => Request::BreakLoop,
-            _ => Request::Nothing,
+        match self.head.action {
+            ResultAction::NextOfThread => Request::NextIteration,
+            ResultAction::NextOfLoop => Request::NextLoopIteration,
+            ResultAction::BreakLoop => Request::BreakLoop,
+            ResultAction::GoOn => Request::Nothing,
         }
     }
 }

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use plan::hosted::{HostedId, shown};
-use plan::plan::{Child, ControllerKind, Plan};
+use plan::hosted::{Element, HostedId, Reads, Role, shown};
+use plan::plan::{Child, Controller, ControllerKind, Plan};
 use plan::vars::{Initial, VarId};
 
 use super::apply::told;
-use super::reader::Reader;
-use super::reply::{Changes, Failed, Line, Name, lines, status};
+use super::message::{self, FIRST_TEXT, Kind, LogLine, Severity};
+use super::reader::{Malformed, Reader};
+use super::reply::{Changes, Failed, Name, lines, status};
 use super::writer::Writer;
 use crate::offload::{Finding, Offload, Surroundings};
 use crate::run::Options;
@@ -21,12 +22,6 @@ use crate::run::prepare::Prepared;
 
 /// The property that tells Java of functional mode.
 const FUNCTIONAL: &str = "throng.functional";
-/// Among what an element reads: it runs natively, and Java may be without its class.
-const NATIVE: u8 = 32;
-const SETUP: u8 = 1;
-const START: u8 = 2;
-const END: u8 = 5;
-
 /// How long what runs after the last user may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -112,12 +107,14 @@ pub(crate) fn set_up(
     status(&mut reader)?;
     let read = |reader: &mut Reader<'_>| {
         let findings = reader.list(|reader| {
-            let is_error = reader.byte()? != 0;
-            let id = reader.signed_int()?;
-            let (line, message) = (reader.int()?, reader.text()?.to_owned());
-            let element = u32::try_from(id).ok();
-            let text = u32::try_from(-2 - i64::from(id)).ok();
-            Ok(Finding { is_error, element, text, line, message })
+            let read = message::Finding::read(reader)?;
+            Ok(Finding {
+                is_error: read.severity == Severity::Error,
+                element: u32::try_from(read.about).ok(),
+                text: u32::try_from(i64::from(FIRST_TEXT) - i64::from(read.about)).ok(),
+                line: read.line,
+                message: read.message.to_owned(),
+            })
         })?;
         let said = lines(reader)?.iter().map(told).collect();
         let mut ids = || {
@@ -133,89 +130,94 @@ pub(crate) fn set_up(
         let hearing = Hearing { starting, iterating, breaking, counting };
         Ok(Read { findings, said, hearing })
     };
-    read(&mut reader).map_err(|malformed: super::reader::Malformed| malformed.to_string())
+    read(&mut reader).map_err(|malformed: Malformed| malformed.to_string())
 }
 
 fn setup(plan: &Plan, options: &Options, groups: &[(String, u32)]) -> Vec<u8> {
     let Surroundings { home, system, plan: file } = &options.surroundings;
-    let mut message = Vec::new();
-    let mut out = Writer(&mut message);
-    out.byte(SETUP);
     let functional = plan.functional_mode.then_some((FUNCTIONAL, "true"));
     let properties = options.properties.iter().map(|(name, value)| (&**name, &**value));
-    out.pairs(properties.chain(functional));
-    out.pairs(system.iter().map(|(name, value)| (&**name, &**value)));
-    out.text(home);
+    let pair = |(name, value)| message::Pair { name, value };
     let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
-    out.text(&path_text(&file));
-    out.int(options.shard.index);
-    let mut list = out.begin();
-    for slot in 0..plan.names.len() as u32 {
-        list.count += 1;
-        out.text(plan.names.name(VarId(slot)));
-    }
-    out.end(list);
-    let mut list = out.begin();
-    for element in &plan.hosted.elements {
-        list.count += 1;
-        out.byte(element.role as u8);
-        out.text(&element.class);
-        out.text(&element.name);
-        out.text(&element.path);
-        out.int(element.line);
-        out.byte(element.reads.bits() | if element.native { NATIVE } else { 0 });
-        out.text(&element.xml);
-    }
-    out.end(list);
-    let mut list = out.begin();
-    for owner in &plan.hosted.owners {
-        list.count += 1;
-        out.int(owner.sampler.0);
-        out.int(owner.element.0);
-        out.ids(owner.configs.iter().map(|id| id.0));
-    }
-    out.end(list);
-    let mut list = out.begin();
-    for text in &plan.hosted.texts {
-        list.count += 1;
-        out.text(text);
-    }
-    out.end(list);
-    let mut list = out.begin();
-    for (at, group) in plan.groups.iter().enumerate() {
-        list.count += 1;
+    let owner = |owner: &plan::hosted::Owner| message::Owner {
+        sampler: owner.sampler.0,
+        element: owner.element.0,
+        configs: owner.configs.iter().map(|id| id.0).collect(),
+    };
+    let plan_groups = plan.groups.iter().enumerate().map(|(at, group)| {
         let known = groups.get(at);
-        out.text(known.map_or(group.name.raw(), |(name, _)| name));
-        out.int(known.map_or(0, |(_, users)| *users));
+        message::Group {
+            name: known.map_or(group.name.raw(), |(name, _)| name),
+            users: known.map_or(0, |(_, users)| *users),
+        }
+    });
+    let slots = 0..plan.names.len() as u32;
+    let mut bytes = vec![Kind::Setup as u8];
+    message::Setup {
+        properties: properties.chain(functional).map(pair).collect(),
+        system: system.iter().map(|(name, value)| pair((name, value))).collect(),
+        home,
+        plan: &path_text(&file),
+        process: options.shard.index,
+        slots: slots.map(|slot| plan.names.name(VarId(slot))).collect(),
+        elements: plan.hosted.elements.iter().map(element).collect(),
+        owners: plan.hosted.owners.iter().map(owner).collect(),
+        texts: plan.hosted.texts.iter().map(|text| &**text).collect(),
+        groups: plan_groups.collect(),
+        reads_any_name: plan.hosted.reads_any_name,
+        insides: plan.controllers.iter().filter_map(|one| inside(plan, one)).collect(),
     }
-    out.end(list);
-    out.flag(plan.hosted.reads_any_name);
-    controllers(plan, &mut out);
-    message
+    .write(&mut Writer(&mut bytes));
+    bytes
 }
 
-/// Controllers that their own classes are, with what they hold.
-fn controllers(plan: &Plan, out: &mut Writer<'_>) {
-    let mut list = out.begin();
-    for controller in &plan.controllers {
-        let ControllerKind::Hosted(element) = controller.kind else { continue };
-        list.count += 1;
-        out.int(element.0);
-        out.flag(!controller.on_iteration.is_empty());
-        let mut inner = out.begin();
-        for child in &controller.children {
-            inner.count += 1;
-            let (is_controller, id, name) = match child {
-                Child::Sampler(id) => (false, id.0, &plan.samplers[id.0 as usize].name),
-                Child::Controller(id) => (true, id.0, &plan.controllers[id.0 as usize].name),
-            };
-            out.flag(is_controller);
-            out.int(id);
-            out.text(name.raw());
+fn element(element: &Element) -> message::Element<'_> {
+    let role = match element.role {
+        Role::Config => message::Role::Config,
+        Role::Before => message::Role::Before,
+        Role::Timer => message::Role::Timer,
+        Role::Sampler => message::Role::Sampler,
+        Role::After => message::Role::After,
+        Role::Assertion => message::Role::Assertion,
+        Role::Listener => message::Role::Listener,
+        Role::Controller => message::Role::Controller,
+    };
+    let mut reads = if element.native { message::Reads::NATIVE } else { 0 };
+    for (what, flag) in [
+        (Reads::RESULT, message::Reads::RESULT),
+        (Reads::SAMPLER, message::Reads::SAMPLER),
+        (Reads::COOKIES, message::Reads::COOKIES),
+        (Reads::BODY, message::Reads::BODY),
+        (Reads::PREVIOUS, message::Reads::PREVIOUS),
+    ] {
+        if element.reads.contains(what) {
+            reads |= flag;
         }
-        out.end(inner);
     }
-    out.end(list);
+    message::Element {
+        role,
+        class_name: &element.class,
+        name: &element.name,
+        path: &element.path,
+        line: element.line,
+        reads,
+        xml: &element.xml,
+    }
+}
+
+/// What a controller holds, if it is executed by its Java class.
+fn inside<'a>(plan: &'a Plan, controller: &'a Controller) -> Option<message::Inside<'a>> {
+    let ControllerKind::Hosted(element) = controller.kind else { return None };
+    let child = |child: &Child| {
+        let (is_controller, id, name) = match child {
+            Child::Sampler(id) => (false, id.0, &plan.samplers[id.0 as usize].name),
+            Child::Controller(id) => (true, id.0, &plan.controllers[id.0 as usize].name),
+        };
+        message::Child { is_controller, id, name: name.raw() }
+    };
+    let heard = !controller.on_iteration.is_empty();
+    let children = controller.children.iter().map(child).collect();
+    Some(message::Inside { element: element.0, heard, children })
 }
 
 fn path_text(path: &Path) -> String {
@@ -231,7 +233,7 @@ fn start(
 ) -> Result<Vec<String>, Failed> {
     let mut message = Vec::new();
     let mut out = Writer(&mut message);
-    out.byte(START);
+    out.byte(Kind::Start as u8);
     let mut list = out.begin();
     for (slot, value) in initial.iter() {
         list.count += 1;
@@ -242,7 +244,7 @@ fn start(
     let reply = offload.call(message)?;
     let mut reader = Reader::new(&reply);
     status(&mut reader)?;
-    let malformed = |malformed: super::reader::Malformed| malformed.to_string();
+    let malformed = |malformed: Malformed| malformed.to_string();
     let changes = Changes::read(&mut reader).map_err(malformed)?;
     let said = lines(&mut reader).map_err(malformed)?;
     for (name, value) in &changes.variables {
@@ -253,8 +255,8 @@ fn start(
             (Name::Named(name), Some(value)) => initial.set_named(&plan.names, name, value),
         }
     }
-    for (number, name, value) in &changes.properties {
-        shared.follow_java(*number, name, *value);
+    for change in &changes.properties {
+        shared.follow_java(change.version, change.name, change.value);
     }
     Ok(said.iter().map(told).collect())
 }
@@ -263,7 +265,7 @@ fn start(
 pub(crate) fn end(offload: Arc<dyn Offload>) -> Vec<String> {
     let (done, ended) = channel();
     let call = std::thread::Builder::new().name("java-end".into()).spawn(move || {
-        let _ = done.send(offload.call(vec![END]));
+        let _ = done.send(offload.call(vec![Kind::End as u8]));
     });
     let reply = match call {
         Ok(_) => ended
@@ -278,7 +280,7 @@ pub(crate) fn end(offload: Arc<dyn Offload>) -> Vec<String> {
 }
 
 /// Reads the reply to what tells of an end.
-pub(super) fn farewell(message: &[u8]) -> Result<Vec<Line<'_>>, Failed> {
+pub(super) fn farewell(message: &[u8]) -> Result<Vec<LogLine<'_>>, Failed> {
     let mut reader = Reader::new(message);
     status(&mut reader)?;
     lines(&mut reader).map_err(|malformed| malformed.to_string())

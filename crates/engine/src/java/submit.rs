@@ -10,7 +10,7 @@ use plan::plan::SamplerId;
 use plan::vars::VarId;
 
 use super::apply::cookie_manager;
-use super::reply::NAMED;
+use super::message::{JobFlags, JobHead, Kind, NAMED};
 use super::result::{self, About};
 use super::writer::Writer;
 use super::{Act, Addressee, Java, Jobs, Then, UnderWay, cookies};
@@ -18,15 +18,6 @@ use crate::context::Context;
 use crate::ids::UserId;
 use crate::inbox::Message;
 use crate::users::{User, Wait};
-
-/// First byte of a job.
-const JOB: u8 = 3;
-/// First byte of what tells of a user's end.
-const USER_END: u8 = 4;
-/// It is the first job of an iteration.
-const FIRST: u8 = 1;
-/// Something has made JMeter trust all servers.
-const TRUSTS: u8 = 2;
 
 /// A message to Java, and what is to be known of it when its reply comes.
 #[derive(Debug)]
@@ -147,7 +138,7 @@ impl Jobs {
     ) {
         let mut message = self.buffer();
         let mut out = Writer(&mut message);
-        out.byte(USER_END);
+        out.byte(Kind::UserEnd as u8);
         out.long(number);
         let range = TextRange::default();
         self.send(cx, index, Letter { message, act: None, user: number, what, range });
@@ -230,23 +221,26 @@ impl Jobs {
         let root = &cx.users[cx.users.root(index)];
         let java = user.extra.as_ref().and_then(|extra| extra.parts.get::<Java>());
         let label = sampler.map_or("", |id| cx.sampler_name(index, id));
-        let trusts = if cx.run.trust.holds() { TRUSTS } else { 0 };
-        let flags = if first { FIRST } else { 0 } | trusts;
+        let trusts = if cx.run.trust.holds() { JobFlags::TRUSTS } else { 0 };
+        let flags = if first { JobFlags::FIRST } else { 0 } | trusts;
+        let [started, finished] = cx.run.counts.so_far();
         let mut out = Writer(&mut message);
-        out.byte(JOB);
-        out.long(java.map_or(0, |java| java.number));
-        out.int(root.group);
-        out.int(user.number);
-        out.int(iteration);
-        out.byte(flags);
-        out.text(&thread);
-        out.text(label);
-        out.signed(now_ms);
-        out.int(active.0);
-        out.int(active.1);
-        for count in cx.run.counts.so_far() {
-            out.int(count);
+        out.byte(Kind::Job as u8);
+        JobHead {
+            user: java.map_or(0, |java| java.number),
+            group: root.group,
+            number: user.number,
+            iteration,
+            flags,
+            thread: &thread,
+            label,
+            now_ms,
+            group_active: active.0,
+            all_active: active.1,
+            started,
+            finished,
         }
+        .write(&mut out);
         write_variables(root, plan, &mut out);
         (self.properties, _) = out.properties(&cx.run.shared, self.properties);
         out.int(java.map_or(0, |java| java.sample));

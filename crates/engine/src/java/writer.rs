@@ -23,6 +23,10 @@ impl Writer<'_> {
         self.0.push(u8::from(value));
     }
 
+    pub(crate) fn signed_int(&mut self, value: i32) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
     pub(crate) fn int(&mut self, value: u32) {
         self.0.extend_from_slice(&value.to_le_bytes());
     }
@@ -64,13 +68,12 @@ impl Writer<'_> {
         self.0[list.at..list.at + 4].copy_from_slice(&list.count.to_le_bytes());
     }
 
-    /// A list of pairs of texts.
-    pub(crate) fn pairs<'a>(&mut self, pairs: impl Iterator<Item = (&'a str, &'a str)>) {
+    /// A list of something.
+    pub(crate) fn list<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
         let mut list = self.begin();
-        for (name, value) in pairs {
+        for item in items {
             list.count += 1;
-            self.text(name);
-            self.text(value);
+            write(self, item);
         }
         self.end(list);
     }

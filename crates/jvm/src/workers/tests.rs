@@ -107,7 +107,7 @@ fn what_runs_for_a_user_is_interrupted_and_what_waits_is_not_begun() {
     running.recv().expect("it runs");
     workers.interrupt(5);
     workers.interrupt(77);
-    assert_eq!(interrupted.recv().expect("it is interrupted"), [6, 77, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(interrupted.recv().expect("it is interrupted"), [6, 77, 0, 0, 0, 0, 0, 0, 0, 0]);
     release.wait();
     assert_eq!(reply.recv().expect("a reply"), Ok(Vec::new()));
     workers.submit(task(Done::Call(done)));

@@ -7,6 +7,7 @@ use crate::core::Core;
 use crate::flow::search::{Pull, Search};
 use crate::ids::UserId;
 use crate::java::controller::{self, Ask, Said, Standing};
+use crate::java::message::Answer;
 use crate::java::{Tell, Then};
 use crate::users::controllers as state;
 
@@ -56,29 +57,38 @@ impl<'p> Core<'p> {
         Pull::Later
     }
 
-    /// Does what a controller asks for; kind and number of the answer. `None`: not now.
+    /// Does what a controller asks for; the answer and its number. `None`: not now.
     fn do_for_controller(
         &mut self,
         index: UserId,
         controller: &'p Controller,
         ask: Ask,
         search: &mut Search,
-    ) -> Option<[u32; 2]> {
+    ) -> Option<(Answer, u32)> {
+        let done = Some((Answer::Nothing, 0));
         match ask {
             Ask::Next(child) => Some(match self.pull(index, ControllerId(child), search) {
                 Pull::Later => return None,
-                Pull::Nothing => [0, u32::from(self.is_done(index, ControllerId(child)))],
-                Pull::Sampler(sampler) => [1, sampler.0],
-                Pull::Ended(transaction) => [2, transaction.0],
+                Pull::Nothing => {
+                    (Answer::Nothing, u32::from(self.is_done(index, ControllerId(child))))
+                }
+                Pull::Sampler(sampler) => (Answer::Sampler, sampler.0),
+                Pull::Ended(transaction) => (Answer::Transaction, transaction.0),
             }),
-            Ask::Initialize(child) => self.initialize(index, ControllerId(child)).then_some([0, 0]),
+            Ask::Initialize(child) => {
+                self.initialize(index, ControllerId(child)).then_some(())?;
+                done
+            }
             Ask::EndOfLoop(child) => {
                 self.trigger_end_of_loop(index, ControllerId(child));
-                Some([0, 0])
+                done
             }
-            Ask::IsDone(child) => Some([0, u32::from(self.is_done(index, ControllerId(child)))]),
+            Ask::IsDone(child) => {
+                Some((Answer::Nothing, u32::from(self.is_done(index, ControllerId(child)))))
+            }
             Ask::Begins(number, from_one) => {
-                self.tell_of_iteration(index, controller, number, from_one).then_some([0, 0])
+                self.tell_of_iteration(index, controller, number, from_one).then_some(())?;
+                done
             }
         }
     }

@@ -1,5 +1,7 @@
 package dev.throng;
 
+import dev.throng.Message.Reads;
+import dev.throng.Message.Role;
 import org.apache.jmeter.assertions.Assertion;
 import org.apache.jmeter.control.Controller;
 import org.apache.jmeter.engine.event.LoopIterationListener;
@@ -30,21 +32,6 @@ import org.apache.jmeter.util.JSR223TestElement;
  * How many objects of it there are at run time is decided once, here.
  */
 final class Element {
-    static final int CONFIG = 0;
-    static final int BEFORE = 1;
-    static final int TIMER = 2;
-    static final int SAMPLER = 3;
-    static final int AFTER = 4;
-    static final int ASSERTION = 5;
-    static final int LISTENER = 6;
-    static final int CONTROLLER = 7;
-
-    static final int READS_RESULT = 1;
-    static final int READS_SAMPLER = 2;
-    static final int READS_COOKIES = 4;
-    /** Not read: the element runs natively, and is here for scripts that look at it. */
-    private static final int NATIVE = 32;
-
     /** Who has an object of his own. */
     enum Each {
         /** One object for all users, as JMeter has it for elements that say so. */
@@ -79,16 +66,16 @@ final class Element {
     /** What it holds, if it is a controller. */
     Inside inside;
 
-    Element(int id, Input in) {
+    Element(int id, Records.Element said) {
         this.id = id;
-        role = in.u8();
-        className = in.str();
-        name = in.str();
-        path = in.str();
-        line = in.i32();
-        reads = in.u8();
-        isNative = (reads & NATIVE) != 0;
-        xml = in.str();
+        role = said.role;
+        className = said.className;
+        name = said.name;
+        path = said.path;
+        line = said.line;
+        reads = said.reads;
+        isNative = (reads & Reads.NATIVE) != 0;
+        xml = said.xml;
     }
 
     /** Takes the object that was made of its XML, functions replaced. */
@@ -148,19 +135,19 @@ final class Element {
     /** Why an object of this class cannot stand in the element's role; null if it can. */
     static String misfit(int role, Object made) {
         Class<?> wanted = switch (role) {
-            case BEFORE -> PreProcessor.class;
-            case TIMER -> Timer.class;
-            case SAMPLER -> Sampler.class;
-            case AFTER -> PostProcessor.class;
-            case ASSERTION -> Assertion.class;
-            case LISTENER -> SampleListener.class;
-            case CONTROLLER -> Controller.class;
+            case Role.BEFORE -> PreProcessor.class;
+            case Role.TIMER -> Timer.class;
+            case Role.SAMPLER -> Sampler.class;
+            case Role.AFTER -> PostProcessor.class;
+            case Role.ASSERTION -> Assertion.class;
+            case Role.LISTENER -> SampleListener.class;
+            case Role.CONTROLLER -> Controller.class;
             default -> TestElement.class;
         };
         if (made instanceof AbstractThreadGroup || !wanted.isInstance(made)) {
             return "class " + made.getClass().getName() + " is no " + wanted.getSimpleName();
         }
-        if (role == CONTROLLER && made instanceof NoThreadClone) {
+        if (role == Role.CONTROLLER && made instanceof NoThreadClone) {
             return "class " + made.getClass().getName() + " has one object for all users, which a controller cannot have here";
         }
         return null;

@@ -7,22 +7,22 @@ import java.util.List;
  * What is wrong with the plan's hosted elements and texts, as SETUP answers it.
  */
 final class Findings {
-    private record Finding(int severity, int element, int line, String message) {
-    }
+    private final List<Records.Finding> all = new ArrayList<>();
 
-    private final List<Finding> all = new ArrayList<>();
-
-    synchronized void add(int severity, int element, int line, String message) {
-        all.add(new Finding(severity, element, line, message));
+    /** {@code about}: an element, or a text as messages name one. */
+    synchronized void add(int severity, int about, int line, String message) {
+        Records.Finding finding = new Records.Finding();
+        finding.severity = severity;
+        finding.about = about;
+        finding.line = line;
+        finding.message = message;
+        all.add(finding);
     }
 
     void tell(Output out) {
         out.i32(all.size());
-        for (Finding finding : all) {
-            out.u8(finding.severity);
-            out.i32(finding.element);
-            out.i32(finding.line);
-            out.str(finding.message);
+        for (Records.Finding finding : all) {
+            finding.write(out);
         }
     }
 }

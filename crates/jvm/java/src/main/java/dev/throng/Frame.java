@@ -15,7 +15,7 @@ import java.util.Objects;
 final class Frame {
     /** Stands for a variable that was removed in this job. */
     private static final Object REMOVED = new Object();
-    static final int NO_SLOT = -1;
+    static final int NO_SLOT = Message.NAMED;
     /** Under this name JMeter keeps no text, but whether the user is the same at its next iteration. */
     private static final String SAME_USER = "__jmv_SAME_USER";
 
@@ -272,7 +272,7 @@ final class Frame {
                 user.objects.remove(name);
             }
         } else if (value == REMOVED) {
-            out.u8(0);
+            out.optStr(null);
             if (user != null && test.objects.containsKey(name)) {
                 user.keep(name, new Kept(null, null));
             } else if (user != null && user.objects != null) {

@@ -1,5 +1,7 @@
 package dev.throng;
 
+import dev.throng.Message.Answer;
+import dev.throng.Message.Need;
 import org.apache.jmeter.control.GenericController;
 import org.apache.jmeter.engine.event.LoopIterationEvent;
 import org.apache.jmeter.engine.event.LoopIterationListener;
@@ -12,7 +14,7 @@ import org.apache.jmeter.samplers.Sampler;
  */
 public final class GivenController extends GenericController implements LoopIterationListener {
     private static final long serialVersionUID = 1L;
-    private static final int[] NOTHING = {Question.NOTHING, 0};
+    private static final int[] NOTHING = {Answer.NOTHING, 0};
 
     private final transient User user;
     private final int id;
@@ -33,8 +35,8 @@ public final class GivenController extends GenericController implements LoopIter
 
     @Override
     public Sampler next() {
-        int[] answer = ask(Question.ASK_NEXT, id);
-        if (answer[0] == Question.NOTHING) {
+        int[] answer = ask(Need.NEXT, id);
+        if (answer[0] == Answer.NOTHING) {
             done = answer[1];
             return null;
         }
@@ -44,22 +46,22 @@ public final class GivenController extends GenericController implements LoopIter
     @Override
     public boolean isDone() {
         int known = done;
-        return (known < 0 ? ask(Question.ASK_DONE, id)[1] : known) == 1;
+        return (known < 0 ? ask(Need.IS_DONE, id)[1] : known) == 1;
     }
 
     @Override
     public void initialize() {
-        ask(Question.ASK_INITIALIZE, id);
+        ask(Need.INITIALIZE, id);
     }
 
     @Override
     public void triggerEndOfLoop() {
-        ask(Question.ASK_END_OF_LOOP, id);
+        ask(Need.END_OF_LOOP, id);
     }
 
     @Override
     public void iterationStart(LoopIterationEvent event) {
         boolean fromOne = event.getSource() instanceof LoopController;
-        ask(fromOne ? Question.ASK_BEGINS_FROM_ONE : Question.ASK_BEGINS, event.getIteration());
+        ask(fromOne ? Need.BEGINS_FROM_ONE : Need.BEGINS, event.getIteration());
     }
 }

@@ -8,7 +8,7 @@ import org.apache.jmeter.samplers.SampleResult;
 public final class GivenSampler extends AbstractSampler {
     private static final long serialVersionUID = 1L;
 
-    /** 1 a sampler, 2 a transaction. */
+    /** {@link Message.SaidKind#SAMPLER} or {@link Message.SaidKind#TRANSACTION}. */
     final int kind;
     final int id;
 

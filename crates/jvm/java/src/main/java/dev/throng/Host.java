@@ -1,5 +1,7 @@
 package dev.throng;
 
+import dev.throng.Message.Kind;
+import dev.throng.Message.Status;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
@@ -9,21 +11,6 @@ import java.nio.charset.StandardCharsets;
  * No class of JMeter is touched before SETUP, for many read the properties when they are loaded.
  */
 public final class Host {
-    private static final int SETUP = 1;
-    private static final int START = 2;
-    private static final int JOB = 3;
-    private static final int USER_END = 4;
-    private static final int END = 5;
-    private static final int INTERRUPT = 6;
-    private static final int PROPERTIES = 7;
-
-    private static final int AWAIT_EXIT = 8;
-    private static final int ALLOW_EXIT = 9;
-    private static final int LINGER = 10;
-    private static final int EXIT_WITH = 11;
-
-    private static final int FAILED = 1;
-
     private static volatile Loaded test;
 
     private Host() {
@@ -37,47 +24,50 @@ public final class Host {
     public static byte[] call(byte[] message) {
         try {
             switch (message[0]) {
-                case JOB:
+                case Kind.JOB:
                     return Workers.here(test).run(message);
-                case USER_END:
+                case Kind.USER_END:
                     return Workers.here(test).end(in(message).i64());
-                case INTERRUPT:
-                    Input interrupt = in(message);
-                    long user = interrupt.i64();
+                case Kind.INTERRUPT:
                     // A sample's timeout interrupts the sampler alone, as JMeter's does.
-                    boolean samplerOnly = interrupt.at < message.length && interrupt.bool();
-                    Workers.interrupt(user, samplerOnly);
-                    return new byte[] {0};
-                case PROPERTIES:
+                    Records.Interruption interruption = Records.Interruption.of(in(message));
+                    Workers.interrupt(interruption.user, interruption.samplerOnly);
+                    return done();
+                case Kind.PROPERTIES:
                     test.props.apply(in(message));
                     Output applied = new Output();
-                    applied.u8(0);
+                    applied.u8(Status.WELL);
+                    // No lines of the log.
                     applied.i32(0);
                     return applied.take();
-                case AWAIT_EXIT:
+                case Kind.AWAIT_EXIT:
                     Exit.guard();
                     Exit.await();
-                    return new byte[] {0};
-                case ALLOW_EXIT:
+                    return done();
+                case Kind.ALLOW_EXIT:
                     Exit.allow();
-                    return new byte[] {0};
-                case LINGER:
-                    return ("\0" + Exit.linger()).getBytes(StandardCharsets.UTF_8);
-                case EXIT_WITH:
+                    return done();
+                case Kind.LINGER:
+                    Output lingered = new Output();
+                    lingered.u8(Status.WELL);
+                    byte[] words = Exit.linger().getBytes(StandardCharsets.UTF_8);
+                    lingered.raw(words, 0, words.length);
+                    return lingered.take();
+                case Kind.EXIT_WITH:
                     bringLoader();
-                    Exit.with(message[1] & 0xff);
-                    return new byte[] {0};
-                case SETUP:
+                    Exit.with(in(message).u8());
+                    return done();
+                case Kind.SETUP:
                     Shown.install();
                     bringLoader();
                     Setup setup = new Setup(in(message));
                     byte[] reply = setup.run();
                     test = setup.loaded();
                     return reply;
-                case START:
+                case Kind.START:
                     bringLoader();
                     return Life.start(test, in(message));
-                case END:
+                case Kind.END:
                     bringLoader();
                     return Life.end(test);
                 default:
@@ -102,11 +92,16 @@ public final class Host {
         return in;
     }
 
+    /** A reply that says nothing but that it is done. */
+    private static byte[] done() {
+        return new byte[] {Status.WELL};
+    }
+
     private static byte[] failure(Throwable e) {
         StringWriter trace = new StringWriter();
         e.printStackTrace(new PrintWriter(trace));
         Output out = new Output();
-        out.u8(FAILED);
+        out.u8(Status.FAILED);
         out.str(trace.toString().stripTrailing());
         return out.take();
     }

@@ -1,5 +1,6 @@
 package dev.throng;
 
+import dev.throng.Message.Ask;
 import java.lang.reflect.Field;
 import java.util.List;
 import org.apache.jmeter.engine.StandardJMeterEngine;
@@ -42,12 +43,12 @@ final class HostedEngine extends StandardJMeterEngine {
 
     @Override
     public synchronized void stopTest(boolean now) {
-        Workers.askHere(now ? Worker.ASK_STOP_TEST_NOW : Worker.ASK_STOP_TEST);
+        Workers.askHere(now ? Ask.STOP_TEST_NOW : Ask.STOP_TEST);
     }
 
     @Override
     public void askThreadsToStop() {
-        Workers.askHere(Worker.ASK_STOP_TEST);
+        Workers.askHere(Ask.STOP_TEST);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.throng;
 
+import dev.throng.Message.Ask;
 import org.apache.jmeter.threads.ThreadGroup;
 
 /**
@@ -38,11 +39,11 @@ public final class HostedGroup extends ThreadGroup {
 
     @Override
     public void stop() {
-        Workers.askHere(Worker.ASK_STOP_TEST);
+        Workers.askHere(Ask.STOP_TEST);
     }
 
     @Override
     public void tellThreadsToStop() {
-        Workers.askHere(Worker.ASK_STOP_TEST_NOW);
+        Workers.askHere(Ask.STOP_TEST_NOW);
     }
 }

@@ -1,5 +1,6 @@
 package dev.throng;
 
+import dev.throng.Message.Ask;
 import org.apache.jmeter.threads.JMeterThread;
 import org.apache.jmeter.threads.ListenerNotifier;
 import org.apache.jorphan.collections.ListedHashTree;
@@ -29,7 +30,7 @@ final class HostedThread extends JMeterThread {
 
     @Override
     public void stop() {
-        context.ask(Worker.ASK_STOP_USER);
+        context.ask(Ask.STOP_USER);
     }
 
     @Override

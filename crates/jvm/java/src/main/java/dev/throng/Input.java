@@ -4,6 +4,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * Reads one message: little-endian numbers, strings and bytes behind their length.
@@ -36,6 +39,10 @@ final class Input {
         return bytes[at++] != 0;
     }
 
+    int u16() {
+        return u8() | u8() << 8;
+    }
+
     int i32() {
         int value = (int) I32.get(bytes, at);
         at += 4;
@@ -56,6 +63,16 @@ final class Input {
 
     String optStr() {
         return bool() ? str() : null;
+    }
+
+    /** A list of something. */
+    <T> List<T> list(Supplier<T> each) {
+        int count = i32();
+        List<T> list = new ArrayList<>(Math.min(count, 1000));
+        for (int i = 0; i < count; i++) {
+            list.add(each.get());
+        }
+        return list;
     }
 
     byte[] blob() {
@@ -79,6 +96,11 @@ final class Input {
     static String strAt(byte[] bytes, int offset) {
         int length = (int) I32.get(bytes, offset);
         return length == 0 ? "" : new String(bytes, offset + 4, length, StandardCharsets.UTF_8);
+    }
+
+    /** Writes a number into a message that was read. */
+    static void patch(byte[] bytes, int offset, int value) {
+        I32.set(bytes, offset, value);
     }
 
     /** Where the string ends whose length stands at {@code offset}. */

@@ -1,5 +1,6 @@
 package dev.throng;
 
+import dev.throng.Message.SaidKind;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.jmeter.control.Controller;
@@ -19,17 +20,14 @@ final class Inside {
     private final List<Child> children = new ArrayList<>();
     private final boolean mayAsk;
 
-    Inside(Input in, ValueReplacer replacer) throws InvalidVariableException {
-        heard = in.bool();
-        int count = in.i32();
-        for (int i = 0; i < count; i++) {
-            boolean isController = in.bool();
-            int id = in.i32();
-            TestElement named = new GivenSampler(Question.SAMPLER, id);
-            named.setName(in.str());
+    Inside(Records.Inside said, ValueReplacer replacer) throws InvalidVariableException {
+        heard = said.heard;
+        for (Records.Child child : said.children) {
+            TestElement named = new GivenSampler(SaidKind.SAMPLER, child.id);
+            named.setName(child.name);
             replacer.replaceValues(named);
             named.setRunningVersion(true);
-            children.add(new Child(isController, id, named.getProperty(TestElement.NAME)));
+            children.add(new Child(child.isController, child.id, named.getProperty(TestElement.NAME)));
         }
         mayAsk = heard || children.stream().anyMatch(Child::isController);
     }
@@ -42,7 +40,7 @@ final class Inside {
     /** Gives a user's controller what it holds, as JMeter's compiler does. */
     void fill(Controller controller, User user) {
         for (Child child : children) {
-            TestElement given = child.isController ? new GivenController(user, child.id) : user.given(Question.SAMPLER, child.id);
+            TestElement given = child.isController ? new GivenController(user, child.id) : user.given(SaidKind.SAMPLER, child.id);
             given.setProperty(child.name.clone());
             given.setRunningVersion(true);
             if (controller instanceof TestCompilerHelper) {

@@ -1,5 +1,6 @@
 package dev.throng;
 
+import dev.throng.Message.Status;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.HashMap;
@@ -33,7 +34,7 @@ final class Life {
         int count = in.i32();
         for (int i = 0; i < count; i++) {
             int slot = in.i32();
-            String name = slot == Frame.NO_SLOT ? in.str() : test.slots[slot];
+            String name = slot == Message.NAMED ? in.str() : test.slots[slot];
             String value = in.str();
             sent.put(name, value);
             variables.put(name, value);
@@ -62,7 +63,7 @@ final class Life {
         }
         test.started = true;
         Output out = new Output();
-        out.u8(Worker.STATUS_OK);
+        out.u8(Status.WELL);
         tellChanges(test, variables, sent, out);
         test.props.tell(out, 0);
         Logs.tell(out, null);
@@ -97,7 +98,7 @@ final class Life {
         for (String name : sent.keySet()) {
             if (variables.getObject(name) == null) {
                 name(test, out, name);
-                out.u8(0);
+                out.optStr(null);
                 changes++;
             }
         }
@@ -107,7 +108,7 @@ final class Life {
     private static void name(Loaded test, Output out, String name) {
         Integer slot = test.slotOf.get(name);
         if (slot == null) {
-            out.i32(Frame.NO_SLOT);
+            out.i32(Message.NAMED);
             out.str(name);
         } else {
             out.i32(slot);
@@ -155,7 +156,7 @@ final class Life {
             }
         }
         Output out = new Output();
-        out.u8(Worker.STATUS_OK);
+        out.u8(Status.WELL);
         Logs.tell(out, null);
         return out.take();
     }

@@ -1,5 +1,6 @@
 package dev.throng;
 
+import dev.throng.Message.LogLevel;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -14,10 +15,10 @@ import org.slf4j.helpers.MessageFormatter;
  * what the run's own levels let through.
  */
 public final class LogFactory implements ILoggerFactory {
-    private static final int OFF = Logs.ERROR + 1;
+    private static final int OFF = LogLevel.ERROR + 1;
     private static final Map<String, Line> LOGGERS = new ConcurrentHashMap<>();
     /** Levels of categories and of what is below them; that of the empty one is for all others. */
-    private static final Map<String, Integer> LEVELS = new ConcurrentHashMap<>(Map.of("", Logs.INFO));
+    private static final Map<String, Integer> LEVELS = new ConcurrentHashMap<>(Map.of("", LogLevel.INFO));
 
     /** For the binding. */
     public LogFactory() {
@@ -39,17 +40,17 @@ public final class LogFactory implements ILoggerFactory {
         switch (name.toUpperCase(Locale.ROOT)) {
             case "ALL":
             case "TRACE":
-                return Logs.TRACE;
+                return LogLevel.TRACE;
             case "DEBUG":
-                return Logs.DEBUG;
+                return LogLevel.DEBUG;
             case "INFO":
-                return Logs.INFO;
+                return LogLevel.INFO;
             case "WARN":
             case "WARNING":
-                return Logs.WARN;
+                return LogLevel.WARN;
             case "ERROR":
             case "FATAL":
-                return Logs.ERROR;
+                return LogLevel.ERROR;
             case "OFF":
                 return OFF;
             default:
@@ -100,182 +101,182 @@ public final class LogFactory implements ILoggerFactory {
 
         @Override
         public boolean isTraceEnabled() {
-            return says(Logs.TRACE);
+            return says(LogLevel.TRACE);
         }
 
         @Override
         public void trace(String text) {
-            say(Logs.TRACE, text, null);
+            say(LogLevel.TRACE, text, null);
         }
 
         @Override
         public void trace(String text, Object one) {
-            if (says(Logs.TRACE)) {
-                say(Logs.TRACE, MessageFormatter.format(text, one));
+            if (says(LogLevel.TRACE)) {
+                say(LogLevel.TRACE, MessageFormatter.format(text, one));
             }
         }
 
         @Override
         public void trace(String text, Object one, Object two) {
-            if (says(Logs.TRACE)) {
-                say(Logs.TRACE, MessageFormatter.format(text, one, two));
+            if (says(LogLevel.TRACE)) {
+                say(LogLevel.TRACE, MessageFormatter.format(text, one, two));
             }
         }
 
         @Override
         public void trace(String text, Object... all) {
-            if (says(Logs.TRACE)) {
-                say(Logs.TRACE, MessageFormatter.arrayFormat(text, all));
+            if (says(LogLevel.TRACE)) {
+                say(LogLevel.TRACE, MessageFormatter.arrayFormat(text, all));
             }
         }
 
         @Override
         public void trace(String text, Throwable thrown) {
-            say(Logs.TRACE, text, thrown);
+            say(LogLevel.TRACE, text, thrown);
         }
 
         @Override
         public boolean isDebugEnabled() {
-            return says(Logs.DEBUG);
+            return says(LogLevel.DEBUG);
         }
 
         @Override
         public void debug(String text) {
-            say(Logs.DEBUG, text, null);
+            say(LogLevel.DEBUG, text, null);
         }
 
         @Override
         public void debug(String text, Object one) {
-            if (says(Logs.DEBUG)) {
-                say(Logs.DEBUG, MessageFormatter.format(text, one));
+            if (says(LogLevel.DEBUG)) {
+                say(LogLevel.DEBUG, MessageFormatter.format(text, one));
             }
         }
 
         @Override
         public void debug(String text, Object one, Object two) {
-            if (says(Logs.DEBUG)) {
-                say(Logs.DEBUG, MessageFormatter.format(text, one, two));
+            if (says(LogLevel.DEBUG)) {
+                say(LogLevel.DEBUG, MessageFormatter.format(text, one, two));
             }
         }
 
         @Override
         public void debug(String text, Object... all) {
-            if (says(Logs.DEBUG)) {
-                say(Logs.DEBUG, MessageFormatter.arrayFormat(text, all));
+            if (says(LogLevel.DEBUG)) {
+                say(LogLevel.DEBUG, MessageFormatter.arrayFormat(text, all));
             }
         }
 
         @Override
         public void debug(String text, Throwable thrown) {
-            say(Logs.DEBUG, text, thrown);
+            say(LogLevel.DEBUG, text, thrown);
         }
 
         @Override
         public boolean isInfoEnabled() {
-            return says(Logs.INFO);
+            return says(LogLevel.INFO);
         }
 
         @Override
         public void info(String text) {
-            say(Logs.INFO, text, null);
+            say(LogLevel.INFO, text, null);
         }
 
         @Override
         public void info(String text, Object one) {
-            if (says(Logs.INFO)) {
-                say(Logs.INFO, MessageFormatter.format(text, one));
+            if (says(LogLevel.INFO)) {
+                say(LogLevel.INFO, MessageFormatter.format(text, one));
             }
         }
 
         @Override
         public void info(String text, Object one, Object two) {
-            if (says(Logs.INFO)) {
-                say(Logs.INFO, MessageFormatter.format(text, one, two));
+            if (says(LogLevel.INFO)) {
+                say(LogLevel.INFO, MessageFormatter.format(text, one, two));
             }
         }
 
         @Override
         public void info(String text, Object... all) {
-            if (says(Logs.INFO)) {
-                say(Logs.INFO, MessageFormatter.arrayFormat(text, all));
+            if (says(LogLevel.INFO)) {
+                say(LogLevel.INFO, MessageFormatter.arrayFormat(text, all));
             }
         }
 
         @Override
         public void info(String text, Throwable thrown) {
-            say(Logs.INFO, text, thrown);
+            say(LogLevel.INFO, text, thrown);
         }
 
         @Override
         public boolean isWarnEnabled() {
-            return says(Logs.WARN);
+            return says(LogLevel.WARN);
         }
 
         @Override
         public void warn(String text) {
-            say(Logs.WARN, text, null);
+            say(LogLevel.WARN, text, null);
         }
 
         @Override
         public void warn(String text, Object one) {
-            if (says(Logs.WARN)) {
-                say(Logs.WARN, MessageFormatter.format(text, one));
+            if (says(LogLevel.WARN)) {
+                say(LogLevel.WARN, MessageFormatter.format(text, one));
             }
         }
 
         @Override
         public void warn(String text, Object one, Object two) {
-            if (says(Logs.WARN)) {
-                say(Logs.WARN, MessageFormatter.format(text, one, two));
+            if (says(LogLevel.WARN)) {
+                say(LogLevel.WARN, MessageFormatter.format(text, one, two));
             }
         }
 
         @Override
         public void warn(String text, Object... all) {
-            if (says(Logs.WARN)) {
-                say(Logs.WARN, MessageFormatter.arrayFormat(text, all));
+            if (says(LogLevel.WARN)) {
+                say(LogLevel.WARN, MessageFormatter.arrayFormat(text, all));
             }
         }
 
         @Override
         public void warn(String text, Throwable thrown) {
-            say(Logs.WARN, text, thrown);
+            say(LogLevel.WARN, text, thrown);
         }
 
         @Override
         public boolean isErrorEnabled() {
-            return says(Logs.ERROR);
+            return says(LogLevel.ERROR);
         }
 
         @Override
         public void error(String text) {
-            say(Logs.ERROR, text, null);
+            say(LogLevel.ERROR, text, null);
         }
 
         @Override
         public void error(String text, Object one) {
-            if (says(Logs.ERROR)) {
-                say(Logs.ERROR, MessageFormatter.format(text, one));
+            if (says(LogLevel.ERROR)) {
+                say(LogLevel.ERROR, MessageFormatter.format(text, one));
             }
         }
 
         @Override
         public void error(String text, Object one, Object two) {
-            if (says(Logs.ERROR)) {
-                say(Logs.ERROR, MessageFormatter.format(text, one, two));
+            if (says(LogLevel.ERROR)) {
+                say(LogLevel.ERROR, MessageFormatter.format(text, one, two));
             }
         }
 
         @Override
         public void error(String text, Object... all) {
-            if (says(Logs.ERROR)) {
-                say(Logs.ERROR, MessageFormatter.arrayFormat(text, all));
+            if (says(LogLevel.ERROR)) {
+                say(LogLevel.ERROR, MessageFormatter.arrayFormat(text, all));
             }
         }
 
         @Override
         public void error(String text, Throwable thrown) {
-            say(Logs.ERROR, text, thrown);
+            say(LogLevel.ERROR, text, thrown);
         }
     }
 }

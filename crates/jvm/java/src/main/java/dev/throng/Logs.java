@@ -1,5 +1,6 @@
 package dev.throng;
 
+import dev.throng.Message.LogLevel;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Map;
@@ -10,12 +11,6 @@ import java.util.concurrent.ConcurrentHashMap;
  * next reply. Nothing is written anywhere from here.
  */
 public final class Logs {
-    public static final int TRACE = 0;
-    public static final int DEBUG = 1;
-    public static final int INFO = 2;
-    public static final int WARN = 3;
-    public static final int ERROR = 4;
-
     /** So many lines wait at most; a script that logs without end must not fill the memory. */
     private static final int MOST = 10_000;
     private static final Map<Thread, Lines> OF_THREAD = new ConcurrentHashMap<>();
@@ -38,10 +33,12 @@ public final class Logs {
                 return;
             }
             count++;
-            text.u8(level);
-            text.i64(System.currentTimeMillis());
-            text.str(logger);
-            text.str(message);
+            Records.LogLine line = new Records.LogLine();
+            line.level = level;
+            line.atMs = System.currentTimeMillis();
+            line.logger = logger;
+            line.text = message;
+            line.write(text);
         }
 
         private void moveTo(Output out) {
@@ -49,7 +46,7 @@ public final class Logs {
                 int many = lost;
                 lost = 0;
                 count--;
-                add(WARN, "dev.throng.Logs", many + " lines of the log were dropped: too many at once");
+                add(LogLevel.WARN, "dev.throng.Logs", many + " lines of the log were dropped: too many at once");
             }
             out.raw(text);
             text.clear();

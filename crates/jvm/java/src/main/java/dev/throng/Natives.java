@@ -3,12 +3,10 @@ package dev.throng;
 import java.lang.reflect.Method;
 import java.util.Optional;
 import org.apache.jmeter.protocol.http.control.CookieManager;
-import org.apache.jmeter.protocol.http.control.Header;
 import org.apache.jmeter.protocol.http.control.HeaderManager;
 import org.apache.jmeter.protocol.http.sampler.HTTPSamplerBase;
 import org.apache.jmeter.testelement.TestElement;
 import org.apache.jmeter.testelement.property.BooleanProperty;
-import org.apache.jmeter.testelement.property.CollectionProperty;
 import org.apache.jmeter.testelement.property.IntegerProperty;
 import org.apache.jmeter.testelement.property.JMeterProperty;
 import org.apache.jmeter.testelement.property.LongProperty;
@@ -87,20 +85,12 @@ final class Natives {
         xml.append('>');
         properties(xml, sampler);
         xml.append("</").append(tag).append('>');
-        out.str(xml.toString());
-        HeaderManager headers = headers(sampler);
-        CollectionProperty list = headers == null ? null : headers.getHeaders();
-        out.bool(list != null);
-        if (list != null) {
-            out.i32(list.size());
-            for (JMeterProperty property : list) {
-                Header header = (Header) property.getObjectValue();
-                out.str(header.getName());
-                out.str(header.getValue());
-            }
-        }
-        Requests.writeName(out, sampler);
-        out.bool(lasting);
+        Records.Given given = new Records.Given();
+        given.xml = xml.toString();
+        given.headers = Requests.headers(headers(sampler));
+        given.name = Requests.name(sampler);
+        given.lasting = lasting;
+        given.write(out);
     }
 
     private static void properties(StringBuilder xml, TestElement element) {

@@ -5,6 +5,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * Writes one message into a buffer that grows and is used again: the counterpart of {@link Input}.
@@ -40,6 +42,11 @@ final class Output {
         u8(value ? 1 : 0);
     }
 
+    void u16(int value) {
+        u8(value & 0xff);
+        u8(value >> 8);
+    }
+
     void i32(int value) {
         room(4);
         I32.set(bytes, length, value);
@@ -67,6 +74,19 @@ final class Output {
         } else {
             u8(1);
             str(value);
+        }
+    }
+
+    <T> void list(List<T> list, Consumer<T> each) {
+        i32(list.size());
+        list.forEach(each);
+    }
+
+    /** A list that may be absent, as {@code null}. */
+    <T> void optList(List<T> list, Consumer<T> each) {
+        bool(list != null);
+        if (list != null) {
+            list(list, each);
         }
     }
 

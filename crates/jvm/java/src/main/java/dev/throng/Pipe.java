@@ -19,20 +19,10 @@ import java.util.concurrent.LinkedBlockingQueue;
 
 /**
  * The same messages over standard input and output, for a process of its own. Each thread on the other side has one here, and a
- * frame says whose it is: a length (u32), the thread's number (u32), what it is (u8), and so many bytes. What scripts print goes to
+ * frame's head says whose it is. What scripts print goes to
  * standard error, so that it never stands between frames. The process ends with its input.
  */
 public final class Pipe {
-    /** A thread begins, and its name; the answer is its number in the system. */
-    private static final int BEGIN = 0;
-    /** A message, and its reply. */
-    private static final int CALL = 1;
-    /** A thread is no longer needed. */
-    private static final int LEAVE = 2;
-    /** Instead of a reply, why there is none. */
-    private static final int NONE = 3;
-
-    private static final int HEAD = 9;
     private static final byte[] END = new byte[0];
 
     private final OutputStream out;
@@ -62,13 +52,12 @@ public final class Pipe {
     }
 
     private void serve(DataInputStream in) throws IOException {
-        byte[] head = new byte[HEAD];
+        byte[] head = new byte[Records.FrameHead.SIZE];
         while (true) {
             in.readFully(head);
-            Input read = new Input(head);
-            int length = read.i32();
-            int thread = read.i32();
-            int kind = read.u8();
+            Records.FrameHead frame = Records.FrameHead.of(new Input(head));
+            int length = frame.length;
+            int thread = frame.thread;
             byte[] message;
             try {
                 message = new byte[length];
@@ -78,11 +67,11 @@ public final class Pipe {
                 continue;
             }
             in.readFully(message);
-            switch (kind) {
-                case BEGIN:
+            switch (frame.kind) {
+                case Message.Frame.BEGIN:
                     begin(thread, new String(message, StandardCharsets.UTF_8));
                     break;
-                case LEAVE:
+                case Message.Frame.LEAVE:
                     threads.remove(thread).add(END);
                     break;
                 default:
@@ -115,7 +104,7 @@ public final class Pipe {
     private void work(int number, BlockingQueue<byte[]> messages) {
         Output own = new Output();
         own.i64(system());
-        write(number, BEGIN, own.take());
+        write(number, Message.Frame.BEGIN, own.take());
         while (true) {
             byte[] message;
             try {
@@ -128,7 +117,7 @@ public final class Pipe {
                 return;
             }
             try {
-                write(number, CALL, Host.call(message));
+                write(number, Message.Frame.CALL, Host.call(message));
             } catch (OutOfMemoryError e) {
                 refuse(number);
             }
@@ -145,14 +134,16 @@ public final class Pipe {
     }
 
     private void refuse(int thread) {
-        write(thread, NONE, "java.lang.OutOfMemoryError: the Java heap (--jvm-heap) has no room for a message".getBytes(StandardCharsets.UTF_8));
+        write(thread, Message.Frame.NONE, "java.lang.OutOfMemoryError: the Java heap (--jvm-heap) has no room for a message".getBytes(StandardCharsets.UTF_8));
     }
 
     private void write(int thread, int kind, byte[] content) {
         Output frame = new Output();
-        frame.i32(content.length);
-        frame.i32(thread);
-        frame.u8(kind);
+        Records.FrameHead head = new Records.FrameHead();
+        head.length = content.length;
+        head.thread = thread;
+        head.kind = kind;
+        head.write(frame);
         frame.raw(content, 0, content.length);
         try {
             synchronized (out) {

@@ -40,9 +40,8 @@ final class Props extends Properties {
     void apply(Input in) {
         int count = in.i32();
         for (int i = 0; i < count; i++) {
-            long version = in.i64();
-            String name = in.str();
-            apply(version, name, in.optStr());
+            Records.Property change = Records.Property.of(in);
+            apply(change.version, change.name, change.value);
         }
     }
 
@@ -63,19 +62,21 @@ final class Props extends Properties {
     }
 
     /** Writes the changes behind that number, oldest first; gives the number of the last. */
-    long tell(Output out, long told) {
-        if (last == told) {
+    long tell(Output out, long known) {
+        if (last == known) {
             out.i32(0);
-            return told;
+            return known;
         }
         synchronized (changes) {
-            Map<Long, String> untold = changes.tailMap(told, false);
+            Map<Long, String> untold = changes.tailMap(known, false);
             out.i32(untold.size());
             for (String name : untold.values()) {
                 Change change = byName.get(name);
-                out.i64(change.number);
-                out.str(name);
-                out.optStr(change.value);
+                Records.Property told = new Records.Property();
+                told.version = change.number;
+                told.name = name;
+                told.value = change.value;
+                told.write(out);
             }
             return last;
         }

@@ -1,5 +1,7 @@
 package dev.throng;
 
+import dev.throng.Message.SaidKind;
+import dev.throng.Message.Tell;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -20,23 +22,6 @@ import org.apache.jmeter.threads.JMeterContextService;
  * with the worker's log.
  */
 final class Question implements Runnable {
-    static final int NOTHING = 0;
-    static final int SAMPLER = 1;
-    static final int ASKS = 3;
-
-    static final int ASK_NEXT = 0;
-    static final int ASK_INITIALIZE = 1;
-    static final int ASK_END_OF_LOOP = 2;
-    static final int ASK_DONE = 3;
-    static final int ASK_BEGINS = 4;
-    static final int ASK_BEGINS_FROM_ONE = 5;
-
-    private static final int TOLD_INITIALIZE = 1;
-    private static final int TOLD_END_OF_LOOP = 2;
-    private static final int TOLD_NEXT_LOOP = 3;
-    private static final int TOLD_BREAK_LOOP = 4;
-    private static final int TOLD_ITERATION = 5;
-
     private static final ExecutorService THREADS = Executors.newCachedThreadPool(work -> {
         Thread thread = new Thread(work, "controller");
         thread.setDaemon(true);
@@ -74,6 +59,7 @@ final class Question implements Runnable {
     /** What is said: its kind, what is asked for, its number. */
     private int said;
     private int what;
+    private boolean done;
     private int number;
     /** The answer to what was asked. */
     private int answerKind;
@@ -129,10 +115,10 @@ final class Question implements Runnable {
 
     void write(Output out) {
         out.u8(said);
-        if (said == NOTHING) {
-            out.u8(what);
+        if (said == SaidKind.NOTHING) {
+            out.bool(done);
         } else {
-            if (said == ASKS) {
+            if (said == SaidKind.ASKS) {
                 out.u8(what);
             }
             out.i32(number);
@@ -155,13 +141,13 @@ final class Question implements Runnable {
             }
             Sampler given = controller.next();
             if (given == null) {
-                said = NOTHING;
-                what = controller.isDone() ? 1 : 0;
+                said = SaidKind.NOTHING;
+                done = controller.isDone();
             } else if (given instanceof GivenSampler) {
                 said = ((GivenSampler) given).kind;
                 number = ((GivenSampler) given).id;
             } else {
-                said = SAMPLER;
+                said = SaidKind.SAMPLER;
                 number = -1;
             }
         } catch (Throwable e) {
@@ -179,16 +165,16 @@ final class Question implements Runnable {
 
     private static void deliver(Told one) {
         switch (one.what) {
-            case TOLD_INITIALIZE -> {
+            case Tell.INITIALIZE -> {
                 // JMeter's controllers initialise those of their kind alone.
                 if (one.who instanceof GenericController) {
                     one.who.initialize();
                 }
             }
-            case TOLD_END_OF_LOOP -> one.who.triggerEndOfLoop();
-            case TOLD_NEXT_LOOP -> ((IteratingController) one.who).startNextLoop();
-            case TOLD_BREAK_LOOP -> ((IteratingController) one.who).breakLoop();
-            case TOLD_ITERATION -> {
+            case Tell.END_OF_LOOP -> one.who.triggerEndOfLoop();
+            case Tell.NEXT_LOOP -> ((IteratingController) one.who).startNextLoop();
+            case Tell.BREAK_LOOP -> ((IteratingController) one.who).breakLoop();
+            case Tell.ITERATION -> {
                 Controller source = (one.number & 1) == 1 ? new LoopController() : new GenericController();
                 ((LoopIterationListener) one.who).iterationStart(new LoopIterationEvent(source, one.number >> 1));
             }
@@ -201,7 +187,7 @@ final class Question implements Runnable {
         if (abandoned || Thread.currentThread() != thread) {
             throw new Abandoned();
         }
-        said = ASKS;
+        said = SaidKind.ASKS;
         this.what = what;
         this.number = number;
         leave();

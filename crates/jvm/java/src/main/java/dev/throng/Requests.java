@@ -1,5 +1,7 @@
 package dev.throng;
 
+import dev.throng.Message.CookieFlags;
+import dev.throng.Message.RequestFlags;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
@@ -79,59 +81,82 @@ final class Requests {
 
     /** Writes what the sampler asks for. {@code lasting}: headers that others share are not the plan's any more. */
     static void write(Output out, HTTPSamplerBase sampler, boolean lasting) {
-        out.str(sampler.getPropertyAsString(HTTPSamplerBase.PROTOCOL));
-        out.str(sampler.getDomain());
-        out.str(sampler.getPropertyAsString(HTTPSamplerBase.PORT));
-        out.str(sampler.getPropertyAsString(HTTPSamplerBase.PATH));
-        out.str(sampler.getMethod());
-        out.str(sampler.getContentEncoding());
-        out.str(sampler.getPropertyAsString(HTTPSamplerBase.CONNECT_TIMEOUT));
-        out.str(sampler.getPropertyAsString(HTTPSamplerBase.RESPONSE_TIMEOUT));
-        out.str(sampler.getEmbeddedUrlRE());
-        int flags = (sampler.getFollowRedirects() ? 1 : 0) | (sampler.getAutoRedirects() ? 2 : 0)
-                | (sampler.getUseKeepAlive() ? 4 : 0) | (sampler.getDoMultipart() ? 8 : 0)
-                | (sampler.getDoBrowserCompatibleMultipart() ? 16 : 0) | (sampler.getPostBodyRaw() ? 32 : 0)
-                | (sampler.isImageParser() ? 64 : 0) | (sampler.useMD5() ? 128 : 0) | (lasting ? 256 : 0);
-        out.u8(flags & 0xff);
-        out.u8(flags >> 8);
+        Records.Request request = new Records.Request();
+        request.protocol = sampler.getPropertyAsString(HTTPSamplerBase.PROTOCOL);
+        request.domain = sampler.getDomain();
+        request.port = sampler.getPropertyAsString(HTTPSamplerBase.PORT);
+        request.path = sampler.getPropertyAsString(HTTPSamplerBase.PATH);
+        request.method = sampler.getMethod();
+        request.encoding = sampler.getContentEncoding();
+        request.connectTimeout = sampler.getPropertyAsString(HTTPSamplerBase.CONNECT_TIMEOUT);
+        request.responseTimeout = sampler.getPropertyAsString(HTTPSamplerBase.RESPONSE_TIMEOUT);
+        request.embedded = sampler.getEmbeddedUrlRE();
+        request.flags = flags(sampler) | (lasting ? RequestFlags.LASTING : 0);
         Arguments arguments = sampler.getArguments();
         int count = arguments == null ? 0 : arguments.getArgumentCount();
-        out.i32(count);
         for (int i = 0; i < count; i++) {
-            Argument argument = arguments.getArgument(i);
-            out.str(argument.getName());
-            out.str(argument.getValue());
-            boolean http = argument instanceof HTTPArgument;
-            out.bool(http && ((HTTPArgument) argument).isAlwaysEncoded());
-            // What JMeter writes behind the name. Its own isUseEquals sets a property, after which the argument would stay for ever.
-            out.bool("=".equals(argument.getMetaData()));
-            out.str(http ? ((HTTPArgument) argument).getContentType() : "");
+            request.arguments.add(argument(arguments.getArgument(i)));
         }
-        HTTPFileArg[] files = sampler.getHTTPFiles();
-        out.i32(files.length);
-        for (HTTPFileArg file : files) {
-            out.str(file.getPath());
-            out.str(file.getParamName());
-            out.str(file.getMimeType());
+        for (HTTPFileArg file : sampler.getHTTPFiles()) {
+            Records.SentFile sent = new Records.SentFile();
+            sent.path = file.getPath();
+            sent.name = file.getParamName();
+            sent.mime = file.getMimeType();
+            request.files.add(sent);
         }
-        HeaderManager headers = sampler.getHeaderManager();
-        CollectionProperty list = headers == null ? null : headers.getHeaders();
-        out.i32(list == null ? 0 : list.size());
-        if (list != null) {
-            for (JMeterProperty property : list) {
-                Header header = (Header) property.getObjectValue();
-                out.str(header.getName());
-                out.str(header.getValue());
-            }
+        List<Records.Header> headers = headers(sampler.getHeaderManager());
+        if (headers != null) {
+            request.headers = headers;
         }
-        writeName(out, sampler);
+        request.name = name(sampler);
+        request.write(out);
     }
 
-    /** Writes a sampler's name, unless no script has changed it and it is evaluated natively. */
-    static void writeName(Output out, TestElement sampler) {
+    private static int flags(HTTPSamplerBase sampler) {
+        return (sampler.getFollowRedirects() ? RequestFlags.FOLLOW_REDIRECTS : 0)
+                | (sampler.getAutoRedirects() ? RequestFlags.AUTO_REDIRECTS : 0)
+                | (sampler.getUseKeepAlive() ? RequestFlags.KEEP_ALIVE : 0)
+                | (sampler.getDoMultipart() ? RequestFlags.MULTIPART : 0)
+                | (sampler.getDoBrowserCompatibleMultipart() ? RequestFlags.COMPATIBLE : 0)
+                | (sampler.getPostBodyRaw() ? RequestFlags.RAW : 0)
+                | (sampler.isImageParser() ? RequestFlags.LOADS_EMBEDDED : 0)
+                | (sampler.useMD5() ? RequestFlags.MD5 : 0);
+    }
+
+    private static Records.Argument argument(Argument argument) {
+        boolean http = argument instanceof HTTPArgument;
+        Records.Argument sent = new Records.Argument();
+        sent.name = argument.getName();
+        sent.value = argument.getValue();
+        sent.encode = http && ((HTTPArgument) argument).isAlwaysEncoded();
+        // What JMeter writes behind the name. Its own isUseEquals sets a property, after which the argument would stay for ever.
+        sent.equals = "=".equals(argument.getMetaData());
+        sent.contentType = http ? ((HTTPArgument) argument).getContentType() : "";
+        return sent;
+    }
+
+    /** The headers of a manager; null if it has no list of them, or is none. */
+    static List<Records.Header> headers(HeaderManager manager) {
+        CollectionProperty list = manager == null ? null : manager.getHeaders();
+        if (list == null) {
+            return null;
+        }
+        List<Records.Header> headers = new ArrayList<>();
+        for (JMeterProperty property : list) {
+            Header header = (Header) property.getObjectValue();
+            Records.Header sent = new Records.Header();
+            sent.name = header.getName();
+            sent.value = header.getValue();
+            headers.add(sent);
+        }
+        return headers;
+    }
+
+    /** A sampler's name; null if no script has changed it and it is evaluated natively. */
+    static String name(TestElement sampler) {
         JMeterProperty name = sampler.getProperty(TestElement.NAME);
         boolean planned = name instanceof FunctionProperty && OVERRIDE.get((FunctionProperty) name) == null;
-        out.optStr(planned ? null : name.getStringValue());
+        return planned ? null : name.getStringValue();
     }
 
     /** Gives the sampler's cookie manager the cookies of the message, if it has one. */
@@ -142,19 +167,13 @@ final class Requests {
         if (cookies != null) {
             cookies.clear();
         }
+        Records.Cookie one = new Records.Cookie();
         for (int i = 0; i < count; i++) {
-            String name = in.str();
-            String value = in.str();
-            String domain = in.str();
-            String path = in.str();
-            boolean secure = in.bool();
-            long expires = in.i64();
-            int flags = in.u8();
-            int version = in.i32();
+            one.read(in);
             if (cookies != null) {
                 // JMeter keeps seconds.
-                cookies.addItem(new Cookie(name, value, domain, path, secure, expires / 1000,
-                        (flags & 1) != 0, (flags & 2) != 0, version));
+                cookies.addItem(new Cookie(one.name, one.value, one.domain, one.path, one.secure, one.expiresMs / 1000,
+                        (one.flags & CookieFlags.PATH_GIVEN) != 0, (one.flags & CookieFlags.DOMAIN_GIVEN) != 0, one.version));
             }
         }
     }
@@ -166,16 +185,19 @@ final class Requests {
     static void writeCookies(Output out, TestElement sampler) {
         CollectionProperty cookies = Natives.cookies(sampler).getCookies();
         out.i32(cookies.size());
+        Records.Cookie one = new Records.Cookie();
         for (JMeterProperty property : cookies) {
             Cookie cookie = (Cookie) property.getObjectValue();
-            out.str(cookie.getName());
-            out.str(cookie.getValue());
-            out.str(cookie.getDomain());
-            out.str(cookie.getPath());
-            out.bool(cookie.getSecure());
-            out.i64(cookie.getExpiresMillis());
-            out.u8((cookie.isPathSpecified() ? 1 : 0) | (cookie.isDomainSpecified() ? 2 : 0));
-            out.i32(cookie.getVersion());
+            one.name = cookie.getName();
+            one.value = cookie.getValue();
+            one.domain = cookie.getDomain();
+            one.path = cookie.getPath();
+            one.secure = cookie.getSecure();
+            one.expiresMs = cookie.getExpiresMillis();
+            one.flags = (cookie.isPathSpecified() ? CookieFlags.PATH_GIVEN : 0)
+                    | (cookie.isDomainSpecified() ? CookieFlags.DOMAIN_GIVEN : 0);
+            one.version = cookie.getVersion();
+            one.write(out);
         }
     }
 }

@@ -1,5 +1,7 @@
 package dev.throng;
 
+import dev.throng.Message.ResultAction;
+import dev.throng.Message.ResultFlags;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.net.MalformedURLException;
@@ -17,19 +19,8 @@ import org.apache.jmeter.threads.JMeterContext.TestLogicalAction;
  * was read from, so that only a result that was changed is sent back, and a body only if it is another one.
  */
 final class Results {
-    private static final int SUCCESS = 1;
-    private static final int IGNORE = 1 << 1;
-    private static final int HTTP = 1 << 2;
-    private static final int STOP_THREAD = 1 << 3;
-    private static final int STOP_TEST = 1 << 4;
-    private static final int STOP_TEST_NOW = 1 << 5;
-    private static final int IS_TEXT = 1 << 6;
-    private static final int IS_BINARY = 1 << 7;
-    private static final int HAS_BODY = 1 << 8;
-    private static final TestLogicalAction[] ACTIONS = {
-        TestLogicalAction.CONTINUE, TestLogicalAction.START_NEXT_ITERATION_OF_THREAD,
-        TestLogicalAction.START_NEXT_ITERATION_OF_CURRENT_LOOP, TestLogicalAction.BREAK_CURRENT_LOOP,
-    };
+    /** By the numbers of {@link Message.ResultAction}. */
+    private static final TestLogicalAction[] ACTIONS = new TestLogicalAction[4];
 
     private static final VarHandle START;
     private static final VarHandle END;
@@ -39,6 +30,10 @@ final class Results {
     private static final VarHandle SUB_INDEX;
 
     static {
+        ACTIONS[ResultAction.GO_ON] = TestLogicalAction.CONTINUE;
+        ACTIONS[ResultAction.NEXT_OF_THREAD] = TestLogicalAction.START_NEXT_ITERATION_OF_THREAD;
+        ACTIONS[ResultAction.NEXT_OF_LOOP] = TestLogicalAction.START_NEXT_ITERATION_OF_CURRENT_LOOP;
+        ACTIONS[ResultAction.BREAK_LOOP] = TestLogicalAction.BREAK_CURRENT_LOOP;
         try {
             MethodHandles.Lookup lookup = MethodHandles.privateLookupIn(SampleResult.class, MethodHandles.lookup());
             START = lookup.findVarHandle(SampleResult.class, "startTime", long.class);
@@ -61,6 +56,8 @@ final class Results {
     /** The stretches of the message that the result was read from, without bodies: pairs of begin and end. */
     private final List<int[]> stretches = new ArrayList<>();
     private int stretchFrom;
+    /** The result at hand, between its object and the message. */
+    private final Records.ResultHead head = new Records.ResultHead();
     private URL lastUrl;
     private String lastUrlText;
 
@@ -83,88 +80,36 @@ final class Results {
     }
 
     private SampleResult read(Input in, SampleResult parent) {
-        int flagsAt = in.at;
-        int flags = in.i32();
-        boolean http = (flags & HTTP) != 0;
+        int headAt = in.at;
+        head.read(in);
+        int flags = head.flags;
+        boolean http = (flags & ResultFlags.HTTP) != 0;
         SampleResult result = http ? new HTTPSampleResult() : new SampleResult();
-        int action = in.u8();
-        result.setSuccessful((flags & SUCCESS) != 0);
-        if ((flags & IGNORE) != 0) {
-            result.setIgnore();
-        }
-        result.setStopThread((flags & STOP_THREAD) != 0);
-        result.setStopTest((flags & STOP_TEST) != 0);
-        result.setStopTestNow((flags & STOP_TEST_NOW) != 0);
-        if ((flags & IS_TEXT) != 0) {
-            result.setDataType(SampleResult.TEXT);
-        } else if ((flags & IS_BINARY) != 0) {
-            result.setDataType(SampleResult.BINARY);
-        }
-        if (action < ACTIONS.length) {
-            result.setTestLogicalAction(ACTIONS[action]);
-        }
-        result.setSampleLabel(in.str());
-        result.setResponseCode(in.str());
-        result.setResponseMessage(in.str());
-        result.setURL(url(in.str()));
-        result.setRequestHeaders(in.str());
-        String samplerData = in.str();
-        if (!samplerData.isEmpty()) {
-            result.setSamplerData(samplerData);
-        }
-        String method = in.str();
-        String cookies = in.str();
-        String query = in.str();
-        String redirect = in.str();
+        take(result);
         if (http) {
             HTTPSampleResult of = (HTTPSampleResult) result;
-            of.setHTTPMethod(method.isEmpty() ? null : method);
-            of.setCookies(cookies);
-            of.setQueryString(query);
-            of.setRedirectLocation(redirect.isEmpty() ? null : redirect);
+            of.setHTTPMethod(head.method.isEmpty() ? null : head.method);
+            of.setCookies(head.cookies);
+            of.setQueryString(head.query);
+            of.setRedirectLocation(head.redirect.isEmpty() ? null : head.redirect);
         }
-        result.setResponseHeaders(in.str());
-        result.setContentType(in.str());
-        String encoding = in.str();
-        if (!encoding.isEmpty()) {
-            result.setDataEncoding(encoding);
-        }
-        result.setResultFileName(in.str());
-        result.setThreadName(in.str());
-        long start = in.i64();
-        long end = in.i64();
-        START.set(result, start);
-        END.set(result, end);
-        result.setTimeStamp(result.isStampedAtStart() ? start : end);
-        ELAPSED.set(result, in.i64());
-        result.setLatency(in.i64());
-        result.setConnectTime(in.i64());
-        result.setIdleTime(in.i64());
-        result.setBytes(in.i64());
-        result.setHeadersSize((int) in.i64());
-        result.setBodySize(in.i64());
-        result.setSentBytes(in.i64());
-        result.setSampleCount(in.i32());
-        in.i32();
-        result.setGroupThreads(in.i32());
-        result.setAllThreads(in.i32());
-        if ((flags & HAS_BODY) != 0) {
+        if ((flags & ResultFlags.BODY) != 0) {
             stretches.add(new int[] {stretchFrom, in.at});
             result.setResponseData(in.blob());
             stretchFrom = in.at;
-            // The comparison is of results without bodies.
-            in.bytes[flagsAt + 1] &= ~1;
+            // The comparison is of results without bodies. The flags are the first field.
+            Input.patch(in.bytes, headAt, flags & ~ResultFlags.BODY);
         }
         read.add(result);
         bodies.add(result.getResponseData());
         int assertions = in.i32();
         for (int i = 0; i < assertions; i++) {
-            AssertionResult assertion = new AssertionResult(in.str());
-            assertion.setFailure(in.bool());
-            assertion.setError(in.bool());
-            String message = in.optStr();
-            if (message != null) {
-                assertion.setFailureMessage(message);
+            Records.Assertion found = Records.Assertion.of(in);
+            AssertionResult assertion = new AssertionResult(found.name);
+            assertion.setFailure(found.failure);
+            assertion.setError(found.error);
+            if (found.message != null) {
+                assertion.setFailureMessage(found.message);
             }
             result.addAssertionResult(assertion);
         }
@@ -177,6 +122,55 @@ final class Results {
             result.setParent(parent);
         }
         return result;
+    }
+
+    /** Gives a result what stands in the head, but for what only those of HTTP have. */
+    private void take(SampleResult result) {
+        int flags = head.flags;
+        result.setSuccessful((flags & ResultFlags.SUCCESS) != 0);
+        if ((flags & ResultFlags.IGNORED) != 0) {
+            result.setIgnore();
+        }
+        result.setStopThread((flags & ResultFlags.STOP_USER) != 0);
+        result.setStopTest((flags & ResultFlags.STOP_TEST) != 0);
+        result.setStopTestNow((flags & ResultFlags.STOP_TEST_NOW) != 0);
+        if ((flags & ResultFlags.TEXT) != 0) {
+            result.setDataType(SampleResult.TEXT);
+        } else if ((flags & ResultFlags.BINARY) != 0) {
+            result.setDataType(SampleResult.BINARY);
+        }
+        if (head.action < ACTIONS.length) {
+            result.setTestLogicalAction(ACTIONS[head.action]);
+        }
+        result.setSampleLabel(head.label);
+        result.setResponseCode(head.code);
+        result.setResponseMessage(head.message);
+        result.setURL(url(head.url));
+        result.setRequestHeaders(head.requestHeaders);
+        if (!head.samplerData.isEmpty()) {
+            result.setSamplerData(head.samplerData);
+        }
+        result.setResponseHeaders(head.responseHeaders);
+        result.setContentType(head.contentType);
+        if (!head.encoding.isEmpty()) {
+            result.setDataEncoding(head.encoding);
+        }
+        result.setResultFileName(head.file);
+        result.setThreadName(head.thread);
+        START.set(result, head.startMs);
+        END.set(result, head.endMs);
+        result.setTimeStamp(result.isStampedAtStart() ? head.startMs : head.endMs);
+        ELAPSED.set(result, head.elapsedMs);
+        result.setLatency(head.latencyMs);
+        result.setConnectTime(head.connectMs);
+        result.setIdleTime(head.idleMs);
+        result.setBytes(head.bytes);
+        result.setHeadersSize((int) head.headersSize);
+        result.setBodySize(head.bodySize);
+        result.setSentBytes(head.sent);
+        result.setSampleCount(head.count);
+        result.setGroupThreads(head.groupActive);
+        result.setAllThreads(head.allActive);
     }
 
     private URL url(String text) {
@@ -207,7 +201,6 @@ final class Results {
 
     /** Writes a result; of its assertion results only the first so many. */
     void write(Output out, SampleResult result, int assertions) {
-        boolean http = result instanceof HTTPSampleResult;
         int known = -1;
         for (int i = 0; i < read.size(); i++) {
             if (read.get(i) == result) {
@@ -216,50 +209,10 @@ final class Results {
         }
         byte[] body = result.getResponseData();
         boolean sendsBody = known < 0 || bodies.get(known) != body;
-        int flags = (result.isSuccessful() ? SUCCESS : 0) | (result.isIgnore() ? IGNORE : 0) | (http ? HTTP : 0)
-                | (result.isStopThread() ? STOP_THREAD : 0) | (result.isStopTest() ? STOP_TEST : 0)
-                | (result.isStopTestNow() ? STOP_TEST_NOW : 0)
-                | (SampleResult.TEXT.equals(result.getDataType()) ? IS_TEXT : 0)
-                | (SampleResult.BINARY.equals(result.getDataType()) ? IS_BINARY : 0) | (sendsBody ? HAS_BODY : 0);
-        out.i32(flags);
-        out.u8(Math.max(0, Arrays.asList(ACTIONS).indexOf(result.getTestLogicalAction())));
-        out.str(result.getSampleLabel());
-        out.str(result.getResponseCode());
-        out.str(result.getResponseMessage());
-        out.str(result.getURL() == null ? "" : text(result.getURL()));
-        out.str(result.getRequestHeaders());
-        out.str((String) SAMPLER_DATA.get(result));
-        if (http) {
-            HTTPSampleResult of = (HTTPSampleResult) result;
-            out.str(of.getHTTPMethod());
-            out.str(of.getCookies());
-            out.str(of.getQueryString());
-            out.str(of.getRedirectLocation());
-        } else {
-            out.i32(0);
-            out.i32(0);
-            out.i32(0);
-            out.i32(0);
-        }
-        out.str(result.getResponseHeaders());
-        out.str(result.getContentType());
-        out.str((String) ENCODING.get(result));
-        out.str(result.getResultFileName());
-        out.str(result.getThreadName());
-        out.i64(result.getStartTime());
-        out.i64(result.getEndTime());
-        out.i64(result.getTime());
-        out.i64(result.getLatency());
-        out.i64(result.getConnectTime());
-        out.i64(result.getIdleTime());
-        out.i64(result.getBytesAsLong());
-        out.i64(result.getHeadersSize());
-        out.i64(result.getBodySizeAsLong());
-        out.i64(result.getSentBytes());
-        out.i32(result.getSampleCount());
-        out.i32(result.getErrorCount());
-        out.i32(result.getGroupThreads());
-        out.i32(result.getAllThreads());
+        head.flags = flags(result) | (sendsBody ? ResultFlags.BODY : 0);
+        head.action = Math.max(0, Arrays.asList(ACTIONS).indexOf(result.getTestLogicalAction()));
+        give(result);
+        head.write(out);
         if (sendsBody) {
             out.blob(body);
         }
@@ -276,11 +229,56 @@ final class Results {
         }
     }
 
+    private static int flags(SampleResult result) {
+        return (result.isSuccessful() ? ResultFlags.SUCCESS : 0) | (result.isIgnore() ? ResultFlags.IGNORED : 0)
+                | (result instanceof HTTPSampleResult ? ResultFlags.HTTP : 0)
+                | (result.isStopThread() ? ResultFlags.STOP_USER : 0) | (result.isStopTest() ? ResultFlags.STOP_TEST : 0)
+                | (result.isStopTestNow() ? ResultFlags.STOP_TEST_NOW : 0)
+                | (SampleResult.TEXT.equals(result.getDataType()) ? ResultFlags.TEXT : 0)
+                | (SampleResult.BINARY.equals(result.getDataType()) ? ResultFlags.BINARY : 0);
+    }
+
+    /** Puts into the head what a result has. */
+    private void give(SampleResult result) {
+        head.label = result.getSampleLabel();
+        head.code = result.getResponseCode();
+        head.message = result.getResponseMessage();
+        head.url = result.getURL() == null ? "" : text(result.getURL());
+        head.requestHeaders = result.getRequestHeaders();
+        head.samplerData = (String) SAMPLER_DATA.get(result);
+        HTTPSampleResult http = result instanceof HTTPSampleResult ? (HTTPSampleResult) result : null;
+        head.method = http == null ? "" : http.getHTTPMethod();
+        head.cookies = http == null ? "" : http.getCookies();
+        head.query = http == null ? "" : http.getQueryString();
+        head.redirect = http == null ? "" : http.getRedirectLocation();
+        head.responseHeaders = result.getResponseHeaders();
+        head.contentType = result.getContentType();
+        head.encoding = (String) ENCODING.get(result);
+        head.file = result.getResultFileName();
+        head.thread = result.getThreadName();
+        head.startMs = result.getStartTime();
+        head.endMs = result.getEndTime();
+        head.elapsedMs = result.getTime();
+        head.latencyMs = result.getLatency();
+        head.connectMs = result.getConnectTime();
+        head.idleMs = result.getIdleTime();
+        head.bytes = result.getBytesAsLong();
+        head.headersSize = result.getHeadersSize();
+        head.bodySize = result.getBodySizeAsLong();
+        head.sent = result.getSentBytes();
+        head.count = result.getSampleCount();
+        head.errors = result.getErrorCount();
+        head.groupActive = result.getGroupThreads();
+        head.allActive = result.getAllThreads();
+    }
+
     static void write(Output out, AssertionResult assertion) {
-        out.str(assertion.getName());
-        out.bool(assertion.isFailure());
-        out.bool(assertion.isError());
-        out.optStr(assertion.getFailureMessage());
+        Records.Assertion found = new Records.Assertion();
+        found.name = assertion.getName();
+        found.failure = assertion.isFailure();
+        found.error = assertion.isError();
+        found.message = assertion.getFailureMessage();
+        found.write(out);
     }
 
     /** Whether what was written says the same as what the job's result was read from. */

@@ -1,5 +1,6 @@
 package dev.throng;
 
+import dev.throng.Message.Severity;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.script.Compilable;
@@ -69,7 +70,7 @@ final class Scripts {
         try {
             ScriptEngine engine = JSR223TestElement.getInstance().getEngineByName(language.isEmpty() ? "groovy" : language);
             if (engine == null) {
-                findings.add(Setup.WARNING, element.id, 0, "no script engine for the language " + language
+                findings.add(Severity.WARNING, element.id, 0, "no script engine for the language " + language
                         + " is in the class path");
             } else if (engine instanceof Compilable && !engine.getClass().getName().startsWith("bsh.")) {
                 CompiledScript compiled = ((Compilable) engine).compile(script);
@@ -78,9 +79,9 @@ final class Scripts {
                 }
             }
         } catch (ScriptException e) {
-            findings.add(Setup.WARNING, element.id, line(e), message(e));
+            findings.add(Severity.WARNING, element.id, line(e), message(e));
         } catch (Exception | LinkageError e) {
-            findings.add(Setup.WARNING, element.id, 0, Setup.reason(e));
+            findings.add(Severity.WARNING, element.id, 0, Setup.reason(e));
         }
     }
 

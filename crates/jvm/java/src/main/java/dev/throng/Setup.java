@@ -1,5 +1,7 @@
 package dev.throng;
 
+import dev.throng.Message.Severity;
+import dev.throng.Message.Status;
 import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.lang.reflect.Field;
@@ -34,9 +36,6 @@ import org.apache.jorphan.util.JMeterError;
  * and groups. Whatever is wrong with an element is a finding, all of them at once; only the bridge's own failure throws.
  */
 final class Setup {
-    static final int WARNING = 0;
-    static final int ERROR = 1;
-
     /** The version that JMeter writes into plans; it decides how property values are decoded. */
     private static final String PLAN_VERSION = "1.2";
     /** Properties of the run that JMeter does not know begin with this. */
@@ -52,12 +51,12 @@ final class Setup {
             ": the element runs without it, but scripts find no sampler, and what they would change in it has no effect";
     private static final Pattern FUNCTION = Pattern.compile("\\$\\{(__[A-Za-z0-9_]+)");
 
-    private final Input in;
+    private final Records.Setup said;
     private final Loaded test = new Loaded();
     private final Findings findings = new Findings();
 
     Setup(Input in) {
-        this.in = in;
+        said = Records.Setup.of(in);
     }
 
     Loaded loaded() {
@@ -75,7 +74,7 @@ final class Setup {
         owners();
         texts();
         groups();
-        test.readsAnyName = in.bool();
+        test.readsAnyName = said.readsAnyName;
         controllers();
         places();
         test.props.record();
@@ -83,7 +82,7 @@ final class Setup {
         Class.forName("org.apache.jmeter.samplers.SampleResult");
         Scripts.prepare(test, findings);
         Output out = new Output();
-        out.u8(Worker.STATUS_OK);
+        out.u8(Status.WELL);
         findings.tell(out);
         Logs.tell(out, null);
         tell(out, test.starting);
@@ -114,12 +113,11 @@ final class Setup {
 
     private void properties() throws Exception {
         Props props = new Props(System.getProperties());
-        int count = in.i32();
         String ofSystem = "";
         boolean functional = false;
-        for (int i = 0; i < count; i++) {
-            String name = in.str();
-            String value = in.str();
+        for (Records.Pair property : said.properties) {
+            String name = property.name;
+            String value = property.value;
             if (!name.startsWith(OURS)) {
                 props.setProperty(name, value);
             } else if (name.equals(UNLISTED)) {
@@ -132,26 +130,19 @@ final class Setup {
         }
         // Those of the system are there all the same, but as JMeter has them: what lists the properties does not see them.
         ofSystem.lines().forEach(props::remove);
-        count = in.i32();
-        for (int i = 0; i < count; i++) {
-            String name = in.str();
-            System.setProperty(name, in.str());
-        }
+        said.system.forEach(property -> System.setProperty(property.name, property.value));
         if (System.getProperty("java.awt.headless") == null) {
             System.setProperty("java.awt.headless", "true");
         }
         System.setProperty("JMeter.NonGui", "true");
-        String home = in.str();
-        String plan = in.str();
-        in.i32();
         Field field = JMeterUtils.class.getDeclaredField("appProperties");
         field.setAccessible(true);
         field.set(null, props);
         test.props = props;
-        JMeterUtils.setJMeterHome(home);
+        JMeterUtils.setJMeterHome(said.home);
         locale(props);
-        if (!plan.isEmpty()) {
-            FileServer.getFileServer().setBaseForScript(new File(plan));
+        if (!said.plan.isEmpty()) {
+            FileServer.getFileServer().setBaseForScript(new File(said.plan));
         }
         // JMeter has the mode of the test in a static field, which this sets.
         new TestPlan().setFunctionalMode(functional);
@@ -170,9 +161,8 @@ final class Setup {
     }
 
     private void slots() {
-        test.slots = new String[in.i32()];
+        test.slots = said.slots.toArray(new String[0]);
         for (int i = 0; i < test.slots.length; i++) {
-            test.slots[i] = in.str();
             test.slotOf.put(test.slots[i], i);
         }
     }
@@ -180,16 +170,16 @@ final class Setup {
     private void elements() {
         ConversionHelp.setInVersion(PLAN_VERSION);
         ValueReplacer replacer = new ValueReplacer();
-        test.elements = new Element[in.i32()];
+        test.elements = new Element[said.elements.size()];
         for (int i = 0; i < test.elements.length; i++) {
-            Element element = new Element(i, in);
+            Element element = new Element(i, said.elements.get(i));
             test.elements[i] = element;
             try {
                 Object made = SaveService.loadElement(
                         new ByteArrayInputStream(element.xml.getBytes(StandardCharsets.UTF_8)));
                 String misfit = Element.misfit(element.role, made);
                 if (misfit != null) {
-                    findings.add(ERROR, i, 0, misfit);
+                    findings.add(Severity.ERROR, i, 0, misfit);
                     continue;
                 }
                 replacer.replaceValues((TestElement) made);
@@ -199,9 +189,9 @@ final class Setup {
                 }
             } catch (Exception | LinkageError | JMeterError e) {
                 if (element.isNative) {
-                    findings.add(WARNING, i, 0, reason(e) + WITHOUT_OBJECT);
+                    findings.add(Severity.WARNING, i, 0, reason(e) + WITHOUT_OBJECT);
                 } else {
-                    findings.add(ERROR, i, 0, reason(e));
+                    findings.add(Severity.ERROR, i, 0, reason(e));
                 }
             }
         }
@@ -227,14 +217,13 @@ final class Setup {
     }
 
     private void owners() {
-        test.owners = new Loaded.Owner[in.i32()];
+        test.owners = new Loaded.Owner[said.owners.size()];
         for (int i = 0; i < test.owners.length; i++) {
-            int sampler = in.i32();
-            Element element = test.elements[in.i32()];
+            Records.Owner told = said.owners.get(i);
+            Element element = test.elements[told.element];
             List<Element> configs = new ArrayList<>();
-            int count = in.i32();
-            for (int k = 0; k < count; k++) {
-                Element config = test.elements[in.i32()];
+            for (int id : told.configs) {
+                Element config = test.elements[id];
                 if (config.prototype != null) {
                     configs.add(config);
                 }
@@ -243,7 +232,7 @@ final class Setup {
             Loaded.Owner owner = new Loaded.Owner(element, configs.toArray(new Element[0]), http);
             test.owners[i] = owner;
             if (element.prototype != null) {
-                test.ownerOf.put(sampler, owner);
+                test.ownerOf.put(told.sampler, owner);
                 if (element.each == Element.Each.WORKER && merges(owner)) {
                     element.each = Element.Each.USER;
                 }
@@ -264,20 +253,20 @@ final class Setup {
     }
 
     private void texts() {
-        test.texts = new Text[in.i32()];
+        test.texts = new Text[said.texts.size()];
         for (int i = 0; i < test.texts.length; i++) {
-            String source = in.str();
+            String source = said.texts.get(i);
             Text text = new Text(source);
             test.texts[i] = text;
             try {
                 text.read();
             } catch (InvalidVariableException | RuntimeException | LinkageError e) {
-                findings.add(ERROR, -2 - i, 0, reason(e));
+                findings.add(Severity.ERROR, Message.FIRST_TEXT - i, 0, reason(e));
             }
             Matcher names = FUNCTION.matcher(source);
             while (names.find()) {
                 if (CompoundVariable.getFunctionClass(names.group(1)) == null) {
-                    findings.add(WARNING, -2 - i, 0, "function " + names.group(1)
+                    findings.add(Severity.WARNING, Message.FIRST_TEXT - i, 0, "function " + names.group(1)
                             + " is not in the class path; the text stays as it is");
                 }
             }
@@ -286,15 +275,15 @@ final class Setup {
 
     private void groups() throws ReflectiveOperationException, InvalidVariableException {
         test.engine = new HostedEngine();
-        test.groups = new HostedGroup[in.i32()];
+        test.groups = new HostedGroup[said.groups.size()];
         int users = 0;
         ValueReplacer replacer = new ValueReplacer();
         for (int i = 0; i < test.groups.length; i++) {
             HostedGroup group = new HostedGroup();
-            group.setName(in.str());
-            int count = in.i32();
-            users += count;
-            group.setNumThreads(count);
+            Records.Group told = said.groups.get(i);
+            group.setName(told.name);
+            users += told.users;
+            group.setNumThreads(told.users);
             replacer.replaceValues(group);
             group.setRunningVersion(true);
             test.groups[i] = group;
@@ -311,10 +300,8 @@ final class Setup {
 
     private void controllers() throws InvalidVariableException {
         ValueReplacer replacer = new ValueReplacer();
-        int count = in.i32();
-        for (int i = 0; i < count; i++) {
-            Element element = test.elements[in.i32()];
-            element.inside = new Inside(in, replacer);
+        for (Records.Inside inside : said.insides) {
+            test.elements[inside.element].inside = new Inside(inside, replacer);
         }
     }
 

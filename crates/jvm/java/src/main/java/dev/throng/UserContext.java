@@ -1,5 +1,6 @@
 package dev.throng;
 
+import dev.throng.Message.Ask;
 import org.apache.jmeter.engine.StandardJMeterEngine;
 import org.apache.jmeter.samplers.Sampler;
 import org.apache.jmeter.threads.AbstractThreadGroup;
@@ -44,10 +45,10 @@ final class UserContext extends OpenContext {
         if (action != TestLogicalAction.CONTINUE) {
             setTestLogicalAction(TestLogicalAction.CONTINUE);
             what = Math.max(what, switch (action) {
-                case BREAK_CURRENT_LOOP -> Worker.ASK_BREAK_LOOP;
-                case START_NEXT_ITERATION_OF_CURRENT_LOOP -> Worker.ASK_NEXT_OF_LOOP;
-                case START_NEXT_ITERATION_OF_THREAD -> Worker.ASK_NEXT_OF_THREAD;
-                default -> 0;
+                case BREAK_CURRENT_LOOP -> Ask.BREAK_LOOP;
+                case START_NEXT_ITERATION_OF_CURRENT_LOOP -> Ask.NEXT_OF_LOOP;
+                case START_NEXT_ITERATION_OF_THREAD -> Ask.NEXT_OF_THREAD;
+                default -> Ask.NOTHING;
             });
         }
         return what;

@@ -1,5 +1,12 @@
 package dev.throng;
 
+import dev.throng.Message.Act;
+import dev.throng.Message.Ask;
+import dev.throng.Message.JobFlags;
+import dev.throng.Message.Reads;
+import dev.throng.Message.SamplerForm;
+import dev.throng.Message.Status;
+import dev.throng.Message.Turn;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -37,37 +44,6 @@ import org.slf4j.LoggerFactory;
  * bound to the job's message; a job of a user that keeps nothing allocates what its scripts and its reply allocate.
  */
 final class Worker {
-    static final int ASK_BREAK_LOOP = 1;
-    static final int ASK_NEXT_OF_LOOP = 2;
-    static final int ASK_NEXT_OF_THREAD = 3;
-    static final int ASK_STOP_USER = 4;
-    static final int ASK_STOP_TEST = 5;
-    static final int ASK_STOP_TEST_NOW = 6;
-
-    static final int ACT_EVALUATE = 16;
-    static final int ACT_ITERATION = 17;
-    static final int ACT_USER_START = 18;
-    static final int ACT_CONTROLLER = 19;
-
-    /** In the place of a group: the job comes before there are variables. */
-    static final int NO_VARIABLES = -1;
-
-    static final int STATUS_OK = 0;
-    static final int STATUS_ABANDONED = 2;
-    static final int STATUS_FATAL = 3;
-
-    /** A flag of jobs: something of the plan has made JMeter trust all servers. */
-    private static final int FLAG_TRUSTS = 2;
-
-    /** What a reply says of the sampler. */
-    private static final int SAMPLER_OF_HTTP = 1;
-    private static final int SAMPLER_ELSE = 2;
-    private static final int SAMPLER_AS_PLANNED = 3;
-
-    /** Numbers of a question before what is told, and those of each that is told. */
-    private static final int HEAD_OF_QUESTION = 5;
-    private static final int WORDS_TOLD = 3;
-
     /** So much of an error's words is told beside the log. */
     private static final int MOST_WORDS = 200;
 
@@ -93,6 +69,7 @@ final class Worker {
     final Thread thread;
     final Loaded test;
     private final Input in = new Input();
+    private final Records.JobHead job = new Records.JobHead();
     private final Output out = new Output();
     /** What the acts themselves answer. */
     private final Output answer = new Output();
@@ -170,19 +147,11 @@ final class Worker {
         try {
             in.reset(message);
             in.u8();
-            long id = in.i64();
-            int group = in.i32();
-            int number = in.i32();
-            int iteration = in.i32();
-            int flags = in.u8();
-            String threadName = in.str();
-            in.skip();
-            in.i64();
-            int groupActive = in.i32();
-            int allActive = in.i32();
-            tell(ACTIVE, allActive);
-            tell(STARTED, in.i32());
-            tell(FINISHED, in.i32());
+            job.read(in);
+            long id = job.user;
+            tell(ACTIVE, job.allActive);
+            tell(STARTED, job.started);
+            tell(FINISHED, job.finished);
             user = hold(id);
             frame.bind(in, user);
             test.props.apply(in);
@@ -202,7 +171,7 @@ final class Worker {
             int act = in.u8();
             int count = in.i32();
             // Of what is said to a controller, the first number is an element.
-            int elements = act == ACT_CONTROLLER ? 1 : count;
+            int elements = act == Act.CONTROLLER ? 1 : count;
             int idsAt = in.at;
             Loaded.Owner owner = samplerId < 0 ? null : test.ownerOf.get(samplerId);
             boolean readsSampler = owner != null && readsSampler(act, count, idsAt);
@@ -220,13 +189,13 @@ final class Worker {
                 threadLocals = ThreadLocals.exchange(user.threadLocals);
             }
             told = result != null;
-            if (result == null && (act == Element.AFTER || act == Element.ASSERTION || act == Element.LISTENER)) {
+            if (result == null && (act == Act.AFTER || act == Act.ASSERTION || act == Act.LISTENER)) {
                 // None of them looks at the result; but there is one, and some do nothing if there is none.
                 result = new HTTPSampleResult();
                 result.setSuccessful(true);
             }
-            enter(threadName, group, number, iteration, groupActive, id);
-            if ((flags & FLAG_TRUSTS) != 0) {
+            enter();
+            if ((job.flags & JobFlags.TRUSTS) != 0) {
                 Trust.begin();
             }
             context.bindPrevious(ownerBefore == null ? null : ownerBefore.element, objects);
@@ -252,26 +221,22 @@ final class Worker {
     private void skipCookies() {
         int count = in.i32();
         for (int i = 0; i < count; i++) {
-            in.skip();
-            in.skip();
-            in.skip();
-            in.skip();
-            in.at += 1 + 8 + 1 + 4;
+            Records.Cookie.skip(in);
         }
     }
 
     private boolean readsSampler(int act, int count, int idsAt) {
-        if (act == Element.SAMPLER || act == Element.BEFORE && count == 0) {
+        if (act == Act.SAMPLER || act == Act.BEFORE && count == 0) {
             return true;
         }
-        if (act == ACT_ITERATION || act == ACT_USER_START) {
+        if (act == Act.ITERATION || act == Act.START) {
             return false;
         }
         in.at = idsAt;
         for (int i = 0; i < count; i++) {
             int id = in.i32();
-            if (act == ACT_EVALUATE ? test.texts[id].readsSampler
-                    : test.elements[id].reads(Element.READS_SAMPLER | Element.READS_COOKIES) || !test.elements[id].isScript) {
+            if (act == Act.EVALUATE ? test.texts[id].readsSampler
+                    : test.elements[id].reads(Reads.SAMPLER | Reads.COOKIES) || !test.elements[id].isScript) {
                 return true;
             }
         }
@@ -283,7 +248,7 @@ final class Worker {
         if (readsSampler && owner.element.each == Element.Each.USER) {
             return true;
         }
-        if (act == ACT_EVALUATE) {
+        if (act == Act.EVALUATE) {
             return false;
         }
         in.at = idsAt;
@@ -297,7 +262,7 @@ final class Worker {
 
     /** Whether something runs that may keep something for its thread; scripts do not. */
     private boolean keepsLocals(int act, int count, int idsAt) {
-        if (act == ACT_EVALUATE || act == ACT_CONTROLLER) {
+        if (act == Act.EVALUATE || act == Act.CONTROLLER) {
             return false;
         }
         in.at = idsAt;
@@ -354,7 +319,7 @@ final class Worker {
     }
 
     /** Makes the thread look like the user's. */
-    private void enter(String threadName, int group, int number, int iteration, int groupActive, long id) {
+    private void enter() {
         if (user == null || user.context == null) {
             context = ownContext;
             variables = ownVariables;
@@ -369,25 +334,25 @@ final class Worker {
             JMeterContextService.replaceContext(context);
         }
         objects.bind(user, context);
-        variables.bind(frame, iteration);
+        variables.bind(frame, job.iteration);
         context.worker = this;
-        context.threadName = threadName;
-        context.setThreadNum(number);
+        context.threadName = job.thread;
+        context.setThreadNum(job.number);
         context.setPreviousResult(before == null ? result : before);
-        if (id == 0) {
+        if (job.user == 0) {
             context.group = null;
-            if (group == NO_VARIABLES) {
+            if (job.group == Message.NO_GROUP) {
                 context.setVariables(null);
             }
         } else {
-            HostedGroup of = group < test.groups.length ? test.groups[group] : null;
+            HostedGroup of = job.group < test.groups.length ? test.groups[job.group] : null;
             context.group = of;
             if (of != null) {
-                of.setActive(groupActive);
+                of.setActive(job.groupActive);
             }
         }
-        if (!thread.getName().equals(threadName)) {
-            thread.setName(threadName);
+        if (!thread.getName().equals(job.thread)) {
+            thread.setName(job.thread);
         }
     }
 
@@ -406,11 +371,11 @@ final class Worker {
     }
 
     private byte[] act(int act, int count, int sample, Loaded.Owner owner, boolean readsSampler, int cookiesAt) {
-        int status = STATUS_OK;
+        int status = Status.WELL;
         Sampler sampler = null;
         boolean traced = false;
         boolean cookies = false;
-        Asserts asserts = act == Element.ASSERTION ? new Asserts(result) : null;
+        Asserts asserts = act == Act.ASSERTION ? new Asserts(result) : null;
         answer.clear();
         try {
             if (user != null && user.context != null && user.sample != sample) {
@@ -418,7 +383,7 @@ final class Worker {
             }
             if (owner != null) {
                 sampler = objects.sampler(owner, readsSampler);
-                if (readsSampler && act != Element.SAMPLER && owner.element.each == Element.Each.USER) {
+                if (readsSampler && act != Act.SAMPLER && owner.element.each == Element.Each.USER) {
                     user.touch(owner.element.place);
                 }
                 int idsAt = in.at;
@@ -430,49 +395,49 @@ final class Worker {
                     Requests.writeCookies(cookiesBefore, sampler);
                     cookies = true;
                 }
-                if (readsSampler && owner.isFollowed() && (act == Element.BEFORE || act == Element.TIMER)) {
+                if (readsSampler && owner.isFollowed() && (act == Act.BEFORE || act == Act.TIMER)) {
                     traced = true;
                 }
             }
             perform(act, count, sampler, owner, asserts);
         } catch (JMeterStopTestException e) {
             log().info("Stopping Test: {}", e.toString());
-            context.ask(ASK_STOP_TEST);
-            status = STATUS_ABANDONED;
+            context.ask(Ask.STOP_TEST);
+            status = Status.ABANDONED;
         } catch (JMeterStopTestNowException e) {
             log().info("Stopping Test with interruption of current samplers: {}", e.toString());
-            context.ask(ASK_STOP_TEST_NOW);
-            status = STATUS_ABANDONED;
+            context.ask(Ask.STOP_TEST_NOW);
+            status = Status.ABANDONED;
         } catch (JMeterStopThreadException e) {
             log().info("Stopping Thread: {}", e.toString());
-            context.ask(ASK_STOP_USER);
-            status = STATUS_ABANDONED;
+            context.ask(Ask.STOP_USER);
+            status = Status.ABANDONED;
         } catch (Exception e) {
-            if (act == ACT_CONTROLLER) {
+            if (act == Act.CONTROLLER) {
                 log().error("Test failed!", e);
             } else {
                 log().error("Error while processing sampler: '{}'.", sampler == null ? "" : sampler.getName(), e);
             }
-            status = STATUS_ABANDONED;
+            status = Status.ABANDONED;
         } catch (Throwable e) {
             // A JMeter thread ends of an Error.
             LoggerFactory.getLogger("org.apache.jmeter.JMeter").error("Uncaught exception in thread {}", thread, e);
-            context.ask(ASK_STOP_USER);
+            context.ask(Ask.STOP_USER);
             fatal = e;
-            status = STATUS_FATAL;
+            status = Status.FATAL;
         }
         return reply(status, act, sampler, traced ? owner : null, cookies, asserts);
     }
 
     private void perform(int act, int count, Sampler sampler, Loaded.Owner owner, Asserts asserts) throws Exception {
-        if (act == ACT_EVALUATE) {
+        if (act == Act.EVALUATE) {
             answer.i32(count);
             for (int i = 0; i < count; i++) {
                 answer.str(test.texts[in.i32()].evaluate());
             }
             return;
         }
-        if (act == ACT_CONTROLLER) {
+        if (act == Act.CONTROLLER) {
             question(count);
             return;
         }
@@ -480,16 +445,16 @@ final class Worker {
         SampleEvent event = null;
         for (int i = 0; i < count; i++) {
             Element element = test.elements[in.i32()];
-            if (act == Element.SAMPLER) {
+            if (act == Act.SAMPLER) {
                 sample(element, sampler, owner);
                 continue;
             }
             TestElement object = objects.of(element);
-            if (act == ACT_USER_START) {
+            if (act == Act.START) {
                 // It was made just now, and has heard of it.
                 continue;
             }
-            if (act == Element.LISTENER) {
+            if (act == Act.LISTENER) {
                 if (event == null) {
                     String group = context.group == null ? "" : context.group.getName();
                     event = new SampleEvent(result, group, context.getVariables());
@@ -499,10 +464,10 @@ final class Worker {
             }
             prepare(element, object);
             switch (act) {
-                case Element.BEFORE -> ((PreProcessor) object).process();
-                case Element.AFTER -> ((PostProcessor) object).process();
-                case Element.ASSERTION -> asserts.check((Assertion) object);
-                case Element.TIMER -> {
+                case Act.BEFORE -> ((PreProcessor) object).process();
+                case Act.AFTER -> ((PostProcessor) object).process();
+                case Act.ASSERTION -> asserts.check((Assertion) object);
+                case Act.TIMER -> {
                     Timer timer = (Timer) object;
                     long pause = timer.delay();
                     if (test.timerFactor != 1 && timer.isModifiable()) {
@@ -510,36 +475,35 @@ final class Worker {
                     }
                     delay += pause;
                 }
-                case ACT_ITERATION -> iterate(object);
+                case Act.ITERATION -> iterate(object);
                 default -> throw new IllegalArgumentException("act " + act);
             }
         }
-        if (act == Element.TIMER) {
+        if (act == Act.TIMER) {
             answer.i64(delay);
         }
     }
 
     /** Asks a controller for the next sampler, or lets it go on with what it asked for itself. */
     private void question(int count) throws Exception {
-        Element element = test.elements[in.i32()];
-        int depth = in.i32();
-        boolean isNew = in.i32() == 0;
-        int kind = in.i32();
-        int number = in.i32();
+        Records.Question said = Records.Question.of(in);
+        Element element = test.elements[said.element];
+        int depth = said.depth;
+        boolean isNew = said.turn == Turn.NEXT;
         while (user.questions.size() > (isNew ? depth : depth + 1)) {
             user.questions.removeLast().abandon();
         }
         if (isNew) {
             Question asked = new Question(user, (Controller) objects.of(element), element.inside);
-            for (int i = HEAD_OF_QUESTION; i < count; i += WORDS_TOLD) {
-                Element who = test.elements[in.i32()];
-                int what = in.i32();
-                asked.tell((Controller) objects.of(who), who.inside, what, in.i32());
+            for (int i = Records.Question.WORDS; i < count; i += Records.Notice.WORDS) {
+                Records.Notice notice = Records.Notice.of(in);
+                Element who = test.elements[notice.element];
+                asked.tell((Controller) objects.of(who), who.inside, notice.what, notice.number);
             }
             user.questions.addLast(asked);
         }
         Question question = user.questions.getLast();
-        question.goOn(this, kind, number);
+        question.goOn(this, said.answer, said.number);
         if (question.isOver()) {
             user.questions.removeLast();
             Throwable thrown = question.thrown();
@@ -635,10 +599,10 @@ final class Worker {
         parts.clear();
         putCookies(cookies, sampler);
         putResult(act, asserts);
-        putSampler(status == STATUS_OK ? traced : null, sampler);
+        putSampler(status == Status.WELL ? traced : null, sampler);
         out.clear();
         out.u8(status);
-        if (status == STATUS_FATAL) {
+        if (status == Status.FATAL) {
             String words = fatal.toString().strip().replaceAll("\\s+", " ");
             out.str(words.substring(0, Math.min(words.length(), MOST_WORDS)));
             fatal = null;
@@ -652,8 +616,8 @@ final class Worker {
         out.u8(Math.max(context.takeAsked(), asked));
         Logs.tell(out, lines);
         out.raw(parts);
-        if (status == STATUS_OK) {
-            if (act == Element.ASSERTION) {
+        if (status == Status.WELL) {
+            if (act == Act.ASSERTION) {
                 out.i32(asserts.ofSample.size());
                 for (AssertionResult answer : asserts.ofSample) {
                     Results.write(out, answer);
@@ -670,18 +634,18 @@ final class Worker {
             scratch.clear();
             Requests.writeCookies(scratch, sampler);
             if (!scratch.same(cookiesBefore)) {
-                parts.u8(1);
+                parts.bool(true);
                 parts.raw(scratch);
                 return;
             }
         }
-        parts.u8(0);
+        parts.bool(false);
     }
 
     private void putResult(int act, Asserts asserts) {
-        boolean tells = act == Element.SAMPLER || act == Element.AFTER || act == Element.ASSERTION || act == Element.LISTENER;
-        if (result == null || !tells || !(told || act == Element.SAMPLER)) {
-            parts.u8(0);
+        boolean tells = act == Act.SAMPLER || act == Act.AFTER || act == Act.ASSERTION || act == Act.LISTENER;
+        if (result == null || !tells || !(told || act == Act.SAMPLER)) {
+            parts.bool(false);
             return;
         }
         scratch.clear();
@@ -699,10 +663,10 @@ final class Worker {
                 results.write(scratch, result, own);
             }
         }
-        if (act != Element.SAMPLER && results.unchanged(scratch, in.bytes)) {
-            parts.u8(0);
+        if (act != Act.SAMPLER && results.unchanged(scratch, in.bytes)) {
+            parts.bool(false);
         } else {
-            parts.u8(1);
+            parts.bool(true);
             parts.raw(scratch);
         }
     }
@@ -724,20 +688,20 @@ final class Worker {
             scratch.clear();
             Natives.trace(scratch, sampler);
             if (scratch.same(planned)) {
-                parts.u8(SAMPLER_AS_PLANNED);
+                parts.u8(SamplerForm.PLANNED);
                 return;
             }
             boolean lasting = objects.changedHeaders(owner, scratch, compared);
             if (sampler instanceof HTTPSamplerBase) {
-                parts.u8(SAMPLER_OF_HTTP);
+                parts.u8(SamplerForm.HTTP);
                 Requests.write(parts, (HTTPSamplerBase) sampler, lasting);
             } else {
-                parts.u8(SAMPLER_ELSE);
+                parts.u8(SamplerForm.ELEMENT);
                 Natives.write(parts, sampler, lasting);
             }
             return;
         }
-        parts.u8(0);
+        parts.u8(SamplerForm.UNSEEN);
     }
 
     /** The user is over: its objects hear of it and are dropped. */
@@ -764,7 +728,7 @@ final class Worker {
             }
         }
         out.clear();
-        out.u8(STATUS_OK);
+        out.u8(Status.WELL);
         Logs.tell(out, lines);
         return out.take();
     }

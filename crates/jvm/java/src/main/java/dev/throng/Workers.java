@@ -1,5 +1,6 @@
 package dev.throng;
 
+import dev.throng.Message.Ask;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.jmeter.samplers.Interruptible;
@@ -48,13 +49,13 @@ final class Workers {
     static boolean askByName(String threadName) {
         for (Worker worker : ALL.values()) {
             if (worker.running != -1 && worker.context.threadName.equals(threadName)) {
-                worker.context.ask(Worker.ASK_STOP_USER);
+                worker.context.ask(Ask.STOP_USER);
                 return true;
             }
         }
         for (User user : Host.test().users.values()) {
             if (user.context != null && user.context.threadName.equals(threadName)) {
-                user.context.ask(Worker.ASK_STOP_USER);
+                user.context.ask(Ask.STOP_USER);
                 return true;
             }
         }

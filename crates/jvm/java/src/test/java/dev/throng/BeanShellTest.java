@@ -1,5 +1,7 @@
 package dev.throng;
 
+import dev.throng.Message.Act;
+import dev.throng.Message.Role;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -83,9 +85,9 @@ class BeanShellTest {
     @Test
     void jmeterTakesIt() {
         Play play = new Play();
-        int id = play.beanshell(Element.BEFORE, "vars.put(\"is\", this.interpreter.getParent().getClass().getName());", false, 0);
+        int id = play.beanshell(Role.BEFORE, "vars.put(\"is\", this.interpreter.getParent().getClass().getName());", false, 0);
         play.start();
-        Play.Reply reply = play.job().run(Element.BEFORE, id);
+        Play.Reply reply = play.job().run(Act.BEFORE, id);
         assertTrue("bsh.ParsedInterpreter".equals(reply.vars.get("is")), reply.vars + " " + reply.log);
     }
 }

@@ -1,5 +1,6 @@
 package dev.throng;
 
+import dev.throng.Message.Role;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,17 +20,17 @@ final class CorpusBridged {
         play.readsAnyName = true;
         one.properties().forEach(play::property);
         int id = play.element(one.role(), one.tag(), "script", ALL, one.xml());
-        if (one.role() == Element.SAMPLER) {
+        if (one.role() == Role.SAMPLER) {
             play.owner(SAMPLER, id);
         } else {
-            play.owner(SAMPLER, play.element(Element.SAMPLER, "HTTPSamplerProxy", "home", ALL, Elements.HTTP),
-                    play.element(Element.CONFIG, "HeaderManager", "headers", 0, Elements.HEADERS));
+            play.owner(SAMPLER, play.element(Role.SAMPLER, "HTTPSamplerProxy", "home", ALL, Elements.HTTP),
+                    play.element(Role.CONFIG, "HeaderManager", "headers", 0, Elements.HEADERS));
         }
         play.start();
         Map<String, String> seen = new TreeMap<>();
         Play.Job job = play.job().sampler(SAMPLER);
         one.variables().forEach(job::with);
-        Play.Sample sample = one.role() == Element.SAMPLER ? null : sample();
+        Play.Sample sample = one.role() == Role.SAMPLER ? null : sample();
         if (sample != null) {
             job.result(sample);
         }
@@ -41,7 +42,7 @@ final class CorpusBridged {
         if (reply.status == 2) {
             seen.put("outcome", "abandoned");
         }
-        if (one.role() == Element.TIMER) {
+        if (one.role() == Role.TIMER) {
             seen.put("delay", String.valueOf(reply.delay));
         }
         boolean success = reply.assertions.stream().allMatch(verdict -> verdict[1].isEmpty());
@@ -52,9 +53,9 @@ final class CorpusBridged {
         if (result != null && !success) {
             result.flags &= ~1;
         }
-        CorpusWorld.result(seen, result, one.role() == Element.SAMPLER);
+        CorpusWorld.result(seen, result, one.role() == Role.SAMPLER);
         CorpusWorld.verdicts(seen, reply.assertions);
-        if (one.role() == Element.BEFORE) {
+        if (one.role() == Role.BEFORE) {
             // A property that was taken away and has the same default is a change here, of which nothing comes.
             String planned = "||8080|/start|GET q=" + one.variables().getOrDefault("user", "${user}") + " r= X-One: 1";
             String request = reply.request == null ? planned : request(reply.request);

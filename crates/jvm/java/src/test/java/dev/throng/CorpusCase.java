@@ -1,5 +1,6 @@
 package dev.throng;
 
+import dev.throng.Message.Role;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -55,8 +56,8 @@ record CorpusCase(String id, String tag, String xml, Map<String, String> variabl
     }
 
     int role() {
-        return tag.endsWith("PreProcessor") ? Element.BEFORE : tag.endsWith("PostProcessor") ? Element.AFTER
-                : tag.endsWith("Assertion") ? Element.ASSERTION : tag.endsWith("Listener") ? Element.LISTENER
-                : tag.endsWith("Timer") ? Element.TIMER : Element.SAMPLER;
+        return tag.endsWith("PreProcessor") ? Role.BEFORE : tag.endsWith("PostProcessor") ? Role.AFTER
+                : tag.endsWith("Assertion") ? Role.ASSERTION : tag.endsWith("Listener") ? Role.LISTENER
+                : tag.endsWith("Timer") ? Role.TIMER : Role.SAMPLER;
     }
 }

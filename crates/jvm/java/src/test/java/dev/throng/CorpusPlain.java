@@ -1,5 +1,6 @@
 package dev.throng;
 
+import dev.throng.Message.Role;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.lang.reflect.Field;
@@ -102,8 +103,8 @@ final class CorpusPlain {
             sampler.setThreadContext(context);
             TestElement element = load(one.xml());
             element.setThreadContext(context);
-            context.setCurrentSampler(one.role() == Element.SAMPLER ? (Sampler) element : sampler);
-            boolean alone = one.role() == Element.SAMPLER;
+            context.setCurrentSampler(one.role() == Role.SAMPLER ? (Sampler) element : sampler);
+            boolean alone = one.role() == Role.SAMPLER;
             SampleResult result = alone ? null : sample();
             context.setPreviousResult(result);
             String request = request(sampler);
@@ -114,12 +115,12 @@ final class CorpusPlain {
             List<String[]> verdicts = new ArrayList<>();
             try {
                 switch (one.role()) {
-                    case Element.BEFORE -> ((PreProcessor) element).process();
-                    case Element.AFTER -> ((PostProcessor) element).process();
-                    case Element.TIMER -> seen.put("delay", String.valueOf(((Timer) element).delay()));
-                    case Element.LISTENER -> ((SampleListener) element)
+                    case Role.BEFORE -> ((PreProcessor) element).process();
+                    case Role.AFTER -> ((PostProcessor) element).process();
+                    case Role.TIMER -> seen.put("delay", String.valueOf(((Timer) element).delay()));
+                    case Role.LISTENER -> ((SampleListener) element)
                             .sampleOccurred(new SampleEvent(result, "group", context.getVariables()));
-                    case Element.ASSERTION -> {
+                    case Role.ASSERTION -> {
                         AssertionResult verdict = ((Assertion) element).getResult(result);
                         result.setSuccessful(result.isSuccessful() && !(verdict.isFailure() || verdict.isError()));
                         verdicts.add(new String[] {verdict.getName(), (verdict.isFailure() ? "f" : "") + (verdict.isError() ? "e" : ""),
@@ -133,7 +134,7 @@ final class CorpusPlain {
             lines.open = false;
             CorpusWorld.result(seen, result, alone);
             CorpusWorld.verdicts(seen, verdicts);
-            if (one.role() == Element.BEFORE) {
+            if (one.role() == Role.BEFORE) {
                 String after = request(sampler);
                 seen.put("request", after.equals(request) ? "as planned" : after);
             }

@@ -1,5 +1,7 @@
 package dev.throng;
 
+import dev.throng.Message.Act;
+import dev.throng.Message.Role;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
@@ -81,10 +83,10 @@ class GroovyTest {
     @Test
     void functionsOfOneScriptAreNotThoseOfAnother() {
         Play play = new Play();
-        int defines = play.jsr223(Element.BEFORE, "def mine() { 'm' }; vars.put('r', mine())", 0);
-        int uses = play.jsr223(Element.BEFORE, "vars.put('r', mine())", 0);
+        int defines = play.jsr223(Role.BEFORE, "def mine() { 'm' }; vars.put('r', mine())", 0);
+        int uses = play.jsr223(Role.BEFORE, "vars.put('r', mine())", 0);
         play.start();
-        assertEquals("m", play.job().run(Element.BEFORE, defines).vars.get("r"));
-        assertNull(play.job().run(Element.BEFORE, uses).vars.get("r"));
+        assertEquals("m", play.job().run(Act.BEFORE, defines).vars.get("r"));
+        assertNull(play.job().run(Act.BEFORE, uses).vars.get("r"));
     }
 }

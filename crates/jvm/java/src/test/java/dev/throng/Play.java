@@ -1,5 +1,9 @@
 package dev.throng;
 
+import dev.throng.Message.Act;
+import dev.throng.Message.Role;
+import dev.throng.Message.SaidKind;
+import dev.throng.Message.Status;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -242,7 +246,7 @@ final class Play {
 
         byte[] message(int act, int... ids) {
             Output out = new Output();
-            out.u8(3);
+            out.u8(Message.Kind.JOB);
             out.i64(user);
             out.i32(group);
             out.i32(number);
@@ -341,7 +345,7 @@ final class Play {
     int controller(Class<?> made, boolean heard, int... children) {
         String name = made.getName();
         String xml = "<" + name + " guiclass=\"x\" testclass=\"" + name + "\" testname=\"c\"/>";
-        int id = element(Element.CONTROLLER, name, "c", 0, xml);
+        int id = element(Role.CONTROLLER, name, "c", 0, xml);
         insides.add(new InsideSpec(id, heard, children));
         return id;
     }
@@ -359,11 +363,11 @@ final class Play {
     /** A JSR223 element of any role. */
     int jsr223(int role, String script, int reads) {
         String tag = switch (role) {
-            case Element.BEFORE -> "JSR223PreProcessor";
-            case Element.TIMER -> "JSR223Timer";
-            case Element.SAMPLER -> "JSR223Sampler";
-            case Element.AFTER -> "JSR223PostProcessor";
-            case Element.ASSERTION -> "JSR223Assertion";
+            case Role.BEFORE -> "JSR223PreProcessor";
+            case Role.TIMER -> "JSR223Timer";
+            case Role.SAMPLER -> "JSR223Sampler";
+            case Role.AFTER -> "JSR223PostProcessor";
+            case Role.ASSERTION -> "JSR223Assertion";
             default -> "JSR223Listener";
         };
         return jsr223(role, tag, "groovy", script, reads);
@@ -379,8 +383,8 @@ final class Play {
 
     int beanshell(int role, String script, boolean resets, int reads) {
         String tag = switch (role) {
-            case Element.BEFORE -> "BeanShellPreProcessor";
-            case Element.TIMER -> "BeanShellTimer";
+            case Role.BEFORE -> "BeanShellPreProcessor";
+            case Role.TIMER -> "BeanShellTimer";
             default -> "BeanShellPostProcessor";
         };
         String xml = "<" + tag + " guiclass=\"TestBeanGUI\" testclass=\"" + tag + "\" testname=\"bsh\">"
@@ -415,7 +419,7 @@ final class Play {
     Play start(Map<String, String> vars) {
         setup();
         Output out = new Output();
-        out.u8(2);
+        out.u8(Message.Kind.START);
         out.i32(vars.size());
         vars.forEach((name, value) -> {
             writeName(out, name);
@@ -428,7 +432,7 @@ final class Play {
         Thread.currentThread().setContextClassLoader(loader);
         started = new Reply();
         started.status = in.u8();
-        if (started.status == 1) {
+        if (started.status == Status.FAILED) {
             throw new IllegalStateException(in.str());
         }
         readChanges(in, started);
@@ -459,7 +463,7 @@ final class Play {
 
     private byte[] setupMessage() {
         Output out = new Output();
-        out.u8(1);
+        out.u8(Message.Kind.SETUP);
         Map<String, String> all = new HashMap<>(ofJMeter());
         all.putAll(properties);
         out.i32(all.size());
@@ -560,11 +564,11 @@ final class Play {
         Input in = new Input(bytes);
         Reply reply = new Reply();
         reply.status = in.u8();
-        if (reply.status == 1) {
+        if (reply.status == Status.FAILED) {
             reply.failure = in.str();
             return reply;
         }
-        if (reply.status == Worker.STATUS_FATAL) {
+        if (reply.status == Status.FATAL) {
             reply.failure = in.str();
         }
         readChanges(in, reply);
@@ -581,22 +585,22 @@ final class Play {
         if (in.bool()) {
             reply.result = Sample.read(in);
         }
-        if (in.u8() == 1) {
+        if (in.u8() == Message.SamplerForm.HTTP) {
             reply.request = Request.read(in);
         }
-        if (reply.status == 0) {
-            if (act == Element.TIMER) {
+        if (reply.status == Status.WELL) {
+            if (act == Role.TIMER) {
                 reply.delay = in.i64();
-            } else if (act == Worker.ACT_EVALUATE) {
+            } else if (act == Act.EVALUATE) {
                 int count = in.i32();
                 for (int i = 0; i < count; i++) {
                     reply.texts.add(in.str());
                 }
-            } else if (act == Worker.ACT_CONTROLLER) {
+            } else if (act == Act.CONTROLLER) {
                 int kind = in.u8();
-                String what = kind == Question.NOTHING || kind == Question.ASKS ? " " + in.u8() : "";
-                reply.said = kind + what + (kind == Question.NOTHING ? "" : " " + in.i32());
-            } else if (act == Element.ASSERTION) {
+                String what = kind == SaidKind.NOTHING || kind == SaidKind.ASKS ? " " + in.u8() : "";
+                reply.said = kind + what + (kind == SaidKind.NOTHING ? "" : " " + in.i32());
+            } else if (act == Role.ASSERTION) {
                 int count = in.i32();
                 for (int i = 0; i < count; i++) {
                     reply.assertions.add(Sample.assertion(in));
@@ -611,14 +615,14 @@ final class Play {
 
     Reply end(long user) {
         Output out = new Output();
-        out.u8(4);
+        out.u8(Message.Kind.USER_END);
         out.i64(user);
         return plain(out);
     }
 
     Reply end() {
         Output out = new Output();
-        out.u8(5);
+        out.u8(Message.Kind.END);
         return plain(out);
     }
 
@@ -626,7 +630,7 @@ final class Play {
         Input in = new Input(Host.call(out.take()));
         Reply reply = new Reply();
         reply.status = in.u8();
-        if (reply.status == 1) {
+        if (reply.status == Status.FAILED) {
             reply.failure = in.str();
         } else {
             readLog(in, reply.log);

@@ -1,5 +1,7 @@
 package dev.throng;
 
+import dev.throng.Message.Act;
+import dev.throng.Message.Status;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -19,11 +21,11 @@ class QuestionTest {
         words[0] = element;
         words[1] = depth;
         System.arraycopy(told, 0, words, 5, told.length);
-        return job.run(Worker.ACT_CONTROLLER, words);
+        return job.run(Act.CONTROLLER, words);
     }
 
     private static Play.Reply goOn(Play.Job job, int element, int depth, int kind, int number) {
-        return job.run(Worker.ACT_CONTROLLER, element, depth, 1, kind, number);
+        return job.run(Act.CONTROLLER, element, depth, 1, kind, number);
     }
 
     @Test
@@ -58,7 +60,7 @@ class QuestionTest {
         assertEquals("3 4 0", goOn(job, outer, 0, 0, 0).said);
         assertEquals("3 0 3", goOn(job, outer, 0, 0, 0).said);
         // Meanwhile: another job of the user, and a question to a controller below the child.
-        assertEquals(List.of("A"), play.job().with("v", "A").run(Worker.ACT_EVALUATE, text).texts);
+        assertEquals(List.of("A"), play.job().with("v", "A").run(Act.EVALUATE, text).texts);
         assertEquals("1 9", next(job, inner, 1, inner, 1, 0).said);
         ExecutorService other = Executors.newSingleThreadExecutor();
         Play.Reply given = other.submit(() -> goOn(job, outer, 0, 1, 9)).get();
@@ -100,17 +102,18 @@ class QuestionTest {
             play.start();
             assertEquals("1 -1", next(play.job().with("wish", "own"), id, 0).said);
             Play.Reply error = next(play.job().with("wish", "overflow"), id, 0);
-            assertEquals(Worker.STATUS_FATAL, error.status);
+            assertEquals(Status.FATAL, error.status);
             ExecutorService pool = Executors.newSingleThreadExecutor();
             Future<Play.Reply> blocked = pool.submit(() -> next(play.job().of(8).with("wish", "sleep"), id, 0));
             while (!blocked.isDone()) {
                 Output out = new Output();
-                out.u8(6);
+                out.u8(Message.Kind.INTERRUPT);
                 out.i64(8);
+                out.bool(false);
                 Host.call(out.take());
                 Thread.sleep(20);
             }
-            assertEquals(Worker.STATUS_ABANDONED, blocked.get().status);
+            assertEquals(Status.ABANDONED, blocked.get().status);
             assertTrue(blocked.get().log.get(0).contains("Test failed!"), blocked.get().log.toString());
             pool.shutdown();
         }

@@ -1,5 +1,7 @@
 package dev.throng;
 
+import dev.throng.Message.Act;
+import dev.throng.Message.Role;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -16,9 +18,9 @@ class ScriptsTest {
     @Test
     void readsAndWritesVariables() {
         Play play = new Play().slots("a", "b", "c");
-        int id = play.jsr223(Element.BEFORE, "vars.put('c', vars.get('a') + vars.get('b')); vars.put('new', 'x'); vars.remove('a')", 0);
+        int id = play.jsr223(Role.BEFORE, "vars.put('c', vars.get('a') + vars.get('b')); vars.put('new', 'x'); vars.remove('a')", 0);
         play.start();
-        Play.Reply reply = play.job().with("a", "1").with("b", "2").with("z", "9").run(Element.BEFORE, id);
+        Play.Reply reply = play.job().with("a", "1").with("b", "2").with("z", "9").run(Act.BEFORE, id);
         assertEquals(0, reply.status, reply.failure);
         assertEquals("12", reply.vars.get("c"));
         assertEquals("x", reply.vars.get("new"));
@@ -31,13 +33,13 @@ class ScriptsTest {
     @Test
     void seesVariablesWithoutSlotAndAllOfThem() {
         Play play = new Play().slots("a");
-        int id = play.jsr223(Element.BEFORE,
+        int id = play.jsr223(Role.BEFORE,
                 "vars.put('found', vars.get('z')); vars.put('n', '' + vars.entrySet().size() + vars.getIteration() + ctx.getThreadNum())", 0);
         play.start();
         Play.Job job = play.job().with("a", "1").with("z", "9").with("y", "8");
         job.iteration = 5;
         job.number = 3;
-        Play.Reply reply = job.run(Element.BEFORE, id);
+        Play.Reply reply = job.run(Act.BEFORE, id);
         assertEquals("9", reply.vars.get("found"));
         // a, z, y and the "found" of the line before.
         assertEquals("453", reply.vars.get("n"));
@@ -46,52 +48,52 @@ class ScriptsTest {
     @Test
     void knowsWhetherTheUserStaysTheSame() {
         Play play = new Play().slots("__jmv_SAME_USER");
-        int id = play.jsr223(Element.BEFORE, "vars.put('same', '' + vars.isSameUserOnNextIteration())", 0);
+        int id = play.jsr223(Role.BEFORE, "vars.put('same', '' + vars.isSameUserOnNextIteration())", 0);
         play.start();
-        assertEquals("true", play.job().with("__jmv_SAME_USER", "true").run(Element.BEFORE, id).vars.get("same"));
-        assertEquals("false", play.job().with("__jmv_SAME_USER", "false").run(Element.BEFORE, id).vars.get("same"));
+        assertEquals("true", play.job().with("__jmv_SAME_USER", "true").run(Act.BEFORE, id).vars.get("same"));
+        assertEquals("false", play.job().with("__jmv_SAME_USER", "false").run(Act.BEFORE, id).vars.get("same"));
     }
 
     @Test
     void objectsStayWithTheirUserUntilNativeCodeWritesOverThem() {
         Play play = new Play().slots("list", "n");
-        int put = play.jsr223(Element.BEFORE, "vars.putObject('list', [1, 2]); vars.putObject('n', 5)", 0);
-        int get = play.jsr223(Element.BEFORE, "vars.put('out', '' + vars.getObject('list') + vars.getObject('n')?.getClass()?.simpleName)", 0);
+        int put = play.jsr223(Role.BEFORE, "vars.putObject('list', [1, 2]); vars.putObject('n', 5)", 0);
+        int get = play.jsr223(Role.BEFORE, "vars.put('out', '' + vars.getObject('list') + vars.getObject('n')?.getClass()?.simpleName)", 0);
         play.start();
-        Play.Reply reply = play.job().with("list", "text").run(Element.BEFORE, put);
+        Play.Reply reply = play.job().with("list", "text").run(Act.BEFORE, put);
         assertEquals("[1, 2]", reply.vars.get("list"));
         assertEquals("5", reply.vars.get("n"));
         Play.Job job = play.job().with("list", "[1, 2]");
-        assertEquals("[1, 2]Integer", job.with("n", "5").run(Element.BEFORE, get).vars.get("out"));
-        assertEquals("nullnull", play.job().of(2).run(Element.BEFORE, get).vars.get("out"));
+        assertEquals("[1, 2]Integer", job.with("n", "5").run(Act.BEFORE, get).vars.get("out"));
+        assertEquals("nullnull", play.job().of(2).run(Act.BEFORE, get).vars.get("out"));
         job = play.job().with("list", "[1, 2]");
-        assertEquals("[1, 2]String", job.with("n", "6").run(Element.BEFORE, get).vars.get("out"));
-        assertEquals("againString", play.job().with("n", "5").with("list", "again").run(Element.BEFORE, get).vars.get("out"));
+        assertEquals("[1, 2]String", job.with("n", "6").run(Act.BEFORE, get).vars.get("out"));
+        assertEquals("againString", play.job().with("n", "5").with("list", "again").run(Act.BEFORE, get).vars.get("out"));
         job = play.job().with("list", "[1, 2]");
-        assertEquals("[1, 2]String", job.with("n", "5").run(Element.BEFORE, get).vars.get("out"));
+        assertEquals("[1, 2]String", job.with("n", "5").run(Act.BEFORE, get).vars.get("out"));
     }
 
     @Test
     void textsOfObjectsAreToldAgainWhenTheyChange() {
         Play play = new Play().slots("list", "n");
-        int put = play.jsr223(Element.BEFORE, "vars.putObject('list', [1]); vars.putObject('hidden', [1])", 0);
-        int add = play.jsr223(Element.BEFORE, "vars.getObject('list') << 2; vars.getObject('hidden') << 2", 0);
-        int look = play.jsr223(Element.BEFORE, "vars.put('n', vars.get('list'))", 0);
+        int put = play.jsr223(Role.BEFORE, "vars.putObject('list', [1]); vars.putObject('hidden', [1])", 0);
+        int add = play.jsr223(Role.BEFORE, "vars.getObject('list') << 2; vars.getObject('hidden') << 2", 0);
+        int look = play.jsr223(Role.BEFORE, "vars.put('n', vars.get('list'))", 0);
         play.start();
-        Play.Reply reply = play.job().run(Element.BEFORE, put);
+        Play.Reply reply = play.job().run(Act.BEFORE, put);
         assertEquals("[1]", reply.vars.get("list"));
         // Nothing can read it by its name.
         assertTrue(reply.vars.containsKey("hidden"));
         assertNull(reply.vars.get("hidden"));
-        reply = play.job().with("list", "[1]").run(Element.BEFORE, add);
+        reply = play.job().with("list", "[1]").run(Act.BEFORE, add);
         assertEquals(java.util.Map.of("list", "[1, 2]"), reply.vars);
-        reply = play.job().with("list", "[1, 2]").run(Element.BEFORE, look);
+        reply = play.job().with("list", "[1, 2]").run(Act.BEFORE, look);
         assertEquals(java.util.Map.of("n", "[1, 2]"), reply.vars);
         play = new Play();
         play.readsAnyName = true;
-        put = play.jsr223(Element.BEFORE, "vars.putObject('hidden', [1])", 0);
+        put = play.jsr223(Role.BEFORE, "vars.putObject('hidden', [1])", 0);
         play.start();
-        assertEquals("[1]", play.job().run(Element.BEFORE, put).vars.get("hidden"));
+        assertEquals("[1]", play.job().run(Act.BEFORE, put).vars.get("hidden"));
     }
 
     @Test
@@ -102,7 +104,7 @@ class ScriptsTest {
         int escapes = play.text("\u0001If\u0001/^a\\w$/.test('ab')");
         int plain = play.text("1${n}");
         play.start();
-        Play.Reply reply = play.job().with("n", "ab").run(Worker.ACT_EVALUATE, compares, looks, escapes, plain);
+        Play.Reply reply = play.job().with("n", "ab").run(Act.EVALUATE, compares, looks, escapes, plain);
         assertEquals(java.util.List.of("true", "false", "true", "1ab"), reply.texts);
         assertTrue(reply.log.stream().anyMatch(line -> line.contains("If: error while processing [vars.get")), reply.log.toString());
     }
@@ -112,23 +114,23 @@ class ScriptsTest {
         Play play = new Play();
         int text = play.text("${__groovy(vars == null)}");
         play.start();
-        assertEquals(java.util.List.of("false"), play.job().of(0).run(Worker.ACT_EVALUATE, text).texts);
+        assertEquals(java.util.List.of("false"), play.job().of(0).run(Act.EVALUATE, text).texts);
         Play.Job blank = play.job().of(0);
-        blank.group = Worker.NO_VARIABLES;
-        assertEquals(java.util.List.of("true"), blank.run(Worker.ACT_EVALUATE, text).texts);
-        assertEquals(java.util.List.of("false"), play.job().of(0).run(Worker.ACT_EVALUATE, text).texts);
+        blank.group = Message.NO_GROUP;
+        assertEquals(java.util.List.of("true"), blank.run(Act.EVALUATE, text).texts);
+        assertEquals(java.util.List.of("false"), play.job().of(0).run(Act.EVALUATE, text).texts);
     }
 
     @Test
     void propertiesGoBothWays() {
         Play play = new Play().property("mine", "1");
-        int id = play.jsr223(Element.BEFORE,
+        int id = play.jsr223(Role.BEFORE,
                 "vars.put('seen', '' + props.get('mine') + props.get('his')); props.put('mine', '2'); props.remove('gone'); props.put('obj', [1])", 0);
         play.start();
         Play.Job job = play.job();
         job.props.add(new Object[] {7L, "his", "h"});
         job.props.add(new Object[] {7L, "gone", "g"});
-        Play.Reply reply = job.run(Element.BEFORE, id);
+        Play.Reply reply = job.run(Act.BEFORE, id);
         assertEquals("1h", reply.vars.get("seen"));
         assertEquals("2", reply.props.get("mine"));
         assertTrue(reply.props.containsKey("gone"));
@@ -136,16 +138,16 @@ class ScriptsTest {
         assertEquals(3, reply.props.size());
         Play.Job older = play.job();
         older.props.add(new Object[] {6L, "his", "older"});
-        assertEquals("2h", older.run(Element.BEFORE, id).vars.get("seen"));
+        assertEquals("2h", older.run(Act.BEFORE, id).vars.get("seen"));
     }
 
     @Test
     void samplerMakesAResult() {
         Play play = new Play();
-        int id = play.jsr223(Element.SAMPLER, "SampleResult.setResponseMessage('fine ' + Label); SampleResult.setLatency(3); return 'body'", 0);
+        int id = play.jsr223(Role.SAMPLER, "SampleResult.setResponseMessage('fine ' + Label); SampleResult.setLatency(3); return 'body'", 0);
         play.owner(4, id);
         play.start();
-        Play.Reply reply = play.job().sampler(4).run(Element.SAMPLER, id);
+        Play.Reply reply = play.job().sampler(4).run(Act.SAMPLER, id);
         assertNotNull(reply.result, String.valueOf(reply.log));
         assertEquals("fine script", reply.result.message);
         assertEquals("body", new String(reply.result.body, StandardCharsets.UTF_8));
@@ -161,10 +163,10 @@ class ScriptsTest {
     @Test
     void samplerFailsAsInJMeter() {
         Play play = new Play();
-        int id = play.jsr223(Element.SAMPLER, "throw new RuntimeException('oh')", 0);
+        int id = play.jsr223(Role.SAMPLER, "throw new RuntimeException('oh')", 0);
         play.owner(4, id);
         play.start();
-        Play.Reply reply = play.job().sampler(4).run(Element.SAMPLER, id);
+        Play.Reply reply = play.job().sampler(4).run(Act.SAMPLER, id);
         assertFalse(reply.result.success());
         assertEquals("500", reply.result.code);
         assertEquals("javax.script.ScriptException: java.lang.RuntimeException: oh", reply.result.message);
@@ -175,10 +177,10 @@ class ScriptsTest {
     @Test
     void postProcessorTellsOnlyWhatItChanges() {
         Play play = new Play();
-        int reads = play.jsr223(Element.AFTER, "vars.put('got', prev.getResponseDataAsString() + prev.getURL() + prev.getTime())", 1);
-        int sets = play.jsr223(Element.AFTER, "prev.setResponseCode('299'); prev.setSampleLabel('other')", 1);
-        int body = play.jsr223(Element.AFTER, "prev.setResponseData('new', 'UTF-8')", 1);
-        int ignore = play.jsr223(Element.AFTER, "prev.setIgnore(); prev.setStopThread(true)", 1);
+        int reads = play.jsr223(Role.AFTER, "vars.put('got', prev.getResponseDataAsString() + prev.getURL() + prev.getTime())", 1);
+        int sets = play.jsr223(Role.AFTER, "prev.setResponseCode('299'); prev.setSampleLabel('other')", 1);
+        int body = play.jsr223(Role.AFTER, "prev.setResponseData('new', 'UTF-8')", 1);
+        int ignore = play.jsr223(Role.AFTER, "prev.setIgnore(); prev.setStopThread(true)", 1);
         play.start();
         Play.Sample sample = new Play.Sample();
         sample.body = "hello".getBytes(StandardCharsets.UTF_8);
@@ -188,40 +190,40 @@ class ScriptsTest {
         sub.bodySize = 2;
         sub.bytes = 102;
         sample.subs.add(sub);
-        Play.Reply reply = play.job().result(sample).run(Element.AFTER, reads);
+        Play.Reply reply = play.job().result(sample).run(Act.AFTER, reads);
         assertEquals("hellohttp://localhost:8080/a?b=c20", reply.vars.get("got"));
         assertNull(reply.result);
-        reply = play.job().result(sample).run(Element.AFTER, sets);
+        reply = play.job().result(sample).run(Act.AFTER, sets);
         assertEquals("299", reply.result.code);
         assertEquals("other", reply.result.label);
         assertNull(reply.result.body);
         assertNull(reply.result.subs.get(0).body);
         assertEquals(1, reply.result.assertions.size());
-        reply = play.job().result(sample).run(Element.AFTER, body);
+        reply = play.job().result(sample).run(Act.AFTER, body);
         assertEquals("new", new String(reply.result.body, StandardCharsets.UTF_8));
         assertEquals("UTF-8", reply.result.encoding);
-        reply = play.job().result(sample).run(Element.AFTER, ignore);
+        reply = play.job().result(sample).run(Act.AFTER, ignore);
         assertEquals(2 | 8, reply.result.flags & (2 | 8));
     }
 
     @Test
     void timersAddUp() {
         Play play = new Play();
-        int one = play.jsr223(Element.TIMER, "return 100", 0);
-        int two = play.beanshell(Element.TIMER, "return \"" + "20" + "\";", false, 0);
+        int one = play.jsr223(Role.TIMER, "return 100", 0);
+        int two = play.beanshell(Role.TIMER, "return \"" + "20" + "\";", false, 0);
         play.start();
-        assertEquals(120, play.job().run(Element.TIMER, one, two).delay);
+        assertEquals(120, play.job().run(Act.TIMER, one, two).delay);
     }
 
     @Test
     void assertionsAnswerInOrder() {
         Play play = new Play();
-        int good = play.jsr223(Element.ASSERTION, "vars.put('label', SampleResult.getSampleLabel())", 1);
-        int bad = play.jsr223(Element.ASSERTION, "AssertionResult.setFailure(true); AssertionResult.setFailureMessage('too slow')", 1);
-        int broken = play.jsr223(Element.ASSERTION, "throw new IllegalStateException('x')", 1);
-        int sets = play.jsr223(Element.ASSERTION, "AssertionResult.setFailure(true); SampleResult.setResponseMessage('m')", 1);
+        int good = play.jsr223(Role.ASSERTION, "vars.put('label', SampleResult.getSampleLabel())", 1);
+        int bad = play.jsr223(Role.ASSERTION, "AssertionResult.setFailure(true); AssertionResult.setFailureMessage('too slow')", 1);
+        int broken = play.jsr223(Role.ASSERTION, "throw new IllegalStateException('x')", 1);
+        int sets = play.jsr223(Role.ASSERTION, "AssertionResult.setFailure(true); SampleResult.setResponseMessage('m')", 1);
         play.start();
-        Play.Reply reply = play.job().result(new Play.Sample()).run(Element.ASSERTION, good, bad, broken);
+        Play.Reply reply = play.job().result(new Play.Sample()).run(Act.ASSERTION, good, bad, broken);
         assertEquals("home", reply.vars.get("label"));
         assertEquals(3, reply.assertions.size());
         assertEquals("", reply.assertions.get(0)[1]);
@@ -229,7 +231,7 @@ class ScriptsTest {
         assertEquals("too slow", reply.assertions.get(1)[2]);
         assertEquals("e", reply.assertions.get(2)[1]);
         assertNull(reply.result);
-        reply = play.job().result(new Play.Sample()).run(Element.ASSERTION, sets);
+        reply = play.job().result(new Play.Sample()).run(Act.ASSERTION, sets);
         assertEquals("m", reply.result.message);
         assertFalse(reply.result.success());
         assertEquals(0, reply.result.assertions.size());
@@ -239,16 +241,16 @@ class ScriptsTest {
     @Test
     void beanShellKeepsItsStateForEachUser() {
         Play play = new Play();
-        int keeps = play.beanshell(Element.BEFORE, "if (n == void) n = 0; n++; vars.put(\"n\", \"\" + n);", false, 0);
-        int resets = play.beanshell(Element.BEFORE, "if (n == void) n = 0; n++; vars.put(\"n\", \"\" + n);", true, 0);
+        int keeps = play.beanshell(Role.BEFORE, "if (n == void) n = 0; n++; vars.put(\"n\", \"\" + n);", false, 0);
+        int resets = play.beanshell(Role.BEFORE, "if (n == void) n = 0; n++; vars.put(\"n\", \"\" + n);", true, 0);
         play.start();
-        assertEquals("1", play.job().run(Element.BEFORE, keeps).vars.get("n"));
-        assertEquals("2", play.job().sample(2).run(Element.BEFORE, keeps).vars.get("n"));
-        assertEquals("1", play.job().of(2).run(Element.BEFORE, keeps).vars.get("n"));
-        assertEquals("1", play.job().run(Element.BEFORE, resets).vars.get("n"));
-        assertEquals("1", play.job().run(Element.BEFORE, resets).vars.get("n"));
+        assertEquals("1", play.job().run(Act.BEFORE, keeps).vars.get("n"));
+        assertEquals("2", play.job().sample(2).run(Act.BEFORE, keeps).vars.get("n"));
+        assertEquals("1", play.job().of(2).run(Act.BEFORE, keeps).vars.get("n"));
+        assertEquals("1", play.job().run(Act.BEFORE, resets).vars.get("n"));
+        assertEquals("1", play.job().run(Act.BEFORE, resets).vars.get("n"));
         assertEquals(0, play.end(1).status);
-        assertEquals("1", play.job().run(Element.BEFORE, keeps).vars.get("n"));
+        assertEquals("1", play.job().run(Act.BEFORE, keeps).vars.get("n"));
     }
 
     @Test
@@ -261,15 +263,15 @@ class ScriptsTest {
                 "ctx.setStartNextThreadLoop(true)", 3, "org.apache.jmeter.engine.StandardJMeterEngine.stopEngineNow()", 6,
                 "org.apache.jmeter.engine.StandardJMeterEngine.stopThread(ctx.getThread().getThreadName())", 4);
         Map<String, Integer> ids = new java.util.HashMap<>();
-        asks.keySet().forEach(script -> ids.put(script, play.jsr223(Element.BEFORE, script, 0)));
-        int thrown = play.jsr223(Element.BEFORE, "throw new org.apache.jorphan.util.JMeterStopThreadException('enough')", 0);
+        asks.keySet().forEach(script -> ids.put(script, play.jsr223(Role.BEFORE, script, 0)));
+        int thrown = play.jsr223(Role.BEFORE, "throw new org.apache.jorphan.util.JMeterStopThreadException('enough')", 0);
         play.start();
         asks.forEach((script, ask) -> {
-            Play.Reply reply = play.job().run(Element.BEFORE, ids.get(script));
+            Play.Reply reply = play.job().run(Act.BEFORE, ids.get(script));
             assertEquals(ask, reply.ask, script + reply.log);
             assertEquals(0, reply.status);
         });
-        Play.Reply reply = play.job().run(Element.BEFORE, thrown);
+        Play.Reply reply = play.job().run(Act.BEFORE, thrown);
         assertEquals(4, reply.ask);
         assertEquals(2, reply.status);
     }
@@ -282,7 +284,7 @@ class ScriptsTest {
         int js = play.text("${__jexl3(${x} * 2,y)}");
         int number = play.text("${__threadNum}");
         play.start();
-        Play.Reply reply = play.job().with("x", "4").run(Worker.ACT_EVALUATE, groovy, bsh, js, number);
+        Play.Reply reply = play.job().with("x", "4").run(Act.EVALUATE, groovy, bsh, js, number);
         assertEquals(List.of("4!0", "<2>", "8", "1"), reply.texts);
         assertEquals("8", reply.vars.get("y"));
     }
@@ -290,18 +292,18 @@ class ScriptsTest {
     @Test
     void listenersSeeTheSample() {
         Play play = new Play();
-        int id = play.jsr223(Element.LISTENER, "vars.put('l', sampleEvent.getThreadGroup() + sampleResult.getSampleLabel())", 1);
+        int id = play.jsr223(Role.LISTENER, "vars.put('l', sampleEvent.getThreadGroup() + sampleResult.getSampleLabel())", 1);
         play.start();
-        assertEquals("grouphome", play.job().result(new Play.Sample()).run(Element.LISTENER, id).vars.get("l"));
+        assertEquals("grouphome", play.job().result(new Play.Sample()).run(Act.LISTENER, id).vars.get("l"));
     }
 
     @Test
     void findsWhatDoesNotCompileAndWhatIsMissing() {
         Play play = new Play();
-        play.jsr223(Element.BEFORE, "def a = 1\ndef b = \n(", 0);
-        play.element(Element.AFTER, "com.example.Nowhere", "gone", 0,
+        play.jsr223(Role.BEFORE, "def a = 1\ndef b = \n(", 0);
+        play.element(Role.AFTER, "com.example.Nowhere", "gone", 0,
                 "<com.example.Nowhere guiclass=\"TestBeanGUI\" testclass=\"com.example.Nowhere\" testname=\"gone\"/>");
-        play.element(Element.SAMPLER, "ConstantTimer", "misplaced", 0,
+        play.element(Role.SAMPLER, "ConstantTimer", "misplaced", 0,
                 "<ConstantTimer guiclass=\"ConstantTimerGui\" testclass=\"ConstantTimer\" testname=\"t\"/>");
         play.text("${__noSuchThing(1)}");
         play.setup();
@@ -315,9 +317,9 @@ class ScriptsTest {
     @Test
     void logLinesComeWithTheJob() {
         Play play = new Play();
-        int id = play.jsr223(Element.BEFORE, "log.info('hello {}', 1); log.debug('not'); OUT.print('')", 0);
+        int id = play.jsr223(Role.BEFORE, "log.info('hello {}', 1); log.debug('not'); OUT.print('')", 0);
         play.start();
-        Play.Reply reply = play.job().run(Element.BEFORE, id);
+        Play.Reply reply = play.job().run(Act.BEFORE, id);
         assertEquals(List.of("2 org.apache.jmeter.modifiers.JSR223PreProcessor.script: hello 1"), reply.log);
     }
 }

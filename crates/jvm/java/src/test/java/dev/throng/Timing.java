@@ -1,5 +1,7 @@
 package dev.throng;
 
+import dev.throng.Message.Act;
+import dev.throng.Message.Role;
 import java.util.Locale;
 
 /**
@@ -13,15 +15,15 @@ public final class Timing {
     public static void main(String[] arguments) {
         int rounds = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 200_000;
         Play play = new Play().slots("user", "host", "id", "a", "b", "c", "d", "e");
-        int usual = play.jsr223(Element.BEFORE, """
+        int usual = play.jsr223(Role.BEFORE, """
                 def user = vars.get("user")
                 def host = vars.get("host")
                 def id = user + "@" + host
                 vars.put("id", id)
                 """, 0);
-        int empty = play.jsr223(Element.BEFORE, "1", 0);
-        int result = play.jsr223(Element.AFTER, "vars.put('id', prev.getResponseCode())", 1);
-        int bsh = play.beanshell(Element.AFTER, """
+        int empty = play.jsr223(Role.BEFORE, "1", 0);
+        int result = play.jsr223(Role.AFTER, "vars.put('id', prev.getResponseCode())", 1);
+        int bsh = play.beanshell(Role.AFTER, """
                 String user = vars.get("user");
                 String host = vars.get("host");
                 String id = user + "@" + host;
@@ -29,21 +31,21 @@ public final class Timing {
                     vars.put("id", id);
                 }
                 """, false, 0);
-        int reset = play.beanshell(Element.AFTER, "vars.put(\"id\", vars.get(\"user\"));", true, 0);
-        int http = play.element(Element.SAMPLER, "HTTPSamplerProxy", "home", 0, Elements.HTTP);
+        int reset = play.beanshell(Role.AFTER, "vars.put(\"id\", vars.get(\"user\"));", true, 0);
+        int http = play.element(Role.SAMPLER, "HTTPSamplerProxy", "home", 0, Elements.HTTP);
         play.owner(4, http);
-        int change = play.jsr223(Element.BEFORE, "sampler.setPath('/x' + vars.get('user'))", 2);
+        int change = play.jsr223(Role.BEFORE, "sampler.setPath('/x' + vars.get('user'))", 2);
         int text = play.text("${__groovy(vars.get('user'))}");
         play.start();
         for (int round = 0; round < 3; round++) {
-            time("codec only", rounds, play, Worker.ACT_EVALUATE, play.job());
-            time("empty script", rounds, play, Element.BEFORE, play.job(), empty);
-            time("usual script", rounds, play, Element.BEFORE, play.job(), usual);
-            time("reads result", rounds, play, Element.AFTER, play.job().result(new Play.Sample()), result);
-            time("beanshell", rounds / 4, play, Element.AFTER, play.job().result(new Play.Sample()), bsh);
-            time("beanshell reset", rounds / 10, play, Element.AFTER, play.job().result(new Play.Sample()), reset);
-            time("changes request", rounds / 10, play, Element.BEFORE, play.job().sampler(4), change);
-            time("__groovy", rounds / 4, play, Worker.ACT_EVALUATE, play.job(), text);
+            time("codec only", rounds, play, Act.EVALUATE, play.job());
+            time("empty script", rounds, play, Role.BEFORE, play.job(), empty);
+            time("usual script", rounds, play, Role.BEFORE, play.job(), usual);
+            time("reads result", rounds, play, Role.AFTER, play.job().result(new Play.Sample()), result);
+            time("beanshell", rounds / 4, play, Role.AFTER, play.job().result(new Play.Sample()), bsh);
+            time("beanshell reset", rounds / 10, play, Role.AFTER, play.job().result(new Play.Sample()), reset);
+            time("changes request", rounds / 10, play, Role.BEFORE, play.job().sampler(4), change);
+            time("__groovy", rounds / 4, play, Act.EVALUATE, play.job(), text);
         }
     }
 

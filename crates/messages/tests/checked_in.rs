@@ -1,0 +1,67 @@
+//! What both sides know of messages is what `messages.txt` says.
+//!
+//! The Rust module, the Java class and the tables of the page are rendered from it and compared; `UPDATE_MESSAGES=1` writes them anew.
+
+use std::path::{Path, PathBuf};
+
+use messages::description::{self, Block};
+use messages::{DESCRIPTION, java, page, rust};
+
+const UPDATE: &str = "UPDATE_MESSAGES=1 cargo test -p throng-messages";
+
+fn file(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+fn blocks() -> Vec<Block> {
+    description::read(DESCRIPTION).unwrap_or_else(|why| panic!("messages.txt, {why}"))
+}
+
+/// Compares a file with what it is to be, or writes it.
+fn check(path: &str, made: &str) {
+    let file = file(path);
+    if std::env::var_os("UPDATE_MESSAGES").is_some() {
+        std::fs::write(&file, made).expect("a file");
+    }
+    let there = std::fs::read_to_string(&file).unwrap_or_default();
+    let differs = there.lines().zip(made.lines()).position(|(is, should)| is != should);
+    let line = differs.unwrap_or_else(|| there.lines().count().min(made.lines().count())) + 1;
+    assert!(there == made, "{path}, line {line}, is not what messages.txt makes: {UPDATE}");
+}
+
+#[test]
+fn the_rust_side_is_what_the_description_makes() {
+    check("crates/engine/src/java/message/numbers.rs", &rust::numbers(&blocks()));
+    check("crates/engine/src/java/message/records.rs", &rust::records(&blocks()));
+}
+
+#[test]
+fn the_java_side_is_what_the_description_makes() {
+    check("crates/jvm/java/src/main/java/dev/throng/Message.java", &java::numbers(&blocks()));
+    check("crates/jvm/java/src/main/java/dev/throng/Records.java", &java::records(&blocks()));
+}
+
+#[test]
+fn the_page_has_the_tables_that_the_description_makes() {
+    let path = "docs/decisions/jvm-messages.md";
+    let there = std::fs::read_to_string(file(path)).expect("the page");
+    check(path, &page::put_into(&there, &blocks()));
+}
+
+#[test]
+fn what_is_wrong_with_a_description_is_said_with_its_line() {
+    for (text, words) in [
+        ("enum A u8: a\n    b 1: b", "line 2: an entry is: name = number"),
+        ("enum A u8: a\n    b = x: b", "line 2: that is no number"),
+        ("enum A u8: a\n    b = 1: b\n    c = 1: c", "A: c is there twice"),
+        ("flags A u8: a\n    b = 3: b", "A: b is not one bit"),
+        ("record A: a\n    B c", "A: there is no type B"),
+        ("record A: a\n    u8 b\n    str b", "A has two fields b"),
+        ("record A: a\n    u8 b\nnumber A u8 = 1: a", "there are two blocks A"),
+        ("table A u8: a", "line 1: a block is an enum"),
+        ("    u8 b", "line 1: an entry of no block"),
+    ] {
+        let why = description::read(text).expect_err(text);
+        assert!(why.starts_with(words), "{text:?}: {why}");
+    }
+}
