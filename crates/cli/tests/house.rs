@@ -440,7 +440,7 @@ fn the_hosted_workflow_runs_every_section() {
     assert!(oldest.iter().all(|part| hosted.contains(part)), "no job for the oldest compiler");
 }
 
-/// Methods of a core that may call themselves through others: those that walk the tree of controllers, as deep as the plan has it.
+/// Methods that may call themselves through others: those that walk the tree of controllers, as deep as the plan has it.
 const WALK_THE_TREE: &[&str] = &[
     "advance",
     "do_for_controller",
@@ -453,42 +453,84 @@ const WALK_THE_TREE: &[&str] = &[
     "pull_weighted",
 ];
 
-/// The methods in a file's `impl Core` blocks, with the methods of the core that each calls.
-fn core_methods(text: &str) -> Vec<(String, Vec<String>)> {
+/// A core and its parts: by which names their methods are called, and their types.
+const PARTS: &[(&str, &str)] = &[
+    ("core", "Core"),
+    ("cx", "Context"),
+    ("http", "Requests"),
+    ("websocket", "WebSockets"),
+    ("sessions", "Sessions"),
+    ("jobs", "Jobs"),
+    ("flow", "Flow"),
+    ("samples", "Samples"),
+];
+
+/// A method of a part (by its type) or a function of the engine (by its module), and its name.
+type Callee = (String, String);
+
+/// The methods of a core's parts and the functions in a file of the engine, with what each of them calls.
+fn methods_of_parts(path: &str, text: &str) -> Vec<(Callee, Vec<Callee>)> {
     let name = |text: &str| -> String {
         text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
     };
+    let module = Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-    let (mut inside, mut methods) = (false, Vec::<(String, Vec<String>)>::new());
-    for line in text.lines() {
+    let mut owner = None;
+    let mut found = Vec::<(Callee, Vec<Callee>)>::new();
+    for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
         if line.starts_with("impl") {
-            inside = line.contains(" Core<'");
+            let is_of = |part: &&(&str, &str)| {
+                let of = line.trim_end_matches(" {").rsplit(' ').next().unwrap_or_default();
+                of == part.1 || of.starts_with(&format!("{}<", part.1))
+            };
+            owner = Some(PARTS.iter().find(is_of).map_or("", |part| part.1).to_owned());
+        } else if line.starts_with('}') {
+            owner = None;
         }
-        if !inside || line.trim_start().starts_with("//") {
-            continue;
-        }
+        let depth = line.len() - line.trim_start().len();
         if let Some(at) = line.find("fn ")
-            && line.find(|c| c != ' ') == Some(4)
+            && (line[..at].trim().is_empty() || line[..at].trim().starts_with("pub"))
+            && depth == if owner.is_some() { 4 } else { 0 }
         {
-            methods.push((name(&line[at + 3..]), Vec::new()));
+            let of = owner.clone().unwrap_or_else(|| module.clone());
+            found.push(((of, name(&line[at + 3..])), Vec::new()));
         }
-        let Some((_, calls)) = methods.last_mut() else { continue };
-        for piece in line.split("self.").skip(1) {
-            let called = name(piece);
-            if piece[called.len()..].starts_with('(') {
-                calls.push(called);
+        let Some((_, calls)) = found.last_mut() else { continue };
+        for (at, _) in line.match_indices('(') {
+            let called = line[..at].rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next();
+            let called = called.unwrap_or_default();
+            let before = &line[..at - called.len()];
+            let of = |end: &str| {
+                let end = before.trim_end_matches(end);
+                end.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default()
+            };
+            let callee = if before.ends_with("self.") {
+                owner.clone().unwrap_or_default()
+            } else if before.ends_with('.') {
+                let part = PARTS.iter().find(|part| part.0 == of("."));
+                part.map_or("", |part| part.1).to_owned()
+            } else if before.ends_with("::") {
+                of("::").to_owned()
+            } else {
+                module.clone()
+            };
+            if !called.is_empty() && !callee.is_empty() && !before.ends_with("fn ") {
+                calls.push((callee, called.to_owned()));
             }
         }
     }
-    methods
+    found.retain(|((of, _), _)| !of.is_empty());
+    found
 }
 
 #[test]
 fn only_the_walk_through_the_controllers_recurs() {
-    let mut calls: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut calls: BTreeMap<Callee, Vec<Callee>> = BTreeMap::new();
     for (path, text) in files(&[".rs"]) {
         if path.starts_with("crates/engine/src/") {
-            calls.extend(core_methods(&text));
+            for (callee, called) in methods_of_parts(&path, &text) {
+                calls.entry(callee).or_default().extend(called);
+            }
         }
     }
     assert!(calls.len() > 300, "the methods of a core are found elsewhere now");
@@ -503,9 +545,10 @@ fn only_the_walk_through_the_controllers_recurs() {
                 }
             }
         }
-        let expected = WALK_THE_TREE.contains(&method.as_str());
+        let expected = WALK_THE_TREE.contains(&method.1.as_str());
         if seen.contains(&method) && !expected && calls[method].iter().all(|one| one != method) {
-            found.push(format!("Core::{method} calls itself through others: push a completion"));
+            let (of, name) = method;
+            found.push(format!("{of}::{name} calls itself through others: push a completion"));
         }
     }
     nothing_found(&found);
