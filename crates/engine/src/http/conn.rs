@@ -262,10 +262,37 @@ impl Stash {
     }
 }
 
+/// Stashes that no exchange has, for the next ones.
 #[derive(Debug, Default)]
+#[allow(clippy::vec_box)] // They move between here and the connections by their pointer.
+pub(crate) struct Stashes(Vec<Box<Stash>>);
+
+impl Stashes {
+    /// An empty stash.
+    pub(crate) fn take(&mut self) -> Box<Stash> {
+        let mut stash = self.0.pop().unwrap_or_default();
+        stash.clear();
+        stash
+    }
+
+    pub(crate) fn give(&mut self, stash: Box<Stash>) {
+        self.0.push(stash);
+    }
+
+    /// The stash that was given back last.
+    pub(crate) fn last_mut(&mut self) -> Option<&mut Box<Stash>> {
+        self.0.last_mut()
+    }
+}
+
+/// Connections of a core.
+#[derive(Debug)]
 pub(crate) struct Conns {
     pub(crate) all: Vec<Conn>,
     free: Vec<ConnId>,
+    pub(crate) stashes: Stashes,
+    /// The plan has Parallel Controllers, whose lanes have connections of their own.
+    pub(crate) has_lanes: bool,
 }
 
 impl std::ops::Index<ConnId> for Conns {
@@ -282,6 +309,10 @@ impl std::ops::IndexMut<ConnId> for Conns {
 }
 
 impl Conns {
+    pub(crate) fn new(has_lanes: bool) -> Self {
+        Self { all: Vec::new(), free: Vec::new(), stashes: Stashes::default(), has_lanes }
+    }
+
     /// A free slot for `user`, in state `Connecting`, without a socket yet.
     pub(crate) fn open(&mut self, user: UserId, route: RouteId) -> ConnId {
         let id = self.free.pop().unwrap_or_else(|| {

@@ -7,12 +7,11 @@ use stats::Counter;
 
 use crate::context::Context;
 use crate::http::conn::{ConnId, Conns, NO_CONN, State};
-use crate::http::requests::Requests;
 use crate::ids::UserId;
 use crate::net::routes::RouteId;
 use crate::time::clock::Nanos;
 
-impl Requests {
+impl Conns {
     /// An idle connection of the user to a route; Java's own client and HttpClient each have their own.
     pub(crate) fn idle_connection(
         &mut self,
@@ -33,13 +32,13 @@ impl Requests {
                 && conns[c].holder == holder
                 && conns[c].exchange.java == java
         };
-        let found = if fits(&self.conns, user.conn) {
+        let found = if fits(self, user.conn) {
             user.conn
         } else {
             let others = user.extra.as_ref().map_or(&[][..], |extra| &extra.conns);
-            *others.iter().find(|c| fits(&self.conns, **c))?
+            *others.iter().find(|c| fits(self, **c))?
         };
-        let entry = &self.conns[found];
+        let entry = &self[found];
         if entry.expires <= now {
             self.drop_connection(cx, found, Counter::ConnClosedByUs);
             return None;
@@ -51,7 +50,7 @@ impl Requests {
         }
         if owner != index {
             forget(cx, owner, found);
-            self.conns[found].user = index;
+            self[found].user = index;
         }
         Some(found)
     }
@@ -72,7 +71,7 @@ impl Requests {
             return;
         }
         forget(cx, index, conn);
-        self.conns[conn].user = owner;
+        self[conn].user = owner;
         let user = &mut cx.users[owner];
         if user.conn == NO_CONN {
             user.conn = conn;
@@ -86,8 +85,8 @@ impl Requests {
         let old = cx.users[index].conn;
         if old != NO_CONN
             && old != conn
-            && self.conns[old].user == index
-            && self.conns[old].state != State::Closed
+            && self[old].user == index
+            && self[old].state != State::Closed
         {
             cx.users[index].extra().conns.push(old);
         }
@@ -101,15 +100,13 @@ impl Requests {
     /// An idle connection became readable: the peer closed it, or broke the protocol.
     pub(crate) fn read_idle(&mut self, cx: &mut Context<'_>, conn: ConnId) {
         let mut scratch = std::mem::take(&mut cx.net.scratch);
-        let received = match self.conns[conn].transport.fd.as_ref() {
+        let received = match self[conn].transport.fd.as_ref() {
             Some(fd) => cx.net.driver.receive(fd, &mut scratch),
             None => Ok(None),
         };
         let gone = match received {
             Ok(None) => false,
-            Ok(Some(received))
-                if received.bytes > 0 && self.conns[conn].transport.tls().is_some() =>
-            {
+            Ok(Some(received)) if received.bytes > 0 && self[conn].transport.tls().is_some() => {
                 // Under TLS, session tickets arrive after the handshake or the first answer.
                 !self.take_late_records(cx, conn, &mut scratch[..received.bytes])
             }
@@ -126,8 +123,8 @@ impl Requests {
         if cx.run.settings.retry_stale {
             return self.drop_connection(cx, conn, Counter::ConnClosedByPeer);
         }
-        self.conns.drop_socket(conn);
-        self.conns[conn].state = State::Dead;
+        self.drop_socket(conn);
+        self[conn].state = State::Dead;
     }
 
     fn take_late_records(
@@ -136,7 +133,7 @@ impl Requests {
         conn: ConnId,
         incoming: &mut [u8],
     ) -> bool {
-        let entry = &mut self.conns[conn];
+        let entry = &mut self[conn];
         let Some(tls) = entry.transport.tls_mut() else { return false };
         let mut data = std::mem::take(&mut entry.tail);
         data.extend_from_slice(incoming);
@@ -159,12 +156,12 @@ impl Requests {
 
     /// Closes one of the user's connections and forgets it.
     pub(crate) fn drop_connection(&mut self, cx: &mut Context<'_>, conn: ConnId, counter: Counter) {
-        let index = self.conns[conn].user;
+        let index = self[conn].user;
         cx.recorder.add(counter, 1);
-        if let Some(stash) = self.conns[conn].stash.take() {
-            self.stashes.push(stash);
+        if let Some(stash) = self[conn].stash.take() {
+            self.stashes.give(stash);
         }
-        self.conns.close(conn);
+        self.close(conn);
         forget(cx, index, conn);
     }
 
@@ -176,7 +173,7 @@ impl Requests {
             let others = user.extra.iter().flat_map(|extra| extra.conns.iter().copied());
             let mut own = std::iter::once(user.conn).chain(others).filter(|conn| *conn != NO_CONN);
             let Some(conn) = own.next() else { break };
-            let entry = &mut self.conns[conn];
+            let entry = &mut self[conn];
             entry.transport.say_goodbye(&mut cx.net.out);
             let dead = entry.state == State::Dead;
             closed += u64::from(!dead);

@@ -29,7 +29,7 @@ impl Requests {
                 extra.alias = None;
                 extra.holder = 0;
             }
-            let closed = self.close_connections(cx, index);
+            let closed = self.conns.close_connections(cx, index);
             cx.recorder.add(stats::Counter::ConnClosedForNewUser, closed);
         }
     }

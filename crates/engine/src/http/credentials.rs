@@ -131,7 +131,7 @@ impl Requests {
         }
         let next = exchange.again();
         let now = cx.clock.now();
-        match self.idle_connection(cx, index, route, next.java, now) {
+        match self.conns.idle_connection(cx, index, route, next.java, now) {
             Some(conn) => {
                 // The bytes may be needed once more.
                 stash.request.extend_from_slice(&request);

@@ -260,7 +260,7 @@ impl Requests {
             caches: http.cache.is_some() && cache::may_be_cached(cx, &request.method),
             ..Exchange::NONE
         };
-        let connection = self.idle_connection(cx, index, route, request.java, start);
+        let connection = self.conns.idle_connection(cx, index, route, request.java, start);
         let needs_stash = observed
             || redirected
             || connection.is_none()
@@ -269,8 +269,7 @@ impl Requests {
             || request.auto_redirects
             || !request.connection_fault.is_empty();
         let stash = needs_stash.then(|| {
-            let mut stash = self.stashes.pop().unwrap_or_default();
-            stash.clear();
+            let mut stash = self.conns.stashes.take();
             stash.url.push_str(&request.url);
             stash.method.push_str(&request.method);
             stash.connection_fault.push_str(&request.connection_fault);
@@ -316,7 +315,7 @@ impl Requests {
         entry.opening.set_own(0);
         entry.stash = stash;
         entry.state = State::Busy;
-        self.remember(cx, index, conn);
+        self.conns.remember(cx, index, conn);
         cx.users[index].wait = Wait::Exchange(id);
         if self.conns[conn].transport.fd.is_none() {
             return self.fail(cx, conn, &Failure::Http(wire::http1::Error::NoResponse));

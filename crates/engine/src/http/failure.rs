@@ -26,12 +26,12 @@ impl Requests {
         let untouched = !exchange.head_seen && entry.tail.is_empty();
         let by_peer = matches!(failure, Failure::Socket(_) | Failure::Http(_) | Failure::TlsClosed);
         if self.conns[conn].state == State::Connecting {
-            self.drop_connection(cx, conn, Counter::ConnFailed);
+            self.conns.drop_connection(cx, conn, Counter::ConnFailed);
         } else {
             if !by_peer && let Some(fd) = self.conns[conn].transport.fd.as_ref() {
                 driver::reset(fd);
             }
-            self.drop_connection(
+            self.conns.drop_connection(
                 cx,
                 conn,
                 if by_peer { Counter::ConnClosedByPeer } else { Counter::ConnClosedByUs },
@@ -58,7 +58,7 @@ impl Requests {
         cx.result.clear();
         if let Some(stash) = stash {
             crate::http::fill::show_request(&mut cx.result, &stash);
-            self.stashes.push(stash);
+            self.conns.stashes.give(stash);
         }
         let route = &cx.net.routes[via];
         let result = &mut *cx.result;

@@ -46,11 +46,11 @@ impl Requests {
         exchange: Exchange,
         stash: Box<Stash>,
     ) {
-        self.conns[conn].holder = self.holder(cx, index);
+        self.conns[conn].holder = self.conns.holder(cx, index);
         self.conns[conn].end = exchange.start.saturating_add(cx.run.settings.time_to_live);
         self.conns[conn].exchange = exchange;
         self.conns[conn].stash = Some(stash);
-        self.remember(cx, index, conn);
+        self.conns.remember(cx, index, conn);
         cx.users[index].wait = Wait::Exchange(id);
         if self.look_up_name(cx, index, id, conn) {
             return;
@@ -127,7 +127,7 @@ impl Requests {
                     self.read(cx, conn, ready.hangup);
                 }
             }
-            State::Idle if ready.readable => self.read_idle(cx, conn),
+            State::Idle if ready.readable => self.conns.read_idle(cx, conn),
             State::Connecting | State::Idle | State::Dead | State::Closed => {}
         }
     }
@@ -173,7 +173,7 @@ impl Requests {
         let same = self.conns[conn].transport.generation == generation;
         if let Some(stash) = self.conns[conn].stash.as_mut().filter(|_| same) {
             stash.request = request;
-        } else if let Some(stash) = self.stashes.last_mut() {
+        } else if let Some(stash) = self.conns.stashes.last_mut() {
             stash.request = request;
         }
     }

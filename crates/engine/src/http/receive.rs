@@ -3,14 +3,12 @@
 //! A response that nobody reads is counted and dropped, large ones in the kernel; what is read is kept in a stash,
 //! given back to the core's pool afterwards.
 
-#![allow(clippy::vec_box)] // Stashes move between pool and connections by their pointer.
-
 use plan::plan::SamplerId;
 use stats::{Counter, Outcome};
 use wire::http1::{Event, Memo};
 
 use crate::context::Context;
-use crate::http::conn::{Conn, ConnId, Exchange, Stash, State};
+use crate::http::conn::{Conn, ConnId, Exchange, Stash, Stashes, State};
 use crate::http::fill::push_reason;
 use crate::http::requests::Requests;
 use crate::http::{cache, redirect, side_cookies};
@@ -159,11 +157,11 @@ impl Requests {
 
     /// Takes plain bytes.
     fn take(&mut self, cx: &mut Context<'_>, conn: ConnId, bytes: &[u8], now: Nanos, hangup: bool) {
-        let entry = &mut self.conns[conn];
+        let entry = &mut self.conns.all[conn.0 as usize];
         if entry.state == State::Tunnelling {
             return self.take_way(cx, conn, bytes, now);
         }
-        match feed(entry, &mut self.stashes, &mut self.memo, &cx.run.settings, bytes, now) {
+        match feed(entry, &mut self.conns.stashes, &mut self.memo, &cx.run.settings, bytes, now) {
             Ok(Fed::More(used)) => {
                 keep(&mut entry.tail, &bytes[used..]);
                 let route = &mut cx.net.routes[entry.route];
@@ -239,8 +237,8 @@ impl Requests {
         now: Nanos,
         hangup: bool,
     ) {
-        let entry = &mut self.conns[conn];
-        match feed(entry, &mut self.stashes, &mut self.memo, &cx.run.settings, plain, now) {
+        let entry = &mut self.conns.all[conn.0 as usize];
+        match feed(entry, &mut self.conns.stashes, &mut self.memo, &cx.run.settings, plain, now) {
             Ok(Fed::More(used)) => {
                 if let Some(tls) = entry.transport.tls_mut() {
                     keep(&mut tls.plain, &plain[used..]);
@@ -324,13 +322,13 @@ impl Requests {
                 _ => cx.run.settings.idle_timeout,
             };
             entry.expires = entry.end.min(now.saturating_add(rest));
-            self.give_back(cx, index, conn);
+            self.conns.give_back(cx, index, conn);
             if closing == Closing::ByPeer {
-                self.peer_gave_up(cx, conn);
+                self.conns.peer_gave_up(cx, conn);
             }
         } else {
             let by_us = exchange.keep_alive && closing == Closing::No;
-            self.drop_connection(
+            self.conns.drop_connection(
                 cx,
                 conn,
                 if by_us { Counter::ConnClosedByUs } else { Counter::ConnClosedByPeer },
@@ -404,7 +402,7 @@ impl Requests {
                 cx.result.clear();
                 push_reason(&mut cx.result.message, &stash.head, exchange.java);
             }
-            self.stashes.push(stash);
+            self.conns.stashes.give(stash);
             if goes_on {
                 return;
             }
@@ -465,7 +463,7 @@ fn may_be_page(content_type: &[u8]) -> bool {
 /// Feeds bytes to the response under way.
 fn feed(
     conn: &mut Conn,
-    stashes: &mut Vec<Box<Stash>>,
+    stashes: &mut Stashes,
     memo: &mut Memo,
     settings: &Settings,
     bytes: &[u8],
@@ -508,11 +506,7 @@ fn feed(
                     // A redirect to nowhere is a failure, too, whether it would be followed or not.
                     || head.location.is_none() && matches!(head.status, 301..=303 | 307 | 308);
                 if exchange.keep_head || redirects || cookies || noted || asked || failed {
-                    let stash = conn.stash.get_or_insert_with(|| {
-                        let mut stash = stashes.pop().unwrap_or_default();
-                        stash.clear();
-                        stash
-                    });
+                    let stash = conn.stash.get_or_insert_with(|| stashes.take());
                     stash.keep_head(&head);
                 }
             }

@@ -57,11 +57,7 @@ impl Requests {
         stash: Option<Box<Stash>>,
     ) {
         cx.recorder.add(Counter::StaleRetried, 1);
-        let mut stash = stash.unwrap_or_else(|| {
-            let mut stash = self.stashes.pop().unwrap_or_default();
-            stash.clear();
-            stash
-        });
+        let mut stash = stash.unwrap_or_else(|| self.conns.stashes.take());
         if stash.request.is_empty()
             && let Some(fixed) = &self.fixed[id.0 as usize]
         {

@@ -4,16 +4,14 @@ use std::collections::VecDeque;
 
 use plan::plan::{Plan, SamplerKind};
 
-use crate::http::conn::{Conns, Stash, State};
+use crate::http::conn::{Conns, State};
 use crate::http::exchange::Fixed;
 use crate::http::repeat::Unanswered;
 use crate::net::routes::RouteId;
 
 /// Requests of a core, and the connections they go out on.
-#[allow(clippy::vec_box)] // Stashes move between pool and connections by their pointer.
 pub(crate) struct Requests {
     pub(crate) conns: Conns,
-    pub(crate) stashes: Vec<Box<Stash>>,
     pub(crate) request: plan::http::Request,
     /// A user's cookies for a request.
     pub(crate) cookie_line: Vec<u8>,
@@ -24,23 +22,19 @@ pub(crate) struct Requests {
     pub(crate) memo: wire::http1::Memo,
     /// Requests that are to be sent again.
     pub(crate) unanswered: VecDeque<Unanswered>,
-    /// The plan has Parallel Controllers.
-    pub(crate) has_lanes: bool,
 }
 
 impl Requests {
     pub(crate) fn new(plan: &Plan) -> Self {
         let is_parallel = |kind: &SamplerKind| matches!(kind, SamplerKind::Parallel(_));
         Self {
-            conns: Conns::default(),
-            stashes: Vec::new(),
+            conns: Conns::new(plan.samplers.iter().any(|sampler| is_parallel(&sampler.kind))),
             request: plan::http::Request::default(),
             cookie_line: Vec::new(),
             fixed: (0..plan.samplers.len()).map(|_| None).collect(),
             inflater: wire::coding::Inflater::new(),
             memo: wire::http1::Memo::default(),
             unanswered: VecDeque::new(),
-            has_lanes: plan.samplers.iter().any(|sampler| is_parallel(&sampler.kind)),
         }
     }
 
@@ -48,6 +42,8 @@ impl Requests {
     pub(crate) fn routes(&self) -> impl Iterator<Item = RouteId> + '_ {
         let fixed = self.fixed.iter().flatten().map(|fixed| fixed.route);
         let open = self.conns.all.iter().filter(|conn| conn.state != State::Closed);
-        fixed.chain(open.flat_map(|conn| [conn.route, conn.opening.route]))
+        let open = open.flat_map(|conn| [conn.route, conn.opening.route]);
+        let unanswered = self.unanswered.iter().map(|request| request.route);
+        fixed.chain(open).chain(unanswered)
     }
 }
