@@ -201,8 +201,8 @@ impl<'p> Core<'p> {
                 let (sessions, mut around) = self.sessions();
                 sessions.on_ready(&mut around, line, ready);
             }
-        } else if let Some(conn) = self.http.conns.by_token(ready.token) {
-            self.http.on_ready(&mut self.cx, conn, ready);
+        } else {
+            self.http.on_event(&mut self.cx, ready);
         }
         self.carry_out_done();
     }

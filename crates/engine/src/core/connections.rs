@@ -22,8 +22,7 @@ impl Core<'_> {
                 let (sessions, mut around) = self.sessions();
                 sessions.connect(&mut around, line);
             } else if slab != websocket::SLAB {
-                let Some(conn) = self.http.conns.by_token(token) else { continue };
-                self.http.connect(&mut self.cx, conn);
+                self.http.connect_queued(&mut self.cx, token);
             } else if let Some(at) = self.websocket.sockets.by_token(token) {
                 self.connect_socket(at);
             }

@@ -91,7 +91,7 @@ impl Core<'_> {
     pub(crate) fn end_user(&mut self, index: UserId) {
         self.cx.timers.wheel.remove(index, &mut self.cx.users);
         self.unwatch(index);
-        self.http.conns.close_connections(&mut self.cx, index);
+        self.http.close_connections(&mut self.cx, index);
         let (sessions, mut around) = self.sessions();
         sessions.close_all(&mut around, index);
         self.end_socket(index);

@@ -91,6 +91,13 @@ impl Requests {
         }
     }
 
+    /// Opens a connection that was queued, unless its socket is gone.
+    pub(crate) fn connect_queued(&mut self, cx: &mut Context<'_>, token: u64) {
+        if let Some(conn) = self.conns.by_token(token) {
+            self.connect(cx, conn);
+        }
+    }
+
     /// Tries the connection's addresses from the one at hand on, until one does not fail at once.
     pub(crate) fn connect(&mut self, cx: &mut Context<'_>, conn: ConnId) {
         let entry = &mut self.conns[conn];
@@ -114,8 +121,14 @@ impl Requests {
         }
     }
 
-    /// A socket has something to say.
-    pub(crate) fn on_ready(&mut self, cx: &mut Context<'_>, conn: ConnId, ready: Ready) {
+    /// A socket has something to say, unless it is gone.
+    pub(crate) fn on_event(&mut self, cx: &mut Context<'_>, ready: Ready) {
+        if let Some(conn) = self.conns.by_token(ready.token) {
+            self.on_ready(cx, conn, ready);
+        }
+    }
+
+    fn on_ready(&mut self, cx: &mut Context<'_>, conn: ConnId, ready: Ready) {
         match self.conns[conn].state {
             State::Connecting if ready.writable => self.on_connected(cx, conn),
             State::Busy | State::Handshaking | State::Tunnelling => {

@@ -4,24 +4,26 @@ use std::collections::VecDeque;
 
 use plan::plan::{Plan, SamplerKind};
 
+use crate::context::Context;
 use crate::http::conn::{Conns, State};
 use crate::http::exchange::Fixed;
 use crate::http::repeat::Unanswered;
+use crate::ids::UserId;
 use crate::net::routes::RouteId;
 
 /// Requests of a core, and the connections they go out on.
 pub(crate) struct Requests {
-    pub(crate) conns: Conns,
-    pub(crate) request: plan::http::Request,
+    pub(super) conns: Conns,
+    pub(super) request: plan::http::Request,
     /// A user's cookies for a request.
     pub(crate) cookie_line: Vec<u8>,
     /// Requests that never change, rendered at their first use.
-    pub(crate) fixed: Vec<Option<Box<Fixed>>>,
-    pub(crate) inflater: wire::coding::Inflater,
+    pub(super) fixed: Vec<Option<Box<Fixed>>>,
+    pub(super) inflater: wire::coding::Inflater,
     /// The last response head.
-    pub(crate) memo: wire::http1::Memo,
+    pub(super) memo: wire::http1::Memo,
     /// Requests that are to be sent again.
-    pub(crate) unanswered: VecDeque<Unanswered>,
+    pub(super) unanswered: VecDeque<Unanswered>,
 }
 
 impl Requests {
@@ -36,6 +38,11 @@ impl Requests {
             memo: wire::http1::Memo::default(),
             unanswered: VecDeque::new(),
         }
+    }
+
+    /// Closes all of a user's connections, which ends.
+    pub(crate) fn close_connections(&mut self, cx: &mut Context<'_>, index: UserId) {
+        self.conns.close_connections(cx, index);
     }
 
     /// The routes that connections and requests of the core lead to.
