@@ -10,6 +10,7 @@ mod method;
 mod read;
 mod value;
 
+use crate::variables::Variables;
 use read::{Reader, Step};
 use value::Fault;
 
@@ -34,21 +35,9 @@ pub enum Level {
 }
 
 /// The surroundings of a script: `vars`, `props`, `log` and `threadName`.
-pub trait World {
-    /// The value of a variable.
-    fn variable(&self, name: &str) -> Option<&str>;
-    /// Sets a variable.
-    fn set_variable(&mut self, name: &str, value: &str);
-    /// Removes a variable.
-    fn remove_variable(&mut self, name: &str);
-    /// The value of a property.
-    fn property(&mut self, name: &str) -> Option<&str>;
-    /// Sets a property; the answer is its value before.
-    fn set_property(&mut self, name: &str, value: &str) -> Option<String>;
+pub trait World: Variables {
     /// Writes a line into the log.
     fn log(&mut self, level: Level, text: &str);
-    /// Appends the name of the user's thread.
-    fn thread_name(&self, out: &mut String);
 }
 
 /// Whether a script can be computed here.

@@ -1,4 +1,4 @@
-//! The languages that plans contain, as JMeter and Java have them; nothing here knows of plans, elements or variables.
+//! The languages that plans contain, as JMeter and Java have them; nothing here knows of plans, elements or users.
 //!
 //! Pure functions of texts: a path, a selector, a pattern is read once and then evaluated on documents. Code that loops over
 //! data of servers counts its steps with [`work::spend`], so that no text holds a thread for long.
@@ -13,6 +13,7 @@
 //! | `links` | links of pages and style sheets to resources that are loaded with them |
 //! | `regexp` | regular expressions in Jakarta ORO's dialect |
 //! | `jexl` | scripts in JEXL 3 |
+//! | `variables` | the variables and properties that scripts see, as a trait |
 //! | `java`, `decimal_format` | numbers as Java reads and writes them |
 //! | `java_date` | dates by patterns of Java's `DateTimeFormatter` |
 //! | `url`, `uri`, `percent` | addresses as `java.net` has them, and their escapes |
@@ -42,6 +43,8 @@ pub mod thrown;
 pub mod tidy;
 pub mod uri;
 pub mod url;
+mod utf16;
+pub mod variables;
 pub mod work;
 pub mod xml;
 pub mod xpath;

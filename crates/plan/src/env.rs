@@ -5,9 +5,10 @@
 //! after somebody wrote one.
 
 use lang::buffers::Buffers;
+use lang::variables::Variables;
 
 use crate::function::{Memory, Shared};
-use crate::text::Thrown;
+use crate::text::{Text, Thrown};
 use crate::vars::{Names, Vars};
 
 /// Everything an evaluation reads and writes. Built on the stack by the engine for each step of a user.
@@ -31,6 +32,43 @@ pub struct Env<'a> {
     pub core: &'a mut Scratch,
     /// Wall clock, milliseconds since 1970.
     pub now_ms: i64,
+}
+
+impl Env<'_> {
+    /// Reads the variable that a text names; `None` is an undefined one.
+    pub(crate) fn read_named<R>(&mut self, name: &Text, read: impl FnOnce(Option<&str>) -> R) -> R {
+        let mut text = self.core.take();
+        name.eval(self, &mut text);
+        let made = read(self.vars.get_named(self.names, &text));
+        self.core.give(text);
+        made
+    }
+}
+
+impl Variables for Env<'_> {
+    fn variable(&self, name: &str) -> Option<&str> {
+        self.vars.get_named(self.names, name)
+    }
+
+    fn set_variable(&mut self, name: &str, value: &str) {
+        self.vars.set_named(self.names, name, value);
+    }
+
+    fn remove_variable(&mut self, name: &str) {
+        self.vars.remove_named(self.names, name);
+    }
+
+    fn property(&mut self, name: &str) -> Option<&str> {
+        self.core.cache.property(self.shared, name)
+    }
+
+    fn set_property(&mut self, name: &str, value: &str) -> Option<String> {
+        self.shared.set_property(name, value).map(Into::into)
+    }
+
+    fn thread_name(&self, out: &mut String) {
+        self.who.thread_name(out);
+    }
 }
 
 /// Identity of a user, as JMeter's thread context tells it.

@@ -35,7 +35,7 @@ pub use scope::Scope;
 pub use xpath::XPathExtractor;
 pub use xpath2::XPath2Extractor;
 
-pub(crate) use xpath::{fixed as fixed_xpath, tolerant};
+pub(crate) use xpath::{complaint as xpath_complaint, fixed as fixed_xpath, tolerant};
 pub(crate) use xpath2::fixed as fixed_xpath2;
 
 use std::sync::Arc;

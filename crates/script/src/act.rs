@@ -201,12 +201,7 @@ fn told<'s, W: World>(
 }
 
 fn variable<'s, W: World>(frame: &mut Frame<'s, '_, W>, name: &str) -> Value<'s> {
-    let mut text = frame.world.buffers().take();
-    if frame.world.variable(name, &mut text) {
-        return Value::Text(text);
-    }
-    frame.world.buffers().give(text);
-    Value::Null
+    copied(frame, |world| world.variable(name)).unwrap_or_default()
 }
 
 /// Sets a variable; it is removed if there is no value.
@@ -223,8 +218,16 @@ fn set_variable<'s, W: World>(
 }
 
 fn property<'s, W: World>(frame: &mut Frame<'s, '_, W>, name: &str) -> Option<Value<'s>> {
+    copied(frame, |world| world.property(name))
+}
+
+/// A text of the world in a buffer.
+fn copied<'s, W: World>(
+    frame: &mut Frame<'s, '_, W>,
+    read: impl FnOnce(&mut W) -> Option<&str>,
+) -> Option<Value<'s>> {
     let mut text = frame.world.buffers().take();
-    if let Some(value) = frame.world.property(name) {
+    if let Some(value) = read(frame.world) {
         text.push_str(value);
         return Some(Value::Text(text));
     }

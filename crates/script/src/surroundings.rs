@@ -1,6 +1,7 @@
 //! The surroundings of a script, seen through traits: the plan while it is compiled, a user's world while it runs.
 
 use lang::buffers::Buffers;
+use lang::variables::Variables;
 
 bitflags::bitflags! {
     /// Parts of a sample result that a script reads, beyond those that are always there.
@@ -45,7 +46,7 @@ pub trait Surroundings {
 }
 
 /// The world of a running script: one user, its variables, and what all users share.
-pub trait World {
+pub trait World: Variables {
     /// The sample result of this world.
     type Sample: Sample;
     /// The result of an assertion.
@@ -53,16 +54,6 @@ pub trait World {
 
     /// Buffers for texts that the script makes.
     fn buffers(&mut self) -> &mut Buffers;
-    /// Appends the value of a variable; false if there is none.
-    fn variable(&self, name: &str, out: &mut String) -> bool;
-    /// Sets a variable.
-    fn set_variable(&mut self, name: &str, value: &str);
-    /// Removes a variable.
-    fn remove_variable(&mut self, name: &str);
-    /// The value of a property.
-    fn property(&mut self, name: &str) -> Option<&str>;
-    /// Sets a property; the answer is its value before.
-    fn set_property(&mut self, name: &str, value: &str) -> Option<String>;
     /// Writes a line into the log under the name of a logger.
     fn log(&mut self, level: Level, logger: &str, text: &str);
     /// Writes a line to standard output.
@@ -71,8 +62,6 @@ pub trait World {
     fn user_number(&self) -> u32;
     /// Iteration of the group's main loop, from 1.
     fn iteration(&self) -> u32;
-    /// Appends the name of the user's thread.
-    fn thread_name(&self, out: &mut String);
     /// Name of the thread group.
     fn group(&self) -> &str;
     /// Name of the sampler that runs.

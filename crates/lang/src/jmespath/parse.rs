@@ -3,12 +3,13 @@
 //! The rest of an expression after a part is compiled first and passed on as its `rest`: a projected list applies all
 //! of the rest to each of its elements. Parts are therefore read into a small tree first. Nesting is limited.
 
+use crate::utf16::push_unit;
 use std::fmt::Write;
 
 use super::Failure;
 use super::function::Function;
 use super::node::{Node, Order};
-use super::read::{push_unit, read_literal};
+use super::read::read_literal;
 use super::token::{Kind, Token, split};
 
 /// Signs of an expression, and how deep they are nested. JMeter has no limit but its stack.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::Failure;
 use super::value::{Members, Value};
 use crate::members::insert;
+use crate::utf16::push_unit;
 
 const MAX_DEPTH: u32 = 1000;
 const MAX_NUMBER: usize = 1000;
@@ -555,20 +556,4 @@ fn described(found: char) -> String {
 fn is_word(found: char) -> bool {
     found.is_alphanumeric()
         || matches!(found, '_' | '$' | '¢'..='¥' | '€' | '\0'..='\u{8}' | '\u{E}'..='\u{1B}' | '\u{7F}'..='\u{9F}')
-}
-
-/// Appends a unit of UTF-16, or keeps it as the first half of a pair.
-pub(super) fn push_unit(out: &mut String, high: &mut Option<u16>, unit: u16) {
-    if let Some(first) = high.take() {
-        if let Some(Ok(both)) = char::decode_utf16([first, unit]).next() {
-            out.push(both);
-            return;
-        }
-        out.push(char::REPLACEMENT_CHARACTER);
-    }
-    match char::from_u32(u32::from(unit)) {
-        Some(value) => out.push(value),
-        None if unit < 0xDC00 => *high = Some(unit),
-        None => out.push(char::REPLACEMENT_CHARACTER),
-    }
 }

@@ -156,29 +156,30 @@ impl Reader {
     }
 
     fn any(&mut self) -> Reading<Filter> {
-        let mut filters = vec![self.all()?];
-        loop {
-            let start = self.cursor.at;
-            if !self.cursor.take("||") {
-                self.cursor.at = start;
-                break;
-            }
-            filters.push(self.all()?);
-        }
-        Ok(if filters.len() == 1 { filters.remove(0) } else { Filter::Any(filters) })
+        self.joined("||", Self::all, Filter::Any)
     }
 
     fn all(&mut self) -> Reading<Filter> {
-        let mut filters = vec![self.operand_of_all()?];
+        self.joined("&&", Self::operand_of_all, Filter::All)
+    }
+
+    /// Filters with a sign between them; one alone is that filter.
+    fn joined(
+        &mut self,
+        sign: &str,
+        operand: fn(&mut Self) -> Reading<Filter>,
+        join: fn(Vec<Filter>) -> Filter,
+    ) -> Reading<Filter> {
+        let mut filters = vec![operand(self)?];
         loop {
             let start = self.cursor.at;
-            if !self.cursor.take("&&") {
+            if !self.cursor.take(sign) {
                 self.cursor.at = start;
                 break;
             }
-            filters.push(self.operand_of_all()?);
+            filters.push(operand(self)?);
         }
-        Ok(if filters.len() == 1 { filters.remove(0) } else { Filter::All(filters) })
+        Ok(if filters.len() == 1 { filters.remove(0) } else { join(filters) })
     }
 
     fn operand_of_all(&mut self) -> Reading<Filter> {

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use super::projection::Projection;
 use super::value::{Object, Value};
 use crate::members::insert;
+use crate::utf16::push_unit;
 
 const MAX_DEPTH: u32 = 400;
 /// The library's mark for the end; the control character itself ends a text too.
@@ -378,21 +379,6 @@ fn integer(token: &str) -> Value<'static> {
     match digits {
         "" => Value::Int(0),
         digits => Value::BigInt(format!("{sign}{digits}")),
-    }
-}
-
-fn push_unit(out: &mut String, high: &mut Option<u16>, unit: u16) {
-    if let Some(first) = high.take() {
-        if let Some(Ok(both)) = char::decode_utf16([first, unit]).next() {
-            out.push(both);
-            return;
-        }
-        out.push(char::REPLACEMENT_CHARACTER);
-    }
-    match char::from_u32(u32::from(unit)) {
-        Some(value) => out.push(value),
-        None if unit < 0xDC00 => *high = Some(unit),
-        None => out.push(char::REPLACEMENT_CHARACTER),
     }
 }
 

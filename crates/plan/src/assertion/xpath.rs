@@ -10,9 +10,9 @@ use lang::xpath::{Unusable, Value, XPath};
 
 use super::fail_for_null;
 use crate::env::Env;
-use crate::extract::{Problem, Scope, fixed_xpath, tolerant};
+use crate::extract::{Problem, Scope, fixed_xpath, tolerant, xpath_complaint};
 use crate::result::{AssertionResult, SampleResult};
-use crate::text::{Text, TextCompiler, unreadable};
+use crate::text::{Text, TextCompiler};
 
 /// A compiled XPath Assertion.
 #[derive(Debug)]
@@ -64,11 +64,9 @@ impl XPathAssertion {
         self.query.eval(env, &mut query);
         entry.say("");
         if let Scope::Variable(name) = scope {
-            let mut text = env.core.take();
-            name.eval(env, &mut text);
-            let value = env.vars.get_named(env.names, &text).unwrap_or("");
-            self.check(value.as_bytes(), &query, entry);
-            env.core.give(text);
+            env.read_named(name, |value| {
+                self.check(value.unwrap_or("").as_bytes(), &query, entry);
+            });
         } else {
             self.check(&result.body, &query, entry);
         }
@@ -76,8 +74,7 @@ impl XPathAssertion {
     }
 
     pub(super) fn complaint(&self) -> Option<String> {
-        let unusable = self.fixed.as_ref()?.as_ref().err()?;
-        Some(unreadable("query", self.query.fixed()?, &unusable.message()))
+        xpath_complaint(&self.query, self.fixed.as_ref())
     }
 
     fn check(&self, document: &[u8], query: &str, entry: &mut AssertionResult) {

@@ -9,9 +9,9 @@ use lang::xpath::{Unusable, Value, XPath};
 
 use super::fail_for_null;
 use crate::env::Env;
-use crate::extract::{Problem, Scope, fixed_xpath2};
+use crate::extract::{Problem, Scope, fixed_xpath2, xpath_complaint};
 use crate::result::{AssertionResult, SampleResult};
-use crate::text::{Text, TextCompiler, unreadable};
+use crate::text::{Text, TextCompiler};
 
 /// A compiled XPath2 Assertion.
 #[derive(Debug)]
@@ -50,13 +50,10 @@ impl XPath2Assertion {
         self.namespaces.eval(env, &mut namespaces);
         entry.say("");
         if let Scope::Variable(name) = scope {
-            let mut text = env.core.take();
-            name.eval(env, &mut text);
-            match env.vars.get_named(env.names, &text).filter(|value| !value.is_empty()) {
+            env.read_named(name, |value| match value.filter(|value| !value.is_empty()) {
                 Some(value) => self.check(value, &query, &namespaces, entry),
                 None => fail_for_null(entry),
-            }
-            env.core.give(text);
+            });
         } else {
             self.check(&result.text, &query, &namespaces, entry);
         }
@@ -65,8 +62,7 @@ impl XPath2Assertion {
     }
 
     pub(super) fn complaint(&self) -> Option<String> {
-        let unusable = self.fixed.as_ref()?.as_ref().err()?;
-        Some(unreadable("query", self.query.fixed()?, &unusable.message()))
+        xpath_complaint(&self.query, self.fixed.as_ref())
     }
 
     fn check(&self, text: &str, query: &str, namespaces: &str, entry: &mut AssertionResult) {

@@ -49,8 +49,7 @@ pub(super) fn compile(
         scope,
     };
     if let Some(reference) = made.reference.fixed() {
-        compiler.names.intern(reference);
-        compiler.names.intern(&format!("{reference}_matchNr"));
+        Family::intern(reference, &mut compiler.names);
     }
     Ok((made, needs))
 }

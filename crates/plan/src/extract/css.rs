@@ -122,8 +122,7 @@ pub(super) fn compile(
         scope,
     };
     if let Some(reference) = made.reference.fixed() {
-        compiler.names.intern(reference);
-        compiler.names.intern(&format!("{reference}_matchNr"));
+        Family::intern(reference, &mut compiler.names);
     }
     Ok((made, needs))
 }
@@ -177,14 +176,7 @@ impl CssExtractor {
             }
         };
         if let Scope::Variable(name) = &self.scope {
-            let mut text = env.core.take();
-            name.eval(env, &mut text);
-            if let Some(value) =
-                env.vars.get_named(env.names, &text).filter(|text| !text.is_empty())
-            {
-                let _ = collect(value);
-            }
-            env.core.give(text);
+            env.read_named(name, |value| value.filter(|text| !text.is_empty()).map(collect));
         } else {
             self.scope.each(result, |sample| collect(&sample.text));
         }

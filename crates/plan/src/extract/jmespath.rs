@@ -41,8 +41,7 @@ pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> (JmesPathEx
         scope,
     };
     if let Some(reference) = made.reference.fixed() {
-        compiler.names.intern(reference);
-        compiler.names.intern(&format!("{reference}_matchNr"));
+        Family::intern(reference, &mut compiler.names);
     }
     (made, needs)
 }
@@ -111,13 +110,9 @@ impl JmesPathExtractor {
         let expression = expression.as_ref().ok()?;
         let mut found = Vec::new();
         if let Scope::Variable(name) = &self.scope {
-            let mut text = env.core.take();
-            name.eval(env, &mut text);
-            let collected = env
-                .vars
-                .get_named(env.names, &text)
-                .is_some_and(|text| collect(expression, text, &mut found).is_ok());
-            env.core.give(text);
+            let collected = env.read_named(name, |value| {
+                value.is_some_and(|text| collect(expression, text, &mut found).is_ok())
+            });
             return collected.then_some(found);
         }
         let mut searched = 0;

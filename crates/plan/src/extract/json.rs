@@ -39,8 +39,7 @@ pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> (JsonExtrac
     let defaults = text("JSONPostProcessor.defaultValues");
     if let Some(references) = references.fixed() {
         for reference in split(references) {
-            compiler.names.intern(reference.trim());
-            compiler.names.intern(&format!("{}_matchNr", reference.trim()));
+            Family::intern(reference.trim(), &mut compiler.names);
         }
     }
     let fixed: Option<Vec<_>> =
@@ -129,16 +128,12 @@ impl JsonExtractor {
         let mut variable = env.core.take();
         if let Scope::Variable(name) = &self.scope {
             // The text is copied, as variables are set while the document points into it.
-            let mut name_text = env.core.take();
-            name.eval(env, &mut name_text);
-            variable.push_str(env.vars.get_named(env.names, &name_text).unwrap_or(""));
-            env.core.give(name_text);
+            env.read_named(name, |value| variable.push_str(value.unwrap_or("")));
         }
         let mut documents: Vec<Result<Value<'_>, ()>> = Vec::new();
         if matches!(self.scope, Scope::Variable(_)) {
             documents.push(self.parse(&variable));
-        }
-        if !matches!(self.scope, Scope::Variable(_)) {
+        } else {
             self.scope.each(result, |sample| {
                 if !sample.text.chars().all(char::is_whitespace) {
                     documents.push(self.parse(&sample.text));

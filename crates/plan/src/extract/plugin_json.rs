@@ -42,8 +42,7 @@ pub(super) fn compile(
     let (reference, path, default) = (text("VAR"), text("JSONPATH"), text("DEFAULT"));
     let variable = (props.str("SUBJECT") == Some("VAR")).then(|| text("VARIABLE"));
     if let Some(reference) = reference.fixed() {
-        compiler.names.intern(reference);
-        compiler.names.intern(&format!("{reference}_matchNr"));
+        Family::intern(reference, &mut compiler.names);
     }
     let fixed = path.fixed().map(JsonPath::new);
     let mut projection = Projection::WHOLE;

@@ -126,12 +126,7 @@ impl RegexExtractor {
             flow
         };
         if let Scope::Variable(name) = &self.scope {
-            let mut text = env.core.take();
-            name.eval(env, &mut text);
-            if let Some(value) = env.vars.get_named(env.names, &text) {
-                let _ = search(value, &mut found);
-            }
-            env.core.give(text);
+            env.read_named(name, |value| value.map(|value| search(value, &mut found)));
             return found;
         }
         let mut buffer = env.core.take();

@@ -4,6 +4,7 @@ use std::fmt::{Arguments, Write};
 
 use crate::env::Env;
 use crate::text::Text;
+use crate::vars::Names;
 
 /// The variables that belong to one reference name.
 pub(super) struct Family {
@@ -25,6 +26,12 @@ impl Family {
         let mut name = env.core.take();
         name.push_str(reference);
         Self { name, stem: reference.len() }
+    }
+
+    /// Gives slots to the variables that each extractor sets.
+    pub(super) fn intern(reference: &str, names: &mut Names) {
+        names.intern(reference);
+        names.intern(&format!("{reference}_matchNr"));
     }
 
     pub(super) fn end(self, env: &mut Env<'_>) {

@@ -61,8 +61,7 @@ pub(super) fn compile(
         scope,
     };
     if let Some(reference) = made.reference.fixed() {
-        compiler.names.intern(reference);
-        compiler.names.intern(&format!("{reference}_matchNr"));
+        Family::intern(reference, &mut compiler.names);
     }
     Ok((made, needs))
 }
@@ -91,6 +90,12 @@ pub(crate) fn tolerant(props: &Props, of: &str) -> Result<bool, Problem> {
     Ok(flag("tolerant"))
 }
 
+/// The message about an expression that is known before the run and cannot be read.
+pub(crate) fn complaint(query: &Text, fixed: Option<&Result<XPath, Unusable>>) -> Option<String> {
+    let unusable = fixed?.as_ref().err()?;
+    Some(unreadable("query", query.fixed()?, &unusable.message()))
+}
+
 /// Why nothing was found.
 enum Failure {
     Document(Fault),
@@ -101,13 +106,7 @@ impl XPathExtractor {
     /// Runs it.
     pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
         let mut family = Family::new(&self.reference, env);
-        let mut buffer = env.core.take();
-        self.default.eval(env, &mut buffer);
-        family.put(env, format_args!(""), Some(&buffer));
-        env.core.give(buffer);
-        let previous = family.number(env, format_args!("_matchNr"));
-        family.put(env, format_args!("_matchNr"), Some("0"));
-        family.put(env, format_args!("_1"), None);
+        let previous = set_default(&self.default, &mut family, env);
         let mut found = Matches::new(1);
         match self.search(result, env, &mut found) {
             Ok(()) => save(&found, previous, &mut family, env),
@@ -118,8 +117,7 @@ impl XPathExtractor {
     }
 
     pub(super) fn complaint(&self) -> Option<String> {
-        let unusable = self.fixed.as_ref()?.as_ref().err()?;
-        Some(unreadable("query", self.query.fixed()?, &unusable.message()))
+        complaint(&self.query, self.fixed.as_ref())
     }
 
     fn search(
@@ -138,10 +136,7 @@ impl XPathExtractor {
             }
         };
         if let Scope::Variable(name) = &self.scope {
-            let mut text = env.core.take();
-            name.eval(env, &mut text);
-            let value = env.vars.get_named(env.names, &text).unwrap_or("").to_owned();
-            env.core.give(text);
+            let value = env.read_named(name, |value| value.unwrap_or("").to_owned());
             return if value.is_empty() {
                 Ok(())
             } else {
@@ -201,6 +196,18 @@ impl XPathExtractor {
         }
         env.core.give(name);
     }
+}
+
+/// Sets the variables as they are if nothing is found, and returns the count of an earlier run.
+pub(super) fn set_default(default: &Text, family: &mut Family, env: &mut Env<'_>) -> i32 {
+    let mut buffer = env.core.take();
+    default.eval(env, &mut buffer);
+    family.put(env, format_args!(""), Some(&buffer));
+    env.core.give(buffer);
+    let previous = family.number(env, format_args!("_matchNr"));
+    family.put(env, format_args!("_matchNr"), Some("0"));
+    family.put(env, format_args!("_1"), None);
+    previous
 }
 
 pub(super) fn save(found: &Matches, previous: i32, family: &mut Family, env: &mut Env<'_>) {

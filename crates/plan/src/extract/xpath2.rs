@@ -11,12 +11,12 @@ use lang::xpath::{Unusable, Value, XPath};
 
 use super::matches::Matches;
 use super::variable::{Family, number};
-use super::xpath::save;
+use super::xpath::{complaint, save, set_default};
 use super::{Problem, Scope};
 use crate::env::Env;
 use crate::plan::Needs;
 use crate::result::SampleResult;
-use crate::text::{Text, TextCompiler, unreadable};
+use crate::text::{Text, TextCompiler};
 
 /// A compiled XPath2 Extractor.
 #[derive(Debug)]
@@ -63,8 +63,7 @@ pub(super) fn compile(
         scope,
     };
     if let Some(reference) = made.reference.fixed() {
-        compiler.names.intern(reference);
-        compiler.names.intern(&format!("{reference}_matchNr"));
+        Family::intern(reference, &mut compiler.names);
     }
     Ok((made, needs))
 }
@@ -92,13 +91,7 @@ impl XPath2Extractor {
     /// Runs it.
     pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
         let mut family = Family::new(&self.reference, env);
-        let mut buffer = env.core.take();
-        self.default.eval(env, &mut buffer);
-        family.put(env, format_args!(""), Some(&buffer));
-        env.core.give(buffer);
-        let previous = family.number(env, format_args!("_matchNr"));
-        family.put(env, format_args!("_matchNr"), Some("0"));
-        family.put(env, format_args!("_1"), None);
+        let previous = set_default(&self.default, &mut family, env);
         let mut found = Matches::new(1);
         match self.search(result, env, &mut found) {
             Ok(()) => save(&found, previous, &mut family, env),
@@ -115,8 +108,7 @@ impl XPath2Extractor {
     }
 
     pub(super) fn complaint(&self) -> Option<String> {
-        let unusable = self.fixed.as_ref()?.as_ref().err()?;
-        Some(unreadable("query", self.query.fixed()?, &unusable.message()))
+        complaint(&self.query, self.fixed.as_ref())
     }
 
     fn search(
@@ -141,10 +133,7 @@ impl XPath2Extractor {
         env.core.give(query);
         env.core.give(namespaces);
         if let Scope::Variable(name) = &self.scope {
-            let mut text = env.core.take();
-            name.eval(env, &mut text);
-            let value = env.vars.get_named(env.names, &text).unwrap_or("").to_owned();
-            env.core.give(text);
+            let value = env.read_named(name, |value| value.unwrap_or("").to_owned());
             return if value.is_empty() {
                 Ok(())
             } else {

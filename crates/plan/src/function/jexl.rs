@@ -20,26 +20,6 @@ pub(crate) fn is_known(source: &str) -> bool {
 }
 
 impl World for Env<'_> {
-    fn variable(&self, name: &str) -> Option<&str> {
-        self.vars.get_named(self.names, name)
-    }
-
-    fn set_variable(&mut self, name: &str, value: &str) {
-        self.vars.set_named(self.names, name, value);
-    }
-
-    fn remove_variable(&mut self, name: &str) {
-        self.vars.remove_named(self.names, name);
-    }
-
-    fn property(&mut self, name: &str) -> Option<&str> {
-        self.core.cache.property(self.shared, name)
-    }
-
-    fn set_property(&mut self, name: &str, value: &str) -> Option<String> {
-        self.shared.set_property(name, value).map(Into::into)
-    }
-
     fn log(&mut self, level: jexl::Level, text: &str) {
         let level = match level {
             jexl::Level::Error => Level::Error,
@@ -47,10 +27,6 @@ impl World for Env<'_> {
             jexl::Level::Info => Level::Info,
         };
         self.shared.log(level, text);
-    }
-
-    fn thread_name(&self, out: &mut String) {
-        self.who.thread_name(out);
     }
 }
 

@@ -50,30 +50,6 @@ impl World for Env<'_> {
         &mut self.core.buffers
     }
 
-    fn variable(&self, name: &str, out: &mut String) -> bool {
-        let value = self.vars.get_named(self.names, name);
-        if let Some(value) = value {
-            out.push_str(value);
-        }
-        value.is_some()
-    }
-
-    fn set_variable(&mut self, name: &str, value: &str) {
-        self.vars.set_named(self.names, name, value);
-    }
-
-    fn remove_variable(&mut self, name: &str) {
-        self.vars.remove_named(self.names, name);
-    }
-
-    fn property(&mut self, name: &str) -> Option<&str> {
-        self.core.cache.property(self.shared, name)
-    }
-
-    fn set_property(&mut self, name: &str, value: &str) -> Option<String> {
-        self.shared.set_property(name, value).map(Into::into)
-    }
-
     fn log(&mut self, level: ::script::Level, logger: &str, text: &str) {
         let level = match level {
             ::script::Level::Error => Level::Error,
@@ -95,10 +71,6 @@ impl World for Env<'_> {
 
     fn iteration(&self) -> u32 {
         self.who.iteration
-    }
-
-    fn thread_name(&self, out: &mut String) {
-        self.who.thread_name(out);
     }
 
     fn group(&self) -> &str {

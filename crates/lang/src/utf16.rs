@@ -1,0 +1,20 @@
+//! Text from single units of UTF-16, as the escapes of JSON and JMESPath name them.
+//!
+//! A character beyond the basic plane is a pair of escapes. Half of a pair is no character, and becomes the replacement
+//! character.
+
+/// Appends a unit of UTF-16, or keeps it as the first half of a pair.
+pub(crate) fn push_unit(out: &mut String, high: &mut Option<u16>, unit: u16) {
+    if let Some(first) = high.take() {
+        if let Some(Ok(both)) = char::decode_utf16([first, unit]).next() {
+            out.push(both);
+            return;
+        }
+        out.push(char::REPLACEMENT_CHARACTER);
+    }
+    match char::from_u32(u32::from(unit)) {
+        Some(value) => out.push(value),
+        None if unit < 0xDC00 => *high = Some(unit),
+        None => out.push(char::REPLACEMENT_CHARACTER),
+    }
+}
