@@ -5,6 +5,7 @@
 
 mod binary;
 mod duration;
+mod expectation;
 mod jmespath;
 mod json;
 mod md5_hex;

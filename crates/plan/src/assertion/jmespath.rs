@@ -6,9 +6,9 @@
 use jmx::Props;
 use lang::jmespath::{self, Failure, JmesPath, Value};
 
+use super::expectation::Expectation;
 use super::fail_for_null;
 use crate::env::Env;
-use crate::pattern::Pattern;
 use crate::result::{AssertionResult, SampleResult};
 use crate::text::{Text, TextCompiler};
 
@@ -18,24 +18,15 @@ pub struct JmesPathAssertion {
     expression: Text,
     /// The expression, if it is known before the run.
     fixed: Option<Result<JmesPath, Failure>>,
-    expected: Pattern,
-    validates: bool,
-    expects_null: bool,
-    inverts: bool,
-    is_pattern: bool,
+    expected: Expectation,
 }
 
 pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> JmesPathAssertion {
     let expression = Text::compile(props.str("JMES_PATH").unwrap_or(""), compiler);
-    let flag = |name: &str, default: bool| props.bool(name).unwrap_or(default);
     JmesPathAssertion {
         fixed: expression.fixed().map(JmesPath::new),
         expression,
-        expected: Pattern::compile(props.str("EXPECTED_VALUE").unwrap_or(""), compiler),
-        validates: flag("JSONVALIDATION", false),
-        expects_null: flag("EXPECT_NULL", false),
-        inverts: flag("INVERT", false),
-        is_pattern: flag("ISREGEX", true),
+        expected: Expectation::compile(props, compiler),
     }
 }
 
@@ -52,10 +43,12 @@ impl JmesPathAssertion {
         entry.say("");
         let (mut path, mut expected) = (env.core.take(), env.core.take());
         self.expression.eval(env, &mut path);
-        self.expected.eval(env, &mut expected);
+        self.expected.value.eval(env, &mut expected);
         match self.check(&path, &expected, &result.text, env) {
-            Err(failure) if !self.inverts => entry.go_wrong(&failure.0),
-            Ok(holds) if holds == self.inverts => entry.fail(&self.message(&path, &expected)),
+            Err(failure) if !self.expected.is_inverted => entry.go_wrong(&failure.0),
+            Ok(holds) if holds == self.expected.is_inverted => {
+                entry.fail(&self.message(&path, &expected))
+            }
             _ => {}
         }
         env.core.give(path);
@@ -66,23 +59,17 @@ impl JmesPathAssertion {
         if let Some(Err(failure)) = &self.fixed {
             return Some(failure.0.clone());
         }
-        match &self.expected {
-            Pattern::Fixed(_, Err(malformed))
-                if self.validates && self.is_pattern && !self.expects_null =>
-            {
-                Some(malformed.to_string())
-            }
-            _ => None,
-        }
+        // Where `null` is expected, the pattern is never asked for.
+        if self.expected.is_null { None } else { self.expected.complaint() }
     }
 
     fn message(&self, path: &str, expected: &str) -> String {
-        let not = if self.inverts { " not" } else { "" };
-        if !self.validates {
+        let not = if self.expected.is_inverted { " not" } else { "" };
+        if !self.expected.validates {
             format!("JMESPATH {path} expected{not} to exist")
-        } else if self.expects_null {
+        } else if self.expected.is_null {
             format!("Value expected{not} to be null")
-        } else if self.is_pattern {
+        } else if self.expected.is_pattern {
             format!("Value expected{not} to match {expected}")
         } else {
             format!("Value expected{not} to be equal to {expected}")
@@ -107,18 +94,15 @@ impl JmesPathAssertion {
         };
         let value = expression.as_ref().map_err(Failure::clone)?.search(&document)?;
         let is_null = matches!(value, Value::Null);
-        if !self.validates {
+        if !self.expected.validates {
             return Ok(!is_null);
         }
-        if self.expects_null {
+        if self.expected.is_null {
             return Ok(is_null);
         }
         let shown = value.shown();
-        if self.is_pattern {
-            return self.expected.with(env, |regexp, _| match regexp {
-                Ok(regexp) => Ok(regexp.matches(&shown)),
-                Err(malformed) => Err(Failure(malformed.to_string())),
-            });
+        if self.expected.is_pattern {
+            return self.expected.fits(&shown, env).map_err(Failure);
         }
         Ok(shown == expected || jmespath::read(expected)? == value)
     }

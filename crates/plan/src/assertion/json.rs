@@ -7,10 +7,10 @@ use jmx::Props;
 use lang::java::write_double_plain;
 use lang::jsonpath::{self, Failure, JsonPath, Projection, Value};
 
+use super::expectation::Expectation;
 use super::fail_for_null;
 use crate::env::Env;
 use crate::extract::Problem;
-use crate::pattern::Pattern;
 use crate::result::{AssertionResult, SampleResult};
 use crate::text::{Text, TextCompiler, unreadable};
 
@@ -22,11 +22,7 @@ pub struct JsonAssertion {
     fixed: Option<Result<JsonPath, Failure>>,
     /// The part of a document that it can see.
     projection: Projection,
-    expected: Pattern,
-    validates: bool,
-    expects_null: bool,
-    inverts: bool,
-    is_pattern: bool,
+    expected: Expectation,
     /// The plug-in's: it compares texts instead of JSON, takes empty lists for hits, and words failures otherwise.
     of_plugin: bool,
 }
@@ -44,7 +40,6 @@ pub(super) fn compile(
         });
     }
     let path = Text::compile(props.str("JSON_PATH").unwrap_or(""), compiler);
-    let flag = |name: &str, default: bool| props.bool(name).unwrap_or(default);
     let fixed = path.fixed().map(JsonPath::new);
     let mut projection = Projection::WHOLE;
     if let Some(Ok(fixed)) = &fixed {
@@ -55,11 +50,7 @@ pub(super) fn compile(
         fixed,
         projection,
         path,
-        expected: Pattern::compile(props.str("EXPECTED_VALUE").unwrap_or(""), compiler),
-        validates: flag("JSONVALIDATION", false),
-        expects_null: flag("EXPECT_NULL", false),
-        inverts: flag("INVERT", false),
-        is_pattern: flag("ISREGEX", true),
+        expected: Expectation::compile(props, compiler),
         of_plugin,
     })
 }
@@ -77,7 +68,7 @@ impl JsonAssertion {
         entry.say("");
         let (mut path, mut expected) = (env.core.take(), env.core.take());
         self.path.eval(env, &mut path);
-        self.expected.eval(env, &mut expected);
+        self.expected.value.eval(env, &mut expected);
         let made;
         let compiled = match &self.fixed {
             Some(fixed) => fixed,
@@ -86,10 +77,11 @@ impl JsonAssertion {
                 &made
             }
         };
-        match (self.check(compiled, &path, &expected, &result.text, env), self.inverts) {
+        match (self.check(compiled, &path, &expected, &result.text, env), self.expected.is_inverted)
+        {
             (Err(message), false) => entry.fail(&message),
-            (Ok(()), true) if self.validates => {
-                let wanted = if self.expects_null { "null" } else { &expected };
+            (Ok(()), true) if self.expected.validates => {
+                let wanted = if self.expected.is_null { "null" } else { &expected };
                 entry.fail(&format!("Failed that JSONPath {path} not matches {wanted}"));
             }
             (Ok(()), true) => entry.fail(&format!("Failed that JSONPath not exists: {path}")),
@@ -103,12 +95,7 @@ impl JsonAssertion {
         if let Some(Err(failure)) = &self.fixed {
             return Some(unreadable("path", self.path.fixed().unwrap_or(""), failure));
         }
-        match &self.expected {
-            Pattern::Fixed(_, Err(malformed)) if self.validates && self.is_pattern => {
-                Some(malformed.to_string())
-            }
-            _ => None,
-        }
+        self.expected.complaint()
     }
 
     /// Fails with JMeter's message.
@@ -128,7 +115,7 @@ impl JsonAssertion {
         let compiled = compiled.as_ref().map_err(Failure::to_string)?;
         let value = compiled.value(&document).map_err(|failure| failure.to_string())?;
         let value = value.as_ref();
-        if !self.validates {
+        if !self.expected.validates {
             return match value {
                 Value::Array(values)
                     if values.is_empty() && !compiled.is_definite() && !self.of_plugin =>
@@ -147,7 +134,7 @@ impl JsonAssertion {
                     || self.any_holds(values, expected, env)?
                     || self.is_equal(value, expected, env)?
             }
-            Value::Null if self.expects_null => true,
+            Value::Null if self.expected.is_null => true,
             other => self.is_equal(other, expected, env)?,
         };
         if holds {
@@ -156,9 +143,9 @@ impl JsonAssertion {
         let mut found = String::new();
         value.write_java(&mut found);
         Err(if self.of_plugin {
-            if self.expects_null {
+            if self.expected.is_null {
                 format!("Value expected to be null, but found '{found}'")
-            } else if self.is_pattern {
+            } else if self.expected.is_pattern {
                 let found = shown(value);
                 format!(
                     "Value expected to match regexp '{expected}', but it did not match: '{found}'"
@@ -166,9 +153,9 @@ impl JsonAssertion {
             } else {
                 format!("Value expected to be '{expected}', but found '{}'", shown(value))
             }
-        } else if self.expects_null {
+        } else if self.expected.is_null {
             format!("Value in json path '{path}' expected to be null, but found '{found}'")
-        } else if self.is_pattern {
+        } else if self.expected.is_pattern {
             format!(
                 "Value in json path '{path}' expected to match regexp '{expected}', but it did not match: '{}'",
                 shown(value)
@@ -188,7 +175,9 @@ impl JsonAssertion {
         env: &mut Env<'_>,
     ) -> Result<bool, String> {
         for value in values {
-            if *value == Value::Null && self.expects_null || self.is_equal(value, expected, env)? {
+            if *value == Value::Null && self.expected.is_null
+                || self.is_equal(value, expected, env)?
+            {
                 return Ok(true);
             }
         }
@@ -201,18 +190,14 @@ impl JsonAssertion {
         expected: &str,
         env: &mut Env<'_>,
     ) -> Result<bool, String> {
-        if !self.is_pattern && self.of_plugin {
+        if !self.expected.is_pattern && self.of_plugin {
             return Ok(shown(value) == expected);
         }
-        if !self.is_pattern {
+        if !self.expected.is_pattern {
             let expected = jsonpath::read(expected).unwrap_or(Value::Null);
             return Ok(*value == expected);
         }
-        let text = shown(value);
-        self.expected.with(env, |regexp, _| match regexp {
-            Ok(regexp) => Ok(regexp.matches(&text)),
-            Err(malformed) => Err(malformed.to_string()),
-        })
+        self.expected.fits(&shown(value), env)
     }
 }
 

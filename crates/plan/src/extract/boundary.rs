@@ -103,33 +103,25 @@ impl BoundaryExtractor {
         let (mut left, mut right) = (env.core.take(), env.core.take());
         self.left.eval(env, &mut left);
         self.right.eval(env, &mut right);
+        let mut count = 0;
+        let mut collect = |text: &str, all: bool| {
+            between(text, &left, &right, &mut |match_| {
+                count += 1;
+                if all || count == number {
+                    found.push(Some(match_));
+                }
+                if count == number { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            count
+        };
         if let Scope::Variable(name) = &self.scope {
-            let mut text = env.core.take();
-            name.eval(env, &mut text);
-            if let Some(value) = env.vars.get_named(env.names, &text) {
-                // For a variable, JMeter ignores the number if a boundary is empty.
-                let one = left.is_empty() || right.is_empty();
-                let mut count = 0;
-                between(value, &left, &right, &mut |match_| {
-                    count += 1;
-                    if one || number <= 0 || count == number {
-                        found.push(Some(match_));
-                    }
-                    if count == number { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-                });
-            }
-            env.core.give(text);
+            // For a variable, JMeter ignores the number if a boundary is empty.
+            let all = number <= 0 || left.is_empty() || right.is_empty();
+            env.read_named(name, |value| value.map(|value| collect(value, all)));
         } else {
             let mut buffer = env.core.take();
-            let mut count = 0;
             self.scope.each(result, |sample| {
-                between(self.field.of(sample, &mut buffer), &left, &right, &mut |match_| {
-                    count += 1;
-                    if number <= 0 || count == number {
-                        found.push(Some(match_));
-                    }
-                    if count == number { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-                });
+                let count = collect(self.field.of(sample, &mut buffer), number <= 0);
                 if number > 0 && count >= number {
                     ControlFlow::Break(())
                 } else {
