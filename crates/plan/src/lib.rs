@@ -24,6 +24,8 @@
 
 pub mod action;
 pub mod assertion;
+#[cfg(test)]
+mod bench;
 pub mod compile;
 pub mod condition;
 pub mod element;

@@ -47,7 +47,7 @@ impl JmesPathAssertion {
         match self.check(&path, &expected, &result.text, env) {
             Err(failure) if !self.expected.is_inverted => entry.go_wrong(&failure.0),
             Ok(holds) if holds == self.expected.is_inverted => {
-                entry.fail(&self.message(&path, &expected))
+                entry.fail(&self.message(&path, &expected));
             }
             _ => {}
         }

@@ -2,14 +2,13 @@
 //! recorded.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::*;
 use crate::assertion::{self, Assertion};
-use crate::env::{Scratch, Who};
-use crate::vars::{Initial, Vars};
+use crate::bench::Bench;
+use crate::function::Shared;
 
 /// An element of a plan with these properties.
 fn element(class: &str, props: &Value) -> Element {
@@ -73,39 +72,6 @@ fn checked(result: &SampleResult) -> Value {
     })
 }
 
-/// A user whose environment the work gets.
-fn with_user<R>(
-    names: &crate::vars::Names,
-    vars: &mut Vars,
-    work: impl FnOnce(&mut Env<'_>) -> R,
-) -> R {
-    let who = Who {
-        plan_file: "p",
-        group: "g",
-        tail: "",
-        group_number: 1,
-        user: 0,
-        iteration: 1,
-        sampler: "s",
-    };
-    let mut memory = crate::function::Memory::default();
-    let mut notes = crate::element::Memory::default();
-    let run = crate::element::RunState::default();
-    let shared = crate::function::Shared::default();
-    let mut core = Scratch::new(1);
-    work(&mut Env {
-        names,
-        vars,
-        who,
-        memory: &mut memory,
-        notes: &mut notes,
-        run: &run,
-        shared: &shared,
-        core: &mut core,
-        now_ms: 0,
-    })
-}
-
 enum Made {
     Extractor(Extractor),
     Assertion(Assertion),
@@ -121,20 +87,20 @@ fn answer(class: &str, props: &Value, before: &Value, fields: &Value) -> Value {
             assertion::compile(&element, &mut compiler).unwrap().expect("it runs natively").0,
         ),
     };
-    let mut vars = Vars::new(Arc::new(Initial::default()));
+    let mut bench = Bench::new(compiler.names, Shared::default());
     for (name, value) in before.as_object().into_iter().flatten() {
-        vars.set_named(&compiler.names, name, value.as_str().unwrap());
+        bench.set(name, value.as_str().unwrap());
     }
     let mut result = SampleResult::default();
     fill(&mut result, fields);
     match made {
         Made::Extractor(extractor) => {
-            with_user(&compiler.names, &mut vars, |env| extractor.run(&mut result, env));
-            let left: BTreeMap<_, _> = vars.iter(&compiler.names).collect();
+            bench.with(|env| extractor.run(&mut result, env));
+            let left: BTreeMap<_, _> = bench.vars.iter(&bench.names).collect();
             serde_json::to_value(left).unwrap()
         }
         Made::Assertion(assertion) => {
-            with_user(&compiler.names, &mut vars, |env| assertion.run(&mut result, env));
+            bench.with(|env| assertion.run(&mut result, env));
             checked(&result)
         }
     }
@@ -184,10 +150,10 @@ fn number_zero_chooses_any_match() {
         let element = element(class, &props);
         let mut compiler = TextCompiler::default();
         let (extractor, _) = compile(&element, &mut compiler).unwrap().unwrap();
-        let (mut vars, mut result) = (Vars::default(), SampleResult::default());
+        let mut result = SampleResult::default();
         fill(&mut result, &fields);
         let mut chosen = std::collections::BTreeSet::new();
-        with_user(&compiler.names, &mut vars, |env| {
+        Bench::new(compiler.names, Shared::default()).with(|env| {
             for _ in 0..200 {
                 extractor.run(&mut result, env);
                 chosen.insert(env.vars.get_named(env.names, "v").map(String::from));

@@ -8,71 +8,22 @@ mod files;
 use jiff::tz::TimeZone;
 
 use super::{Level, Memory, Shared};
-use crate::env::{Env, Scratch, Who};
+use crate::bench::{Bench, escaped, unescaped};
 use crate::text::{Problem, Reason, Text, TextCompiler};
-use crate::vars::{Names, Vars};
+use crate::vars::Names;
 
-/// A user with everything that evaluating needs.
-struct Bench {
-    names: Names,
-    vars: Vars,
-    memory: Memory,
-    notes: crate::element::Memory,
-    run: crate::element::RunState,
-    shared: Shared,
-    core: Scratch,
-    user: u32,
-}
-
-impl Bench {
-    fn new(names: Names) -> Self {
-        let (log, _) = std::sync::mpsc::channel();
-        let shared = Shared::new([("prop", "  pv "), ("time.USER1", "dd/MM")], "", log)
-            .in_zone(TimeZone::UTC);
-        Self {
-            names,
-            vars: Vars::default(),
-            memory: Memory::default(),
-            notes: crate::element::Memory::default(),
-            run: crate::element::RunState::default(),
-            shared,
-            core: Scratch::new(1),
-            user: 6,
-        }
-    }
-
-    fn eval(&mut self, text: &Text) -> String {
-        let mut out = String::new();
-        let who = Who {
-            plan_file: "plan.jmx",
-            group: "Group",
-            tail: "",
-            group_number: 1,
-            user: self.user,
-            iteration: 1,
-            sampler: "GET",
-        };
-        let mut env = Env {
-            names: &self.names,
-            vars: &mut self.vars,
-            who,
-            memory: &mut self.memory,
-            notes: &mut self.notes,
-            run: &self.run,
-            shared: &self.shared,
-            core: &mut self.core,
-            now_ms: 1_732_175_999_007,
-        };
-        text.eval(&mut env, &mut out);
-        out
-    }
+/// A user for whom the tables were recorded.
+fn bench(names: Names) -> Bench {
+    let (log, _) = std::sync::mpsc::channel();
+    let properties = [("prop", "  pv "), ("time.USER1", "dd/MM")];
+    Bench::new(names, Shared::new(properties, "", log).in_zone(TimeZone::UTC))
 }
 
 /// Compiles the texts of one plan.
 fn compiled<const N: usize>(sources: [&str; N]) -> ([Text; N], Bench, Vec<Problem>) {
     let mut compiler = TextCompiler::default();
     let texts = sources.map(|source| Text::compile(source, &mut compiler));
-    (texts, Bench::new(compiler.names), compiler.problems)
+    (texts, bench(compiler.names), compiler.problems)
 }
 
 fn evaluated(source: &str) -> String {
@@ -91,27 +42,6 @@ const VARIABLES: [(&str, &str); 8] = [
     ("q$", "dollar"),
 ];
 
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('\n', "\\n").replace('\t', "\\t").replace('\r', "\\r")
-}
-
-fn unescaped(text: &str) -> String {
-    let mut out = String::new();
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        out.push(match c {
-            '\\' => match chars.next() {
-                Some('n') => '\n',
-                Some('t') => '\t',
-                Some('r') => '\r',
-                other => other.unwrap_or('\\'),
-            },
-            _ => c,
-        });
-    }
-    out
-}
-
 /// The text that JMeter would have written for an expression.
 fn outcome(source: &str, zone: &TimeZone) -> String {
     let mut compiler = TextCompiler::default();
@@ -123,10 +53,10 @@ fn outcome(source: &str, zone: &TimeZone) -> String {
     if let Some(message) = invalid {
         return format!("INVALID {}", escaped(&message));
     }
-    let mut bench = Bench::new(compiler.names);
+    let mut bench = bench(compiler.names);
     bench.shared = std::mem::take(&mut bench.shared).in_zone(zone.clone());
     for (name, value) in VARIABLES {
-        bench.vars.set_named(&bench.names, name, value);
+        bench.set(name, value);
     }
     let value = bench.eval(&text);
     if let Some(thrown) = bench.core.thrown {
@@ -336,7 +266,7 @@ fn drawn_values_have_their_form() {
         "${__RandomFromMultipleVars(x|y)}",
     ]);
     for (name, value) in [("x_matchNr", "2"), ("x_1", "p"), ("x_2", "q"), ("y", "r")] {
-        bench.vars.set_named(&bench.names, name, value);
+        bench.set(name, value);
     }
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..300 {
@@ -384,10 +314,10 @@ fn lines_of_the_log_are_worded_as_in_jmeter() {
 #[test]
 fn text_that_evaluates_itself_ends() {
     let ([text], mut bench, _) = compiled(["${__evalVar(loop)}"]);
-    bench.vars.set_named(&bench.names, "loop", "${__evalVar(loop)}");
+    bench.set("loop", "${__evalVar(loop)}");
     assert_eq!(bench.eval(&text), "");
     assert_eq!(bench.core.thrown.take().unwrap().class, "java.lang.StackOverflowError");
     // Another text works afterwards.
-    bench.vars.set_named(&bench.names, "loop", "${__threadNum}");
+    bench.set("loop", "${__threadNum}");
     assert_eq!(bench.eval(&text), "7");
 }

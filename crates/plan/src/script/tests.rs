@@ -8,12 +8,12 @@ use std::fmt::Write;
 use std::sync::mpsc::{Receiver, channel};
 
 use super::{Language, NotSimple, Place, Role, Script, compile};
-use crate::element;
-use crate::env::{Env, Scratch, Who};
-use crate::function::{Level, Memory, Shared};
+use crate::bench::{Bench, escaped, unescaped};
+use crate::env::Env;
+use crate::function::{Level, Shared};
 use crate::result::{AssertionResult, Request, SampleResult};
 use crate::text::{Text, TextCompiler};
-use crate::vars::{Names, Vars};
+use crate::vars::Names;
 
 type Setting = &'static [(&'static str, &'static str)];
 
@@ -76,44 +76,19 @@ fn place(words: &str) -> Place {
 fn outcome(script: &Script, names: &Names, setting: Setting, source: &str) -> String {
     let (log, said) = channel();
     let shared = Shared::new(PROPERTIES, "/plans", log);
-    let mut vars = Vars::default();
+    let mut bench = Bench::new(names.clone(), shared);
     for (name, value) in setting {
-        vars.set_named(names, name, value);
+        bench.set(name, value);
     }
-    let mut core = Scratch::new(1);
-    let who = Who {
-        plan_file: "p",
-        group: "Group",
-        tail: "",
-        group_number: 1,
-        user: 6,
-        iteration: 1,
-        sampler: "GET",
-    };
-    let (memory, notes) = (&mut Memory::default(), &mut element::Memory::default());
-    let run = &element::RunState::default();
-    let vars = &mut vars;
-    let core = &mut core;
-    let mut env = Env {
-        names,
-        vars,
-        who,
-        memory,
-        notes,
-        run,
-        shared: &shared,
-        core,
-        now_ms: 1_732_175_999_007,
-    };
     let mut out = String::new();
-    run_in_role(script, source, setting, &mut env, &mut out);
+    bench.with(|env| run_in_role(script, source, setting, env, &mut out));
     let before: BTreeMap<_, _> = setting.iter().copied().collect();
-    let after: BTreeMap<_, _> = env.vars.iter(names).collect();
+    let after: BTreeMap<_, _> = bench.vars.iter(&bench.names).collect();
     changes(" V", &before, &after, &mut out);
-    let all = shared.properties();
+    let all = bench.shared.properties();
     let after: BTreeMap<_, _> = all.iter().map(|(name, value)| (&**name, &**value)).collect();
     changes(" P", &PROPERTIES.into_iter().collect(), &after, &mut out);
-    drop(shared);
+    drop(bench);
     write_log(&said, &mut out);
     out.trim().to_owned()
 }
@@ -218,27 +193,6 @@ fn write_log(said: &Receiver<(Level, String)>, out: &mut String) {
     if !printed.is_empty() {
         let _ = write!(out, " O {printed}");
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('\n', "\\n").replace('\t', "\\t").replace('\r', "\\r")
-}
-
-fn unescaped(text: &str) -> String {
-    let mut out = String::new();
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        out.push(match c {
-            '\\' => match chars.next() {
-                Some('n') => '\n',
-                Some('t') => '\t',
-                Some('r') => '\r',
-                other => other.unwrap_or('\\'),
-            },
-            _ => c,
-        });
-    }
-    out
 }
 
 /// Runs all scripts of a table; what is simple must come out as it says. Which scripts are not simple, and what differs.

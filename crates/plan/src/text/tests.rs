@@ -3,27 +3,11 @@
 use proptest::prelude::*;
 
 use super::{Text, TextCompiler};
-use crate::element;
-use crate::env::{Env, Scratch, Who};
-use crate::function::{Memory, Shared};
-use crate::vars::{Names, Vars};
+use crate::bench::Bench;
+use crate::function::Shared;
 
-fn eval(text: &Text, names: &Names, vars: &mut Vars, core: &mut Scratch) -> String {
-    let mut out = String::new();
-    let who = Who {
-        plan_file: "p",
-        group: "g",
-        tail: "",
-        group_number: 1,
-        user: 0,
-        iteration: 1,
-        sampler: "s",
-    };
-    let (memory, notes) = (&mut Memory::default(), &mut element::Memory::default());
-    let (shared, run) = (&Shared::default(), &element::RunState::default());
-    let mut env = Env { names, vars, who, memory, notes, run, shared, core, now_ms: 0 };
-    text.eval(&mut env, &mut out);
-    out
+fn bench(compiler: TextCompiler) -> Bench {
+    Bench::new(compiler.names, Shared::default())
 }
 
 #[test]
@@ -61,8 +45,9 @@ fn deep_nesting_is_refused() {
     let mut compiler = TextCompiler::default();
     let deep = |levels: usize| format!("{}x{}", "${__V(".repeat(levels), ")}".repeat(levels));
     let text = Text::compile(&deep(60), &mut compiler);
-    assert_eq!(eval(&text, &compiler.names, &mut Vars::default(), &mut Scratch::new(1)), "x");
     assert!(compiler.problems.is_empty());
+    assert_eq!(bench(compiler).eval(&text), "x");
+    let mut compiler = TextCompiler::default();
     let text = Text::compile(&deep(50_000), &mut compiler);
     assert!(text.fixed().is_some());
     assert_eq!(compiler.problems.len(), 1);
@@ -72,9 +57,9 @@ fn deep_nesting_is_refused() {
 fn an_exception_leaves_nothing_and_the_first_is_kept() {
     let mut compiler = TextCompiler::default();
     let text = Text::compile("a${__Random(x,1)}b${__Random(y,1)}", &mut compiler);
-    let mut core = Scratch::new(1);
-    assert_eq!(eval(&text, &compiler.names, &mut Vars::default(), &mut core), "");
-    let thrown = core.thrown.take().unwrap();
+    let mut bench = bench(compiler);
+    assert_eq!(bench.eval(&text), "");
+    let thrown = bench.core.thrown.take().unwrap();
     assert_eq!(
         (thrown.class, &*thrown.message),
         ("java.lang.NumberFormatException", "For input string: \"x\"")
@@ -85,12 +70,12 @@ fn an_exception_leaves_nothing_and_the_first_is_kept() {
 fn undefined_variables_stay_references_until_they_are_set() {
     let mut compiler = TextCompiler::default();
     let text = Text::compile("<${v}>", &mut compiler);
-    let (mut vars, mut core) = (Vars::default(), Scratch::new(1));
-    assert_eq!(eval(&text, &compiler.names, &mut vars, &mut core), "<${v}>");
-    vars.set_named(&compiler.names, "v", "1");
-    assert_eq!(eval(&text, &compiler.names, &mut vars, &mut core), "<1>");
-    vars.remove_named(&compiler.names, "v");
-    assert_eq!(eval(&text, &compiler.names, &mut vars, &mut core), "<${v}>");
+    let mut bench = bench(compiler);
+    assert_eq!(bench.eval(&text), "<${v}>");
+    bench.set("v", "1");
+    assert_eq!(bench.eval(&text), "<1>");
+    bench.vars.remove_named(&bench.names, "v");
+    assert_eq!(bench.eval(&text), "<${v}>");
 }
 
 /// Pieces that expressions are made of, so that random texts are more than noise.
@@ -117,14 +102,14 @@ proptest! {
     fn no_text_breaks_compiling_or_evaluating(source in pieces()) {
         let mut compiler = TextCompiler::default();
         let text = Text::compile(&source, &mut compiler);
-        let (mut vars, mut core) = (Vars::default(), Scratch::new(1));
-        let value = eval(&text, &compiler.names, &mut vars, &mut core);
+        let late = Text::compile("${__evalVar(late)}", &mut compiler);
+        let mut bench = bench(compiler);
+        let value = bench.eval(&text);
         if !source.contains("${") {
             prop_assert_eq!(&value, &source);
         }
         // The same as text made at run time.
-        vars.set_named(&compiler.names, "late", &source);
-        let late = Text::compile("${__evalVar(late)}", &mut compiler);
-        eval(&late, &compiler.names, &mut vars, &mut core);
+        bench.set("late", &source);
+        bench.eval(&late);
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::{Bench, compiled};
+use super::compiled;
+use crate::bench::Bench;
 use crate::function::{Memory, Shared};
 use crate::text::Thrown;
 
@@ -32,7 +33,7 @@ impl Drop for Folder {
 
 /// Sets the variable `f` to a file, so that names need no escapes.
 fn with_file(bench: &mut Bench, file: &str) {
-    bench.vars.set_named(&bench.names, "f", file);
+    bench.set("f", file);
 }
 
 #[test]
