@@ -4,12 +4,14 @@
 
 use crate::golden::{Outcome, REFUSAL};
 use crate::normal::{self, Rules};
+use crate::plan::Elements;
 use crate::programs::{self, Engine, Programs};
 use crate::services::Services;
 use crate::{JVM, Skipped};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 /// The exit code of a plan that Throng does not run.
@@ -60,12 +62,24 @@ impl Case {
         Ok(())
     }
 
+    /// The whole plan, made of the short one if that is what the case has.
+    pub(crate) fn plan(&self) -> String {
+        static ELEMENTS: LazyLock<Elements> =
+            LazyLock::new(|| Elements::read(&crate::folder().join("../elements")));
+        let short = self.folder.join("plan.xml");
+        let Ok(text) = fs::read_to_string(&short) else {
+            return fs::read_to_string(self.folder.join("plan.jmx")).expect("a plan");
+        };
+        ELEMENTS.whole(&text).unwrap_or_else(|problem| panic!("{}: {problem}", short.display()))
+    }
+
     /// A copy of the case to run in, with its classes compiled, if it has some.
     pub(crate) fn prepared(&self, scratch: &Path, home: Option<&Path>) -> PathBuf {
         let work = scratch.join(format!("parity-{}-{}", self.name, std::process::id()));
         let _ = fs::remove_dir_all(&work);
         fs::create_dir_all(&work).expect("a scratch folder");
         copy(&self.folder, &work);
+        fs::write(work.join("plan.jmx"), self.plan()).expect("the plan");
         if self.has_classes() {
             let (shared, own) = (self.folder.join("../../java"), work.join("java"));
             fs::create_dir_all(&own).expect("a folder");

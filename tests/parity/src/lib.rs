@@ -11,8 +11,10 @@ pub mod diff;
 mod document;
 mod figures;
 mod golden;
+mod markup;
 mod names;
 pub mod normal;
+mod plan;
 mod programs;
 pub mod server;
 mod services;
@@ -45,6 +47,11 @@ pub fn cases() -> Vec<String> {
         folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
+}
+
+/// The plan of a case as both programs read it, made of its short form unless it is written whole.
+pub fn plan(name: &str) -> String {
+    Case::read(name).plan()
 }
 
 /// The cases, with the programs that run them.

@@ -1,0 +1,246 @@
+//! Plans in the short form of the cases: `plan.xml` without what goes without saying, which makes a whole `plan.jmx`.
+//!
+//! `elements/*.xml` have each element as JMeter's own GUI writes it. A plan names such an element, and only those of its
+//! values that are others. `README.md` has the rules; nothing is guessed: a name that is not known is a panic.
+
+use crate::markup::{self, Node};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// Attributes that any element may have.
+const GENERAL: &[&str] = &["guiclass", "testclass", "testname", "enabled", "name", "elementType"];
+
+/// Marks in `elements/*.xml`: the name that plans use, a property that is there if a plan names it, and the one that is the text.
+const AS: &str = "as";
+const OPTIONAL: &str = "optional";
+const MAIN: &str = "main";
+/// The attribute that lists properties, or attributes, which an element does not have.
+const WITHOUT: &str = "without";
+
+/// Elements as JMeter's GUI writes them, by the names that plans use.
+pub(crate) struct Elements(BTreeMap<String, Node>);
+
+/// The way to a property: its place among the children, then among the children of that one, and so on.
+type Way = Vec<usize>;
+
+impl Elements {
+    /// Reads all files of a folder.
+    pub(crate) fn read(folder: &Path) -> Self {
+        let mut known = BTreeMap::new();
+        for path in fs::read_dir(folder).expect("the elements").flatten().map(|file| file.path()) {
+            let text = fs::read_to_string(&path).expect("a file with elements");
+            let root = markup::parse(&text);
+            let root = root.unwrap_or_else(|problem| panic!("{}: {problem}", path.display()));
+            for mut element in root.children {
+                let name = element.attribute(AS).unwrap_or(&element.tag).to_owned();
+                element.attributes.retain(|(name, _)| name != AS);
+                let twice = known.insert(name.clone(), element);
+                assert!(twice.is_none(), "{}: {name} is there twice", path.display());
+            }
+        }
+        Self(known)
+    }
+
+    /// The whole plan of a short one.
+    pub(crate) fn whole(&self, text: &str) -> Result<String, String> {
+        let mut out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
+        out +=
+            "<jmeterTestPlan version=\"1.2\" properties=\"5.0\" jmeter=\"5.6.3\">\n  <hashTree>\n";
+        self.write(&markup::parse(text)?, 2, &mut out);
+        out += "  </hashTree>\n</jmeterTestPlan>\n";
+        Ok(out)
+    }
+
+    /// Writes an element and, in its `hashTree`, those in it.
+    fn write(&self, short: &Node, depth: usize, out: &mut String) {
+        let (element, inner) = self.element(short);
+        element.write(depth, out);
+        let indent = "  ".repeat(depth);
+        if inner.is_empty() {
+            *out += &format!("{indent}<hashTree/>\n");
+            return;
+        }
+        *out += &format!("{indent}<hashTree>\n");
+        for child in inner {
+            self.write(child, depth + 1, out);
+        }
+        *out += &format!("{indent}</hashTree>\n");
+    }
+
+    /// The whole element, and the elements in it.
+    fn element<'a>(&self, short: &'a Node) -> (Node, Vec<&'a Node>) {
+        match self.0.get(&short.tag) {
+            Some(known) => self.filled(short, known),
+            None => {
+                let (properties, inner) =
+                    short.children.iter().partition(|child| is_property(child));
+                let properties: Vec<&Node> = properties;
+                let children = properties.into_iter().map(|one| self.property(one)).collect();
+                (Node { children, ..short.clone() }, inner)
+            }
+        }
+    }
+
+    /// A property as it is written, but for the entries of its lists.
+    fn property(&self, short: &Node) -> Node {
+        let child = |child: &Node| match self.entry(child) {
+            Some(entry) if short.tag == "collectionProp" => entry,
+            _ => self.property(child),
+        };
+        Node { children: short.children.iter().map(child).collect(), ..short.clone() }
+    }
+
+    /// The whole entry of a list, such as an `Argument`.
+    fn entry(&self, short: &Node) -> Option<Node> {
+        let known = self.0.get(&short.tag).filter(|known| known.tag == "elementProp")?;
+        Some(self.filled(short, known).0)
+    }
+
+    /// A known element with the values of a plan.
+    fn filled<'a>(&self, short: &'a Node, known: &Node) -> (Node, Vec<&'a Node>) {
+        let mut whole = known.clone();
+        let mut inner = Vec::new();
+        let names = properties(known);
+        for (name, value) in &short.attributes {
+            if let Some(way) = names.get(name.as_str()) {
+                set(&mut whole, way, &value.replace("&quot;", "\""));
+            } else if name != WITHOUT {
+                assert!(GENERAL.contains(&&**name), "<{}>: there is no {name}", short.tag);
+                whole.set_attribute(name, value);
+            }
+        }
+        if short.children.is_empty() && !short.text.trim().is_empty() {
+            let main = whole.children.iter_mut().find(|one| one.attribute(MAIN).is_some());
+            let main = main.unwrap_or_else(|| panic!("<{}> has no text", short.tag));
+            main.text.clone_from(&short.text);
+        }
+        let list = the_list(known);
+        for child in &short.children {
+            if is_property(child) {
+                let property = self.property(child);
+                match whole.children.iter_mut().find(|one| key(one) == key(&property)) {
+                    Some(old) => *old = property,
+                    None => whole.children.push(property),
+                }
+            } else if let Some(way) = names.get(child.tag.as_str()) {
+                set(&mut whole, way, &child.text);
+            } else if let Some(entry) = self.entry(child) {
+                let way = list.as_ref().unwrap_or_else(|| panic!("<{}> has no list", short.tag));
+                let named = |list: &Node| {
+                    let name = key(&entry);
+                    list.children.iter().position(|one| !name.is_empty() && key(one) == name)
+                };
+                let old = named(at(known, way));
+                let list = at_mut(&mut whole, way);
+                match old {
+                    Some(old) => list.children[old] = entry,
+                    None => list.children.push(entry),
+                }
+            } else {
+                inner.push(child);
+            }
+        }
+        // Ways lead by places: nothing may be taken out before.
+        for name in short.attribute(WITHOUT).iter().flat_map(|names| names.split(' ')) {
+            let before = whole.children.len() + whole.attributes.len();
+            whole.attributes.retain(|(known, _)| known != name);
+            whole.children.retain(|one| short_name(key(one)) != name);
+            let after = whole.children.len() + whole.attributes.len();
+            assert!(after < before, "<{}> is without {name} anyway", short.tag);
+        }
+        follow(&mut whole);
+        without_marks(&mut whole);
+        (whole, inner)
+    }
+}
+
+fn is_property(node: &Node) -> bool {
+    node.tag.ends_with("Prop") || node.tag == "FloatProperty"
+}
+
+/// The name of a property: an attribute, or in some a tag of its own.
+fn key(property: &Node) -> &str {
+    let inside = || property.children.iter().find(|child| child.tag == "name");
+    let inside = || inside().map(|name| name.text.as_str());
+    property.attribute("name").or_else(inside).unwrap_or(&property.tag)
+}
+
+/// The last part of a property's name, by which plans set it.
+fn short_name(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+fn is_group(property: &Node) -> bool {
+    matches!(property.tag.as_str(), "collectionProp" | "elementProp" | "objProp")
+}
+
+/// The ways to properties that can be set by a short name: those of which there is one.
+fn properties(known: &Node) -> BTreeMap<&str, Way> {
+    let mut found: BTreeMap<&str, Vec<Way>> = BTreeMap::new();
+    walk(known, &mut Vec::new(), &mut |property, way| {
+        if property.tag.ends_with("Prop") && !is_group(property) && property.children.is_empty() {
+            found.entry(short_name(key(property))).or_default().push(way.to_vec());
+        }
+    });
+    let single = found.into_iter().filter(|(_, ways)| ways.len() == 1);
+    single.filter_map(|(name, mut ways)| Some((name, ways.pop()?))).collect()
+}
+
+/// The way to the only list of an element.
+fn the_list(known: &Node) -> Option<Way> {
+    let mut found = Vec::new();
+    walk(known, &mut Vec::new(), &mut |property, way| {
+        if property.tag == "collectionProp" {
+            found.push(way.to_vec());
+        }
+    });
+    found.pop().filter(|_| found.is_empty())
+}
+
+/// Visits the properties of an element, and those of elements that are properties.
+fn walk<'a>(node: &'a Node, way: &mut Way, visit: &mut impl FnMut(&'a Node, &[usize])) {
+    for (place, child) in node.children.iter().enumerate() {
+        way.push(place);
+        visit(child, way);
+        if child.tag == "elementProp" {
+            walk(child, way, visit);
+        }
+        way.pop();
+    }
+}
+
+fn at<'a>(node: &'a Node, way: &[usize]) -> &'a Node {
+    way.iter().fold(node, |node, place| &node.children[*place])
+}
+
+fn at_mut<'a>(node: &'a mut Node, way: &[usize]) -> &'a mut Node {
+    way.iter().fold(node, |node, place| &mut node.children[*place])
+}
+
+fn set(whole: &mut Node, way: &[usize], value: &str) {
+    let property = at_mut(whole, way);
+    value.clone_into(&mut property.text);
+    property.attributes.retain(|(name, _)| name != OPTIONAL);
+}
+
+/// Puts the values of others in the place of attributes that begin with `@`.
+fn follow(whole: &mut Node) {
+    for place in 0..whole.attributes.len() {
+        let mut value = whole.attributes[place].1.clone();
+        while let Some(name) = value.strip_prefix('@') {
+            let property = whole.children.iter().find(|one| short_name(key(one)) == name);
+            value = match property {
+                Some(property) => property.text.replace('"', "&quot;"),
+                None => whole.attribute(name).unwrap_or_default().to_owned(),
+            };
+        }
+        whole.attributes[place].1 = value;
+    }
+}
+
+fn without_marks(node: &mut Node) {
+    node.children.retain(|child| child.attribute(OPTIONAL).is_none());
+    node.attributes.retain(|(name, _)| name != MAIN);
+    node.children.iter_mut().for_each(without_marks);
+}
